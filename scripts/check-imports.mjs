@@ -1,0 +1,215 @@
+/**
+ * The import check of `npm test`: a folder of src/ is a layer, and imports only go downwards. On top of that: no cycles
+ * between files, no imports of build output or of packages nobody declared, and koffi as the only run-time dependency.
+ * `checkImports` is pure (texts in, complaints out) and tested on made-up trees; the rest reads the real one.
+ */
+import { readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, posix } from "node:path";
+import { filesUnder, root } from "./prepare.mjs";
+
+/**
+ * Which layers a layer may import besides itself and core, which all may.
+ * @type {Record<string, string[]>}
+ */
+const LAYERS = {
+  core: [],
+  graph: [],
+  engines: [],
+  compiler: ["graph"],
+  vulkan: ["compiler", "engines"],
+  tensor: ["graph", "compiler", "engines"],
+  transforms: ["tensor", "graph"],
+  linalg: ["tensor", "transforms"],
+  fft: ["tensor", "transforms"],
+  random: ["tensor", "transforms"],
+  io: ["tensor", "transforms"],
+  nn: ["tensor", "transforms", "linalg", "random", "io"],
+  learn: ["tensor", "transforms", "linalg", "random", "io"],
+  bayes: ["tensor", "transforms", "linalg", "random", "io"],
+};
+
+/** May import the public surface and nothing below it. */
+const ON_THE_SURFACE = ["src/cli/", "examples/"];
+
+const RUNTIME_DEPENDENCIES = ["koffi"];
+
+/**
+ * @typedef {{ specifier: string, line: number, isType: boolean }} Import
+ * @typedef {{ name?: string, exports?: Record<string, unknown>, dependencies?: object, devDependencies?: object,
+ *   optionalDependencies?: object, peerDependencies?: object }} PackageJson
+ */
+
+/**
+ * Every module a text imports: `import`, `import type`, `export … from`, `import()` also in types. Comments, strings
+ * and template literals are matched too, so that an import quoted inside one is not taken for real.
+ * @param {string} text
+ * @returns {Import[]}
+ */
+export function importsOf(text) {
+  const tokens =
+    /\/\/[^\n]*|\/\*[\s\S]*?\*\/|`(?:\\[\s\S]|[^`\\])*`|\b(?:import|export)\b[\w\s{},*$]*?\bfrom\s*["']([^"'\n]+)["']|\bimport\s*\(?\s*["']([^"'\n]+)["']|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+  return [...text.matchAll(tokens)].flatMap((match) => {
+    const specifier = match[1] ?? match[2];
+    if (specifier === undefined) return [];
+    const isType = /^(?:import|export)\s+type\b/.test(match[0]) || isAllTypes(match[0]);
+    return [{ specifier, line: text.slice(0, match.index + match[0].length).split("\n").length, isType }];
+  });
+}
+
+/** True for `import { type A, type B } from …`, of which nothing is left at run time. @param {string} statement */
+function isAllTypes(statement) {
+  const names = /^(?:import|export)\s*\{([^}]*)\}\s*from/.exec(statement)?.[1];
+  const parts = names?.split(",").filter((part) => part.trim()) ?? [];
+  return parts.length > 0 && parts.every((part) => /^\s*type\s/.test(part));
+}
+
+/**
+ * @param {Map<string, string>} files text by path in the tree, as in "src/core/errors.ts"
+ * @param {PackageJson} packageJson
+ * @returns {string[]} one complaint per violation; none when all is well
+ */
+export function checkImports(files, packageJson) {
+  const surface = publicFiles(packageJson);
+  const complaints = checkDependencies(packageJson);
+  /** @type {Map<string, string[]>} */
+  const edges = new Map();
+
+  for (const [file, text] of files) {
+    edges.set(file, []);
+    const layer = layerOf(file);
+    if (layer && !surface.has(file) && !(layer in LAYERS) && layer !== "cli") {
+      complaints.push(`${file}: src/${layer} is not a known layer; add it to LAYERS in scripts/check-imports.mjs`);
+      continue;
+    }
+    for (const { specifier, line, isType } of importsOf(text)) {
+      const target = resolveImport(file, specifier, files);
+      const problem = target.startsWith("package:")
+        ? packageProblem(file, specifier, packageJson)
+        : fileProblem(file, specifier, target, surface);
+      if (problem) complaints.push(`${file}:${line}: "${specifier}" ${problem}`);
+      // A class and its parts may name each other's types; only what runs can be caught half-loaded.
+      if (files.has(target) && !isType) edges.get(file)?.push(target);
+    }
+  }
+  for (const cycle of findCycles(edges)) complaints.push(`cycle: ${cycle.join(" → ")}`);
+  return complaints;
+}
+
+/** @param {PackageJson} packageJson */
+function checkDependencies(packageJson) {
+  const { dependencies, optionalDependencies, peerDependencies } = packageJson;
+  const actual = [dependencies, optionalDependencies, peerDependencies].flatMap((group) => Object.keys(group ?? {}));
+  if (actual.sort().join() === RUNTIME_DEPENDENCIES.join()) return [];
+  return [
+    `package.json: the run-time dependencies must be ${RUNTIME_DEPENDENCIES.join()}, not ${actual.join() || "none"}`,
+  ];
+}
+
+/**
+ * @param {string} file
+ * @param {string} specifier
+ * @param {PackageJson} packageJson
+ */
+function packageProblem(file, specifier, packageJson) {
+  if (isBuiltin(specifier)) return specifier.startsWith("node:") ? "" : `is Node's own: write "node:${specifier}"`;
+  const name = specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+  if (name === packageJson.name) {
+    return file.startsWith("src/") ? "imports the package from within: use a relative path" : "";
+  }
+  const declared = { ...packageJson.dependencies, ...(file.startsWith("src/") ? {} : packageJson.devDependencies) };
+  return name in declared ? "" : `is not a declared dependency of ${file.split("/")[0]}/`;
+}
+
+/**
+ * @param {string} file
+ * @param {string} specifier
+ * @param {string} target
+ * @param {Set<string>} surface
+ */
+function fileProblem(file, specifier, target, surface) {
+  if (target.split("/").includes("dist")) return "reaches into build output";
+  if (!/\.(?:js|mjs|json)$/.test(specifier)) return "lacks the .js ending that Node needs";
+  if (target.startsWith("../")) return "leaves the tree";
+
+  const isFromSurface = ON_THE_SURFACE.some((folder) => file.startsWith(folder));
+  const own = ON_THE_SURFACE.find((folder) => file.startsWith(folder) && target.startsWith(folder));
+  if (isFromSurface) return own || surface.has(target) ? "" : "is not part of the public surface";
+  if (!file.startsWith("src/")) return ""; // tests, benchmarks and scripts see everything
+  if (!target.startsWith("src/")) return `leaves src/: ${file} would not work when installed`;
+  if (target.startsWith("src/cli/")) return "is the command-line program: nothing imports it";
+  if (surface.has(file)) return "";
+
+  const from = layerOf(file);
+  const to = layerOf(target);
+  if (from === to || to === "core") return "";
+  if (to && LAYERS[from]?.includes(to)) return "";
+  return `goes upwards: ${from || file} may import ${["core", ...(LAYERS[from] ?? [])].join(", ")}, not ${to || target}`;
+}
+
+/** @param {string} file @returns {string} the folder of src/ that holds the file, or "" outside one */
+function layerOf(file) {
+  return /^src\/([^/]+)\//.exec(file)?.[1] ?? "";
+}
+
+/**
+ * @param {PackageJson} packageJson
+ * @returns {Set<string>} the source files behind the package's exports: they may import every layer
+ */
+function publicFiles(packageJson) {
+  const outputs = JSON.stringify(packageJson.exports ?? {}).matchAll(/\.\/dist\/(src\/[^"]+)\.js"/g);
+  return new Set([...outputs].map((match) => `${match[1]}.ts`));
+}
+
+/**
+ * @param {string} file
+ * @param {string} specifier
+ * @param {Map<string, string>} files
+ * @returns {string} a path in the tree, or "package:" and the specifier
+ */
+function resolveImport(file, specifier, files) {
+  if (!specifier.startsWith(".")) return `package:${specifier}`;
+  const path = posix.join(posix.dirname(file), specifier);
+  const candidates = [path.replace(/\.js$/, ".ts"), path, `${path}.ts`, `${path}/index.ts`];
+  return candidates.find((candidate) => files.has(candidate)) ?? path;
+}
+
+/**
+ * One cycle for each back edge that a depth-first walk meets, so none when there are none.
+ * @param {Map<string, string[]>} edges
+ * @returns {string[][]} each cycle with its first file repeated at the end
+ */
+function findCycles(edges) {
+  /** @type {string[][]} */
+  const cycles = [];
+  const done = new Set();
+  /** @type {string[]} */
+  const path = [];
+  const visit = (/** @type {string} */ file) => {
+    if (done.has(file)) return;
+    const start = path.indexOf(file);
+    if (start >= 0) {
+      cycles.push([...path.slice(start), file]);
+      return;
+    }
+    path.push(file);
+    for (const next of edges.get(file) ?? []) visit(next);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of edges.keys()) visit(file);
+  return cycles;
+}
+
+/** Checks the real tree. */
+export function checkTree() {
+  const paths = ["src", "test", "bench", "examples", "scripts"]
+    .flatMap((folder) => filesUnder(folder))
+    .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.startsWith("bench/peers/"));
+  const files = new Map(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
+  const packageJson = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return { files: files.size, complaints: checkImports(files, packageJson) };
+}
