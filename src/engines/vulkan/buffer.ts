@@ -1,0 +1,132 @@
+/**
+ * A stretch of device memory as its user holds it. It never shows a driver handle: it reaches its allocation through a
+ * lease that ends on `dispose()`, on garbage collection or when the device closes, and says so when used afterwards.
+ */
+import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
+import type { VulkanDevice } from "./device.js";
+import type { Lease } from "./leases.js";
+import type { Allocation } from "./memory.js";
+
+/** Anything that is bytes. */
+export type ByteSource = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
+
+export function asBytes(source: ByteSource): Uint8Array {
+  if (source instanceof Uint8Array) return source;
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  if (source instanceof ArrayBuffer || source instanceof SharedArrayBuffer) return new Uint8Array(source);
+  throw new ArgumentError(`Expected bytes (a typed array, DataView or ArrayBuffer), got ${describe(source)}.`);
+}
+
+const describe = (value: unknown): string =>
+  value === null ? "null" : typeof value === "object" ? "an object" : typeof value;
+
+export class DeviceBuffer {
+  private allocation: Allocation | null;
+  private lease: Lease | null = null;
+  /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
+  private isZeroPending: boolean;
+
+  /** @internal Use `device.alloc` or `device.upload`. */
+  constructor(
+    readonly device: VulkanDevice,
+    readonly byteLength: number,
+    allocation: Allocation,
+    isZeroed: boolean,
+  ) {
+    this.allocation = allocation;
+    this.isZeroPending = isZeroed;
+  }
+
+  /** @internal */
+  attach(lease: Lease): void {
+    this.lease = lease;
+  }
+
+  get isDisposed(): boolean {
+    return this.allocation === null || this.device.isClosed;
+  }
+
+  /** The buffer's address on the device, for kernels that take addresses in their push block. */
+  get address(): bigint {
+    const { block, offset } = this.memory("address");
+    return block.address + BigInt(offset);
+  }
+
+  /** Replaces the contents. The bytes must be exactly as many as the buffer holds. */
+  write(source: ByteSource): void {
+    const bytes = asBytes(source);
+    if (bytes.byteLength !== this.byteLength) {
+      throw new SizeMismatchError(`write: ${bytes.byteLength} bytes for a buffer of ${this.byteLength}.`);
+    }
+    const memory = this.memory("write");
+    this.isZeroPending = false;
+    this.device.uploadTo(memory, bytes);
+  }
+
+  /** The contents as of now. Does not block the event loop. With `into`, fills and returns that array. */
+  async read(into?: Uint8Array): Promise<Uint8Array> {
+    const target = this.target(into);
+    await this.device.downloadFrom(this.contents("read"), target);
+    return target;
+  }
+
+  /** The contents as of now, blocking until they are here. */
+  readSync(into?: Uint8Array): Uint8Array {
+    const target = this.target(into);
+    this.device.downloadFromSync(this.contents("readSync"), target);
+    return target;
+  }
+
+  /** Copies another buffer of the same size and device into this one, on the device. */
+  copyFrom(source: DeviceBuffer): void {
+    if (source.device !== this.device) throw new ArgumentError("copyFrom: the buffers are on different devices.");
+    if (source.byteLength !== this.byteLength) {
+      throw new SizeMismatchError(`copyFrom: ${source.byteLength} bytes for a buffer of ${this.byteLength}.`);
+    }
+    if (source === this || this.byteLength === 0) return;
+    const from = source.contents("copyFrom");
+    const to = this.memory("copyFrom");
+    this.isZeroPending = false;
+    this.device.stream.copy(from, 0, to, 0, this.byteLength);
+  }
+
+  /** Frees the memory now. Disposing twice is harmless. */
+  dispose(): void {
+    if (!this.allocation) return;
+    this.allocation = null;
+    if (this.lease) this.device.endLease(this.lease);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** @internal The memory, with pending zeros written: for whoever reads or partly writes it. */
+  contents(operation: string): Allocation {
+    const memory = this.memory(operation);
+    if (this.isZeroPending) {
+      this.isZeroPending = false;
+      if (this.byteLength > 0) this.device.stream.fill(memory, this.byteLength);
+    }
+    return memory;
+  }
+
+  private memory(operation: string): Allocation {
+    if (!this.allocation) {
+      throw new DisposedError(`${operation}: this buffer of ${this.byteLength} bytes was disposed.`);
+    }
+    this.device.assertUsable(operation);
+    return this.allocation;
+  }
+
+  private target(into: Uint8Array | undefined): Uint8Array {
+    if (into && into.byteLength !== this.byteLength) {
+      throw new SizeMismatchError(`read: a target of ${into.byteLength} bytes for a buffer of ${this.byteLength}.`);
+    }
+    return into ?? new Uint8Array(new ArrayBuffer(this.byteLength));
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `DeviceBuffer { ${this.byteLength} bytes on ${this.device.name}${this.isDisposed ? ", disposed" : ""} }`;
+  }
+}

@@ -1,0 +1,559 @@
+/**
+ * An open Vulkan device: creates what the plan says, owns everything made on it, and takes it all down again.
+ *
+ * It is also where a lost device is noticed: every driver call that returns a code passes through here, and the first
+ * VK_ERROR_DEVICE_LOST poisons the device. From then on each use throws the same `DeviceLostError`, which names the
+ * kernels that were running; closing still works, and a new device can be opened.
+ */
+import { readFileSync } from "node:fs";
+import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
+import {
+  type DeviceFunction,
+  deviceSignatures,
+  type FunctionName,
+  type FunctionTable,
+  type Handle,
+  optionalFunctions,
+  type VulkanFunction,
+} from "./api.js";
+import { asBytes, type ByteSource, DeviceBuffer } from "./buffer.js";
+import { debug } from "./debug.js";
+import { DescriptorSets } from "./descriptors.js";
+import { alignedBytes, HostBuffer, importHostMemory } from "./host-buffer.js";
+import type { FoundDevice, Instance } from "./instance.js";
+import { Kernel } from "./kernel.js";
+import { KernelCompiler, type KernelOptions, type Pipeline } from "./kernels.js";
+import * as L from "./layouts.js";
+import { type Lease, Leases } from "./leases.js";
+import { type Allocation, type Block, type MemoryOwner, MemoryPool } from "./memory.js";
+import { bind } from "./native.js";
+import { PipelineCacheFile } from "./pipeline-cache.js";
+import { type DevicePlan, isSoftware, type PhysicalDevice } from "./plan.js";
+import { CommandClock, Profile } from "./profile.js";
+import { toWords } from "./reflect.js";
+import { check, DEVICE_LOST } from "./results.js";
+import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
+import { Arena } from "./structs.js";
+import { PIECE, Transfers } from "./transfers.js";
+
+export interface DeviceStats {
+  /** Buffers alive, and the bytes of device memory they hold. */
+  readonly buffers: number;
+  readonly usedBytes: number;
+  /** Bytes taken from the driver, staging included, and in how many blocks. */
+  readonly reservedBytes: number;
+  readonly blocks: number;
+  readonly pipelines: number;
+  readonly dispatches: number;
+  readonly barriers: number;
+  readonly submissions: number;
+}
+
+/** Kernels the engine itself dispatches. It cannot compile any, so whoever opens the device brings them. */
+export interface EngineKernels {
+  /** Copies vectors of 16 bytes; push block: from, to, count, stride (threads along x). */
+  copy(): Uint32Array;
+}
+
+const MiB = 1024 * 1024;
+/** The most the copy kernel counts in one dispatch. */
+const MAX_KERNEL_COPY = 16 * (2 ** 32 - 1);
+/** Transfers up to this size go by kernel. */
+const MAX_KERNEL_TRANSFER = 64 * 1024;
+
+export class VulkanDevice implements MemoryOwner, StreamOwner {
+  readonly calls: FunctionTable<DeviceFunction>;
+  readonly handle: Handle;
+  readonly queue: Handle;
+  readonly stream: Stream;
+  private readonly leases = new Leases();
+  private readonly pools: { device: MemoryPool; upload: MemoryPool; readback: MemoryPool };
+  private readonly transfers: Transfers;
+  private readonly descriptors: DescriptorSets;
+  private readonly kernels: KernelCompiler;
+  private readonly cache: PipelineCacheFile;
+  /** Imported host memory by the JavaScript memory it stands for. */
+  private readonly imported = new WeakMap<ArrayBufferLike, Allocation>();
+  private readonly imports = new Set<() => void>();
+  private readonly pendingReads = new Set<Promise<unknown>>();
+  private readonly instance: Instance;
+  private copier: CopyKernel | null = null;
+  private readonly isCopyingByKernel: boolean;
+  private lostBy: DeviceLostError | null = null;
+  private closing: Promise<void> | null = null;
+
+  /** @internal Use `openDevice`. */
+  constructor(
+    instance: Instance,
+    readonly found: FoundDevice,
+    readonly plan: DevicePlan,
+    cacheFolder: string | null,
+    private readonly ownKernels: EngineKernels | null = null,
+  ) {
+    const undo: (() => void)[] = [() => this.leases.close()];
+    try {
+      this.instance = instance.retain();
+      undo.push(() => instance.release());
+      this.handle = createDevice(instance, found, plan);
+      this.calls = this.bindCalls();
+      undo.push(() => this.calls.vkDestroyDevice(this.handle, 0));
+      this.queue = this.firstQueue();
+      this.descriptors = new DescriptorSets(this.calls, this.handle, plan.pushDescriptors);
+      undo.push(() => this.descriptors.destroy());
+      this.cache = new PipelineCacheFile(this.calls, this.handle, found.description, cacheFolder);
+      undo.push(() => this.cache.destroy(true));
+      this.stream = new Stream(this, this.descriptors);
+    } catch (error) {
+      for (const step of undo.reverse()) step();
+      throw error;
+    }
+    this.kernels = new KernelCompiler(this.calls, this.handle, found.description, plan, this.descriptors, this.cache);
+    const heapOf = (type: number) =>
+      found.description.memoryHeaps[found.description.memoryTypes[type]?.heap ?? 0]?.size ?? 0;
+    const pool = (name: string, memoryType: number, isMapped: boolean, blockBytes: number) =>
+      new MemoryPool(this, {
+        name,
+        memoryType,
+        isMapped,
+        unit: plan.alignment,
+        blockBytes,
+        heapBytes: heapOf(memoryType),
+      });
+    const staging = Math.min(4 * PIECE, Math.max(4 * MiB, plan.blockBytes));
+    this.pools = {
+      device: pool("device", plan.memory.device, false, plan.blockBytes),
+      upload: pool("upload", plan.memory.upload, true, staging),
+      readback: pool("read-back", plan.memory.readback, true, staging),
+    };
+    this.transfers = new Transfers(this.stream, this.pools);
+    const wish = process.env.PUMICE_COPY;
+    this.isCopyingByKernel = wish === "kernel" || (wish !== "command" && !isSoftware(found.description));
+    debug(1, () => `opened ${this.name}: ${plan.features.length} features, extensions ${plan.extensions.join(" ")}`);
+  }
+
+  get name(): string {
+    return this.found.description.name;
+  }
+
+  /** What the driver says of the device. */
+  get properties(): PhysicalDevice {
+    return this.found.description;
+  }
+
+  get queueFamily(): number {
+    return this.plan.queueFamily;
+  }
+
+  get isClosed(): boolean {
+    return this.closing !== null;
+  }
+
+  get isLost(): boolean {
+    return this.lostBy !== null;
+  }
+
+  // ---------------------------------------------------------------------------------------------- buffers
+
+  /** A buffer of `byteLength` zero bytes. */
+  alloc(byteLength: number): DeviceBuffer {
+    return this.buffer(byteLength, true);
+  }
+
+  /** A buffer with these bytes in it. */
+  upload(source: ByteSource): DeviceBuffer {
+    const bytes = asBytes(source);
+    const buffer = this.buffer(bytes.byteLength, false);
+    try {
+      buffer.write(bytes);
+    } catch (error) {
+      buffer.dispose();
+      throw error;
+    }
+    return buffer;
+  }
+
+  /** A buffer whose contents are whatever was there: for callers that overwrite all of it. */
+  allocUninitialized(byteLength: number): DeviceBuffer {
+    return this.buffer(byteLength, false);
+  }
+
+  /**
+   * Host memory that copies to and from this device go to directly: `buffer.write(host.bytes)`,
+   * `await buffer.read(host.bytes)`. Throws `UnsupportedError` where the driver cannot import memory.
+   */
+  hostBuffer(byteLength: number): HostBuffer {
+    this.assertUsable("hostBuffer");
+    checkByteLength("hostBuffer", byteLength);
+    const alignment = this.plan.limits.minImportedHostPointerAlignment;
+    if (alignment === 0) {
+      throw new UnsupportedError(`hostBuffer: ${this.name}'s driver has no VK_EXT_external_memory_host.`);
+    }
+    const { whole, bytes } = alignedBytes(byteLength, alignment);
+    const { allocation, release } = importHostMemory(this.calls, this.handle, whole);
+    const { buffer: memory } = bytes;
+    this.imported.set(memory, allocation);
+    // The closure keeps the memory itself alive until the driver has let go of it.
+    const letGo = () => {
+      this.imports.delete(letGo);
+      if (this.imported.get(memory) === allocation) this.imported.delete(memory);
+      release();
+    };
+    this.imports.add(letGo);
+    const end: { lease?: Lease } = {};
+    const host = new HostBuffer(bytes, () => end.lease && this.leases.end(end.lease));
+    end.lease = this.leases.add(host, () => this.stream.whenDone(letGo));
+    return host;
+  }
+
+  private buffer(byteLength: number, isZeroed: boolean): DeviceBuffer {
+    this.assertUsable("alloc");
+    checkByteLength("alloc", byteLength);
+    const allocation = this.pools.device.allocate(Math.max(1, byteLength));
+    const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
+    const pool = this.pools.device;
+    buffer.attach(this.leases.add(buffer, () => pool.free(allocation)));
+    return buffer;
+  }
+
+  /** @internal */
+  endLease(lease: Lease): void {
+    this.leases.end(lease);
+  }
+
+  /** @internal */
+  uploadTo(to: Allocation, bytes: Uint8Array): void {
+    const direct = this.direct(bytes);
+    if (direct) {
+      // The caller may change its bytes as soon as this returns, so the copy must be done by then.
+      this.stream.upload(null, direct, to, 0, bytes.byteLength);
+      this.stream.flushAndWait();
+    } else this.transfers.upload(bytes, to, 0);
+  }
+
+  /** @internal */
+  downloadFrom(from: Allocation, into: Uint8Array): Promise<void> {
+    const direct = this.direct(into);
+    let read: Promise<void>;
+    if (direct) {
+      this.stream.download(from, 0, direct, 0, into.byteLength);
+      read = this.stream.timeline.wait(this.stream.flush());
+    } else read = this.transfers.download(from, 0, into);
+    // A read that was asked for is finished before the device goes.
+    const settled = read.then(
+      () => {},
+      () => {},
+    );
+    this.pendingReads.add(settled);
+    void settled.then(() => this.pendingReads.delete(settled));
+    return read;
+  }
+
+  /** @internal */
+  downloadFromSync(from: Allocation, into: Uint8Array): void {
+    const direct = this.direct(into);
+    if (direct) {
+      this.stream.download(from, 0, direct, 0, into.byteLength);
+      this.stream.flushAndWait();
+    } else this.transfers.downloadSync(from, 0, into);
+  }
+
+  /**
+   * @internal How to copy. On a GPU a kernel moves five times what NVIDIA's vkCmdCopyBuffer does, and small transfers
+   * to and from the host take less time in the compute queue's own stage; large ones are left to the copy engines, and
+   * software devices to the command, a memcpy. Allocations are padded, so whole vectors may be copied.
+   */
+  copyKernel(from: Block, to: Block, bytes: number): CopyKernel | null {
+    if (!this.ownKernels || !this.isCopyingByKernel || bytes > MAX_KERNEL_COPY) return null;
+    const isOnDevice = from.mapped === null && to.mapped === null;
+    if (!isOnDevice && (bytes > MAX_KERNEL_TRANSFER || from.address === 0n || to.address === 0n)) return null;
+    if (!this.copier) {
+      const pipeline = this.pipeline(this.ownKernels.copy(), { name: "copy" });
+      const maxGroups = this.plan.limits.maxComputeWorkGroupCount[0];
+      this.copier = { ...pipeline, threads: pipeline.localSize[0], maxGroups };
+    }
+    return this.copier;
+  }
+
+  /** The imported allocation that begins where these bytes do, if there is one. */
+  private direct(bytes: Uint8Array): Allocation | null {
+    const allocation = this.imported.get(bytes.buffer);
+    return allocation && allocation.block.mapped?.byteOffset === bytes.byteOffset ? allocation : null;
+  }
+
+  // ---------------------------------------------------------------------------------------------- kernels
+
+  /** Compiles SPIR-V (words, bytes or the path of a file), or finds it compiled already. */
+  kernel(spirv: Uint32Array | ByteSource | string, options: KernelOptions = {}): Kernel {
+    return new Kernel(this, this.pipeline(spirv, options));
+  }
+
+  /** @internal The compiled form the stream dispatches. */
+  pipeline(spirv: Uint32Array | ByteSource | string, options: KernelOptions = {}): Pipeline {
+    this.assertUsable("kernel");
+    const source = typeof spirv === "string" ? readModule(spirv) : spirv;
+    return this.kernels.compile(toWords(asBytes(source)), options);
+  }
+
+  /** Runs `work` and tells where the GPU spent its time. */
+  async profile(work: () => unknown): Promise<Profile> {
+    this.assertUsable("profile");
+    if (this.plan.timestampMask === 0n) throw new UnsupportedError(`profile: ${this.name} has no timestamps.`);
+    if (this.stream.clock) throw new ArgumentError("profile: a profile is being taken already.");
+    this.stream.flush();
+    const clock = new CommandClock(this.calls, this.handle, 256, {
+      nsPerTick: this.plan.limits.timestampPeriod,
+      mask: this.plan.timestampMask,
+    });
+    this.stream.clock = clock;
+    try {
+      await work();
+      await this.stream.timeline.wait(this.stream.flush());
+      return new Profile(clock.events());
+    } finally {
+      this.stream.clock = null;
+      if (this.lostBy) clock.destroy();
+      else {
+        this.stream.flush();
+        this.stream.whenDone(() => clock.destroy());
+      }
+    }
+  }
+
+  /** Waits until everything recorded so far has run. */
+  async finish(): Promise<void> {
+    this.assertUsable("finish");
+    await this.stream.timeline.wait(this.stream.flush());
+  }
+
+  finishSync(): void {
+    this.assertUsable("finish");
+    this.stream.flushAndWait();
+  }
+
+  // ---------------------------------------------------------------------------------------------- memory
+
+  /** Gives memory the pool holds in reserve back to the driver. */
+  trim(): void {
+    if (this.isClosed) return;
+    this.drain();
+    for (const pool of Object.values(this.pools)) pool.trim();
+  }
+
+  /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
+  collect(): boolean {
+    return this.leases.collect() > 0;
+  }
+
+  /** @internal */
+  drain(): void {
+    if (!this.lostBy) this.stream.flushAndWait();
+  }
+
+  stats(): DeviceStats {
+    const pools = Object.values(this.pools);
+    return {
+      buffers: this.leases.size,
+      usedBytes: this.pools.device.usedBytes,
+      reservedBytes: pools.reduce((sum, pool) => sum + pool.blockBytes, 0),
+      blocks: pools.reduce((sum, pool) => sum + pool.blockCount, 0),
+      pipelines: this.kernels.size,
+      dispatches: this.stream.counters.dispatches,
+      barriers: this.stream.counters.barriers,
+      submissions: this.stream.counters.submissions,
+    };
+  }
+
+  /** Bytes the driver would still give, where it says; else what the heap has beyond our own blocks. */
+  availableBytes(): number {
+    const heap = this.properties.memoryTypes[this.plan.memory.device]?.heap ?? 0;
+    if (this.plan.memoryBudget) {
+      const found = this.instance.memoryBudget(this.found.handle);
+      if (found) return Math.max(0, (found.budget[heap] ?? 0) - (found.usage[heap] ?? 0));
+    }
+    return Math.max(0, this.plan.deviceHeapBytes - this.pools.device.blockBytes);
+  }
+
+  memoryReport(): string {
+    const { buffers, usedBytes } = this.stats();
+    return (
+      `${this.name}: ${usedBytes} bytes in ${buffers} buffers, ${this.pools.device.blockBytes} held by the pool, ` +
+      `${this.availableBytes()} more available of ${this.plan.deviceHeapBytes}.`
+    );
+  }
+
+  // ---------------------------------------------------------------------------------------------- lifetime
+
+  assertUsable(operation = "use"): void {
+    if (this.lostBy) throw this.lostBy;
+    if (this.closing) throw new DisposedError(`${operation}: the device ${this.name} was closed.`);
+  }
+
+  /** Finishes what runs, then destroys everything made on the device. Closing twice is harmless. */
+  close(): Promise<void> {
+    this.closing ??= this.takeDown();
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private async takeDown(): Promise<void> {
+    // The flag must be seen before the first await: nothing may be recorded from here on.
+    await null;
+    try {
+      this.stream.flush();
+    } catch {
+      // recorded work that nobody can read any more
+    }
+    while (this.pendingReads.size > 0) await Promise.all(this.pendingReads);
+    this.calls.vkDeviceWaitIdle(this.handle);
+    if (!this.lostBy) {
+      try {
+        this.stream.timeline.poll();
+      } catch {
+        // the semaphore is destroyed below all the same
+      }
+    }
+    this.leases.close();
+    await this.stream.destroy();
+    this.stream.clock?.destroy();
+    for (const letGo of [...this.imports]) letGo();
+    this.kernels.destroy();
+    this.cache.destroy(this.isLost);
+    this.descriptors.destroy();
+    for (const pool of Object.values(this.pools)) pool.destroy();
+    this.calls.vkDestroyDevice(this.handle, 0);
+    this.instance.release();
+    debug(1, () => `closed ${this.name}`);
+  }
+
+  private lose(call: FunctionName): DeviceLostError {
+    if (this.lostBy) return this.lostBy;
+    const running = this.stream ? this.stream.unfinishedWork() : "nothing";
+    this.lostBy = new DeviceLostError(
+      `The device ${this.name} was lost (${call}) while running: ${running}.${this.faultDescription()} ` +
+        "Its buffers are gone; close it and open the device again.",
+    );
+    debug(1, () => this.lostBy?.message ?? "");
+    this.stream?.timeline.fail(this.lostBy);
+    return this.lostBy;
+  }
+
+  private faultDescription(): string {
+    const query = this.calls.vkGetDeviceFaultInfoEXT;
+    if (!query || !this.plan.deviceFault) return "";
+    const arena = new Arena(2048);
+    const counts = arena.pack(L.VkDeviceFaultCountsEXT, {});
+    const info = arena.pack(L.VkDeviceFaultInfoEXT, {});
+    if (query(this.handle, counts, 0) < 0) return "";
+    // Only the description is wanted: no room is offered for addresses or vendor data.
+    const none = arena.pack(L.VkDeviceFaultCountsEXT, {});
+    if (query(this.handle, none, info) < 0) return "";
+    const text = arena.text(L.VkDeviceFaultInfoEXT, info, "description");
+    return text ? ` The driver says: ${text}.` : "";
+  }
+
+  /** Binds the device's functions, each with the check for a lost device around it. */
+  private bindCalls(): FunctionTable<DeviceFunction> {
+    const table: Record<string, VulkanFunction> = {};
+    const arena = new Arena(4096);
+    for (const [name, signature] of Object.entries(deviceSignatures)) {
+      arena.reset();
+      const address = this.instance.calls.vkGetDeviceProcAddr(this.handle, arena.cString(name));
+      if (!address) {
+        if (optionalFunctions.has(name as FunctionName)) continue;
+        throw new UnsupportedError(`${this.name}'s driver has no ${name}.`);
+      }
+      const call = this.instance.interpose(name as FunctionName, bind(address, signature));
+      table[name] = signature.startsWith("i32") ? this.watched(name as FunctionName, call) : call;
+    }
+    return table as FunctionTable<DeviceFunction>;
+  }
+
+  private watched(name: FunctionName, call: VulkanFunction): VulkanFunction {
+    // Fault queries and the waits of closing are made on a lost device and must not throw.
+    if (name === "vkGetDeviceFaultInfoEXT" || name === "vkDeviceWaitIdle") return call;
+    const watch: VulkanFunction = (...args) => {
+      const result = call(...args);
+      if (result === DEVICE_LOST) throw this.lose(name);
+      return result;
+    };
+    const later = call.async;
+    if (later) {
+      watch.async = async (...args) => {
+        const result = await later(...args);
+        if (result === DEVICE_LOST) throw this.lose(name);
+        return result;
+      };
+    }
+    return watch;
+  }
+
+  private firstQueue(): Handle {
+    const arena = new Arena(256);
+    const out = arena.room(8);
+    this.calls.vkGetDeviceQueue(this.handle, this.plan.queueFamily, 0, out);
+    return arena.handle(out);
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    const state = this.lostBy ? ", lost" : this.isClosed ? ", closed" : "";
+    return `VulkanDevice { ${this.name}, Vulkan ${this.properties.apiVersion.join(".")}, ${this.properties.driverName}${state} }`;
+  }
+}
+
+function readModule(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ArgumentError(`kernel: cannot read the SPIR-V file ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function checkByteLength(operation: string, byteLength: number): void {
+  if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
+    throw new ArgumentError(`${operation}: ${byteLength} is not a number of bytes.`);
+  }
+}
+
+function createDevice(instance: Instance, found: FoundDevice, plan: DevicePlan): Handle {
+  const arena = new Arena();
+  const enabled = new Set(plan.features);
+  const { apiVersion } = found.description;
+  const isKnown = ({ extension, since }: (typeof L.extensionFeatures)[number]) =>
+    plan.extensions.includes(extension) || (since && (apiVersion[0] > since[0] || apiVersion[1] >= since[1]));
+  const chained = [
+    ...L.extensionFeatures.filter(isKnown).map(({ layout }) => layout),
+    L.VkPhysicalDeviceVulkan12Features,
+    L.VkPhysicalDeviceVulkan11Features,
+    L.VkPhysicalDeviceFeatures2,
+  ];
+  let next = 0;
+  for (const layout of chained) {
+    const on = [...layout.fields.keys()].filter((name) => enabled.has(name)).map((name) => [name, true] as const);
+    next = arena.pack(layout, Object.fromEntries(on), next);
+  }
+  const priority = arena.room(4);
+  arena.setU32(priority, 0x3f800000); // 1.0
+  const queue = arena.pack(L.VkDeviceQueueCreateInfo, {
+    queueFamilyIndex: plan.queueFamily,
+    queueCount: 1,
+    pQueuePriorities: priority,
+  });
+  const info = arena.pack(
+    L.VkDeviceCreateInfo,
+    {
+      queueCreateInfoCount: 1,
+      pQueueCreateInfos: queue,
+      enabledExtensionCount: plan.extensions.length,
+      ppEnabledExtensionNames: arena.cStrings(plan.extensions),
+    },
+    next,
+  );
+  const out = arena.room(8);
+  check("vkCreateDevice", instance.calls.vkCreateDevice(found.handle, info, 0, out), found.description.name);
+  return arena.handle(out);
+}

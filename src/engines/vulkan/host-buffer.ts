@@ -1,0 +1,99 @@
+/**
+ * Host memory the GPU copies to and from directly. It is ordinary JavaScript memory that the driver was told of, so it
+ * stays valid whatever happens to the device; only the direct path ends with it.
+ */
+import { UnsupportedError } from "../../core/errors.js";
+import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
+import * as L from "./layouts.js";
+import type { Allocation, Block } from "./memory.js";
+import { addressOfView } from "./native.js";
+import { check } from "./results.js";
+import { Arena } from "./structs.js";
+import { newChunk } from "./suballocator.js";
+
+const HOST_ALLOCATION = 0x80;
+
+export class HostBuffer {
+  /** @internal Use `device.hostBuffer`. */
+  constructor(
+    /** The memory itself. */
+    readonly bytes: Uint8Array,
+    private readonly onDispose: () => void,
+  ) {}
+
+  get byteLength(): number {
+    return this.bytes.byteLength;
+  }
+
+  /** Tells the driver to let go; the bytes stay usable as plain memory. */
+  dispose(): void {
+    this.onDispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+/** Memory at an address the driver can import: aligned in place and in length. */
+export function alignedBytes(byteLength: number, alignment: number): { whole: Uint8Array; bytes: Uint8Array } {
+  const rounded = Math.max(1, Math.ceil(byteLength / alignment)) * alignment;
+  const raw = new Uint8Array(new ArrayBuffer(rounded + alignment));
+  const start = (alignment - (addressOfView(raw) % alignment)) % alignment;
+  return { whole: raw.subarray(start, start + rounded), bytes: raw.subarray(start, start + byteLength) };
+}
+
+/** Imports memory; returns an allocation over it and the way to undo it. */
+export function importHostMemory(
+  calls: FunctionTable<DeviceFunction>,
+  device: Handle,
+  bytes: Uint8Array,
+): { allocation: Allocation; release: () => void } {
+  if (!calls.vkGetMemoryHostPointerPropertiesEXT) throw new UnsupportedError("The device cannot import host memory.");
+  const arena = new Arena(2048);
+  const out = arena.room(8);
+  const address = addressOfView(bytes);
+  const properties = arena.pack(L.VkMemoryHostPointerPropertiesEXT, {});
+  check(
+    "vkGetMemoryHostPointerPropertiesEXT",
+    calls.vkGetMemoryHostPointerPropertiesEXT(device, HOST_ALLOCATION, address, properties),
+  );
+  const types = arena.number(L.VkMemoryHostPointerPropertiesEXT, properties, "memoryTypeBits");
+  const external = arena.pack(L.VkExternalMemoryBufferCreateInfo, { handleTypes: HOST_ALLOCATION });
+  const info = arena.pack(
+    L.VkBufferCreateInfo,
+    { size: bytes.byteLength, usage: BufferUsage.transferSrc | BufferUsage.transferDst },
+    external,
+  );
+  check("vkCreateBuffer", calls.vkCreateBuffer(device, info, 0, out));
+  const buffer = arena.handle(out);
+  const undo: (() => void)[] = [() => calls.vkDestroyBuffer(device, buffer, 0)];
+  try {
+    const requirements = arena.room(L.VkMemoryRequirements.size);
+    calls.vkGetBufferMemoryRequirements(device, buffer, requirements);
+    const allowed = types & arena.number(L.VkMemoryRequirements, requirements, "memoryTypeBits");
+    if (allowed === 0) throw new UnsupportedError("The device has no memory type for imported host memory.");
+    const pointer = arena.pack(L.VkImportMemoryHostPointerInfoEXT, {
+      handleType: HOST_ALLOCATION,
+      pHostPointer: address,
+    });
+    const allocate = arena.pack(
+      L.VkMemoryAllocateInfo,
+      { allocationSize: bytes.byteLength, memoryTypeIndex: 31 - Math.clz32(allowed & -allowed) },
+      pointer,
+    );
+    check("vkAllocateMemory", calls.vkAllocateMemory(device, allocate, 0, out));
+    const memory = arena.handle(out);
+    undo.push(() => calls.vkFreeMemory(device, memory, 0));
+    check("vkBindBufferMemory", calls.vkBindBufferMemory(device, buffer, memory, 0));
+    const block: Block = { memory, buffer, address: 0n, size: bytes.byteLength, mapped: bytes, isLarge: true };
+    return { allocation: newChunk(block, 0, bytes.byteLength), release: () => rollBack(undo) };
+  } catch (error) {
+    rollBack(undo);
+    throw error;
+  }
+}
+
+function rollBack(undo: (() => void)[]): void {
+  for (const step of undo.splice(0)) step();
+}

@@ -1,0 +1,120 @@
+/**
+ * Ties device memory to the JavaScript objects that stand for it. A lease holds its object weakly; when the object has
+ * been collected, the next sweep returns the memory. Sweeps run after every major collection of V8 (a canary in a
+ * FinalizationRegistry tells) and when memory is short, in which case a collection is run at once.
+ *
+ * Collecting in the middle of synchronous code needs one trick: V8 keeps the target of every WeakRef made or read in
+ * the current job alive until the job ends, so that a long loop without `await` would pin all its garbage. Running an
+ * empty script in a context with its own microtask queue ends that period.
+ */
+import { setFlagsFromString } from "node:v8";
+import { createContext, runInNewContext, Script } from "node:vm";
+
+export interface Lease {
+  readonly object: WeakRef<object>;
+  readonly release: (() => void) | null;
+  index: number;
+}
+
+/** Kept objects are let go after this many new leases, so that V8 may collect them in passing. */
+const CLEAR_EVERY = 2048;
+
+let emptyJob: (() => void) | undefined;
+function forgetKeptObjects(): void {
+  if (!emptyJob) {
+    const context = createContext({}, { microtaskMode: "afterEvaluate" });
+    const script = new Script("0");
+    emptyJob = () => script.runInContext(context);
+  }
+  emptyJob();
+}
+
+let collector: (() => void) | undefined;
+function collectGarbage(): void {
+  if (!collector) {
+    const existing = (globalThis as { gc?: () => void }).gc;
+    if (existing) collector = existing;
+    else {
+      setFlagsFromString("--expose-gc");
+      collector = runInNewContext("gc") as () => void;
+      setFlagsFromString("--no-expose-gc");
+    }
+  }
+  forgetKeptObjects();
+  collector();
+}
+
+const everyone = new Set<Leases>();
+const canaries = new FinalizationRegistry(() => {
+  for (const leases of everyone) leases.sweep();
+  if (everyone.size > 0) armCanary();
+});
+function armCanary(): void {
+  canaries.register({}, undefined);
+}
+
+export class Leases {
+  private readonly live: Lease[] = [];
+  private sinceClear = 0;
+
+  constructor() {
+    if (everyone.size === 0) armCanary();
+    everyone.add(this);
+  }
+
+  get size(): number {
+    return this.live.length;
+  }
+
+  /** Releases what the object stands for once it is unreachable. `release` must not hold the object. */
+  add(object: object, release: () => void): Lease {
+    const lease = { object: new WeakRef(object), release, index: this.live.length };
+    this.live.push(lease);
+    if (++this.sinceClear >= CLEAR_EVERY) {
+      this.sinceClear = 0;
+      forgetKeptObjects();
+    }
+    return lease;
+  }
+
+  /** Ends a lease early, releasing at once. */
+  end(lease: Lease): void {
+    if (this.drop(lease)) lease.release?.();
+  }
+
+  /** Returns what belongs to objects that are gone. */
+  sweep(): number {
+    let swept = 0;
+    for (let i = this.live.length - 1; i >= 0; i--) {
+      const lease = this.live[i] as Lease;
+      if (lease.object.deref() !== undefined) continue;
+      this.end(lease);
+      swept++;
+    }
+    return swept;
+  }
+
+  /** Runs V8's collector now, then sweeps. */
+  collect(): number {
+    collectGarbage();
+    const swept = this.sweep();
+    forgetKeptObjects();
+    return swept;
+  }
+
+  close(): void {
+    everyone.delete(this);
+    this.live.length = 0;
+  }
+
+  private drop(lease: Lease): boolean {
+    if (lease.index < 0) return false;
+    const last = this.live.pop() as Lease;
+    if (last !== lease) {
+      this.live[lease.index] = last;
+      last.index = lease.index;
+    }
+    lease.index = -1;
+    return true;
+  }
+}

@@ -1,0 +1,255 @@
+/**
+ * Device memory in large blocks. Three pools, one per memory type the plan chose: tensors, uploads, read-backs.
+ *
+ * A block is one VkDeviceMemory with one VkBuffer over all of it; small requests are suballocated, large ones get a
+ * block of their own that is kept for reuse. Freed memory may be handed out again at once, before the GPU is done with
+ * it: every command runs on one queue, and the hazard state that stays with the memory makes the stream put a barrier
+ * between the old use and the new. Waiting for the GPU instead would make a loop of k temporaries hold k times the
+ * memory. Only memory that goes back to the driver, or that the host writes, waits for the timeline.
+ */
+import { OutOfMemoryError } from "../../core/errors.js";
+import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
+import { debug } from "./debug.js";
+import * as L from "./layouts.js";
+import { viewOf } from "./native.js";
+import { check, isOutOfMemory, resultError } from "./results.js";
+import { Arena } from "./structs.js";
+import { type Chunk, newChunk, Suballocator } from "./suballocator.js";
+
+export interface Block {
+  readonly memory: Handle;
+  readonly buffer: Handle;
+  readonly address: bigint;
+  readonly size: number;
+  /** The mapped bytes of host-visible blocks. */
+  readonly mapped: Uint8Array | null;
+  readonly isLarge: boolean;
+}
+
+export type Allocation = Chunk<Block>;
+
+/** What the pool needs of the device it serves. */
+export interface MemoryOwner {
+  readonly calls: FunctionTable<DeviceFunction>;
+  readonly handle: Handle;
+  /** Collects garbage and frees what was dropped; true when something came back. */
+  collect(): boolean;
+  /** Waits until the GPU has passed everything recorded. */
+  drain(): void;
+  /** Gives every idle block of every pool back to the driver. */
+  trim(): void;
+  /** The figures for an out-of-memory message. */
+  memoryReport(): string;
+}
+
+const MiB = 1024 * 1024;
+
+export class MemoryPool {
+  private readonly small: Suballocator<Block>;
+  private readonly idleLarge: Allocation[] = [];
+  private readonly blocks = new Set<Block>();
+  private largeUsed = 0;
+  /** Bytes taken from the driver since garbage was last collected. */
+  private grown = 0;
+  private patience: number;
+  blockBytes = 0;
+
+  constructor(
+    private readonly owner: MemoryOwner,
+    private readonly settings: {
+      readonly name: string;
+      readonly memoryType: number;
+      readonly isMapped: boolean;
+      readonly unit: number;
+      readonly blockBytes: number;
+      readonly heapBytes: number;
+    },
+  ) {
+    this.small = new Suballocator(settings.unit);
+    this.patience = Math.min(256 * MiB, settings.heapBytes / 8);
+  }
+
+  get usedBytes(): number {
+    return this.small.usedBytes + this.largeUsed;
+  }
+
+  get blockCount(): number {
+    return this.blocks.size;
+  }
+
+  allocate(bytes: number): Allocation {
+    if (bytes > this.settings.blockBytes / 4) return this.allocateLarge(bytes);
+    return this.small.allocate(bytes) ?? this.allocateSlowly(bytes);
+  }
+
+  free(allocation: Allocation): void {
+    if (!allocation.block.isLarge) this.small.free(allocation);
+    else {
+      if (allocation.isFree) throw new Error("MemoryPool: allocation freed twice");
+      allocation.isFree = true;
+      this.largeUsed -= allocation.size;
+      this.idleLarge.push(allocation);
+    }
+  }
+
+  /** Gives blocks with nothing in them back to the driver. The GPU must have passed their last use. */
+  trim(): number {
+    let freed = 0;
+    for (const block of [...this.small.takeEmptyBlocks(), ...this.idleLarge.splice(0).map((chunk) => chunk.block)]) {
+      freed += block.size;
+      this.destroyBlock(block);
+    }
+    return freed;
+  }
+
+  /** Destroys every block, whatever is in them: for closing the device. */
+  destroy(): void {
+    for (const block of this.blocks) this.destroyBlock(block);
+  }
+
+  private allocateSlowly(bytes: number): Allocation {
+    if (this.shouldCollect(this.settings.blockBytes) && this.owner.collect()) {
+      const found = this.small.allocate(bytes);
+      if (found) return found;
+    }
+    // The first blocks are small: a program that needs 1 MiB should not take 256.
+    const grown = Math.min(this.settings.blockBytes, Math.max(this.settings.blockBytes / 16, this.blockBytes));
+    const block = this.createBlock(Math.max(grown, 4 * bytes), false, () => this.small.allocate(bytes));
+    if ("isFree" in block) return block;
+    this.small.addBlock(block, block.size);
+    return this.small.allocate(bytes) as Allocation;
+  }
+
+  private allocateLarge(bytes: number): Allocation {
+    const size = Math.ceil(bytes / (2 * MiB)) * 2 * MiB;
+    const reused = this.takeIdleLarge(size);
+    if (reused) return this.markLargeUsed(reused);
+    if (this.shouldCollect(size) && this.owner.collect()) {
+      const freed = this.takeIdleLarge(size);
+      if (freed) return this.markLargeUsed(freed);
+    }
+    const block = this.createBlock(size, true, () => this.takeIdleLarge(size));
+    return this.markLargeUsed("isFree" in block ? block : newChunk(block, 0, block.size));
+  }
+
+  private markLargeUsed(chunk: Allocation): Allocation {
+    chunk.isFree = false;
+    this.largeUsed += chunk.size;
+    return chunk;
+  }
+
+  /** The smallest idle large block that fits without wasting more than a quarter. */
+  private takeIdleLarge(size: number): Allocation | null {
+    let best = -1;
+    this.idleLarge.forEach((chunk, i) => {
+      const fits = chunk.size >= size && chunk.size <= size * 1.25;
+      if (fits && (best < 0 || chunk.size < (this.idleLarge[best] as Allocation).size)) best = i;
+    });
+    return best < 0 ? null : (this.idleLarge.splice(best, 1)[0] as Allocation);
+  }
+
+  /**
+   * Dropped tensors hold device memory that V8 knows nothing of, so growth is what asks for a collection. When that
+   * frees little, the next one is put off for longer: a program with a truly large live set must not collect all day.
+   */
+  private shouldCollect(bytes: number): boolean {
+    this.grown += bytes;
+    if (this.grown < this.patience) return false;
+    this.grown = 0;
+    this.patience = Math.max(Math.min(256 * MiB, this.settings.heapBytes / 8), this.usedBytes / 2);
+    return true;
+  }
+
+  /** A new block; or, when collecting garbage made room, what `retry` found. */
+  private createBlock(size: number, isLarge: boolean, retry: () => Allocation | null): Block | Allocation {
+    if (size > this.settings.heapBytes) {
+      throw new OutOfMemoryError(
+        `Allocating ${size} bytes: the device's memory heap holds ${this.settings.heapBytes}. ${this.owner.memoryReport()}`,
+      );
+    }
+    let result = this.tryBlock(size, isLarge);
+    if (typeof result === "object") return result;
+    if (this.owner.collect()) {
+      const found = retry();
+      if (found) return found;
+    }
+    this.owner.drain();
+    this.owner.trim();
+    result = this.tryBlock(size, isLarge);
+    if (typeof result === "object") return result;
+    throw new OutOfMemoryError(
+      `Allocating ${size} bytes of ${this.settings.name} memory failed (${resultError("vkAllocateMemory", result).message}) ` +
+        `after collecting garbage and trimming the pool. ${this.owner.memoryReport()}`,
+    );
+  }
+
+  /** A block, or the out-of-memory code. Any other failure throws; nothing is left behind either way. */
+  private tryBlock(size: number, isLarge: boolean): Block | number {
+    const { calls, handle } = this.owner;
+    const arena = new Arena(2048);
+    const out = arena.room(8);
+    const { transferSrc, transferDst, storage, deviceAddress, indirect } = BufferUsage;
+    const usage = transferSrc | transferDst | storage | deviceAddress | indirect;
+    let result = calls.vkCreateBuffer(handle, arena.pack(L.VkBufferCreateInfo, { size, usage }), 0, out);
+    if (isOutOfMemory(result)) return result;
+    check("vkCreateBuffer", result);
+    const buffer = arena.handle(out);
+    const undo: (() => void)[] = [() => calls.vkDestroyBuffer(handle, buffer, 0)];
+    const rollBack = () => {
+      for (const step of undo.reverse()) step();
+    };
+    try {
+      const requirements = arena.room(L.VkMemoryRequirements.size);
+      calls.vkGetBufferMemoryRequirements(handle, buffer, requirements);
+      const needed = arena.number(L.VkMemoryRequirements, requirements, "size");
+      const flags = arena.pack(L.VkMemoryAllocateFlagsInfo, { flags: 2 });
+      const info = arena.pack(
+        L.VkMemoryAllocateInfo,
+        { allocationSize: needed, memoryTypeIndex: this.settings.memoryType },
+        flags,
+      );
+      result = calls.vkAllocateMemory(handle, info, 0, out);
+      if (isOutOfMemory(result)) {
+        rollBack();
+        return result;
+      }
+      check("vkAllocateMemory", result);
+      const memory = arena.handle(out);
+      undo.push(() => calls.vkFreeMemory(handle, memory, 0));
+      result = calls.vkBindBufferMemory(handle, buffer, memory, 0);
+      if (!isOutOfMemory(result)) check("vkBindBufferMemory", result);
+      let mapped: Uint8Array | null = null;
+      if (result >= 0 && this.settings.isMapped) {
+        result = calls.vkMapMemory(handle, memory, 0, size, 0, out);
+        if (!isOutOfMemory(result)) check("vkMapMemory", result);
+        if (result >= 0) mapped = new Uint8Array(viewOf(arena.handle(out), size));
+      }
+      if (result < 0) {
+        rollBack();
+        return result;
+      }
+      const addressInfo = arena.pack(L.VkBufferDeviceAddressInfo, { buffer });
+      const address = BigInt(calls.vkGetBufferDeviceAddress(handle, addressInfo));
+      const block: Block = { memory, buffer, address, size, mapped, isLarge };
+      this.blocks.add(block);
+      this.blockBytes += size;
+      debug(
+        1,
+        () => `${this.settings.name} memory: block of ${(size / MiB).toFixed(1)} MiB, ${this.blocks.size} in all`,
+      );
+      return block;
+    } catch (error) {
+      rollBack();
+      throw error;
+    }
+  }
+
+  private destroyBlock(block: Block): void {
+    const { calls, handle } = this.owner;
+    if (block.mapped) calls.vkUnmapMemory(handle, block.memory);
+    calls.vkDestroyBuffer(handle, block.buffer, 0);
+    calls.vkFreeMemory(handle, block.memory, 0);
+    this.blocks.delete(block);
+    this.blockBytes -= block.size;
+  }
+}

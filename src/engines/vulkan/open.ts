@@ -1,0 +1,96 @@
+/** Choosing and opening a device: what is there, which one would be used and why. */
+import { DeviceError } from "../../core/errors.js";
+import type { Interposer } from "./api.js";
+import { cacheFolder } from "./cache-folder.js";
+import { type EngineKernels, VulkanDevice } from "./device.js";
+import { type FoundDevice, Instance } from "./instance.js";
+import { isSoftware, type PhysicalDevice, planDevice, rankDevice } from "./plan.js";
+import type { ValidationMode } from "./validation.js";
+
+export interface OpenOptions {
+  /** Open a software device (lavapipe, SwiftShader). They are never opened unless asked for. */
+  readonly software?: boolean;
+  /** Position in `listDevices()`. */
+  readonly index?: number;
+  /** Part of the device's name, in any case. */
+  readonly name?: string;
+  /** Where compiled pipelines are kept; null keeps none. Defaults to the user's cache folder. */
+  readonly cacheFolder?: string | null;
+  /** Khronos validation; defaults to `PUMICE_VALIDATE`. */
+  readonly validate?: ValidationMode;
+  /** Wraps every driver function: for logging, counting and fault injection. */
+  readonly interpose?: Interposer;
+}
+
+export interface ListedDevice {
+  readonly index: number;
+  readonly properties: PhysicalDevice;
+  /** Why it cannot be used, or null. */
+  readonly refusal: string | null;
+  /** Bytes this process may still take from each memory heap; null where the driver does not say. */
+  readonly availableBytes: readonly number[] | null;
+}
+
+/** The Vulkan devices of this machine, best first. */
+export function listDevices(options: Pick<OpenOptions, "interpose" | "validate"> = {}): ListedDevice[] {
+  const instance = Instance.open(options);
+  try {
+    return ranked(instance).map(({ handle, description }, index) => {
+      const result = planDevice(description, process.env);
+      const isTold = description.extensions.includes("VK_EXT_memory_budget");
+      const memory = isTold ? instance.memoryBudget(handle) : null;
+      const availableBytes = memory?.budget.map((most, i) => Math.max(0, most - (memory.usage[i] ?? 0))) ?? null;
+      return { index, properties: description, refusal: result.ok ? null : result.why, availableBytes };
+    });
+  } finally {
+    instance.release();
+  }
+}
+
+const ranked = (instance: Instance): FoundDevice[] =>
+  [...instance.devices()].sort((a, b) => rankDevice(b.description) - rankDevice(a.description));
+
+/** Opens the best real GPU, or the one asked for. */
+export function openEngine(options: OpenOptions = {}, kernels: EngineKernels | null = null): VulkanDevice {
+  const instance = Instance.open({
+    ...(options.interpose ? { interpose: options.interpose } : {}),
+    validate: options.validate,
+  });
+  try {
+    const chosen = choose(ranked(instance), options);
+    const result = planDevice(chosen.description, process.env);
+    if (!result.ok) throw new DeviceError(`${chosen.description.name} cannot be used: ${result.why}.`);
+    const folder = options.cacheFolder === undefined ? cacheFolder() : options.cacheFolder;
+    return new VulkanDevice(instance, chosen, result.plan, folder, kernels);
+  } finally {
+    instance.release();
+  }
+}
+
+/** Without a wish of the caller's, `PUMICE_DEVICE=vulkan` names the best Vulkan device, even a software one. */
+function choose(devices: readonly FoundDevice[], options: OpenOptions): FoundDevice {
+  const { index, name, software } = options;
+  const listing = devices.map((device, i) => `${i}: ${device.description.name}`).join(", ") || "none";
+  if (devices.length === 0)
+    throw new DeviceError("No Vulkan device was found. `npx pumice doctor` says what is missing.");
+  if (index !== undefined) {
+    const found = devices[index];
+    if (!found) throw new DeviceError(`There is no Vulkan device ${index}; there are: ${listing}.`);
+    return found;
+  }
+  if (name !== undefined) {
+    const found = devices.find((device) => device.description.name.toLowerCase().includes(name.toLowerCase()));
+    if (!found) throw new DeviceError(`No Vulkan device's name contains "${name}"; there are: ${listing}.`);
+    return found;
+  }
+  const named = software === undefined ? /^vulkan(?::(\d+))?$/.exec(process.env.PUMICE_DEVICE ?? "") : null;
+  if (named) return choose(devices, { index: Number(named[1] ?? 0) });
+  const wanted = devices.filter((device) => isSoftware(device.description) === (software === true));
+  const usable = wanted.find((device) => planDevice(device.description).ok) ?? wanted[0];
+  if (usable) return usable;
+  throw new DeviceError(
+    software
+      ? `No software Vulkan device was found (Debian: apt-get install mesa-vulkan-drivers); there are: ${listing}.`
+      : `Only software Vulkan was found (${listing}). It is slow and is opened only when asked for: openDevice({ software: true }).`,
+  );
+}
