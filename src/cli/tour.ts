@@ -1,0 +1,247 @@
+/**
+ * `pumice tour`, which `npm start` runs too: a guided run of what Pumice does, in well under a minute. A stop shows the
+ * text of the function it then runs, so what is read is what happened. To add a stop, add its entry to the table; its
+ * function takes what it uses from the context by name and reads as a user's program would.
+ */
+import { format } from "node:util";
+import type { VulkanDevice } from "../vulkan/index.js";
+import { chooseDevice, kinds } from "./choice.js";
+import { type Command, ExpectedError } from "./command.js";
+import { toCandidate } from "./info.js";
+import { normalLeapfrog } from "./leapfrog-shader.js";
+import { firstLine, isExpected, loadVulkan, reason, type Vulkan } from "./surface.js";
+import { type Terminal, wrap } from "./terminal.js";
+
+export interface Stop {
+  readonly title: string;
+  /** What is about to be seen. */
+  readonly about: string;
+  /** Why it is left out on this device, or null. */
+  readonly leftOut?: (device: VulkanDevice) => string | null;
+  readonly run: (context: Context) => void | Promise<void>;
+}
+
+/** What a stop's function may name. Its `console` prints under the stop's code. */
+type Context = Vulkan & {
+  readonly device: VulkanDevice;
+  readonly console: { log(...values: unknown[]): void };
+  readonly assert: (claim: boolean) => void;
+  readonly normalLeapfrog: () => Uint32Array;
+  readonly sparkline: typeof sparkline;
+};
+
+export const stops: readonly Stop[] = [
+  {
+    title: "The devices of this machine",
+    about: "Pumice speaks Vulkan, so any maker's GPU will do. Nothing was installed for it but the driver.",
+    run: ({ listDevices, console }) => {
+      for (const { index, properties: gpu, refusal } of listDevices()) {
+        console.log(`vulkan:${index}  ${gpu.name}, Vulkan ${gpu.apiVersion.join(".")}, ${refusal ?? "usable"}`);
+      }
+    },
+  },
+  {
+    title: "Memory on the device",
+    about:
+      "Buffers live on the device and are freed by the garbage collector. Reading one does not block the event loop.",
+    run: async ({ device, console, assert }) => {
+      const a = device.upload(new Float32Array([1, 2, 3, 4]));
+      const b = device.alloc(a.byteLength); // zeros
+      b.copyFrom(a); // on the device
+      const copy = new Float32Array((await b.read()).buffer);
+      console.log(b, copy);
+      assert(copy.join() === "1,2,3,4");
+    },
+  },
+  {
+    title: "Ready-made kernels: π from a million numbers",
+    about: "The mean of 4 / (1 + x²) over [0, 1] is π. Four kernels of the catalogue, one result read back.",
+    run: async ({ device, catalogue, console, assert }) => {
+      const n = 1_000_000;
+      const x = device.upload(Float32Array.from({ length: n }, (_, i) => (i + 0.5) / n));
+      const one = device.upload(new Float32Array(n).fill(1));
+      const y = device.alloc(4 * n);
+      const sum = device.alloc(4);
+      catalogue.applyUnary(y, x, n, 12); // square
+      catalogue.applyBinary(y, y, one, n, 0); // add
+      catalogue.applyUnary(y, y, n, 11); // reciprocal
+      catalogue.reduceAxis(sum, y, 1, n, 1, 0); // sum
+      const [total] = new Float32Array((await sum.read()).buffer);
+      console.log("π ≈", (4 * total) / n);
+      assert(Math.abs((4 * total) / n - Math.PI) < 1e-5);
+    },
+  },
+  {
+    title: "A kernel of your own",
+    about: "SPIR-V of any origin runs: compiled from GLSL, or assembled here, without a compiler on your machine.",
+    run: async ({ device, spirv, console, assert }) => {
+      const m = new spirv.ModuleBuilder();
+      const x = m.storageBuffer(m.f32, { binding: 0, writable: false });
+      const y = m.storageBuffer(m.f32, { binding: 1 });
+      const push = m.pushConstants([["scale", m.f32]]);
+      m.entry("main", { localSize: [4] }, (f) => {
+        const i = f.builtin("GlobalInvocationId").x;
+        y.store(i, f.add(f.mul(push.scale, x.load(i)), y.load(i)));
+      });
+      const saxpy = device.kernel(m.build(), { name: "saxpy" });
+      const buffers = [
+        [1, 2, 3, 4],
+        [10, 20, 30, 40],
+      ].map((values) => device.upload(new Float32Array(values)));
+      saxpy.run({ buffers, push: new Float32Array([0.5]), groups: [1] });
+      const result = new Float32Array((await buffers[1].read()).buffer);
+      console.log(saxpy, result);
+      assert(result.join() === "10.5,21,31.5,42");
+    },
+  },
+  {
+    title: "A sampler's inner loop: 64 leapfrog steps in one dispatch",
+    about: "The mean of five observations under a normal prior. A ball rolls through the posterior; its energy stays.",
+    run: async ({ device, catalogue, normalLeapfrog, sparkline, console, assert }) => {
+      const [steps, observations] = [64, [0.8, 1.1, 1.3, 0.9, 1.4]];
+      const push = new Uint32Array([steps, observations.length, 1, 0, 0]);
+      new Float32Array(push.buffer)[4] = 0.05; // the step size
+      const [q, p, extras] = [[-1], [1], [...observations, 1]].map((values) => new Float32Array(values));
+      const chain = await catalogue.leapfrogChain(device, q, p, extras, push, steps, normalLeapfrog());
+      const energies = chain.logp.map((logp, i) => chain.p[i] ** 2 / 2 - logp);
+      console.log("position", sparkline(chain.q));
+      console.log("momentum", sparkline(chain.p));
+      console.log("energy  ", Math.min(...energies).toFixed(3), "to", Math.max(...energies).toFixed(3));
+      assert(Math.max(...energies) - Math.min(...energies) < 0.02 * Math.max(...energies));
+    },
+  },
+  {
+    title: "Where the time goes",
+    about: "Timestamps around every kernel, on the device's own clock; profile.save(path) writes a trace for Perfetto.",
+    leftOut: ({ plan }) => (plan.timestampMask === 0n ? "this device has no timestamps" : null),
+    run: async ({ device, catalogue, console }) => {
+      const n = 512 * 512;
+      const [a, b, out] = [1, 2, 3].map(() => device.alloc(4 * n));
+      const profile = await device.profile(() => {
+        for (let i = 0; i < 5; i++) catalogue.applyBinary(out, a, b, n, 0);
+        for (let i = 0; i < 5; i++) catalogue.applyUnary(out, a, n, 0);
+        catalogue.matmul(out, a, b, 512, 512, 512);
+      });
+      console.log(profile.table());
+    },
+  },
+];
+
+const NEXT =
+  "Here today: the native layer, pumice/vulkan, that you just saw. Next: tensors with a fusing compiler and a CPU engine, " +
+  "gradients and vmap, linear algebra, neural networks, Bayesian inference. The README's table says how far it is.";
+
+export const tour: Command = {
+  name: "tour",
+  summary: "a guided run of what Pumice does, in under a minute",
+  usage: "",
+  switches: {},
+  help: `
+Each stop shows the code it runs and what comes of it, on the best GPU; on software Vulkan when there is no GPU, or on
+what PUMICE_DEVICE names (\`pumice info\` lists the devices).
+
+Exit code: 0, or 1 when a stop did not give the right result.`,
+
+  async run(_given, terminal) {
+    const vulkan = await loadVulkan();
+    const { version } = await import("../index.js");
+    terminal.print(terminal.paint("bold", `Pumice ${version}: a tour`));
+    const found = await openForTour(vulkan);
+    if (typeof found === "string") {
+      say(`There is nothing to see yet on this machine. ${found} \`pumice doctor\` looks further.`, terminal);
+      return 0;
+    }
+    const { device, note } = found;
+    say(note, terminal);
+    const start = performance.now();
+    let failures = 0;
+    try {
+      for (const [i, stop] of stops.entries()) {
+        terminal.print(`\n${terminal.paint("bold", `${i + 1}  ${stop.title}`)}`);
+        if (!(await visit(stop, vulkan, device, terminal))) failures++;
+      }
+    } finally {
+      await device.close();
+    }
+    terminal.print(`\n${terminal.paint("bold", `${stops.length + 1}  What comes next`)}`);
+    say(NEXT, terminal);
+    const took = `${((performance.now() - start) / 1000).toFixed(1)} s`;
+    terminal.print(`\n${failures === 0 ? `The end, after ${took}.` : `${failures} of ${stops.length} stops failed.`}`);
+    return failures === 0 ? 0 : 1;
+  },
+};
+
+/** The device the tour is given on, with a word about it; or why there is none. */
+async function openForTour(vulkan: Vulkan): Promise<{ device: VulkanDevice; note: string } | string> {
+  let devices: ReturnType<Vulkan["listDevices"]>;
+  try {
+    devices = vulkan.listDevices();
+  } catch (error) {
+    if (!(await isExpected(error))) throw error;
+    return `${reason(error)}.`;
+  }
+  const asked = process.env.PUMICE_DEVICE;
+  const choice = chooseDevice(devices.map(toCandidate), asked);
+  if (asked && choice.index === null) throw new ExpectedError(choice.why);
+  const index = choice.index ?? devices.find(({ refusal }) => refusal === null)?.index;
+  if (index === undefined) return choice.why;
+  const device = await vulkan.openDevice({ index });
+  const { type } = device.properties;
+  const slow = type === "cpu" ? ": slow, but it computes the same" : "";
+  const why = choice.index === null ? " No GPU can be used here; `pumice doctor` says why." : "";
+  return { device, note: `On ${device.name}, ${kinds[type]}${slow}.${why}` };
+}
+
+/** Shows one stop. False when it failed. */
+async function visit(stop: Stop, vulkan: Vulkan, device: VulkanDevice, terminal: Terminal): Promise<boolean> {
+  say(stop.about, terminal);
+  const why = stop.leftOut?.(device);
+  if (why) {
+    say(`Left out: ${why}.`, terminal);
+    return true;
+  }
+  terminal.print();
+  for (const line of codeOf(stop.run))
+    terminal.print(`   ${terminal.paint("dim", "│")} ${terminal.paint("cyan", line)}`);
+  terminal.print();
+  const log = (...values: unknown[]) => {
+    for (const line of format(...values).split("\n")) terminal.print(`   ${line}`);
+  };
+  try {
+    const shader = () => normalLeapfrog(vulkan.spirv);
+    await stop.run({ ...vulkan, device, console: { log }, assert, sparkline, normalLeapfrog: shader });
+    return true;
+  } catch (error) {
+    const what = (await isExpected(error)) ? firstLine(error) : ((error as Error).stack ?? String(error));
+    terminal.print(`   ${terminal.paint("red", `This stop failed: ${what}`)}`);
+    return false;
+  }
+}
+
+function assert(claim: boolean): void {
+  if (!claim) throw new ExpectedError("the result is not what it should be");
+}
+
+function say(text: string, terminal: Terminal): void {
+  for (const line of wrap(text, terminal.width - 3)) terminal.print(`   ${line}`);
+}
+
+/** The lines of a function's body, as TypeScript's compiler wrote them, with our indentation. */
+export function codeOf(run: Stop["run"]): string[] {
+  const text = run.toString();
+  const lines = text
+    .slice(text.indexOf("=> {") + 4, text.lastIndexOf("}"))
+    .split("\n")
+    .slice(1, -1);
+  const indents = lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length);
+  const shared = Math.min(...indents);
+  return lines.map((line) => line.slice(shared).replace(/^ +/, (spaces) => " ".repeat(spaces.length / 2)));
+}
+
+/** A row of bars, one per value. */
+export function sparkline(values: ArrayLike<number>): string {
+  const all = Array.from(values);
+  const [least, most] = [Math.min(...all), Math.max(...all)];
+  const bars = "▁▂▃▄▅▆▇█";
+  return all.map((value) => bars[Math.round(((value - least) / (most - least || 1)) * (bars.length - 1))]).join("");
+}

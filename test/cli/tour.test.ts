@@ -1,0 +1,46 @@
+/** The tour: every stop works on every kind of machine the tests run on, and shows the code it runs. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { codeOf, sparkline, stops } from "../../src/cli/tour.js";
+import { withoutVulkan } from "../support/devices.js";
+import { pumice } from "./cli.js";
+
+test("the tour passes all its stops", { skip: withoutVulkan() }, () => {
+  const { code, stdout, stderr } = pumice(["tour"]);
+  assert.equal(code, 0, stdout + stderr);
+  stops.forEach(({ title }, i) => {
+    assert.ok(stdout.includes(`\n${i + 1}  ${title}\n`), title);
+  });
+  assert.match(stdout, /^ {3}π ≈ 3\.1415/m);
+  assert.match(stdout, /The end, after/);
+});
+
+test("without Vulkan the tour says what to do, and is no failure", () => {
+  const { code, stdout } = pumice(["tour"], { PUMICE_VULKAN_LIBRARY: "/nowhere/libvulkan.so.1" });
+  assert.equal(code, 0);
+  assert.match(stdout, /nothing to see yet[\s\S]*pumice doctor/);
+});
+
+test("a device that was asked for and is not there ends the tour", { skip: withoutVulkan() }, () => {
+  const { code, stderr } = pumice(["tour"], { PUMICE_DEVICE: "vulkan:99" });
+  assert.equal(code, 1);
+  assert.match(stderr, /PUMICE_DEVICE=vulkan:99 asks for a device that is not there/);
+});
+
+test("the code shown is the body of the function that runs", () => {
+  for (const { run, title } of stops) {
+    const code = codeOf(run);
+    assert.ok(code.length > 0, title);
+    assert.match(code.join("\n"), /console\.log/, title);
+    assert.ok(
+      code.every((line) => !/^ (?! )/.test(line)),
+      `${title}: indented by twos`,
+    );
+    assert.ok(code.length <= 20, `${title}: short enough to read`);
+  }
+});
+
+test("a sparkline spans its bars", () => {
+  assert.equal(sparkline([0, 1, 0]), "▁█▁");
+  assert.equal(sparkline([5, 5]), "▁▁");
+});
