@@ -1,0 +1,104 @@
+/**
+ * How a row is measured. Warm-up is by time, not by count: an idle GPU runs at a fifth of its clock and takes about a
+ * second of work to leave it, and V8 optimises what has run for a while. Then samples are taken until the time budget
+ * is spent. Rows get all this as `context.sample`; main.ts makes the context.
+ */
+import { randomFillSync } from "node:crypto";
+import type { VulkanDevice } from "../src/vulkan/index.js";
+import type { Ceiling } from "./row.js";
+
+/** Times in seconds. */
+export interface Pace {
+  readonly warmUp: number;
+  readonly budget: number;
+  /** Samples to take even when the budget is spent. */
+  readonly minimum: number;
+}
+
+/** Software devices have no clocks to raise, and their figures are only for trying the harness. */
+export function paceFor(isSoftware: boolean, isQuick: boolean): Pace {
+  if (isQuick) return { warmUp: isSoftware ? 0.1 : 0.5, budget: 0.3, minimum: 3 };
+  return isSoftware ? { warmUp: 0.3, budget: 1, minimum: 5 } : { warmUp: 1.5, budget: 2, minimum: 9 };
+}
+
+/** More samples than this sharpen no median. */
+const MAX_SAMPLES = 2000;
+
+export interface Context {
+  readonly device: VulkanDevice;
+  /** The device's position in `listDevices()`, for programs that a row starts. */
+  readonly deviceIndex: number;
+  readonly isSoftware: boolean;
+  readonly isQuick: boolean;
+  readonly pace: Pace;
+  /**
+   * Warms up with `once`, then calls it for one sample after another until the budget is spent. Await it in the row:
+   * `using` disposes of the buffers when the function returns, be it a promise.
+   */
+  sample(once: () => number | Promise<number>): Promise<number[]>;
+  /** A remark to print under the table. */
+  note(text: string): void;
+  /** Bytes or operations per second that this device was seen to reach; measured once, when first asked for. */
+  ceiling(of: Ceiling): Promise<number>;
+}
+
+export async function sample(
+  pace: Pace,
+  once: () => number | Promise<number>,
+  now: () => number = performance.now.bind(performance),
+): Promise<number[]> {
+  const warmUntil = now() + 1000 * pace.warmUp;
+  do {
+    await once();
+    await nextTurn();
+  } while (now() < warmUntil);
+  const samples: number[] = [];
+  const until = now() + 1000 * pace.budget;
+  while (samples.length < pace.minimum || (now() < until && samples.length < MAX_SAMPLES)) {
+    samples.push(await once());
+    // Deferred work (submissions at the next turn, finalizers) must not pile up, nor fall into a later sample.
+    await nextTurn();
+  }
+  return samples;
+}
+
+/** A fixed number of samples, after one that does not count: for what takes seconds. */
+export async function repeat(count: number, once: () => number | Promise<number>): Promise<number[]> {
+  await once();
+  const samples: number[] = [];
+  for (let i = 0; i < count; i++) samples.push(await once());
+  return samples;
+}
+
+/** Milliseconds that `work` takes, its promise included. */
+export async function timed(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** Milliseconds that synchronous `work` takes: no turn of the event loop is in the figure. */
+export function timedSync(work: () => void): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+const PATTERN_BYTES = 1 << 24;
+
+/** Fills with random bytes, repeating after 16 MiB. Zeros move and compute faster than data do. */
+export function fillRandom(bytes: Uint8Array): Uint8Array {
+  const pattern = bytes.subarray(0, Math.min(PATTERN_BYTES, bytes.byteLength));
+  randomFillSync(pattern);
+  for (let at = pattern.byteLength; at < bytes.byteLength; at += pattern.byteLength) {
+    bytes.set(pattern.subarray(0, Math.min(pattern.byteLength, bytes.byteLength - at)), at);
+  }
+  return bytes;
+}
+
+/** Random numbers in [0, 1). */
+export function randomFloats(length: number): Float32Array {
+  return Float32Array.from({ length }, Math.random);
+}

@@ -1,0 +1,48 @@
+"""Measures Python peers: a JSON list of "package/row" names on standard input, a JSON object per line on standard output.
+
+Started by bench/peers.ts, which describes the protocol, once for each package. By hand, to try one row:
+
+    echo '["torch/clone"]' | python3 bench/peers/peers.py [--quick]
+
+A row that fails reports why and the next one runs. Rows are in the modules below, one per family of benchmark rows.
+"""
+
+import json
+import sys
+import traceback
+
+import native  # noqa: F401  enters its rows in the table
+from timing import PEERS, Absent, Pace, the, version
+
+
+def tell(news):
+    print(json.dumps(news), flush=True)
+
+
+def measure(name):
+    if name not in PEERS:
+        return {"row": name, "error": f"bench/peers has no row {name}"}
+    unit, function = PEERS[name]
+    try:
+        the(name.split("/")[0])
+        return {"row": name, "unit": unit, "samples": [float(value) for value in function()]}
+    except Absent as why:
+        return {"row": name, "absent": str(why)}
+    except Exception as why:  # whatever a library throws, the other rows still run
+        traceback.print_exc(file=sys.stderr)
+        return {"row": name, "error": f"{type(why).__name__}: {why}"}
+
+
+def main():
+    if "--quick" in sys.argv[1:]:
+        Pace.quicken()
+    wanted = json.load(sys.stdin)
+    for package in dict.fromkeys(name.split("/")[0] for name in wanted):
+        found = version(package)
+        if found:
+            tell(found)
+    for name in wanted:
+        tell(measure(name))
+
+
+main()

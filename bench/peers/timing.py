@@ -1,0 +1,129 @@
+"""The discipline every Python peer is measured with, and the table of peer rows.
+
+The same as bench/harness.ts: warm up by time (an idle GPU runs at a fifth of its clock), then take samples until the
+budget is spent; medians are taken by the caller, from the samples, with the same code as ours. A row is a function that
+returns samples in its unit:
+
+    @peer("torch/clone", "GB/s")
+    def clone():
+        torch = the("torch")
+        ...
+        return sample(lambda: one_measurement())
+"""
+
+import time
+
+PEERS = {}
+MAX_SAMPLES = 2000
+
+
+class Pace:
+    """Seconds; main sets the quick values."""
+
+    warm_up = 1.5
+    budget = 2.0
+    minimum = 9
+
+    @classmethod
+    def quicken(cls):
+        cls.warm_up, cls.budget, cls.minimum = 0.5, 0.3, 3
+
+
+class Absent(Exception):
+    """The package, or the device it needs, is not on this machine."""
+
+
+def peer(name, unit):
+    """Enters a function in the table under "package/row"."""
+
+    def enter(function):
+        PEERS[name] = (unit, function)
+        return function
+
+    return enter
+
+
+def sample(once, warm_up=None):
+    """Samples of once(), which does the work, waits for the device and returns one figure."""
+    until = time.perf_counter() + (Pace.warm_up if warm_up is None else warm_up)
+    while True:
+        once()
+        if time.perf_counter() >= until:
+            break
+    samples = []
+    until = time.perf_counter() + Pace.budget
+    while len(samples) < Pace.minimum or (time.perf_counter() < until and len(samples) < MAX_SAMPLES):
+        samples.append(once())
+    return samples
+
+
+def repeat(count, once):
+    """A fixed number of samples after one that does not count: for what takes seconds."""
+    once()
+    return [once() for _ in range(count)]
+
+
+def seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+_packages = {}
+
+
+def the(name):
+    """Imports a package once and checks that it sees a GPU; raises Absent when either fails."""
+    found = _find(name)
+    if isinstance(found, Absent):
+        raise found
+    return found["module"]
+
+
+def version(name):
+    """What was found, for the foot of the table; None for a package that is absent."""
+    found = _find(name)
+    if isinstance(found, Absent):
+        return None
+    return {"package": name, "version": found["version"], "device": found["device"]}
+
+
+def _find(name):
+    if name not in _packages:
+        try:
+            if name not in LOADERS:
+                raise Absent(f"bench/peers does not know the package {name}")
+            _packages[name] = LOADERS[name]()
+        except Absent as why:
+            _packages[name] = why
+        except ImportError as why:
+            _packages[name] = Absent(str(why))
+    return _packages[name]
+
+
+def _torch():
+    import torch
+
+    if not torch.cuda.is_available():
+        raise Absent(f"torch {torch.__version__} sees no CUDA device")
+    torch.set_grad_enabled(False)
+    return {"module": torch, "version": torch.__version__, "device": torch.cuda.get_device_name()}
+
+
+def _jax():
+    import jax
+
+    device = jax.devices()[0]
+    if device.platform == "cpu":
+        raise Absent(f"jax {jax.__version__} sees no GPU")
+    return {"module": jax, "version": jax.__version__, "device": device.device_kind}
+
+
+def _numpyro():
+    import numpyro
+
+    jax = the("jax")
+    return {"module": numpyro, "version": numpyro.__version__, "device": jax.devices()[0].device_kind}
+
+
+LOADERS = {"torch": _torch, "jax": _jax, "numpyro": _numpyro}

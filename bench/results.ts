@@ -1,0 +1,82 @@
+/**
+ * Puts together what is known of each row when all has run: our summary, the share of the limit, each peer's figure and
+ * the ratio to it, and whether the targets are met. Pure; what it returns is what `--json` writes and table.ts prints.
+ */
+import type { PeerFigure } from "./peers.js";
+import { describeTarget, isMet, type Row, ratioTo } from "./row.js";
+import { type Summary, summarise } from "./statistics.js";
+
+/** What running one row gave. */
+export interface Outcome {
+  readonly row: Row;
+  readonly samples: readonly number[];
+  /** Part of the row's limit that the median reaches, where the row has one. */
+  readonly share: number | null;
+  readonly notes: readonly string[];
+  /** Why there are no samples. */
+  readonly error: string | null;
+  readonly seconds: number;
+}
+
+export interface PeerResult {
+  readonly label: string;
+  readonly row: string;
+  readonly summary: Summary | null;
+  /** Above 1: ours is faster. */
+  readonly ratio: number | null;
+  /** Why there is no figure. */
+  readonly missing: string | null;
+  readonly samples: readonly number[];
+}
+
+export interface Result {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly better: Row["better"];
+  readonly summary: Summary | null;
+  readonly share: number | null;
+  readonly peers: readonly PeerResult[];
+  /** `met` is null where the target speaks of a peer or limit without a figure. */
+  readonly targets: readonly { readonly text: string; readonly met: boolean | null }[];
+  readonly notes: readonly string[];
+  readonly error: string | null;
+  readonly seconds: number;
+  readonly samples: readonly number[];
+}
+
+/** `figures` is missing when no peers were asked; targets are judged only where they were set: on a GPU. */
+export function resultOf(
+  { row, samples, share, notes, error, seconds }: Outcome,
+  figures: ReadonlyMap<string, PeerFigure> | undefined,
+  isJudged: boolean,
+): Result {
+  const summary = samples.length > 0 ? summarise(samples) : null;
+  const peers = Object.entries(figures ? (row.peers ?? {}) : {}).map(([label, name]) =>
+    peerResult(row, summary, label, name, figures?.get(name)),
+  );
+  const ratios = new Map(peers.flatMap(({ label, ratio }) => (ratio === null ? [] : [[label, ratio] as const])));
+  const targets = (row.targets ?? []).map((target) => ({
+    text: describeTarget(target, row.unit),
+    met: summary && isJudged ? isMet(target, { value: summary.median, share, ratios }) : null,
+  }));
+  const { name, title, unit, better } = row;
+  return { name, title, unit, better, summary, share, peers, targets, notes, error, seconds, samples };
+}
+
+function peerResult(
+  { unit, better }: Row,
+  ours: Summary | null,
+  label: string,
+  row: string,
+  figure: PeerFigure | undefined,
+): PeerResult {
+  const nothing = { label, row, summary: null, ratio: null, samples: [] };
+  if (!figure) return { ...nothing, missing: "not asked" };
+  if ("absent" in figure) return { ...nothing, missing: `absent: ${figure.absent}` };
+  if ("error" in figure) return { ...nothing, missing: figure.error };
+  if (figure.unit !== unit) return { ...nothing, missing: `measured in ${figure.unit}, the row is in ${unit}` };
+  const summary = summarise(figure.samples);
+  const ratio = ours && ratioTo(better, ours.median, summary.median);
+  return { label, row, summary, ratio, missing: null, samples: figure.samples };
+}
