@@ -315,7 +315,7 @@ export const CooperativeMatrixLayout = {
 /** Signedness and saturation of integer cooperative matrices; a mask. */
 // biome-ignore format: a table of numbers reads best in rows
 export const CooperativeMatrixOperands = {
-  None: 0, MatrixASignedComponentsKHR: 1, MatrixBSignedComponentsKHR: 2, MatrixCSignedComponentsKHR: 4,
+  NoneKHR: 0, MatrixASignedComponentsKHR: 1, MatrixBSignedComponentsKHR: 2, MatrixCSignedComponentsKHR: 4,
   MatrixResultSignedComponentsKHR: 8, SaturatingAccumulationKHR: 0x10,
 } as const;
 

@@ -13,6 +13,7 @@
  *
  * The op code of elementwise kernels is specialisation constant 0.
  */
+import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { ArgumentError, SizeMismatchError } from "../core/errors.js";
 import { asBytes, type ByteSource, type DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
@@ -20,6 +21,7 @@ import type { Kernel } from "../engines/vulkan/kernel.js";
 import {
   binaryShader,
   type CatalogueType,
+  type FloatControls,
   MATMUL_TILE,
   matmulShader,
   reduceShader,
@@ -27,6 +29,8 @@ import {
   transposeShader,
   unaryShader,
 } from "./shaders.js";
+
+export { gaussianChainShader } from "./gaussian-chain.js";
 
 export const binaryOps = ["add", "mul", "sub", "div", "pow", "max", "min"] as const;
 export const unaryOps = [
@@ -66,7 +70,7 @@ export function applyBinary(
   checkSameSize("applyBinary", n, options, { out, a, b });
   if (n === 0) return;
   const kernel = find(out.device, "binary", binaryShader, options, op, binaryOps);
-  kernel.run({ buffers: [a, b, out], push: new Uint32Array([n]), groups: grid(kernel, n) });
+  kernel.run({ buffers: [a, b, out], push: new Uint32Array([n]), groups: grid(kernel, n, options) });
 }
 
 /** out[i] = f(a[i]) for i < n. Ops: 0 exp, 1 log, 2 sqrt, 3 abs, 4 neg, 5 sigmoid, 6 tanh, 7 relu, 8 ceil, 9 floor,
@@ -82,7 +86,7 @@ export function applyUnary(
   checkSameSize("applyUnary", n, options, { out, a });
   if (n === 0) return;
   const kernel = find(out.device, "unary", unaryShader, options, op, unaryOps);
-  kernel.run({ buffers: [a, out], push: new Uint32Array([n]), groups: grid(kernel, n) });
+  kernel.run({ buffers: [a, out], push: new Uint32Array([n]), groups: grid(kernel, n, options) });
 }
 
 /** Enough workgroups to fill a large GPU; beyond it a longer chunk per group is cheaper than more groups. */
@@ -108,7 +112,7 @@ export function reduceAxis(
   if (options.shader !== undefined) {
     const kernel = find(out.device, "reduce", reduceShader, options, null, reduceOps);
     const push = new Uint32Array([outer, reduce, inner, op]);
-    kernel.run({ buffers: [a, out], push, groups: grid(kernel, slots) });
+    kernel.run({ buffers: [a, out], push, groups: grid(kernel, slots, options) });
     return;
   }
   const kernel = find(out.device, "reduce", reduceShader, options, op, reduceOps);
@@ -124,9 +128,12 @@ export function reduceAxis(
   if (chunks === 1) pass(a, out, reduce, chunk, 1);
   else {
     const partial = out.device.allocUninitialized(slots * chunks * bytesOf(options));
-    pass(a, partial, reduce, chunk, chunks);
-    pass(partial, out, chunks, chunks, 1);
-    partial.dispose();
+    try {
+      pass(a, partial, reduce, chunk, chunks);
+      pass(partial, out, chunks, chunks, 1);
+    } finally {
+      partial.dispose();
+    }
   }
 }
 
@@ -144,10 +151,10 @@ export function matmul(
   checkHolds("matmul", "a", a, m * k, options);
   checkHolds("matmul", "b", b, k * n, options);
   checkHolds("matmul", "out", out, m * n, options);
+  checkApart("matmul", out, { a, b });
   if (m * n === 0) return;
   const kernel = find(out.device, "matmul", matmulShader, options, null, []);
-  const [tileX, tileY] = options.shader === undefined ? [MATMUL_TILE, MATMUL_TILE] : kernel.localSize;
-  const groups = [Math.ceil(n / tileX), Math.ceil(m / tileY)] as const;
+  const groups = tileGrid(kernel, m, n, MATMUL_TILE, options);
   kernel.run({ buffers: [a, b, out], push: new Uint32Array([m, n, k]), groups });
 }
 
@@ -162,10 +169,10 @@ export function transpose2d(
   checkCounts("transpose2d", { m, n });
   checkHolds("transpose2d", "a", a, m * n, options);
   checkHolds("transpose2d", "out", out, m * n, options);
+  checkApart("transpose2d", out, { a });
   if (m * n === 0) return;
   const kernel = find(out.device, "transpose", transposeShader, options, null, []);
-  const [tileX, tileY] = options.shader === undefined ? [TRANSPOSE_TILE, TRANSPOSE_TILE] : kernel.localSize;
-  const groups = [Math.ceil(n / tileX), Math.ceil(m / tileY)] as const;
+  const groups = tileGrid(kernel, m, n, TRANSPOSE_TILE, options);
   kernel.run({ buffers: [a, out], push: new Uint32Array([m, n]), groups });
 }
 
@@ -241,7 +248,7 @@ const shaders = new Map<string, Uint32Array>();
 function find(
   device: VulkanDevice,
   kind: string,
-  make: (type: CatalogueType) => Uint32Array,
+  make: (type: CatalogueType, floatControls: FloatControls) => Uint32Array,
   options: CatalogueOptions,
   op: number | null,
   names: readonly string[],
@@ -250,18 +257,27 @@ function find(
   const name = op === null ? `${kind} ${type}` : `${names[op]} ${type}`;
   const specialization: Record<number, number> = op === null ? {} : { 0: op };
   if (options.shader !== undefined) return device.kernel(options.shader, { name, specialization });
-  const key = `${kind} ${type}`;
+  const floatControls = floatControlsOf(device.properties.floatControls);
+  const key = `${kind} ${type} ${JSON.stringify(floatControls)}`;
   let words = shaders.get(key);
   if (!words) {
-    words = make(type);
+    words = make(type, floatControls);
     shaders.set(key, words);
   }
   return device.kernel(words, { name, specialization });
 }
 
-/** Workgroups for n threads. Only our own kernels know to continue along y. */
-function grid(kernel: Kernel, n: number): readonly [number, number] {
-  return groupGrid(kernel.device, Math.ceil(n / kernel.localSize[0]));
+/** Workgroups for n threads. Only our own kernels know to continue along y; another's may be too many for a row. */
+function grid(kernel: Kernel, n: number, options: CatalogueOptions): readonly [number] | readonly [number, number] {
+  const groups = Math.ceil(n / kernel.localSize[0]);
+  return options.shader === undefined ? groupGrid(kernel.device, groups) : [groups];
+}
+
+/** Workgroups for the tiles of an m×n matrix: in a row for our own kernels, which find their tile by its number. */
+function tileGrid(kernel: Kernel, m: number, n: number, tile: number, options: CatalogueOptions) {
+  if (options.shader === undefined) return groupGrid(kernel.device, Math.ceil(n / tile) * Math.ceil(m / tile));
+  const [x, y] = kernel.localSize;
+  return [Math.ceil(n / x), Math.ceil(m / y)] as const;
 }
 
 function groupGrid(device: VulkanDevice, groups: number): readonly [number, number] {
@@ -289,6 +305,14 @@ function checkHolds(operation: string, name: string, buffer: DeviceBuffer, n: nu
   const needed = n * bytesOf(options);
   if (n < 2 ** 32 && buffer.byteLength === needed) return;
   throw new SizeMismatchError(`${operation}: ${name} has ${buffer.byteLength} bytes; ${needed} are needed.`);
+}
+
+/** For kernels that write elements other threads have yet to read. */
+function checkApart(operation: string, out: DeviceBuffer, inputs: Readonly<Record<string, DeviceBuffer>>): void {
+  for (const [name, input] of Object.entries(inputs)) {
+    if (input !== out) continue;
+    throw new ArgumentError(`${operation}: out and ${name} are one buffer; write the result to another.`);
+  }
 }
 
 function checkSameSize(

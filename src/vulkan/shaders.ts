@@ -11,10 +11,12 @@ import { sigmoid } from "../compiler/math/logistic.js";
 import { pow } from "../compiler/math/power.js";
 import { ModuleBuilder } from "../compiler/spirv/builder.js";
 import type { FunctionBuilder } from "../compiler/spirv/function-builder.js";
+import type { ModuleOptions } from "../compiler/spirv/module-values.js";
 import { spirvOps } from "../compiler/spirv/scalar-ops.js";
 import type { Value } from "../compiler/spirv/value.js";
 
 export type CatalogueType = "f32" | "f64";
+export type FloatControls = NonNullable<ModuleOptions["floatControls"]>;
 
 /** Threads of the elementwise and reduction kernels. */
 export const THREADS = 256;
@@ -35,9 +37,17 @@ function flatIndex(f: FunctionBuilder): Value {
   return f.add(id.x, f.mul(id.y, width));
 }
 
+/** First row and column of the tile a workgroup makes of a matrix of n columns; tiles are numbered along the rows. */
+function tileOrigin(f: FunctionBuilder, n: Value, tile: number): { row0: Value; column0: Value } {
+  const group = f.builtin("WorkgroupId");
+  const number = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
+  const across = f.add(f.div(f.sub(n, 1), tile), 1);
+  return { row0: f.mul(f.div(number, across), tile), column0: f.mul(f.rem(number, across), tile) };
+}
+
 /** Op codes 0–6: add, mul, sub, div, pow, max, min. */
-export function binaryShader(type: CatalogueType): Uint32Array {
-  const m = new ModuleBuilder({ noContraction: true });
+export function binaryShader(type: CatalogueType, floatControls: FloatControls = {}): Uint32Array {
+  const m = new ModuleBuilder({ noContraction: true, floatControls });
   const element = elementType(m, type);
   const a = m.storageBuffer(element, { binding: 0, writable: false, name: "a" });
   const b = m.storageBuffer(element, { binding: 1, writable: false, name: "b" });
@@ -68,8 +78,8 @@ export function binaryShader(type: CatalogueType): Uint32Array {
 }
 
 /** Op codes 0–12: exp, log, sqrt, abs, neg, sigmoid, tanh, relu, ceil, floor, sign, reciprocal, square. */
-export function unaryShader(type: CatalogueType): Uint32Array {
-  const m = new ModuleBuilder({ noContraction: true });
+export function unaryShader(type: CatalogueType, floatControls: FloatControls = {}): Uint32Array {
+  const m = new ModuleBuilder({ noContraction: true, floatControls });
   const element = elementType(m, type);
   const a = m.storageBuffer(element, { binding: 0, writable: false, name: "a" });
   const out = m.storageBuffer(element, { binding: 1, name: "out" });
@@ -114,8 +124,8 @@ export function unaryShader(type: CatalogueType): Uint32Array {
  *
  * Push block: outer, reduce, inner, op, then the chunk length and the number of chunks.
  */
-export function reduceShader(type: CatalogueType): Uint32Array {
-  const m = new ModuleBuilder({ noContraction: true });
+export function reduceShader(type: CatalogueType, floatControls: FloatControls = {}): Uint32Array {
+  const m = new ModuleBuilder({ noContraction: true, floatControls });
   const element = elementType(m, type);
   const a = m.storageBuffer(element, { binding: 0, writable: false, name: "a" });
   const out = m.storageBuffer(element, { binding: 1, name: "out" });
@@ -173,11 +183,11 @@ export function reduceShader(type: CatalogueType): Uint32Array {
  * C (m×n) = A (m×k) · B (k×n), row-major. 16×16 threads make a 64×64 tile, 4×4 elements each, through shared tiles of
  * depth 16. Elements outside the matrices are read as zero and not written.
  */
-export function matmulShader(type: CatalogueType): Uint32Array {
+export function matmulShader(type: CatalogueType, floatControls: FloatControls = {}): Uint32Array {
   const DEPTH = 16;
   const SIDE = 16;
   const PER = MATMUL_TILE / SIDE;
-  const m = new ModuleBuilder();
+  const m = new ModuleBuilder({ floatControls });
   const element = elementType(m, type);
   const a = m.storageBuffer(element, { binding: 0, writable: false, name: "a" });
   const b = m.storageBuffer(element, { binding: 1, writable: false, name: "b" });
@@ -195,9 +205,7 @@ export function matmulShader(type: CatalogueType): Uint32Array {
   m.entry("main", { localSize: [SIDE, SIDE] }, (f) => {
     const local = f.builtin("LocalInvocationId");
     const lane = f.builtin("LocalInvocationIndex");
-    const group = f.builtin("WorkgroupId");
-    const row0 = f.mul(group.y, MATMUL_TILE);
-    const column0 = f.mul(group.x, MATMUL_TILE);
+    const { row0, column0 } = tileOrigin(f, push.n, MATMUL_TILE);
     const guarded = (isInside: Value, load: () => Value) => f.if(isInside, load, () => zero);
     const initial = Array.from({ length: PER * PER }, () => zero);
     const sums = f.fold(m.constant(m.u32, 0), push.k, DEPTH, initial, (k0, totals) => {
@@ -242,9 +250,9 @@ export function matmulShader(type: CatalogueType): Uint32Array {
 }
 
 /** B (n×m) = Aᵀ of A (m×n), through a shared tile so that both sides are read and written along rows. */
-export function transposeShader(type: CatalogueType): Uint32Array {
+export function transposeShader(type: CatalogueType, floatControls: FloatControls = {}): Uint32Array {
   const ROWS = 8;
-  const m = new ModuleBuilder();
+  const m = new ModuleBuilder({ floatControls });
   const element = elementType(m, type);
   const a = m.storageBuffer(element, { binding: 0, writable: false, name: "a" });
   const out = m.storageBuffer(element, { binding: 1, name: "out" });
@@ -255,9 +263,7 @@ export function transposeShader(type: CatalogueType): Uint32Array {
   const tile = m.shared(m.array(element, TRANSPOSE_TILE * (TRANSPOSE_TILE + 1)), "tile");
   m.entry("main", { localSize: [TRANSPOSE_TILE, ROWS] }, (f) => {
     const local = f.builtin("LocalInvocationId");
-    const group = f.builtin("WorkgroupId");
-    const column0 = f.mul(group.x, TRANSPOSE_TILE);
-    const row0 = f.mul(group.y, TRANSPOSE_TILE);
+    const { row0, column0 } = tileOrigin(f, push.n, TRANSPOSE_TILE);
     for (let step = 0; step < TRANSPOSE_TILE; step += ROWS) {
       const y = f.add(local.y, step);
       const [row, column] = [f.add(row0, y), f.add(column0, local.x)];

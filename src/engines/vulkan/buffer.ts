@@ -120,6 +120,9 @@ export class DeviceBuffer {
   }
 
   private target(into: Uint8Array | undefined): Uint8Array {
+    if (into !== undefined && !(into instanceof Uint8Array)) {
+      throw new ArgumentError(`read: the target must be a Uint8Array, not ${describe(into)}.`);
+    }
     if (into && into.byteLength !== this.byteLength) {
       throw new SizeMismatchError(`read: a target of ${into.byteLength} bytes for a buffer of ${this.byteLength}.`);
     }

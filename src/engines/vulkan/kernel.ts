@@ -125,7 +125,7 @@ export class Kernel {
     if (given % 4 !== 0) {
       throw new ArgumentError(`${name}: a push block of ${given} bytes; it must be whole 4-byte words.`);
     }
-    // A block whose last member is 8 bytes wide may come padded to 16; the padding is not pushed.
+    // Blocks often come padded to a multiple of 16 bytes, as C and std140 lay structs out; the padding is not pushed.
     if (given < pushBytes || given > Math.ceil(pushBytes / 16) * 16) {
       throw new SizeMismatchError(`${name}: its push block has ${pushBytes} bytes; ${given} were given.`);
     }

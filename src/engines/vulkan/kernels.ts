@@ -12,7 +12,7 @@ import * as L from "./layouts.js";
 import { addressOf } from "./native.js";
 import type { PipelineCacheFile } from "./pipeline-cache.js";
 import type { DevicePlan, PhysicalDevice } from "./plan.js";
-import { type EntryInterface, type ModuleInterface, reflect, type SpecConstant } from "./reflect.js";
+import { type Binding, type EntryInterface, type ModuleInterface, reflect, type SpecConstant } from "./reflect.js";
 import { check } from "./results.js";
 import type { Dispatchable } from "./stream.js";
 import { Arena } from "./structs.js";
@@ -131,18 +131,18 @@ export class KernelCompiler {
         `The module has no compute entry point "${entry}"; it has ${names.length ? names.map((n) => `"${n}"`).join(", ") : "none"}.`,
       );
     }
-    shape.bindings.forEach(({ set, binding, kind }, index) => {
+    for (const { set, binding, kind } of shape.bindings) {
       if (kind !== "storage buffer") {
         throw new UnsupportedError(
           `The kernel binds something other than a storage buffer at set ${set}, binding ${binding}; only storage buffers are supported.`,
         );
       }
-      if (set !== 0 || binding !== index) {
+      if (set !== 0) {
         throw new ArgumentError(
-          `The kernel's buffers must be at set 0, bindings 0…n-1; it uses ${shape.bindings.map((b) => `(${b.set}, ${b.binding})`).join(", ")}.`,
+          `The kernel's buffers must be at set 0; it uses ${shape.bindings.map((b) => `(${b.set}, ${b.binding})`).join(", ")}.`,
         );
       }
-    });
+    }
     const atMost = (what: string, value: number, limit: number, unit = "") => {
       if (value > limit) {
         throw new ArgumentError(
@@ -150,7 +150,8 @@ export class KernelCompiler {
         );
       }
     };
-    atMost("number of storage buffers", shape.bindings.length, limits.maxPerStageDescriptorStorageBuffers);
+    const bindings = 1 + Math.max(-1, ...shape.bindings.map(({ binding }) => binding));
+    atMost("number of storage buffers", bindings, limits.maxPerStageDescriptorStorageBuffers);
     atMost("push block", shape.pushBytes, limits.maxPushConstantsSize, " bytes");
     atMost("shared memory", shape.sharedBytes, limits.maxComputeSharedMemorySize, " bytes");
     const [x, y, z] = shape.localSize;
@@ -159,7 +160,7 @@ export class KernelCompiler {
       atMost(`workgroup size along ${"xyz"[axis]}`, n, limits.maxComputeWorkGroupSize[axis] as number);
     });
     atMost("number of threads in a workgroup", x * y * z, limits.maxComputeWorkGroupInvocations);
-    return shape;
+    return { ...shape, bindings: withUnused(shape.bindings, bindings) };
   }
 
   private checkSubgroupSize(size: number): void {
@@ -214,6 +215,15 @@ export class KernelCompiler {
       calls.vkDestroyShaderModule(device, shader, 0);
     }
   }
+}
+
+/** Optimisers drop a buffer no code uses and leave the others' numbers: what is bound there is not looked at. */
+function withUnused(used: readonly Binding[], count: number): Binding[] {
+  const unused = { set: 0, kind: "storage buffer", isReadOnly: true } as const;
+  return Array.from(
+    { length: count },
+    (_, binding) => used.find((candidate) => candidate.binding === binding) ?? { ...unused, binding },
+  );
 }
 
 function packSpecialization(

@@ -102,8 +102,10 @@ export class Leases {
     return swept;
   }
 
+  /** Ends every lease without releasing: what they stood for goes with the device. */
   close(): void {
     everyone.delete(this);
+    for (const lease of this.live) lease.index = -1;
     this.live.length = 0;
   }
 

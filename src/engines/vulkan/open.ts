@@ -84,8 +84,8 @@ function choose(devices: readonly FoundDevice[], options: OpenOptions): FoundDev
     return found;
   }
   const named = software === undefined ? /^vulkan(?::(\d+))?$/.exec(process.env.PUMICE_DEVICE ?? "") : null;
-  if (named) return choose(devices, { index: Number(named[1] ?? 0) });
-  const wanted = devices.filter((device) => isSoftware(device.description) === (software === true));
+  if (named?.[1]) return choose(devices, { index: Number(named[1]) });
+  const wanted = named ? devices : devices.filter((device) => isSoftware(device.description) === (software === true));
   const usable = wanted.find((device) => planDevice(device.description).ok) ?? wanted[0];
   if (usable) return usable;
   throw new DeviceError(

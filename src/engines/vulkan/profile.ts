@@ -32,15 +32,18 @@ export class Profile {
   constructor(readonly events: readonly ProfileEvent[]) {}
 
   get rows(): ProfileRow[] {
-    const byName = new Map<string, number[]>();
-    for (const { name, duration } of this.events) byName.set(name, [...(byName.get(name) ?? []), duration]);
+    const rows = new Map<string, { name: string; count: number; total: number; min: number; max: number }>();
+    for (const { name, duration } of this.events) {
+      const row = rows.get(name) ?? { name, count: 0, total: 0, min: duration, max: duration };
+      rows.set(name, row);
+      row.count++;
+      row.total += duration;
+      row.min = Math.min(row.min, duration);
+      row.max = Math.max(row.max, duration);
+    }
     const all = this.events.reduce((sum, event) => sum + event.duration, 0) || 1;
-    return [...byName]
-      .map(([name, times]) => {
-        const total = times.reduce((sum, time) => sum + time, 0);
-        const [min, max] = [Math.min(...times), Math.max(...times)];
-        return { name, count: times.length, total, mean: total / times.length, min, max, share: total / all };
-      })
+    return [...rows.values()]
+      .map((row) => ({ ...row, mean: row.total / row.count, share: row.total / all }))
       .sort((a, b) => b.total - a.total);
   }
 

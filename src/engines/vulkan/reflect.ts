@@ -14,6 +14,7 @@ import {
   Op,
   StorageClass,
 } from "../../core/spirv.js";
+import { integerOperation } from "./spec-constants.js";
 
 export interface SpecConstant {
   readonly constantId: number;
@@ -49,6 +50,10 @@ export interface EntryInterface {
 type Instruction = readonly number[];
 /** The universal limit of the SPIR-V specification on result ids. */
 const MAX_BOUND = 4194303;
+/** Deeper than any real module nests its types or constant expressions; a hostile one would exhaust the stack. */
+const MAX_DEPTH = 1000;
+/** Instructions whose operands are partly plain numbers, which must not be taken for the ids of variables. */
+const withLiterals = new Set<number>([Op.Line, Op.CompositeExtract, Op.CompositeInsert, Op.VectorShuffle, Op.Switch]);
 
 /** SPIR-V words from bytes, checked for length, magic number and byte order. */
 export function toWords(bytes: Uint8Array): Uint32Array {
@@ -79,14 +84,18 @@ export function reflect(words: Uint32Array): ModuleInterface {
   /** Types, constants and global variables by result id. */
   const definitions = new Map<number, Instruction>();
   const decorations = new Map<number, Instruction[]>();
-  const memberDecorations = new Map<number, Instruction[]>();
+  const memberDecorations = new Map<number, Map<number, Instruction[]>>();
+  /** The ids each function mentions. */
+  const functions = new Map<number, Set<number>>();
   const push = <K>(map: Map<K, Instruction[]>, key: K, value: Instruction) => {
     const list = map.get(key);
     if (list) list.push(value);
     else map.set(key, [value]);
   };
 
-  let isInFunction = false;
+  // From SPIR-V 1.4 on an entry point lists all the variables it uses; before, they are found in the functions.
+  const listsAllGlobals = (words[1] as number) >= 0x00010400;
+  let mentioned: Set<number> | null = null;
   for (let at = HEADER_WORDS; at < words.length; ) {
     const count = (words[at] as number) >>> 16;
     const op = (words[at] as number) & 0xffff;
@@ -95,8 +104,14 @@ export function reflect(words: Uint32Array): ModuleInterface {
     }
     const operands = words.subarray(at + 1, at + count);
     at += count;
-    if (op === Op.Function) isInFunction = true;
-    if (isInFunction) continue;
+    if (op === Op.Function) {
+      mentioned = new Set();
+      functions.set(operands[1] ?? 0, mentioned);
+    }
+    if (mentioned) {
+      if (!listsAllGlobals && !withLiterals.has(op)) for (const id of operands) mentioned.add(id);
+      continue;
+    }
     const instruction = [op, ...operands];
     switch (op) {
       case Op.Capability:
@@ -115,9 +130,12 @@ export function reflect(words: Uint32Array): ModuleInterface {
       case Op.Decorate:
         push(decorations, operands[0] ?? 0, instruction.slice(2));
         break;
-      case Op.MemberDecorate:
-        push(memberDecorations, operands[0] ?? 0, instruction.slice(2));
+      case Op.MemberDecorate: {
+        const members = memberDecorations.get(operands[0] ?? 0) ?? new Map<number, Instruction[]>();
+        memberDecorations.set(operands[0] ?? 0, members);
+        push(members, operands[1] ?? 0, instruction.slice(3));
         break;
+      }
       default:
         if ((op >= Op.TypeVoid && op <= Op.TypeFunction) || op === Op.TypeCooperativeMatrixKHR) {
           definitions.set(operands[0] ?? 0, instruction);
@@ -130,6 +148,18 @@ export function reflect(words: Uint32Array): ModuleInterface {
 
   const decorated = (id: number, decoration: number) =>
     decorations.get(id)?.find((decorate) => decorate[0] === decoration);
+  const memberDecorated = (id: number, member: number, decoration: number) =>
+    memberDecorations
+      .get(id)
+      ?.get(member)
+      ?.find((decorate) => decorate[0] === decoration);
+  const width = (type: Instruction) => {
+    const bits = type[2];
+    if (bits !== 8 && bits !== 16 && bits !== 32 && bits !== 64) {
+      throw new FormatError(`SPIR-V type %${type[1]} is ${bits} bits wide.`);
+    }
+    return (bits / 8) as 1 | 2 | 4 | 8;
+  };
   const specIds = new Map<number, number>();
   for (const [id] of definitions) {
     const spec = decorated(id, Decoration.SpecId);
@@ -139,11 +169,9 @@ export function reflect(words: Uint32Array): ModuleInterface {
   const specConstants = [...specIds].map(([id, constantId]): SpecConstant => {
     const type = definitions.get(definitions.get(id)?.[1] ?? 0);
     if (type?.[0] === Op.TypeInt) {
-      return { constantId, kind: "int", bytes: ((type[2] ?? 32) / 8) as 1 | 2 | 4 | 8, isSigned: type[3] === 1 };
+      return { constantId, kind: "int", bytes: width(type), isSigned: type[3] === 1 };
     }
-    if (type?.[0] === Op.TypeFloat) {
-      return { constantId, kind: "float", bytes: ((type[2] ?? 32) / 8) as 2 | 4 | 8, isSigned: true };
-    }
+    if (type?.[0] === Op.TypeFloat) return { constantId, kind: "float", bytes: width(type), isSigned: true };
     return { constantId, kind: "bool", bytes: 4, isSigned: false };
   });
 
@@ -154,61 +182,96 @@ export function reflect(words: Uint32Array): ModuleInterface {
     const point = compute.find((candidate) => candidate.name === name);
     if (!point) return undefined;
 
-    /** The value of an integer constant under the specialisation; undefined when it takes more than we evaluate. */
-    const constant = (id: number): number | undefined => {
-      const definition = definitions.get(id);
-      if (!definition) return undefined;
-      const specId = specIds.get(id);
-      if (specId !== undefined && specialization.has(specId)) return Number(specialization.get(specId));
-      const [op, , , first = 0, second = 0, third = 0] = definition;
-      if (op === Op.Constant || op === Op.SpecConstant) return first;
-      if (op === Op.SpecConstantTrue || op === Op.ConstantTrue) return 1;
-      if (op === Op.SpecConstantFalse || op === Op.ConstantFalse) return 0;
-      if (op !== Op.SpecConstantOp) return undefined;
-      const a = constant(second);
-      const b = constant(third);
-      if (a === undefined || b === undefined) return undefined;
-      if (first === Op.IAdd) return a + b;
-      if (first === Op.ISub) return a - b;
-      if (first === Op.IMul) return a * b;
-      if (first === Op.UDiv || first === Op.SDiv) return b === 0 ? undefined : Math.trunc(a / b);
-      return undefined;
+    const values = new Map<number, bigint | null>();
+    /** The value of an integer or boolean constant under the specialisation. */
+    const constant = (id: number, depth = 0): bigint => {
+      const known = values.get(id);
+      if (typeof known === "bigint") return known;
+      if (known === null || depth > MAX_DEPTH) throw new FormatError(`SPIR-V constant %${id} depends on itself.`);
+      values.set(id, null);
+      const value = wrap(definitions.get(definitions.get(id)?.[1] ?? 0), evaluate(id, depth));
+      values.set(id, value);
+      return value;
+    };
+    const evaluate = (id: number, depth: number): bigint => {
+      const definition = definitions.get(id) ?? [];
+      const given = specialization.get(specIds.get(id) ?? -1);
+      if (given !== undefined && Number.isInteger(Number(given))) return BigInt(given);
+      const [op, , , ...operands] = definition;
+      if (op === Op.Constant || op === Op.SpecConstant) return fromWords(operands);
+      if (op === Op.SpecConstantTrue || op === Op.ConstantTrue) return 1n;
+      if (op === Op.SpecConstantFalse || op === Op.ConstantFalse || op === Op.ConstantNull) return 0n;
+      if (op !== Op.SpecConstantOp) throw new FormatError(`SPIR-V %${id} is not a constant that can be computed.`);
+      const [operation = 0, ...parts] = operands;
+      if (operation === Op.CompositeExtract && parts.length === 2) {
+        const composite = definitions.get(parts[0] ?? 0) ?? [];
+        const isComposite = composite[0] === Op.ConstantComposite || composite[0] === Op.SpecConstantComposite;
+        const part = composite[3 + (parts[1] ?? 0)];
+        if (isComposite && part !== undefined) return constant(part, depth + 1);
+      }
+      const types = parts.map((part) => definitions.get(definitions.get(part)?.[1] ?? 0));
+      const bits = BigInt(types[0]?.[0] === Op.TypeInt ? 8 * width(types[0]) : 32);
+      const result = integerOperation(
+        operation,
+        bits,
+        parts.map((part) => constant(part, depth + 1)),
+      );
+      if (result === undefined) throw new FormatError(`SPIR-V constant %${id} is computed by operation ${operation}.`);
+      return result;
+    };
+    /** As many bits as the type has. */
+    const wrap = (type: Instruction | undefined, value: bigint): bigint => {
+      if (type?.[0] !== Op.TypeInt) return value === 0n ? 0n : 1n;
+      const bits = 8 * width(type);
+      return type[3] === 1 ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
+    };
+    /** A constant that counts something. */
+    const count = (id: number): number => {
+      const value = constant(id);
+      if (value < 0n || value > 0xffffffffn) throw new FormatError(`SPIR-V constant %${id} is ${value}, not a count.`);
+      return Number(value);
     };
 
+    const sizes = new Map<number, number | null>();
     /** Bytes of a type: laid out by its decorations where it has them, else packed by natural alignment. */
     const size = (id: number, depth = 0): number => {
+      const known = sizes.get(id);
+      if (typeof known === "number") return known;
+      if (known === null || depth > MAX_DEPTH) throw new FormatError(`SPIR-V type %${id} contains itself.`);
+      sizes.set(id, null);
+      const bytes = measure(id, depth);
+      if (!Number.isSafeInteger(bytes)) throw new FormatError(`SPIR-V type %${id} is ${bytes} bytes large.`);
+      sizes.set(id, bytes);
+      return bytes;
+    };
+    const measure = (id: number, depth: number): number => {
       const type = definitions.get(id);
-      if (!type || depth > 64) throw new FormatError(`SPIR-V type %${id} is not defined.`);
+      if (!type) throw new FormatError(`SPIR-V type %${id} is not defined.`);
       switch (type[0]) {
         case Op.TypeBool:
           return 4;
         case Op.TypeInt:
         case Op.TypeFloat:
-          return (type[2] ?? 32) / 8;
+          return width(type);
         case Op.TypeVector:
         case Op.TypeMatrix:
           return size(type[2] ?? 0, depth + 1) * (type[3] ?? 1);
         case Op.TypePointer:
           return 8;
-        case Op.TypeArray: {
-          const length = constant(type[3] ?? 0) ?? 0;
-          const stride = decorated(id, Decoration.ArrayStride)?.[1];
-          return length * (stride ?? size(type[2] ?? 0, depth + 1));
-        }
-        case Op.TypeRuntimeArray:
-          return 0;
+        case Op.TypeArray:
+          return count(type[3] ?? 0) * (decorated(id, Decoration.ArrayStride)?.[1] ?? size(type[2] ?? 0, depth + 1));
         case Op.TypeStruct: {
-          const members = type.slice(2);
-          const layouts = memberDecorations.get(id) ?? [];
           let end = 0;
-          members.forEach((member, index) => {
-            const offset = layouts.find((d) => d[0] === index && d[1] === Decoration.Offset)?.[2];
-            const stride = layouts.find((d) => d[0] === index && d[1] === Decoration.MatrixStride)?.[2];
+          type.slice(2).forEach((member, index) => {
+            const offset = memberDecorated(id, index, Decoration.Offset)?.[1];
+            const stride = memberDecorated(id, index, Decoration.MatrixStride)?.[1];
             const matrix = definitions.get(member);
-            const bytes =
-              stride !== undefined && matrix?.[0] === Op.TypeMatrix
-                ? stride * (matrix[3] ?? 1)
-                : size(member, depth + 1);
+            let bytes = size(member, depth + 1);
+            if (stride !== undefined && matrix?.[0] === Op.TypeMatrix) {
+              const isRowMajor = memberDecorated(id, index, Decoration.RowMajor) !== undefined;
+              const rows = definitions.get(matrix[2] ?? 0)?.[3] ?? 1;
+              bytes = stride * (isRowMajor ? rows : (matrix[3] ?? 1));
+            }
             end = Math.max(end, (offset ?? end) + bytes);
           });
           return end;
@@ -219,29 +282,30 @@ export function reflect(words: Uint32Array): ModuleInterface {
     };
 
     let localSize: [number, number, number] = [1, 1, 1];
-    for (const [op, target, mode, ...values] of modes) {
+    const three = (parts: readonly number[]): [number, number, number] => {
+      if (parts.length !== 3) throw new FormatError(`Not SPIR-V: a workgroup size of ${parts.length} numbers.`);
+      return parts as unknown as [number, number, number];
+    };
+    for (const [op, target, mode, ...parts] of modes) {
       if (target !== point.id) continue;
-      if (op === Op.ExecutionMode && mode === ExecutionMode.LocalSize)
-        localSize = [values[0] ?? 1, values[1] ?? 1, values[2] ?? 1];
-      if (op === Op.ExecutionModeId && mode === ExecutionMode.LocalSizeId) {
-        localSize = values.map((id) => constant(id) ?? 1) as [number, number, number];
-      }
+      if (op === Op.ExecutionMode && mode === ExecutionMode.LocalSize) localSize = three(parts);
+      if (op === Op.ExecutionModeId && mode === ExecutionMode.LocalSizeId) localSize = three(parts.map(count));
     }
     // The WorkgroupSize built-in, where a module has it, overrides the execution mode.
     for (const [id, definition] of definitions) {
       if (decorated(id, Decoration.BuiltIn)?.[1] !== BuiltIn.WorkgroupSize) continue;
       if (definition[0] === Op.ConstantComposite || definition[0] === Op.SpecConstantComposite) {
-        localSize = definition.slice(3).map((part) => constant(part) ?? 1) as [number, number, number];
+        localSize = three(definition.slice(3).map(count));
       }
     }
 
-    const bindings: Binding[] = [];
+    const used = listsAllGlobals ? new Set(point.interfaces) : compute.length > 1 ? reached(point.id, functions) : null;
+
+    const bindings = new Map<string, Binding>();
     let pushBytes = 0;
     let sharedBytes = 0;
-    const listsAllGlobals = (words[1] as number) >= 0x00010400;
     for (const [id, definition] of definitions) {
-      if (definition[0] !== Op.Variable) continue;
-      if (listsAllGlobals && !point.interfaces.includes(id)) continue;
+      if (definition[0] !== Op.Variable || (used && !used.has(id))) continue;
       const storage = definition[3];
       const pointee = definitions.get(definition[1] ?? 0)?.[3] ?? 0;
       if (storage === StorageClass.PushConstant) pushBytes = Math.max(pushBytes, size(pointee));
@@ -256,20 +320,29 @@ export function reflect(words: Uint32Array): ModuleInterface {
           storage === StorageClass.StorageBuffer ||
           (storage === StorageClass.Uniform && decorated(pointee, Decoration.BufferBlock) !== undefined);
         const members = definitions.get(pointee)?.slice(2) ?? [];
-        const marks = memberDecorations.get(pointee) ?? [];
         const isEveryMemberReadOnly =
-          members.length > 0 &&
-          members.every((_, i) => marks.some((d) => d[0] === i && d[1] === Decoration.NonWritable));
-        bindings.push({
-          set: decorated(id, Decoration.DescriptorSet)?.[1] ?? 0,
-          binding: decorated(id, Decoration.Binding)?.[1] ?? 0,
-          kind: isBuffer && definitions.get(pointee)?.[0] === Op.TypeStruct ? "storage buffer" : "other",
-          isReadOnly: decorated(id, Decoration.NonWritable) !== undefined || isEveryMemberReadOnly,
+          members.length > 0 && members.every((_, i) => memberDecorated(pointee, i, Decoration.NonWritable));
+        const set = decorated(id, Decoration.DescriptorSet)?.[1] ?? 0;
+        const binding = decorated(id, Decoration.Binding)?.[1] ?? 0;
+        // One buffer seen as several types is several variables at one binding.
+        const alias = bindings.get(`${set} ${binding}`);
+        const isStorage = isBuffer && definitions.get(pointee)?.[0] === Op.TypeStruct;
+        const isReadOnly = decorated(id, Decoration.NonWritable) !== undefined || isEveryMemberReadOnly;
+        bindings.set(`${set} ${binding}`, {
+          set,
+          binding,
+          kind: isStorage && alias?.kind !== "other" ? "storage buffer" : "other",
+          isReadOnly: isReadOnly && alias?.isReadOnly !== false,
         });
       }
     }
-    bindings.sort((a, b) => a.set - b.set || a.binding - b.binding);
-    return { localSize, bindings, pushBytes: Math.ceil(pushBytes / 4) * 4, sharedBytes };
+    if (!Number.isSafeInteger(sharedBytes)) throw new FormatError(`The module shares ${sharedBytes} bytes.`);
+    return {
+      localSize,
+      bindings: [...bindings.values()].sort((a, b) => a.set - b.set || a.binding - b.binding),
+      pushBytes: Math.ceil(pushBytes / 4) * 4,
+      sharedBytes,
+    };
   };
 
   return {
@@ -279,6 +352,26 @@ export function reflect(words: Uint32Array): ModuleInterface {
     specConstants,
     entry,
   };
+}
+
+/** The ids mentioned by a function and by those it calls. */
+function reached(start: number, functions: ReadonlyMap<number, ReadonlySet<number>>): Set<number> {
+  const all = new Set<number>();
+  const waiting = [start];
+  const visited = new Set(waiting);
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    for (const mentioned of functions.get(id) ?? []) {
+      all.add(mentioned);
+      if (!functions.has(mentioned) || visited.has(mentioned)) continue;
+      visited.add(mentioned);
+      waiting.push(mentioned);
+    }
+  }
+  return all;
+}
+
+function fromWords(words: readonly number[]): bigint {
+  return words.reduceRight((high, word) => (high << 32n) | BigInt(word), 0n);
 }
 
 function literalString(operands: Uint32Array, start: number): { text: string; words: number } {

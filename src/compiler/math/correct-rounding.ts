@@ -1,0 +1,155 @@
+/**
+ * Correctly rounded division and square root on targets whose own are only close.
+ *
+ * Vulkan lets f32 division be 2.5 ulp off and square root about as much; WebAssembly and JavaScript round correctly, and
+ * there these functions are the plain operation. Elsewhere the result is refined: the remainder a - q b (or x - s²) is
+ * computed exactly with Dekker's product, one Newton step brings the result next to the true value, and the exact
+ * remainder of that then tells which neighbour is nearest. A quotient or root is never halfway between two floats of
+ * its own precision, so no ties arise, except when a quotient is rounded again into a denormal (see `divide`).
+ *
+ * `divide` and `squareRoot` take any operands. `divideNormal` is half the work, for library code that knows its operands.
+ */
+import type { Pair } from "./error-free.js";
+import { constants, formats, isSignSet, powerOfTwo, scaleByPowerOfTwo, signWord, withSignWord } from "./float-parts.js";
+import type { FloatType, ScalarOps } from "./scalar-ops.js";
+
+/** x as an exact sum of two parts of at most half the precision: by masking for f32, Veltkamp's splitting for f64. */
+function splitInHalf<V>(k: ScalarOps<V>, x: V, type: FloatType): [V, V] {
+  if (type === "f32") {
+    const high = k.bitcast("f32", k.and(k.bitcast("u32", x), k.constant("u32", 0xfffff000)));
+    return [high, k.sub(x, high)];
+  }
+  const scaled = k.mul(x, k.constant("f64", 2 ** 27 + 1));
+  const high = k.sub(scaled, k.sub(scaled, x));
+  return [high, k.sub(x, high)];
+}
+
+/** target - a * b, exactly, when the product is within a few ulp of the target. */
+function exactRemainder<V>(k: ScalarOps<V>, target: V, a: V, b: V, type: FloatType): V {
+  const { high, low } = remainderPair(k, target, splitInHalf(k, a, type), splitInHalf(k, b, type), k.mul(a, b));
+  return k.sub(high, low);
+}
+
+/** The same as high - low, unrounded, from factors already split and their rounded product. */
+function remainderPair<V>(k: ScalarOps<V>, target: V, [a1, a2]: [V, V], [b1, b2]: [V, V], product: V): Pair<V> {
+  const { add, sub, mul } = k;
+  const error = add(add(add(sub(mul(a1, b1), product), mul(a1, b2)), mul(a2, b1)), mul(a2, b2));
+  return { high: sub(target, product), low: error };
+}
+
+/** The spacing of floats next to a normal x, on the side of zero if `below`; not for x near the end of the range. */
+function spacing<V>(k: ScalarOps<V>, x: V, below: V, type: FloatType): V {
+  const { precision, fractionBits } = formats[type];
+  const inside = k.select(below, k.mul(x, k.constant(type, 1 - 2 ** -precision)), x);
+  const exponentMask = k.constant("u32", type === "f32" ? 0x7f800000 : 0x7ff00000);
+  const exponent = k.and(signWord(k, inside, type), exponentMask);
+  const word = k.sub(exponent, k.constant("u32", (precision - 1) * 2 ** fractionBits));
+  return type === "f32" ? k.bitcast("f32", word) : k.fromWords(word, k.constant("u32", 0));
+}
+
+/** a / b rounded to nearest, and the sign of what remains, for b > 0 and a nonzero quotient well inside the range. */
+function refineQuotient<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): { quotient: V; remainder: V } {
+  const { add, sub, mul, lt, gt, select } = k;
+  const c = constants(k, type);
+  const guess = k.div(a, b);
+  const [b1, b2] = splitInHalf(k, b, type);
+  const first = remainderPair(k, a, splitInHalf(k, guess, type), [b1, b2], mul(guess, b));
+  const close = add(guess, k.div(sub(first.high, first.low), b));
+  // The remainder moves by move * b; a move of a few ulp has a few bits, so both products are exact.
+  const move = sub(close, guess);
+  const remainder = sub(sub(sub(first.high, mul(move, b1)), first.low), mul(move, b2));
+  const isTooFarFromZero = k.xor(lt(remainder, c(0)), lt(close, c(0)));
+  const unit = spacing(k, close, isTooFarFromZero, type);
+  const half = mul(mul(unit, c(0.5)), b);
+  const step = select(gt(remainder, half), unit, select(lt(remainder, k.neg(half)), k.neg(unit), c(0)));
+  return { quotient: add(close, step), remainder: sub(remainder, mul(step, b)) };
+}
+
+/**
+ * a / b for callers that know both to be far from the ends of the range. Elsewhere the result is exact if b is 1, and
+ * otherwise only close, which is enough where it is too small, or too large, to show.
+ */
+export function divideNormal<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
+  if (k.isCorrectlyRounded("div", type)) return k.div(a, b);
+  const { select, lt, gt } = k;
+  const c = constants(k, type);
+  const [smallest, largest] = type === "f32" ? [2 ** -70, 2 ** 70] : [2 ** -700, 2 ** 700];
+  const divisor = k.abs(b);
+  const { quotient } = refineQuotient(k, select(lt(b, c(0)), k.neg(a), a), divisor, type);
+  const isOutside = k.or(lt(k.abs(a), c(smallest)), gt(divisor, c(largest)));
+  return select(isOutside, select(k.eq(b, c(1)), a, k.div(a, b)), quotient);
+}
+
+/** |x| as 2^exponent * significand with the significand in [1, 2); x may be denormal but not zero, infinite or NaN. */
+function normalize<V>(k: ScalarOps<V>, x: V, type: FloatType): { exponent: V; significand: V } {
+  const { bias, fractionBits, precision, smallestNormal } = formats[type];
+  const c = constants(k, type);
+  const i = (value: number) => k.constant("i32", value);
+  const magnitude = k.abs(x);
+  const isDenormal = k.lt(magnitude, c(smallestNormal));
+  const normal = k.select(isDenormal, k.mul(magnitude, c(2 ** precision)), magnitude);
+  const word = k.bitcast("i32", signWord(k, normal, type));
+  const field = k.shr(word, k.constant("u32", fractionBits));
+  const exponent = k.sub(field, k.select(isDenormal, i(bias + precision), i(bias)));
+  const atOne = k.or(k.and(word, i(2 ** fractionBits - 1)), i(bias * 2 ** fractionBits));
+  return { exponent, significand: withSignWord(k, normal, k.bitcast("u32", atOne), type) };
+}
+
+export function divide<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
+  if (k.isCorrectlyRounded("div", type)) return k.div(a, b);
+  const { add, mul, eq, lt, gt, select, and } = k;
+  const c = constants(k, type);
+  const i = (value: number) => k.constant("i32", value);
+  const { bias, precision } = formats[type];
+
+  const numerator = normalize(k, a, type);
+  const denominator = normalize(k, b, type);
+  const isLess = lt(numerator.significand, denominator.significand);
+  const scaled = select(isLess, mul(numerator.significand, c(2)), numerator.significand);
+  const { quotient, remainder } = refineQuotient(k, scaled, denominator.significand, type);
+  const difference = k.sub(numerator.exponent, denominator.exponent);
+  const exponent = k.sub(difference, select(isLess, i(1), i(0)));
+  const limit = bias + precision + 9;
+  const bounded = select(gt(exponent, i(limit)), i(limit), select(lt(exponent, i(-limit)), i(-limit), exponent));
+  const rounded = scaleByPowerOfTwo(k, quotient, bounded, type);
+
+  // A denormal result was rounded twice. That is wrong only if the first result was halfway between two denormals
+  // while the true quotient was not; the remainder then says on which side it lies.
+  const lowest = 1 - bias - (precision - 1);
+  const lost = k.sub(quotient, scaleByPowerOfTwo(k, rounded, k.sub(i(0), bounded), type));
+  const half = powerOfTwo(k, k.sub(i(lowest - 1), bounded), type);
+  const isTooLow = and(eq(lost, half), gt(remainder, c(0)));
+  const isTooHigh = and(eq(lost, k.neg(half)), lt(remainder, c(0)));
+  const isDenormal = lt(exponent, i(1 - bias));
+  const correction = select(isTooLow, c(2 ** lowest), select(isTooHigh, c(-(2 ** lowest)), c(0)));
+  const magnitude = select(isDenormal, add(rounded, correction), rounded);
+  const isNegative = k.xor(isSignSet(k, a, type), isSignSet(k, b, type));
+  const signed = select(isNegative, k.neg(magnitude), magnitude);
+
+  const ordinary = (x: V) => and(k.ne(x, c(0)), lt(k.abs(x), c(Infinity)));
+  // Zeros, infinities and NaN: the plain operation is exact there.
+  return select(and(ordinary(a), ordinary(b)), signed, k.div(a, b));
+}
+
+export function squareRoot<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  if (k.isCorrectlyRounded("sqrt", type)) return k.sqrt(x);
+  const { add, mul, lt, gt, le, select } = k;
+  const c = constants(k, type);
+  const { precision } = formats[type];
+
+  // x = 2^(2 half) m with m in [1, 4), so that the root lies in [1, 2) with a constant spacing.
+  const { exponent, significand } = normalize(k, x, type);
+  const half = k.shr(exponent, k.constant("u32", 1));
+  const isOdd = k.ne(k.and(exponent, k.constant("i32", 1)), k.constant("i32", 0));
+  const m = select(isOdd, mul(significand, c(2)), significand);
+  const guess = k.sqrt(m);
+  const close = add(guess, k.div(exactRemainder(k, m, guess, guess, type), add(guess, guess)));
+  const remainder = exactRemainder(k, m, close, close, type);
+  // The root exceeds close + unit/2 when m > close² + unit close + unit²/4; in multiples of unit² both sides but the
+  // last term are integers, so the quarter only settles equality.
+  const unit = 2 ** (1 - precision);
+  const margin = mul(close, c(unit));
+  const step = select(gt(remainder, margin), c(unit), select(le(remainder, k.neg(margin)), c(-unit), c(0)));
+  const root = mul(add(close, step), powerOfTwo(k, half, type));
+  return select(k.and(gt(x, c(0)), lt(x, c(Infinity))), root, k.sqrt(x));
+}

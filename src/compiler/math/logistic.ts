@@ -1,0 +1,36 @@
+/**
+ * sigmoid and softplus (log1pexp), each through exp of a negative argument, which cannot overflow.
+ *
+ * sigmoid(x) = 1 / (1 + exp(-x)) for x >= 0 and exp(x) / (1 + exp(x)) below, so that tiny results keep full relative
+ * precision down to the denormals; a last step adds what rounding exp and the sum lost. softplus(x) = max(x, 0) + log1p(exp(-|x|)).
+ */
+import { divideNormal } from "./correct-rounding.js";
+import { clampForExp, exp, expParts } from "./exponential.js";
+import { constants, scaleByPowerOfTwo } from "./float-parts.js";
+import { log1p } from "./logarithm.js";
+import type { FloatType, ScalarOps } from "./scalar-ops.js";
+
+export function sigmoid<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  const { add, sub, mul } = k;
+  const c = constants(k, type);
+  const [one, zero] = [c(1), c(0)];
+  const { significand, rest, exponent } = expParts(k, clampForExp(k, k.neg(k.abs(x)), type), type);
+  const z = scaleByPowerOfTwo(k, significand, exponent, type);
+  const isNegative = k.lt(x, zero);
+  const denominator = add(one, z);
+  // Where z is denormal the denominator is 1.
+  const quotient = divideNormal(k, k.select(isNegative, z, one), denominator, type);
+
+  // What rounding took from z (relative to z) and from 1 + z; 1 / (1 + z) is the quotient or its complement.
+  const lostFromZ = mul(rest, sub(c(2), significand));
+  const lostFromSum = sub(z, sub(denominator, one));
+  const below = mul(sub(one, quotient), sub(lostFromZ, lostFromSum));
+  const above = k.neg(mul(quotient, lostFromSum));
+  return add(quotient, mul(quotient, k.select(isNegative, below, above)));
+}
+
+export function softplus<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  const c = constants(k, type);
+  const tail = log1p(k, exp(k, k.neg(k.abs(x)), type), type);
+  return k.add(k.select(k.gt(x, c(0)), x, c(0)), tail);
+}

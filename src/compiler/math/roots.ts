@@ -1,0 +1,81 @@
+/**
+ * cbrt and hypot.
+ *
+ * cbrt: with |x| = 2^(3n) m and m from 0.35 to 2.83, a polynomial and one Newton (f32) or Halley (f64) step give
+ * y close to m^(-1/3). t = m y², cut to half the precision, has an exact cube as a sum of two products, so the remainder
+ * m - t³ is exact too, and t + (m - t³) y² / 3 (1 + …) is the root. No division. (Cutting t first is Kahan's idea.)
+ *
+ * hypot: sqrt(a² + b²) after scaling by a power of two away from overflow and underflow; the three roundings under the
+ * root are halved by it.
+ */
+import { squareRoot } from "./correct-rounding.js";
+import { constants, formats, leadingPart, powerOfTwo, splitExponent, withSignOf } from "./float-parts.js";
+import { polynomial } from "./polynomial.js";
+import type { FloatType, ScalarOps } from "./scalar-ops.js";
+
+/** m^(-1/3) on [sqrt(1/2), sqrt(2)), to 2^-11.9 and 2^-14.7. */
+const reciprocalCoefficients = {
+  f32: [1.7305264472961426, -1.2851842641830444, 0.7128115892410278, -0.1583741158246994],
+  f64: [1.8743575411947415, -1.8611863261734634, 1.5603602484617969, -0.701782410929042, 0.12822734378567005],
+} as const;
+
+export function cbrt<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  const { add, sub, mul, select } = k;
+  const c = constants(k, type);
+  const { smallestNormal } = formats[type];
+  const magnitude = k.abs(x);
+  // A multiple of 3, so that the root's exponent moves by a whole number.
+  const lift = type === "f32" ? 24 : 54;
+  const isDenormal = k.lt(magnitude, c(smallestNormal));
+  const normal = select(isDenormal, mul(magnitude, c(2 ** lift)), magnitude);
+  const { exponent, significand } = splitExponent(k, normal, type);
+  const count = k.convert(type, exponent);
+  const third = k.roundEven(mul(count, c(1 / 3)));
+  const left = sub(count, mul(third, c(3)));
+  const byExponent = (down: number, up: number) =>
+    select(k.lt(left, c(0)), c(down), select(k.gt(left, c(0)), c(up), c(1)));
+  const m = mul(significand, byExponent(0.5, 2));
+
+  const guess = mul(
+    polynomial(k, significand, reciprocalCoefficients[type], type),
+    byExponent(2 ** (1 / 3), 2 ** (-1 / 3)),
+  );
+  const error = sub(c(1), mul(mul(m, guess), mul(guess, guess)));
+  const step = type === "f32" ? mul(error, c(1 / 3)) : mul(error, add(c(1 / 3), mul(error, c(2 / 9))));
+  const y = add(guess, mul(guess, step));
+
+  const ySquare = mul(y, y);
+  const t = leadingPart(k, mul(m, ySquare), type);
+  const square = mul(t, t);
+  const squareLeading = leadingPart(k, square, type);
+  const remainder = sub(sub(m, mul(squareLeading, t)), mul(sub(square, squareLeading), t));
+  const third1 = mul(mul(remainder, ySquare), c(1 / 3));
+  const root = add(t, add(third1, mul(mul(third1, third1), y)));
+
+  const scale = k.sub(k.convert("i32", third), select(isDenormal, k.constant("i32", lift / 3), k.constant("i32", 0)));
+  const result = mul(root, powerOfTwo(k, scale, type));
+  const isOrdinary = k.and(k.gt(magnitude, c(0)), k.lt(magnitude, c(Infinity)));
+  return select(isOrdinary, withSignOf(k, result, x, type), x);
+}
+
+/** Where the square would overflow or lose bits to underflow, and the factor that prevents it. */
+const hypotScales = {
+  f32: { large: 2 ** 62, down: 2 ** -66, small: 2 ** -40, up: 2 ** 90 },
+  f64: { large: 2 ** 500, down: 2 ** -550, small: 2 ** -450, up: 2 ** 600 },
+} as const;
+
+export function hypot<V>(k: ScalarOps<V>, x: V, y: V, type: FloatType): V {
+  const { add, mul, select, gt, eq, or } = k;
+  const c = constants(k, type);
+  const { large, down, small, up } = hypotScales[type];
+  const [a, b] = [k.abs(x), k.abs(y)];
+  const larger = select(gt(a, b), a, b);
+  const isLarge = gt(larger, c(large));
+  const isSmall = k.lt(larger, c(small));
+  const scale = select(isLarge, c(down), select(isSmall, c(up), c(1)));
+  const unscale = select(isLarge, c(1 / down), select(isSmall, c(1 / up), c(1)));
+  const [p, q] = [mul(a, scale), mul(b, scale)];
+  const result = mul(squareRoot(k, add(mul(p, p), mul(q, q)), type), unscale);
+  // An infinite side wins, even over NaN.
+  return select(or(eq(a, c(Infinity)), eq(b, c(Infinity))), c(Infinity), result);
+}

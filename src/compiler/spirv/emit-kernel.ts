@@ -1,0 +1,302 @@
+/**
+ * Writes a kernel of the loop-nest language as SPIR-V.
+ *
+ * Buffers are 64-bit addresses in the push block, up to `INLINE_BUFFERS` of them; beyond, the push block holds the address
+ * of a table of addresses. One thread works on a row where rows have one lane; otherwise a workgroup does.
+ */
+import type { DType } from "../../core/dtype.js";
+import { UnsupportedError } from "../../core/errors.js";
+import type { CombineOp, IRType, Value as IRValue, Kernel, Loop, Statement } from "../ir.js";
+import { ModuleBuilder } from "./builder.js";
+import type { FunctionBuilder } from "./function-builder.js";
+import type { ModuleOptions } from "./module-values.js";
+import type { Ref } from "./ref.js";
+import type { ScalarType } from "./types.js";
+import type { Value } from "./value.js";
+
+/** 128 bytes of push constants are guaranteed; eight of them are kept for the width of the grid. */
+export const INLINE_BUFFERS = 14;
+/** Threads of a workgroup where rows have one lane. */
+export const ROWS_PER_GROUP = 256;
+
+export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatControls"] = {}): Uint32Array {
+  const m = new ModuleBuilder({ noContraction: true, floatControls });
+  const pointers = kernel.buffers.map(({ dtype, isWritten }) =>
+    m.bufferPointer(storageType(m, dtype), isWritten ? {} : { writable: false }),
+  );
+  const isInline = pointers.length <= INLINE_BUFFERS;
+  const table = m.bufferPointer(m.u64, { writable: false });
+  const fields = isInline ? pointers.map((type, i) => [`b${i}`, type] as const) : [["table", table] as const];
+  const push = m.pushConstants(fields) as Readonly<Record<string, Ref>>;
+  const shared = kernel.lanes > 1 ? new Map<IRType, Ref>() : null;
+  const sharedFor = (type: IRType): Ref => {
+    let memory = shared?.get(type);
+    if (!memory) {
+      memory = m.shared(m.array(valueType(m, type), kernel.lanes), `lanes_${type}`);
+      shared?.set(type, memory);
+    }
+    return memory;
+  };
+
+  m.entry("main", { localSize: [kernel.lanes > 1 ? kernel.lanes : ROWS_PER_GROUP] }, (f) => {
+    const group = f.builtin("WorkgroupId");
+    const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
+    const local = f.builtin("LocalInvocationIndex");
+    const flat = kernel.lanes > 1 ? flatGroup : f.add(f.mul(flatGroup, ROWS_PER_GROUP), local);
+    const row = f.bitcast(flat, m.i32);
+    const lane = kernel.lanes > 1 ? f.bitcast(local, m.i32) : m.constant(m.i32, 0);
+    f.if(f.less(flat, kernel.rows), () => {
+      const places = kernel.buffers.map((_, i) => {
+        if (isInline) return push[`b${i}`] as Ref;
+        const address = (push.table as Ref).load(i);
+        return f.ref(f.pointer(address, pointers[i] as (typeof pointers)[number]));
+      });
+      new BodyEmitter(m, f, kernel, places, row, lane, sharedFor).statements(kernel.body);
+    });
+  });
+  return m.build();
+}
+
+class BodyEmitter {
+  private readonly values = new Map<number, Value>();
+
+  constructor(
+    private readonly m: ModuleBuilder,
+    private readonly f: FunctionBuilder,
+    private readonly kernel: Kernel,
+    private readonly places: readonly Ref[],
+    private readonly row: Value,
+    private readonly lane: Value,
+    private readonly sharedFor: (type: IRType) => Ref,
+  ) {}
+
+  statements(list: readonly Statement[]): void {
+    for (const statement of list) {
+      if (statement.kind === "let") this.values.set(statement.value.id, this.compute(statement.value));
+      else if (statement.kind === "loop") this.loop(statement);
+      else {
+        const write = () => {
+          const { dtype } = this.kernel.buffers[statement.buffer] as Kernel["buffers"][number];
+          const narrowed = this.narrow(this.get(statement.value), dtype);
+          (this.places[statement.buffer] as Ref).store(this.get(statement.index), narrowed);
+        };
+        if (statement.isOnce && this.kernel.lanes > 1) this.f.if(this.f.equal(this.lane, 0), write);
+        else write();
+      }
+    }
+  }
+
+  private get(value: IRValue): Value {
+    if (value.op === "constant") return this.m.constant(valueType(this.m, value.type), value.attribute as number);
+    if (value.op === "row") return this.row;
+    if (value.op === "lane") return this.lane;
+    return this.values.get(value.id) as Value;
+  }
+
+  private loop({ index, extent, isLaneLoop, accumulators, body }: Loop): void {
+    const { f, m } = this;
+    const start = isLaneLoop ? this.lane : m.constant(m.i32, 0);
+    const step = isLaneLoop ? this.kernel.lanes : 1;
+    const initial = accumulators.map((accumulator) => this.get(accumulator.initial));
+    const results = f.fold(start, m.constant(m.i32, extent), step, initial, (i, state) => {
+      this.values.set(index.id, i);
+      accumulators.forEach(({ value }, k) => {
+        this.values.set(value.id, state[k] as Value);
+      });
+      this.statements(body);
+      return accumulators.map(({ next }) => this.get(next));
+    });
+    accumulators.forEach(({ result }, k) => {
+      this.values.set(result.id, results[k] as Value);
+    });
+  }
+
+  private compute(value: IRValue): Value {
+    const { f, m } = this;
+    const [a, b, c] = value.args.map((arg) => this.get(arg)) as [Value, Value, Value];
+    const type = valueType(m, value.type);
+    const isFloat = value.type === "f32" || value.type === "f64";
+    switch (value.op) {
+      case "add":
+        return f.add(a, b);
+      case "sub":
+        return f.sub(a, b);
+      case "mul":
+        return f.mul(a, b);
+      case "div":
+      case "idiv":
+        return f.div(a, b);
+      case "irem":
+        return f.rem(a, b);
+      case "min":
+        return isFloat ? f.select(f.or(f.isNan(a), f.less(a, b)), a, b) : f.min(a, b);
+      case "max":
+        return isFloat ? f.select(f.or(f.isNan(a), f.greater(a, b)), a, b) : f.max(a, b);
+      case "and":
+        return f.and(a, b);
+      case "or":
+        return f.or(a, b);
+      case "xor":
+        return value.type === "bool" ? f.notEqual(a, b) : f.xor(a, b);
+      case "shl":
+        return f.shiftLeft(a, b);
+      case "shr":
+        return f.shiftRight(a, b);
+      case "eq":
+        return f.equal(a, b);
+      case "ne":
+        return f.notEqual(a, b);
+      case "lt":
+        return f.less(a, b);
+      case "le":
+        return f.lessEqual(a, b);
+      case "gt":
+        return f.greater(a, b);
+      case "ge":
+        return f.greaterEqual(a, b);
+      case "neg":
+        return f.neg(a);
+      case "abs":
+        return f.abs(a);
+      case "floor":
+        return f.floor(a);
+      case "ceil":
+        return f.ceil(a);
+      case "trunc":
+        return f.trunc(a);
+      case "roundEven":
+        return f.roundEven(a);
+      case "sqrt":
+        return f.sqrt(a);
+      case "not":
+        return f.not(a);
+      case "select":
+        return f.select(a, b, c);
+      case "convert":
+        return f.convert(a, type);
+      case "bitcast":
+        return f.bitcast(a, type);
+      case "highWord":
+        return f.extract(f.bitcast(a, m.vec(m.u32, 2)), 1);
+      case "lowWord":
+        return f.extract(f.bitcast(a, m.vec(m.u32, 2)), 0);
+      case "fromWords":
+        return f.bitcast(f.vector(b, a), m.f64);
+      case "signExtend": {
+        const distance = m.constant(m.u32, 32 - (value.attribute as number));
+        return f.shiftRight(f.shiftLeft(a, distance), distance);
+      }
+      case "load": {
+        const { dtype } = this.kernel.buffers[value.attribute as number] as Kernel["buffers"][number];
+        return this.widen((this.places[value.attribute as number] as Ref).load(a), dtype);
+      }
+      case "combineLanes":
+        return this.combine(value.attribute as CombineOp, a, value.type);
+      default:
+        throw new Error(`emitSpirv: ${value.op} is not computed`);
+    }
+  }
+
+  /** A tree over shared memory. The order depends only on the number of lanes. */
+  private combine(op: CombineOp, x: Value, type: IRType): Value {
+    const { f, lane } = this;
+    const memory = this.sharedFor(type);
+    const merge = (a: Value, b: Value): Value => {
+      const isFloat = type === "f32" || type === "f64";
+      if (op === "add") return f.add(a, b);
+      if (op === "mul") return f.mul(a, b);
+      if (op === "and") return f.and(a, b);
+      if (op === "or") return f.or(a, b);
+      const wins = op === "min" ? f.less(a, b) : f.greater(a, b);
+      return f.select(isFloat ? f.or(f.isNan(a), wins) : wins, a, b);
+    };
+    // The memory may still be read by an earlier combination.
+    f.workgroupBarrier();
+    memory.store(lane, x);
+    for (let half = this.kernel.lanes / 2; half >= 1; half /= 2) {
+      f.workgroupBarrier();
+      f.if(f.less(lane, half), () => {
+        memory.store(lane, merge(memory.load(lane), memory.load(f.add(lane, half))));
+      });
+    }
+    f.workgroupBarrier();
+    return memory.load(0);
+  }
+
+  private widen(x: Value, dtype: DType): Value {
+    const { f, m } = this;
+    switch (dtype) {
+      case "bool":
+        return f.notEqual(x, 0);
+      case "i8":
+      case "i16":
+        return f.convert(x, m.i32);
+      case "u8":
+      case "u16":
+        return f.convert(x, m.u32);
+      case "f16":
+        return f.convert(x, m.f32);
+      case "bf16":
+        return f.bitcast(f.shiftLeft(f.convert(x, m.u32), 16), m.f32);
+      default:
+        return x;
+    }
+  }
+
+  private narrow(x: Value, dtype: DType): Value {
+    const { f, m } = this;
+    switch (dtype) {
+      case "bool":
+        return f.select(x, m.constant(m.u8, 1), m.constant(m.u8, 0));
+      case "i8":
+      case "i16":
+      case "u8":
+      case "u16":
+      case "f16":
+        return f.convert(x, storageType(m, dtype));
+      case "bf16":
+        return f.convert(roundToBrain(f, m, x), m.u16);
+      default:
+        return x;
+    }
+  }
+}
+
+/** The upper half of an f32, rounded to nearest even; a NaN stays one. */
+function roundToBrain(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
+  const bits = f.bitcast(x, m.u32);
+  const odd = f.and(f.shiftRight(bits, 16), 1);
+  const rounded = f.shiftRight(f.add(bits, f.add(odd, 0x7fff)), 16);
+  const quiet = f.or(f.shiftRight(bits, 16), 0x40);
+  return f.select(f.isNan(x), quiet, rounded);
+}
+
+function valueType(m: ModuleBuilder, type: IRType): ScalarType {
+  return { bool: m.bool, i32: m.i32, u32: m.u32, i64: m.i64, u64: m.u64, f32: m.f32, f64: m.f64 }[type];
+}
+
+function storageType(m: ModuleBuilder, dtype: DType): ScalarType {
+  switch (dtype) {
+    case "bool":
+    case "u8":
+      return m.u8;
+    case "bf16":
+      return m.u16;
+    case "c64":
+    case "c128":
+      throw new UnsupportedError(`${dtype} is stored as pairs of floats and read one half at a time`);
+    default:
+      return {
+        i8: m.i8,
+        i16: m.i16,
+        i32: m.i32,
+        i64: m.i64,
+        u16: m.u16,
+        u32: m.u32,
+        u64: m.u64,
+        f16: m.f16,
+        f32: m.f32,
+        f64: m.f64,
+      }[dtype];
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Stands between the runtime and the driver: counts every call, keeps its own list of what the driver has created and
+ * not destroyed, and makes the n-th call of a function fail without the driver hearing of it. Calls that would crash
+ * the process, because their device is gone, are noted and not passed on.
+ */
+import {
+  deviceSignatures,
+  type FunctionName,
+  globalSignatures,
+  type Handle,
+  type Interposer,
+  instanceSignatures,
+  type VulkanFunction,
+} from "../../src/engines/vulkan/api.js";
+import { readPointer, viewOf } from "../../src/engines/vulkan/native.js";
+
+export interface Fault {
+  readonly call: FunctionName;
+  readonly result: number;
+  /** Which call fails, counted from 1 since the fault was armed. */
+  readonly at: number;
+  /** How many calls fail from there on; 1 unless told. */
+  readonly times?: number;
+}
+
+/** Creating functions: the kind of object, and which argument points to the new handle. */
+const creators: Partial<Record<FunctionName, { kind: string; out: number }>> = {
+  vkCreateInstance: { kind: "instance", out: 2 },
+  vkCreateDevice: { kind: "device", out: 3 },
+  vkAllocateMemory: { kind: "memory", out: 3 },
+  vkCreateBuffer: { kind: "buffer", out: 3 },
+  vkCreateSemaphore: { kind: "semaphore", out: 3 },
+  vkCreateCommandPool: { kind: "command pool", out: 3 },
+  vkCreateShaderModule: { kind: "shader module", out: 3 },
+  vkCreateDescriptorSetLayout: { kind: "descriptor set layout", out: 3 },
+  vkCreatePipelineLayout: { kind: "pipeline layout", out: 3 },
+  vkCreateComputePipelines: { kind: "pipeline", out: 5 },
+  vkCreatePipelineCache: { kind: "pipeline cache", out: 3 },
+  vkCreateDescriptorPool: { kind: "descriptor pool", out: 3 },
+  vkCreateQueryPool: { kind: "query pool", out: 3 },
+  vkCreateDebugUtilsMessengerEXT: { kind: "messenger", out: 3 },
+};
+/** Destroying functions: the kind of object, and which argument is the handle. */
+const destroyers: Partial<Record<FunctionName, { kind: string; at: number }>> = {
+  vkDestroyInstance: { kind: "instance", at: 0 },
+  vkDestroyDevice: { kind: "device", at: 0 },
+  vkFreeMemory: { kind: "memory", at: 1 },
+  vkDestroyBuffer: { kind: "buffer", at: 1 },
+  vkDestroySemaphore: { kind: "semaphore", at: 1 },
+  vkDestroyCommandPool: { kind: "command pool", at: 1 },
+  vkDestroyShaderModule: { kind: "shader module", at: 1 },
+  vkDestroyDescriptorSetLayout: { kind: "descriptor set layout", at: 1 },
+  vkDestroyPipelineLayout: { kind: "pipeline layout", at: 1 },
+  vkDestroyPipeline: { kind: "pipeline", at: 1 },
+  vkDestroyPipelineCache: { kind: "pipeline cache", at: 1 },
+  vkDestroyDescriptorPool: { kind: "descriptor pool", at: 1 },
+  vkDestroyQueryPool: { kind: "query pool", at: 1 },
+  vkDestroyDebugUtilsMessengerEXT: { kind: "messenger", at: 1 },
+};
+
+const signatures: Record<string, string> = { ...globalSignatures, ...instanceSignatures, ...deviceSignatures };
+/** Device functions that do not take the device itself first. */
+const takesAnother = /^vk(Cmd|Queue|BeginCommand|EndCommand)/;
+
+const PUSH_DESCRIPTOR_PROPERTIES = 1000080000;
+
+export class FaultyDriver {
+  readonly counts = new Map<FunctionName, number>();
+  /** What the driver was told that it must not be: a handle destroyed twice, a call on a closed device. */
+  readonly violations: string[] = [];
+  /** Called before each call that reaches the driver. */
+  onCall: ((name: FunctionName, args: readonly Handle[]) => void) | null = null;
+  /** How often the armed fault struck. */
+  fired = 0;
+
+  private readonly live = new Map<string, { kind: string; parent: string; count: number }>();
+  private fault: Fault | null = null;
+  private seen = 0;
+
+  constructor(private readonly settings: { readonly maxPushDescriptors?: number } = {}) {}
+
+  /** Makes a coming call fail. One fault is armed at a time. */
+  arm(fault: Fault): void {
+    this.fault = fault;
+    this.seen = 0;
+    this.fired = 0;
+  }
+
+  disarm(): void {
+    this.fault = null;
+  }
+
+  count(name: FunctionName): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  /** Objects the driver has made and not destroyed, by kind. */
+  get liveObjects(): Record<string, number> {
+    const kinds: Record<string, number> = {};
+    for (const { kind, count } of this.live.values()) kinds[kind] = (kinds[kind] ?? 0) + count;
+    return kinds;
+  }
+
+  readonly interpose: Interposer = (name, call) => {
+    const isDeviceCall = name in deviceSignatures && !takesAnother.test(name);
+    const returns = (signatures[name] as string).split(":")[0];
+    /** What to answer without asking the driver, or undefined to ask it. */
+    const intercept = (args: readonly Handle[]): number | undefined => {
+      this.counts.set(name, this.count(name) + 1);
+      if (isDeviceCall && !this.live.has(`device ${args[0]}`)) {
+        this.violations.push(`${name} was called on a device that does not exist`);
+        return returns === "i32" ? -3 : 0;
+      }
+      if (name in instanceSignatures && this.liveObjects.instance === undefined) {
+        this.violations.push(`${name} was called without an instance`);
+        return returns === "i32" ? -3 : 0;
+      }
+      if (this.fault?.call === name) {
+        this.seen++;
+        const { at, times = 1, result } = this.fault;
+        if (this.seen >= at && this.seen < at + times) {
+          this.fired++;
+          return result;
+        }
+      }
+      this.onCall?.(name, args);
+      this.noteDestroyed(name, args);
+      return undefined;
+    };
+    const done = (args: readonly Handle[], result: number): number => {
+      const creator = creators[name];
+      if (creator && result >= 0) this.noteCreated(creator.kind, args[0] ?? 0, readPointer(args[creator.out] ?? 0));
+      if (name === "vkGetPhysicalDeviceProperties2") this.limitPushDescriptors(args[1] ?? 0);
+      return result;
+    };
+    const wrapped: VulkanFunction = (...args) => {
+      const answer = intercept(args);
+      return answer === undefined ? done(args, call(...args)) : answer;
+    };
+    const later = call.async;
+    if (later) {
+      wrapped.async = async (...args) => {
+        const answer = intercept(args);
+        return answer === undefined ? done(args, await later(...args)) : answer;
+      };
+    }
+    return wrapped;
+  };
+
+  private noteCreated(kind: string, parent: Handle, handle: Handle): void {
+    const key = `${kind} ${handle}`;
+    const known = this.live.get(key);
+    if (known) known.count++;
+    else this.live.set(key, { kind, parent: `device ${parent}`, count: 1 });
+  }
+
+  private noteDestroyed(name: FunctionName, args: readonly Handle[]): void {
+    const destroyer = destroyers[name];
+    if (!destroyer) return;
+    const handle = args[destroyer.at] ?? 0;
+    if (Number(handle) === 0) return;
+    const key = `${destroyer.kind} ${handle}`;
+    const known = this.live.get(key);
+    if (!known) this.violations.push(`${name} of a ${destroyer.kind} that does not exist`);
+    else if (--known.count === 0) this.live.delete(key);
+    if (name === "vkDestroyDevice") {
+      const left = [...this.live.values()].filter(({ parent }) => parent === `device ${handle}`);
+      if (left.length > 0) this.violations.push(`the device was destroyed before its ${left.map((l) => l.kind)}`);
+    }
+  }
+
+  /** A driver with few push descriptors, so that small kernels take both ways of binding. */
+  private limitPushDescriptors(properties: Handle): void {
+    const most = this.settings.maxPushDescriptors;
+    if (most === undefined) return;
+    for (let at = BigInt(properties); at !== 0n; ) {
+      const view = new DataView(viewOf(at, 24));
+      if (view.getUint32(0, true) === PUSH_DESCRIPTOR_PROPERTIES) view.setUint32(16, most, true);
+      at = view.getBigUint64(8, true);
+    }
+  }
+}
