@@ -8,7 +8,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { Op } from "../../core/spirv.js";
 import { Arithmetic } from "./arithmetic.js";
-import { componentsOf, type FloatType, type IntType, type ScalarType, scalarOf, type Type } from "./types.js";
+import { componentsOf, type IntType, type ScalarType, scalarOf, type Type } from "./types.js";
 import { type Operand, Value } from "./value.js";
 
 export class Conversion extends Arithmetic {
@@ -23,15 +23,17 @@ export class Conversion extends Arithmetic {
     const into = scalarOf(target);
     if (!from || !into) throw new ArgumentError(`convert: no conversion from ${x.type.name} to ${to.name}`);
     if (x.type === target) return x;
+    const through = x.type.kind === "matrix" ? undefined : this.wideStop(from, into);
+    if (through) return this.convert(this.convert(x, through), target);
     if (into.kind === "bool") return this.notEqual(x, from.kind === "bool" ? false : 0);
     switch (from.kind) {
       case "bool":
         return this.select(x, this.module.constant(target, 1), this.module.constant(target, 0));
       case "int":
-        return into.kind === "int" ? this.intToInt(x, from, into, target) : this.intToFloat(x, from, into, target);
+        if (into.kind === "int") return this.intToInt(x, from, into, target);
+        return this.emit1(from.signed ? Op.ConvertSToF : Op.ConvertUToF, target, x);
       case "float":
         if (into.kind === "float") return this.emitStorage(Op.FConvert, target, [x]);
-        if (from.encoding === "bf16") return this.convert(this.convert(x, this.module.f32), target);
         return this.emit1(into.signed ? Op.ConvertFToS : Op.ConvertFToU, target, x);
     }
   }
@@ -69,9 +71,20 @@ export class Conversion extends Arithmetic {
     return this.emitStorage(Op.SConvert, target, [this.emit1(Op.Bitcast, signed, x)]);
   }
 
-  private intToFloat(x: Value, from: IntType, into: FloatType, target: Type): Value {
-    if (into.encoding === "bf16") return this.convert(this.convert(x, this.module.f32), target);
-    return this.emit1(from.signed ? Op.ConvertSToF : Op.ConvertUToF, target, x);
+  /**
+   * The 32-bit type to pass through where a narrow number changes family or sign: only a change of width needs no
+   * arithmetic on it. f16 is not rounded twice by that, as every integer it can hold is exact in f32; bf16 has no other way.
+   */
+  private wideStop(from: ScalarType, into: ScalarType): ScalarType | undefined {
+    const isChangeOfWidth =
+      from.kind === into.kind && from.kind !== "bool" && into.kind !== "bool" && from.width !== into.width;
+    if (isChangeOfWidth || (from.kind === "float" && into.kind === "float")) return undefined;
+    return this.widened(from) ?? this.widened(into);
+  }
+
+  private widened(type: ScalarType): ScalarType | undefined {
+    if (type.kind === "bool" || type.width >= 32) return undefined;
+    return type.kind === "float" ? this.module.f32 : this.module.int(32, type.signed);
   }
 
   /** `to` with the shape of `like`: a scalar type is spread over the components of a vector or matrix. */

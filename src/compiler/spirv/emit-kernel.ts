@@ -4,9 +4,9 @@
  * Buffers are 64-bit addresses in the push block, up to `INLINE_BUFFERS` of them; beyond, the push block holds the address
  * of a table of addresses. One thread works on a row where rows have one lane; otherwise a workgroup does.
  */
-import type { DType } from "../../core/dtype.js";
+import { DTYPES, type DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
-import type { CombineOp, IRType, Value as IRValue, Kernel, Loop, Statement } from "../ir.js";
+import type { AtomicOp, CombineOp, IRType, Value as IRValue, Kernel, Loop, Statement } from "../ir.js";
 import { ModuleBuilder } from "./builder.js";
 import type { FunctionBuilder } from "./function-builder.js";
 import type { ModuleOptions } from "./module-values.js";
@@ -19,11 +19,16 @@ export const INLINE_BUFFERS = 14;
 /** Threads of a workgroup where rows have one lane. */
 export const ROWS_PER_GROUP = 256;
 
+type StoreStatement = Extract<Statement, { kind: "store" }>;
+type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
+
 export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatControls"] = {}): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
-  const pointers = kernel.buffers.map(({ dtype, isWritten }) =>
-    m.bufferPointer(storageType(m, dtype), isWritten ? {} : { writable: false }),
-  );
+  const exchanged = exchangedBuffers(kernel.body);
+  const pointers = kernel.buffers.map(({ dtype, isWritten }, i) => {
+    const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
+    return m.bufferPointer(type, isWritten ? {} : { writable: false });
+  });
   const isInline = pointers.length <= INLINE_BUFFERS;
   const table = m.bufferPointer(m.u64, { writable: false });
   const fields = isInline ? pointers.map((type, i) => [`b${i}`, type] as const) : [["table", table] as const];
@@ -57,6 +62,18 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
   return m.build();
 }
 
+/** An atomic that there is no instruction for. */
+const isExchanged = (op: AtomicOp, type: IRType): boolean => op === "mul" || type === "f32" || type === "f64";
+
+/** Buffers that are updated by comparing and exchanging, which works on integers. */
+function exchangedBuffers(statements: readonly Statement[], into = new Set<number>()): Set<number> {
+  for (const statement of statements) {
+    if (statement.kind === "loop") exchangedBuffers(statement.body, into);
+    else if (statement.kind === "atomic" && isExchanged(statement.op, statement.value.type)) into.add(statement.buffer);
+  }
+  return into;
+}
+
 class BodyEmitter {
   private readonly values = new Map<number, Value>();
 
@@ -75,15 +92,44 @@ class BodyEmitter {
       if (statement.kind === "let") this.values.set(statement.value.id, this.compute(statement.value));
       else if (statement.kind === "loop") this.loop(statement);
       else {
-        const write = () => {
-          const { dtype } = this.kernel.buffers[statement.buffer] as Kernel["buffers"][number];
-          const narrowed = this.narrow(this.get(statement.value), dtype);
-          (this.places[statement.buffer] as Ref).store(this.get(statement.index), narrowed);
-        };
-        if (statement.isOnce && this.kernel.lanes > 1) this.f.if(this.f.equal(this.lane, 0), write);
+        const { f } = this;
+        const write = () => (statement.kind === "store" ? this.store(statement) : this.atomic(statement));
+        const isOnce = statement.kind === "store" && statement.isOnce && this.kernel.lanes > 1;
+        const isFirst = isOnce ? f.equal(this.lane, 0) : null;
+        const gate = statement.gate ? this.get(statement.gate) : null;
+        const condition = gate && isFirst ? f.and(gate, isFirst) : (gate ?? isFirst);
+        if (condition) f.if(condition, write);
         else write();
       }
     }
+  }
+
+  private store({ buffer, index, value }: StoreStatement): void {
+    const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
+    (this.places[buffer] as Ref).store(this.get(index), this.narrow(this.get(value), dtype));
+  }
+
+  /**
+   * Integers have instructions of their own, but for products. The rest is computed and exchanged, again and again until
+   * nobody else was faster: such a buffer is declared as its bits.
+   */
+  private atomic({ op, buffer, index, value }: AtomicStatement): void {
+    const { f, m } = this;
+    const place = (this.places[buffer] as Ref).at(this.get(index));
+    const operand = this.get(value);
+    if (!isExchanged(op, value.type)) {
+      f.atomic[op as "add" | "min" | "max"](place, operand);
+      return;
+    }
+    f.iterate(
+      [f.atomic.load(place), m.constant(m.bool, false)],
+      ([, isDone]) => f.not(isDone),
+      ([expected]) => {
+        const combined = this.merge(op, f.bitcast(expected, operand.type), operand, value.type);
+        const seen = f.atomic.compareExchange(place, expected, f.bitcast(combined, place.type));
+        return [seen, f.equal(seen, expected)];
+      },
+    );
   }
 
   private get(value: IRValue): Value {
@@ -93,7 +139,7 @@ class BodyEmitter {
     return this.values.get(value.id) as Value;
   }
 
-  private loop({ index, extent, isLaneLoop, accumulators, body }: Loop): void {
+  private loop({ index, extent, isLaneLoop, accumulators, body, exit }: Loop): void {
     const { f, m } = this;
     const start = isLaneLoop ? this.lane : m.constant(m.i32, 0);
     const step = isLaneLoop ? this.kernel.lanes : 1;
@@ -104,7 +150,9 @@ class BodyEmitter {
         this.values.set(value.id, state[k] as Value);
       });
       this.statements(body);
-      return accumulators.map(({ next }) => this.get(next));
+      const next = accumulators.map((accumulator) => this.get(accumulator.next));
+      if (exit) f.if(this.get(exit), () => f.break(...next));
+      return next;
     });
     accumulators.forEach(({ result }, k) => {
       this.values.set(result.id, results[k] as Value);
@@ -192,6 +240,13 @@ class BodyEmitter {
       }
       case "combineLanes":
         return this.combine(value.attribute as CombineOp, a, value.type);
+      case "fromLane": {
+        const memory = this.sharedFor(value.type);
+        f.workgroupBarrier();
+        memory.store(this.lane, a);
+        f.workgroupBarrier();
+        return memory.load(b);
+      }
       default:
         throw new Error(`emitSpirv: ${value.op} is not computed`);
     }
@@ -201,26 +256,28 @@ class BodyEmitter {
   private combine(op: CombineOp, x: Value, type: IRType): Value {
     const { f, lane } = this;
     const memory = this.sharedFor(type);
-    const merge = (a: Value, b: Value): Value => {
-      const isFloat = type === "f32" || type === "f64";
-      if (op === "add") return f.add(a, b);
-      if (op === "mul") return f.mul(a, b);
-      if (op === "and") return f.and(a, b);
-      if (op === "or") return f.or(a, b);
-      const wins = op === "min" ? f.less(a, b) : f.greater(a, b);
-      return f.select(isFloat ? f.or(f.isNan(a), wins) : wins, a, b);
-    };
     // The memory may still be read by an earlier combination.
     f.workgroupBarrier();
     memory.store(lane, x);
     for (let half = this.kernel.lanes / 2; half >= 1; half /= 2) {
       f.workgroupBarrier();
       f.if(f.less(lane, half), () => {
-        memory.store(lane, merge(memory.load(lane), memory.load(f.add(lane, half))));
+        memory.store(lane, this.merge(op, memory.load(lane), memory.load(f.add(lane, half)), type));
       });
     }
     f.workgroupBarrier();
     return memory.load(0);
+  }
+
+  private merge(op: CombineOp, a: Value, b: Value, type: IRType): Value {
+    const { f } = this;
+    if (op === "add") return f.add(a, b);
+    if (op === "mul") return f.mul(a, b);
+    if (op === "and") return f.and(a, b);
+    if (op === "or") return f.or(a, b);
+    const isFloat = type === "f32" || type === "f64";
+    const wins = op === "min" ? f.less(a, b) : f.greater(a, b);
+    return f.select(isFloat ? f.or(f.isNan(a), wins) : wins, a, b);
   }
 
   private widen(x: Value, dtype: DType): Value {
@@ -273,6 +330,10 @@ function roundToBrain(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
 
 function valueType(m: ModuleBuilder, type: IRType): ScalarType {
   return { bool: m.bool, i32: m.i32, u32: m.u32, i64: m.i64, u64: m.u64, f32: m.f32, f64: m.f64 }[type];
+}
+
+function bitsType(m: ModuleBuilder, dtype: DType): ScalarType {
+  return DTYPES[dtype].bytes === 8 ? m.u64 : m.u32;
 }
 
 function storageType(m: ModuleBuilder, dtype: DType): ScalarType {
