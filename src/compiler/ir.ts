@@ -1,0 +1,410 @@
+/**
+ * The loop-nest language: what the scheduler writes and both emitters read.
+ *
+ * A kernel runs its body once per row, for rows 0 … rows - 1, all in parallel. A row is worked on by `lanes` lanes: one
+ * thread, or a whole workgroup that shares the loops marked as lane loops and combines its accumulators with
+ * `combineLanes`. The body is straight-line code, counted loops with accumulators, and stores; a value is computed once,
+ * in the outermost place where its operands exist, so loop-invariant code and common subexpressions take care of
+ * themselves.
+ *
+ * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows.
+ *
+ * What emitters must know beyond that:
+ *
+ * - A gated store or atomic happens only where its gate is true; its index may be invalid elsewhere.
+ * - An atomic changes one element indivisibly with respect to the other atomics of the kernel, in no particular order,
+ *   and returns nothing. Its buffer is of i32, u32, i64, u64, f32 or f64; integers wrap, float min and max let NaN win.
+ *   A kernel that updates a buffer atomically neither loads from it nor stores to it. A target that runs rows one after
+ *   another may load, combine and store.
+ * - `fromLane` gives each lane the value another lane of its row has at this point. It stands, like `combineLanes`, only
+ *   where all lanes of the row come by together, and not at all in a kernel of one lane.
+ * - A loop with `exit` ends after the round in which that value is true; accumulators leave with that round's values.
+ *   Such a loop is no lane loop, and holds nothing that all lanes do together.
+ */
+import type { DType } from "../core/dtype.js";
+import { ArgumentError } from "../core/errors.js";
+
+export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
+
+export const binaryOps = [
+  "add",
+  "sub",
+  "mul",
+  "div",
+  "idiv",
+  "irem",
+  "min",
+  "max",
+  "and",
+  "or",
+  "xor",
+  "shl",
+  "shr",
+] as const;
+export const compareOps = ["eq", "ne", "lt", "le", "gt", "ge"] as const;
+export const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not"] as const;
+
+export type BinaryOp = (typeof binaryOps)[number];
+export type CompareOp = (typeof compareOps)[number];
+export type UnaryOp = (typeof unaryOps)[number];
+export type CombineOp = "add" | "mul" | "min" | "max" | "and" | "or";
+export type AtomicOp = "add" | "mul" | "min" | "max";
+
+export type IROp =
+  | BinaryOp
+  | CompareOp
+  | UnaryOp
+  | "constant"
+  | "row"
+  | "lane"
+  | "index"
+  | "accumulator"
+  | "result"
+  | "select"
+  | "convert"
+  | "bitcast"
+  | "highWord"
+  | "lowWord"
+  | "fromWords"
+  | "signExtend"
+  | "load"
+  | "combineLanes"
+  | "fromLane";
+
+export interface Value {
+  readonly id: number;
+  readonly op: IROp;
+  readonly type: IRType;
+  readonly args: readonly Value[];
+  /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination. */
+  readonly attribute: number | bigint | boolean | CombineOp | null;
+  /** How many regions enclose the place where it is computed. */
+  readonly depth: number;
+}
+
+export interface Loop {
+  readonly kind: "loop";
+  readonly index: Value;
+  readonly extent: number;
+  /** Shared among the lanes of a row: lane l runs the rounds l, l + lanes, … */
+  readonly isLaneLoop: boolean;
+  readonly accumulators: readonly {
+    readonly value: Value;
+    readonly initial: Value;
+    next: Value;
+    readonly result: Value;
+  }[];
+  readonly body: Statement[];
+  /** Ends the loop after a round in which it is true. */
+  readonly exit: Value | null;
+}
+
+export type Statement =
+  | { readonly kind: "let"; readonly value: Value }
+  | Loop
+  | {
+      readonly kind: "store";
+      readonly buffer: number;
+      readonly index: Value;
+      readonly value: Value;
+      readonly isOnce: boolean;
+      readonly gate: Value | null;
+    }
+  | {
+      readonly kind: "atomic";
+      readonly op: AtomicOp;
+      readonly buffer: number;
+      readonly index: Value;
+      readonly value: Value;
+      readonly gate: Value | null;
+    };
+
+export interface BufferParameter {
+  readonly dtype: DType;
+  readonly isWritten: boolean;
+}
+
+export interface Kernel {
+  readonly name: string;
+  readonly rows: number;
+  readonly lanes: number;
+  readonly buffers: readonly BufferParameter[];
+  readonly body: readonly Statement[];
+  /** Number of values computed, a measure of its size. */
+  readonly size: number;
+}
+
+interface Region {
+  readonly statements: Statement[];
+  /** Values computed here, by what they are. */
+  readonly known: Map<string, Value>;
+}
+
+const isInteger = (type: IRType): boolean => type !== "bool" && type !== "f32" && type !== "f64";
+
+/** Writes one kernel. Its methods are the operations of the language. */
+export class KernelBuilder {
+  private nextId = 0;
+  private readonly regions: Region[] = [{ statements: [], known: new Map() }];
+  private readonly buffers: BufferParameter[] = [];
+  readonly row: Value;
+  readonly lane: Value;
+
+  constructor(
+    readonly name: string,
+    readonly rows: number,
+    readonly lanes = 1,
+  ) {
+    this.row = this.make("row", "i32", [], null);
+    this.lane = this.make("lane", "i32", [], null);
+  }
+
+  /** How many loops are open. */
+  get depth(): number {
+    return this.regions.length - 1;
+  }
+
+  finish(): Kernel {
+    if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
+    const body = (this.regions[0] as Region).statements;
+    return { name: this.name, rows: this.rows, lanes: this.lanes, buffers: this.buffers, body, size: this.nextId };
+  }
+
+  // ------------------------------------------------------------------------------------------------ memory
+
+  buffer(dtype: DType, isWritten: boolean): number {
+    this.buffers.push({ dtype, isWritten });
+    return this.buffers.length - 1;
+  }
+
+  /** Reads an element, widened. The address must be valid wherever the operands are known. */
+  load(buffer: number, index: Value, type: IRType): Value {
+    return this.make("load", type, [index], buffer);
+  }
+
+  /** Writes an element, narrowed. `isOnce`: the same for all lanes, so that one of them writes it. */
+  store(buffer: number, index: Value, value: Value, isOnce = this.lanes === 1, gate: Value | null = null): void {
+    this.region().statements.push({ kind: "store", buffer, index, value, isOnce, gate });
+  }
+
+  /** buffer[index] = op(buffer[index], value), indivisibly; each lane does it for itself. */
+  atomic(op: AtomicOp, buffer: number, index: Value, value: Value, gate: Value | null = null): void {
+    this.region().statements.push({ kind: "atomic", op, buffer, index, value, gate });
+  }
+
+  // ------------------------------------------------------------------------------------------------ loops
+
+  /** Runs the body for 0 … extent - 1. Accumulators are carried from round to round; their last values are returned. */
+  loop(
+    extent: number,
+    initial: readonly Value[],
+    body: (index: Value, accumulators: readonly Value[]) => readonly Value[],
+    options: {
+      readonly isLaneLoop?: boolean;
+      /** From the values a round ends with: whether it was the last. */
+      readonly exitWhen?: (next: readonly Value[]) => Value;
+    } = {},
+  ): Value[] {
+    const parent = this.region();
+    const region: Region = { statements: [], known: new Map() };
+    const depth = this.regions.length;
+    this.regions.push(region);
+    const fresh = (op: IROp, type: IRType, at: number): Value => ({
+      id: this.nextId++,
+      op,
+      type,
+      args: [],
+      attribute: null,
+      depth: at,
+    });
+    const index = fresh("index", "i32", depth);
+    const accumulators = initial.map((value) => ({
+      value: fresh("accumulator", value.type, depth),
+      initial: value,
+      next: value,
+      result: fresh("result", value.type, depth - 1),
+    }));
+    const next = body(
+      index,
+      accumulators.map(({ value }) => value),
+    );
+    if (next.length !== initial.length) throw new Error("loop: the body must return one value per accumulator");
+    accumulators.forEach((accumulator, i) => {
+      accumulator.next = next[i] as Value;
+    });
+    const exit = options.exitWhen?.(next) ?? null;
+    this.regions.pop();
+    const isLaneLoop = options.isLaneLoop === true && this.lanes > 1;
+    parent.statements.push({ kind: "loop", index, extent, isLaneLoop, accumulators, body: region.statements, exit });
+    return accumulators.map(({ result }) => result);
+  }
+
+  /** Combines a value of each lane into one that all have. */
+  combineLanes(op: CombineOp, value: Value): Value {
+    if (this.lanes === 1) return value;
+    return this.place("combineLanes", value.type, [value], op, this.regions.length - 1);
+  }
+
+  /** The value that another lane of the row has. `lane` must be one of them. */
+  fromLane(value: Value, lane: Value): Value {
+    if (this.lanes === 1) return value;
+    return this.place("fromLane", value.type, [value, lane], null, this.regions.length - 1);
+  }
+
+  // ------------------------------------------------------------------------------------------------ values
+
+  constant(type: IRType, value: number | bigint | boolean): Value {
+    const wide = type === "i64" || type === "u64";
+    const stored = type === "bool" ? Boolean(value) : wide ? BigInt(value) : Number(value);
+    return this.make("constant", type, [], type === "f32" ? Math.fround(stored as number) : stored);
+  }
+
+  binary(op: BinaryOp, a: Value, b: Value): Value {
+    if (a.type !== b.type && op !== "shl" && op !== "shr") {
+      throw new ArgumentError(`${op}: operands of ${a.type} and ${b.type}`);
+    }
+    return this.foldInteger(op, a, b) ?? this.make(op, a.type, [a, b], null);
+  }
+
+  compare(op: CompareOp, a: Value, b: Value): Value {
+    if (a.type !== b.type) throw new ArgumentError(`${op}: operands of ${a.type} and ${b.type}`);
+    return this.make(op, "bool", [a, b], null);
+  }
+
+  unary(op: UnaryOp, x: Value): Value {
+    return this.make(op, x.type, [x], null);
+  }
+
+  select(condition: Value, whenTrue: Value, whenFalse: Value): Value {
+    if (whenTrue.type !== whenFalse.type) {
+      throw new ArgumentError(`select: sides of ${whenTrue.type} and ${whenFalse.type}`);
+    }
+    if (whenTrue === whenFalse) return whenTrue;
+    if (condition.op === "constant") return condition.attribute ? whenTrue : whenFalse;
+    return this.make("select", whenTrue.type, [condition, whenTrue, whenFalse], null);
+  }
+
+  convert(to: IRType, x: Value): Value {
+    return x.type === to ? x : this.make("convert", to, [x], null);
+  }
+
+  bitcast(to: IRType, x: Value): Value {
+    return x.type === to ? x : this.make("bitcast", to, [x], null);
+  }
+
+  /** Halves of an f64, and back. */
+  word(which: "highWord" | "lowWord", x: Value): Value {
+    return this.make(which, "u32", [x], null);
+  }
+
+  fromWords(high: Value, low: Value): Value {
+    return this.make("fromWords", "f64", [high, low], null);
+  }
+
+  /** The low `bits` of an i32, sign-extended: how i8 and i16 arithmetic wraps. */
+  signExtend(x: Value, bits: 8 | 16): Value {
+    return this.make("signExtend", "i32", [x], bits);
+  }
+
+  // ------------------------------------------------------------------------------------------------ placement
+
+  private region(): Region {
+    return this.regions[this.regions.length - 1] as Region;
+  }
+
+  private make(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"]): Value {
+    let depth = 0;
+    for (const arg of args) if (arg.depth > depth) depth = arg.depth;
+    return this.place(op, type, args, attribute, depth);
+  }
+
+  /** The value, computed at the given depth; the one there is when it was computed before. */
+  private place(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"], depth: number): Value {
+    let key = `${op}:${type}:${attributeKey(attribute)}`;
+    for (const arg of args) key += `,${arg.id}`;
+    const region = this.regions[depth] as Region;
+    const known = region.known.get(key);
+    if (known) return known;
+    const value: Value = { id: this.nextId++, op, type, args, attribute, depth };
+    region.known.set(key, value);
+    if (op !== "constant" && op !== "row" && op !== "lane") region.statements.push({ kind: "let", value });
+    return value;
+  }
+
+  /** Integer identities that index arithmetic leaves behind. */
+  private foldInteger(op: BinaryOp, a: Value, b: Value): Value | null {
+    if (!isInteger(a.type)) return null;
+    const x = a.op === "constant" ? Number(a.attribute) : null;
+    const y = b.op === "constant" ? Number(b.attribute) : null;
+    if (op === "add" && x === 0) return b;
+    if ((op === "add" || op === "sub") && y === 0) return a;
+    if (op === "mul" && x === 1) return b;
+    if ((op === "mul" || op === "idiv") && y === 1) return a;
+    if (op === "mul" && (x === 0 || y === 0)) return this.constant(a.type, 0);
+    if (x === null || y === null || a.type !== "i32") return null;
+    if (op === "add") return this.constant("i32", (x + y) | 0);
+    if (op === "sub") return this.constant("i32", (x - y) | 0);
+    if (op === "mul") return this.constant("i32", Math.imul(x, y));
+    return null;
+  }
+}
+
+/** -0 and 0, and the many NaNs, are different constants. */
+function attributeKey(attribute: Value["attribute"]): string {
+  return Object.is(attribute, -0) ? "-0" : String(attribute);
+}
+
+// -------------------------------------------------------------------------------------------------- for people
+
+/** The kernel as text, for `explain` and `PUMICE_DEBUG`. */
+export function printKernel(kernel: Kernel): string {
+  const lines = [`kernel ${kernel.name}: ${kernel.rows} rows × ${kernel.lanes} lanes`];
+  kernel.buffers.forEach(({ dtype, isWritten }, i) => {
+    lines.push(`  b${i}: ${dtype}${isWritten ? ", written" : ""}`);
+  });
+  const name = (value: Value): string =>
+    value.op === "constant"
+      ? String(value.attribute)
+      : value.op === "row" || value.op === "lane"
+        ? value.op
+        : `%${value.id}`;
+  const print = (statements: readonly Statement[], indent: string) => {
+    for (const statement of statements) {
+      switch (statement.kind) {
+        case "let": {
+          const { value } = statement;
+          const args = value.args.map(name).join(", ");
+          const head = value.op === "load" ? `load b${value.attribute}[${args}]` : `${value.op} ${args}`;
+          const tail = value.op === "combineLanes" || value.op === "signExtend" ? ` (${value.attribute})` : "";
+          lines.push(`${indent}%${value.id}: ${value.type} = ${head}${tail}`);
+          break;
+        }
+        case "loop": {
+          const carried = statement.accumulators
+            .map(({ value, initial }) => `%${value.id} = ${name(initial)}`)
+            .join(", ");
+          const how = statement.isLaneLoop ? "lane loop" : "loop";
+          lines.push(
+            `${indent}${how} %${statement.index.id} < ${statement.extent}${carried ? ` with ${carried}` : ""}`,
+          );
+          print(statement.body, `${indent}  `);
+          for (const { next, result } of statement.accumulators)
+            lines.push(`${indent}  → ${name(next)} as %${result.id}`);
+          if (statement.exit) lines.push(`${indent}  exit if ${name(statement.exit)}`);
+          break;
+        }
+        case "store":
+        case "atomic": {
+          const { buffer, index, value, gate } = statement;
+          const how = statement.kind === "store" ? "store" : `atomic ${statement.op}`;
+          const each = statement.kind === "store" && statement.isOnce ? "" : " (each lane)";
+          const when = gate ? ` if ${name(gate)}` : "";
+          lines.push(`${indent}${how} b${buffer}[${name(index)}] = ${name(value)}${when}${each}`);
+          break;
+        }
+      }
+    }
+  };
+  print(kernel.body, "  ");
+  return lines.join("\n");
+}

@@ -1,0 +1,116 @@
+/**
+ * A compiled piece of the graph: kernels to run in order, and which memory each of them gets. It holds no node and no
+ * buffer, so it serves every graph of the same form: a loop that builds the same expression again compiles it once.
+ */
+import type { DType } from "../core/dtype.js";
+import { UnsupportedError } from "../core/errors.js";
+import type { Node } from "../graph/node.js";
+import { pendingInOrder } from "../graph/node.js";
+import type { ElementSettings } from "./elements.js";
+import type { Kernel } from "./ir.js";
+import { lowerGroup } from "./lower.js";
+import type { RoutineBuffer } from "./routine.js";
+import { routines } from "./routines/index.js";
+import { schedule, type TargetProfile } from "./schedule.js";
+
+/** Memory by role: the i-th leaf of the graph, or the i-th value the program makes. */
+export type Slot = { readonly from: "leaf" | "made"; readonly index: number };
+
+export interface Step<Code> {
+  readonly kernel: Kernel;
+  readonly code: Code;
+  readonly slots: readonly Slot[];
+}
+
+export interface Program<Code> {
+  readonly steps: readonly Step<Code>[];
+  /** The values the program makes: their size, and which root each is, if any. */
+  readonly made: readonly { readonly shape: readonly number[]; readonly dtype: DType; readonly root: number }[];
+  /** After which step a made value is needed no more; roots live on. */
+  readonly lastUse: readonly number[];
+}
+
+/** A graph in canonical form: its key, and the leaves that the key numbers. */
+export interface Canonical {
+  readonly key: string;
+  readonly leaves: readonly Node[];
+}
+
+/** Two graphs with the same key compute the same thing of their leaves. */
+export function canonicalize(roots: readonly Node[]): Canonical {
+  const order = pendingInOrder(roots);
+  const numbers = new Map<Node, number>();
+  const leaves: Node[] = [];
+  const parts: string[] = [];
+  for (const node of order) {
+    const number = numbers.size;
+    numbers.set(node, number);
+    if (node.storage) {
+      leaves.push(node);
+      parts.push(`${node.dtype}[${node.shape}]`);
+    } else {
+      const inputs = node.inputs.map((input) => numbers.get(input)).join();
+      parts.push(`${node.primitive.name}(${inputs})${paramsKey(node)}`);
+    }
+  }
+  return { key: `${parts.join("|")}→${roots.map((root) => numbers.get(root)).join()}`, leaves };
+}
+
+/** Shape and dtype follow from the inputs and the parameters, except for leaves, whose parameters hold them. */
+function paramsKey(node: Node): string {
+  return JSON.stringify(node.params, (_, value) => {
+    if (typeof value === "bigint") return `${value}n`;
+    if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+    return Object.is(value, -0) ? "-0" : value;
+  });
+}
+
+export interface Target<Code> {
+  readonly profile: TargetProfile;
+  readonly settings: ElementSettings;
+  emit(kernel: Kernel): Code;
+}
+
+export function compile<Code>(roots: readonly Node[], leaves: readonly Node[], target: Target<Code>): Program<Code> {
+  const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
+  const made: { shape: readonly number[]; dtype: DType; root: number }[] = [];
+  const make = (shape: readonly number[], dtype: DType, root: number): Slot => {
+    made.push({ shape, dtype, root });
+    return { from: "made", index: made.length - 1 };
+  };
+  const slotOf = (node: Node): Slot => {
+    const known = slots.get(node);
+    if (known) return known;
+    const slot = make(node.shape, node.dtype, roots.indexOf(node));
+    slots.set(node, slot);
+    return slot;
+  };
+  const steps: Step<Code>[] = [];
+  const lastUse: number[] = [];
+  const run = (kernel: Kernel, memory: readonly Slot[]) => {
+    for (const { from, index } of memory) if (from === "made") lastUse[index] = steps.length;
+    steps.push({ kernel, code: target.emit(kernel), slots: memory });
+  };
+  for (const task of schedule(roots, target.profile)) {
+    if (task.kind === "group") {
+      const { kernel, buffers } = lowerGroup(task.group, describeGroup(task.group.result), target.settings);
+      run(kernel, buffers.map(slotOf));
+    } else {
+      const { node } = task;
+      const routine = routines[node.primitive.name];
+      if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
+      const plan = routine(node, target.profile, target.settings);
+      const temporaries = plan.temporaries.map(({ dtype, size }) => make([size], dtype, -1));
+      const place = (buffer: RoutineBuffer): Slot => {
+        if (buffer.kind === "input") return slotOf(node.inputs[buffer.index]);
+        return buffer.kind === "result" ? slotOf(node) : temporaries[buffer.index];
+      };
+      for (const { kernel, buffers } of plan.steps) run(kernel, buffers.map(place));
+    }
+  }
+  return { steps, made, lastUse };
+}
+
+function describeGroup(result: Node): string {
+  return `${result.primitive.name}[${result.shape.join("×")}]`;
+}

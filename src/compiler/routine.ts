@@ -1,0 +1,23 @@
+/**
+ * Routines: kernels written by hand in the loop-nest language, for operations that are not one loop over their result:
+ * scans, sorting, scattering. A routine gets memory for its inputs and its result, asks for what it needs in between, and
+ * says which kernels run in which order. Both targets run it, because both emitters read the language.
+ */
+import type { DType } from "../core/dtype.js";
+import type { Node } from "../graph/node.js";
+import type { ElementSettings } from "./elements.js";
+import type { Kernel } from "./ir.js";
+import type { TargetProfile } from "./schedule.js";
+
+/** Memory a kernel of a routine is given. */
+export type RoutineBuffer =
+  | { readonly kind: "input"; readonly index: number }
+  | { readonly kind: "result" }
+  | { readonly kind: "temporary"; readonly index: number };
+
+export interface RoutinePlan {
+  readonly temporaries: readonly { readonly dtype: DType; readonly size: number }[];
+  readonly steps: readonly { readonly kernel: Kernel; readonly buffers: readonly RoutineBuffer[] }[];
+}
+
+export type Routine = (node: Node, profile: TargetProfile, settings: ElementSettings) => RoutinePlan;

@@ -1,0 +1,654 @@
+/**
+ * Writes a kernel of the loop-nest language as WebAssembly.
+ *
+ * The module exports `run(args, start, end)`: `args` points to the addresses of the kernel's buffers, and the rows from
+ * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, four are computed at
+ * once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of the innermost
+ * loop. Rows, or rounds, that are left over are computed one at a time.
+ */
+import { DTYPES, type DType } from "../../core/dtype.js";
+import { UnsupportedError } from "../../core/errors.js";
+import type { BinaryOp, CompareOp, IRType, Value as IRValue, Kernel, Loop, Statement, UnaryOp } from "../ir.js";
+import { ModuleBuilder } from "./builder.js";
+import type { FunctionBuilder } from "./function-builder.js";
+import { decodeHalf, encodeHalf } from "./half.js";
+import type { Value } from "./value.js";
+
+const LANES = 4;
+
+export function emitWasm(kernel: Kernel): Uint8Array {
+  const m = new ModuleBuilder();
+  const plan = planVectors(kernel);
+  const run = m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {
+    const addresses = kernel.buffers.map((_, i) => f.i32.load(args, { offset: 4 * i }));
+    const body = (row: Value<"i32">, lanes: 1 | 4) => {
+      const emitter = new BodyEmitter(f, kernel, addresses, plan);
+      emitter.rows(row, lanes);
+    };
+    if (plan.isRowVector) {
+      const count = f.i32.sub(end, start);
+      const whole = f.i32.add(start, f.i32.and(count, -LANES));
+      f.for(start, whole, LANES, (row) => body(row, 4));
+      f.for(whole, end, 1, (row) => body(row, 1));
+    } else f.for(start, end, 1, (row) => body(row, 1));
+  });
+  m.export(run);
+  return m.build();
+}
+
+// ------------------------------------------------------------------------------------------------ what to do at once
+
+interface VectorPlan {
+  /** Four rows at once. */
+  readonly isRowVector: boolean;
+  /** Loops whose rounds are computed four at once. */
+  readonly loops: ReadonlySet<Loop>;
+}
+
+/** How a value changes from one row, or round, to the next: by a constant, not at all (0), or in no simple way (null). */
+function stepsIn(kernel: Kernel, variable: IRValue): (value: IRValue) => number | null {
+  const known = new Map<IRValue, number | null>();
+  const step = (value: IRValue): number | null => {
+    if (value === variable || (value.op === "row" && variable.op === "row")) return 1;
+    const found = known.get(value);
+    if (found !== undefined) return found;
+    // Values without operands do not depend on the variable, except accumulators and results, which may.
+    let result: number | null = value.op === "accumulator" || value.op === "result" ? null : 0;
+    if (value.args.length > 0) {
+      const [a, b] = value.args;
+      const [x, y] = [step(a), b ? step(b) : 0];
+      if (value.args.every((arg) => step(arg) === 0)) result = 0;
+      else if (value.type !== "i32" || x === null || y === null) result = null;
+      else if (value.op === "add") result = x + y;
+      else if (value.op === "sub") result = x - y;
+      else if (value.op === "mul" && a.op === "constant") result = y * Number(a.attribute);
+      else if (value.op === "mul" && b.op === "constant") result = x * Number(b.attribute);
+      else result = null;
+    }
+    known.set(value, result);
+    return result;
+  };
+  void kernel;
+  return step;
+}
+
+const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
+
+function planVectors(kernel: Kernel): VectorPlan {
+  const loops: Loop[] = [];
+  const values: IRValue[] = [];
+  const stores: Extract<Statement, { kind: "store" }>[] = [];
+  const walk = (statements: readonly Statement[]) => {
+    for (const statement of statements) {
+      if (statement.kind === "let") values.push(statement.value);
+      else if (statement.kind === "store") stores.push(statement);
+      else {
+        loops.push(statement);
+        walk(statement.body);
+      }
+    }
+  };
+  walk(kernel.body);
+  if (values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
+  const loads = values.filter(({ op }) => op === "load");
+  const isWide = (dtype: DType) => DTYPES[dtype].bytes === 4;
+  const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
+    const step = stepsIn(kernel, variable);
+    return among.filter((value) => step(value.args[0]) === 1 && isWide(kernel.buffers[value.attribute as number].dtype))
+      .length;
+  };
+  const row: IRValue = { id: -1, op: "row", type: "i32", args: [], attribute: null, depth: 0 };
+  const byRow = stepsIn(kernel, row);
+  const isStoredByRow = stores.every(({ index, buffer }) => byRow(index) === 1 && isWide(kernel.buffers[buffer].dtype));
+  const rowCount = sideBySide(row, loads);
+  const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
+  const chosen = innermost.filter((loop) => loop.extent >= 2 * LANES && isVectorizable(loop, kernel));
+  const loopCount = chosen.reduce((sum, loop) => sum + sideBySide(loop.index, loads), 0);
+  if (isStoredByRow && rowCount >= loopCount) return { isRowVector: true, loops: new Set() };
+  return { isRowVector: false, loops: new Set(chosen) };
+}
+
+/** The ways to combine the four lanes of an accumulator, which must start from what they leave unchanged. */
+const IDENTITY: Readonly<Record<string, readonly (number | boolean)[]>> = {
+  add: [0],
+  mul: [1],
+  min: [Infinity, 2147483647, 4294967295],
+  max: [-Infinity, -2147483648, 0],
+  and: [true],
+  or: [false],
+};
+
+function combiningOp({ value, next }: Loop["accumulators"][number]): BinaryOp | null {
+  if (!(next.op in IDENTITY)) return null;
+  return next.args.filter((arg) => arg === value).length === 1 ? (next.op as BinaryOp) : null;
+}
+
+function isVectorizable(loop: Loop, kernel: Kernel): boolean {
+  const combines = loop.accumulators.every((accumulator) => {
+    const op = combiningOp(accumulator);
+    const { initial } = accumulator;
+    return op !== null && initial.op === "constant" && IDENTITY[op].includes(initial.attribute as number);
+  });
+  // An accumulator may only be used to make its own next value: a lane does not know the others' share.
+  const isPrivate = loop.accumulators.every(({ value, next }) =>
+    loop.body.every((s) => s.kind !== "let" || s.value === next || !s.value.args.includes(value)),
+  );
+  const step = stepsIn(kernel, loop.index);
+  const stores = loop.body.every((s) => s.kind !== "store" || step(s.index) === 1);
+  return combines && isPrivate && stores;
+}
+
+// ------------------------------------------------------------------------------------------------ the body
+
+/** A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, or four values. */
+type Form =
+  | { readonly kind: "uniform"; readonly value: Value }
+  | { readonly kind: "rising"; readonly value: Value<"i32">; readonly step: number }
+  | { readonly kind: "lanes"; readonly value: Value<"v128"> };
+
+const wasmType = { bool: "i32", i32: "i32", u32: "i32", i64: "i64", u64: "i64", f32: "f32", f64: "f64" } as const;
+const isUnsigned = (type: IRType): boolean => type === "u32" || type === "u64";
+const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
+
+class BodyEmitter {
+  private readonly forms = new Map<number, Form>();
+  private row: Form | null = null;
+
+  constructor(
+    private readonly f: FunctionBuilder,
+    private readonly kernel: Kernel,
+    private readonly addresses: readonly Value<"i32">[],
+    private readonly plan: VectorPlan,
+  ) {}
+
+  rows(row: Value<"i32">, lanes: 1 | 4): void {
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : { kind: "rising", value: row, step: 1 };
+    this.statements(this.kernel.body);
+  }
+
+  private statements(list: readonly Statement[]): void {
+    for (const statement of list) {
+      if (statement.kind === "let") this.forms.set(statement.value.id, this.compute(statement.value));
+      else if (statement.kind === "store") this.store(statement.buffer, this.form(statement.index), statement.value);
+      else this.loop(statement);
+    }
+  }
+
+  private form(value: IRValue): Form {
+    if (value.op === "constant") return { kind: "uniform", value: this.constant(value) };
+    if (value.op === "row") return this.row as Form;
+    if (value.op === "lane") return { kind: "uniform", value: this.f.i32.const(0) };
+    return this.forms.get(value.id) as Form;
+  }
+
+  private constant({ type, attribute }: IRValue): Value {
+    const { f } = this;
+    if (type === "bool") return f.i32.const(attribute ? 1 : 0);
+    if (type === "f32") return f.f32.const(attribute as number);
+    if (type === "f64") return f.f64.const(attribute as number);
+    if (type === "i64" || type === "u64") return f.i64.const(BigInt.asIntN(64, attribute as bigint));
+    return f.i32.const((attribute as number) | 0);
+  }
+
+  // ---------------------------------------------------------------------------------------------- loops
+
+  private loop(loop: Loop): void {
+    if (this.plan.loops.has(loop)) {
+      this.vectorLoop(loop);
+      return;
+    }
+    const initial = loop.accumulators.map((accumulator) =>
+      this.carried(this.form(accumulator.initial), accumulator.value),
+    );
+    const results = this.rounds(loop, 0, loop.extent, 1, initial, "uniform");
+    this.finish(loop, results);
+  }
+
+  /** Under row vectors an accumulator is four values, even where it starts as one. */
+  private carried(form: Form, accumulator: IRValue): Form {
+    return (this.row as Form).kind === "rising" ? { kind: "lanes", value: this.lanes(form, accumulator.type) } : form;
+  }
+
+  private rounds(
+    loop: Loop,
+    from: number,
+    to: number,
+    step: number,
+    initial: readonly Form[],
+    index: "uniform" | "rising",
+  ): Form[] {
+    const { f } = this;
+    const kinds = initial.map(({ kind }) => kind);
+    const asForm = (value: Value, i: number): Form => ({ kind: kinds[i], value }) as Form;
+    const results = f.fold(
+      f.i32.const(from),
+      to,
+      step,
+      initial.map(({ value }) => value),
+      (i, state) => {
+        this.forms.set(
+          loop.index.id,
+          index === "uniform" ? { kind: "uniform", value: i } : { kind: "rising", value: i, step: 1 },
+        );
+        loop.accumulators.forEach(({ value }, k) => {
+          this.forms.set(value.id, asForm(state[k], k));
+        });
+        this.statements(loop.body);
+        return loop.accumulators.map(({ next }, k) => {
+          const form = this.form(next);
+          return kinds[k] === "lanes" ? this.lanes(form, next.type) : this.single(form);
+        });
+      },
+    );
+    return results.map(asForm);
+  }
+
+  /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
+  private vectorLoop(loop: Loop): void {
+    const { f } = this;
+    const whole = loop.extent - (loop.extent % LANES);
+    const initial = loop.accumulators.map((accumulator): Form => {
+      return { kind: "lanes", value: this.lanes(this.form(accumulator.initial), accumulator.value.type) };
+    });
+    const vectors = this.rounds(loop, 0, whole, LANES, initial, "rising");
+    const combined = vectors.map((form, k): Form => {
+      const accumulator = loop.accumulators[k];
+      const op = combiningOp(accumulator) as BinaryOp;
+      const { type } = accumulator.value;
+      const parts = [0, 1, 2, 3].map((lane) => this.extract(form.value as Value<"v128">, type, lane));
+      const pair = (a: Value, b: Value) => this.binary(op, type, a, b);
+      return { kind: "uniform", value: pair(pair(parts[0], parts[1]), pair(parts[2], parts[3])) };
+    });
+    void f;
+    const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
+    this.finish(loop, results);
+  }
+
+  private finish(loop: Loop, results: readonly Form[]): void {
+    loop.accumulators.forEach(({ result }, k) => {
+      this.forms.set(result.id, results[k]);
+    });
+  }
+
+  // ---------------------------------------------------------------------------------------------- forms
+
+  private single(form: Form): Value {
+    if (form.kind === "lanes") throw new Error("emitWasm: four values where one is needed");
+    return form.value;
+  }
+
+  /** A value as four. Truth is a mask: all bits or none. */
+  private lanes(form: Form, type: IRType): Value<"v128"> {
+    const { f } = this;
+    if (form.kind === "lanes") return form.value;
+    if (form.kind === "rising") {
+      const steps = f.i32x4.const([0, form.step, 2 * form.step, 3 * form.step]);
+      return f.i32x4.add(f.i32x4.splat(form.value), steps);
+    }
+    if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
+    const word = form.value as Value<"i32">;
+    return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
+  }
+
+  private extract(vector: Value<"v128">, type: IRType, lane: number): Value {
+    const { f } = this;
+    if (type === "f32") return f.f32x4.extract_lane(vector, lane);
+    const word = f.i32x4.extract_lane(vector, lane);
+    return type === "bool" ? f.i32.and(word, 1) : word;
+  }
+
+  private laneOf(form: Form, type: IRType, lane: number): Value {
+    if (form.kind === "uniform") return form.value;
+    if (form.kind === "rising") return this.f.i32.add(form.value, lane * form.step);
+    return this.extract(form.value, type, lane);
+  }
+
+  private gathered(type: IRType, part: (lane: number) => Value): Form {
+    const { f } = this;
+    let vector: Value<"v128"> =
+      type === "f32" ? f.f32x4.splat(part(0) as Value<"f32">) : f.i32x4.splat(this.asMask(part(0), type));
+    for (let lane = 1; lane < LANES; lane++) {
+      vector =
+        type === "f32"
+          ? f.f32x4.replace_lane(vector, part(lane) as Value<"f32">, lane)
+          : f.i32x4.replace_lane(vector, this.asMask(part(lane), type), lane);
+    }
+    return { kind: "lanes", value: vector };
+  }
+
+  private asMask(value: Value, type: IRType): Value<"i32"> {
+    const word = value as Value<"i32">;
+    return type === "bool" ? this.f.i32.sub(0, word) : word;
+  }
+
+  // ---------------------------------------------------------------------------------------------- values
+
+  private compute(value: IRValue): Form {
+    const operands = value.args.map((arg) => this.form(arg));
+    if (value.op === "load") return this.load(value, operands[0]);
+    if (operands.every(({ kind }) => kind === "uniform")) {
+      return {
+        kind: "uniform",
+        value: this.scalar(
+          value,
+          operands.map(({ value: v }) => v),
+        ),
+      };
+    }
+    return this.rising(value, operands) ?? this.vector(value, operands);
+  }
+
+  /** Sums, differences and multiples of what rises by a constant rise by a constant. */
+  private rising(value: IRValue, [a, b]: readonly Form[]): Form | null {
+    const { f } = this;
+    if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
+    const stepOf = (form: Form) => (form.kind === "rising" ? form.step : 0);
+    const [x, y] = [a.value as Value<"i32">, b.value as Value<"i32">];
+    if (value.op === "add") return { kind: "rising", value: f.i32.add(x, y), step: stepOf(a) + stepOf(b) };
+    if (value.op === "sub") return { kind: "rising", value: f.i32.sub(x, y), step: stepOf(a) - stepOf(b) };
+    if (value.op !== "mul") return null;
+    const [first, second] = value.args;
+    const factor = second.op === "constant" ? second : first.op === "constant" ? first : null;
+    if (!factor) return null;
+    const times = Number(factor.attribute);
+    const moving = factor === second ? a : b;
+    return { kind: "rising", value: f.i32.mul(x, y), step: stepOf(moving) * times };
+  }
+
+  private load(value: IRValue, index: Form): Form {
+    const { f } = this;
+    const slot = value.attribute as number;
+    const { dtype } = this.kernel.buffers[slot];
+    const at = (i: Value<"i32">) => this.loadOne(dtype, this.addressOf(slot, dtype, i));
+    if (index.kind === "uniform") return { kind: "uniform", value: at(index.value as Value<"i32">) };
+    if (index.kind === "rising" && index.step === 1 && DTYPES[dtype].bytes === 4) {
+      return { kind: "lanes", value: f.v128.load(this.addressOf(slot, dtype, index.value)) };
+    }
+    return this.gathered(value.type, (lane) => at(this.laneOf(index, "i32", lane) as Value<"i32">));
+  }
+
+  private addressOf(slot: number, dtype: DType, index: Value<"i32">): Value<"i32"> {
+    const { f } = this;
+    const shift = Math.log2(DTYPES[dtype].bytes);
+    return f.i32.add(this.addresses[slot], shift === 0 ? index : f.i32.shl(index, shift));
+  }
+
+  private loadOne(dtype: DType, at: Value<"i32">): Value {
+    const { f } = this;
+    switch (dtype) {
+      case "bool":
+        return f.i32.ne(f.i32.load8_u(at), 0);
+      case "i8":
+        return f.i32.load8_s(at);
+      case "u8":
+        return f.i32.load8_u(at);
+      case "i16":
+        return f.i32.load16_s(at);
+      case "u16":
+        return f.i32.load16_u(at);
+      case "i32":
+      case "u32":
+        return f.i32.load(at);
+      case "i64":
+      case "u64":
+        return f.i64.load(at);
+      case "f16":
+        return decodeHalf(f, f.i32.load16_u(at));
+      case "bf16":
+        return f.f32.reinterpret_i32(f.i32.shl(f.i32.load16_u(at), 16));
+      case "f32":
+        return f.f32.load(at);
+      case "f64":
+        return f.f64.load(at);
+      default:
+        throw new UnsupportedError(`${dtype} is stored as pairs of floats and read one half at a time`);
+    }
+  }
+
+  private store(slot: number, index: Form, value: IRValue): void {
+    const { f } = this;
+    const { dtype } = this.kernel.buffers[slot];
+    const form = this.form(value);
+    if (index.kind === "uniform") {
+      this.storeOne(dtype, this.addressOf(slot, dtype, index.value as Value<"i32">), this.single(form));
+    } else if (index.kind === "rising" && index.step === 1 && DTYPES[dtype].bytes === 4) {
+      f.v128.store(this.addressOf(slot, dtype, index.value), this.lanes(form, value.type));
+    } else {
+      for (let lane = 0; lane < LANES; lane++) {
+        const at = this.addressOf(slot, dtype, this.laneOf(index, "i32", lane) as Value<"i32">);
+        this.storeOne(dtype, at, this.laneOf(form, value.type, lane));
+      }
+    }
+  }
+
+  private storeOne(dtype: DType, at: Value<"i32">, value: Value): void {
+    const { f } = this;
+    switch (dtype) {
+      case "bool":
+      case "i8":
+      case "u8":
+        f.i32.store8(at, value as Value<"i32">);
+        break;
+      case "i16":
+      case "u16":
+        f.i32.store16(at, value as Value<"i32">);
+        break;
+      case "i32":
+      case "u32":
+        f.i32.store(at, value as Value<"i32">);
+        break;
+      case "i64":
+      case "u64":
+        f.i64.store(at, value as Value<"i64">);
+        break;
+      case "f16":
+        f.i32.store16(at, encodeHalf(f, value as Value<"f32">));
+        break;
+      case "bf16":
+        f.i32.store16(at, roundToBrain(f, value as Value<"f32">));
+        break;
+      case "f32":
+        f.f32.store(at, value as Value<"f32">);
+        break;
+      case "f64":
+        f.f64.store(at, value as Value<"f64">);
+        break;
+      default:
+        throw new UnsupportedError(`${dtype} is stored as pairs of floats and written one half at a time`);
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------------- one at a time
+
+  private scalar(value: IRValue, operands: readonly Value[]): Value {
+    const { f } = this;
+    const [a, b, c] = operands;
+    const from = value.args[0].type;
+    switch (value.op) {
+      case "select":
+        return f.select(a as Value<"i32">, b, c);
+      case "convert":
+        return this.convert(from, value.type, a);
+      case "bitcast":
+        return this.bitcast(from, value.type, a);
+      case "highWord":
+        return f.i32.wrap_i64(f.i64.shr_u(f.i64.reinterpret_f64(a as Value<"f64">), 32n));
+      case "lowWord":
+        return f.i32.wrap_i64(f.i64.reinterpret_f64(a as Value<"f64">));
+      case "fromWords": {
+        const high = f.i64.shl(f.i64.extend_i32_u(a as Value<"i32">), 32n);
+        return f.f64.reinterpret_i64(f.i64.or(high, f.i64.extend_i32_u(b as Value<"i32">)));
+      }
+      case "signExtend":
+        return value.attribute === 8 ? f.i32.extend8_s(a as Value<"i32">) : f.i32.extend16_s(a as Value<"i32">);
+      case "combineLanes":
+        return a;
+      case "eq":
+      case "ne":
+      case "lt":
+      case "le":
+      case "gt":
+      case "ge":
+        return this.compare(value.op, from, a, b);
+      case "neg":
+      case "abs":
+      case "floor":
+      case "ceil":
+      case "trunc":
+      case "roundEven":
+      case "sqrt":
+      case "not":
+        return this.unary(value.op, value.type, a);
+      default:
+        return this.binary(value.op as BinaryOp, value.type, a, b);
+    }
+  }
+
+  private binary(op: BinaryOp, type: IRType, a: Value, b: Value): Value {
+    const { f } = this;
+    const wasm = wasmType[type];
+    const isFloat = type === "f32" || type === "f64";
+    const sign = isUnsigned(type) ? "_u" : "_s";
+    switch (op) {
+      case "div":
+        return f.op(`${wasm}.div`, a, b);
+      case "idiv":
+        return f.op(`${wasm}.div${sign}`, a, b);
+      case "irem":
+        return f.op(`${wasm}.rem${sign}`, a, b);
+      case "min":
+      case "max": {
+        const wins = this.compare(op === "min" ? "lt" : "gt", type, a, b) as Value<"i32">;
+        const test = isFloat ? f.i32.or(f.op(`${wasm}.ne`, a, a) as Value<"i32">, wins) : wins;
+        return f.select(test, a, b);
+      }
+      case "shl":
+        return f.op(`${wasm}.shl`, a, b);
+      case "shr":
+        return f.op(`${wasm}.shr${sign}`, a, b);
+      default:
+        return f.op(`${wasm}.${op}`, a, b);
+    }
+  }
+
+  private compare(op: CompareOp, type: IRType, a: Value, b: Value): Value {
+    const { f } = this;
+    const isFloat = type === "f32" || type === "f64";
+    const sign = isFloat || op === "eq" || op === "ne" ? "" : isUnsigned(type) ? "_u" : "_s";
+    return f.op(`${wasmType[type]}.${op}${sign}`, a, b);
+  }
+
+  private unary(op: UnaryOp, type: IRType, a: Value): Value {
+    const { f } = this;
+    if (op === "not") {
+      if (type === "bool") return f.i32.eqz(a as Value<"i32">);
+      return wasmType[type] === "i64" ? f.i64.xor(a as Value<"i64">, -1n) : f.i32.xor(a as Value<"i32">, -1);
+    }
+    return f.op(`${wasmType[type]}.${op === "roundEven" ? "nearest" : op}`, a);
+  }
+
+  private convert(from: IRType, to: IRType, a: Value): Value {
+    const { f } = this;
+    const [source, target] = [wasmType[from], wasmType[to]];
+    const sign = (type: IRType) => (isUnsigned(type) ? "u" : "s");
+    if (source === target) return a;
+    if (target === "f64" && source === "f32") return f.f64.promote_f32(a as Value<"f32">);
+    if (target === "f32" && source === "f64") return f.f32.demote_f64(a as Value<"f64">);
+    if (target === "i64" && source === "i32") return f.op(`i64.extend_i32_${sign(from)}`, a);
+    if (target === "i32" && source === "i64") return f.i32.wrap_i64(a as Value<"i64">);
+    if (target === "f32" || target === "f64") return f.op(`${target}.convert_${source}_${sign(from)}`, a);
+    return f.op(`${target}.trunc_sat_${source}_${sign(to)}`, a);
+  }
+
+  private bitcast(from: IRType, to: IRType, a: Value): Value {
+    const [source, target] = [wasmType[from], wasmType[to]];
+    return source === target ? a : this.f.op(`${target}.reinterpret_${source}`, a);
+  }
+
+  // ---------------------------------------------------------------------------------------------- four at a time
+
+  private vector(value: IRValue, operands: readonly Form[]): Form {
+    const { f } = this;
+    const { op, type, args } = value;
+    const from = args[0].type;
+    const lane = (i: number) => this.lanes(operands[i], args[i].type);
+    const shape = shapeOf(from);
+    const made = (vector: Value): Form => ({ kind: "lanes", value: vector as Value<"v128"> });
+    const oneByOne = () =>
+      this.gathered(type, (i) =>
+        this.scalar(
+          value,
+          operands.map((form, k) => this.laneOf(form, args[k].type, i)),
+        ),
+      );
+    switch (op) {
+      case "select":
+        return made(f.v128.bitselect(lane(1), lane(2), lane(0)));
+      case "eq":
+      case "ne":
+      case "lt":
+      case "le":
+      case "gt":
+      case "ge": {
+        const sign = shape === "f32x4" || op === "eq" || op === "ne" ? "" : isUnsigned(from) ? "_u" : "_s";
+        return made(f.op(`${shape}.${op}${sign}`, lane(0), lane(1)));
+      }
+      case "min":
+      case "max": {
+        const [a, b] = [lane(0), lane(1)];
+        const sign = shape === "f32x4" ? "" : isUnsigned(from) ? "_u" : "_s";
+        const wins = f.op(`${shape}.${op === "min" ? "lt" : "gt"}${sign}`, a, b) as Value<"v128">;
+        const test = shape === "f32x4" ? f.v128.or(f.f32x4.ne(a, a), wins) : wins;
+        return made(f.v128.bitselect(a, b, test));
+      }
+      case "add":
+      case "sub":
+      case "mul":
+      case "div":
+        return made(f.op(`${shape}.${op}`, lane(0), lane(1)));
+      case "and":
+      case "or":
+      case "xor":
+        return made(f.op(`v128.${op}`, lane(0), lane(1)));
+      case "not":
+        return made(f.v128.not(lane(0)));
+      case "neg":
+      case "abs":
+      case "floor":
+      case "ceil":
+      case "trunc":
+      case "sqrt":
+        return made(f.op(`${shape}.${op}`, lane(0)));
+      case "roundEven":
+        return made(f.f32x4.nearest(lane(0)));
+      case "shl":
+      case "shr": {
+        // One distance for all lanes is an instruction; a distance each is not.
+        if (operands[1].kind !== "uniform") return oneByOne();
+        const name = op === "shl" ? "i32x4.shl" : `i32x4.shr${isUnsigned(type) ? "_u" : "_s"}`;
+        return made(f.op(name, lane(0), operands[1].value));
+      }
+      case "signExtend": {
+        const distance = 32 - (value.attribute as number);
+        return made(f.i32x4.shr_s(f.i32x4.shl(lane(0), distance), distance));
+      }
+      case "bitcast":
+        return made(lane(0));
+      case "convert": {
+        if (shapeOf(type) === shape) return made(lane(0));
+        if (type === "f32") return made(f.op(`f32x4.convert_i32x4_${isUnsigned(from) ? "u" : "s"}`, lane(0)));
+        return made(f.op(`i32x4.trunc_sat_f32x4_${isUnsigned(type) ? "u" : "s"}`, lane(0)));
+      }
+      default:
+        return oneByOne();
+    }
+  }
+}
+
+/** The upper half of an f32, rounded to nearest even; a NaN stays one. */
+function roundToBrain(f: FunctionBuilder, x: Value<"f32">): Value<"i32"> {
+  const bits = f.i32.reinterpret_f32(x);
+  const upper = f.i32.shr_u(bits, 16);
+  const rounded = f.i32.shr_u(f.i32.add(bits, f.i32.add(f.i32.and(upper, 1), 0x7fff)), 16);
+  return f.select(f.f32.ne(x, x), f.i32.or(upper, 0x40), rounded);
+}

@@ -1,0 +1,115 @@
+/**
+ * The instruction tables as one list of rows, by name and by opcode: what the builder records, the writer encodes and the
+ * disassembler reads back. A new instruction is a new entry in a table; nothing else changes.
+ */
+import { ATOMIC, BULK, LANE_LOAD, LANE_STORE, LOAD, STORE } from "./memory-table.js";
+import { SCALAR } from "./scalar-table.js";
+import { LANES, type LaneShape, type ValueType } from "./types.js";
+import { LANE, SHUFFLE, VECTOR } from "./vector-table.js";
+
+/**
+ * What an instruction does besides its result. A pure one may be computed later than written, or not at all; a load the
+ * same, as long as no effect comes in between. Traps do not count: an instruction that would trap but whose result nobody
+ * uses is dropped.
+ */
+export type Effect = "pure" | "load" | "effect";
+
+/** What follows the opcode: nothing, alignment and offset, a lane, both, sixteen lanes, or zero bytes. */
+export type Immediates = "none" | "access" | "lane" | "access lane" | "lanes" | "zeros";
+
+export interface Instruction {
+  readonly name: string;
+  readonly opcode: number;
+  readonly parameters: readonly ValueType[];
+  readonly result: ValueType | "none";
+  readonly effect: Effect;
+  readonly immediates: Immediates;
+  /** Bytes accessed, lanes to choose from, or zero bytes to write: whatever the immediates are about. */
+  readonly extent: number;
+  /** Accesses trap unless they are aligned, and say so in the encoding. */
+  readonly isAtomic: boolean;
+  /** How a literal in a vector operand is spread over its lanes; undefined where the name does not tell. */
+  readonly literalLanes: LaneShape | undefined;
+}
+
+type Letter = "i" | "l" | "f" | "d" | "v";
+const LETTERS: { readonly [letter in Letter]: ValueType } = { i: "i32", l: "i64", f: "f32", d: "f64", v: "v128" };
+
+type Table = Readonly<Record<string, Readonly<Record<string, number | readonly [number, number]>>>>;
+
+const byName = new Map<string, Instruction>();
+const byOpcode = new Map<number, Instruction>();
+
+function addTable(table: Table, effect: Effect, immediates: Immediates, isAtomic = false): void {
+  for (const [signature, rows] of Object.entries(table)) {
+    const [operands, result] = signature.split(">") as [string, string];
+    for (const [name, row] of Object.entries(rows)) {
+      const [opcode, extent] = typeof row === "number" ? [row, lanesNamed(name)] : row;
+      const instruction: Instruction = {
+        name,
+        opcode,
+        parameters: [...operands].map((letter) => LETTERS[letter as Letter]),
+        result: result === "" ? "none" : LETTERS[result as Letter],
+        effect,
+        immediates,
+        extent,
+        isAtomic,
+        literalLanes: literalLanesOf(name),
+      };
+      byName.set(name, instruction);
+      byOpcode.set(opcode, instruction);
+    }
+  }
+}
+
+function lanesNamed(name: string): number {
+  const shape = name.split(".")[0] as LaneShape;
+  return LANES[shape]?.count ?? 0;
+}
+
+/** A conversion's operand has the lanes named last (`f32x4.convert_i32x4_s`), every other instruction's those named first. */
+function literalLanesOf(name: string): LaneShape | undefined {
+  return name.match(/[if]\d+x\d+/g)?.at(-1) as LaneShape | undefined;
+}
+
+addTable(SCALAR, "pure", "none");
+addTable(VECTOR, "pure", "none");
+addTable(LANE, "pure", "lane");
+addTable(SHUFFLE, "pure", "lanes");
+addTable(LOAD, "load", "access");
+addTable(STORE, "effect", "access");
+addTable(LANE_LOAD, "load", "access lane");
+addTable(LANE_STORE, "effect", "access lane");
+addTable(ATOMIC, "effect", "access", true);
+addTable(BULK, "effect", "zeros");
+
+export const INSTRUCTIONS: ReadonlyMap<string, Instruction> = byName;
+export const INSTRUCTION_BY_OPCODE: ReadonlyMap<number, Instruction> = byOpcode;
+
+/** How many lanes `load16_lane` and its like have to choose from; for other lane instructions their extent. */
+export function laneCount({ immediates, extent }: Instruction): number {
+  return immediates === "access lane" ? 16 / extent : extent;
+}
+
+/** `select` by the type it chooses between; one opcode serves all of them. */
+export const SELECT: { readonly [type in ValueType]: Instruction } = {
+  i32: selectOf("i32"),
+  i64: selectOf("i64"),
+  f32: selectOf("f32"),
+  f64: selectOf("f64"),
+  v128: selectOf("v128"),
+};
+
+function selectOf(type: ValueType): Instruction {
+  return {
+    name: "select",
+    opcode: 0x1b,
+    parameters: [type, type, "i32"],
+    result: type,
+    effect: "pure",
+    immediates: "none",
+    extent: 0,
+    isAtomic: false,
+    literalLanes: undefined,
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * What a function is recorded as: nodes in the order they were written, each an instruction, a constant, a use of a local
+ * or a mark of control flow. Those with a type are the `Value`s that callers hold.
+ *
+ * WebAssembly is a stack machine, and a value has no name there. Whether a node's result is computed where it is used, or
+ * earlier and kept in a local, is only known once all its uses are; so nothing is encoded until the function is complete
+ * (placement.ts decides, body.ts writes).
+ *
+ * Values obey lexical scope: what is made inside a branch or a loop body ends with it. A use outside is refused at once.
+ */
+import type { FunctionHandle, Global } from "./handles.js";
+import type { Instruction } from "./instructions.js";
+import type { Literal, ValueType } from "./types.js";
+
+/** A loop, for asking whether two nodes run equally often. The function's body counts as the outermost. */
+export interface Loop {
+  readonly parent: Loop | null;
+  /** Locals that must stay untouched until the loop ends; filled by the writer. */
+  readonly held: { readonly type: ValueType; readonly slot: number }[];
+}
+
+/** A stretch of code: the function's body, a branch, or the body of a loop. */
+export interface Scope {
+  isOpen: boolean;
+  readonly owner: object;
+  readonly loop: Loop;
+  /** Places that end with the scope. */
+  readonly places: Place[];
+}
+
+/** Something that is written now and then: memory, a global, a variable. Holds the positions of the writes. */
+export interface Written {
+  readonly writes: number[];
+}
+
+/** A local with a fixed owner: a parameter, a variable, the state of a loop, the result of a branch. */
+export interface Place extends Written {
+  readonly type: ValueType;
+  /** Index of the local; -1 until the writer has chosen one. */
+  slot: number;
+}
+
+/** A block, loop or if of the encoding. Labels nobody jumps to are not written. */
+export interface Construct {
+  readonly kind: "block" | "loop" | "if";
+  isTargeted: boolean;
+}
+
+/** Where and how memory is accessed: `align` as a power of two. */
+export interface MemoryAccess {
+  readonly offset: number;
+  readonly align: number;
+}
+
+/** What a node is. */
+export type Step =
+  | {
+      readonly kind: "instruction";
+      readonly instruction: Instruction;
+      readonly access?: MemoryAccess;
+      readonly lanes?: readonly number[];
+    }
+  | { readonly kind: "constant"; readonly value: number | bigint | Uint8Array }
+  /** A place that does not change while the value is in scope. */
+  | { readonly kind: "local"; readonly place: Place }
+  | { readonly kind: "get"; readonly place: Place }
+  | { readonly kind: "globalGet"; readonly global: Global }
+  /** Writes all places at once: the operands are computed before the first is written. */
+  | { readonly kind: "set"; readonly places: Place[] }
+  | { readonly kind: "globalSet"; readonly global: Global }
+  | { readonly kind: "call"; readonly callee: FunctionHandle; readonly places: readonly Place[] }
+  | { readonly kind: "enter"; readonly construct: Construct; readonly loop?: Loop }
+  | { readonly kind: "else"; readonly construct: Construct; readonly closes: Scope }
+  | { readonly kind: "end"; readonly construct: Construct; readonly closes?: Scope; readonly loop?: Loop }
+  | { readonly kind: "branch"; readonly target: Construct }
+  | { readonly kind: "branchIf"; readonly target: Construct }
+  | { readonly kind: "branchTable"; readonly targets: readonly Construct[]; readonly otherwise: Construct }
+  | { readonly kind: "return" }
+  | { readonly kind: "unreachable" }
+  /** The results of a function that ends by running to its end. */
+  | { readonly kind: "finish" };
+
+export class Node<T extends ValueType | "none" = ValueType | "none"> {
+  /** @internal How many times the result is used by code that is written. */
+  uses = 0;
+  /** @internal Position at which it is computed, and the first and last at which it is used. */
+  at = -1;
+  firstUse = Number.POSITIVE_INFINITY;
+  lastUse = -1;
+  /** @internal How many values are on the stack above the statement's own when it is computed. */
+  height = 0;
+  /** @internal False once it is used in a loop that it was made outside of. */
+  isUsedInItsLoop = true;
+  /** @internal A reading of a variable that each use makes anew. */
+  isReadInPlace = false;
+  /** @internal Local that holds the result, and how many uses of it are still to be written. */
+  slot = -1;
+  remaining = 0;
+
+  constructor(
+    readonly type: T,
+    /** @internal */
+    readonly step: Step,
+    /** @internal */
+    readonly operands: readonly Node[],
+    /** @internal */
+    readonly scope: Scope,
+    /** @internal Position among the nodes of the function; -1 for what is no step of its own. */
+    readonly index: number,
+    /** @internal What must not be written between here and the place of use. */
+    readonly reads: Written | null,
+  ) {}
+
+  toString(): string {
+    const { step } = this;
+    const what = step.kind === "instruction" ? step.instruction.name : step.kind;
+    return `${this.type} from ${what}`;
+  }
+}
+
+/** A typed value. How it comes about on the stack is not its user's concern. */
+export type Value<T extends ValueType = ValueType> = Node<T>;
+
+/** A value, or a literal that takes the type of the place it stands in. */
+export type Operand<T extends ValueType = ValueType> = Value<T> | Literal;
+
+export function newPlace(type: ValueType): Place {
+  return { type, slot: -1, writes: [] };
+}
+
+/** True when something was written after position `from` and before position `to`. */
+export function isWrittenBetween({ writes }: Written, from: number, to: number): boolean {
+  let [low, high] = [0, writes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((writes[middle] as number) <= from) low = middle + 1;
+    else high = middle;
+  }
+  return low < writes.length && (writes[low] as number) < to;
+}

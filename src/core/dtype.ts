@@ -1,0 +1,213 @@
+/**
+ * The element types of tensors, as one table. Everything that depends on a dtype (sizes, limits, the array that holds
+ * it, its name in files) is looked up here, so a new dtype is a new row. Which dtype an operation yields is decided in
+ * promotion.ts, what a value becomes in another dtype in cast.ts.
+ */
+import { DTypeError } from "./errors.js";
+
+/** Every dtype, in the order of the promotion table. */
+// biome-ignore format: rows by kind
+export const DTYPE_NAMES = [
+  "bool",
+  "u8", "u16", "u32", "u64",
+  "i8", "i16", "i32", "i64",
+  "bf16", "f16", "f32", "f64",
+  "c64", "c128",
+] as const;
+
+export type DType = (typeof DTYPE_NAMES)[number];
+
+export type DTypeKind = "bool" | "uint" | "int" | "float" | "complex";
+
+/** A complex number as JavaScript can write it. */
+export interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
+
+/** What one element may be written as in JavaScript. */
+export type Scalar = number | bigint | boolean | Complex;
+
+/**
+ * The array that `data()` returns. bool is 0 or 1 per byte. f16 and bf16 come decoded, since JavaScript cannot compute
+ * with their bits. Complex numbers are interleaved: real and imaginary part alternate, two entries per element.
+ */
+export interface DataArrays {
+  bool: Uint8Array;
+  u8: Uint8Array;
+  u16: Uint16Array;
+  u32: Uint32Array;
+  u64: BigUint64Array;
+  i8: Int8Array;
+  i16: Int16Array;
+  i32: Int32Array;
+  i64: BigInt64Array;
+  bf16: Float32Array;
+  f16: Float32Array;
+  f32: Float32Array;
+  f64: Float64Array;
+  c64: Float32Array;
+  c128: Float64Array;
+}
+
+/** The array over the bytes in memory and in files: as DataArrays, except that f16 and bf16 are their bit patterns. */
+export interface StorageArrays extends Omit<DataArrays, "f16" | "bf16"> {
+  bf16: Uint16Array;
+  f16: Uint16Array;
+}
+
+export type TypedArrayOf<D extends DType = DType> = DataArrays[D];
+export type StorageArrayOf<D extends DType = DType> = StorageArrays[D];
+
+/** What `item()` returns. */
+export type ScalarOf<D extends DType = DType> = D extends "bool"
+  ? boolean
+  : D extends "i64" | "u64"
+    ? bigint
+    : D extends "c64" | "c128"
+      ? Complex
+      : number;
+
+/** A typed array class that can be laid over a buffer. */
+export interface ArrayConstructor<A> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (length: number): A;
+  new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): A;
+}
+
+export interface DTypeInfo<D extends DType = DType> {
+  readonly name: D;
+  readonly kind: DTypeKind;
+  readonly bytes: number;
+  readonly bits: number;
+  /** Entries of the data array per element: 2 for complex, else 1. */
+  readonly lanes: 1 | 2;
+  readonly signed: boolean;
+  /** Smallest and largest finite value; of one part for complex. bigint for the 64-bit integers. */
+  readonly min: number | bigint;
+  readonly max: number | bigint;
+  /** Distance from 1 to the next float; 0 for what is not a float. */
+  readonly epsilon: number;
+  /** Smallest positive normal float; 0 for what is not a float. */
+  readonly tiny: number;
+  /** NumPy's type string. bf16 is stored as two opaque bytes, as the ml_dtypes package does. */
+  readonly numpy: string;
+  /** The name in safetensors files; undefined where the format has none. */
+  readonly safetensors: string | undefined;
+  readonly dataArray: ArrayConstructor<TypedArrayOf<D>>;
+  readonly storageArray: ArrayConstructor<StorageArrayOf<D>>;
+}
+
+/** What the rows below leave out follows from what they say. */
+type Row<D extends DType> = [
+  kind: DTypeKind,
+  bytes: number,
+  numpy: string,
+  safetensors: string | undefined,
+  data: ArrayConstructor<TypedArrayOf<D>>,
+  storage?: ArrayConstructor<StorageArrayOf<D>>,
+];
+
+// biome-ignore format: a table reads best in rows
+const ROWS: { [D in DType]: Row<D> } = {
+  bool: ["bool",    1,  "|b1",  "BOOL",    Uint8Array],
+  u8:   ["uint",    1,  "|u1",  "U8",      Uint8Array],
+  u16:  ["uint",    2,  "<u2",  "U16",     Uint16Array],
+  u32:  ["uint",    4,  "<u4",  "U32",     Uint32Array],
+  u64:  ["uint",    8,  "<u8",  "U64",     BigUint64Array],
+  i8:   ["int",     1,  "|i1",  "I8",      Int8Array],
+  i16:  ["int",     2,  "<i2",  "I16",     Int16Array],
+  i32:  ["int",     4,  "<i4",  "I32",     Int32Array],
+  i64:  ["int",     8,  "<i8",  "I64",     BigInt64Array],
+  bf16: ["float",   2,  "<V2",  "BF16",    Float32Array, Uint16Array],
+  f16:  ["float",   2,  "<f2",  "F16",     Float32Array, Uint16Array],
+  f32:  ["float",   4,  "<f4",  "F32",     Float32Array],
+  f64:  ["float",   8,  "<f8",  "F64",     Float64Array],
+  c64:  ["complex", 8,  "<c8",  "C64",     Float32Array],
+  c128: ["complex", 16, "<c16", undefined, Float64Array],
+};
+
+/** Bits of the exponent and of the stored fraction of each float format. */
+const FLOAT_FORMATS = {
+  bf16: [8, 7],
+  f16: [5, 10],
+  f32: [8, 23],
+  f64: [11, 52],
+  c64: [8, 23],
+  c128: [11, 52],
+} as const;
+
+export const DTYPES: { readonly [D in DType]: DTypeInfo<D> } = Object.fromEntries(
+  DTYPE_NAMES.map((name) => [name, describe(name)]),
+) as unknown as { [D in DType]: DTypeInfo<D> };
+
+function describe(name: DType): DTypeInfo {
+  const [kind, bytes, numpy, safetensors, dataArray, storageArray = dataArray] = ROWS[name] as Row<DType>;
+  const bits = bytes * 8;
+  return {
+    name,
+    kind,
+    bytes,
+    bits,
+    lanes: kind === "complex" ? 2 : 1,
+    signed: kind !== "bool" && kind !== "uint",
+    ...limits(name, kind, bits),
+    numpy,
+    safetensors,
+    dataArray,
+    storageArray: storageArray as ArrayConstructor<StorageArrayOf>,
+  };
+}
+
+function limits(name: DType, kind: DTypeKind, bits: number): Pick<DTypeInfo, "min" | "max" | "epsilon" | "tiny"> {
+  if (kind === "float" || kind === "complex") {
+    const [exponent, fraction] = FLOAT_FORMATS[name as keyof typeof FLOAT_FORMATS];
+    const bias = 2 ** (exponent - 1) - 1;
+    const max = (2 - 2 ** -fraction) * 2 ** bias;
+    return { min: -max, max, epsilon: 2 ** -fraction, tiny: 2 ** (1 - bias) };
+  }
+  if (kind === "bool") return { min: 0, max: 1, epsilon: 0, tiny: 0 };
+  const magnitude = 2n ** BigInt(kind === "int" ? bits - 1 : bits);
+  const [min, max] = [kind === "int" ? -magnitude : 0n, magnitude - 1n];
+  return bits === 64 ? { min, max, epsilon: 0, tiny: 0 } : { min: Number(min), max: Number(max), epsilon: 0, tiny: 0 };
+}
+
+export function isDType(name: unknown): name is DType {
+  return typeof name === "string" && Object.hasOwn(DTYPES, name);
+}
+
+/** The dtype of that name, or a DTypeError that lists them. */
+export function checkDType(name: unknown, operation: string): DType {
+  if (isDType(name)) return name;
+  throw new DTypeError(`${operation}: ${String(name)} is not a dtype; use one of ${DTYPE_NAMES.join(", ")}.`);
+}
+
+export const isInteger = (dtype: DType): boolean => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint";
+
+export const isFloat = (dtype: DType): boolean => DTYPES[dtype].kind === "float";
+
+export const isComplex = (dtype: DType): dtype is "c64" | "c128" => DTYPES[dtype].kind === "complex";
+
+/** The dtype of the parts of a complex number, of its absolute value and its phase. Others are their own. */
+export function realDType(dtype: DType): DType {
+  return dtype === "c64" ? "f32" : dtype === "c128" ? "f64" : dtype;
+}
+
+/** The complex dtype whose parts hold this dtype's values: c128 for f64 and c128, else c64. */
+export function complexDType(dtype: DType): "c64" | "c128" {
+  return dtype === "f64" || dtype === "c128" ? "c128" : "c64";
+}
+
+/** What a tensor of plain JavaScript values becomes when nobody says: numbers f32, bigints i64, booleans bool. */
+export function defaultDType(value: Scalar): DType {
+  switch (typeof value) {
+    case "number":
+      return "f32";
+    case "bigint":
+      return "i64";
+    case "boolean":
+      return "bool";
+    default:
+      return "c64";
+  }
+}

@@ -1,0 +1,263 @@
+/**
+ * Where an element is: integer expressions over loop variables, kept in a form that simplifies by itself.
+ *
+ * Movement operations (reshape, transpose, slice, flip, pad, broadcast) never move data; they rewrite the index at which
+ * their input is read. An expression is a constant plus a sum of atoms times coefficients, where an atom is a loop
+ * variable, or the quotient or remainder of an expression by a constant. Ranges are tracked, so that splitting and
+ * joining axes cancels: reshaping (6, 4) to (24) and back reads `i`, not `(4·i + j) / 4`.
+ *
+ * Division and remainder are by positive constants and floor towards minus infinity; indices are never negative where
+ * they are used to read, but slices and pads make them so on the way.
+ */
+
+/** A loop variable: whole numbers from 0 to extent - 1. */
+export interface Variable {
+  readonly kind: "variable";
+  readonly id: number;
+  readonly name: string;
+  readonly extent: number;
+}
+
+interface Quotient {
+  readonly kind: "quotient" | "remainder";
+  readonly id: number;
+  readonly of: IndexExpr;
+  readonly by: number;
+}
+
+/** An integer computed elsewhere, as an index read from memory; its range is what its maker promises. */
+interface Computed {
+  readonly kind: "computed";
+  readonly id: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export type Atom = Variable | Quotient | Computed;
+
+export interface Term {
+  readonly atom: Atom;
+  readonly factor: number;
+}
+
+export interface IndexExpr {
+  /** Sorted by atom id; no factor is zero. */
+  readonly terms: readonly Term[];
+  readonly constant: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Makes atoms; quotients of equal expressions are the same atom, so that they cancel too. */
+export class IndexSpace {
+  private nextId = 0;
+  private readonly quotients = new Map<string, Quotient>();
+
+  variable(name: string, extent: number): IndexExpr {
+    return atomExpr({ kind: "variable", id: this.nextId++, name, extent });
+  }
+
+  computed(min: number, max: number): IndexExpr {
+    return atomExpr({ kind: "computed", id: this.nextId++, min, max });
+  }
+
+  /** ⌊x / by⌋ */
+  quotient(x: IndexExpr, by: number): IndexExpr {
+    if (by === 1) return x;
+    const { whole, rest } = split(x, by);
+    // x = by·whole + rest, so the quotient is whole plus the quotient of the rest
+    const low = Math.floor(rest.min / by);
+    if (low === Math.floor(rest.max / by)) return add(whole, constantExpr(low));
+    const inner = nestedQuotient(rest, by);
+    if (inner) return add(whole, this.quotient(inner.of, inner.by));
+    return add(whole, atomExpr(this.quotientAtom("quotient", rest, by)));
+  }
+
+  /** x mod by, in 0 … by - 1 */
+  remainder(x: IndexExpr, by: number): IndexExpr {
+    if (by === 1) return constantExpr(0);
+    const { rest } = split(x, by);
+    const low = Math.floor(rest.min / by);
+    if (low === Math.floor(rest.max / by)) return add(rest, constantExpr(-low * by));
+    return atomExpr(this.quotientAtom("remainder", rest, by));
+  }
+
+  private quotientAtom(kind: "quotient" | "remainder", of: IndexExpr, by: number): Quotient {
+    const key = `${kind}:${by}:${keyOf(of)}`;
+    let atom = this.quotients.get(key);
+    if (!atom) {
+      atom = { kind, id: this.nextId++, of, by };
+      this.quotients.set(key, atom);
+    }
+    return atom;
+  }
+}
+
+export const constantExpr = (constant: number): IndexExpr => ({ terms: [], constant, min: constant, max: constant });
+
+export const isConstant = (x: IndexExpr): boolean => x.terms.length === 0;
+
+/** Two expressions are equal when their keys are. */
+export const keyOf = (x: IndexExpr): string =>
+  `${x.constant}${x.terms.map(({ atom, factor }) => `+${factor}*${atom.id}`).join("")}`;
+
+function atomRange(atom: Atom): [number, number] {
+  switch (atom.kind) {
+    case "variable":
+      return [0, Math.max(0, atom.extent - 1)];
+    case "computed":
+      return [atom.min, atom.max];
+    case "quotient":
+      return [Math.floor(atom.of.min / atom.by), Math.floor(atom.of.max / atom.by)];
+    case "remainder":
+      return [0, atom.by - 1];
+  }
+}
+
+const atomExpr = (atom: Atom): IndexExpr => fromTerms([{ atom, factor: 1 }], 0);
+
+function fromTerms(terms: readonly Term[], constant: number): IndexExpr {
+  let min = constant;
+  let max = constant;
+  for (const { atom, factor } of terms) {
+    const [low, high] = atomRange(atom);
+    min += factor > 0 ? factor * low : factor * high;
+    max += factor > 0 ? factor * high : factor * low;
+  }
+  return { terms, constant, min, max };
+}
+
+export function add(x: IndexExpr, y: IndexExpr): IndexExpr {
+  if (y.terms.length === 0 && y.constant === 0) return x;
+  if (x.terms.length === 0 && x.constant === 0) return y;
+  const terms: Term[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < x.terms.length || j < y.terms.length) {
+    const a = x.terms[i];
+    const b = y.terms[j];
+    if (a && (!b || a.atom.id < b.atom.id)) {
+      terms.push(a);
+      i++;
+    } else if (b && (!a || b.atom.id < a.atom.id)) {
+      terms.push(b);
+      j++;
+    } else if (a && b) {
+      const factor = a.factor + b.factor;
+      if (factor !== 0) terms.push({ atom: a.atom, factor });
+      i++;
+      j++;
+    }
+  }
+  return fromTerms(rejoin(terms), x.constant + y.constant);
+}
+
+/** by·(x quotient by) + (x remainder by) is x again: what a reshape there and back leaves behind. */
+function rejoin(terms: Term[]): Term[] {
+  for (const { atom, factor } of terms) {
+    if (atom.kind !== "remainder") continue;
+    const whole = terms.find(
+      (term) =>
+        term.atom.kind === "quotient" &&
+        term.atom.by === atom.by &&
+        term.factor === factor * atom.by &&
+        keyOf(term.atom.of) === keyOf(atom.of),
+    );
+    if (!whole) continue;
+    const others = terms.filter((term) => term.atom !== atom && term !== whole);
+    const joined = add(fromTerms(others, 0), scale(atom.of, factor));
+    // The constant of `of` would be lost in a list of terms; quotient atoms are made without one where it matters.
+    if (joined.constant === 0) return [...joined.terms];
+  }
+  return terms;
+}
+
+export function scale(x: IndexExpr, factor: number): IndexExpr {
+  if (factor === 1) return x;
+  if (factor === 0) return constantExpr(0);
+  const terms = x.terms.map((term) => ({ atom: term.atom, factor: term.factor * factor }));
+  return fromTerms(terms, x.constant * factor);
+}
+
+export const addConstant = (x: IndexExpr, constant: number): IndexExpr => add(x, constantExpr(constant));
+
+/** x = by·whole + rest, with every multiple of `by` in whole. */
+function split(x: IndexExpr, by: number): { whole: IndexExpr; rest: IndexExpr } {
+  const whole: Term[] = [];
+  const rest: Term[] = [];
+  for (const { atom, factor } of x.terms) {
+    if (factor % by === 0) whole.push({ atom, factor: factor / by });
+    else rest.push({ atom, factor });
+  }
+  const constant = Math.floor(x.constant / by);
+  return { whole: fromTerms(whole, constant), rest: fromTerms(rest, x.constant - constant * by) };
+}
+
+/** (x / a) / b is x / (a·b). */
+function nestedQuotient(x: IndexExpr, by: number): { of: IndexExpr; by: number } | null {
+  const [only] = x.terms;
+  if (x.terms.length !== 1 || !only || only.factor !== 1 || x.constant !== 0 || only.atom.kind !== "quotient")
+    return null;
+  return { of: only.atom.of, by: only.atom.by * by };
+}
+
+/** Joins indices along axes into one row-major index. */
+export function ravel(indices: readonly IndexExpr[], shape: readonly number[]): IndexExpr {
+  let flat = constantExpr(0);
+  let stride = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    flat = add(flat, scale(indices[axis] as IndexExpr, stride));
+    stride *= shape[axis] as number;
+  }
+  return flat;
+}
+
+/** Splits a row-major index into indices along axes. */
+export function unravel(space: IndexSpace, flat: IndexExpr, shape: readonly number[]): IndexExpr[] {
+  const indices: IndexExpr[] = new Array(shape.length);
+  let rest = flat;
+  for (let axis = shape.length - 1; axis > 0; axis--) {
+    const extent = Math.max(1, shape[axis] as number);
+    indices[axis] = space.remainder(rest, extent);
+    rest = space.quotient(rest, extent);
+  }
+  if (shape.length > 0) indices[0] = rest;
+  return indices;
+}
+
+/** Every variable and computed atom an expression depends on. */
+export function atomsOf(x: IndexExpr, into = new Set<Atom>()): Set<Atom> {
+  for (const { atom } of x.terms) {
+    if (atom.kind === "quotient" || atom.kind === "remainder") atomsOf(atom.of, into);
+    else into.add(atom);
+  }
+  return into;
+}
+
+/** The value for given values of the variables: what tests compare with. */
+export function evaluate(x: IndexExpr, valueFor: (atom: Atom) => number): number {
+  let total = x.constant;
+  for (const { atom, factor } of x.terms) {
+    if (atom.kind === "quotient") total += factor * Math.floor(evaluate(atom.of, valueFor) / atom.by);
+    else if (atom.kind === "remainder") {
+      const inner = evaluate(atom.of, valueFor);
+      total += factor * (inner - atom.by * Math.floor(inner / atom.by));
+    } else total += factor * valueFor(atom);
+  }
+  return total;
+}
+
+/** For people: `4*i + j / 3`. */
+export function describe(x: IndexExpr): string {
+  const parts = x.terms.map(({ atom, factor }) => {
+    const text =
+      atom.kind === "variable"
+        ? atom.name
+        : atom.kind === "computed"
+          ? `#${atom.id}`
+          : `(${describe(atom.of)} ${atom.kind === "quotient" ? "/" : "%"} ${atom.by})`;
+    return factor === 1 ? text : `${factor}*${text}`;
+  });
+  if (x.constant !== 0 || parts.length === 0) parts.push(String(x.constant));
+  return parts.join(" + ");
+}

@@ -1,0 +1,120 @@
+/**
+ * Which dtype an operation on mixed operands computes in. One lattice, JAX's: a dtype points at the next wider ones, and
+ * two dtypes meet in the lowest one that both reach. JavaScript numbers are weak: they enter low in the lattice, at i* or
+ * f*, so they take the dtype of the tensor they meet. docs/dtypes.md shows the resulting table and explains the choices.
+ * The graph's dtype rules call this.
+ */
+import { DTYPE_NAMES, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
+import { DTypeError } from "./errors.js";
+
+/** Weak integer, float and complex: values whose kind is known and whose width is left to the other operands. */
+type Weak = "i*" | "f*" | "c*";
+type Node = DType | Weak;
+
+// biome-ignore format: the lattice reads best by rows
+const WIDER: { readonly [N in Node]: readonly Node[] } = {
+  bool: ["i*"],
+  "i*": ["u8", "i8"],
+  u8: ["u16", "i16"], u16: ["u32", "i32"], u32: ["u64", "i64"], u64: ["f*"],
+  i8: ["i16"], i16: ["i32"], i32: ["i64"], i64: ["f*"],
+  "f*": ["bf16", "f16", "c*"],
+  bf16: ["f32"], f16: ["f32"], f32: ["f64", "c64"], f64: ["c128"],
+  "c*": ["c64"],
+  c64: ["c128"], c128: [],
+};
+
+/** What a weak node becomes when no other operand decides. */
+const DEFAULTS = { "i*": "i32", "f*": "f32", "c*": "c64" } as const;
+
+const NODES = Object.keys(WIDER) as Node[];
+const JOINS = joinsOf(WIDER);
+
+/** The lowest common upper bound of every pair. */
+function joinsOf(wider: typeof WIDER): ReadonlyMap<Node, ReadonlyMap<Node, Node>> {
+  const above = new Map<Node, Set<Node>>();
+  const reach = (node: Node): Set<Node> => {
+    const known = above.get(node);
+    if (known) return known;
+    const all = new Set<Node>([node, ...wider[node].flatMap((next) => [...reach(next)])]);
+    above.set(node, all);
+    return all;
+  };
+  for (const node of NODES) reach(node);
+  const lowestCommon = (a: Node, b: Node): Node => {
+    const common = [...reach(a)].filter((node) => reach(b).has(node));
+    // The lowest bound is the one from which all the others are reached.
+    return common.reduce((low, node) => (reach(node).size > reach(low).size ? node : low));
+  };
+  return new Map(NODES.map((a) => [a, new Map(NODES.map((b) => [b, lowestCommon(a, b)]))]));
+}
+
+function join(a: Node, b: Node): Node {
+  return (JOINS.get(a) as ReadonlyMap<Node, Node>).get(b) as Node;
+}
+
+function settle(node: Node): DType {
+  return node in DEFAULTS ? DEFAULTS[node as Weak] : (node as DType);
+}
+
+/** The dtype that two tensors meet in. */
+export function promote(a: DType, b: DType): DType {
+  return settle(join(a, b));
+}
+
+/**
+ * The dtype in which a tensor meets a JavaScript value. A whole number keeps any dtype but bool (which becomes i32), a
+ * fraction turns integers into f32, a bigint keeps any dtype but bool (which becomes i64), a boolean keeps every dtype.
+ * An integer that the dtype cannot hold is a DTypeError, not a silent wrap.
+ */
+export function promoteScalar(dtype: DType, value: Scalar, operation = "promoteScalar"): DType {
+  return resultType([dtype, value], operation);
+}
+
+/**
+ * The dtype of several operands, dtypes and JavaScript values mixed. It is the meeting point of all of them at once, so
+ * the order of operands never matters: i64, u64 and f16 give f16, although i64 and u64 alone give f32.
+ * Without any dtype among them, numbers give f32, as `tensor(1)` does.
+ */
+export function resultType(operands: readonly (DType | Scalar)[], operation = "resultType"): DType {
+  if (operands.length === 0) throw new DTypeError(`${operation}: needs at least one operand to find a dtype for.`);
+  const typed = operands.some((operand) => isDType(operand));
+  const nodes = operands.map((operand) => nodeOf(operand, typed, operation));
+  const lowest = nodes.reduce(join);
+  // Only a bigint that met nothing but booleans is left to decide; its own dtype is i64.
+  const dtype = lowest === "i*" && operands.some((operand) => typeof operand === "bigint") ? "i64" : settle(lowest);
+  if (isInteger(dtype)) {
+    for (const value of operands) if (!isDType(value)) checkFits(value, dtype, operation);
+  }
+  return dtype;
+}
+
+function nodeOf(operand: DType | Scalar, typed: boolean, operation: string): Node {
+  if (isDType(operand)) return operand;
+  if (typeof operand === "string") {
+    throw new DTypeError(`${operation}: "${operand}" is not a dtype; use one of ${DTYPE_NAMES.join(", ")}.`);
+  }
+  if (!typed) return defaultDType(operand);
+  if (typeof operand === "boolean") return "bool";
+  if (typeof operand === "bigint") return "i*";
+  if (typeof operand === "number") return Number.isInteger(operand) ? "i*" : "f*";
+  return "c*";
+}
+
+/** Whether a dtype holds the value without wrapping, saturating or dropping a fraction. Rounding of floats is fine. */
+export function fitsDType(value: Scalar, dtype: DType): boolean {
+  const { kind, min, max } = DTYPES[dtype];
+  if (typeof value === "boolean" || kind === "complex") return true;
+  if (typeof value === "object") return false;
+  if (kind === "float") return true;
+  // Comparisons between numbers and bigints are exact in JavaScript.
+  return value >= min && value <= max && (typeof value === "bigint" || Number.isInteger(value));
+}
+
+function checkFits(value: Scalar, dtype: DType, operation: string): void {
+  if (fitsDType(value, dtype)) return;
+  const { min, max } = DTYPES[dtype];
+  const shown = typeof value === "object" ? `${value.re}+${value.im}i` : `${value}`;
+  throw new DTypeError(
+    `${operation}: ${shown} does not fit ${dtype} (${min} to ${max}); cast the tensor to a wider dtype first.`,
+  );
+}

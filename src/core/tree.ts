@@ -1,0 +1,391 @@
+/**
+ * Trees: parameters, states and arguments as nested plain objects and arrays with leaves in them. Transforms and jit see
+ * a tree as a list of leaves and a structure to put them back into; that is all this does, for any kind of leaf.
+ *
+ * - null and undefined are empty trees: they hold no leaf and come back as they were (an optional bias, say).
+ * - Leaves are listed by *sorted* key, so {w, b} and {b, w} have the same leaves in the same order and share one
+ *   compiled program. Rebuilt objects keep the order in which the original was written.
+ * - Instances of a class take part once it is registered, see `registerClass`.
+ * - All walks are loops: a tree may be as deep as memory allows.
+ *
+ * The transforms, optimisers and file formats call this; `tree` in the public surface wraps it for tensors.
+ */
+import { ArgumentError } from "./errors.js";
+import { type Registered, registeredAs } from "./tree-class.js";
+
+export { registerClass, type TreeClass } from "./tree-class.js";
+
+/** Nested arrays and objects of L. */
+export type Tree<L> = L | null | undefined | readonly Tree<L>[] | { readonly [key: string]: Tree<L> };
+
+/** The type of tree T when its leaves of type A become B. */
+export type MapTree<T, A, B> = T extends A
+  ? B
+  : T extends null | undefined
+    ? T
+    : T extends (...args: never[]) => unknown
+      ? T
+      : T extends object
+        ? { [K in keyof T]: MapTree<T[K], A, B> }
+        : T;
+
+/** What stands in tree R where tree T has its leaves. */
+export type LeafBeside<T, A, R> = unknown extends R
+  ? unknown
+  : T extends A
+    ? R
+    : T extends readonly (infer E)[]
+      ? R extends readonly (infer F)[]
+        ? LeafBeside<E, A, F>
+        : never
+      : T extends object
+        ? { [K in keyof T]: K extends keyof R ? LeafBeside<T[K], A, R[K]> : never }[keyof T]
+        : never;
+
+export type LeafTest<L> = (value: unknown) => value is L;
+
+type Node =
+  | { readonly kind: "leaf" }
+  | { readonly kind: "empty"; readonly value: null | undefined }
+  | { readonly kind: "array"; readonly length: number }
+  /** keys are sorted; order lists the positions in keys as the object was written. */
+  | { readonly kind: "object"; readonly keys: readonly string[]; readonly order: readonly number[] }
+  | {
+      readonly kind: "class";
+      readonly keys: readonly string[];
+      readonly order: readonly number[];
+      readonly entry: Registered;
+      readonly data: unknown;
+    };
+
+/** What is left of a tree without its leaves: its nodes, each before its children. */
+export interface TreeStructure {
+  readonly nodes: readonly Node[];
+  readonly leafCount: number;
+  /** Equal for equal structures, whatever the order of keys; valid in this process. */
+  readonly key: string;
+}
+
+export interface FlatTree<L> {
+  readonly leaves: L[];
+  readonly structure: TreeStructure;
+}
+
+const LEAF: Node = { kind: "leaf" };
+const EMPTY = { null: { kind: "empty", value: null }, undefined: { kind: "empty", value: undefined } } as const;
+
+/** What assignment makes of a property. */
+const PLAIN = { enumerable: true, configurable: true, writable: true };
+
+/** A leaf is anything that is not a container: the test used when none is given. */
+export const isAnyLeaf: LeafTest<unknown> = (value): value is unknown =>
+  value !== null && value !== undefined && !Array.isArray(value) && !isPlainObject(value) && !registeredAs(value);
+
+/** The leaves of a tree and the structure to put them back into. */
+export function flatten(tree: unknown): FlatTree<unknown>;
+export function flatten<L>(tree: unknown, isLeaf: LeafTest<L>, operation?: string): FlatTree<L>;
+export function flatten<L>(
+  tree: unknown,
+  isLeaf: LeafTest<L> = isAnyLeaf as LeafTest<L>,
+  operation = "tree.flatten",
+): FlatTree<L> {
+  const nodes: Node[] = [];
+  const leaves: L[] = [];
+  const open: Container[] = [];
+  let key = "";
+  let value = tree;
+  for (;;) {
+    if (isLeaf(value)) {
+      nodes.push(LEAF);
+      leaves.push(value);
+      key += "*";
+    } else if (value === null || value === undefined) {
+      nodes.push(value === null ? EMPTY.null : EMPTY.undefined);
+      key += value === null ? "n" : "u";
+    } else {
+      const container = openContainer(value);
+      if (!container) throw notALeaf(value, open, operation);
+      nodes.push(container.node);
+      key += container.key;
+      open.push(container);
+      // A cycle is endlessly deep; looking for one at each doubling of the depth costs next to nothing.
+      if (open.length >= 1024 && (open.length & (open.length - 1)) === 0) checkAcyclic(open, operation);
+    }
+    while (open.length > 0 && open[open.length - 1].next === open[open.length - 1].children.length) {
+      open.pop();
+      key += ")";
+    }
+    const parent = open.at(-1);
+    if (!parent) return { leaves, structure: { nodes, leafCount: leaves.length, key } };
+    value = parent.children[parent.next++];
+  }
+}
+
+interface Container {
+  readonly source: unknown;
+  readonly node: Node;
+  readonly key: string;
+  readonly children: readonly unknown[];
+  next: number;
+}
+
+function openContainer(source: unknown): Container | undefined {
+  if (Array.isArray(source)) {
+    // Array.from turns holes into undefined.
+    const children: unknown[] = Array.from(source);
+    return { source, node: { kind: "array", length: children.length }, key: "[(", children, next: 0 };
+  }
+  if (isPlainObject(source)) {
+    const { keys, order, children } = sortedEntries(source);
+    return { source, node: { kind: "object", keys, order }, key: `{${listKeys(keys)}(`, children, next: 0 };
+  }
+  const entry = registeredAs(source);
+  if (!entry) return undefined;
+  const { keys, order, children } = sortedEntries(entry.children(source));
+  const data = entry.data?.(source);
+  const key = `<${entry.id} ${JSON.stringify(data) ?? ""} ${listKeys(keys)}(`;
+  return { source, node: { kind: "class", keys, order, entry, data }, key, children, next: 0 };
+}
+
+function sortedEntries(object: Readonly<Record<string, unknown>>) {
+  const written = Object.keys(object);
+  const order = written.map((_, i) => i);
+  // Sorting is skipped for the many objects that are small and in order; flatten runs on every call of a jitted function.
+  if (written.every((key, i) => i === 0 || written[i - 1] < key)) {
+    return { keys: written, order, children: written.map((key) => object[key]) };
+  }
+  const places = order.slice().sort((a, b) => (written[a] < written[b] ? -1 : 1));
+  for (let sorted = 0; sorted < places.length; sorted++) order[places[sorted]] = sorted;
+  const keys = places.map((place) => written[place]);
+  return { keys, order, children: keys.map((key) => object[key]) };
+}
+
+/** Unambiguous whatever the keys contain: each comes with its length. */
+function listKeys(keys: readonly string[]): string {
+  let list = "";
+  for (const key of keys) list += `${key.length}:${key}`;
+  return list;
+}
+
+/** Plain wherever it was made: its prototype is the end of a chain, also one of another realm. */
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Puts leaves back: the inverse of flatten. */
+export function unflatten(structure: TreeStructure, leaves: readonly unknown[], operation = "tree.unflatten"): unknown {
+  if (leaves.length !== structure.leafCount) {
+    throw new ArgumentError(`${operation}: ${leaves.length} leaves for a tree that has ${structure.leafCount}.`);
+  }
+  const { nodes } = structure;
+  // From the back: when a container is met, its children lie on the stack, the first on top.
+  const built: unknown[] = [];
+  let leaf = leaves.length;
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const node = nodes[i];
+    switch (node.kind) {
+      case "leaf":
+        built.push(leaves[--leaf]);
+        break;
+      case "empty":
+        built.push(node.value);
+        break;
+      case "array":
+        built.push(poppedArray(built, node.length));
+        break;
+      case "object":
+        built.push(rebuiltObject(node, built));
+        break;
+      case "class":
+        built.push(node.entry.rebuild(rebuiltObject(node, built), node.data));
+        break;
+    }
+  }
+  return built[0];
+}
+
+function poppedArray(built: unknown[], length: number): unknown[] {
+  const array = new Array<unknown>(length);
+  for (let i = 0; i < length; i++) array[i] = built.pop();
+  return array;
+}
+
+function rebuiltObject(node: { keys: readonly string[]; order: readonly number[] }, built: unknown[]) {
+  const children = node.keys.map(() => built.pop());
+  const object: Record<string, unknown> = {};
+  for (const i of node.order) {
+    const key = node.keys[i];
+    // Assigning to __proto__ would set the prototype.
+    if (key === "__proto__") Object.defineProperty(object, key, { ...PLAIN, value: children[i] });
+    else object[key] = children[i];
+  }
+  return object;
+}
+
+/** The leaves of a tree, by sorted key. */
+export function leaves<L>(tree: unknown, isLeaf: LeafTest<L>, operation = "tree.leaves"): L[] {
+  return flatten(tree, isLeaf, operation).leaves;
+}
+
+/**
+ * A tree of the same structure with f of every leaf. Further trees go along: f gets what stands in them where the first
+ * has its leaf, and they must have the first one's structure down to there.
+ */
+export function map<A, B, T, R extends readonly unknown[]>(
+  isLeaf: LeafTest<A>,
+  f: (leaf: A, ...others: { [I in keyof R]: LeafBeside<T, A, R[I]> }) => B,
+  tree: T,
+  ...others: R
+): MapTree<T, A, B> {
+  const first = flatten(tree, isLeaf, "tree.map");
+  const lists = others.map((other, i) => leavesBeside(first.structure, other, i + 2, "tree.map"));
+  const apply = f as (leaf: A, ...others: unknown[]) => B;
+  const mapped = first.leaves.map((leaf, i) => apply(leaf, ...lists.map((list) => list[i])));
+  return unflatten(first.structure, mapped) as MapTree<T, A, B>;
+}
+
+/** Folds the leaves, by sorted key. */
+export function reduce<L, V>(isLeaf: LeafTest<L>, f: (value: V, leaf: L) => V, tree: unknown, initial: V): V {
+  return leaves(tree, isLeaf, "tree.reduce").reduce(f, initial);
+}
+
+/** A string that is equal for trees of equal structure: the key of a cache, in this process. */
+export function structureKey<L>(tree: unknown, isLeaf: LeafTest<L>): string {
+  return flatten(tree, isLeaf, "tree.structureKey").structure.key;
+}
+
+/**
+ * What stands in a tree where `structure` has its leaves. `ordinal` counts the tree among the caller's, for the error
+ * that a different structure gives.
+ */
+export function leavesBeside(structure: TreeStructure, tree: unknown, ordinal: number, operation: string): unknown[] {
+  const found: unknown[] = [];
+  const pending: unknown[] = [tree];
+  for (const [at, node] of structure.nodes.entries()) {
+    const value = pending.pop();
+    if (node.kind === "leaf") {
+      found.push(value);
+      continue;
+    }
+    if (node.kind === "empty") {
+      if (value === null || value === undefined) continue;
+      throw mismatch(structure, at, value, ordinal, operation);
+    }
+    const container = openContainer(value);
+    if (!container || !sameContainer(container.node, node)) throw mismatch(structure, at, value, ordinal, operation);
+    for (let i = container.children.length - 1; i >= 0; i--) pending.push(container.children[i]);
+  }
+  return found;
+}
+
+function sameContainer(a: Node, b: Node): boolean {
+  if (a.kind === "array" && b.kind === "array") return a.length === b.length;
+  if (a.kind === "object" && b.kind === "object") return sameKeys(a.keys, b.keys);
+  return a.kind === "class" && b.kind === "class" && a.entry === b.entry && sameKeys(a.keys, b.keys);
+}
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, i) => key === b[i]);
+}
+
+/** Where the n-th leaf stands, as one would write it: layers[0].w. Empty for a tree that is a leaf. */
+export function pathOf(structure: TreeStructure, leaf: number): string {
+  return leafPaths(structure)[leaf];
+}
+
+/** The path of every leaf. */
+export function leafPaths(structure: TreeStructure): string[] {
+  const paths = nodePaths(structure.nodes);
+  return paths.filter((_, i) => structure.nodes[i].kind === "leaf");
+}
+
+/** The path of every node. */
+function nodePaths(nodes: readonly Node[]): string[] {
+  const pending: string[] = [""];
+  return nodes.map((node) => {
+    const path = pending.pop() as string;
+    for (let child = childCount(node) - 1; child >= 0; child--) pending.push(path + stepTo(node, child, path === ""));
+    return path;
+  });
+}
+
+function childCount(node: Node): number {
+  return node.kind === "array" ? node.length : "keys" in node ? node.keys.length : 0;
+}
+
+function stepTo(node: Node, child: number, isFirst: boolean): string {
+  if (!("keys" in node)) return `[${child}]`;
+  const key = node.keys[child];
+  if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `[${JSON.stringify(key)}]`;
+  return isFirst ? key : `.${key}`;
+}
+
+/** The path of the child that is being looked at. */
+function openPath(open: readonly Container[]): string {
+  return open.reduce((path, { node, next }) => path + stepTo(node, next - 1, path === ""), "");
+}
+
+function notALeaf(value: unknown, open: readonly Container[], operation: string): ArgumentError {
+  const remedy =
+    typeof value === "object" ? "register its class with tree.registerClass" : "take it out and pass it separately";
+  return new ArgumentError(
+    `${operation}: ${openPath(open) || "the tree"} is ${describe(value)}, ` +
+      `neither a leaf nor an object or array of leaves; ${remedy}.`,
+  );
+}
+
+function mismatch(
+  structure: TreeStructure,
+  at: number,
+  value: unknown,
+  ordinal: number,
+  operation: string,
+): ArgumentError {
+  return new ArgumentError(
+    `${operation}: the trees differ at ${nodePaths(structure.nodes)[at] || "the top"}: ` +
+      `the first has ${describeNode(structure.nodes[at])}, tree ${ordinal} has ${describe(value)}.`,
+  );
+}
+
+function checkAcyclic(open: readonly Container[], operation: string): void {
+  const seen = new Set<unknown>();
+  for (const [depth, { source }] of open.entries()) {
+    if (seen.has(source)) {
+      throw new ArgumentError(`${operation}: the tree contains itself, at ${openPath(open.slice(0, depth))}.`);
+    }
+    seen.add(source);
+  }
+}
+
+function describeNode(node: Node): string {
+  switch (node.kind) {
+    case "leaf":
+      return "a leaf";
+    case "empty":
+      return String(node.value);
+    case "array":
+      return `an array of ${node.length}`;
+    case "object":
+      return describeKeys("an object", node.keys);
+    case "class":
+      return describeKeys(node.entry.name, node.keys);
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  const container = openContainer(value);
+  if (container) return describeNode(container.node);
+  if (typeof value === "string")
+    return `the string ${JSON.stringify(value.length > 20 ? `${value.slice(0, 20)}…` : value)}`;
+  if (typeof value === "object") return `an instance of ${value.constructor?.name ?? "an unknown class"}`;
+  return typeof value === "function" ? "a function" : `the ${typeof value} ${String(value)}`;
+}
+
+function describeKeys(what: string, keys: readonly string[]): string {
+  if (keys.length === 0) return `${what} without keys`;
+  const shown = keys.slice(0, 6).join(", ");
+  return `${what} with ${keys.length === 1 ? "key" : "keys"} ${shown}${keys.length > 6 ? ", …" : ""}`;
+}

@@ -1,0 +1,74 @@
+/**
+ * A node of the lazy graph: an operation on other nodes that has not run yet, or memory that holds its result.
+ *
+ * Nodes are immutable but for one thing: when a node's value has been computed it becomes a leaf, drops its inputs and
+ * keeps the storage. Whoever holds the node holds the memory; when nobody does, the garbage collector returns it.
+ */
+import type { DType } from "../core/dtype.js";
+import type { Primitive } from "./primitive.js";
+
+/** Memory on a device, as the graph sees it: the engines know more. */
+export interface Storage {
+  readonly byteLength: number;
+}
+
+/** Where a node runs. One object per open device. */
+export interface DeviceHandle {
+  /** "cpu", "vulkan:0" … */
+  readonly id: string;
+}
+
+export class Node {
+  /** The computed value; null while the node waits. */
+  storage: Storage | null = null;
+  /** Length of the longest chain of operations behind this node that have not run. */
+  depth: number;
+
+  constructor(
+    readonly primitive: Primitive,
+    /** Static parameters: axes, paddings, constants. Part of the program's identity. */
+    readonly params: Readonly<Record<string, unknown>>,
+    public inputs: readonly Node[],
+    readonly shape: readonly number[],
+    readonly dtype: DType,
+    readonly device: DeviceHandle,
+  ) {
+    let depth = 0;
+    for (const input of inputs) depth = Math.max(depth, input.depth);
+    this.depth = depth + 1;
+  }
+
+  /** Turns the node into a leaf that holds its value. */
+  realize(storage: Storage): void {
+    this.storage = storage;
+    this.inputs = [];
+    this.depth = 0;
+  }
+}
+
+/** Every node the roots depend on that has not run, inputs before users. Iterative: graphs are deep. */
+export function pendingInOrder(roots: readonly Node[]): Node[] {
+  const order: Node[] = [];
+  const seen = new Set<Node>();
+  const stack: { node: Node; next: number }[] = [];
+  const enter = (node: Node) => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    stack.push({ node, next: 0 });
+  };
+  for (const root of roots) {
+    enter(root);
+    while (stack.length > 0) {
+      const frame = stack[stack.length - 1] as { node: Node; next: number };
+      const input = frame.node.inputs[frame.next];
+      if (input) {
+        frame.next++;
+        enter(input);
+      } else {
+        stack.pop();
+        order.push(frame.node);
+      }
+    }
+  }
+  return order;
+}

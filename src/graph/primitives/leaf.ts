@@ -1,0 +1,21 @@
+/** Values that come from nowhere: memory, one constant, counting. */
+import type { DType } from "../../core/dtype.js";
+import type { LeafPrimitive } from "../primitive.js";
+
+const leaf = (name: string): LeafPrimitive => ({
+  name,
+  kind: "leaf",
+  infer: (_inputs, params) => ({
+    shape: params.shape as readonly number[],
+    dtype: params.dtype as DType,
+  }),
+});
+
+/** Memory that holds a value. */
+export const buffer = leaf("buffer");
+
+/** One number, of shape []. Params: value, dtype. It is part of the program, so use it for what does not change. */
+export const constant = leaf("constant");
+
+/** 0, 1, 2 … along one axis. Params: shape of one axis, dtype. */
+export const iota = leaf("iota");

@@ -1,0 +1,198 @@
+/**
+ * Movement: operations that only say where an element is. None of them moves anything; the compiler asks each for the
+ * index at which to read and goes on from there.
+ */
+import { ShapeError } from "../../core/errors.js";
+import { add, addConstant, constantExpr, type IndexExpr, ravel, scale, unravel } from "../../core/index-expr.js";
+import type { Node } from "../node.js";
+import type { ElementIndex, MovementPrimitive, Reading } from "../primitive.js";
+
+const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
+const always = (index: readonly (IndexExpr | ElementIndex)[], input = 0): Reading => ({ input, index, bounds: [] });
+
+/** The same elements in the same row-major order under another shape. Params: shape. */
+export const reshape: MovementPrimitive = {
+  name: "reshape",
+  kind: "movement",
+  infer: ([x], params) => {
+    const shape = params.shape as readonly number[];
+    const { shape: from, dtype } = x as Node;
+    if (sizeOf(from) !== sizeOf(shape)) {
+      throw new ShapeError(`reshape: ${sizeOf(from)} elements of [${from}] do not fill [${shape}].`);
+    }
+    return { shape, dtype };
+  },
+  read: (space, index, { shape, inputs }) => {
+    const from = (inputs[0] as Node).shape;
+    return [always(unravel(space, ravel(index, shape), from))];
+  },
+};
+
+/** Axes in another order. Params: axes, where result axis i is input axis axes[i]. */
+export const permute: MovementPrimitive = {
+  name: "permute",
+  kind: "movement",
+  infer: ([x], params) => {
+    const { shape, dtype } = x as Node;
+    return { shape: (params.axes as readonly number[]).map((axis) => shape[axis] as number), dtype };
+  },
+  read: (_space, index, { params }) => {
+    const from: IndexExpr[] = [];
+    (params.axes as readonly number[]).forEach((axis, i) => {
+      from[axis] = index[i] as IndexExpr;
+    });
+    return [always(from)];
+  },
+};
+
+/** Repeats axes of extent 1. Params: shape, of the input's rank. */
+export const expand: MovementPrimitive = {
+  name: "expand",
+  kind: "movement",
+  infer: ([x], params) => {
+    const shape = params.shape as readonly number[];
+    const { shape: from, dtype } = x as Node;
+    const fits = from.length === shape.length && from.every((n, axis) => n === shape[axis] || n === 1);
+    if (!fits) throw new ShapeError(`expand: [${from}] does not repeat into [${shape}].`);
+    return { shape, dtype };
+  },
+  read: (_space, index, { shape, inputs }) => {
+    const from = (inputs[0] as Node).shape;
+    return [always(index.map((at, axis) => (from[axis] === shape[axis] ? at : constantExpr(0))))];
+  },
+};
+
+/** Every step-th element from a start, backwards when the step is negative. Params: start, step, shape, per axis. */
+export const slice: MovementPrimitive = {
+  name: "slice",
+  kind: "movement",
+  infer: ([x], params) => {
+    const [start, step, shape] = [params.start, params.step, params.shape] as readonly number[][];
+    const { shape: from, dtype } = x as Node;
+    from.forEach((extent, axis) => {
+      const count = shape?.[axis] ?? 0;
+      const first = start?.[axis] ?? 0;
+      const last = first + (step?.[axis] ?? 1) * (count - 1);
+      if (count > 0 && (Math.min(first, last) < 0 || Math.max(first, last) >= extent)) {
+        throw new ShapeError(`slice: elements ${first} to ${last} of axis ${axis}, which has ${extent}.`);
+      }
+    });
+    return { shape: shape as readonly number[], dtype };
+  },
+  read: (_space, index, { params }) => {
+    const [start, step] = [params.start, params.step] as [readonly number[], readonly number[]];
+    return [always(index.map((at, axis) => addConstant(scale(at, step[axis] as number), start[axis] as number)))];
+  },
+};
+
+/**
+ * Puts a value around and between elements; negative amounts cut off. Params: low, high, interior (per axis), value.
+ */
+export const pad: MovementPrimitive = {
+  name: "pad",
+  kind: "movement",
+  infer: ([x], params) => {
+    const [low, high, interior] = [params.low, params.high, params.interior] as readonly number[][];
+    const { shape: from, dtype } = x as Node;
+    const shape = from.map((extent, axis) => {
+      const spread = extent === 0 ? 0 : extent + (extent - 1) * (interior?.[axis] ?? 0);
+      return spread + (low?.[axis] ?? 0) + (high?.[axis] ?? 0);
+    });
+    if (shape.some((extent) => extent < 0)) {
+      throw new ShapeError(`pad: [${from}] padded by [${low}] and [${high}] would have the shape [${shape}].`);
+    }
+    return { shape, dtype };
+  },
+  read: (space, index, { params, inputs }) => {
+    const [low, interior] = [params.low, params.interior] as [readonly number[], readonly number[]];
+    const from = (inputs[0] as Node).shape;
+    const bounds: { value: IndexExpr; low: number; high: number }[] = [];
+    const reads = index.map((at, axis) => {
+      const spacing = (interior[axis] as number) + 1;
+      const shifted = addConstant(at, -(low[axis] as number));
+      bounds.push({ value: shifted, low: 0, high: ((from[axis] as number) - 1) * spacing + 1 });
+      if (spacing === 1) return shifted;
+      bounds.push({ value: space.remainder(shifted, spacing), low: 0, high: 1 });
+      return space.quotient(shifted, spacing);
+    });
+    return [{ input: 0, index: reads, bounds }];
+  },
+  otherwise: (params) => params.value as number | bigint | boolean,
+};
+
+/** Inputs one after another along an axis. Params: axis. */
+export const concat: MovementPrimitive = {
+  name: "concat",
+  kind: "movement",
+  infer: (inputs, params) => {
+    const axis = params.axis as number;
+    const [first] = inputs as readonly [Node];
+    for (const { shape } of inputs) {
+      const fits = shape.length === first.shape.length && shape.every((n, i) => i === axis || n === first.shape[i]);
+      if (!fits) throw new ShapeError(`concat: [${first.shape}] and [${shape}] differ off axis ${axis}.`);
+    }
+    const total = inputs.reduce((sum, { shape }) => sum + (shape[axis] as number), 0);
+    return { shape: first.shape.map((n, i) => (i === axis ? total : n)), dtype: first.dtype };
+  },
+  read: (_space, index, { params, inputs }) => {
+    const axis = params.axis as number;
+    let offset = 0;
+    return inputs.map(({ shape }, input) => {
+      const extent = shape[axis] as number;
+      const at = add(index[axis] as IndexExpr, constantExpr(-offset));
+      offset += extent;
+      return {
+        input,
+        index: index.map((expression, i) => (i === axis ? at : expression)),
+        bounds: [{ value: at, low: 0, high: extent }],
+      };
+    });
+  },
+  otherwise: () => 0,
+};
+
+/**
+ * Elements along an axis at positions given by an integer tensor: the axis is replaced by the axes of the positions.
+ * Inputs: data, positions. Params: axis. Positions outside the axis read its nearest end.
+ */
+export const take: MovementPrimitive = {
+  name: "take",
+  kind: "movement",
+  infer: ([data, positions], params) => {
+    const axis = params.axis as number;
+    const shape = [...data.shape.slice(0, axis), ...positions.shape, ...data.shape.slice(axis + 1)];
+    if (data.shape[axis] === 0 && sizeOf(positions.shape) > 0) {
+      throw new ShapeError(`take: axis ${axis} of [${data.shape}] has no elements to take.`);
+    }
+    return { shape, dtype: data.dtype };
+  },
+  read: (_space, index, { params, inputs: [, positions] }) => {
+    const axis = params.axis as number;
+    const rank = positions.shape.length;
+    const at = { input: 1, index: index.slice(axis, axis + rank) };
+    return [always([...index.slice(0, axis), at, ...index.slice(axis + rank)])];
+  },
+};
+
+/**
+ * For each position, the element of data at the same index in every other axis. Inputs: data, positions of the same rank
+ * and, off the axis, the same shape. Params: axis.
+ */
+export const takeAlongAxis: MovementPrimitive = {
+  name: "takeAlongAxis",
+  kind: "movement",
+  infer: ([data, positions], params) => {
+    const axis = params.axis as number;
+    const fits =
+      data.shape.length === positions.shape.length &&
+      data.shape.every((n, i) => i === axis || n === positions.shape[i]);
+    if (!fits) {
+      throw new ShapeError(`takeAlongAxis: positions of [${positions.shape}] for [${data.shape}] along axis ${axis}.`);
+    }
+    return { shape: positions.shape, dtype: data.dtype };
+  },
+  read: (_space, index, { params }) => {
+    const axis = params.axis as number;
+    return [always(index.map((at, i) => (i === axis ? { input: 1, index } : at)))];
+  },
+};

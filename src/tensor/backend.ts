@@ -1,0 +1,79 @@
+/**
+ * What a tensor needs of a device: memory, and a way to run programs. The part that is the same for every device is
+ * here: programs are compiled once per form of graph and kept, intermediate values are freed after their last use.
+ */
+
+import { canonicalize, compile, type Program, type Slot, type Step, type Target } from "../compiler/program.js";
+import { DTYPES } from "../core/dtype.js";
+import type { DeviceHandle, Node, Storage } from "../graph/node.js";
+
+/** Memory as the device's engine holds it. */
+export interface DeviceStorage extends Storage {
+  dispose(): void;
+}
+
+export const byteLengthOf = (node: Pick<Node, "shape" | "dtype">): number =>
+  node.shape.reduce((product, extent) => product * extent, 1) * DTYPES[node.dtype].bytes;
+
+/** Programs kept per device; the oldest goes first. */
+const MAX_PROGRAMS = 2000;
+
+export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceStorage> implements DeviceHandle {
+  private readonly programs = new Map<string, Program<Code>>();
+  /** Counts for tests: kernels run, programs compiled. */
+  readonly counters = { kernels: 0, compiled: 0 };
+
+  constructor(
+    readonly id: string,
+    private readonly target: Target<Code>,
+  ) {}
+
+  protected abstract allocate(byteLength: number): S;
+  protected abstract dispatch(step: Step<Code>, memory: readonly S[]): void;
+  abstract upload(bytes: Uint8Array): S;
+  abstract read(storage: S): Promise<Uint8Array>;
+  abstract readSync(storage: S): Uint8Array;
+
+  /** Computes the nodes. Returns when the work is under way; reading waits for it. */
+  realize(nodes: readonly Node[]): void {
+    const roots = [...new Set(nodes)].filter((node) => node.storage === null);
+    if (roots.length === 0) return;
+    const { key, leaves } = canonicalize(roots);
+    const program = this.programFor(key, roots, leaves);
+    const made: (S | null)[] = program.made.map(() => null);
+    const memoryOf = ({ from, index }: Slot): S => {
+      if (from === "leaf") return leaves[index].storage as S;
+      made[index] ??= this.allocate(byteLengthOf(program.made[index]));
+      return made[index] as S;
+    };
+    program.steps.forEach((step, position) => {
+      if (step.kernel.rows > 0) {
+        this.dispatch(step, step.slots.map(memoryOf));
+        this.counters.kernels++;
+      } else for (const slot of step.slots) memoryOf(slot);
+      program.lastUse.forEach((last, index) => {
+        if (last === position && program.made[index].root < 0) made[index]?.dispose();
+      });
+    });
+    program.made.forEach(({ root }, index) => {
+      if (root >= 0) roots[root].realize(made[index] as S);
+    });
+  }
+
+  /** The kernels the nodes would run as. */
+  plan(nodes: readonly Node[]): Program<Code> {
+    const roots = nodes.filter((node) => node.storage === null);
+    const { key, leaves } = canonicalize(roots);
+    return this.programFor(key, roots, leaves);
+  }
+
+  private programFor(key: string, roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
+    const known = this.programs.get(key);
+    if (known) return known;
+    const program = compile(roots, leaves, this.target);
+    this.counters.compiled++;
+    if (this.programs.size >= MAX_PROGRAMS) this.programs.delete(this.programs.keys().next().value as string);
+    this.programs.set(key, program);
+    return program;
+  }
+}

@@ -1,0 +1,144 @@
+/** Making tensors: from values, and from rules that need no memory. */
+import type { DType, Scalar } from "../core/dtype.js";
+import { ArgumentError, ShapeError } from "../core/errors.js";
+import { resultType } from "../core/promotion.js";
+import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
+import { Node } from "../graph/node.js";
+import { buffer, iota } from "../graph/primitives/leaf.js";
+import { concat as concatPrimitive } from "../graph/primitives/movement.js";
+import type { Backend } from "./backend.js";
+import { backendOf, broadcastNode, castNode, checkOneDevice, makeNode, scalarNode } from "./build.js";
+import { backendFor } from "./devices.js";
+import { dtypeOfTypedArray, encodeArray, flattenNested } from "./storage.js";
+import { type Nested, Tensor, where } from "./tensor.js";
+
+export interface CreationOptions<D extends DType = DType> {
+  readonly dtype?: D;
+  readonly device?: string;
+}
+
+/** A tensor from nested arrays, a typed array, or one value. */
+export function tensor<D extends DType = "f32">(
+  values: Nested<Scalar> | ArrayBufferView,
+  options: CreationOptions<D> & { readonly shape?: Shape } = {},
+): Tensor<D> {
+  const backend = backendFor(options.device);
+  if (ArrayBuffer.isView(values)) {
+    const own = dtypeOfTypedArray(values);
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    const length = (values as Uint8Array).length;
+    const shape = options.shape ?? [length];
+    if (sizeOf(shape) !== length) throw new ShapeError(`tensor: ${length} values for the shape ${formatShape(shape)}.`);
+    const stored = storedNode(backend, bytes, shape, own);
+    return new Tensor<D>(castNode(stored, (options.dtype ?? own) as DType));
+  }
+  const flat = flattenNested(values);
+  const shape = options.shape ?? flat.shape;
+  if (sizeOf(shape) !== flat.values.length) {
+    throw new ShapeError(`tensor: ${flat.values.length} values for the shape ${formatShape(shape)}.`);
+  }
+  const dtype = options.dtype ?? (flat.values.length ? resultType(flat.values, "tensor") : "f32");
+  return new Tensor<D>(storedNode(backend, encodeArray(dtype, flat.values), shape, dtype));
+}
+
+function storedNode(backend: Backend, bytes: Uint8Array, shape: Shape, dtype: DType): Node {
+  const node = new Node(buffer, { shape: [...shape], dtype }, [], [...shape], dtype, backend);
+  node.realize(backend.upload(bytes));
+  return node;
+}
+
+/** A tensor of one value. */
+export function full<D extends DType = "f32">(
+  shape: Shape,
+  value: Scalar,
+  options: CreationOptions<D> = {},
+): Tensor<D> {
+  const dtype = options.dtype ?? resultType([value], "full");
+  const node = scalarNode(value, dtype, backendFor(options.device));
+  return new Tensor<D>(broadcastNode(node, checkShape(shape, "full")));
+}
+
+export const zeros = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
+  full(shape, 0, options);
+export const ones = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
+  full(shape, 1, options);
+
+const like = (x: Tensor, value: Scalar): Tensor =>
+  new Tensor(broadcastNode(scalarNode(value, x.dtype, backendOf(x.node)), x.shape));
+export const zerosLike = (x: Tensor): Tensor => like(x, 0);
+export const onesLike = (x: Tensor): Tensor => like(x, 1);
+export const fullLike = (x: Tensor, value: Scalar): Tensor => like(x, value);
+
+function counting(length: number, dtype: DType, device: string | undefined): Tensor {
+  return new Tensor(makeNode(iota, [], { shape: [length], dtype }, backendFor(device)));
+}
+
+/** start, start + step … below stop. Whole numbers give i32, others f32. */
+export function arange(start: number, stop?: number, step = 1, options: CreationOptions = {}): Tensor {
+  const [from, to] = stop === undefined ? [0, start] : [start, stop];
+  if (step === 0 || ![from, to, step].every(Number.isFinite)) {
+    throw new ArgumentError(`arange: from ${from} to ${to} in steps of ${step} does not end.`);
+  }
+  const length = Math.max(0, Math.ceil((to - from) / step));
+  const isWhole = [from, step].every(Number.isInteger);
+  const dtype = options.dtype ?? (isWhole ? "i32" : "f32");
+  return counting(length, isWhole ? "i32" : "f32", options.device)
+    .mul(step)
+    .add(from)
+    .cast(dtype);
+}
+
+/** `count` numbers from start to stop, both included unless `endpoint` is false. */
+export function linspace(
+  start: number,
+  stop: number,
+  count: number,
+  options: CreationOptions & { readonly endpoint?: boolean } = {},
+): Tensor {
+  const gaps = options.endpoint === false ? count : count - 1;
+  const dtype = options.dtype ?? "f32";
+  const steps = counting(count, dtype, options.device);
+  const rising = steps.mul(gaps > 0 ? (stop - start) / gaps : 0).add(start);
+  // The last one is exact, whatever rounding the steps had.
+  return options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);
+}
+
+/** The identity matrix, or one with ones on another diagonal. */
+export function eye(
+  rows: number,
+  columns = rows,
+  options: CreationOptions & { readonly offset?: number } = {},
+): Tensor {
+  const down = counting(rows, "i32", options.device).expandDims(1);
+  const across = counting(columns, "i32", options.device);
+  return across
+    .sub(down)
+    .equal(options.offset ?? 0)
+    .cast(options.dtype ?? "f32");
+}
+
+/** Tensors one after another along an axis. */
+export function concat(tensors: readonly Tensor[], options: { readonly axis?: number } = {}): Tensor {
+  if (tensors.length === 0) throw new ArgumentError("concat: no tensors.");
+  const [first] = tensors;
+  const dtype = resultType(
+    tensors.map((t) => t.dtype),
+    "concat",
+  );
+  checkOneDevice(
+    "concat",
+    tensors.map((t) => t.node),
+  );
+  const axis = normalizeAxis(options.axis ?? 0, first.rank, "concat");
+  const inputs = tensors.map((t) => castNode(t.node, dtype));
+  return new Tensor(makeNode(concatPrimitive, inputs, { axis }, backendOf(first.node)));
+}
+
+/** Tensors of one shape along a new axis. */
+export function stack(tensors: readonly Tensor[], options: { readonly axis?: number } = {}): Tensor {
+  const axis = options.axis ?? 0;
+  return concat(
+    tensors.map((t) => t.expandDims(axis)),
+    { axis },
+  );
+}

@@ -1,0 +1,69 @@
+/**
+ * Devices as users name them: "cpu", "vulkan", "vulkan:1". A device is opened when the first tensor goes to it. The
+ * default is what `PUMICE_DEVICE` says, else the best real GPU.
+ */
+import { copyKernel } from "../compiler/routines/copy.js";
+import { DeviceError } from "../core/errors.js";
+import { listDevices, openEngine } from "../engines/vulkan/open.js";
+import { isSoftware } from "../engines/vulkan/plan.js";
+import type { Backend } from "./backend.js";
+import { VulkanBackend } from "./vulkan-backend.js";
+
+const open = new Map<string, Backend>();
+let chosen: string | null = null;
+
+/** The devices of this machine, best first. */
+export function devices(): string[] {
+  return usableVulkan().map(({ index }) => `vulkan:${index}`);
+}
+
+const usableVulkan = () => listDevices().filter(({ refusal }) => refusal === null);
+
+/** The device new tensors go to. */
+export function defaultDevice(): string {
+  chosen ??= process.env.PUMICE_DEVICE ? canonical(process.env.PUMICE_DEVICE) : bestDevice();
+  return chosen;
+}
+
+export function setDefaultDevice(device: string): void {
+  chosen = canonical(device);
+}
+
+/** Runs `work` with another default device. */
+export function withDevice<T>(device: string, work: () => T): T {
+  const before = chosen;
+  chosen = canonical(device);
+  try {
+    return work();
+  } finally {
+    chosen = before;
+  }
+}
+
+function bestDevice(): string {
+  const best = usableVulkan().find(({ properties }) => !isSoftware(properties));
+  if (best) return `vulkan:${best.index}`;
+  throw new DeviceError(
+    'No GPU was found, and the CPU engine is not there yet. setDefaultDevice("vulkan") admits a software driver.',
+  );
+}
+
+function canonical(device: string): string {
+  const match = /^vulkan(?::(\d+))?$/.exec(device);
+  if (!match) throw new DeviceError(`There is no device "${device}"; there are: ${devices().join(", ") || "none"}.`);
+  const index = match[1] === undefined ? (usableVulkan()[0]?.index ?? -1) : Number(match[1]);
+  if (index < 0) throw new DeviceError("No Vulkan device was found. `npx pumice doctor` says what is missing.");
+  return `vulkan:${index}`;
+}
+
+/** @internal The open backend of a device. */
+export function backendFor(device: string = defaultDevice()): Backend {
+  const id = canonical(device);
+  let backend = open.get(id);
+  if (!backend) {
+    const engine = openEngine({ index: Number(id.split(":")[1]) }, { copy: copyKernel });
+    backend = new VulkanBackend(id, engine) as unknown as Backend;
+    open.set(id, backend);
+  }
+  return backend;
+}

@@ -1,0 +1,597 @@
+/**
+ * The tensor users hold: a handle on a node of the lazy graph. Operations add nodes and return at once; `data()`, `item()`
+ * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
+ */
+import {
+  DTYPES,
+  type DType,
+  isComplex,
+  isFloat,
+  isInteger,
+  type Scalar,
+  type ScalarOf,
+  type TypedArrayOf,
+} from "../core/dtype.js";
+import { ArgumentError, DisposedError, DTypeError, ShapeError } from "../core/errors.js";
+import { formatArray } from "../core/format.js";
+import {
+  checkBroadcastTo,
+  checkPermutation,
+  formatShape,
+  normalizeAxes,
+  normalizeAxis,
+  reducedShape,
+  reshapeInfer,
+  type Shape,
+  sizeOf,
+} from "../core/shape.js";
+import { type IndexArgument, parseIndexing } from "../core/slice.js";
+import type { Node } from "../graph/node.js";
+import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
+import * as E from "../graph/primitives/elementwise.js";
+import * as M from "../graph/primitives/movement.js";
+import * as R from "../graph/primitives/reduce.js";
+import type { DeviceStorage } from "./backend.js";
+import { backendOf, broadcastNode, castNode, checkOneDevice, derive, makeNode, meet, reshapeNode } from "./build.js";
+import { decodeArray } from "./storage.js";
+
+/** What stands where a tensor may: a tensor, or a JavaScript value that takes the dtype of the tensor it meets. */
+export type Operand = Tensor | Scalar;
+
+export interface ReduceOptions {
+  /** One axis, several, or all when left out. Negative axes count from the end. */
+  readonly axis?: number | readonly number[];
+  /** Keep reduced axes with extent 1. */
+  readonly keepDims?: boolean;
+}
+
+/** Nested arrays of scalars. */
+export type Nested<T> = T | Nested<T>[];
+
+export class Tensor<D extends DType = DType> {
+  private current: Node | null;
+
+  /** @internal Use `tensor()`, `zeros()` and the other creation functions. */
+  constructor(node: Node) {
+    this.current = node;
+  }
+
+  /** @internal */
+  get node(): Node {
+    if (!this.current) throw new DisposedError("This tensor was disposed.");
+    return this.current;
+  }
+
+  get shape(): Shape {
+    return this.node.shape;
+  }
+
+  get dtype(): D {
+    return this.node.dtype as D;
+  }
+
+  /** "cpu", "vulkan:0" … */
+  get device(): string {
+    return this.node.device.id;
+  }
+
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  get size(): number {
+    return sizeOf(this.shape);
+  }
+
+  // ------------------------------------------------------------------------------------------------ values
+
+  /** The elements in row-major order, as the typed array of the dtype. */
+  async data(): Promise<TypedArrayOf<D>> {
+    const backend = backendOf(this.node);
+    backend.realize([this.node]);
+    return decodeArray(this.dtype, await backend.read(this.node.storage as DeviceStorage)) as TypedArrayOf<D>;
+  }
+
+  /** The same, blocking. */
+  dataSync(): TypedArrayOf<D> {
+    const backend = backendOf(this.node);
+    backend.realize([this.node]);
+    return decodeArray(this.dtype, backend.readSync(this.node.storage as DeviceStorage)) as TypedArrayOf<D>;
+  }
+
+  /** The only element. */
+  async item(): Promise<ScalarOf<D>> {
+    this.checkSingle();
+    return scalarAt(await this.data(), this.dtype, 0) as ScalarOf<D>;
+  }
+
+  itemSync(): ScalarOf<D> {
+    this.checkSingle();
+    return scalarAt(this.dataSync(), this.dtype, 0) as ScalarOf<D>;
+  }
+
+  /** Nested arrays. */
+  async array(): Promise<Nested<ScalarOf<D>>> {
+    return nest(await this.data(), this.dtype, this.shape) as Nested<ScalarOf<D>>;
+  }
+
+  arraySync(): Nested<ScalarOf<D>> {
+    return nest(this.dataSync(), this.dtype, this.shape) as Nested<ScalarOf<D>>;
+  }
+
+  /** Starts computing this tensor without waiting for it. */
+  realize(): this {
+    backendOf(this.node).realize([this.node]);
+    return this;
+  }
+
+  /** Frees the memory now, unless a pending operation still needs it. */
+  dispose(): void {
+    this.current = null;
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  private checkSingle(): void {
+    if (this.size !== 1) {
+      throw new ShapeError(
+        `item: a tensor of shape ${formatShape(this.shape)} has ${this.size} elements; use data() or at().`,
+      );
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------ arithmetic
+
+  add(other: Operand): Tensor {
+    return this.binary(E.add, other);
+  }
+  sub(other: Operand): Tensor {
+    return this.binary(E.sub, other);
+  }
+  mul(other: Operand): Tensor {
+    return this.binary(E.mul, other);
+  }
+  /** True division: integers become floats first. */
+  div(other: Operand): Tensor {
+    return this.binary(E.div, other, true);
+  }
+  pow(other: Operand): Tensor {
+    return this.binary(E.pow, other, true);
+  }
+  maximum(other: Operand): Tensor {
+    return this.binary(E.maximum, other);
+  }
+  minimum(other: Operand): Tensor {
+    return this.binary(E.minimum, other);
+  }
+  neg(): Tensor<D> {
+    return this.unary(E.neg) as Tensor<D>;
+  }
+  abs(): Tensor {
+    return this.unary(E.abs);
+  }
+  sign(): Tensor<D> {
+    return this.unary(E.sign) as Tensor<D>;
+  }
+  square(): Tensor<D> {
+    return this.unary(E.square) as Tensor<D>;
+  }
+  reciprocal(): Tensor {
+    return this.unary(E.reciprocal, true);
+  }
+  sqrt(): Tensor {
+    return this.unary(E.sqrt, true);
+  }
+  rsqrt(): Tensor {
+    return this.unary(E.rsqrt, true);
+  }
+  floor(): Tensor<D> {
+    return this.rounded(E.floor);
+  }
+  ceil(): Tensor<D> {
+    return this.rounded(E.ceil);
+  }
+  trunc(): Tensor<D> {
+    return this.rounded(E.trunc);
+  }
+  round(): Tensor<D> {
+    return this.rounded(E.round);
+  }
+  exp(): Tensor {
+    return this.unary(E.exp, true);
+  }
+  exp2(): Tensor {
+    return this.unary(E.exp2, true);
+  }
+  expm1(): Tensor {
+    return this.unary(E.expm1, true);
+  }
+  log(): Tensor {
+    return this.unary(E.log, true);
+  }
+  log2(): Tensor {
+    return this.unary(E.log2, true);
+  }
+  log10(): Tensor {
+    return this.unary(E.log10, true);
+  }
+  log1p(): Tensor {
+    return this.unary(E.log1p, true);
+  }
+  sin(): Tensor {
+    return this.unary(E.sin, true);
+  }
+  cos(): Tensor {
+    return this.unary(E.cos, true);
+  }
+  tan(): Tensor {
+    return this.unary(E.tan, true);
+  }
+  sinh(): Tensor {
+    return this.unary(E.sinh, true);
+  }
+  cosh(): Tensor {
+    return this.unary(E.cosh, true);
+  }
+  tanh(): Tensor {
+    return this.unary(E.tanh, true);
+  }
+  sigmoid(): Tensor {
+    return this.unary(E.sigmoid, true);
+  }
+  softplus(): Tensor {
+    return this.unary(E.softplus, true);
+  }
+  relu(): Tensor {
+    return this.maximum(0);
+  }
+  clip(low: Operand, high: Operand): Tensor {
+    return this.maximum(low).minimum(high);
+  }
+
+  // ------------------------------------------------------------------------------------------------ comparison, bits
+
+  equal(other: Operand): Tensor<"bool"> {
+    return this.binary(E.equal, other) as Tensor<"bool">;
+  }
+  notEqual(other: Operand): Tensor<"bool"> {
+    return this.binary(E.notEqual, other) as Tensor<"bool">;
+  }
+  less(other: Operand): Tensor<"bool"> {
+    return this.binary(E.less, other) as Tensor<"bool">;
+  }
+  lessEqual(other: Operand): Tensor<"bool"> {
+    return this.binary(E.lessEqual, other) as Tensor<"bool">;
+  }
+  greater(other: Operand): Tensor<"bool"> {
+    return this.binary(E.greater, other) as Tensor<"bool">;
+  }
+  greaterEqual(other: Operand): Tensor<"bool"> {
+    return this.binary(E.greaterEqual, other) as Tensor<"bool">;
+  }
+  logicalAnd(other: Operand): Tensor<"bool"> {
+    return this.logical(E.and, other);
+  }
+  logicalOr(other: Operand): Tensor<"bool"> {
+    return this.logical(E.or, other);
+  }
+  logicalXor(other: Operand): Tensor<"bool"> {
+    return this.logical(E.xor, other);
+  }
+  logicalNot(): Tensor<"bool"> {
+    return this.cast("bool").unary(E.not) as Tensor<"bool">;
+  }
+  bitwiseAnd(other: Operand): Tensor {
+    return this.binary(E.and, other);
+  }
+  bitwiseOr(other: Operand): Tensor {
+    return this.binary(E.or, other);
+  }
+  bitwiseXor(other: Operand): Tensor {
+    return this.binary(E.xor, other);
+  }
+  bitwiseNot(): Tensor<D> {
+    return this.unary(E.not) as Tensor<D>;
+  }
+  leftShift(other: Operand): Tensor {
+    return this.binary(E.shiftLeft, other);
+  }
+  rightShift(other: Operand): Tensor {
+    return this.binary(E.shiftRight, other);
+  }
+  isNaN(): Tensor<"bool"> {
+    return this.unary(E.isNan) as Tensor<"bool">;
+  }
+  isInf(): Tensor<"bool"> {
+    return this.unary(E.isInf) as Tensor<"bool">;
+  }
+
+  cast<T extends DType>(dtype: T): Tensor<T> {
+    return new Tensor<T>(castNode(this.node, dtype));
+  }
+
+  // ------------------------------------------------------------------------------------------------ reductions
+
+  sum(options: ReduceOptions = {}): Tensor {
+    return this.reduce(R.sum, "sum", options);
+  }
+  prod(options: ReduceOptions = {}): Tensor {
+    return this.reduce(R.product, "prod", options);
+  }
+  max(options: ReduceOptions = {}): Tensor<D> {
+    return this.reduce(R.max, "max", options) as Tensor<D>;
+  }
+  min(options: ReduceOptions = {}): Tensor<D> {
+    return this.reduce(R.min, "min", options) as Tensor<D>;
+  }
+  all(options: ReduceOptions = {}): Tensor<"bool"> {
+    return this.cast("bool").reduce(R.all, "all", options) as Tensor<"bool">;
+  }
+  any(options: ReduceOptions = {}): Tensor<"bool"> {
+    return this.cast("bool").reduce(R.any, "any", options) as Tensor<"bool">;
+  }
+
+  mean(options: ReduceOptions = {}): Tensor {
+    const floats = this.asFloat();
+    return floats.sum(options).div(this.reducedCount("mean", options));
+  }
+
+  /** Mean of squared deviations; `correction: 1` divides by n - 1. */
+  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor {
+    const deviation = this.asFloat().sub(this.mean({ ...options, keepDims: true }));
+    const count = this.reducedCount("variance", options) - (options.correction ?? 0);
+    return deviation.square().sum(options).div(count);
+  }
+
+  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor {
+    return this.variance(options).sqrt();
+  }
+
+  /** log Σ exp, without overflow. */
+  logsumexp(options: ReduceOptions = {}): Tensor {
+    const floats = this.asFloat();
+    const largest = floats.max({ ...options, keepDims: true });
+    // An infinite maximum must not be subtracted from itself.
+    const shift = where(largest.abs().less(Infinity), largest, 0);
+    const total = floats
+      .sub(shift)
+      .exp()
+      .sum({ ...options, keepDims: true })
+      .log()
+      .add(shift);
+    return options.keepDims ? total : total.reshape(reducedShape(this.shape, this.axesOf("logsumexp", options)));
+  }
+
+  softmax(options: { readonly axis?: number } = {}): Tensor {
+    const axis = options.axis ?? -1;
+    const floats = this.asFloat();
+    const powers = floats.sub(floats.max({ axis, keepDims: true })).exp();
+    return powers.div(powers.sum({ axis, keepDims: true }));
+  }
+
+  // ------------------------------------------------------------------------------------------------ movement
+
+  reshape(...shape: number[] | [Shape]): Tensor<D> {
+    const wanted = (Array.isArray(shape[0]) ? shape[0] : shape) as Shape;
+    return new Tensor<D>(reshapeNode(this.node, reshapeInfer(this.shape, wanted)));
+  }
+
+  flatten(): Tensor<D> {
+    return this.reshape(-1);
+  }
+
+  /** Reverses the axes, or orders them as given. */
+  permute(...axes: number[] | [readonly number[]]): Tensor<D> {
+    const list = (Array.isArray(axes[0]) ? axes[0] : axes) as readonly number[];
+    const wanted = list.length === 0 ? this.shape.map((_, i) => this.rank - 1 - i) : list;
+    return this.movedBy(M.permute, { axes: checkPermutation(wanted, this.rank, "permute") });
+  }
+
+  /** Swaps the last two axes. */
+  get mT(): Tensor<D> {
+    return this.swapAxes(-1, -2);
+  }
+
+  /** The transpose: all axes reversed. */
+  get T(): Tensor<D> {
+    return this.permute();
+  }
+
+  transpose(...axes: number[]): Tensor<D> {
+    return this.permute(...axes);
+  }
+
+  swapAxes(a: number, b: number): Tensor<D> {
+    const axes = this.shape.map((_, axis) => axis);
+    const [i, j] = [normalizeAxis(a, this.rank, "swapAxes"), normalizeAxis(b, this.rank, "swapAxes")];
+    [axes[i], axes[j]] = [axes[j], axes[i]];
+    return this.permute(axes);
+  }
+
+  moveAxis(from: number, to: number): Tensor<D> {
+    const axes = this.shape.map((_, axis) => axis);
+    const [taken] = axes.splice(normalizeAxis(from, this.rank, "moveAxis"), 1);
+    axes.splice(normalizeAxis(to, this.rank, "moveAxis"), 0, taken);
+    return this.permute(axes);
+  }
+
+  squeeze(axis?: number | readonly number[]): Tensor<D> {
+    const all = this.shape.flatMap((extent, i) => (extent === 1 ? [i] : []));
+    const axes = axis === undefined ? all : normalizeAxes(axis, this.rank, "squeeze");
+    for (const i of axes) {
+      if (this.shape[i] !== 1) throw new ShapeError(`squeeze: axis ${i} of ${formatShape(this.shape)} is not 1.`);
+    }
+    return this.reshape(this.shape.filter((_, i) => !axes.includes(i)));
+  }
+
+  expandDims(axis: number): Tensor<D> {
+    const at = normalizeAxis(axis, this.rank + 1, "expandDims");
+    return this.reshape([...this.shape.slice(0, at), 1, ...this.shape.slice(at)]);
+  }
+
+  broadcastTo(shape: Shape): Tensor<D> {
+    return new Tensor<D>(broadcastNode(this.node, checkBroadcastTo("broadcastTo", this.shape, shape)));
+  }
+
+  flip(axis?: number | readonly number[]): Tensor<D> {
+    const axes = normalizeAxes(axis, this.rank, "flip");
+    const start = this.shape.map((extent, i) => (axes.includes(i) ? Math.max(0, extent - 1) : 0));
+    return this.movedBy(M.slice, {
+      start,
+      step: this.shape.map((_, i) => (axes.includes(i) ? -1 : 1)),
+      shape: [...this.shape],
+    });
+  }
+
+  /** Elements and ranges, as NumPy's x[0, 1:5, ::-1, ...]: `x.at(0, "1:5", "::-1", "...", newAxis)`. */
+  at(...indices: IndexArgument[]): Tensor<D> {
+    const items = parseIndexing(indices, this.shape, "at");
+    const ranges = items.filter((item) => item.kind === "slice" || item.kind === "index");
+    const start = ranges.map((item) => (item.kind === "slice" ? item.start : item.index));
+    const step = ranges.map((item) => (item.kind === "slice" ? item.step : 1));
+    const shape = ranges.map((item) => (item.kind === "slice" ? item.count : 1));
+    const sliced = this.movedBy(M.slice, { start, step, shape });
+    const kept = items.flatMap((item) => (item.kind === "slice" ? [item.count] : item.kind === "newAxis" ? [1] : []));
+    return sliced.reshape(kept);
+  }
+
+  /** Surrounds the tensor with a value: [before, after] per axis; negative amounts cut off. */
+  pad(
+    amounts: readonly (readonly [number, number])[],
+    options: { readonly value?: number; readonly interior?: readonly number[] } = {},
+  ): Tensor<D> {
+    if (amounts.length !== this.rank) throw new ArgumentError(`pad: ${amounts.length} pairs for ${this.rank} axes.`);
+    const low = amounts.map(([before]) => before);
+    const high = amounts.map(([, after]) => after);
+    const interior = options.interior ?? this.shape.map(() => 0);
+    return this.movedBy(M.pad, { low, high, interior: [...interior], value: options.value ?? 0 });
+  }
+
+  /** The elements along an axis at integer positions; negative ones count from the end, others outside read the end. */
+  take(positions: Tensor, options: { readonly axis?: number } = {}): Tensor<D> {
+    const source = options.axis === undefined ? this.flatten() : this;
+    const axis = normalizeAxis(options.axis ?? 0, source.rank, "take");
+    const inside = source.positionsIn(positions, axis, "take");
+    return new Tensor<D>(makeNode(M.take, [source.node, inside], { axis }, backendOf(source.node)));
+  }
+
+  /** For each position along an axis, the element there; the other axes go in step. */
+  takeAlongAxis(positions: Tensor, axis: number): Tensor<D> {
+    const along = normalizeAxis(axis, this.rank, "takeAlongAxis");
+    const inside = this.positionsIn(positions, along, "takeAlongAxis");
+    return new Tensor<D>(makeNode(M.takeAlongAxis, [this.node, inside], { axis: along }, backendOf(this.node)));
+  }
+
+  private positionsIn(positions: Tensor, axis: number, operation: string): Node {
+    if (!isInteger(positions.dtype)) {
+      throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.`);
+    }
+    checkOneDevice(operation, [this.node, positions.node]);
+    const wide = positions.cast("i32");
+    return where(wide.less(0), wide.add(this.shape[axis]), wide).node;
+  }
+
+  // ------------------------------------------------------------------------------------------------ for people
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    if (!this.current) return "Tensor { disposed }";
+    const data = this.dataSync();
+    const text = formatArray((i) => scalarAt(data, this.dtype, i), this.shape, this.dtype, {
+      indent: 7,
+      separator: ", ",
+    });
+    return `Tensor(${text}, shape ${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
+  }
+
+  toString(): string {
+    return `Tensor(${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
+  }
+
+  // ------------------------------------------------------------------------------------------------ the common part
+
+  private unary(primitive: ElementwisePrimitive, asFloat = false): Tensor {
+    return new Tensor(derive(primitive, asFloat ? this.asFloat().node : this.node, {}));
+  }
+
+  private rounded(primitive: ElementwisePrimitive): Tensor<D> {
+    return isFloat(this.dtype) ? (this.unary(primitive) as Tensor<D>) : this;
+  }
+
+  private binary(primitive: ElementwisePrimitive, other: Operand, asFloat = false): Tensor {
+    const operand = other instanceof Tensor ? other.node : other;
+    const [a, b] = meet(primitive.name, [this.node, operand]);
+    const inputs = asFloat ? [a, b].map((node) => new Tensor(node).asFloat().node) : [a, b];
+    return new Tensor(makeNode(primitive, inputs, {}, backendOf(a)));
+  }
+
+  private logical(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
+    const right = other instanceof Tensor ? other.cast("bool") : Boolean(other);
+    return this.cast("bool").binary(primitive, right) as Tensor<"bool">;
+  }
+
+  private asFloat(): Tensor {
+    const { kind } = DTYPES[this.dtype];
+    if (kind === "complex") throw new DTypeError(`${this.dtype} is not supported here yet.`);
+    return kind === "float" ? this : this.cast("f32");
+  }
+
+  private axesOf(operation: string, options: ReduceOptions): number[] {
+    return normalizeAxes(options.axis, this.rank, operation).sort((a, b) => a - b);
+  }
+
+  private reducedCount(operation: string, options: ReduceOptions): number {
+    return this.axesOf(operation, options).reduce((count, axis) => count * this.shape[axis], 1);
+  }
+
+  private reduce(primitive: ReducePrimitive, operation: string, options: ReduceOptions): Tensor {
+    const axes = this.axesOf(operation, options);
+    const isOrder = primitive.op === "max" || primitive.op === "min";
+    if (isOrder && axes.some((axis) => this.shape[axis] === 0)) {
+      throw new ShapeError(
+        `${operation}: no elements along an axis of ${formatShape(this.shape)}, so there is none to choose.`,
+      );
+    }
+    // Sums of booleans count; sums of narrow integers are made in i32 or u32, as NumPy widens them.
+    const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? this.dtype : widened(this.dtype);
+    const input = castNode(this.node, wide);
+    const reduced = axes.length === 0 ? input : derive(primitive, input, { axes });
+    return new Tensor(options.keepDims ? reshapeNode(reduced, reducedShape(this.shape, axes, true)) : reduced);
+  }
+
+  private movedBy(primitive: Parameters<typeof derive>[0], params: Parameters<typeof derive>[2]): Tensor<D> {
+    return new Tensor<D>(derive(primitive, this.node, params));
+  }
+}
+
+/** a where the condition holds, else b. */
+export function where(condition: Tensor, a: Operand, b: Operand): Tensor {
+  const node = (operand: Operand) => (operand instanceof Tensor ? operand.node : operand);
+  const choices = [node(a), node(b)];
+  const test = castNode(condition.node, "bool");
+  const hasTensor = choices.some((choice) => typeof choice === "object" && "primitive" in choice);
+  const typed = meet("where", hasTensor ? choices : [...choices, castNode(condition.node, "f32")]).slice(0, 2);
+  const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
+  const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
+  return new Tensor(makeNode(E.where, inputs, {}, backendOf(test)));
+}
+
+function widened(dtype: DType): DType {
+  if (dtype === "bool" || dtype === "i8" || dtype === "i16") return "i32";
+  return dtype === "u8" || dtype === "u16" ? "u32" : dtype;
+}
+
+function scalarAt(data: TypedArrayOf, dtype: DType, i: number): Scalar {
+  if (isComplex(dtype)) return { re: data[2 * i] as number, im: data[2 * i + 1] as number };
+  return dtype === "bool" ? data[i] !== 0 : data[i];
+}
+
+function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {
+  let position = 0;
+  const level = (axis: number): Nested<Scalar> =>
+    axis === shape.length
+      ? scalarAt(data, dtype, position++)
+      : Array.from({ length: shape[axis] }, () => level(axis + 1));
+  return level(0);
+}

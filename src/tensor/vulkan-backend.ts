@@ -1,0 +1,62 @@
+/** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
+import type { Step } from "../compiler/program.js";
+import { gpuProfile } from "../compiler/schedule.js";
+import { emitSpirv, INLINE_BUFFERS, ROWS_PER_GROUP } from "../compiler/spirv/emit-kernel.js";
+import { floatControlsOf } from "../compiler/spirv/float-controls.js";
+import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
+import type { VulkanDevice } from "../engines/vulkan/device.js";
+import type { Pipeline } from "../engines/vulkan/kernels.js";
+import { Backend } from "./backend.js";
+
+export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
+  constructor(
+    id: string,
+    readonly device: VulkanDevice,
+  ) {
+    const controls = floatControlsOf(device.properties.floatControls);
+    super(id, {
+      profile: gpuProfile,
+      settings: { isCorrectlyRounded: false },
+      emit: (kernel) => device.pipeline(emitSpirv(kernel, controls), { name: kernel.name }),
+    });
+  }
+
+  protected allocate(byteLength: number): DeviceBuffer {
+    return this.device.allocUninitialized(byteLength);
+  }
+
+  upload(bytes: Uint8Array): DeviceBuffer {
+    return this.device.upload(bytes);
+  }
+
+  read(storage: DeviceBuffer): Promise<Uint8Array> {
+    return storage.read();
+  }
+
+  readSync(storage: DeviceBuffer): Uint8Array {
+    return storage.readSync();
+  }
+
+  protected dispatch({ kernel, code }: Step<Pipeline>, memory: readonly DeviceBuffer[]): void {
+    const { stream, plan } = this.device;
+    const groups = kernel.lanes > 1 ? kernel.rows : Math.ceil(kernel.rows / ROWS_PER_GROUP);
+    const rows = Math.ceil(groups / plan.limits.maxComputeWorkGroupCount[0]);
+    const columns = Math.ceil(groups / rows);
+    const allocations = memory.map((buffer) => buffer.contents(kernel.name));
+    const reads = allocations.filter((_, i) => !kernel.buffers[i].isWritten);
+    const writes = allocations.filter((_, i) => kernel.buffers[i].isWritten);
+    const addresses = allocations.map(({ block, offset }) => block.address + BigInt(offset));
+    if (memory.length <= INLINE_BUFFERS) {
+      addresses.forEach((address, i) => {
+        stream.push.view.setBigUint64(8 * i, address, true);
+      });
+      stream.dispatch(code, reads, writes, columns, rows, 1);
+    } else {
+      const table = this.device.upload(BigUint64Array.from(addresses));
+      const place = table.contents(kernel.name);
+      stream.push.view.setBigUint64(0, place.block.address + BigInt(place.offset), true);
+      stream.dispatch(code, [...reads, place], writes, columns, rows, 1);
+      table.dispose();
+    }
+  }
+}

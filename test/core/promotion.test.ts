@@ -1,0 +1,154 @@
+/** The promotion lattice: its laws, JAX's published table, and the page that shows it. */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { DTYPE_NAMES, DTYPES, type DType } from "../../src/core/dtype.js";
+import { DTypeError } from "../../src/core/errors.js";
+import { fitsDType, promote, promoteScalar, resultType } from "../../src/core/promotion.js";
+
+describe("promotion of two dtypes", () => {
+  test("is symmetric, idempotent, and has bool as its neutral element", () => {
+    for (const a of DTYPE_NAMES) {
+      assert.equal(promote(a, a), a);
+      assert.equal(promote("bool", a), a);
+      for (const b of DTYPE_NAMES) assert.equal(promote(a, b), promote(b, a));
+    }
+  });
+
+  test("of several operands does not depend on their order", () => {
+    for (const a of DTYPE_NAMES) {
+      for (const b of DTYPE_NAMES) {
+        for (const c of DTYPE_NAMES) {
+          const expected = resultType([a, b, c]);
+          assert.equal(resultType([c, a, b]), expected);
+          assert.equal(resultType([b, a, c]), expected);
+        }
+      }
+    }
+  });
+
+  // The table of https://docs.jax.dev/en/latest/jep/9407-type-promotion.html, with f* as f32.
+  // biome-ignore format: a table reads best in rows
+  const JAX: [DType, string][] = [
+    //      bool  u8   u16  u32  u64  i8   i16  i32  i64  bf16 f16  f32  f64  c64  c128
+    ["bool", "bool u8   u16  u32  u64  i8   i16  i32  i64  bf16 f16  f32  f64  c64  c128"],
+    ["u8",   "u8   u8   u16  u32  u64  i16  i16  i32  i64  bf16 f16  f32  f64  c64  c128"],
+    ["u16",  "u16  u16  u16  u32  u64  i32  i32  i32  i64  bf16 f16  f32  f64  c64  c128"],
+    ["u32",  "u32  u32  u32  u32  u64  i64  i64  i64  i64  bf16 f16  f32  f64  c64  c128"],
+    ["u64",  "u64  u64  u64  u64  u64  f32  f32  f32  f32  bf16 f16  f32  f64  c64  c128"],
+    ["i8",   "i8   i16  i32  i64  f32  i8   i16  i32  i64  bf16 f16  f32  f64  c64  c128"],
+    ["i16",  "i16  i16  i32  i64  f32  i16  i16  i32  i64  bf16 f16  f32  f64  c64  c128"],
+    ["i32",  "i32  i32  i32  i64  f32  i32  i32  i32  i64  bf16 f16  f32  f64  c64  c128"],
+    ["i64",  "i64  i64  i64  i64  f32  i64  i64  i64  i64  bf16 f16  f32  f64  c64  c128"],
+    ["bf16", "bf16 bf16 bf16 bf16 bf16 bf16 bf16 bf16 bf16 bf16 f32  f32  f64  c64  c128"],
+    ["f16",  "f16  f16  f16  f16  f16  f16  f16  f16  f16  f32  f16  f32  f64  c64  c128"],
+    ["f32",  "f32  f32  f32  f32  f32  f32  f32  f32  f32  f32  f32  f32  f64  c64  c128"],
+    ["f64",  "f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  f64  c128 c128"],
+    ["c64",  "c64  c64  c64  c64  c64  c64  c64  c64  c64  c64  c64  c64  c128 c64  c128"],
+    ["c128", "c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128 c128"],
+  ];
+
+  test("is the one JAX publishes", () => {
+    for (const [a, row] of JAX)
+      assert.deepEqual(
+        DTYPE_NAMES.map((b) => promote(a, b)),
+        row.split(/ +/),
+        a,
+      );
+  });
+
+  test("never loses a range: within a kind the result holds both operands", () => {
+    for (const a of DTYPE_NAMES) {
+      for (const b of DTYPE_NAMES) {
+        const result = promote(a, b);
+        const isWhole = ["bool", "int", "uint"].includes(DTYPES[result].kind);
+        if (isWhole) assert.ok(DTYPES[a].min >= DTYPES[result].min && DTYPES[a].max <= DTYPES[result].max);
+      }
+    }
+  });
+});
+
+describe("promotion with JavaScript values", () => {
+  test("a whole number takes the dtype it meets; bool becomes i32", () => {
+    for (const dtype of DTYPE_NAMES) assert.equal(promoteScalar(dtype, 1), dtype === "bool" ? "i32" : dtype);
+  });
+
+  test("a fraction, NaN and infinity take a float's dtype and turn integers into f32", () => {
+    for (const value of [0.5, Number.NaN, -Infinity]) {
+      assert.equal(promoteScalar("f16", value), "f16");
+      assert.equal(promoteScalar("bf16", value), "bf16");
+      assert.equal(promoteScalar("f64", value), "f64");
+      assert.equal(promoteScalar("i64", value), "f32");
+      assert.equal(promoteScalar("bool", value), "f32");
+      assert.equal(promoteScalar("c64", value), "c64");
+    }
+  });
+
+  test("a boolean keeps every dtype", () => {
+    for (const dtype of DTYPE_NAMES) assert.equal(promoteScalar(dtype, true), dtype);
+  });
+
+  test("a bigint keeps every dtype but bool, which becomes i64", () => {
+    for (const dtype of DTYPE_NAMES) assert.equal(promoteScalar(dtype, 1n), dtype === "bool" ? "i64" : dtype);
+  });
+
+  test("a complex value makes c64, or c128 beside f64", () => {
+    assert.equal(promoteScalar("f16", { re: 0, im: 1 }), "c64");
+    assert.equal(promoteScalar("i32", { re: 0, im: 1 }), "c64");
+    assert.equal(promoteScalar("f64", { re: 0, im: 1 }), "c128");
+  });
+
+  test("an integer the dtype cannot hold is an error that names operation, value and range", () => {
+    assert.throws(() => promoteScalar("u8", 300, "add"), {
+      name: "DTypeError",
+      message: "add: 300 does not fit u8 (0 to 255); cast the tensor to a wider dtype first.",
+    });
+    assert.throws(() => promoteScalar("u32", -1), DTypeError);
+    assert.throws(() => promoteScalar("i64", 2n ** 63n), DTypeError);
+    assert.throws(() => promoteScalar("bool", 2 ** 31), DTypeError);
+    assert.equal(promoteScalar("u64", 2n ** 64n - 1n), "u64");
+    assert.equal(promoteScalar("f16", 1e30), "f16");
+  });
+
+  test("values alone have the dtype that tensor() gives them", () => {
+    assert.equal(resultType([1, 2]), "f32");
+    assert.equal(resultType([true, false]), "bool");
+    assert.equal(resultType([1n]), "i64");
+    assert.equal(resultType([1n, 0.5]), "f32");
+    assert.equal(resultType([{ re: 1, im: 0 }, 1]), "c64");
+    assert.throws(() => resultType([], "where"), /^DTypeError: where: needs at least one operand/);
+    assert.throws(() => resultType(["float32" as DType]), /"float32" is not a dtype/);
+  });
+
+  test("two tensors and a number meet at once", () => {
+    assert.equal(resultType(["i64", "u64", "f16"]), "f16");
+    assert.equal(resultType(["i64", "u64"]), "f32");
+    assert.equal(resultType(["i8", 0.5, "bf16"]), "bf16");
+  });
+});
+
+test("what fits a dtype", () => {
+  assert.ok(fitsDType(-128, "i8") && !fitsDType(-129, "i8") && !fitsDType(0.5, "i8") && !fitsDType(Number.NaN, "i8"));
+  assert.ok(fitsDType(2 ** 63, "u64") && !fitsDType(2 ** 64, "u64") && !fitsDType(2 ** 63, "i64"));
+  assert.ok(fitsDType(true, "u8") && fitsDType(1, "bool") && !fitsDType(2, "bool"));
+  assert.ok(fitsDType({ re: 1, im: 0 }, "c64") && !fitsDType({ re: 1, im: 0 }, "f32"));
+});
+
+test("docs/dtypes.md shows this table (set UPDATE_DOCS=1 to rewrite it)", () => {
+  const page = new URL("../../../docs/dtypes.md", import.meta.url);
+  const text = readFileSync(page, "utf8");
+  const [start, end] = ["<!-- promotion table: written by test/core/promotion.test.ts -->\n", "<!-- end -->"];
+  const [before, rest] = text.split(start);
+  const after = rest.slice(rest.indexOf(end));
+  const expected = before + start + promotionTable() + after;
+  if (process.env.UPDATE_DOCS) writeFileSync(page, expected);
+  else assert.equal(text, expected);
+});
+
+function promotionTable(): string {
+  const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
+  const header = row(["", ...DTYPE_NAMES.map((name) => `**${name}**`)]);
+  const rule = row(["", ...DTYPE_NAMES].map(() => "---"));
+  const rows = DTYPE_NAMES.map((a) => row([`**${a}**`, ...DTYPE_NAMES.map((b) => promote(a, b))]));
+  return header + rule + rows.join("");
+}

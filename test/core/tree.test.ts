@@ -1,0 +1,208 @@
+/** Trees: laws of flatten and unflatten, order, depth, classes, types, and errors that point at the place. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { runInNewContext } from "node:vm";
+import { ArgumentError } from "../../src/core/errors.js";
+import {
+  flatten,
+  leafPaths,
+  leaves,
+  type MapTree,
+  map,
+  pathOf,
+  reduce,
+  registerClass,
+  structureKey,
+  type Tree,
+  unflatten,
+} from "../../src/core/tree.js";
+import { type Random, randomFrom } from "../support/random.js";
+
+const isNumber = (value: unknown): value is number => typeof value === "number";
+
+function randomTree(random: Random, depth: number): Tree<number> {
+  const kind = depth === 0 ? random.below(2) : random.below(5);
+  if (kind === 0) return random.below(100);
+  if (kind === 1) return random.pick([null, undefined, 7]);
+  const children = Array.from({ length: random.below(4) }, () => randomTree(random, depth - 1));
+  if (kind < 4) return children;
+  return Object.fromEntries(children.map((child) => [random.pick(["w", "b", "a b", "10", "2", "__proto__"]), child]));
+}
+
+describe("flatten and unflatten", () => {
+  test("are inverse to each other on random trees", () => {
+    for (let seed = 0; seed < 500; seed++) {
+      const tree = randomTree(randomFrom(seed), 4);
+      const { leaves, structure } = flatten(tree, isNumber);
+      const rebuilt = unflatten(structure, leaves);
+      assert.deepStrictEqual(rebuilt, tree, `seed ${seed}`);
+      assert.equal(JSON.stringify(rebuilt), JSON.stringify(tree), `seed ${seed}: the order of keys`);
+      assert.equal(structure.leafCount, leaves.length);
+      assert.equal(leafPaths(structure).length, leaves.length);
+    }
+  });
+
+  test("list leaves by sorted key and rebuild in the order written", () => {
+    const { leaves: list, structure } = flatten({ w: 1, b: 2, layers: [{ z: 3, a: 4 }] }, isNumber);
+    assert.deepEqual(list, [2, 4, 3, 1]);
+    assert.equal(JSON.stringify(unflatten(structure, list)), '{"w":1,"b":2,"layers":[{"z":3,"a":4}]}');
+  });
+
+  test("keep a key called __proto__ an ordinary key", () => {
+    const tree = JSON.parse('{"__proto__": {"polluted": 1}}');
+    const { leaves: list, structure } = flatten(tree, isNumber);
+    const rebuilt = unflatten(structure, list) as Record<string, unknown>;
+    assert.deepEqual(Object.keys(rebuilt), ["__proto__"]);
+    assert.equal(rebuilt.polluted, undefined);
+  });
+
+  test("treat holes in arrays as undefined, and objects of other realms as plain", () => {
+    const holed: unknown[] = [];
+    holed[1] = 1;
+    assert.deepEqual(flatten(holed, isNumber).leaves, [1]);
+    assert.deepEqual(flatten(runInNewContext("({ a: [1, 2], b: 3 })"), isNumber).leaves, [1, 2, 3]);
+    assert.deepEqual(flatten(Object.assign(Object.create(null), { a: 1 }), isNumber).leaves, [1]);
+  });
+
+  test("take anything that is no container as a leaf when no test is given", () => {
+    const when = new Date();
+    assert.deepEqual(flatten({ a: "x", b: [when, null] }).leaves, ["x", when]);
+  });
+
+  test("walk trees 100,000 deep", () => {
+    let deep: unknown = 1;
+    for (let i = 0; i < 100_000; i++) deep = i % 2 ? [deep] : { a: deep };
+    const { leaves: list, structure } = flatten(deep, isNumber);
+    assert.deepEqual(list, [1]);
+    const doubled = map(isNumber, (x) => x * 2, deep);
+    assert.deepEqual(leaves(doubled, isNumber), [2]);
+    assert.equal(structureKey(unflatten(structure, [5]), isNumber), structure.key);
+    assert.ok(pathOf(structure, 0).length > 100_000);
+  });
+
+  test("refuse the wrong number of leaves", () => {
+    assert.throws(() => unflatten(flatten([1, 2], isNumber).structure, [1]), /1 leaves for a tree that has 2/);
+  });
+});
+
+describe("structure keys", () => {
+  test("are equal for equal structures, whatever the leaves and the order of keys", () => {
+    assert.equal(structureKey({ a: 1, b: [2] }, isNumber), structureKey({ b: [3], a: 9 }, isNumber));
+  });
+
+  test("differ for different structures", () => {
+    const trees: unknown[] = [
+      1, null, undefined, [], {}, [1], [[1]], [1, 1], [[1], 1], [1, [1]], [[], 1], [[1, 1]], { a: 1 }, { b: 1 },
+      { a: [1] }, [{ a: 1 }], { a: { b: 1 } }, { a: 1, b: 1 }, { "a,b": 1 }, { "a(": 1 }, { "": 1 }, { '"a"': 1 },
+      { a: null }, { a: undefined }, { a: {} }, { a: [] }, { a: {}, b: 1 }, { a: { b: {} } }, [null], [undefined],
+    ]; // biome-ignore format: a list
+    const keys = trees.map((tree) => structureKey(tree, isNumber));
+    assert.equal(new Set(keys).size, trees.length);
+  });
+});
+
+describe("map, leaves and reduce", () => {
+  test("map keeps the type of the tree", () => {
+    const params = { w: [1, 2] as [number, number], b: null, c: { d: 3 } };
+    const texts = map(isNumber, String, params);
+    const typed: { w: [string, string]; b: null; c: { d: string } } = texts;
+    assert.deepEqual(typed, { w: ["1", "2"], b: null, c: { d: "3" } });
+    const check: MapTree<number | null, number, string> = "x";
+    assert.ok(check);
+  });
+
+  test("map of several trees pairs what stands in the same place, whatever the order of keys", () => {
+    const sum = map(isNumber, (a, b, c) => `${a + b}${c}`, { x: 1, y: [2] }, { y: [20], x: 10 }, { x: "i", y: ["j"] });
+    assert.deepEqual(sum, { x: "11i", y: ["22j"] });
+  });
+
+  test("leaves and reduce go by sorted key", () => {
+    assert.deepEqual(leaves({ b: 1, a: 2 }, isNumber), [2, 1]);
+    assert.equal(
+      reduce(isNumber, (text, x) => text + x, { b: 1, a: [2, 3] }, ""),
+      "231",
+    );
+  });
+});
+
+describe("errors say where", () => {
+  test("a leaf of the wrong kind", () => {
+    const tree = { layers: [{ w: 1 }, { w: "relu" }] };
+    assert.throws(() => flatten(tree, isNumber, "grad"), {
+      name: "ArgumentError",
+      message:
+        'grad: layers[1].w is the string "relu", neither a leaf nor an object or array of leaves; ' +
+        "take it out and pass it separately.",
+    });
+    assert.throws(() => flatten({ "a b": new Date() }, isNumber), /\["a b"\] is an instance of Date.*registerClass/);
+    assert.throws(() => flatten(true, isNumber), /the tree is the boolean true/);
+  });
+
+  test("trees that differ", () => {
+    const first = { a: { b: [1, 2] }, c: 3 };
+    const differs = (other: unknown) => () => map(isNumber, (x) => x, first, other);
+    assert.throws(differs({ a: { b: [1] }, c: 3 }), {
+      name: "ArgumentError",
+      message: "tree.map: the trees differ at a.b: the first has an array of 2, tree 2 has an array of 1.",
+    });
+    assert.throws(differs({ a: 1, c: 3 }), /at a: the first has an object with key b, tree 2 has the number 1/);
+    assert.throws(differs({ a: { b: [1, 2] } }), /at the top: .* keys a, c, tree 2 has an object with key a/);
+    assert.throws(differs(null), /at the top/);
+    assert.throws(() => map(isNumber, (x) => x, [null], [1]), /at \[0\]: the first has null, tree 2 has the number 1/);
+  });
+
+  test("a tree that contains itself", () => {
+    const tree: Record<string, unknown> = { a: 1 };
+    tree.self = { back: [tree] };
+    assert.throws(() => flatten(tree, isNumber, "jit"), {
+      name: "ArgumentError",
+      message: "jit: the tree contains itself, at self.back[0].",
+    });
+  });
+});
+
+describe("registered classes", () => {
+  class Dense {
+    constructor(
+      readonly weights: unknown,
+      readonly activation: string,
+    ) {}
+  }
+  registerClass(Dense, {
+    name: "Dense",
+    children: (dense) => ({ weights: dense.weights }),
+    data: (dense) => dense.activation,
+    rebuild: ({ weights }, activation) => new Dense(weights, activation),
+  });
+
+  test("are rebuilt as themselves, with their data", () => {
+    const mapped = map(isNumber, (x) => x + 1, [new Dense({ w: 1 }, "relu")]) as unknown as Dense[];
+    assert.ok(mapped[0] instanceof Dense);
+    assert.deepEqual(mapped[0], new Dense({ w: 2 }, "relu"));
+  });
+
+  test("have their data in the structure, and appear in paths", () => {
+    const key = (activation: string) => structureKey(new Dense(1, activation), isNumber);
+    assert.equal(key("relu"), key("relu"));
+    assert.notEqual(key("relu"), key("tanh"));
+    assert.equal(pathOf(flatten([new Dense([1], "relu")], isNumber).structure, 0), "[0].weights[0]");
+  });
+
+  test("of the same name are told apart", () => {
+    const make = () => {
+      class Box {
+        value = 1;
+      }
+      registerClass(Box, { name: "Box", children: ({ value }) => ({ value }), rebuild: () => new Box() });
+      return structureKey(new Box(), isNumber);
+    };
+    assert.notEqual(make(), make());
+  });
+
+  test("do not speak for their subclasses, and register once", () => {
+    class Special extends Dense {}
+    assert.throws(() => flatten(new Special(1, ""), isNumber), ArgumentError);
+    const entry = { name: "Dense", children: () => ({}), rebuild: () => new Dense(0, "") };
+    assert.throws(() => registerClass(Dense, entry), /Dense is registered already/);
+  });
+});
