@@ -1,15 +1,27 @@
-/** The public surface of `pumice`. */
-export {
-  ArgumentError,
-  DeviceError,
-  DeviceLostError,
-  DisposedError,
-  DTypeError,
-  FormatError,
-  OutOfMemoryError,
-  PumiceError,
-  ShapeError,
-  SizeMismatchError,
-  UnsupportedError,
-} from "./core/errors.js";
+/** `pumice`: tensors on any GPU. What is exported here is the public surface. */
+export type { Complex, DType, Scalar, ScalarOf, TypedArrayOf } from "./core/dtype.js";
+export * from "./core/errors.js";
+export type { Shape } from "./core/shape.js";
+export { newAxis } from "./core/slice.js";
 export { version } from "./core/version.js";
+export * as io from "./io/index.js";
+export {
+  arange,
+  type CreationOptions,
+  concat,
+  eye,
+  fromBytes,
+  full,
+  fullLike,
+  linspace,
+  ones,
+  onesLike,
+  stack,
+  tensor,
+  zeros,
+  zerosLike,
+} from "./tensor/creation.js";
+export { defaultDevice, devices, setDefaultDevice, withDevice } from "./tensor/devices.js";
+export { explain } from "./tensor/explain.js";
+export * from "./tensor/methods/index.js";
+export { type Nested, type Operand, type ReduceOptions, Tensor, where } from "./tensor/tensor.js";

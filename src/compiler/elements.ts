@@ -190,6 +190,12 @@ function compareValues(k: KernelBuilder, how: Comparison, a: Value, b: Value): V
 function shift(k: KernelBuilder, direction: "left" | "right", a: Element, distance: Element): Element {
   const { bits } = DTYPES[a.dtype];
   const type = a.value.type;
+  const opcode = direction === "left" ? "shl" : "shr";
+  const known = distance.value.op === "constant" ? Number(distance.value.attribute) : -1;
+  if (known >= 0 && known < bits) {
+    const plain = k.constant(type === "i64" || type === "u64" ? type : "u32", known);
+    return { dtype: a.dtype, value: wrap(k, a.dtype, k.binary(opcode, a.value, plain)) };
+  }
   const tooFar = k.compare("ge", distance.value, k.constant(type, bits));
   const isNegative = isSigned(a.dtype)
     ? k.compare("lt", distance.value, k.constant(type, 0))
@@ -197,7 +203,7 @@ function shift(k: KernelBuilder, direction: "left" | "right", a: Element, distan
   const isOut = k.binary("or", tooFar, isNegative);
   const safe = k.select(isOut, k.constant(type, 0), distance.value);
   const by = type === "i64" || type === "u64" ? safe : k.convert("u32", safe);
-  const shifted = k.binary(direction === "left" ? "shl" : "shr", a.value, by);
+  const shifted = k.binary(opcode, a.value, by);
   const last = k.constant(type === "i64" || type === "u64" ? type : "u32", bits - 1);
   const signs = direction === "right" && isSigned(a.dtype) ? k.binary("shr", a.value, last) : k.constant(type, 0);
   return { dtype: a.dtype, value: wrap(k, a.dtype, k.select(isOut, signs, shifted)) };

@@ -45,10 +45,7 @@ export function floatRemainder(k: KernelBuilder, scalar: ScalarOps<Value>, a: Va
     [start, k.select(isLess, i(0), gap)],
     (_, [remainder, left]) => {
       const step = k.binary("min", left, i(spare));
-      return [
-        k.binary("irem", k.binary("shl", remainder, distance(step)), by),
-        k.binary("sub", left, step),
-      ];
+      return [k.binary("irem", k.binary("shl", remainder, distance(step)), by), k.binary("sub", left, step)];
     },
     { exitWhen: ([, left]) => k.compare("le", left, i(0)) },
   );

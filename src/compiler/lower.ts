@@ -7,7 +7,6 @@
  * the row alone is computed once per row, before the columns: that is how softmax becomes one kernel.
  */
 
-import { DTYPES, type DType, isFloat } from "../core/dtype.js";
 import {
   type Atom,
   add as addIndex,
@@ -25,6 +24,7 @@ import type { Reading, ReduceOp } from "../graph/primitive.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "./elements.js";
 import { type CombineOp, type Kernel, KernelBuilder, type Value } from "./ir.js";
+import { identityOf } from "./split.js";
 
 export interface Group {
   readonly result: Node;
@@ -85,14 +85,14 @@ export function lowerGroup(group: Group, name: string, settings: ElementSettings
   return { kernel: k.finish(), buffers: lowering.order() };
 }
 
-/** What combines two partial results, and what it starts from. */
-const reductions: Record<ReduceOp, { combine: CombineOp; identity: (dtype: DType) => number | boolean | bigint }> = {
-  sum: { combine: "add", identity: () => 0 },
-  product: { combine: "mul", identity: () => 1 },
-  max: { combine: "max", identity: (dtype) => (isFloat(dtype) ? -Infinity : DTYPES[dtype].min) },
-  min: { combine: "min", identity: (dtype) => (isFloat(dtype) ? Infinity : DTYPES[dtype].max) },
-  all: { combine: "and", identity: () => true },
-  any: { combine: "or", identity: () => false },
+/** What combines two partial results. */
+const combining: Record<ReduceOp, CombineOp> = {
+  sum: "add",
+  product: "mul",
+  max: "max",
+  min: "min",
+  all: "and",
+  any: "or",
 };
 
 interface ReductionLoop {
@@ -313,8 +313,8 @@ class Lowering {
   ): Element {
     const { k } = this;
     const { extent, variable, at } = this.reductionLoop(node, index);
-    const { combine, identity } = reductions[op];
-    const start = k.constant(computeType(node.dtype), identity(node.dtype));
+    const combine = combining[op];
+    const start = k.constant(computeType(node.dtype), identityOf(op, node.dtype));
     const step = ([accumulator]: readonly Value[]) => {
       const { value } = this.element(node.inputs[0], at, gate);
       return [k.binary(combine, accumulator, value)];

@@ -8,7 +8,9 @@
 import { atomsOf, type IndexExpr, IndexSpace, keyOf, unravel } from "../core/index-expr.js";
 import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
+import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { type Group, symbolicIndex } from "./lower.js";
+import { type SplitWish, splitReductions } from "./split.js";
 
 /** What is good on a target. */
 export interface TargetProfile {
@@ -18,10 +20,22 @@ export interface TargetProfile {
   readonly minRows: number;
   /** Nodes in one kernel, at most. */
   readonly maxNodes: number;
+  /** When to do a reduction in two steps. */
+  readonly split: SplitWish;
 }
 
-export const gpuProfile: TargetProfile = { maxLanes: 256, minRows: 64, maxNodes: 400 };
-export const cpuProfile: TargetProfile = { maxLanes: 1, minRows: 4, maxNodes: 400 };
+export const gpuProfile: TargetProfile = {
+  maxLanes: 256,
+  minRows: 64,
+  maxNodes: 400,
+  split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastPerChunk: 1024 },
+};
+export const cpuProfile: TargetProfile = {
+  maxLanes: 1,
+  minRows: 4,
+  maxNodes: 400,
+  split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
+};
 
 /** Additions a load is worth: computing again what costs less is cheaper than storing it. */
 const LOAD_COST = 24;
@@ -52,6 +66,7 @@ const resultOf = (task: Task): Node => (task.kind === "group" ? task.group.resul
 
 /** The tasks that compute the roots, in the order to run them. */
 export function schedule(roots: readonly Node[], profile: TargetProfile): Task[] {
+  splitReductions(roots, profile.split);
   const order = pendingInOrder(roots).filter((node) => node.storage === null);
   const position = new Map(order.map((node, i) => [node, i]));
   const stored = new Set<Node>(roots.filter((node) => node.storage === null));
@@ -152,7 +167,8 @@ function surveyFrom(
     if (keys.has(key)) continue;
     keys.add(key);
     const isTooMany = !nodes.has(node) && nodes.size >= maxNodes && node.inputs.length > 0;
-    if (isTooMany || node.primitive.kind === "routine") {
+    const isApart = node.primitive.kind === "routine" || (node.primitive === storedPrimitive && node !== result);
+    if (isTooMany || isApart) {
       cuts.add(node);
       continue;
     }

@@ -1,8 +1,8 @@
 /**
- * The decimal digits of floats, for printing: as few as still name the number in its own dtype (0.1 in f32 is "0.1", not
- * 0.10000000149…), and not more than a precision allows. The rules are those of NumPy's Dragon4, so the digits are too:
- * of the two decimals around the number take the one that reads back as it; if both or neither do, the nearer; in the
- * middle, the even one. format.ts lays the digits out.
+ * The decimal digits of floats, for printing: as few as still name the number in its own dtype (0.1 in f32 is "0.1",
+ * not 0.10000000149…), and not more than a precision allows. The rules are those of NumPy's Dragon4, so the digits are
+ * too: of the two decimals around the number take the one that reads back as it; if both or neither do, the nearer; in
+ * the middle, the even one. format.ts lays the digits out.
  */
 import { roundTo } from "./cast.js";
 import type { DType } from "./dtype.js";

@@ -1,8 +1,8 @@
 /**
- * Which dtype an operation on mixed operands computes in. One lattice, JAX's: a dtype points at the next wider ones, and
- * two dtypes meet in the lowest one that both reach. JavaScript numbers are weak: they enter low in the lattice, at i* or
- * f*, so they take the dtype of the tensor they meet. docs/dtypes.md shows the resulting table and explains the choices.
- * The graph's dtype rules call this.
+ * Which dtype an operation on mixed operands computes in. One lattice, JAX's: a dtype points at the next wider ones,
+ * and two dtypes meet in the lowest one that both reach. JavaScript numbers are weak: they enter low in the lattice, at
+ * i* or f*, so they take the dtype of the tensor they meet. docs/dtypes.md shows the resulting table and explains the
+ * choices. The graph's dtype rules call this.
  */
 import { DTYPE_NAMES, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
 import { DTypeError } from "./errors.js";

@@ -1,7 +1,7 @@
 /**
- * Lets instances of a class be nodes of trees: a class says which of its parts are trees, what else it needs, and how to
- * make it anew. The entry lives on the class itself, under a symbol, so there is no registry to keep in step. tree.ts
- * looks entries up; users reach `registerClass` through it.
+ * Lets instances of a class be nodes of trees: a class says which of its parts are trees, what else it needs, and how
+ * to make it anew. The entry lives on the class itself, under a symbol, so there is no registry to keep in step.
+ * tree.ts looks entries up; users reach `registerClass` through it.
  */
 import { ArgumentError } from "./errors.js";
 

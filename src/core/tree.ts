@@ -1,6 +1,6 @@
 /**
- * Trees: parameters, states and arguments as nested plain objects and arrays with leaves in them. Transforms and jit see
- * a tree as a list of leaves and a structure to put them back into; that is all this does, for any kind of leaf.
+ * Trees: parameters, states and arguments as nested plain objects and arrays with leaves in them. Transforms and jit
+ * see a tree as a list of leaves and a structure to put them back into; that is all this does, for any kind of leaf.
  *
  * - null and undefined are empty trees: they hold no leaf and come back as they were (an optional bias, say).
  * - Leaves are listed by *sorted* key, so {w, b} and {b, w} have the same leaves in the same order and share one
@@ -150,7 +150,7 @@ function openContainer(source: unknown): Container | undefined {
 function sortedEntries(object: Readonly<Record<string, unknown>>) {
   const written = Object.keys(object);
   const order = written.map((_, i) => i);
-  // Sorting is skipped for the many objects that are small and in order; flatten runs on every call of a jitted function.
+  // Most objects are small and in order, and flatten runs on every call of a jitted function.
   if (written.every((key, i) => i === 0 || written[i - 1] < key)) {
     return { keys: written, order, children: written.map((key) => object[key]) };
   }

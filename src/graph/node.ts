@@ -21,26 +21,41 @@ export interface DeviceHandle {
 export class Node {
   /** The computed value; null while the node waits. */
   storage: Storage | null = null;
+  /** Pending nodes that read this one, and tensors that hold it: memory is freed early only when there are none. */
+  users = 0;
+  handles = 0;
   /** Length of the longest chain of operations behind this node that have not run. */
   depth: number;
 
   constructor(
     readonly primitive: Primitive,
     /** Static parameters: axes, paddings, constants. Part of the program's identity. */
-    readonly params: Readonly<Record<string, unknown>>,
+    public params: Readonly<Record<string, unknown>>,
     public inputs: readonly Node[],
     readonly shape: readonly number[],
     readonly dtype: DType,
     readonly device: DeviceHandle,
   ) {
     let depth = 0;
-    for (const input of inputs) depth = Math.max(depth, input.depth);
+    for (const input of inputs) {
+      depth = Math.max(depth, input.depth);
+      input.users++;
+    }
     this.depth = depth + 1;
+  }
+
+  /** Computes the same value another way. Shape and dtype stay. */
+  replaceInputs(inputs: readonly Node[], params: Readonly<Record<string, unknown>>): void {
+    for (const input of this.inputs) input.users--;
+    for (const input of inputs) input.users++;
+    this.inputs = inputs;
+    this.params = params;
   }
 
   /** Turns the node into a leaf that holds its value. */
   realize(storage: Storage): void {
     this.storage = storage;
+    for (const input of this.inputs) input.users--;
     this.inputs = [];
     this.depth = 0;
   }

@@ -1,15 +1,16 @@
 /** Making tensors: from values, and from rules that need no memory. */
-import type { DType, Scalar } from "../core/dtype.js";
-import { ArgumentError, ShapeError } from "../core/errors.js";
+import { DTYPES, type DType, type Scalar } from "../core/dtype.js";
+import { ArgumentError, ShapeError, SizeMismatchError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
+import { encodeValues } from "../core/storage.js";
 import { Node } from "../graph/node.js";
 import { buffer, iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
 import type { Backend } from "./backend.js";
 import { backendOf, broadcastNode, castNode, checkOneDevice, makeNode, scalarNode } from "./build.js";
 import { backendFor } from "./devices.js";
-import { dtypeOfTypedArray, encodeArray, flattenNested } from "./storage.js";
+import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
 import { type Nested, Tensor, where } from "./tensor.js";
 
 export interface CreationOptions<D extends DType = DType> {
@@ -38,7 +39,23 @@ export function tensor<D extends DType = "f32">(
     throw new ShapeError(`tensor: ${flat.values.length} values for the shape ${formatShape(shape)}.`);
   }
   const dtype = options.dtype ?? (flat.values.length ? resultType(flat.values, "tensor") : "f32");
-  return new Tensor<D>(storedNode(backend, encodeArray(dtype, flat.values), shape, dtype));
+  return new Tensor<D>(storedNode(backend, encodeValues(flat.values, dtype, "tensor"), shape, dtype));
+}
+
+/** A tensor over bytes as they lie in memory: little-endian, row-major. They are copied. */
+export function fromBytes<D extends DType>(
+  bytes: Uint8Array,
+  shape: Shape,
+  dtype: D,
+  options: { readonly device?: string } = {},
+): Tensor<D> {
+  const needed = sizeOf(checkShape(shape, "fromBytes")) * DTYPES[dtype].bytes;
+  if (bytes.byteLength !== needed) {
+    throw new SizeMismatchError(
+      `fromBytes: ${bytes.byteLength} bytes for ${formatShape(shape)} of ${dtype}, which has ${needed}.`,
+    );
+  }
+  return new Tensor<D>(storedNode(backendFor(options.device), bytes, shape, dtype));
 }
 
 function storedNode(backend: Backend, bytes: Uint8Array, shape: Shape, dtype: DType): Node {

@@ -5,7 +5,6 @@
 import {
   DTYPES,
   type DType,
-  isComplex,
   isFloat,
   isInteger,
   type Scalar,
@@ -26,6 +25,7 @@ import {
   sizeOf,
 } from "../core/shape.js";
 import { type IndexArgument, parseIndexing } from "../core/slice.js";
+import { dataOf, elementAt } from "../core/storage.js";
 import type { Node } from "../graph/node.js";
 import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
 import * as E from "../graph/primitives/elementwise.js";
@@ -33,7 +33,6 @@ import * as M from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
 import type { DeviceStorage } from "./backend.js";
 import { backendOf, broadcastNode, castNode, checkOneDevice, derive, makeNode, meet, reshapeNode } from "./build.js";
-import { decodeArray } from "./storage.js";
 
 /** What stands where a tensor may: a tensor, or a JavaScript value that takes the dtype of the tensor it meets. */
 export type Operand = Tensor | Scalar;
@@ -54,6 +53,7 @@ export class Tensor<D extends DType = DType> {
   /** @internal Use `tensor()`, `zeros()` and the other creation functions. */
   constructor(node: Node) {
     this.current = node;
+    node.handles++;
   }
 
   /** @internal */
@@ -89,25 +89,32 @@ export class Tensor<D extends DType = DType> {
   async data(): Promise<TypedArrayOf<D>> {
     const backend = backendOf(this.node);
     backend.realize([this.node]);
-    return decodeArray(this.dtype, await backend.read(this.node.storage as DeviceStorage)) as TypedArrayOf<D>;
+    return dataOf(await backend.read(this.node.storage as DeviceStorage), this.dtype) as TypedArrayOf<D>;
   }
 
   /** The same, blocking. */
   dataSync(): TypedArrayOf<D> {
     const backend = backendOf(this.node);
     backend.realize([this.node]);
-    return decodeArray(this.dtype, backend.readSync(this.node.storage as DeviceStorage)) as TypedArrayOf<D>;
+    return dataOf(backend.readSync(this.node.storage as DeviceStorage), this.dtype) as TypedArrayOf<D>;
+  }
+
+  /** The bytes of the elements as they lie on the device: little-endian, row-major. */
+  async bytes(): Promise<Uint8Array> {
+    const backend = backendOf(this.node);
+    backend.realize([this.node]);
+    return await backend.read(this.node.storage as DeviceStorage);
   }
 
   /** The only element. */
   async item(): Promise<ScalarOf<D>> {
     this.checkSingle();
-    return scalarAt(await this.data(), this.dtype, 0) as ScalarOf<D>;
+    return elementAt(await this.data(), this.dtype, 0) as ScalarOf<D>;
   }
 
   itemSync(): ScalarOf<D> {
     this.checkSingle();
-    return scalarAt(this.dataSync(), this.dtype, 0) as ScalarOf<D>;
+    return elementAt(this.dataSync(), this.dtype, 0) as ScalarOf<D>;
   }
 
   /** Nested arrays. */
@@ -125,9 +132,16 @@ export class Tensor<D extends DType = DType> {
     return this;
   }
 
-  /** Frees the memory now, unless a pending operation still needs it. */
+  /**
+   * Frees the memory now, when no other tensor and no pending operation needs it; otherwise the garbage collector will.
+   * Disposing twice is harmless.
+   */
   dispose(): void {
+    const node = this.current;
+    if (!node) return;
     this.current = null;
+    node.handles--;
+    if (node.handles === 0 && node.users === 0) (node.storage as DeviceStorage | null)?.dispose();
   }
 
   [Symbol.dispose](): void {
@@ -498,7 +512,7 @@ export class Tensor<D extends DType = DType> {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     if (!this.current) return "Tensor { disposed }";
     const data = this.dataSync();
-    const text = formatArray((i) => scalarAt(data, this.dtype, i), this.shape, this.dtype, {
+    const text = formatArray((i) => elementAt(data, this.dtype, i), this.shape, this.dtype, {
       indent: 7,
       separator: ", ",
     });
@@ -582,16 +596,11 @@ function widened(dtype: DType): DType {
   return dtype === "u8" || dtype === "u16" ? "u32" : dtype;
 }
 
-function scalarAt(data: TypedArrayOf, dtype: DType, i: number): Scalar {
-  if (isComplex(dtype)) return { re: data[2 * i] as number, im: data[2 * i + 1] as number };
-  return dtype === "bool" ? data[i] !== 0 : data[i];
-}
-
 function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {
   let position = 0;
   const level = (axis: number): Nested<Scalar> =>
     axis === shape.length
-      ? scalarAt(data, dtype, position++)
+      ? elementAt(data, dtype, position++)
       : Array.from({ length: shape[axis] }, () => level(axis + 1));
   return level(0);
 }

@@ -91,11 +91,12 @@ describe("structure keys", () => {
   });
 
   test("differ for different structures", () => {
+    // biome-ignore format: rows read best
     const trees: unknown[] = [
       1, null, undefined, [], {}, [1], [[1]], [1, 1], [[1], 1], [1, [1]], [[], 1], [[1, 1]], { a: 1 }, { b: 1 },
       { a: [1] }, [{ a: 1 }], { a: { b: 1 } }, { a: 1, b: 1 }, { "a,b": 1 }, { "a(": 1 }, { "": 1 }, { '"a"': 1 },
       { a: null }, { a: undefined }, { a: {} }, { a: [] }, { a: {}, b: 1 }, { a: { b: {} } }, [null], [undefined],
-    ]; // biome-ignore format: a list
+    ];
     const keys = trees.map((tree) => structureKey(tree, isNumber));
     assert.equal(new Set(keys).size, trees.length);
   });

@@ -1,13 +1,14 @@
 /**
  * Correctly rounded division and square root on targets whose own are only close.
  *
- * Vulkan lets f32 division be 2.5 ulp off and square root about as much; WebAssembly and JavaScript round correctly, and
- * there these functions are the plain operation. Elsewhere the result is refined: the remainder a - q b (or x - s²) is
- * computed exactly with Dekker's product, one Newton step brings the result next to the true value, and the exact
+ * Vulkan lets f32 division be 2.5 ulp off and square root about as much; WebAssembly and JavaScript round correctly,
+ * and there these functions are the plain operation. Elsewhere the result is refined: the remainder a - q b (or x - s²)
+ * is computed exactly with Dekker's product, one Newton step brings the result next to the true value, and the exact
  * remainder of that then tells which neighbour is nearest. A quotient or root is never halfway between two floats of
  * its own precision, so no ties arise, except when a quotient is rounded again into a denormal (see `divide`).
  *
- * `divide` and `squareRoot` take any operands. `divideNormal` is half the work, for library code that knows its operands.
+ * `divide` and `squareRoot` take any operands. `divideNormal` is half the work, for library code that knows its
+ * operands.
  */
 import type { Pair } from "./error-free.js";
 import { constants, formats, isSignSet, powerOfTwo, scaleByPowerOfTwo, signWord, withSignWord } from "./float-parts.js";

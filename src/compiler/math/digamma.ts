@@ -6,8 +6,8 @@
  *   x >= 4 (f32), 8   log x - 1/(2x) - V(1/x²) / x².
  *   x < 0             reflection: digamma(x) = digamma(1 - x) - pi / tan(pi x).
  *
- * One division serves the first four rows; reflection needs a second. At ±0 the value is ∓infinity, at the other poles NaN,
- * as in SciPy. Next to the roots left of zero the error is small in absolute, not in relative terms.
+ * One division serves the first four rows; reflection needs a second. At ±0 the value is ∓infinity, at the other poles
+ * NaN, as in SciPy. Next to the roots left of zero the error is small in absolute, not in relative terms.
  */
 import { divideNormal } from "./correct-rounding.js";
 import { constants, isSignSet } from "./float-parts.js";

@@ -1,12 +1,12 @@
 /**
  * erf, erfc and erfInv.
  *
- * erf: up to 0.9 the odd polynomial x + x P(x²); beyond, 1 - exp(p(|x|)) with a polynomial p for log(erfc), fitted where
- * it matters, since erfc is soon too small to show next to 1. This costs no division.
+ * erf: up to 0.9 the odd polynomial x + x P(x²); beyond, 1 - exp(p(|x|)) with a polynomial p for log(erfc), fitted
+ * where it matters, since erfc is soon too small to show next to 1. This costs no division.
  *
- * erfc, which must keep relative precision down to the denormals: exp(-x²) times erfcx(x) = t Q(t), t = 1 / (x + 3), one
- * polynomial for the whole range (the change of variable goes back to Schonfelder 1978). x² is formed exactly, as a pair,
- * since its error times 700 would show. Below 1/2 it is 1 - erf(x), and 2 - erfc(-x) on the left.
+ * erfc, which must keep relative precision down to the denormals: exp(-x²) times erfcx(x) = t Q(t), t = 1 / (x + 3),
+ * one polynomial for the whole range (the change of variable goes back to Schonfelder 1978). x² is formed exactly, as a
+ * pair, since its error times 700 would show. Below 1/2 it is 1 - erf(x), and 2 - erfc(-x) on the left.
  *
  * erfInv: x F(w) with w = -log(1 - x²), in pieces in w and sqrt(w) (Giles 2010; the coefficients are our own). Their
  * coefficients are selected, so that one evaluation serves all pieces.
@@ -48,7 +48,7 @@ const logErfcCoefficients = {
   ],
 } as const;
 
-/** exp(x²) erfc(x) / t in t - centre, t = 1 / (x + 3), for x from 0.5 to 10.1 and 27.3: right to 2^-29.3 and 2^-58.8. */
+/** exp(x²) erfc(x) / t in t - centre, t = 1 / (x + 3), for x from 0.5 up to `end`: right to 2^-29.3 and 2^-58.8. */
 const scaledErfc = {
   f32: {
     centre: 0.145355224609375,

@@ -2,9 +2,9 @@
  * lgamma: the logarithm of |gamma(x)|.
  *
  *   1 <= x <= 2       (x - 1) (x - 2) S(x), which is right near both zeros.
- *   x < 1, x > 2      the recurrence gamma(x + 1) = x gamma(x) leads there at the price of a logarithm: of x below 1, of a
- *                     product of x - 1, x - 2 … above 2. Next to the zeros at 1 and 2 the leading terms of the two parts
- *                     cancel; they are merged before they are added.
+ *   x < 1, x > 2      the recurrence gamma(x + 1) = x gamma(x) leads there at the price of a logarithm: of x below 1,
+ *                     of a product of x - 1, x - 2 … above 2. Next to the zeros at 1 and 2 the leading terms of the two
+ *                     parts cancel; they are merged before they are added.
  *   x >= 4 (f32), 8   Stirling's formula, (x - 1/2) (log x - 1) + constant + W(1/x²) / x.
  *   x < 0             reflection: lgamma(x) = -log(|x sin(pi x)| / pi) - lgamma(-x).
  *
@@ -59,7 +59,7 @@ const stirlingConstant = 0.4189385332046727;
 /** Where the expansion at infinity takes over. */
 export const largeFrom = { f32: 4, f64: 8 } as const;
 
-/** x less a whole number of steps, brought to (1, 2] if it lay between 2 and `largeFrom`; what is done at each step. */
+/** An x between 2 and `largeFrom` taken down to (1, 2] in steps of 1; `visit` learns where each step taken ends. */
 export function stepDown<V>(k: ScalarOps<V>, x: V, type: FloatType, visit: (isTaken: V, y: V) => void): V {
   const c = constants(k, type);
   let y = x;
@@ -72,7 +72,7 @@ export function stepDown<V>(k: ScalarOps<V>, x: V, type: FloatType, visit: (isTa
   return y;
 }
 
-/** x minus the nearest integer, exactly, and |sin(pi x)| / pi, or with its sign if the distance is signed. */
+/** sin(pi r) / pi for |r| <= 1/2, r being the distance of x to the nearest integer; |sin(pi x)| is |sin(pi r)|. */
 export function sinPiOverPi<V>(k: ScalarOps<V>, distance: V, type: FloatType): V {
   const square = k.mul(distance, distance);
   return k.mul(distance, polynomial(k, square, sineCoefficients[type], type));
@@ -96,7 +96,7 @@ function lgammaOfPositive<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const exponentHigh = mul(exponent, c(ln2[type].high));
   const curvature = sub(halfSquare, add(rest, mul(exponent, c(ln2[type].low))));
 
-  // Below 1 the logarithm is subtracted. Near 1 and 2, where f = x - 1 or x - 2, the sum middle ± f is f (± (1 - S) + f S).
+  // Below 1 the logarithm is subtracted. Near 1 and 2, where f = x - 1 or x - 2, middle ± f = f (± (1 - S) + f S).
   const signed = (v: V) => select(isBelow, k.neg(v), v);
   const isNearZero = k.and(k.eq(exponent, c(0)), k.ne(f, c(0)));
   const merged = mul(f, add(signed(sub(one, s)), mul(f, s)));

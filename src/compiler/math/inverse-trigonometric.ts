@@ -90,7 +90,7 @@ export function atan2<V>(k: ScalarOps<V>, y: V, x: V, type: FloatType): V {
   const isSteep = gt(height, width);
   const isLeft = isSignSet(k, x, type);
 
-  // Two zeros count as 0 / 1, an infinity and a finite number too, two infinities as 1 / 1; the quarter avoids overflow.
+  // Two zeros count as 0 / 1, a finite number and an infinity too, two infinities as 1 / 1; scaling avoids overflow.
   const smaller = select(isSteep, width, height);
   const larger = select(isSteep, height, width);
   const isInfinite = eq(larger, infinity);

@@ -1,10 +1,10 @@
 /**
  * log, log2, log10 and log1p.
  *
- * x = 2^n m with m in [sqrt(1/2), sqrt(2)), and log x = n ln 2 + log1p(f) with f = m - 1 exact. log1p(f) is
- * f - f²/2 + r(f): f32 takes r = f³ P(f) with a minimax P and so needs no division; f64, where P would have 20 terms, uses
- * s = f / (2 + f) and r = s (f²/2 + R(s²)) with 7 (the identity behind fdlibm's e_log.c; the coefficients are our own).
- * n ln 2 is added in two parts, the small one first.
+ * x = 2^n m with m in [sqrt(1/2), sqrt(2)), and log x = n ln 2 + log1p(f) with f = m - 1 exact. log1p(f) is f - f²/2 +
+ * r(f): f32 takes r = f³ P(f) with a minimax P and so needs no division; f64, where P would have 20 terms, uses s = f /
+ * (2 + f) and r = s (f²/2 + R(s²)) with 7 (the identity behind fdlibm's e_log.c; the coefficients are our own). n ln 2
+ * is added in two parts, the small one first.
  *
  * log2 and log10 multiply by 1/ln 2 or 1/ln 10 in two parts, keeping the error of f - f²/2, so that exact powers give
  * exact integers. log1p forms 1 + x with its rounding error and feeds the error back into f.
@@ -50,7 +50,7 @@ export function logTerms<V>(k: ScalarOps<V>, x: V, type: FloatType): { exponent:
 }
 
 /** exponent * ln 2 + log1p(f + low): the end of every logarithm here. `low` is at most an ulp of 1 + f. */
-export function logFromParts<V>(k: ScalarOps<V>, exponent: V, f: V, low: V | undefined, type: FloatType): V {
+function logFromParts<V>(k: ScalarOps<V>, exponent: V, f: V, low: V | undefined, type: FloatType): V {
   const { add, sub, mul } = k;
   const c = constants(k, type);
   const { halfSquare, rest } = log1pSeries(k, f, type);

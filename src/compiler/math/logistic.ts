@@ -2,7 +2,8 @@
  * sigmoid and softplus (log1pexp), each through exp of a negative argument, which cannot overflow.
  *
  * sigmoid(x) = 1 / (1 + exp(-x)) for x >= 0 and exp(x) / (1 + exp(x)) below, so that tiny results keep full relative
- * precision down to the denormals; a last step adds what rounding exp and the sum lost. softplus(x) = max(x, 0) + log1p(exp(-|x|)).
+ * precision down to the denormals; a last step adds what rounding exp and the sum lost. softplus(x) = max(x, 0) +
+ * log1p(exp(-|x|)).
  */
 import { divideNormal } from "./correct-rounding.js";
 import { clampForExp, exp, expParts } from "./exponential.js";

@@ -1,6 +1,6 @@
 /**
- * Polynomials by Horner's rule: the fewest operations, and, with the largest coefficient added last, the smallest error.
- * Coefficients come from `scripts/fit-math.py`, constant term first.
+ * Polynomials by Horner's rule: the fewest operations, and, with the largest coefficient added last, the smallest
+ * error. Coefficients, constant term first, come from scripts/fit-math.py.
  */
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 

@@ -1,8 +1,8 @@
 /**
  * pow, with the special cases of C99 (annex F.9.4.4).
  *
- * |x|^y = exp(y log|x|). An error in y log|x| becomes a relative error of the result, and the product reaches 104 (f32) or
- * 745 (f64), so the logarithm is computed as a pair of floats with 10 bits more than the type:
+ * |x|^y = exp(y log|x|). An error in y log|x| becomes a relative error of the result, and the product reaches 104 (f32)
+ * or 745 (f64), so the logarithm is computed as a pair of floats with 10 bits more than the type:
  *
  *   |x| = 2^n z, z from 0.71 to 1.46 falls into one of 8 (f32) or 16 (f64) intervals, each with a short constant c near
  *   1/z, so that r = z c - 1 is exact as a pair and small; then log|x| = n ln 2 - log c + r - r²/2 + r³ Q(r).
@@ -90,7 +90,7 @@ function lookUp<V>(k: ScalarOps<V>, bits: readonly V[], table: readonly number[]
 }
 
 /** log x for positive, finite x as a pair; relative error about 2^-34 (f32) and 2^-63 (f64). */
-export function logPair<V>(k: ScalarOps<V>, x: V, type: FloatType): Pair<V> {
+function logPair<V>(k: ScalarOps<V>, x: V, type: FloatType): Pair<V> {
   const { add, sub, mul } = k;
   const c = constants(k, type);
   const table = logTables[type];

@@ -1,14 +1,14 @@
 /**
  * |x| modulo pi/2 for every finite x, by the method of Payne and Hanek (1983) in 32-bit integers.
  *
- * With |x| = m 2^e, m an integer, only a window of the bits of 2/pi matters: those above it contribute multiples of 4 to
- * m 2^e (2/pi), whole turns, and those below nothing visible. A product of m with the window, kept modulo 4 by the
- * natural wrap-around of the words, gives the quadrant in its top two bits and the fraction of a quadrant below, exactly
- * rounded nowhere. The window is long enough for the f32 and f64 values nearest to a multiple of pi/2 (about 2^-29 and
- * 2^-61 away; Muller, Elementary Functions, ch. 11), so no accuracy is lost however large x is.
+ * With |x| = m 2^e, m an integer, only a window of the bits of 2/pi matters: those above it contribute multiples of 4
+ * to m 2^e (2/pi), whole turns, and those below nothing visible. The product of m with the window, kept modulo 4 by the
+ * natural wrap-around of the words, holds the quadrant in its top two bits and the fraction of a quadrant below. The
+ * window is long enough for the f32 and f64 values nearest to a multiple of pi/2 (about 2^-29 and 2^-61 away; Muller,
+ * Elementary Functions, ch. 11), so no accuracy is lost however large x is.
  *
- * The window slides over the bits of 2/pi by selects, a binary digit of its position at a time. There is no cheaper path for
- * small x, since both would have to be computed; below pi/4 x is left alone.
+ * The window slides over the bits of 2/pi by selects, a binary digit of its position at a time. There is no cheaper
+ * path for small x, since both would have to be computed; below pi/4 x is left alone.
  */
 import { fastTwoSum, type Pair, twoProduct } from "./error-free.js";
 import { constants, formats, signWord } from "./float-parts.js";
@@ -30,8 +30,8 @@ export const halfPi = {
   f64: { high: 1.5707963267948966, low: 6.123233995736766e-17 },
 } as const;
 
+/** Words of the fixed-point result (2 integer bits, then 62 or 126 of fraction) and of the integer m. */
 const reductions = {
-  /** Words of the fixed-point result: 2 integer bits, then 62 or 126 of fraction. */
   f32: { resultWords: 2, mantissaWords: 1 },
   f64: { resultWords: 4, mantissaWords: 2 },
 } as const;
@@ -99,10 +99,12 @@ function fractionToFloat<V>(k: ScalarOps<V>, words: readonly V[], type: FloatTyp
   const { add, mul } = k;
   const scaled = (word: V, weight: number) => mul(k.convert(type, word), k.constant(type, 2 ** weight));
   if (type === "f32") {
-    // 23 bits fit a float exactly; the 6 below them join the next word.
-    const top = scaled(k.and(words[0], k.constant("u32", 0x1fffffc0)), -30);
-    const rest = scaled(k.and(words[0], k.constant("u32", 0x3f)), -30);
-    return fastTwoSum(k, top, add(rest, scaled(words[1], -62)));
+    // 61 bits as 24 + 24 + 13, each exact in a float: next to a multiple of pi/2 only the last two are left.
+    const u = (value: number) => k.constant("u32", value);
+    const top = scaled(k.and(words[0], u(0x1fffffe0)), -30);
+    const middle = scaled(k.or(k.shl(k.and(words[0], u(0x1f)), u(19)), k.shr(words[1], u(13))), -49);
+    const { high, low } = fastTwoSum(k, top, middle);
+    return { high, low: add(low, scaled(k.and(words[1], u(0x1fff)), -62)) };
   }
   const top = fastTwoSum(k, scaled(words[0], -30), scaled(words[1], -62));
   return fastTwoSum(k, top.high, add(top.low, add(scaled(words[2], -94), scaled(words[3], -126))));

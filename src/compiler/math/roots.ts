@@ -1,9 +1,10 @@
 /**
  * cbrt and hypot.
  *
- * cbrt: with |x| = 2^(3n) m and m from 0.35 to 2.83, a polynomial and one Newton (f32) or Halley (f64) step give
- * y close to m^(-1/3). t = m y², cut to half the precision, has an exact cube as a sum of two products, so the remainder
- * m - t³ is exact too, and t + (m - t³) y² / 3 (1 + …) is the root. No division. (Cutting t first is Kahan's idea.)
+ * cbrt: with |x| = 2^(3n) m and m from 0.35 to 2.83, a polynomial and one Newton (f32) or Halley (f64) step give y
+ * close to m^(-1/3). t = m y², cut to half the precision, has an exact cube as a sum of two products, so the remainder
+ * m - t³ is exact too, and with d = (m - t³) y² / 3 the root is t + d + d² y. No division. (Cutting t first is Kahan's
+ * idea.)
  *
  * hypot: sqrt(a² + b²) after scaling by a power of two away from overflow and underflow; the three roundings under the
  * root are halved by it.
@@ -49,8 +50,8 @@ export function cbrt<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const square = mul(t, t);
   const squareLeading = leadingPart(k, square, type);
   const remainder = sub(sub(m, mul(squareLeading, t)), mul(sub(square, squareLeading), t));
-  const third1 = mul(mul(remainder, ySquare), c(1 / 3));
-  const root = add(t, add(third1, mul(mul(third1, third1), y)));
+  const correction = mul(mul(remainder, ySquare), c(1 / 3));
+  const root = add(t, add(correction, mul(mul(correction, correction), y)));
 
   const scale = k.sub(k.convert("i32", third), select(isDenormal, k.constant("i32", lift / 3), k.constant("i32", 0)));
   const result = mul(root, powerOfTwo(k, scale, type));

@@ -16,13 +16,13 @@
  * emitter of fused kernels and the hand-written routines are its callers.
  */
 import { ArgumentError } from "../../core/errors.js";
+import { listOf, type Yield } from "./branches.js";
 import { ByteStream } from "./bytes.js";
 import { encodeLiteral } from "./constants.js";
-import type { Yield } from "./control-flow.js";
 import { FunctionBuilder } from "./function-builder.js";
 import { type FunctionHandle, type Global, type Results, resultList } from "./handles.js";
 import { type Literal, TYPE_CODE, type ValueType } from "./types.js";
-import { Node, type Operand, type Value } from "./value.js";
+import type { Value } from "./value.js";
 
 export interface MemoryOptions {
   readonly module?: string;
@@ -77,7 +77,9 @@ export class ModuleBuilder {
     if (!this.memory) return;
     const { min, max } = this.memory;
     if (!(Number.isInteger(min) && Number.isInteger(max) && min >= 0 && min <= max && max <= MAX_PAGES)) {
-      throw new ArgumentError(`memory: from ${min} to ${max} pages; both are whole, up to ${MAX_PAGES}, the first less`);
+      throw new ArgumentError(
+        `memory: from ${min} to ${max} pages; both are whole, up to ${MAX_PAGES}, the first less`,
+      );
     }
   }
 
@@ -235,9 +237,4 @@ function writeGlobal(s: ByteStream, { global, initial }: { global: Global; initi
   else if (type === "f32") s.f32(value);
   else s.f64(value);
   s.byte(0x0b);
-}
-
-function listOf(outcome: Yield): readonly Operand[] {
-  if (outcome === undefined) return [];
-  return typeof outcome === "object" && !(outcome instanceof Node) ? outcome : [outcome];
 }

@@ -14,6 +14,9 @@ import type { FunctionBuilder } from "./function-builder.js";
 import { decodeHalf, encodeHalf } from "./half.js";
 import type { Value } from "./value.js";
 
+type StoreStatement = Extract<Statement, { kind: "store" }>;
+type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
+
 const LANES = 4;
 
 export function emitWasm(kernel: Kernel): Uint8Array {
@@ -46,7 +49,7 @@ interface VectorPlan {
 }
 
 /** How a value changes from one row, or round, to the next: by a constant, not at all (0), or in no simple way (null). */
-function stepsIn(kernel: Kernel, variable: IRValue): (value: IRValue) => number | null {
+function stepsIn(variable: IRValue): (value: IRValue) => number | null {
   const known = new Map<IRValue, number | null>();
   const step = (value: IRValue): number | null => {
     if (value === variable || (value.op === "row" && variable.op === "row")) return 1;
@@ -68,7 +71,6 @@ function stepsIn(kernel: Kernel, variable: IRValue): (value: IRValue) => number 
     known.set(value, result);
     return result;
   };
-  void kernel;
   return step;
 }
 
@@ -77,32 +79,36 @@ const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 function planVectors(kernel: Kernel): VectorPlan {
   const loops: Loop[] = [];
   const values: IRValue[] = [];
-  const stores: Extract<Statement, { kind: "store" }>[] = [];
+  const stores: StoreStatement[] = [];
+  let isConditional = false;
   const walk = (statements: readonly Statement[]) => {
     for (const statement of statements) {
       if (statement.kind === "let") values.push(statement.value);
       else if (statement.kind === "store") stores.push(statement);
-      else {
+      else if (statement.kind === "loop") {
         loops.push(statement);
         walk(statement.body);
       }
+      // What may or may not happen is left to one row at a time.
+      if (statement.kind === "atomic" || (statement.kind === "store" && statement.gate)) isConditional = true;
+      if (statement.kind === "loop" && statement.exit) isConditional = true;
     }
   };
   walk(kernel.body);
-  if (values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
+  if (isConditional || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
   const isWide = (dtype: DType) => DTYPES[dtype].bytes === 4;
   const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
-    const step = stepsIn(kernel, variable);
+    const step = stepsIn(variable);
     return among.filter((value) => step(value.args[0]) === 1 && isWide(kernel.buffers[value.attribute as number].dtype))
       .length;
   };
   const row: IRValue = { id: -1, op: "row", type: "i32", args: [], attribute: null, depth: 0 };
-  const byRow = stepsIn(kernel, row);
+  const byRow = stepsIn(row);
   const isStoredByRow = stores.every(({ index, buffer }) => byRow(index) === 1 && isWide(kernel.buffers[buffer].dtype));
   const rowCount = sideBySide(row, loads);
   const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
-  const chosen = innermost.filter((loop) => loop.extent >= 2 * LANES && isVectorizable(loop, kernel));
+  const chosen = innermost.filter((loop) => loop.extent >= 2 * LANES && isVectorizable(loop));
   const loopCount = chosen.reduce((sum, loop) => sum + sideBySide(loop.index, loads), 0);
   if (isStoredByRow && rowCount >= loopCount) return { isRowVector: true, loops: new Set() };
   return { isRowVector: false, loops: new Set(chosen) };
@@ -123,7 +129,7 @@ function combiningOp({ value, next }: Loop["accumulators"][number]): BinaryOp | 
   return next.args.filter((arg) => arg === value).length === 1 ? (next.op as BinaryOp) : null;
 }
 
-function isVectorizable(loop: Loop, kernel: Kernel): boolean {
+function isVectorizable(loop: Loop): boolean {
   const combines = loop.accumulators.every((accumulator) => {
     const op = combiningOp(accumulator);
     const { initial } = accumulator;
@@ -133,7 +139,7 @@ function isVectorizable(loop: Loop, kernel: Kernel): boolean {
   const isPrivate = loop.accumulators.every(({ value, next }) =>
     loop.body.every((s) => s.kind !== "let" || s.value === next || !s.value.args.includes(value)),
   );
-  const step = stepsIn(kernel, loop.index);
+  const step = stepsIn(loop.index);
   const stores = loop.body.every((s) => s.kind !== "store" || step(s.index) === 1);
   return combines && isPrivate && stores;
 }
@@ -169,8 +175,12 @@ class BodyEmitter {
   private statements(list: readonly Statement[]): void {
     for (const statement of list) {
       if (statement.kind === "let") this.forms.set(statement.value.id, this.compute(statement.value));
-      else if (statement.kind === "store") this.store(statement.buffer, this.form(statement.index), statement.value);
-      else this.loop(statement);
+      else if (statement.kind === "loop") this.loop(statement);
+      else {
+        const write = () => (statement.kind === "store" ? this.store(statement) : this.atomic(statement));
+        if (statement.gate) this.f.if(this.single(this.form(statement.gate)) as Value<"i32">, write);
+        else write();
+      }
     }
   }
 
@@ -234,10 +244,12 @@ class BodyEmitter {
           this.forms.set(value.id, asForm(state[k], k));
         });
         this.statements(loop.body);
-        return loop.accumulators.map(({ next }, k) => {
-          const form = this.form(next);
-          return kinds[k] === "lanes" ? this.lanes(form, next.type) : this.single(form);
+        const next = loop.accumulators.map((accumulator, k) => {
+          const form = this.form(accumulator.next);
+          return kinds[k] === "lanes" ? this.lanes(form, accumulator.next.type) : this.single(form);
         });
+        if (loop.exit) f.if(this.single(this.form(loop.exit)) as Value<"i32">, () => f.break(...next));
+        return next;
       },
     );
     return results.map(asForm);
@@ -245,7 +257,6 @@ class BodyEmitter {
 
   /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
   private vectorLoop(loop: Loop): void {
-    const { f } = this;
     const whole = loop.extent - (loop.extent % LANES);
     const initial = loop.accumulators.map((accumulator): Form => {
       return { kind: "lanes", value: this.lanes(this.form(accumulator.initial), accumulator.value.type) };
@@ -259,7 +270,6 @@ class BodyEmitter {
       const pair = (a: Value, b: Value) => this.binary(op, type, a, b);
       return { kind: "uniform", value: pair(pair(parts[0], parts[1]), pair(parts[2], parts[3])) };
     });
-    void f;
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
     this.finish(loop, results);
   }
@@ -405,9 +415,10 @@ class BodyEmitter {
     }
   }
 
-  private store(slot: number, index: Form, value: IRValue): void {
+  private store({ buffer: slot, index: at, value }: StoreStatement): void {
     const { f } = this;
     const { dtype } = this.kernel.buffers[slot];
+    const index = this.form(at);
     const form = this.form(value);
     if (index.kind === "uniform") {
       this.storeOne(dtype, this.addressOf(slot, dtype, index.value as Value<"i32">), this.single(form));
@@ -456,6 +467,35 @@ class BodyEmitter {
       default:
         throw new UnsupportedError(`${dtype} is stored as pairs of floats and written one half at a time`);
     }
+  }
+
+  /** Several threads may change an element at once: each tries until nobody was faster. */
+  private atomic({ op, buffer, index, value }: AtomicStatement): void {
+    const { f } = this;
+    const { dtype } = this.kernel.buffers[buffer];
+    const at = this.addressOf(buffer, dtype, this.single(this.form(index)) as Value<"i32">);
+    const operand = this.single(this.form(value));
+    const { type } = value;
+    const wide = wasmType[type] === "i64" || wasmType[type] === "f64";
+    const word = wide ? "i64" : "i32";
+    const isFloat = type === "f32" || type === "f64";
+    const asBits = (x: Value) => (isFloat ? f.op(`${word}.reinterpret_${wasmType[type]}`, x) : x);
+    const fromBits = (x: Value) => (isFloat ? f.op(`${wasmType[type]}.reinterpret_${word}`, x) : x);
+    const load = () => (wide ? f.i64.atomic.load(at) : f.i32.atomic.load(at)) as Value;
+    const seen = f.variable(word, load() as Value<"i32">);
+    f.loop(() => {
+      const before = seen.get() as Value;
+      const wanted = asBits(this.binary(op, type, fromBits(before), operand));
+      const found = wide
+        ? f.i64.atomic.rmw.cmpxchg(at, before as Value<"i64">, wanted as Value<"i64">)
+        : f.i32.atomic.rmw.cmpxchg(at, before as Value<"i32">, wanted as Value<"i32">);
+      f.breakIf(
+        wide
+          ? f.i64.eq(found as Value<"i64">, before as Value<"i64">)
+          : f.i32.eq(found as Value<"i32">, before as Value<"i32">),
+      );
+      seen.set(found as Value<"i32">);
+    });
   }
 
   // ---------------------------------------------------------------------------------------------- one at a time

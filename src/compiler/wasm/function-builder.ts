@@ -175,4 +175,3 @@ for (const name of NAMESPACES) {
     },
   });
 }
-

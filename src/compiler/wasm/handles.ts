@@ -9,7 +9,8 @@ export type Results = ValueType | readonly ValueType[];
 export type Returned<R extends Results> = R extends ValueType
   ? Value<R>
   : R extends readonly []
-    ? void
+    ? // biome-ignore lint/suspicious/noConfusingVoidType: it is what the caller sees as the return type
+      void
     : { -readonly [K in keyof R]: R[K] extends ValueType ? Value<R[K]> : never };
 
 export interface FunctionHandle<P extends readonly ValueType[] = readonly ValueType[], R extends Results = Results> {

@@ -21,6 +21,7 @@ type Letters = { i: "i32"; l: "i64"; f: "f32"; d: "f64"; v: "v128" };
 type Parameters<S> = S extends `${infer L extends keyof Letters}${infer Rest}`
   ? [Operand<Letters[L]>, ...Parameters<Rest>]
   : [];
+// biome-ignore lint/suspicious/noConfusingVoidType: it is what the caller sees as the return type
 type Result<S> = S extends keyof Letters ? Value<Letters[S]> : void;
 
 /** The operands and the result of each instruction in a table, by name. */
@@ -49,7 +50,11 @@ type AllMethods = Methods<typeof SCALAR, []> &
 export type InstructionName = keyof AllMethods;
 
 /** The first step below `P` of each name that begins with it. */
-type Head<N, P extends string> = N extends `${P}.${infer Rest}` ? (Rest extends `${infer H}.${string}` ? H : Rest) : never;
+type Head<N, P extends string> = N extends `${P}.${infer Rest}`
+  ? Rest extends `${infer H}.${string}`
+    ? H
+    : Rest
+  : never;
 
 type Tree<P extends string> = {
   readonly [H in Head<InstructionName, P>]: `${P}.${H}` extends InstructionName
@@ -104,21 +109,27 @@ function methodFor(instruction: Instruction): (recorder: Recorder) => Method {
   switch (instruction.immediates) {
     case "none":
     case "zeros":
-      return (recorder) => (...operands: Operand[]) => recorder.plain(instruction, operands);
+      return (recorder) =>
+        (...operands: Operand[]) =>
+          recorder.plain(instruction, operands);
     case "lane":
-      return (recorder) => (...given: unknown[]) =>
-        recorder.lanes(instruction, given.slice(0, arity) as Operand[], [given[arity] as number]);
+      return (recorder) =>
+        (...given: unknown[]) =>
+          recorder.lanes(instruction, given.slice(0, arity) as Operand[], [given[arity] as number]);
     case "lanes":
-      return (recorder) => (...given: unknown[]) =>
-        recorder.lanes(instruction, given.slice(0, arity) as Operand[], given[arity] as number[]);
+      return (recorder) =>
+        (...given: unknown[]) =>
+          recorder.lanes(instruction, given.slice(0, arity) as Operand[], given[arity] as number[]);
     case "access":
-      return (recorder) => (...given: unknown[]) =>
-        recorder.access(instruction, given.slice(0, arity) as Operand[], given[arity] as Access | undefined);
+      return (recorder) =>
+        (...given: unknown[]) =>
+          recorder.access(instruction, given.slice(0, arity) as Operand[], given[arity] as Access | undefined);
     case "access lane":
-      return (recorder) => (...given: unknown[]) => {
-        const [lane, access] = given.slice(arity) as [number, Access | undefined];
-        return recorder.access(instruction, given.slice(0, arity) as Operand[], access, lane);
-      };
+      return (recorder) =>
+        (...given: unknown[]) => {
+          const [lane, access] = given.slice(arity) as [number, Access | undefined];
+          return recorder.access(instruction, given.slice(0, arity) as Operand[], access, lane);
+        };
   }
 }
 

@@ -6,7 +6,17 @@ import { ArgumentError } from "../../core/errors.js";
 import { encodeLanes, encodeLiteral } from "./constants.js";
 import { INSTRUCTIONS, type Instruction, laneCount } from "./instructions.js";
 import type { LaneShape, Literal, ValueType } from "./types.js";
-import { type MemoryAccess, Node, newPlace, type Operand, type Place, type Scope, type Step, type Value, type Written } from "./value.js";
+import {
+  type MemoryAccess,
+  Node,
+  newPlace,
+  type Operand,
+  type Place,
+  type Scope,
+  type Step,
+  type Value,
+  type Written,
+} from "./value.js";
 
 /** Options of a memory access. */
 export interface Access {
@@ -74,7 +84,8 @@ export class Recorder {
   /** @internal An instruction that accesses memory, and perhaps one lane of a vector. */
   access(instruction: Instruction, operands: readonly Operand[], options?: Access, lane?: number): Value | undefined {
     const access = this.checkAccess(instruction, options);
-    if (lane === undefined) return this.instruction(instruction, { kind: "instruction", instruction, access }, operands);
+    if (lane === undefined)
+      return this.instruction(instruction, { kind: "instruction", instruction, access }, operands);
     this.checkLane(instruction, lane, laneCount(instruction));
     return this.instruction(instruction, { kind: "instruction", instruction, access, lanes: [lane] }, operands);
   }

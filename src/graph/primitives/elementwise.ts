@@ -165,12 +165,30 @@ export const cosh = math("cosh", Math.cosh, [-20, 20]);
 export const tanh = math("tanh", Math.tanh, [-20, 20]);
 export const sigmoid = math("sigmoid", (x) => 1 / (1 + Math.exp(-x)), [-20, 20]);
 export const softplus = math("softplus", (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))), [-20, 20]);
+/** Functions that JavaScript does not have: the math library's own tests compare them with references. */
+const special = (name: string, domain: readonly [number, number], cost: number) =>
+  elementwise(name, 1, { kinds: FLOAT, cost, domain, lower: (k, [x]) => k.math(name, x) });
+
+export const erf = special("erf", [-5, 5], 40);
+export const erfc = special("erfc", [-5, 10], 50);
+export const erfInv = special("erfInv", [-1, 1], 50);
+export const lgamma = special("lgamma", [0, 100], 80);
+export const digamma = special("digamma", [0, 100], 80);
 export const pow = elementwise("pow", 2, {
   kinds: FLOAT,
   cost: 60,
   oracle: powLikeC,
   domain: [-5, 5],
   lower: (k, [x, y]) => k.math("pow", x, y),
+});
+
+/** √(x² + y²), without overflow on the way. */
+export const hypot = elementwise("hypot", 2, {
+  kinds: FLOAT,
+  cost: 30,
+  oracle: Math.hypot,
+  domain: [-100, 100],
+  lower: (k, [x, y]) => k.math("hypot", x, y),
 });
 
 /** JavaScript's ** differs from C's pow in one point: 1 and -1 to an infinite or undefined power. */

@@ -196,3 +196,97 @@ export const takeAlongAxis: MovementPrimitive = {
     return [always(index.map((at, i) => (i === axis ? { input: 1, index } : at)))];
   },
 };
+
+/**
+ * Overlapping windows along axes. Params: axes, size, stride, dilation (one each per axis in `axes`). Each of the axes
+ * counts windows; the places inside a window follow as new axes at the end, in the order of `axes`. Window o holds at
+ * place k the element o·stride + k·dilation.
+ */
+export const window: MovementPrimitive = {
+  name: "window",
+  kind: "movement",
+  infer: ([x], params) => {
+    const [axes, size, stride, dilation] = [params.axes, params.size, params.stride, params.dilation] as number[][];
+    const shape = [...x.shape];
+    axes.forEach((axis, i) => {
+      const reach = (size[i] - 1) * dilation[i] + 1;
+      shape[axis] = size[i] === 0 ? 0 : Math.max(0, Math.floor((x.shape[axis] - reach) / stride[i]) + 1);
+    });
+    return { shape: [...shape, ...size], dtype: x.dtype };
+  },
+  read: (_space, index, { params, inputs: [x] }) => {
+    const [axes, stride, dilation] = [params.axes, params.stride, params.dilation] as readonly number[][];
+    const rank = x.shape.length;
+    const from = index.slice(0, rank);
+    axes.forEach((axis, i) => {
+      from[axis] = add(scale(index[axis], stride[i]), scale(index[rank + i], dilation[i]));
+    });
+    return [always(from)];
+  },
+};
+
+/** The same elements, put in memory by a kernel of their own: for what would be computed again at every use. */
+export const stored: MovementPrimitive = {
+  name: "stored",
+  kind: "movement",
+  infer: ([x]) => ({ shape: x.shape, dtype: x.dtype }),
+  read: (_space, index) => [always(index)],
+};
+
+/**
+ * The input again and again in both directions, from a start on. Params: start, shape, per axis: element i of the result
+ * is element (start + i) mod n of the input. Rolling, tiling and padding by wrapping are this.
+ */
+export const wrap: MovementPrimitive = {
+  name: "wrap",
+  kind: "movement",
+  infer: ([x], params) => {
+    const shape = params.shape as readonly number[];
+    const { shape: from, dtype } = x as Node;
+    if (from.some((extent, axis) => extent === 0 && (shape[axis] as number) > 0)) {
+      throw new ShapeError(`wrap: [${from}] has nothing to fill [${shape}] with.`);
+    }
+    return { shape, dtype };
+  },
+  read: (space, index, { params, inputs }) => {
+    const start = params.start as readonly number[];
+    const from = (inputs[0] as Node).shape;
+    const into = (at: IndexExpr, axis: number): IndexExpr => {
+      const extent = Math.max(1, from[axis] as number);
+      return space.remainder(addConstant(at, (start[axis] as number) % extent), extent);
+    };
+    return [always(index.map(into))];
+  },
+};
+
+/**
+ * Elements at positions along several axes at once, which broadcast index tensors select. Inputs: data, then one integer
+ * tensor of a common shape for each of `axes`. Params: axes (rising), at: where among the remaining axes the axes of the
+ * positions stand in the result. Positions outside an axis read its nearest end.
+ */
+export const gather: MovementPrimitive = {
+  name: "gather",
+  kind: "movement",
+  infer: ([data, first], params) => {
+    const axes = params.axes as readonly number[];
+    const at = params.at as number;
+    const rest = data.shape.filter((_, axis) => !axes.includes(axis));
+    if (axes.some((axis) => data.shape[axis] === 0) && sizeOf(first.shape) > 0) {
+      throw new ShapeError(`gather: [${data.shape}] has no elements along axes [${axes}] to take.`);
+    }
+    return { shape: [...rest.slice(0, at), ...first.shape, ...rest.slice(at)], dtype: data.dtype };
+  },
+  read: (_space, index, { params, inputs: [data, first] }) => {
+    const axes = params.axes as readonly number[];
+    const at = params.at as number;
+    const rank = first.shape.length;
+    const rest = [...index.slice(0, at), ...index.slice(at + rank)];
+    const position = index.slice(at, at + rank);
+    let kept = 0;
+    const from = data.shape.map((_, axis): IndexExpr | ElementIndex => {
+      const which = axes.indexOf(axis);
+      return which < 0 ? (rest[kept++] as IndexExpr) : { input: which + 1, index: position };
+    });
+    return [always(from)];
+  },
+};

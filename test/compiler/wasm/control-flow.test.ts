@@ -121,10 +121,16 @@ describe("loops", () => {
       m.function(bounds, ["i32", "i32"], "i32", (f, start, end) => {
         const count = f.variable("i32", 0);
         const [a, b] = bounds === "literal" ? [from, to] : [start, end];
-        f.for(a, b, step, (i) => {
-          f.i32.store(f.i32.shl(count.get(), 2), i);
-          count.set(f.i32.add(count.get(), 1));
-        }, options);
+        f.for(
+          a,
+          b,
+          step,
+          (i) => {
+            f.i32.store(f.i32.shl(count.get(), 2), i);
+            count.set(f.i32.add(count.get(), 1));
+          },
+          options,
+        );
         return count.get();
       });
     m.export(run("literal"));
@@ -144,7 +150,11 @@ describe("loops", () => {
   test("for compares signed unless told", () => {
     assert.deepEqual(visited(-2, 1, 1), [-2, -1, 0]);
     assert.deepEqual(visited(-2, 1, 1, { unsigned: true }), []);
-    assert.deepEqual(visited(0x7fffffff, 0x80000002 | 0, 1, { unsigned: true }), [0x7fffffff, -(2 ** 31), -(2 ** 31) + 1]);
+    assert.deepEqual(visited(0x7fffffff, 0x80000002 | 0, 1, { unsigned: true }), [
+      0x7fffffff,
+      -(2 ** 31),
+      -(2 ** 31) + 1,
+    ]);
   });
 
   test("for counts in i64 too", () => {
@@ -171,8 +181,14 @@ describe("loops", () => {
   });
 
   test("the state of an empty fold is the initial state", () => {
-    assert.equal(compute([0], (f, n) => f.fold(0, n, 1, f.i32.const(42), (i) => i)), 42);
-    assert.equal(compute([], (f) => f.fold(5, 5, 1, f.i32.const(43), (i) => i)), 43);
+    assert.equal(
+      compute([0], (f, n) => f.fold(0, n, 1, f.i32.const(42), (i) => i)),
+      42,
+    );
+    assert.equal(
+      compute([], (f) => f.fold(5, 5, 1, f.i32.const(43), (i) => i)),
+      43,
+    );
   });
 
   test("nested loops with continue and break", () => {
@@ -364,7 +380,10 @@ describe("calls", () => {
     let next = 10;
     const imports = { host: { log: (...args: unknown[]) => seen.push(args), ask: () => next++ } };
     assert.equal(start(m, { imports }).exports.run?.(), -1);
-    assert.deepEqual(seen, [[10, 1.5], [11, 2.5]]);
+    assert.deepEqual(seen, [
+      [10, 1.5],
+      [11, 2.5],
+    ]);
   });
 
   test("unreachable traps, and so does what would divide by zero, unless nobody wants the quotient", () => {

@@ -28,7 +28,7 @@ type Statement =
   | { kind: "add"; address: number; value: number }
   | { kind: "call"; value: number }
   | { kind: "variable"; value: number }
-  | { kind: "if"; condition: number; then: Block; otherwise: Block }
+  | { kind: "if"; condition: number; whenOdd: Block; otherwise: Block }
   | { kind: "switch"; selector: number; cases: Block[]; otherwise: Block }
   | { kind: "fold"; count: number; initial: number[]; body: Block; leave: Leave | undefined };
 /** Leave the round early when a value of it is odd. */
@@ -67,7 +67,7 @@ function block(random: Random, depth: number, values: number, variables: number,
     else if (kind < 14) {
       const count = random.below(3);
       const arm = () => block(random, depth + 1, v, x, count);
-      statements.push({ kind: "if", condition: any(), then: arm(), otherwise: arm() });
+      statements.push({ kind: "if", condition: any(), whenOdd: arm(), otherwise: arm() });
     } else if (kind === 14) {
       const count = random.below(3);
       const cases = Array.from({ length: 1 + random.below(3) }, () => block(random, depth + 1, v, x, count));
@@ -77,7 +77,11 @@ function block(random: Random, depth: number, values: number, variables: number,
       const body = block(random, depth + 1, v + 1 + initial.length, x, initial.length);
       const inside = v + 1 + initial.length;
       const leave: Leave | undefined = random.below(2)
-        ? { how: random.pick(["break", "continue"]), when: random.below(inside), state: initial.map(() => random.below(inside)) }
+        ? {
+            how: random.pick(["break", "continue"]),
+            when: random.below(inside),
+            state: initial.map(() => random.below(inside)),
+          }
         : undefined;
       statements.push({ kind: "fold", count: random.below(4), initial, body, leave });
     }
@@ -96,7 +100,7 @@ function made(statement: Statement): number {
     case "variable":
       return 0;
     case "if":
-      return statement.then.yields.length;
+      return statement.whenOdd.yields.length;
     case "switch":
       return statement.otherwise.yields.length;
     case "fold":
@@ -152,7 +156,7 @@ class Interpreter {
           values.push((at(s.value) + this.global) | 0);
           break;
         case "if":
-          values.push(...this.run(at(s.condition) & 1 ? s.then : s.otherwise, values, own));
+          values.push(...this.run(at(s.condition) & 1 ? s.whenOdd : s.otherwise, values, own));
           break;
         case "switch":
           values.push(...this.run(s.cases[at(s.selector) & 3] ?? s.otherwise, values, own));
@@ -225,7 +229,7 @@ class Assembler {
           values.push(
             ...f.if(
               f.i32.and(at(s.condition), 1),
-              () => this.run(s.then, values, own),
+              () => this.run(s.whenOdd, values, own),
               () => this.run(s.otherwise, values, own),
             ),
           );
@@ -284,7 +288,9 @@ function check(seed: number): void {
   const actual = (exports.run as (a: number, b: number) => number[])(seed, -7);
   const words = new Int32Array(memory.buffer, 0, WORDS);
   if (`${actual}|${words}` !== `${[...expected, interpreter.global]}|${interpreter.memory}`) {
-    assert.fail(`got ${actual} | ${words}, expected ${[...expected, interpreter.global]} | ${interpreter.memory}: ${label()}`);
+    assert.fail(
+      `got ${actual} | ${words}, expected ${[...expected, interpreter.global]} | ${interpreter.memory}: ${label()}`,
+    );
   }
 }
 

@@ -36,12 +36,61 @@ function methodOf(f: object, name: string): (...given: unknown[]) => Operand {
 
 const specials: Readonly<Record<Exclude<ValueType, "v128">, readonly Lane[]>> = {
   i32: [0, 1, -1, 2, 5, 7, 31, 32, 33, 127, 128, -128, 255, 32767, -32768, 65535, 2 ** 31 - 1, -(2 ** 31), 0x12345678],
-  i64: [0n, 1n, -1n, 2n, 7n, 63n, 64n, 65n, -128n, 0xffffn, 2n ** 31n, 2n ** 32n - 1n, 2n ** 53n + 1n]
-    .concat([2n ** 62n + 2n ** 38n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 0x123456789abcdef0n]),
-  f32: [0, -0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3.999, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 63, 2 ** 64, 1e-45, 1e38, 8388609]
-    .concat([2 ** -149, 2 ** -126, Number.NaN, Infinity, -Infinity, 4294967040, -0.99]).map(Math.fround),
-  f64: [0, -0, 1, -1, 0.5, 1.5, 2.5, -2.5, 3.999999, 2 ** 31 - 0.5, -(2 ** 31) - 0.5, 2 ** 32 - 0.5, 2 ** 53 + 1, 2 ** 63]
-    .concat([2 ** 64, 5e-324, 1e308, 1.1754943508222875e-38, 3.4028235677973366e38, 1e-320, Number.NaN, Infinity, -Infinity, -0.99]),
+  i64: [0n, 1n, -1n, 2n, 7n, 63n, 64n, 65n, -128n, 0xffffn, 2n ** 31n, 2n ** 32n - 1n, 2n ** 53n + 1n].concat([
+    2n ** 62n + 2n ** 38n + 1n,
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+    0x123456789abcdef0n,
+  ]),
+  f32: [
+    0,
+    -0,
+    1,
+    -1,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.999,
+    2 ** 31,
+    -(2 ** 31),
+    2 ** 32,
+    2 ** 63,
+    2 ** 64,
+    1e-45,
+    1e38,
+    8388609,
+  ]
+    .concat([2 ** -149, 2 ** -126, Number.NaN, Infinity, -Infinity, 4294967040, -0.99])
+    .map(Math.fround),
+  f64: [
+    0,
+    -0,
+    1,
+    -1,
+    0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.999999,
+    2 ** 31 - 0.5,
+    -(2 ** 31) - 0.5,
+    2 ** 32 - 0.5,
+    2 ** 53 + 1,
+    2 ** 63,
+  ].concat([
+    2 ** 64,
+    5e-324,
+    1e308,
+    1.1754943508222875e-38,
+    3.4028235677973366e38,
+    1e-320,
+    Number.NaN,
+    Infinity,
+    -Infinity,
+    -0.99,
+  ]),
 };
 
 function vector(random: Random): Uint8Array {
@@ -49,7 +98,10 @@ function vector(random: Random): Uint8Array {
   const { count, scalar } = LANES[shape];
   if (random.below(4) === 0) return random.bytes(16);
   if (random.below(8) === 0) return fromLanes(shape, new Array<Lane>(count).fill(random.pick(specials[scalar])));
-  return fromLanes(shape, Array.from({ length: count }, () => random.pick(specials[scalar])));
+  return fromLanes(
+    shape,
+    Array.from({ length: count }, () => random.pick(specials[scalar])),
+  );
 }
 
 /** All combinations of special scalars; for vectors, random mixtures of special lanes and of bytes. */
@@ -110,7 +162,9 @@ describe("every instruction computes what JavaScript says it should", () => {
       for (let from = 0; from < sets.length; from += 1024) {
         const batch: { operands: Datum[]; expected: Datum }[] = [];
         for (const operands of sets.slice(from, from + 1024)) {
-          operands.forEach((datum, i) => write(view, batch.length * RECORD + 16 * i, parameters[i] as ValueType, datum));
+          for (const [i, datum] of operands.entries()) {
+            write(view, batch.length * RECORD + 16 * i, parameters[i] as ValueType, datum);
+          }
           try {
             batch.push({ operands, expected: oracle(...operands) });
           } catch (error) {
@@ -184,7 +238,10 @@ describe("lanes", () => {
       write(view, 0, "v128", both.subarray(0, 16));
       write(view, 16, "v128", both.subarray(16));
       exports.run?.(0, RECORD);
-      assert.deepEqual([...bytes.slice(RESULT, RESULT + 16)], lanes.map((lane) => both[lane]));
+      assert.deepEqual(
+        [...bytes.slice(RESULT, RESULT + 16)],
+        lanes.map((lane) => both[lane]),
+      );
     }
   });
 });
@@ -223,18 +280,18 @@ describe("constants", () => {
     const wide = [0n, -1n, 63n, 64n, 2n ** 35n, -(2n ** 35n) - 1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 64n - 1n];
     const floats = [0, -0, 1.1, -1e-45, Infinity, -Infinity, Number.NaN, 5e-324, 2 ** 53 + 2];
     const run = m.function("run", [], [], (f) => {
-      integers.forEach((x, i) => f.i32.store(8 * i, x));
-      wide.forEach((x, i) => f.i64.store(1000 + 8 * i, x));
-      floats.forEach((x, i) => f.f32.store(2000 + 8 * i, x));
-      floats.forEach((x, i) => f.f64.store(3000 + 8 * i, x));
+      for (const [i, x] of integers.entries()) f.i32.store(8 * i, x);
+      for (const [i, x] of wide.entries()) f.i64.store(1000 + 8 * i, x);
+      for (const [i, x] of floats.entries()) f.f32.store(2000 + 8 * i, x);
+      for (const [i, x] of floats.entries()) f.f64.store(3000 + 8 * i, x);
     });
     m.export(run);
     const { view, exports } = start(m);
     exports.run?.();
-    integers.forEach((x, i) => assert.equal(view.getInt32(8 * i, true), x | 0));
-    wide.forEach((x, i) => assert.equal(view.getBigInt64(1000 + 8 * i, true), BigInt.asIntN(64, x)));
-    floats.forEach((x, i) => assert.ok(Object.is(view.getFloat32(2000 + 8 * i, true), Math.fround(x))));
-    floats.forEach((x, i) => assert.ok(Object.is(view.getFloat64(3000 + 8 * i, true), x)));
+    for (const [i, x] of integers.entries()) assert.equal(view.getInt32(8 * i, true), x | 0);
+    for (const [i, x] of wide.entries()) assert.equal(view.getBigInt64(1000 + 8 * i, true), BigInt.asIntN(64, x));
+    for (const [i, x] of floats.entries()) assert.ok(Object.is(view.getFloat32(2000 + 8 * i, true), Math.fround(x)));
+    for (const [i, x] of floats.entries()) assert.ok(Object.is(view.getFloat64(3000 + 8 * i, true), x));
   });
 
   test("vectors are given by lane, or as one literal for all lanes", () => {

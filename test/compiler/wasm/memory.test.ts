@@ -27,7 +27,9 @@ function loaded({ name, result, extent }: Instruction, bytes: Uint8Array): Uint8
   const pairs = /load(\d+)x(\d+)/.exec(name);
   if (pairs) {
     const size = Number(pairs[1]) / 8;
-    const parts = Array.from({ length: Number(pairs[2]) }, (_, i) => extend(bytes.slice(i * size, (i + 1) * size), 2 * size));
+    const parts = Array.from({ length: Number(pairs[2]) }, (_, i) =>
+      extend(bytes.slice(i * size, (i + 1) * size), 2 * size),
+    );
     return Uint8Array.from(parts.flatMap((part) => [...part]));
   }
   if (name.endsWith("splat")) return Uint8Array.from({ length: 16 }, (_, i) => bytes[i % extent] as number);

@@ -1,7 +1,7 @@
 /** Builds, validates and runs small modules for the tests of the assembler. */
 import assert from "node:assert/strict";
 import { disassemble, type FunctionBuilder, ModuleBuilder, type Value } from "../../../src/compiler/wasm/index.js";
-import { WebAssembly, type WasmImports, type WasmMemory } from "../../../src/core/webassembly.js";
+import { type WasmImports, type WasmMemory, WebAssembly } from "../../../src/core/webassembly.js";
 
 export interface Running {
   readonly memory: WasmMemory;

@@ -168,8 +168,10 @@ for (const [name, oracle] of Object.entries(i32)) add(`i32.${name}`, oracle);
 for (const [name, oracle] of Object.entries(i64)) add(`i64.${name}`, oracle);
 for (const type of ["f32", "f64"] as const) {
   const round = type === "f32" ? Math.fround : (x: number) => x;
-  for (const [name, f] of Object.entries(floatOperations)) add(`${type}.${name}`, (a: number, b: number) => round(f(a, b)));
-  for (const [name, f] of Object.entries(floatComparisons)) add(`${type}.${name}`, (a: number, b: number) => Number(f(a, b)));
+  for (const [name, f] of Object.entries(floatOperations))
+    add(`${type}.${name}`, (a: number, b: number) => round(f(a, b)));
+  for (const [name, f] of Object.entries(floatComparisons))
+    add(`${type}.${name}`, (a: number, b: number) => Number(f(a, b)));
   add(`${type}.copysign`, copySign);
   for (const isSigned of [true, false]) {
     const suffix = `${type}_${isSigned ? "s" : "u"}`;
@@ -194,6 +196,11 @@ add("f32.demote_f64", Math.fround);
 add("f64.promote_f32", (x: number) => x);
 
 /** Reinterpretations are exact in bits, NaN included, so the test compares them by bytes; there is no number to return. */
-export const REINTERPRETS = ["i32.reinterpret_f32", "i64.reinterpret_f64", "f32.reinterpret_i32", "f64.reinterpret_i64"];
+export const REINTERPRETS = [
+  "i32.reinterpret_f32",
+  "i64.reinterpret_f64",
+  "f32.reinterpret_i32",
+  "f64.reinterpret_i64",
+];
 
 export const scalarOracles: ReadonlyMap<string, Oracle> = table;

@@ -71,7 +71,7 @@ function lanewise(shape: LaneShape, isSigned: boolean, f: (a: Lane, b: Lane) => 
 /** All ones where the comparison holds. */
 function comparison(shape: LaneShape, isSigned: boolean, test: (a: Lane, b: Lane) => boolean) {
   const { bytes, count } = LANES[shape];
-  const mask = (`i${bytes * 8}x${count}` as LaneShape) satisfies LaneShape;
+  const mask = `i${bytes * 8}x${count}` as LaneShape satisfies LaneShape;
   return (a: Uint8Array, b: Uint8Array): Uint8Array => {
     const right = lanesOf(shape, b, isSigned);
     return fromLanes(
@@ -87,19 +87,37 @@ for (const shape of INTEGER_SHAPES) {
   for (const [name, f] of Object.entries(integerLanes)) {
     add(`${shape}.${name}`, lanewise(shape, true, f as (a: Lane, b: Lane) => Lane));
   }
-  add(`${shape}.eq`, comparison(shape, true, (a, b) => a === b));
-  add(`${shape}.ne`, comparison(shape, true, (a, b) => a !== b));
+  add(
+    `${shape}.eq`,
+    comparison(shape, true, (a, b) => a === b),
+  );
+  add(
+    `${shape}.ne`,
+    comparison(shape, true, (a, b) => a !== b),
+  );
   for (const isSigned of [true, false]) {
     const s = isSigned ? "s" : "u";
     for (const [name, test] of Object.entries(ordered)) {
       add(`${shape}.${name}_${s}`, comparison(shape, isSigned, test as (a: Lane, b: Lane) => boolean));
     }
-    add(`${shape}.min_${s}`, lanewise(shape, isSigned, (a, b) => (a < b ? a : b)));
-    add(`${shape}.max_${s}`, lanewise(shape, isSigned, (a, b) => (a > b ? a : b)));
+    add(
+      `${shape}.min_${s}`,
+      lanewise(shape, isSigned, (a, b) => (a < b ? a : b)),
+    );
+    add(
+      `${shape}.max_${s}`,
+      lanewise(shape, isSigned, (a, b) => (a > b ? a : b)),
+    );
     const saturated = (f: (a: bigint, b: bigint) => bigint) =>
       lanewise(shape, isSigned, (a, b) => clampTo(bits, isSigned, f(a as bigint, b as bigint)));
-    add(`${shape}.add_sat_${s}`, saturated((a, b) => a + b));
-    add(`${shape}.sub_sat_${s}`, saturated((a, b) => a - b));
+    add(
+      `${shape}.add_sat_${s}`,
+      saturated((a, b) => a + b),
+    );
+    add(
+      `${shape}.sub_sat_${s}`,
+      saturated((a, b) => a - b),
+    );
     add(`${shape}.shr_${s}`, (v: Uint8Array, n: number) =>
       lanewise(shape, isSigned, (a) => (a as bigint) >> BigInt(n & (bits - 1)))(v),
     );
@@ -107,7 +125,10 @@ for (const shape of INTEGER_SHAPES) {
   add(`${shape}.shl`, (v: Uint8Array, n: number) =>
     lanewise(shape, true, (a) => (a as bigint) << BigInt(n & (bits - 1)))(v),
   );
-  add(`${shape}.avgr_u`, lanewise(shape, false, (a, b) => ((a as bigint) + (b as bigint) + 1n) / 2n));
+  add(
+    `${shape}.avgr_u`,
+    lanewise(shape, false, (a, b) => ((a as bigint) + (b as bigint) + 1n) / 2n),
+  );
   add(`${shape}.all_true`, (v: Uint8Array) => Number(lanesOf(shape, v).every((lane) => lane !== 0n)));
   add(`${shape}.bitmask`, (v: Uint8Array) =>
     lanesOf(shape, v).reduce((mask: number, lane, i) => mask | (lane < 0n ? 1 << i : 0), 0),
@@ -121,29 +142,57 @@ for (const shape of ["f32x4", "f64x2"] as const) {
   for (const [name, f] of Object.entries(floatComparisons)) {
     add(`${shape}.${name}`, comparison(shape, true, f as (a: Lane, b: Lane) => boolean));
   }
-  add(`${shape}.pmin`, lanewise(shape, true, (a, b) => (b < a ? b : a)));
-  add(`${shape}.pmax`, lanewise(shape, true, (a, b) => (a < b ? b : a)));
+  add(
+    `${shape}.pmin`,
+    lanewise(shape, true, (a, b) => (b < a ? b : a)),
+  );
+  add(
+    `${shape}.pmax`,
+    lanewise(shape, true, (a, b) => (a < b ? b : a)),
+  );
   add(`${shape}.splat`, (x: number) => fromLanes(shape, new Array<Lane>(LANES[shape].count).fill(x)));
 }
 
 const bitwise = (f: (a: number, b: number, c: number) => number) => (a: Uint8Array, b?: Uint8Array, c?: Uint8Array) =>
   a.map((byte, i) => f(byte, b?.[i] as number, c?.[i] as number));
-add("v128.not", bitwise((a) => ~a));
-add("v128.and", bitwise((a, b) => a & b));
-add("v128.andnot", bitwise((a, b) => a & ~b));
-add("v128.or", bitwise((a, b) => a | b));
-add("v128.xor", bitwise((a, b) => a ^ b));
-add("v128.bitselect", bitwise((a, b, mask) => (a & mask) | (b & ~mask)));
+add(
+  "v128.not",
+  bitwise((a) => ~a),
+);
+add(
+  "v128.and",
+  bitwise((a, b) => a & b),
+);
+add(
+  "v128.andnot",
+  bitwise((a, b) => a & ~b),
+);
+add(
+  "v128.or",
+  bitwise((a, b) => a | b),
+);
+add(
+  "v128.xor",
+  bitwise((a, b) => a ^ b),
+);
+add(
+  "v128.bitselect",
+  bitwise((a, b, mask) => (a & mask) | (b & ~mask)),
+);
 add("v128.any_true", (v: Uint8Array) => Number(v.some((byte) => byte !== 0)));
 add("i8x16.swizzle", (v: Uint8Array, lanes: Uint8Array) => lanes.map((lane) => (lane < 16 ? (v[lane] as number) : 0)));
 add("i8x16.popcnt", (v: Uint8Array) => v.map((byte) => integerOracles.i32.popcnt?.(byte, 0) as number));
-add("i16x8.q15mulr_sat_s", lanewise("i16x8", true, (a, b) =>
-  clampTo(16, true, ((a as bigint) * (b as bigint) + 0x4000n) >> 15n),
-));
+add(
+  "i16x8.q15mulr_sat_s",
+  lanewise("i16x8", true, (a, b) => clampTo(16, true, ((a as bigint) * (b as bigint) + 0x4000n) >> 15n)),
+);
 add("i32x4.dot_i16x8_s", (a: Uint8Array, b: Uint8Array) => {
   const [x, y] = [lanesOf("i16x8", a) as bigint[], lanesOf("i16x8", b) as bigint[]];
   const product = (i: number) => (x[i] as bigint) * (y[i] as bigint);
-  return fromLanes("i32x4", [0, 1, 2, 3].map((i) => product(2 * i) + product(2 * i + 1)));
+  return fromLanes(
+    "i32x4",
+    [0, 1, 2, 3].map((i) => product(2 * i) + product(2 * i + 1)),
+  );
 });
 
 // from one width to the next
@@ -157,20 +206,32 @@ for (const [narrow, wide] of WIDER) {
   const bits = LANES[narrow].bytes * 8;
   for (const isSigned of [true, false]) {
     const s = isSigned ? "s" : "u";
-    for (const [part, from] of [["low", 0], ["high", half]] as const) {
+    for (const [part, from] of [
+      ["low", 0],
+      ["high", half],
+    ] as const) {
       const cut = (v: Uint8Array) => lanesOf(narrow, v, isSigned).slice(from, from + half) as bigint[];
       add(`${wide}.extend_${part}_${narrow}_${s}`, (v: Uint8Array) => fromLanes(wide, cut(v)));
       add(`${wide}.extmul_${part}_${narrow}_${s}`, (a: Uint8Array, b: Uint8Array) => {
         const right = cut(b);
-        return fromLanes(wide, cut(a).map((lane, i) => lane * (right[i] as bigint)));
+        return fromLanes(
+          wide,
+          cut(a).map((lane, i) => lane * (right[i] as bigint)),
+        );
       });
     }
     add(`${wide}.extadd_pairwise_${narrow}_${s}`, (v: Uint8Array) => {
       const lanes = lanesOf(narrow, v, isSigned) as bigint[];
-      return fromLanes(wide, Array.from({ length: half }, (_, i) => (lanes[2 * i] as bigint) + (lanes[2 * i + 1] as bigint)));
+      return fromLanes(
+        wide,
+        Array.from({ length: half }, (_, i) => (lanes[2 * i] as bigint) + (lanes[2 * i + 1] as bigint)),
+      );
     });
     add(`${narrow}.narrow_${wide}_${s}`, (a: Uint8Array, b: Uint8Array) =>
-      fromLanes(narrow, [...lanesOf(wide, a), ...lanesOf(wide, b)].map((lane) => clampTo(bits, isSigned, lane as bigint))),
+      fromLanes(
+        narrow,
+        [...lanesOf(wide, a), ...lanesOf(wide, b)].map((lane) => clampTo(bits, isSigned, lane as bigint)),
+      ),
     );
   }
 }

@@ -4,9 +4,10 @@
  * Two uses: to count what a function costs (the operations a kernel will contain, shared ones once, unused ones not at
  * all), and to compile it into a fast JavaScript function so that accuracy can be measured at millions of points.
  */
-import { ArgumentError } from "../../core/errors.js";
-import { isFloat } from "./evaluate.js";
-import type { FloatType, ScalarOps, ScalarType } from "./scalar-ops.js";
+
+import { isFloat } from "../../../src/compiler/math/evaluate.js";
+import type { FloatType, ScalarOps, ScalarType } from "../../../src/compiler/math/scalar-ops.js";
+import { ArgumentError } from "../../../src/core/errors.js";
 
 export interface RecordedOperation {
   readonly name: string;

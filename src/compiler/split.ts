@@ -1,0 +1,80 @@
+/**
+ * Reductions with few results and much to reduce are done in two steps, so that there is work for all of the device: the
+ * axis is cut into chunks, each chunk is reduced by itself, and the partial results are reduced again. The sum of a
+ * hundred million numbers is one result; without this, one workgroup would add them all.
+ */
+import { DTYPES, type DType, isFloat } from "../core/dtype.js";
+import { Node, pendingInOrder } from "../graph/node.js";
+import type { Params, Primitive, ReduceOp } from "../graph/primitive.js";
+import { pad, reshape } from "../graph/primitives/movement.js";
+
+export interface SplitWish {
+  /** Threads that are wanted at work. */
+  readonly parallelism: number;
+  /** Threads that share a result when the axis lies along memory. */
+  readonly lanes: number;
+  /** Elements a thread, and a chunk, should have at least, or the second step costs more than the first gains. */
+  readonly leastPerThread: number;
+  readonly leastPerChunk: number;
+}
+
+const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
+
+/** Rewrites such reductions among the pending nodes. What they compute stays the same. */
+export function splitReductions(roots: readonly Node[], wish: SplitWish): void {
+  for (const node of pendingInOrder(roots)) {
+    if (node.storage === null && node.primitive.kind === "reduce") split(node, node.primitive, wish);
+  }
+}
+
+function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, wish: SplitWish): void {
+  const axes = node.params.axes as readonly number[];
+  const [x] = node.inputs;
+  const { shape } = x;
+  const results = sizeOf(node.shape);
+  const extent = sizeOf(axes.map((axis) => shape[axis]));
+  const lanes = axes.includes(shape.length - 1) ? wish.lanes : 1;
+  const threads = lanes * Math.max(1, results);
+  const least = Math.max(lanes * wish.leastPerThread, wish.leastPerChunk);
+  const chunks = Math.floor(Math.min(wish.parallelism / threads, extent / least));
+  if (chunks < 2) return;
+  // The longest axis is cut; where it does not divide evenly it is filled up with what changes nothing.
+  const axis = axes.reduce((longest, next) => (shape[next] > shape[longest] ? next : longest));
+  const count = Math.min(chunks, shape[axis]);
+  const length = Math.ceil(shape[axis] / count);
+  const filled = fill(x, axis, count * length - shape[axis], identityOf(primitive.op, x.dtype));
+  const cut = derive(reshape, filled, { shape: [...shape.slice(0, axis), count, length, ...shape.slice(axis + 1)] });
+  const inner = axes.map((each) => (each < axis ? each : each + 1));
+  const partial = derive(primitive, cut, { axes: inner });
+  // Kept axes before the cut one come first in the partial result; the chunks are next.
+  const position = Array.from({ length: axis }, (_, i) => i).filter((i) => !axes.includes(i)).length;
+  node.replaceInputs([partial], { axes: [position] });
+}
+
+function fill(x: Node, axis: number, amount: number, value: number | bigint | boolean): Node {
+  if (amount === 0) return x;
+  const none = x.shape.map(() => 0);
+  return derive(pad, x, { low: none, high: none.map((_, i) => (i === axis ? amount : 0)), interior: none, value });
+}
+
+function derive(primitive: Primitive, input: Node, params: Params): Node {
+  const { shape, dtype } = primitive.infer([input], params);
+  return new Node(primitive, params, [input], shape, dtype, input.device);
+}
+
+export function identityOf(op: ReduceOp, dtype: DType): number | bigint | boolean {
+  switch (op) {
+    case "sum":
+      return 0;
+    case "product":
+      return 1;
+    case "max":
+      return isFloat(dtype) ? -Infinity : DTYPES[dtype].min;
+    case "min":
+      return isFloat(dtype) ? Infinity : DTYPES[dtype].max;
+    case "all":
+      return true;
+    case "any":
+      return false;
+  }
+}

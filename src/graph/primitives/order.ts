@@ -1,0 +1,33 @@
+/** Ordering by unsigned keys along the last axis: sorting positions, and finding where a key belongs. */
+import { DTypeError, ShapeError } from "../../core/errors.js";
+import type { RoutinePrimitive } from "../primitive.js";
+
+/** Positions (i32) that bring keys of u32 or u64 into rising order along the last axis; equal ones keep their order. */
+export const argsort: RoutinePrimitive = {
+  name: "argsort",
+  kind: "routine",
+  infer: ([keys]) => {
+    if (keys.dtype !== "u32" && keys.dtype !== "u64") throw new DTypeError(`argsort: keys of ${keys.dtype}.`);
+    if (keys.shape.length === 0) throw new ShapeError("argsort: a scalar has no axis to sort along.");
+    return { shape: keys.shape, dtype: "i32" };
+  },
+};
+
+/**
+ * How many of the sorted keys come before each wanted one. Inputs: sorted [..., n], wanted [..., m], with equal leading
+ * axes, or sorted [n] and wanted of any shape. Params: side: "left" counts smaller keys, "right" equal ones too.
+ */
+export const searchSorted: RoutinePrimitive = {
+  name: "searchSorted",
+  kind: "routine",
+  infer: ([sorted, wanted]) => {
+    if (sorted.dtype !== wanted.dtype) throw new DTypeError(`searchSorted: ${sorted.dtype} and ${wanted.dtype}.`);
+    const lead = sorted.shape.slice(0, -1);
+    const fits =
+      lead.length === 0 || (lead.length === wanted.shape.length - 1 && lead.every((n, i) => n === wanted.shape[i]));
+    if (sorted.shape.length === 0 || !fits) {
+      throw new ShapeError(`searchSorted: values of [${wanted.shape}] in sorted rows of [${sorted.shape}].`);
+    }
+    return { shape: wanted.shape, dtype: "i32" };
+  },
+};

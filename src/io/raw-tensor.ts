@@ -1,0 +1,61 @@
+/**
+ * What the file formats exchange with the rest of Pumice: a dtype, a shape, and the elements as bytes (little-endian,
+ * row-major). A codec turns files into these and back without knowing of tensors or devices; it never copies bytes that
+ * can be viewed. The checks on sizes that every format needs are here.
+ */
+import { DTYPES, type DType } from "../core/dtype.js";
+import { FormatError, SizeMismatchError } from "../core/errors.js";
+import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
+
+export interface RawTensor {
+  readonly dtype: DType;
+  readonly shape: Shape;
+  readonly bytes: Uint8Array;
+}
+
+/** The bytes that a shape read from a file needs. Sizes nobody can mean are the file's fault. */
+export function fileByteLength(shape: Shape, bitsPerElement: number, what: string): number {
+  for (const size of shape) {
+    if (Number.isSafeInteger(size) && size >= 0) continue;
+    throw new FormatError(`${what}: shape ${formatShape(shape)} has the size ${size}.`);
+  }
+  const count = shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1);
+  const bytes = count * (bitsPerElement / 8);
+  // Only elements narrower than a byte can leave a fraction, which is exact in binary.
+  if (bytes > Number.MAX_SAFE_INTEGER || (bitsPerElement < 8 && count > Number.MAX_SAFE_INTEGER / 8)) {
+    throw new FormatError(`${what}: shape ${formatShape(shape)} needs more bytes than can be counted exactly.`);
+  }
+  if (!Number.isInteger(bytes)) {
+    throw new FormatError(`${what}: ${formatShape(shape)} elements of ${bitsPerElement} bits fill no whole bytes.`);
+  }
+  return bytes;
+}
+
+/** Bytes of a bool tensor may hold anything in a file; in Pumice they are 0 or 1. */
+export function tidyBytes(dtype: DType, bytes: Uint8Array): Uint8Array {
+  if (dtype !== "bool" || bytes.every((byte) => byte <= 1)) return bytes;
+  return bytes.map((byte) => (byte === 0 ? 0 : 1));
+}
+
+/** A tensor about to be written, when its bytes fill its shape. */
+export function checkRaw(tensor: RawTensor, operation: string): RawTensor {
+  checkShape(tensor.shape, operation);
+  const expected = sizeOf(tensor.shape, operation) * DTYPES[tensor.dtype].bytes;
+  if (tensor.bytes.byteLength === expected) return tensor;
+  throw new SizeMismatchError(
+    `${operation}: ${tensor.dtype} of shape ${formatShape(tensor.shape)} takes ${expected} bytes, ` +
+      `not ${tensor.bytes.byteLength}.`,
+  );
+}
+
+/** The chunks as one array. */
+export function concatBytes(chunks: Iterable<Uint8Array>): Uint8Array {
+  const list = [...chunks];
+  const whole = new Uint8Array(list.reduce((length, chunk) => length + chunk.byteLength, 0));
+  let at = 0;
+  for (const chunk of list) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,47 @@
+/** What users hand to `tensor()`: which dtype a typed array has, and what shape nested arrays have. */
+import type { DType, Scalar } from "../core/dtype.js";
+import { ArgumentError, ShapeError } from "../core/errors.js";
+
+/** Typed arrays say their dtype; a Uint8ClampedArray is u8. */
+export function dtypeOfTypedArray(array: ArrayBufferView): DType {
+  const name = array.constructor.name;
+  const found: Record<string, DType> = {
+    Int8Array: "i8",
+    Int16Array: "i16",
+    Int32Array: "i32",
+    BigInt64Array: "i64",
+    Uint8Array: "u8",
+    Uint8ClampedArray: "u8",
+    Buffer: "u8",
+    Uint16Array: "u16",
+    Uint32Array: "u32",
+    BigUint64Array: "u64",
+    Float32Array: "f32",
+    Float64Array: "f64",
+  };
+  const dtype = found[name];
+  if (!dtype) throw new ArgumentError(`tensor: a ${name} has no dtype; give a typed array or nested arrays.`);
+  return dtype;
+}
+
+/** Nested arrays as a flat list and a shape; ragged ones throw. */
+export function flattenNested(nested: unknown): { values: Scalar[]; shape: number[] } {
+  const shape: number[] = [];
+  for (let level = nested; Array.isArray(level); level = level[0]) shape.push(level.length);
+  const values: Scalar[] = [];
+  const walk = (level: unknown, axis: number) => {
+    if (!Array.isArray(level)) {
+      if (axis !== shape.length) throw new ShapeError(`tensor: nested arrays of different depth at axis ${axis}.`);
+      values.push(level as Scalar);
+      return;
+    }
+    if (axis >= shape.length || level.length !== shape[axis]) {
+      throw new ShapeError(
+        `tensor: ragged arrays: a row of ${level.length} at axis ${axis}, where the first has ${shape[axis]}.`,
+      );
+    }
+    for (const part of level) walk(part, axis + 1);
+  };
+  walk(nested, 0);
+  return { values, shape };
+}

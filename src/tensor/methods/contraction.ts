@@ -1,0 +1,204 @@
+/**
+ * Contractions as users write them: matmul and its relatives, with NumPy's rules. All of them end in `dotNode`.
+ */
+import type { DType } from "../../core/dtype.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { resultType } from "../../core/promotion.js";
+import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
+import type { Node } from "../../graph/node.js";
+import { broadcastNode, castNode, checkOneDevice, reshapeNode } from "../build.js";
+import { contractNodes, dotNode } from "../contraction.js";
+import { Tensor } from "../tensor.js";
+
+/** Axes of the left and of the right operand, in pairs. */
+export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];
+
+export interface DotOptions {
+  /** Axes to sum over: [of the left, of the right]. Left out: the last of the left, the last but one of the right. */
+  readonly axes?: AxisPairs;
+  /** Axes that run in step and stay: [of the left, of the right]. They come first in the result. */
+  readonly batchAxes?: AxisPairs;
+  /** Operands are cast to it first, so it is also what sums are made in: i32 for products of i8. */
+  readonly dtype?: DType;
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Matrix product over the last two axes; leading axes broadcast, vectors are rows on the left and columns on the right. */
+    matmul(other: Tensor): Tensor;
+    /** NumPy's dot, or any pairing of axes: `a.dot(b, { axes: [[1, 2], [0, 1]], batchAxes: [0, 3] })`. */
+    dot(other: Tensor, options?: DotOptions): Tensor;
+    /** Sums over the last `axes` axes of this and the first of the other, or over the pairs given. */
+    tensordot(other: Tensor, axes?: number | AxisPairs): Tensor;
+    /** Sums over the last axis of both. */
+    inner(other: Tensor): Tensor;
+    /** Every element of this times every element of the other, both flattened. */
+    outer(other: Tensor): Tensor;
+    /** The sum of all products of corresponding elements. */
+    vdot(other: Tensor): Tensor;
+    /** Kronecker product: blocks of the other, scaled by the elements of this. */
+    kron(other: Tensor): Tensor;
+  }
+}
+
+/** Two operands on one device and of one dtype. */
+function operands(operation: string, a: Tensor, b: Tensor, dtype?: DType): [Node, Node] {
+  checkOneDevice(operation, [a.node, b.node]);
+  const common = dtype ?? resultType([a.dtype, b.dtype], operation);
+  return [castNode(a.node, common), castNode(b.node, common)];
+}
+
+export function matmul(left: Tensor, right: Tensor): Tensor {
+  if (left.rank === 0 || right.rank === 0) {
+    throw new ShapeError("matmul: a scalar is no matrix; use mul to scale.");
+  }
+  const [x, y] = operands("matmul", left, right);
+  const a = reshapeNode(x, left.rank === 1 ? [1, ...x.shape] : x.shape);
+  const b = reshapeNode(y, right.rank === 1 ? [...y.shape, 1] : y.shape);
+  const [m, k] = a.shape.slice(-2);
+  const [rows, n] = b.shape.slice(-2);
+  if (k !== rows) throw mismatch("matmul", left, right, `the left has ${k} columns, the right ${rows} rows`);
+  const batch = broadcastShapes("matmul", a.shape.slice(0, -2), b.shape.slice(0, -2));
+  const size = sizeOf(batch);
+  // One right-hand matrix for all: the batch is more rows of the left.
+  const isOneMatrix = b.shape.slice(0, -2).every((extent) => extent === 1);
+  const product = isOneMatrix
+    ? dotNode(reshapeNode(broadcastNode(a, [...batch, m, k]), [1, size * m, k]), reshapeNode(b, [1, k, n]))
+    : dotNode(
+        reshapeNode(broadcastNode(a, [...batch, m, k]), [size, m, k]),
+        reshapeNode(broadcastNode(b, [...batch, k, n]), [size, k, n]),
+      );
+  const shape = [...batch, ...(left.rank === 1 ? [] : [m]), ...(right.rank === 1 ? [] : [n])];
+  return new Tensor(reshapeNode(product, shape));
+}
+
+export function dot(left: Tensor, right: Tensor, options: DotOptions = {}): Tensor {
+  const [a, b] = operands("dot", left, right, options.dtype);
+  if (!options.axes && !options.batchAxes) {
+    if (left.rank === 0 || right.rank === 0) return new Tensor(a).mul(new Tensor(b));
+    return contracted("dot", left, right, a, b, [-1, right.rank === 1 ? 0 : -2], [[], []]);
+  }
+  return contracted("dot", left, right, a, b, options.axes ?? [[], []], options.batchAxes ?? [[], []]);
+}
+
+export function tensordot(left: Tensor, right: Tensor, axes: number | AxisPairs = 2): Tensor {
+  const [a, b] = operands("tensordot", left, right);
+  if (typeof axes !== "number") return contracted("tensordot", left, right, a, b, axes, [[], []]);
+  if (!Number.isInteger(axes) || axes < 0 || axes > Math.min(left.rank, right.rank)) {
+    throw new ArgumentError(
+      `tensordot: ${axes} axes of ${formatShape(left.shape)} and ${formatShape(right.shape)}; ` +
+        `give 0 to ${Math.min(left.rank, right.rank)}, or pairs of axes.`,
+    );
+  }
+  const last = Array.from({ length: axes }, (_, i) => left.rank - axes + i);
+  return contracted("tensordot", left, right, a, b, [last, last.map((_, i) => i)], [[], []]);
+}
+
+export function inner(left: Tensor, right: Tensor): Tensor {
+  const [a, b] = operands("inner", left, right);
+  if (left.rank === 0 || right.rank === 0) return new Tensor(a).mul(new Tensor(b));
+  return contracted("inner", left, right, a, b, [-1, -1], [[], []]);
+}
+
+export function outer(left: Tensor, right: Tensor): Tensor {
+  const [a, b] = operands("outer", left, right);
+  return new Tensor(contractNodes(flat(a), flat(b), { contract: [[], []], batch: [[], []] }));
+}
+
+export function vdot(left: Tensor, right: Tensor): Tensor {
+  const [a, b] = operands("vdot", left, right);
+  if (left.size !== right.size)
+    throw mismatch("vdot", left, right, `they have ${left.size} and ${right.size} elements`);
+  return new Tensor(contractNodes(flat(a), flat(b), { contract: [[0], [0]], batch: [[], []] }));
+}
+
+export function kron(left: Tensor, right: Tensor): Tensor {
+  const [a, b] = operands("kron", left, right).map((node) => new Tensor(node));
+  const rank = Math.max(a.rank, b.rank);
+  const full = (x: Tensor) => [...new Array(rank - x.rank).fill(1), ...x.shape];
+  const [shapeA, shapeB] = [full(a), full(b)];
+  const product = (x: Tensor, y: Tensor) => (x.dtype === "bool" ? x.logicalAnd(y) : x.mul(y));
+  return product(
+    a.reshape(shapeA.flatMap((extent) => [extent, 1])),
+    b.reshape(shapeB.flatMap((extent) => [1, extent])),
+  ).reshape(shapeA.map((extent, axis) => extent * shapeB[axis]));
+}
+
+const flat = (node: Node): Node => reshapeNode(node, [sizeOf(node.shape)]);
+
+function contracted(
+  operation: string,
+  left: Tensor,
+  right: Tensor,
+  a: Node,
+  b: Node,
+  axes: AxisPairs,
+  batchAxes: AxisPairs,
+): Tensor {
+  const side = (pairs: AxisPairs, which: 0 | 1) =>
+    normalizeAxes(pairs[which], which === 0 ? left.rank : right.rank, operation);
+  const contract = [side(axes, 0), side(axes, 1)] as const;
+  const batch = [side(batchAxes, 0), side(batchAxes, 1)] as const;
+  for (const [what, [ofLeft, ofRight]] of [["axes", contract] as const, ["batchAxes", batch] as const]) {
+    if (ofLeft.length !== ofRight.length) {
+      throw new ArgumentError(
+        `${operation}: ${what} name ${ofLeft.length} axes of the left operand and ${ofRight.length} of the right; ` +
+          "they go in pairs.",
+      );
+    }
+    const [sizes, others] = [ofLeft.map((axis) => left.shape[axis]), ofRight.map((axis) => right.shape[axis])];
+    if (!sameShape(sizes, others)) {
+      throw mismatch(
+        operation,
+        left,
+        right,
+        `along the ${what} ${formatShape(ofLeft)} and ${formatShape(ofRight)} the sizes are ` +
+          `${formatShape(sizes)} and ${formatShape(others)}`,
+      );
+    }
+  }
+  for (const which of [0, 1] as const) {
+    const both = contract[which].find((axis) => batch[which].includes(axis));
+    if (both !== undefined) {
+      throw new ArgumentError(
+        `${operation}: axis ${both} of the ${which === 0 ? "left" : "right"} operand is summed over and a batch axis; ` +
+          "it can be one of them.",
+      );
+    }
+  }
+  return new Tensor(contractNodes(a, b, { contract, batch }));
+}
+
+function mismatch(operation: string, left: Tensor, right: Tensor, why: string): ShapeError {
+  return new ShapeError(
+    `${operation}: ${formatShape(left.shape)} and ${formatShape(right.shape)} do not fit: ${why}; they must be equal.`,
+  );
+}
+
+Tensor.prototype.matmul = function (other) {
+  return matmul(this, other);
+};
+
+Tensor.prototype.dot = function (other, options) {
+  return dot(this, other, options);
+};
+
+Tensor.prototype.tensordot = function (other, axes) {
+  return tensordot(this, other, axes);
+};
+
+Tensor.prototype.inner = function (other) {
+  return inner(this, other);
+};
+
+Tensor.prototype.outer = function (other) {
+  return outer(this, other);
+};
+
+Tensor.prototype.vdot = function (other) {
+  return vdot(this, other);
+};
+
+Tensor.prototype.kron = function (other) {
+  return kron(this, other);
+};

@@ -1,0 +1,69 @@
+/** Running sums, products and extremes along an axis. Each is one routine, the same in every run. */
+import type { DType } from "../../core/dtype.js";
+import { normalizeAxis } from "../../core/shape.js";
+import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
+import { derive } from "../build.js";
+import { Tensor } from "../tensor.js";
+import { asFloat } from "./operands.js";
+
+export interface CumulativeOptions {
+  /** The axis; all elements in row-major order, as one axis, when left out. */
+  readonly axis?: number;
+  /** From the end towards the start. */
+  readonly reverse?: boolean;
+  /** Up to the element, without it: sums start with 0, products with 1. */
+  readonly exclusive?: boolean;
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Running sums. Booleans and narrow integers are summed in i32 or u32, as `sum` does. */
+    cumsum(options?: CumulativeOptions): Tensor;
+    /** Running products. */
+    cumprod(options?: CumulativeOptions): Tensor;
+    /** The largest so far; NaN from the first NaN on. */
+    cummax(options?: Omit<CumulativeOptions, "exclusive">): Tensor<D>;
+    /** The smallest so far; NaN from the first NaN on. */
+    cummin(options?: Omit<CumulativeOptions, "exclusive">): Tensor<D>;
+    /** log Σ exp so far, without overflow. */
+    cumlogsumexp(options?: Omit<CumulativeOptions, "exclusive">): Tensor;
+  }
+}
+
+function cumulated(operation: string, op: CumulateOp, x: Tensor, options: CumulativeOptions): Tensor {
+  const source = options.axis === undefined ? x.flatten() : x;
+  const axis = normalizeAxis(options.axis ?? 0, source.rank, operation);
+  const params = { axis, op, isReverse: options.reverse === true, isExclusive: options.exclusive === true };
+  return new Tensor(derive(cumulate, source.node, params));
+}
+
+/** Sums of booleans count; narrow integers are summed in i32 or u32. */
+function widened(x: Tensor): Tensor {
+  const wide: Partial<Record<DType, DType>> = { bool: "i32", i8: "i32", i16: "i32", u8: "u32", u16: "u32" };
+  return x.cast(wide[x.dtype] ?? x.dtype);
+}
+
+/** Booleans are ordered as 0 and 1. */
+function ordered<D extends DType>(x: Tensor<D>, apply: (numbers: Tensor) => Tensor): Tensor<D> {
+  return (x.dtype === "bool" ? apply(x.cast("u8")).cast("bool") : apply(x)) as Tensor<D>;
+}
+
+Tensor.prototype.cumsum = function (options = {}) {
+  return cumulated("cumsum", "sum", widened(this), options);
+};
+
+Tensor.prototype.cumprod = function (options = {}) {
+  return cumulated("cumprod", "product", widened(this), options);
+};
+
+Tensor.prototype.cummax = function (options = {}) {
+  return ordered(this, (x) => cumulated("cummax", "max", x, options));
+};
+
+Tensor.prototype.cummin = function (options = {}) {
+  return ordered(this, (x) => cumulated("cummin", "min", x, options));
+};
+
+Tensor.prototype.cumlogsumexp = function (options = {}) {
+  return cumulated("cumlogsumexp", "logsumexp", asFloat("cumlogsumexp", this), options);
+};

@@ -1,0 +1,334 @@
+/**
+ * Rearrangements made of the movement primitives: rolling, tiling, padding by what is there, triangles and diagonals.
+ * None of them moves data by itself; they rewrite where their users read.
+ */
+import { DTYPES, type DType } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { broadcastShapes, checkShape, formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
+import * as M from "../../graph/primitives/movement.js";
+import { derive } from "../build.js";
+import { type CreationOptions, concat, full } from "../creation.js";
+import { Tensor, where } from "../tensor.js";
+import { countingLike, positionsAlong, scalarLike } from "./operands.js";
+
+const PAD_MODES = ["constant", "edge", "reflect", "symmetric", "wrap"] as const;
+
+/** What stands around a padded tensor. */
+export type PadMode = (typeof PAD_MODES)[number];
+
+export interface DiagonalOptions {
+  /** Above the main diagonal when positive, below when negative. */
+  readonly offset?: number;
+  /** The two axes of the matrices; the last two unless told. */
+  readonly axes?: readonly [number, number];
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Moves elements along an axis; what leaves at one end enters at the other. Without an axis, in row-major order. */
+    roll(shift: number | readonly number[], axis?: number | readonly number[]): Tensor<D>;
+    /** The tensor side by side with itself, so often along each axis; aligned at the last axis, as in NumPy. */
+    tile(...repetitions: number[] | [readonly number[]]): Tensor<D>;
+    /** Each element so often in a row along an axis; of the flattened tensor without one. */
+    repeat(repetitions: number, axis?: number): Tensor<D>;
+    /** Equal parts (a number of them), or parts that end before the given positions. */
+    split(parts: number | readonly number[], options?: { readonly axis?: number }): Tensor<D>[];
+    /** The tensors along an axis, without it. */
+    unstack(options?: { readonly axis?: number }): Tensor<D>[];
+    /** Zero below the given diagonal of the last two axes. */
+    triu(offset?: number): Tensor<D>;
+    /** Zero above the given diagonal of the last two axes. */
+    tril(offset?: number): Tensor<D>;
+    /** The elements of a diagonal of matrices, as the last axis. */
+    diagonal(options?: DiagonalOptions): Tensor<D>;
+    /** Sum of the diagonal. */
+    trace(options?: DiagonalOptions): Tensor;
+    /** A matrix with the last axis on a diagonal and zeros elsewhere. */
+    diagonalMatrix(offset?: number): Tensor<D>;
+    /** One more axis of `classes` elements: 1 at the position each element names, 0 elsewhere; all 0 outside. */
+    oneHot<T extends DType = "f32">(
+      classes: number,
+      options?: { readonly dtype?: T; readonly axis?: number },
+    ): Tensor<T>;
+    /**
+     * Surrounds the tensor by [before, after] per axis with its own elements: the nearest ("edge"), those met on the way
+     * back ("reflect" leaves the end out, "symmetric" repeats it), those at the other end ("wrap").
+     */
+    pad(
+      amounts: readonly (readonly [number, number])[],
+      options: { readonly mode: PadMode; readonly value?: number },
+    ): Tensor<D>;
+    /** The difference of neighbours along an axis. */
+    diff(options?: { readonly axis?: number; readonly order?: number }): Tensor<D>;
+  }
+}
+
+function wrapped<D extends DType>(x: Tensor<D>, start: readonly number[], shape: readonly number[]): Tensor<D> {
+  const isPlain = shape.every((extent, axis) => extent === x.shape[axis] && start[axis] === 0);
+  return isPlain ? x : new Tensor<D>(derive(M.wrap, x.node, { start: [...start], shape: [...shape] }));
+}
+
+const modulo = (a: number, n: number): number => (n === 0 ? 0 : ((a % n) + n) % n);
+
+const checkWhole = (value: number, what: string): number => {
+  if (Number.isSafeInteger(value)) return value;
+  throw new ArgumentError(`${what}: ${value} is not a whole number.`);
+};
+
+Tensor.prototype.roll = function (shift, axis) {
+  const shifts = typeof shift === "number" ? [shift] : shift;
+  for (const amount of shifts) checkWhole(amount, "roll");
+  if (axis === undefined) {
+    if (shifts.length !== 1) throw new ArgumentError("roll: several shifts need as many axes.");
+    return this.flatten().roll(shifts, 0).reshape(this.shape);
+  }
+  const axes = typeof axis === "number" ? [axis] : axis;
+  if (shifts.length !== axes.length && shifts.length !== 1) {
+    throw new ArgumentError(`roll: ${shifts.length} shifts for ${axes.length} axes.`);
+  }
+  const start = this.shape.map(() => 0);
+  axes.forEach((name, i) => {
+    const at = normalizeAxis(name, this.rank, "roll");
+    start[at] = modulo(start[at] - (shifts[shifts.length === 1 ? 0 : i] ?? 0), this.shape[at]);
+  });
+  return wrapped(this, start, this.shape);
+};
+
+Tensor.prototype.tile = function (...repetitions) {
+  const given = (Array.isArray(repetitions[0]) ? repetitions[0] : repetitions) as readonly number[];
+  checkShape(given, "tile");
+  const rank = Math.max(this.rank, given.length);
+  const counts = [...new Array(rank - given.length).fill(1), ...given];
+  const shape = [...new Array(rank - this.rank).fill(1), ...this.shape];
+  const start = shape.map(() => 0);
+  return wrapped(
+    this.reshape(shape),
+    start,
+    shape.map((extent, axis) => extent * counts[axis]),
+  );
+};
+
+Tensor.prototype.repeat = function (repetitions, axis) {
+  checkShape([repetitions], "repeat");
+  if (axis === undefined) return this.flatten().repeat(repetitions, 0);
+  const at = normalizeAxis(axis, this.rank, "repeat");
+  const spread = [...this.shape.slice(0, at + 1), repetitions, ...this.shape.slice(at + 1)];
+  const shape = this.shape.map((extent, i) => (i === at ? extent * repetitions : extent));
+  return this.expandDims(at + 1)
+    .broadcastTo(spread)
+    .reshape(shape);
+};
+
+Tensor.prototype.split = function (parts, { axis = 0 } = {}) {
+  const at = normalizeAxis(axis, this.rank, "split");
+  const extent = this.shape[at];
+  if (typeof parts === "number" && (!Number.isSafeInteger(parts) || parts < 1 || extent % parts !== 0)) {
+    throw new ShapeError(
+      `split: axis ${at} of ${formatShape(this.shape)} does not divide into ${parts} equal parts; give positions.`,
+    );
+  }
+  const clipped = (position: number) => Math.min(Math.max(position < 0 ? position + extent : position, 0), extent);
+  const inner =
+    typeof parts === "number"
+      ? Array.from({ length: parts - 1 }, (_, i) => ((i + 1) * extent) / parts)
+      : parts.map((position) => clipped(checkWhole(position, "split")));
+  const ends = [...inner, extent];
+  return ends.map((end, i) => sliceAxis(this, at, i === 0 ? 0 : ends[i - 1], end));
+};
+
+/** Elements from start up to stop along one axis; none when the stop comes first. */
+function sliceAxis<D extends DType>(x: Tensor<D>, axis: number, from: number, to: number): Tensor<D> {
+  return x.at(...x.shape.map((_, i) => (i === axis ? (`${from}:${Math.max(from, to)}` as const) : null)));
+}
+
+Tensor.prototype.unstack = function ({ axis = 0 } = {}) {
+  const at = normalizeAxis(axis, this.rank, "unstack");
+  return Array.from({ length: this.shape[at] }, (_, i) => sliceAxis(this, at, i, i + 1).squeeze(at));
+};
+
+// -------------------------------------------------------------------------------------------------- matrices
+
+/** Column minus row, for the last two axes. */
+function diagonalOf(operation: string, x: Tensor): Tensor<"i32"> {
+  if (x.rank < 2) throw new ShapeError(`${operation}: takes matrices, not ${formatShape(x.shape)}.`);
+  return positionsAlong(x, x.rank - 1).sub(positionsAlong(x, x.rank - 2)) as Tensor<"i32">;
+}
+
+Tensor.prototype.triu = function (offset = 0) {
+  return where(diagonalOf("triu", this).greaterEqual(offset), this, zeroLike(this)) as typeof this;
+};
+
+Tensor.prototype.tril = function (offset = 0) {
+  return where(diagonalOf("tril", this).lessEqual(offset), this, zeroLike(this)) as typeof this;
+};
+
+const zeroLike = (x: Tensor): Tensor => scalarLike(x, x.dtype === "bool" ? false : 0);
+
+Tensor.prototype.diagonal = function ({ offset = 0, axes = [-2, -1] } = {}) {
+  if (this.rank < 2) throw new ShapeError(`diagonal: takes matrices, not ${formatShape(this.shape)}.`);
+  const [down, across] = normalizeAxes(axes, this.rank, "diagonal");
+  const others = this.shape.flatMap((_, axis) => (axis === down || axis === across ? [] : [axis]));
+  const matrices = this.permute([...others, down, across]);
+  const [rows, columns] = [this.shape[down], this.shape[across]];
+  checkWhole(offset, "diagonal");
+  const count = Math.max(0, offset >= 0 ? Math.min(rows, columns - offset) : Math.min(rows + offset, columns));
+  const lead = others.map((axis) => this.shape[axis]);
+  // In memory order the elements of a diagonal are columns + 1 apart.
+  const flat = matrices.reshape([...lead, rows * columns]);
+  const start = offset >= 0 ? offset : -offset * columns;
+  const stop = count === 0 ? start : start + (count - 1) * (columns + 1) + 1;
+  const all = lead.map(() => null);
+  return count === 0 ? flat.at(...all, "0:0") : flat.at(...all, `${start}:${stop}:${columns + 1}`);
+};
+
+Tensor.prototype.trace = function (options) {
+  return this.diagonal(options).sum({ axis: -1 });
+};
+
+Tensor.prototype.diagonalMatrix = function (offset = 0) {
+  if (this.rank < 1) throw new ShapeError("diagonalMatrix: takes at least one axis.");
+  checkWhole(offset, "diagonalMatrix");
+  const extent = this.shape[this.rank - 1] + Math.abs(offset);
+  // Below the diagonal, column j holds element j; above it, row i holds element i.
+  const aside = Math.abs(offset);
+  const padding = this.shape.map((_, axis): [number, number] => (axis === this.rank - 1 ? [0, aside] : [0, 0]));
+  const line = this.pad(padding, { value: 0 });
+  const shape = [...this.shape.slice(0, -1), extent, extent];
+  const spread = line.expandDims(offset >= 0 ? -1 : -2).broadcastTo(shape);
+  return where(diagonalOf("diagonalMatrix", spread).equal(offset), spread, zeroLike(this)) as typeof this;
+};
+
+Tensor.prototype.oneHot = function <T extends DType = "f32">(
+  this: Tensor,
+  classes: number,
+  { dtype, axis = -1 }: { readonly dtype?: T; readonly axis?: number } = {},
+): Tensor<T> {
+  checkShape([classes], "oneHot");
+  if (!/^[iu]/.test(this.dtype)) throw new DTypeError(`oneHot: takes integers, not ${this.dtype}; cast it first.`);
+  const at = normalizeAxis(axis, this.rank + 1, "oneHot");
+  const line = countingLike(this, classes).reshape(
+    Array.from({ length: this.rank + 1 }, (_, i) => (i === at ? classes : 1)),
+  );
+  // A u32 too large for i32 becomes negative there, and so names no class.
+  const compared = DTYPES[this.dtype].bits === 64 ? this.dtype : "i32";
+  return this.expandDims(at)
+    .cast(compared)
+    .equal(line.cast(compared))
+    .cast((dtype ?? "f32") as T);
+};
+
+// -------------------------------------------------------------------------------------------------- padding
+
+/** The positions along an axis of n elements that a padded axis reads. */
+function paddedPositions(mode: "edge" | "reflect" | "symmetric", at: Tensor, n: number): Tensor {
+  if (mode === "edge") return at.clip(0, n - 1);
+  if (n === 1) return at.mul(0);
+  // Going back and forth: the way there and back has 2n - 2 elements when the ends are not repeated, else 2n.
+  const period = mode === "reflect" ? 2 * n - 2 : 2 * n;
+  const into = at.remainder(period);
+  const back = into.neg().add(mode === "reflect" ? period : period - 1);
+  return into.minimum(back);
+}
+
+type Amounts = readonly (readonly [number, number])[];
+
+function padBySelf<D extends DType>(
+  tensor: Tensor<D>,
+  mode: Exclude<PadMode, "constant">,
+  amounts: Amounts,
+): Tensor<D> {
+  const { rank } = tensor;
+  if (amounts.length !== rank) {
+    throw new ArgumentError(`pad: ${amounts.length} pairs for ${rank} axes; give [before, after] for each.`);
+  }
+  for (const [axis, pair] of amounts.entries()) {
+    checkShape(pair, `pad, mode "${mode}"`);
+    if (tensor.shape[axis] === 0 && pair[0] + pair[1] > 0) {
+      throw new ShapeError(`pad: axis ${axis} of ${formatShape(tensor.shape)} has no elements to pad with.`);
+    }
+  }
+  const shape = tensor.shape.map((extent, axis) => extent + amounts[axis][0] + amounts[axis][1]);
+  if (mode === "wrap") {
+    return wrapped(
+      tensor,
+      tensor.shape.map((extent, axis) => modulo(-amounts[axis][0], extent)),
+      shape,
+    );
+  }
+  return amounts.reduce<Tensor<D>>((x, [before, after], axis) => {
+    if (before + after === 0) return x;
+    const at = countingLike(x, shape[axis]).sub(before);
+    return x.take(paddedPositions(mode, at, x.shape[axis]), { axis });
+  }, tensor);
+}
+
+const padByValue = Tensor.prototype.pad as (this: Tensor, amounts: Amounts, options?: object) => Tensor;
+
+Tensor.prototype.pad = function (this: Tensor, amounts: Amounts, options: { readonly mode?: PadMode } = {}): Tensor {
+  const { mode = "constant" } = options;
+  if (!PAD_MODES.includes(mode)) {
+    throw new ArgumentError(`pad: there is no mode "${mode}"; use one of ${PAD_MODES.join(", ")}.`);
+  }
+  return mode === "constant" ? padByValue.call(this, amounts, options) : padBySelf(this, mode, amounts);
+} as Tensor["pad"];
+
+Tensor.prototype.diff = function ({ axis = -1, order = 1 } = {}) {
+  const at = normalizeAxis(axis, this.rank, "diff");
+  checkShape([order], "diff");
+  let x: typeof this = this;
+  for (let i = 0; i < order && x.shape[at] > 0; i++) {
+    const extent = x.shape[at];
+    const [later, earlier] = [sliceAxis(x, at, 1, extent), sliceAxis(x, at, 0, extent - 1)];
+    x = (x.dtype === "bool" ? later.notEqual(earlier) : later.sub(earlier)) as typeof this;
+  }
+  return x;
+};
+
+// -------------------------------------------------------------------------------------------------- functions
+
+/** Ones on and below a diagonal, zeros above. */
+export function tri<D extends DType = "f32">(
+  rows: number,
+  columns = rows,
+  { offset = 0, ...options }: CreationOptions<D> & { readonly offset?: number } = {},
+): Tensor<D> {
+  return full([rows, columns], 1, options).tril(offset) as Tensor<D>;
+}
+
+/** Coordinates of a grid: vectors spread over the axes of all of them. "xy" swaps the first two axes, as in NumPy. */
+export function meshgrid(vectors: readonly Tensor[], options: { readonly indexing?: "xy" | "ij" } = {}): Tensor[] {
+  const order = vectors.map((_, i) => i);
+  if ((options.indexing ?? "xy") === "xy" && order.length > 1) [order[0], order[1]] = [1, 0];
+  const flat = vectors.map((vector) => {
+    if (vector.rank > 1) throw new ShapeError(`meshgrid: takes vectors, not ${formatShape(vector.shape)}.`);
+    return vector.flatten();
+  });
+  const shape = order.map((i) => flat[i].size);
+  return flat.map((vector, i) => {
+    const at = order.indexOf(i);
+    return vector.reshape(shape.map((_, axis) => (axis === at ? vector.size : 1))).broadcastTo(shape);
+  });
+}
+
+/** Tensors stretched to the shape they broadcast to together. */
+export function broadcastTensors(...tensors: readonly Tensor[]): Tensor[] {
+  const shape = broadcastShapes("broadcastTensors", ...tensors.map((x) => x.shape));
+  return tensors.map((x) => x.broadcastTo(shape));
+}
+
+/** Matrices along the diagonal of a larger one, zeros elsewhere. */
+export function blockDiagonal(matrices: readonly Tensor[]): Tensor {
+  const width = matrices.reduce((sum, { shape }) => sum + shape[1], 0);
+  let before = 0;
+  const rows = matrices.map((matrix) => {
+    if (matrix.rank !== 2) throw new ShapeError(`blockDiagonal: takes matrices, not ${formatShape(matrix.shape)}.`);
+    const columns = matrix.shape[1];
+    const row = matrix.pad([
+      [0, 0],
+      [before, width - before - columns],
+    ]);
+    before += columns;
+    return row;
+  });
+  return concat(rows);
+}

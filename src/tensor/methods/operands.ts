@@ -1,0 +1,45 @@
+/** What the method files share: operands brought together, and counting along an axis. */
+import { DTYPES, type DType } from "../../core/dtype.js";
+import { DTypeError } from "../../core/errors.js";
+
+import { iota } from "../../graph/primitives/leaf.js";
+import { backendOf, makeNode, meet, scalarNode } from "../build.js";
+import { type Operand, Tensor } from "../tensor.js";
+
+/** Operands as tensors of one device, dtype and shape. */
+export function met(operation: string, operands: readonly Operand[]): Tensor[] {
+  const nodes = meet(
+    operation,
+    operands.map((operand) => (operand instanceof Tensor ? operand.node : operand)),
+  );
+  return nodes.map((node) => new Tensor(node));
+}
+
+/** The same as floats: integers and booleans become f32. */
+export function metFloats(operation: string, operands: readonly Operand[]): Tensor[] {
+  return met(operation, operands).map((x) => asFloat(operation, x));
+}
+
+export function asFloat(operation: string, x: Tensor): Tensor {
+  const { kind } = DTYPES[x.dtype];
+  if (kind === "complex") throw new DTypeError(`${operation}: takes real numbers, not ${x.dtype}.`);
+  return kind === "float" ? x : x.cast("f32");
+}
+
+/** One number of a dtype, on the device of a tensor. */
+export function scalarLike(x: Tensor, value: number | bigint | boolean, dtype: DType = x.dtype): Tensor {
+  return new Tensor(scalarNode(value, dtype, backendOf(x.node)));
+}
+
+/** 0, 1 … count - 1 as i32, on the device of a tensor. */
+export function countingLike(x: Tensor, count: number): Tensor<"i32"> {
+  return new Tensor<"i32">(makeNode(iota, [], { shape: [count], dtype: "i32" }, backendOf(x.node)));
+}
+
+/** Each element's position along one axis of a tensor: shaped to broadcast with it. */
+export function positionsAlong(x: Tensor, axis: number): Tensor<"i32"> {
+  const shape = x.shape.map((extent, i) => (i === axis ? extent : 1));
+  return countingLike(x, x.shape[axis]).reshape(shape);
+}
+
+export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;

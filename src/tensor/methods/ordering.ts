@@ -1,0 +1,149 @@
+/**
+ * Sorting and what follows from it. Every dtype is sorted by an unsigned key that has its order; NaN has the largest key
+ * in either direction, so it comes last, and -0 the same as 0.
+ */
+import { DTYPES, type DType } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { resultType } from "../../core/promotion.js";
+import { formatShape, normalizeAxes, normalizeAxis, reducedShape, sizeOf } from "../../core/shape.js";
+import * as E from "../../graph/primitives/elementwise.js";
+import * as O from "../../graph/primitives/order.js";
+import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
+import { concat } from "../creation.js";
+import { type ReduceOptions, Tensor, where } from "../tensor.js";
+import { asFloat, positionsAlong, scalarLike } from "./operands.js";
+
+export interface SortOptions {
+  /** The last unless told. */
+  readonly axis?: number;
+  readonly descending?: boolean;
+}
+
+export interface TopKOptions {
+  /** The last unless told. */
+  readonly axis?: number;
+  /** The smallest instead of the largest when false. */
+  readonly largest?: boolean;
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Elements in order along an axis; equal ones keep their order, NaN comes last in either direction. */
+    sort(options?: SortOptions): Tensor<D>;
+    /** Positions (i32) that would sort along an axis. */
+    argsort(options?: SortOptions): Tensor<"i32">;
+    /** The k largest along an axis, in falling order, and where they are. NaN counts as the last to be chosen. */
+    topK(k: number, options?: TopKOptions): { readonly values: Tensor<D>; readonly indices: Tensor<"i32"> };
+    /** How many elements of this sorted tensor come before each value; with side "right", equal ones count too. */
+    searchSorted(values: Tensor, options?: { readonly side?: "left" | "right" }): Tensor<"i32">;
+    /** The middle element, or the mean of the two middle ones; NaN where there is a NaN. */
+    median(options?: ReduceOptions): Tensor;
+    /** The most frequent element; the smallest of those. */
+    mode(options?: ReduceOptions): Tensor<D>;
+  }
+}
+
+/** An unsigned key with the order of the values. */
+export function orderKey(x: Tensor, isDescending: boolean): Tensor {
+  const { kind, bits } = DTYPES[x.dtype];
+  const inverted = (key: Tensor) => (isDescending ? key.bitwiseNot() : key);
+  if (kind === "complex") throw new DTypeError(`sort: complex numbers have no order; sort real() or abs() of them.`);
+  if (kind === "bool" || kind === "uint") return inverted(bits === 64 ? x : x.cast("u32"));
+  const wide = bits === 64 ? "u64" : "u32";
+  const signBit = bits === 64 ? 1n << 63n : 2 ** 31;
+  if (kind === "int")
+    return inverted(
+      x
+        .cast(bits === 64 ? "i64" : "i32")
+        .cast(wide)
+        .bitwiseXor(signBit),
+    );
+  const value = x.cast(bits === 64 ? "f64" : "f32");
+  const pattern = new Tensor(derive(E.bitcast, value.node, { dtype: wide }));
+  const isNegative = pattern.greater(signBit);
+  // Negative numbers fall as their bits rise; -0 alone has the bits of the sign and nothing else.
+  const rising = where(isNegative, pattern.bitwiseNot(), pattern.bitwiseOr(signBit));
+  const last = bits === 64 ? 2n ** 64n - 1n : 2 ** 32 - 1;
+  return where(value.isNaN(), scalarLike(x, last, wide), inverted(rising));
+}
+
+function positionsSorted(x: Tensor, { axis = -1, descending = false }: SortOptions, operation: string): Tensor<"i32"> {
+  const at = normalizeAxis(axis, x.rank, operation);
+  const keys = orderKey(x, descending).moveAxis(at, -1);
+  return new Tensor<"i32">(derive(O.argsort, keys.node, {})).moveAxis(-1, at);
+}
+
+Tensor.prototype.argsort = function (options = {}) {
+  return positionsSorted(this, options, "argsort");
+};
+
+Tensor.prototype.sort = function (options = {}) {
+  return this.takeAlongAxis(positionsSorted(this, options, "sort"), options.axis ?? -1);
+};
+
+Tensor.prototype.topK = function (k, { axis = -1, largest = true } = {}) {
+  const at = normalizeAxis(axis, this.rank, "topK");
+  if (!Number.isSafeInteger(k) || k < 0 || k > this.shape[at]) {
+    throw new ArgumentError(`topK: ${k} of the ${this.shape[at]} elements along axis ${at}.`);
+  }
+  const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
+  const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : null)));
+  return { values: this.takeAlongAxis(indices, at), indices };
+};
+
+Tensor.prototype.searchSorted = function (values, { side = "left" } = {}) {
+  if (side !== "left" && side !== "right")
+    throw new ArgumentError(`searchSorted: side "${side}" is not left or right.`);
+  checkOneDevice("searchSorted", [this.node, values.node]);
+  const dtype = resultType([this.dtype, values.dtype], "searchSorted");
+  const inputs = [this, values].map((x) => orderKey(x.cast(dtype), false).node);
+  return new Tensor<"i32">(makeNode(O.searchSorted, inputs, { side }, backendOf(this.node)));
+};
+
+// -------------------------------------------------------------------------------------------------- reductions
+
+interface Lines {
+  readonly lines: Tensor;
+  /** A result per line in the shape that the reduction has. */
+  restore(reduced: Tensor): Tensor;
+}
+
+/** The axes to reduce, joined into one at the end. */
+function linesOf(operation: string, x: Tensor, { axis, keepDims = false }: ReduceOptions): Lines {
+  const axes = normalizeAxes(axis, x.rank, operation).sort((a, b) => a - b);
+  const kept = x.shape.flatMap((_, i) => (axes.includes(i) ? [] : [i]));
+  const count = sizeOf(axes.map((i) => x.shape[i]));
+  if (count === 0) {
+    throw new ShapeError(`${operation}: no elements along axes ${formatShape(axes)} of ${formatShape(x.shape)}.`);
+  }
+  const lines = x.permute([...kept, ...axes]).reshape([...kept.map((i) => x.shape[i]), count]);
+  return { lines, restore: (reduced) => reduced.reshape(reducedShape(x.shape, axes, keepDims)) };
+}
+
+const element = (x: Tensor, at: number): Tensor => x.at("...", at);
+
+Tensor.prototype.median = function (options = {}) {
+  const { lines, restore } = linesOf("median", asFloat("median", this), options);
+  const sorted = lines.sort();
+  const count = lines.shape[lines.rank - 1];
+  const upper = element(sorted, Math.floor(count / 2));
+  const lower = element(sorted, Math.floor((count - 1) / 2));
+  // Halves before they are added, so that large ones do not overflow; equal ones stay as they are.
+  const middle = count % 2 === 1 ? upper : where(lower.equal(upper), lower, lower.mul(0.5).add(upper.mul(0.5)));
+  const largest = element(sorted, count - 1);
+  return restore(where(largest.isNaN(), largest, middle));
+};
+
+Tensor.prototype.mode = function (options = {}) {
+  const { lines, restore } = linesOf("mode", this, options);
+  const key = orderKey(lines, false);
+  const order = new Tensor<"i32">(derive(O.argsort, key.node, {}));
+  const sortedKeys = key.takeAlongAxis(order, -1);
+  const last = lines.rank - 1;
+  const at = positionsAlong(lines, last);
+  const earlier = concat([element(sortedKeys, 0).expandDims(-1), sortedKeys.at("...", "0:-1")], { axis: -1 });
+  // Where each run begins; an element's place in its run is its distance from there.
+  const begins = where(sortedKeys.notEqual(earlier), at, 0).cummax({ axis: -1 });
+  const longest = at.sub(begins).argmax({ axis: -1, keepDims: true });
+  return restore(lines.takeAlongAxis(order, -1).takeAlongAxis(longest, -1)) as typeof this;
+};

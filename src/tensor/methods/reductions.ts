@@ -1,0 +1,104 @@
+/** Reductions that are made of others: positions of extremes, counts, norms, covariance. */
+import { type DType, isFloat } from "../../core/dtype.js";
+import { ShapeError } from "../../core/errors.js";
+import { formatShape, normalizeAxis } from "../../core/shape.js";
+import { type ReduceOptions, Tensor, where } from "../tensor.js";
+import { asFloat, positionsAlong } from "./operands.js";
+
+export interface AxisOptions {
+  /** The axis; all elements in row-major order when left out. */
+  readonly axis?: number;
+  readonly keepDims?: boolean;
+}
+
+export interface NormOptions extends ReduceOptions {
+  /** 2 unless told: 1, 2, any p > 0, 0 (how many differ from zero), Infinity, -Infinity. */
+  readonly order?: number;
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Position of the largest element, the first of equal ones; a NaN counts as the largest. i32. */
+    argmax(options?: AxisOptions): Tensor<"i32">;
+    /** Position of the smallest element, the first of equal ones; a NaN counts as the smallest. i32. */
+    argmin(options?: AxisOptions): Tensor<"i32">;
+    /** How many elements differ from zero; NaN does. i32. */
+    countNonzero(options?: ReduceOptions): Tensor<"i32">;
+    /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. */
+    norm(options?: NormOptions): Tensor;
+    /**
+     * The covariance matrix of columns: [..., observations, variables] gives [..., variables, variables]. `correction: 1`
+     * divides by n - 1. (np.cov has variables in rows and corrects by 1 unless told.)
+     */
+    covariance(options?: { readonly correction?: number }): Tensor;
+  }
+}
+
+/** The least position that holds the extreme. Where that is NaN, the first NaN. */
+function positionOf(operation: "argmax" | "argmin", x: Tensor, options: AxisOptions): Tensor<"i32"> {
+  const isFlat = options.axis === undefined;
+  const source = isFlat ? x.flatten() : x;
+  const axis = normalizeAxis(options.axis ?? 0, source.rank, operation);
+  const count = source.shape[axis];
+  if (count === 0) {
+    throw new ShapeError(`${operation}: no elements along axis ${axis} of ${formatShape(x.shape)} to choose from.`);
+  }
+  const values = source.dtype === "bool" ? source.cast("u8") : source;
+  const extreme = operation === "argmax" ? values.max({ axis, keepDims: true }) : values.min({ axis, keepDims: true });
+  const isExtreme = values.equal(extreme);
+  // Where there is a NaN the extreme is NaN, which equals nothing.
+  const isFound = isFloat(values.dtype) ? isExtreme.logicalOr(values.isNaN()) : isExtreme;
+  const found = where(isFound, positionsAlong(values, axis), count).min({
+    axis,
+    keepDims: options.keepDims && !isFlat,
+  });
+  const position = found as Tensor<"i32">;
+  return isFlat && options.keepDims ? position.reshape(x.shape.map(() => 1)) : position;
+}
+
+Tensor.prototype.argmax = function (options = {}) {
+  return positionOf("argmax", this, options);
+};
+
+Tensor.prototype.argmin = function (options = {}) {
+  return positionOf("argmin", this, options);
+};
+
+Tensor.prototype.countNonzero = function (options = {}) {
+  return this.cast("bool").sum(options) as Tensor<"i32">;
+};
+
+Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
+  const x = asFloat("norm", this);
+  const size = x.abs();
+  switch (order) {
+    case Infinity:
+      return size.max(options);
+    case -Infinity:
+      return size.min(options);
+    case 0:
+      return x.cast("bool").sum(options).cast(x.dtype);
+    case 1:
+      return size.sum(options);
+    case 2:
+      return x.square().sum(options).sqrt();
+    default:
+      return size
+        .pow(order)
+        .sum(options)
+        .pow(1 / order);
+  }
+};
+
+Tensor.prototype.covariance = function ({ correction = 0 } = {}) {
+  if (this.rank < 2) {
+    throw new ShapeError(
+      `covariance: takes [..., observations, variables], not ${formatShape(this.shape)}; reshape a vector to [n, 1].`,
+    );
+  }
+  const x = asFloat("covariance", this);
+  const deviation = x.sub(x.mean({ axis: -2, keepDims: true }));
+  const observations = this.shape[this.rank - 2];
+  const products = deviation.expandDims(-1).mul(deviation.expandDims(-2));
+  return products.sum({ axis: -3 }).div(observations - correction);
+};
