@@ -2,7 +2,7 @@
  * A stretch of device memory as its user holds it. It never shows a driver handle: it reaches its allocation through a
  * lease that ends on `dispose()`, on garbage collection or when the device closes, and says so when used afterwards.
  */
-import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
+import { ArgumentError, DeviceError, DisposedError, SizeMismatchError } from "../../core/errors.js";
 import type { VulkanDevice } from "./device.js";
 import type { Lease } from "./leases.js";
 import type { Allocation } from "./memory.js";
@@ -25,6 +25,8 @@ export class DeviceBuffer {
   private lease: Lease | null = null;
   /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
   private isZeroPending: boolean;
+  /** Why nobody knows the contents: a write failed part-way. The next one that does not ends this. */
+  private brokenBy: unknown = null;
 
   /** @internal Use `device.alloc` or `device.upload`. */
   constructor(
@@ -59,8 +61,7 @@ export class DeviceBuffer {
       throw new SizeMismatchError(`write: ${bytes.byteLength} bytes for a buffer of ${this.byteLength}.`);
     }
     const memory = this.memory("write");
-    this.isZeroPending = false;
-    this.device.uploadTo(memory, bytes);
+    this.overwrite(() => this.device.uploadTo(memory, bytes));
   }
 
   /** The contents as of now. Does not block the event loop. With `into`, fills and returns that array. */
@@ -79,6 +80,7 @@ export class DeviceBuffer {
 
   /** Copies another buffer of the same size and device into this one, on the device. */
   copyFrom(source: DeviceBuffer): void {
+    if (!(source instanceof DeviceBuffer)) throw new ArgumentError(`copyFrom: ${describe(source)} is not a buffer.`);
     if (source.device !== this.device) throw new ArgumentError("copyFrom: the buffers are on different devices.");
     if (source.byteLength !== this.byteLength) {
       throw new SizeMismatchError(`copyFrom: ${source.byteLength} bytes for a buffer of ${this.byteLength}.`);
@@ -86,8 +88,7 @@ export class DeviceBuffer {
     if (source === this || this.byteLength === 0) return;
     const from = source.contents("copyFrom");
     const to = this.memory("copyFrom");
-    this.isZeroPending = false;
-    this.device.stream.copy(from, 0, to, 0, this.byteLength);
+    this.overwrite(() => this.device.stream.copy(from, 0, to, 0, this.byteLength));
   }
 
   /** Frees the memory now. Disposing twice is harmless. */
@@ -104,11 +105,30 @@ export class DeviceBuffer {
   /** @internal The memory, with pending zeros written: for whoever reads or partly writes it. */
   contents(operation: string): Allocation {
     const memory = this.memory(operation);
+    if (this.brokenBy) {
+      throw new DeviceError(
+        `${operation}: the contents of this buffer of ${this.byteLength} bytes were lost: writing them failed ` +
+          `(${(this.brokenBy as Error).message}). Write it again.`,
+        { cause: this.brokenBy },
+      );
+    }
     if (this.isZeroPending) {
-      this.isZeroPending = false;
       if (this.byteLength > 0) this.device.stream.fill(memory, this.byteLength);
+      this.isZeroPending = false;
     }
     return memory;
+  }
+
+  /** Does what replaces all of the contents. */
+  private overwrite(record: () => void): void {
+    try {
+      record();
+      this.isZeroPending = false;
+      this.brokenBy = null;
+    } catch (error) {
+      this.brokenBy = error;
+      throw error;
+    }
   }
 
   private memory(operation: string): Allocation {

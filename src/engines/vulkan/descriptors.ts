@@ -22,6 +22,8 @@ const BUFFERS_PER_POOL = 512;
 
 interface SetPool {
   readonly handle: Handle;
+  /** Buffers it can hold. */
+  readonly capacity: number;
   sets: number;
   buffers: number;
 }
@@ -63,7 +65,7 @@ export class DescriptorSets {
     const known = this.layouts.get(key);
     if (known) return known.layout;
     const { calls, device } = this;
-    const arena = new Arena(64 * 1024);
+    const arena = new Arena(1024 + bindings * L.VkDescriptorSetLayoutBinding.size);
     const out = arena.room(8);
     const isPushed = bindings > 0 && bindings <= this.maxPushed;
     const list = Array.from({ length: bindings }, (_, binding) => ({
@@ -182,8 +184,9 @@ export class DescriptorSets {
       this.busy.set(commands, pools);
     }
     let pool = pools[pools.length - 1];
-    if (!pool || pool.sets >= SETS_PER_POOL || pool.buffers + buffers > BUFFERS_PER_POOL) {
-      pool = this.idle.pop() ?? this.createPool(Math.max(BUFFERS_PER_POOL, buffers));
+    if (!pool || pool.sets >= SETS_PER_POOL || pool.buffers + buffers > pool.capacity) {
+      const idle = this.idle.findLastIndex(({ capacity }) => capacity >= buffers);
+      pool = this.idle.splice(idle, idle < 0 ? 0 : 1)[0] ?? this.createPool(Math.max(BUFFERS_PER_POOL, buffers));
       pools.push(pool);
     }
     const { arena } = this;
@@ -210,6 +213,6 @@ export class DescriptorSets {
       pPoolSizes: size,
     });
     check("vkCreateDescriptorPool", this.calls.vkCreateDescriptorPool(this.device, info, 0, out));
-    return { handle: arena.handle(out), sets: 0, buffers: 0 };
+    return { handle: arena.handle(out), capacity: buffers, sets: 0, buffers: 0 };
   }
 }

@@ -95,8 +95,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       this.instance = instance.retain();
       undo.push(() => instance.release());
       this.handle = createDevice(instance, found, plan);
+      const destroyDevice = this.bindCall("vkDestroyDevice");
+      undo.push(() => destroyDevice?.(this.handle, 0));
       this.calls = this.bindCalls();
-      undo.push(() => this.calls.vkDestroyDevice(this.handle, 0));
       this.queue = this.firstQueue();
       this.descriptors = new DescriptorSets(this.calls, this.handle, plan.pushDescriptors);
       undo.push(() => this.descriptors.destroy());
@@ -209,6 +210,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     this.assertUsable("alloc");
     checkByteLength("alloc", byteLength);
     const allocation = this.pools.device.allocate(Math.max(1, byteLength));
+    this.stream.forgetLoss(allocation);
     const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
     const pool = this.pools.device;
     buffer.attach(this.leases.add(buffer, () => pool.free(allocation)));
@@ -267,7 +269,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     const isOnDevice = from.mapped === null && to.mapped === null;
     if (!isOnDevice && (bytes > MAX_KERNEL_TRANSFER || from.address === 0n || to.address === 0n)) return null;
     if (!this.copier) {
-      const pipeline = this.pipeline(this.ownKernels.copy(), { name: "copy" });
+      const pipeline = this.kernels.compile(this.ownKernels.copy(), { name: "copy" });
       const maxGroups = this.plan.limits.maxComputeWorkGroupCount[0];
       this.copier = { ...pipeline, threads: pipeline.localSize[0], maxGroups };
     }
@@ -277,7 +279,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   /** The imported allocation that begins where these bytes do, if there is one. */
   private direct(bytes: Uint8Array): Allocation | null {
     const allocation = this.imported.get(bytes.buffer);
-    return allocation && allocation.block.mapped?.byteOffset === bytes.byteOffset ? allocation : null;
+    const isWithin =
+      allocation?.block.mapped?.byteOffset === bytes.byteOffset && bytes.byteLength <= allocation.block.size;
+    return allocation && isWithin && bytes.byteLength > 0 ? allocation : null;
   }
 
   // ---------------------------------------------------------------------------------------------- kernels
@@ -311,11 +315,12 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       return new Profile(clock.events());
     } finally {
       this.stream.clock = null;
-      if (this.lostBy) clock.destroy();
-      else {
+      try {
         this.stream.flush();
-        this.stream.whenDone(() => clock.destroy());
+      } catch {
+        // whoever uses the results is told
       }
+      this.stream.whenDone(() => clock.destroy());
     }
   }
 
@@ -365,6 +370,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
 
   /** Bytes the driver would still give, where it says; else what the heap has beyond our own blocks. */
   availableBytes(): number {
+    if (this.closing) throw new DisposedError(`availableBytes: the device ${this.name} was closed.`);
     const heap = this.properties.memoryTypes[this.plan.memory.device]?.heap ?? 0;
     if (this.plan.memoryBudget) {
       const found = this.instance.memoryBudget(this.found.handle);
@@ -382,6 +388,11 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   }
 
   // ---------------------------------------------------------------------------------------------- lifetime
+
+  /** @internal Throws when the device is lost: reads asked for before closing are still recorded while it closes. */
+  assertAlive(): void {
+    if (this.lostBy) throw this.lostBy;
+  }
 
   assertUsable(operation = "use"): void {
     if (this.lostBy) throw this.lostBy;
@@ -402,9 +413,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     // The flag must be seen before the first await: nothing may be recorded from here on.
     await null;
     try {
-      this.stream.flush();
+      await this.stream.timeline.wait(this.stream.flush());
     } catch {
-      // recorded work that nobody can read any more
+      // recorded work that nobody can read any more, or a lost device
     }
     while (this.pendingReads.size > 0) await Promise.all(this.pendingReads);
     this.calls.vkDeviceWaitIdle(this.handle);
@@ -456,19 +467,19 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
 
   /** Binds the device's functions, each with the check for a lost device around it. */
   private bindCalls(): FunctionTable<DeviceFunction> {
-    const table: Record<string, VulkanFunction> = {};
-    const arena = new Arena(4096);
-    for (const [name, signature] of Object.entries(deviceSignatures)) {
-      arena.reset();
-      const address = this.instance.calls.vkGetDeviceProcAddr(this.handle, arena.cString(name));
-      if (!address) {
-        if (optionalFunctions.has(name as FunctionName)) continue;
-        throw new UnsupportedError(`${this.name}'s driver has no ${name}.`);
-      }
-      const call = this.instance.interpose(name as FunctionName, bind(address, signature));
-      table[name] = signature.startsWith("i32") ? this.watched(name as FunctionName, call) : call;
+    const table: Partial<FunctionTable<DeviceFunction>> = {};
+    for (const name of Object.keys(deviceSignatures) as DeviceFunction[]) {
+      const call = this.bindCall(name);
+      if (call) table[name] = deviceSignatures[name].startsWith("i32") ? this.watched(name, call) : call;
+      else if (!optionalFunctions.has(name)) throw new UnsupportedError(`${this.name}'s driver has no ${name}.`);
     }
     return table as FunctionTable<DeviceFunction>;
+  }
+
+  private bindCall(name: DeviceFunction): VulkanFunction | null {
+    const arena = new Arena(256);
+    const address = this.instance.calls.vkGetDeviceProcAddr(this.handle, arena.cString(name));
+    return address ? this.instance.interpose(name, bind(address, deviceSignatures[name])) : null;
   }
 
   private watched(name: FunctionName, call: VulkanFunction): VulkanFunction {

@@ -2,7 +2,7 @@
  * Host memory the GPU copies to and from directly. It is ordinary JavaScript memory that the driver was told of, so it
  * stays valid whatever happens to the device; only the direct path ends with it.
  */
-import { UnsupportedError } from "../../core/errors.js";
+import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
 import * as L from "./layouts.js";
 import type { Allocation, Block } from "./memory.js";
@@ -38,9 +38,17 @@ export class HostBuffer {
 /** Memory at an address the driver can import: aligned in place and in length. */
 export function alignedBytes(byteLength: number, alignment: number): { whole: Uint8Array; bytes: Uint8Array } {
   const rounded = Math.max(1, Math.ceil(byteLength / alignment)) * alignment;
-  const raw = new Uint8Array(new ArrayBuffer(rounded + alignment));
+  const raw = new Uint8Array(hostMemory(rounded + alignment));
   const start = (alignment - (addressOfView(raw) % alignment)) % alignment;
   return { whole: raw.subarray(start, start + rounded), bytes: raw.subarray(start, start + byteLength) };
+}
+
+function hostMemory(byteLength: number): ArrayBuffer {
+  try {
+    return new ArrayBuffer(byteLength);
+  } catch (error) {
+    throw new OutOfMemoryError(`hostBuffer: this process cannot have ${byteLength} bytes more.`, { cause: error });
+  }
 }
 
 /** Imports memory; returns an allocation over it and the way to undo it. */

@@ -89,7 +89,9 @@ export class Instance {
         `The Vulkan loader (${loader.path}) is version ${offeredVersion.join(".")}; Pumice needs 1.2 or newer.`,
       );
     }
-    const offered = extensionNames((count, list) => calls.vkEnumerateInstanceExtensionProperties(0, count, list));
+    const offered = extensionNames("vkEnumerateInstanceExtensionProperties", (count, list) =>
+      calls.vkEnumerateInstanceExtensionProperties(0, count, list),
+    );
     const extensions = offered.includes("VK_KHR_portability_enumeration") ? ["VK_KHR_portability_enumeration"] : [];
     const portability = extensions.length > 0;
 
@@ -183,7 +185,7 @@ export class Instance {
   private describe(physical: Handle): PhysicalDevice {
     const arena = new Arena();
     const { calls } = this;
-    const extensions = extensionNames((count, list) =>
+    const extensions = extensionNames("vkEnumerateDeviceExtensionProperties", (count, list) =>
       calls.vkEnumerateDeviceExtensionProperties(physical, 0, count, list),
     );
     const has = (name: string) => extensions.includes(name);
@@ -399,8 +401,8 @@ function bindTable(
   return table;
 }
 
-function extensionNames(enumerate: (count: number, list: number) => number): string[] {
-  return enumerateNames(L.VkExtensionProperties, "extensionName", "vkEnumerateDeviceExtensionProperties", enumerate);
+function extensionNames(call: FunctionName, enumerate: (count: number, list: number) => number): string[] {
+  return enumerateNames(L.VkExtensionProperties, "extensionName", call, enumerate);
 }
 
 function layerNames(calls: FunctionTable<GlobalFunction>): string[] {

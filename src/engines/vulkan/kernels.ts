@@ -3,7 +3,7 @@
  * once per (module, entry point, specialisation) under the SHA-256 of those, and kept until the device closes.
  */
 import { createHash } from "node:crypto";
-import { ArgumentError, FormatError, UnsupportedError } from "../../core/errors.js";
+import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { Capability } from "../../core/spirv.js";
 import { type DeviceFunction, type FunctionTable, type Handle, ShaderStageCompute } from "./api.js";
 import { debug } from "./debug.js";
@@ -61,9 +61,9 @@ export class KernelCompiler {
     const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
     const moduleKey = createHash("sha256").update(bytes).digest("hex");
     const settings = [entry, options.subgroupSize ?? 0, ...[...specialization].sort((a, b) => a[0] - b[0]).flat()];
-    const key = `${moduleKey}:${settings.map(String).join(",")}`;
+    const key = `${moduleKey}:${settings.map((value) => (Object.is(value, -0) ? "-0" : String(value))).join(",")}`;
     const known = this.pipelines.get(key);
-    if (known) return known;
+    if (known) return options.name === undefined ? known : { ...known, name: options.name };
 
     let module = this.modules.get(moduleKey);
     if (!module) {
@@ -120,9 +120,7 @@ export class KernelCompiler {
           `The kernel has no specialisation constant ${id}; it has ${ids.length ? ids.sort((a, b) => a - b).join(", ") : "none"}.`,
         );
       }
-      if (typeof value === "number" && Number.isNaN(value) && constant.kind !== "float") {
-        throw new ArgumentError(`Specialisation constant ${id} is not a number.`);
-      }
+      checkValue(constant, value);
     }
     const shape = module.entry(entry, specialization);
     if (!shape) {
@@ -186,7 +184,7 @@ export class KernelCompiler {
     subgroupSize: number | undefined,
   ): Handle {
     const { calls, device } = this;
-    const arena = new Arena(16 * 1024);
+    const arena = new Arena(4096 + 4 * entry.length + 64 * specialization.size);
     const out = arena.room(8);
     const code = addressOf(words.byteLength);
     code.u8.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
@@ -226,6 +224,22 @@ function withUnused(used: readonly Binding[], count: number): Binding[] {
   );
 }
 
+/** Refuses a value that the constant would not hold as it is. */
+function checkValue({ constantId, kind, bytes, isSigned }: SpecConstant, value: SpecializationValue): void {
+  if (kind === "float" && bytes === 2) {
+    throw new UnsupportedError(`Specialisation constant ${constantId} is a 16-bit float, which cannot be given yet.`);
+  }
+  const bits = BigInt(kind === "bool" ? 1 : 8 * bytes);
+  const least = isSigned ? -(1n << (bits - 1n)) : 0n;
+  const most = (isSigned ? 1n << (bits - 1n) : 1n << bits) - 1n;
+  const isWhole = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
+  if (typeof value === "boolean" || (isWhole && value >= least && value <= most)) return;
+  if (kind === "float" && (typeof value === "number" || typeof value === "bigint")) return;
+  const takes =
+    kind === "float" ? "a number" : kind === "bool" ? "true or false" : `whole numbers from ${least} to ${most}`;
+  throw new ArgumentError(`Specialisation constant ${constantId} takes ${takes}, not ${String(value)}.`);
+}
+
 function packSpecialization(
   arena: Arena,
   constants: readonly SpecConstant[],
@@ -256,8 +270,7 @@ function writeScalar(
 ): void {
   if (kind === "float") {
     if (bytes === 8) view.setFloat64(at, Number(value), true);
-    else if (bytes === 4) view.setFloat32(at, Number(value), true);
-    else throw new FormatError("Specialisation constants of 16-bit floats are not supported.");
+    else view.setFloat32(at, Number(value), true);
   } else view.setBigInt64(at, BigInt.asIntN(64, BigInt(value)), true);
 }
 

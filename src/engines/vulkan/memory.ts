@@ -12,7 +12,7 @@ import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } fro
 import { debug } from "./debug.js";
 import * as L from "./layouts.js";
 import { viewOf } from "./native.js";
-import { check, isOutOfMemory, resultError } from "./results.js";
+import { check } from "./results.js";
 import { Arena } from "./structs.js";
 import { type Chunk, newChunk, Suballocator } from "./suballocator.js";
 
@@ -167,37 +167,40 @@ export class MemoryPool {
         `Allocating ${size} bytes: the device's memory heap holds ${this.settings.heapBytes}. ${this.owner.memoryReport()}`,
       );
     }
-    let result = this.tryBlock(size, isLarge);
-    if (typeof result === "object") return result;
+    try {
+      return this.newBlock(size, isLarge);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError)) throw error;
+    }
     if (this.owner.collect()) {
       const found = retry();
       if (found) return found;
     }
     this.owner.drain();
     this.owner.trim();
-    result = this.tryBlock(size, isLarge);
-    if (typeof result === "object") return result;
-    throw new OutOfMemoryError(
-      `Allocating ${size} bytes of ${this.settings.name} memory failed (${resultError("vkAllocateMemory", result).message}) ` +
-        `after collecting garbage and trimming the pool. ${this.owner.memoryReport()}`,
-    );
+    try {
+      return this.newBlock(size, isLarge);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError)) throw error;
+      throw new OutOfMemoryError(
+        `Allocating ${size} bytes of ${this.settings.name} memory failed (${error.message}) after collecting garbage ` +
+          `and trimming the pool. ${this.owner.memoryReport()}`,
+        { cause: error },
+      );
+    }
   }
 
-  /** A block, or the out-of-memory code. Any other failure throws; nothing is left behind either way. */
-  private tryBlock(size: number, isLarge: boolean): Block | number {
+  /** Asks the driver for a block. When a step fails, nothing is left behind. */
+  private newBlock(size: number, isLarge: boolean): Block {
     const { calls, handle } = this.owner;
     const arena = new Arena(2048);
     const out = arena.room(8);
     const { transferSrc, transferDst, storage, deviceAddress, indirect } = BufferUsage;
     const usage = transferSrc | transferDst | storage | deviceAddress | indirect;
-    let result = calls.vkCreateBuffer(handle, arena.pack(L.VkBufferCreateInfo, { size, usage }), 0, out);
-    if (isOutOfMemory(result)) return result;
-    check("vkCreateBuffer", result);
+    const bufferInfo = arena.pack(L.VkBufferCreateInfo, { size, usage });
+    check("vkCreateBuffer", calls.vkCreateBuffer(handle, bufferInfo, 0, out));
     const buffer = arena.handle(out);
     const undo: (() => void)[] = [() => calls.vkDestroyBuffer(handle, buffer, 0)];
-    const rollBack = () => {
-      for (const step of undo.reverse()) step();
-    };
     try {
       const requirements = arena.room(L.VkMemoryRequirements.size);
       calls.vkGetBufferMemoryRequirements(handle, buffer, requirements);
@@ -208,25 +211,14 @@ export class MemoryPool {
         { allocationSize: needed, memoryTypeIndex: this.settings.memoryType },
         flags,
       );
-      result = calls.vkAllocateMemory(handle, info, 0, out);
-      if (isOutOfMemory(result)) {
-        rollBack();
-        return result;
-      }
-      check("vkAllocateMemory", result);
+      check("vkAllocateMemory", calls.vkAllocateMemory(handle, info, 0, out));
       const memory = arena.handle(out);
       undo.push(() => calls.vkFreeMemory(handle, memory, 0));
-      result = calls.vkBindBufferMemory(handle, buffer, memory, 0);
-      if (!isOutOfMemory(result)) check("vkBindBufferMemory", result);
+      check("vkBindBufferMemory", calls.vkBindBufferMemory(handle, buffer, memory, 0));
       let mapped: Uint8Array | null = null;
-      if (result >= 0 && this.settings.isMapped) {
-        result = calls.vkMapMemory(handle, memory, 0, size, 0, out);
-        if (!isOutOfMemory(result)) check("vkMapMemory", result);
-        if (result >= 0) mapped = new Uint8Array(viewOf(arena.handle(out), size));
-      }
-      if (result < 0) {
-        rollBack();
-        return result;
+      if (this.settings.isMapped) {
+        check("vkMapMemory", calls.vkMapMemory(handle, memory, 0, size, 0, out));
+        mapped = new Uint8Array(viewOf(arena.handle(out), size));
       }
       const addressInfo = arena.pack(L.VkBufferDeviceAddressInfo, { buffer });
       const address = BigInt(calls.vkGetBufferDeviceAddress(handle, addressInfo));
@@ -239,7 +231,7 @@ export class MemoryPool {
       );
       return block;
     } catch (error) {
-      rollBack();
+      for (const step of undo.reverse()) step();
       throw error;
     }
   }

@@ -73,11 +73,16 @@ export function writeAtomically(path: string, bytes: Uint8Array): boolean {
   }
 }
 
+/** Caches with something new in them: saved when the process ends, by one listener however many there are. */
+const unsaved = new Set<PipelineCacheFile>();
+function saveAll(): void {
+  for (const cache of unsaved) cache.save();
+}
+
 export class PipelineCacheFile {
   readonly handle: Handle;
   private readonly path: string | null;
   private timer: NodeJS.Timeout | null = null;
-  private readonly onExit = () => this.save();
 
   constructor(
     private readonly calls: FunctionTable<DeviceFunction>,
@@ -98,7 +103,8 @@ export class PipelineCacheFile {
     if (!this.path || this.timer) return;
     this.timer = setTimeout(() => this.save(), SAVE_AFTER_MS);
     this.timer.unref();
-    process.once("exit", this.onExit);
+    if (unsaved.size === 0) process.once("exit", saveAll);
+    unsaved.add(this);
   }
 
   /** Writes what is new now. */
@@ -120,7 +126,8 @@ export class PipelineCacheFile {
   private forget(): void {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
-    process.removeListener("exit", this.onExit);
+    unsaved.delete(this);
+    if (unsaved.size === 0) process.removeListener("exit", saveAll);
   }
 
   private read(): Uint8Array | null {

@@ -96,6 +96,7 @@ export class Profile {
 
 interface QueryPool {
   readonly handle: Handle;
+  readonly commands: Handle;
   readonly names: string[];
 }
 
@@ -117,7 +118,7 @@ export class CommandClock {
     const queryCount = 2 * this.commandsPerBatch;
     const info = arena.pack(L.VkQueryPoolCreateInfo, { queryType: 2, queryCount });
     check("vkCreateQueryPool", this.calls.vkCreateQueryPool(this.device, info, 0, out));
-    this.current = { handle: arena.handle(out), names: [] };
+    this.current = { handle: arena.handle(out), commands, names: [] };
     this.pools.push(this.current);
     this.calls.vkCmdResetQueryPool(commands, this.current.handle, 0, queryCount);
   }
@@ -143,28 +144,36 @@ export class CommandClock {
     this.current = null;
   }
 
-  /** Reads the stamps. The GPU must have passed everything. */
+  /** Forgets the last batch in these commands: it was not submitted, and its stamps will never be written. */
+  discard(commands: Handle): void {
+    const index = this.pools.findLastIndex((pool) => pool.commands === commands);
+    for (const { handle } of index < 0 ? [] : this.pools.splice(index, 1)) {
+      this.calls.vkDestroyQueryPool(this.device, handle, 0);
+    }
+  }
+
+  /** Reads the stamps. The GPU must have passed everything. A command that failed half-way has none. */
   events(): ProfileEvent[] {
     const stamps: { name: string; start: bigint; end: bigint }[] = [];
     for (const { handle, names } of this.pools) {
       if (names.length === 0) continue;
-      const bytes = addressOf(16 * names.length);
-      // 64-bit results, wait for them
+      const bytes = addressOf(32 * names.length);
+      // 64-bit results, each followed by whether it is there
       const result = this.calls.vkGetQueryPoolResults(
         this.device,
         handle,
         0,
         2 * names.length,
-        16 * names.length,
+        32 * names.length,
         bytes.address,
-        8,
-        1 | 2,
+        16,
+        1 | 4,
       );
       check("vkGetQueryPoolResults", result);
+      const stamp = (query: number) => bytes.view.getBigUint64(16 * query, true) & this.settings.mask;
+      const isThere = (query: number) => bytes.view.getBigUint64(16 * query + 8, true) !== 0n;
       names.forEach((name, i) => {
-        const start = bytes.view.getBigUint64(16 * i, true) & this.settings.mask;
-        const end = bytes.view.getBigUint64(16 * i + 8, true) & this.settings.mask;
-        stamps.push({ name, start, end });
+        if (isThere(2 * i + 1)) stamps.push({ name, start: stamp(2 * i), end: stamp(2 * i + 1) });
       });
     }
     const origin = stamps.reduce((least, { start }) => (start < least ? start : least), stamps[0]?.start ?? 0n);

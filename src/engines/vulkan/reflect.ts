@@ -57,12 +57,12 @@ const withLiterals = new Set<number>([Op.Line, Op.CompositeExtract, Op.Composite
 
 /** SPIR-V words from bytes, checked for length, magic number and byte order. */
 export function toWords(bytes: Uint8Array): Uint32Array {
-  if (bytes.byteLength % 4 !== 0 || bytes.byteLength < HEADER_WORDS * 4) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const magic = bytes.byteLength < 4 ? 0 : view.getUint32(0, true);
+  const isSwapped = bytes.byteLength >= 4 && view.getUint32(0, false) === MAGIC;
+  if (bytes.byteLength < HEADER_WORDS * 4 || (bytes.byteLength % 4 !== 0 && (magic === MAGIC || isSwapped))) {
     throw new FormatError(`Not SPIR-V: ${bytes.byteLength} bytes is not a whole number of words holding a header.`);
   }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const magic = view.getUint32(0, true);
-  const isSwapped = view.getUint32(0, false) === MAGIC;
   if (magic !== MAGIC && !isSwapped) {
     throw new FormatError(
       `Not SPIR-V: it starts with 0x${magic.toString(16).padStart(8, "0")}, not 0x07230203. GLSL must be compiled first (glslangValidator -V).`,

@@ -44,8 +44,8 @@ export interface StreamOwner {
   readonly handle: Handle;
   readonly queue: Handle;
   readonly queueFamily: number;
-  /** Throws when the device is closed or lost. */
-  assertUsable(): void;
+  /** Throws when the device is lost. */
+  assertAlive(): void;
   collect(): boolean;
   /** The kernel to copy with, or null when the driver's copy command is to be used. */
   copyKernel(from: Block, to: Block, bytes: number): CopyKernel | null;
@@ -170,6 +170,8 @@ export class Stream {
     bound: readonly BoundBuffer[] | null = null,
   ): void {
     const commands = this.open(kernel.name);
+    // A kernel may read what it writes.
+    if (this.lost.length > 0) for (const allocation of writes) this.assertNotLost(allocation);
     this.order(commands, reads, writes);
     this.clock?.before(commands, kernel.name);
     const { calls } = this;
@@ -192,12 +194,21 @@ export class Stream {
     this.recorded();
   }
 
-  /** Copies staging memory the host has filled; the staging goes back to its pool when the copy is done. */
+  /**
+   * Copies staging memory the host has filled; the staging goes back to its pool when the copy is done, or at once when
+   * nothing could be recorded.
+   */
   upload(pool: MemoryPool | null, from: Allocation, to: Allocation, toOffset: number, bytes: number): void {
-    const commands = this.open("upload");
+    let commands: Handle;
+    try {
+      commands = this.open("upload");
+    } catch (error) {
+      pool?.free(from);
+      throw error;
+    }
+    if (pool) (this.batch as Batch).borrowed.push({ pool, allocation: from });
     this.order(commands, [], [to]);
     this.recordCopy(commands, "upload", from, 0, to, toOffset, bytes);
-    if (pool) (this.batch as Batch).borrowed.push({ pool, allocation: from });
     this.recorded();
   }
 
@@ -324,21 +335,27 @@ export class Stream {
   }
 
   private assertNotLost(allocation: Allocation): void {
-    for (const { first, last, why } of this.lost) {
-      if (allocation.writeEpoch < first || allocation.writeEpoch > last) continue;
-      throw new DeviceError(
-        `The contents of this buffer were lost: the commands that write it failed (${why.message}).`,
-        {
-          cause: why,
-        },
-      );
-    }
+    const why = this.lossOf(allocation);
+    if (!why) return;
+    throw new DeviceError(
+      `The contents of this buffer were lost: the commands that write it failed (${why.message}).`,
+      { cause: why },
+    );
+  }
+
+  private lossOf({ writeEpoch }: Allocation): PumiceError | null {
+    return this.lost.find(({ first, last }) => writeEpoch >= first && writeEpoch <= last)?.why ?? null;
+  }
+
+  /** For memory that is handed out anew: what it held is nobody's loss. */
+  forgetLoss(allocation: Allocation): void {
+    if (this.lost.length > 0 && this.lossOf(allocation)) allocation.writeEpoch = 0;
   }
 
   // ---------------------------------------------------------------------------------------------- batches
 
   private beginBatch(): Batch {
-    this.owner.assertUsable();
+    this.owner.assertAlive();
     throwOnValidation();
     const isGpuIdle = this.inFlight.length === 0 || this.timeline.poll() >= this.submittedValue;
     this.limit = isGpuIdle ? this.eager : FULL;
@@ -355,11 +372,11 @@ export class Stream {
     // A batch begins with a barrier, and so an epoch: epochs of different batches never mix.
     this.barrier(batch.commands);
     batch.firstEpoch = this.epoch;
-    this.clock?.begin(batch.commands);
     if (!this.isFlushScheduled) {
       this.isFlushScheduled = true;
       setImmediate(this.flushSoon);
     }
+    this.clock?.begin(batch.commands);
     return batch;
   }
 
@@ -404,7 +421,7 @@ export class Stream {
   /** The CPU is far ahead: waits for the oldest batch. */
   private reclaimBatch(): Batch {
     this.timeline.waitSync((this.inFlight[0] as Batch).value);
-    return this.idle.pop() as Batch;
+    return this.idle.pop() ?? this.createBatch();
   }
 
   private submit(batch: Batch): void {
@@ -430,7 +447,11 @@ export class Stream {
       const why = resultError(call, result);
       this.lost.push({ first: batch.firstEpoch, last: this.epoch, why });
       this.epoch++;
+      this.clock?.discard(batch.commands);
+      // What waits for this batch waits for those before it as well, and they may still be running.
+      const waiting = batch.onDone.splice(0);
       this.recycle(batch);
+      for (const action of waiting) this.whenDone(action);
       throw why;
     }
     this.submittedValue++;

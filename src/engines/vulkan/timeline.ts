@@ -2,6 +2,7 @@
  * The timeline semaphore that counts finished batches, and the ways to wait for a count: poll it, block the thread, or
  * await it. A GPU answers in tens of microseconds and a sleeping thread takes as long to wake, so every wait polls first.
  */
+import { DisposedError } from "../../core/errors.js";
 import type { DeviceFunction, FunctionTable, Handle } from "./api.js";
 import * as L from "./layouts.js";
 import { addressOf, type Bytes } from "./native.js";
@@ -30,6 +31,7 @@ export class Timeline {
   private readonly waitValue: number;
   private waiters: Waiter[] = [];
   private isAwaiting = false;
+  private isDestroyed = false;
   /** Set while a worker thread is inside the driver with our semaphore: it must not be destroyed then. */
   private sleeping: Promise<unknown> | null = null;
 
@@ -53,6 +55,7 @@ export class Timeline {
 
   /** Asks the GPU how far it is. */
   poll(): number {
+    if (this.isDestroyed) throw new DisposedError("The device was closed.");
     check(
       "vkGetSemaphoreCounterValue",
       this.calls.vkGetSemaphoreCounterValue(this.device, this.semaphore, this.out.address),
@@ -101,8 +104,13 @@ export class Timeline {
     for (const waiter of this.waiters.splice(0)) waiter.reject(error);
   }
 
-  /** Destroys the semaphore once no worker thread holds it. */
+  /** Destroys the semaphore once no worker thread holds it. Whoever still waits is told how it ended. */
   async destroy(): Promise<void> {
+    this.isDestroyed = true;
+    for (const { value, resolve, reject } of this.waiters.splice(0)) {
+      if (value <= this.completed) resolve();
+      else reject(new DisposedError("The device was closed before this was done."));
+    }
     while (this.sleeping) await this.sleeping.catch(() => {});
     this.calls.vkDestroySemaphore(this.device, this.semaphore, 0);
   }
