@@ -87,9 +87,13 @@ export function compile<Code>(roots: readonly Node[], leaves: readonly Node[], t
   };
   const steps: Step<Code>[] = [];
   const lastUse: number[] = [];
+  const codes = new Map<Kernel, Code>();
   const run = (kernel: Kernel, memory: readonly Slot[]) => {
     for (const { from, index } of memory) if (from === "made") lastUse[index] = steps.length;
-    steps.push({ kernel, code: target.emit(kernel), slots: memory });
+    // Routines may run one kernel many times.
+    const code = codes.get(kernel) ?? target.emit(kernel);
+    codes.set(kernel, code);
+    steps.push({ kernel, code, slots: memory });
   };
   for (const task of schedule(roots, target.profile)) {
     if (task.kind === "group") {

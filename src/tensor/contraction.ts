@@ -7,7 +7,7 @@ import { type Shape, sizeOf } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
 import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
 import * as E from "../graph/primitives/elementwise.js";
-import { permute, stored } from "../graph/primitives/movement.js";
+import { permute, slice, stored } from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
 import { backendOf, broadcastNode, castNode, derive, makeNode, reshapeNode } from "./build.js";
 
@@ -74,6 +74,20 @@ export function sumNode(node: Node, axes: readonly number[]): Node {
 
 export function permuteNode(node: Node, axes: readonly number[]): Node {
   return axes.every((axis, i) => axis === i) ? node : derive(permute, node, { axes: [...axes] });
+}
+
+/** The elements whose index along two axes is the same, along one axis at the end: every (n + 1)-th of the square. */
+export function diagonalNode(node: Node, first: number, second: number): Node {
+  const n = node.shape[first];
+  const rest = node.shape.flatMap((_, axis) => (axis === first || axis === second ? [] : [axis]));
+  const restShape = rest.map((axis) => node.shape[axis]);
+  const squares = reshapeNode(permuteNode(node, [...rest, first, second]), [...restShape, n * n]);
+  const zeros = restShape.map(() => 0);
+  return derive(slice, squares, {
+    start: [...zeros, 0],
+    step: [...zeros.map(() => 1), n + 1],
+    shape: [...restShape, n],
+  });
 }
 
 /** A value that is computed again wherever it is read is put in memory first, when it is read often. */

@@ -3,6 +3,7 @@ import type { Step } from "../compiler/program.js";
 import { gpuProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS, ROWS_PER_GROUP } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
+import { rowsPerThread } from "../compiler/spirv/quads.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
@@ -39,7 +40,7 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
 
   protected dispatch({ kernel, code }: Step<Pipeline>, memory: readonly DeviceBuffer[]): void {
     const { stream, plan } = this.device;
-    const groups = kernel.lanes > 1 ? kernel.rows : Math.ceil(kernel.rows / ROWS_PER_GROUP);
+    const groups = kernel.lanes > 1 ? kernel.rows : Math.ceil(kernel.rows / rowsPerThread(kernel) / ROWS_PER_GROUP);
     const rows = Math.ceil(groups / plan.limits.maxComputeWorkGroupCount[0]);
     const columns = Math.ceil(groups / rows);
     const allocations = memory.map((buffer) => buffer.contents(kernel.name));

@@ -63,6 +63,10 @@ const signatures: Record<string, string> = { ...globalSignatures, ...instanceSig
 const takesAnother = /^vk(Cmd|Queue|BeginCommand|EndCommand)/;
 
 const PUSH_DESCRIPTOR_PROPERTIES = 1000080000;
+const OUT_OF_DEVICE_MEMORY = -2;
+
+/** The size asked for in a VkMemoryAllocateInfo. */
+const allocationSize = (info: Handle): number => Number(new DataView(viewOf(info, 24)).getBigUint64(16, true));
 
 export class FaultyDriver {
   readonly counts = new Map<FunctionName, number>();
@@ -77,7 +81,21 @@ export class FaultyDriver {
   private fault: Fault | null = null;
   private seen = 0;
 
-  constructor(private readonly settings: { readonly maxPushDescriptors?: number } = {}) {}
+  /** Bytes of memory the driver has given out, by handle. */
+  private readonly memory = new Map<string, number>();
+
+  constructor(
+    private readonly settings: {
+      /** Pretend that the driver pushes at most so many descriptors. */
+      readonly maxPushDescriptors?: number;
+      /** Pretend that the device has so many bytes of memory in all. */
+      readonly memoryLimit?: number;
+    } = {},
+  ) {}
+
+  get memoryBytes(): number {
+    return [...this.memory.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
 
   /** Makes a coming call fail. One fault is armed at a time. */
   arm(fault: Fault): void {
@@ -123,6 +141,10 @@ export class FaultyDriver {
           return result;
         }
       }
+      const { memoryLimit } = this.settings;
+      if (name === "vkAllocateMemory" && memoryLimit !== undefined) {
+        if (this.memoryBytes + allocationSize(args[1] ?? 0) > memoryLimit) return OUT_OF_DEVICE_MEMORY;
+      }
       this.onCall?.(name, args);
       this.noteDestroyed(name, args);
       return undefined;
@@ -130,6 +152,9 @@ export class FaultyDriver {
     const done = (args: readonly Handle[], result: number): number => {
       const creator = creators[name];
       if (creator && result >= 0) this.noteCreated(creator.kind, args[0] ?? 0, readPointer(args[creator.out] ?? 0));
+      if (name === "vkAllocateMemory" && result >= 0) {
+        this.memory.set(String(readPointer(args[3] ?? 0)), allocationSize(args[1] ?? 0));
+      }
       if (name === "vkGetPhysicalDeviceProperties2") this.limitPushDescriptors(args[1] ?? 0);
       return result;
     };
@@ -160,6 +185,7 @@ export class FaultyDriver {
     const handle = args[destroyer.at] ?? 0;
     if (Number(handle) === 0) return;
     const key = `${destroyer.kind} ${handle}`;
+    if (name === "vkFreeMemory") this.memory.delete(String(handle));
     const known = this.live.get(key);
     if (!known) this.violations.push(`${name} of a ${destroyer.kind} that does not exist`);
     else if (--known.count === 0) this.live.delete(key);

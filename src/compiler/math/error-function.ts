@@ -6,7 +6,7 @@
  *
  * erfc, which must keep relative precision down to the denormals: exp(-x²) times erfcx(x) = t Q(t), t = 1 / (x + 3),
  * one polynomial for the whole range (the change of variable goes back to Schonfelder 1978). x² is formed exactly, as a
- * pair, since its error times 700 would show. Below 1/2 it is 1 - erf(x), and 2 - erfc(-x) on the left.
+ * pair, since its error times 700 would show. Up to 0.75 it is (1 - x) - x P(x²), and 2 - erfc(-x) on the left.
  *
  * erfInv: x F(w) with w = -log(1 - x²), in pieces in w and sqrt(w) (Giles 2010; the coefficients are our own). Their
  * coefficients are selected, so that one evaluation serves all pieces.
@@ -14,7 +14,7 @@
  * Each polynomial's centre was chosen among many so that its constant term is almost exactly a float.
  */
 import { divideNormal, squareRoot } from "./correct-rounding.js";
-import { twoProduct, twoSum } from "./error-free.js";
+import { fastTwoSum, twoProduct, twoSum } from "./error-free.js";
 import { clampForExp, expBounded, expParts } from "./exponential.js";
 import { constants, scaleByPowerOfTwo, withSignOf } from "./float-parts.js";
 import { log1pOfPair } from "./logarithm.js";
@@ -48,24 +48,24 @@ const logErfcCoefficients = {
   ],
 } as const;
 
-/** exp(x²) erfc(x) / t in t - centre, t = 1 / (x + 3), for x from 0.5 up to `end`: right to 2^-29.3 and 2^-58.8. */
+/** exp(x²) erfc(x) / t in t - centre, t = 1 / (x + 3), for x from 0.75 up to `end`: right to 2^-30.0 and 2^-58.3. */
 const scaledErfc = {
   f32: {
     centre: 0.145355224609375,
     coefficients: [
-      0.9700808525085449, 4.480297565460205, 17.362573623657227, 54.80815124511719, 132.5625, 208.35145568847656,
-      57.65398025512695, -671.3421020507812, -1373.702392578125, 3021.49072265625,
+      0.9700808525085449, 4.480297565460205, 17.36256980895996, 54.80812454223633, 132.56582641601562,
+      208.35946655273438, 56.73215866088867, -669.6901245117188, -1289.435546875, 2585.56884765625,
     ],
     end: 10.1,
   },
   f64: {
     centre: 0.118438720703125,
     coefficients: [
-      0.8610639123426995, 3.6549430978539936, 13.473103823741813, 42.011428356564785, 105.54358033482674,
-      190.70598828900103, 152.14068028786835, -359.0180037876173, -1359.9771109117582, -712.2295662244946,
-      5915.143858147152, 11691.283490156537, -22849.13992192178, -95494.21924475822, 89631.61507690484,
-      737884.5644908645, -461202.2165245322, -6116018.820616429, 6472043.694889862, 47159365.977592506,
-      -145203196.8748384, 130722972.99313946,
+      0.8610639123426995, 3.6549430978539936, 13.473103823741832, 42.01142835656567, 105.54358033474486,
+      190.70598828705315, 152.1406804013189, -359.01800237048536, -1359.9771871070318, -712.2299582804436,
+      5915.172196789112, 11691.281232849333, -22855.178959567525, -95469.30540358297, 90332.8853799226,
+      732310.3022853915, -495392.33811810904, -5611010.310302761, 5934185.94020279, 31489493.45923511,
+      -62419210.218871534,
     ],
     end: 27.3,
   },
@@ -73,8 +73,9 @@ const scaledErfc = {
 
 const innerLimit = 0.9;
 
-function erfNearZero<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
-  return k.add(x, k.mul(x, polynomial(k, k.mul(x, x), innerCoefficients[type], type)));
+/** erf(x) - x for |x| <= 0.9: at most a seventh of x. */
+function erfLessX<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  return k.mul(x, polynomial(k, k.mul(x, x), innerCoefficients[type], type));
 }
 
 export function erf<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
@@ -88,7 +89,8 @@ export function erf<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   // Scaled up where x P would be denormal, and might be flushed, though the result is not.
   const [tiny, scale] = type === "f32" ? [2 ** -100, 2 ** 50] : [2 ** -960, 2 ** 200];
   const isTiny = k.lt(magnitude, c(tiny));
-  const near = erfNearZero(k, k.select(isTiny, k.mul(x, c(scale)), x), type);
+  const scaled = k.select(isTiny, k.mul(x, c(scale)), x);
+  const near = k.add(scaled, erfLessX(k, scaled, type));
   const inner = k.select(isTiny, k.mul(near, c(1 / scale)), near);
   return k.select(k.lt(magnitude, limit), inner, outer);
 }
@@ -124,9 +126,10 @@ export function erfc<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const correction = add(add(second.low, low), mul(second.high, mul(steepness, lostFromT)));
   const tail = scaleByPowerOfTwo(k, add(second.high, correction), exponent, type);
 
-  const inner = sub(c(1), erfNearZero(k, x, type));
+  const difference = fastTwoSum(k, c(1), k.neg(x));
+  const inner = add(difference.high, sub(difference.low, erfLessX(k, x, type)));
   const outer = select(k.lt(x, c(0)), sub(c(2), tail), tail);
-  return select(k.lt(magnitude, c(0.5)), inner, outer);
+  return select(k.lt(magnitude, c(0.75)), inner, outer);
 }
 
 interface InversePiece {

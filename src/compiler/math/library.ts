@@ -50,7 +50,7 @@ export const mathFunctions = {
   sigmoid: unary(sigmoid, 1.5, 1.5),
   softplus: unary(softplus, 2, 2),
   erf: unary(erf, 1.2, 1.2),
-  erfc: unary(erfc, 2, 2),
+  erfc: unary(erfc, 1.7, 1.7),
   erfInv: unary(erfInv, 2.5, 2.5),
   /** To the right of zero; to the left the error is that of the larger of two terms that may cancel. */
   lgamma: unary(lgamma, 4, 4),

@@ -1,10 +1,15 @@
 /** The routines by the name of their primitive. */
 import type { Routine } from "../routine.js";
 import { cumulateRoutine } from "./cumulate.js";
+import { scatterRoutine } from "./scatter.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
+import { choleskyRoutine, solveLowerRoutine } from "./triangular.js";
 
 export const routines: Readonly<Record<string, Routine>> = {
+  cholesky: choleskyRoutine,
+  solveLower: solveLowerRoutine,
   argsort: argsortRoutine,
   cumulate: cumulateRoutine,
+  scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
 };

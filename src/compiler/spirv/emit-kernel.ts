@@ -10,6 +10,7 @@ import type { AtomicOp, CombineOp, IRType, Value as IRValue, Kernel, Loop, State
 import { ModuleBuilder } from "./builder.js";
 import type { FunctionBuilder } from "./function-builder.js";
 import type { ModuleOptions } from "./module-values.js";
+import { isVectorLoad, QUAD, rowsPerThread } from "./quads.js";
 import type { Ref } from "./ref.js";
 import type { ScalarType } from "./types.js";
 import type { Value } from "./value.js";
@@ -50,16 +51,48 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
     const flat = kernel.lanes > 1 ? flatGroup : f.add(f.mul(flatGroup, ROWS_PER_GROUP), local);
     const row = f.bitcast(flat, m.i32);
     const lane = kernel.lanes > 1 ? f.bitcast(local, m.i32) : m.constant(m.i32, 0);
-    f.if(f.less(flat, kernel.rows), () => {
+    const perThread = rowsPerThread(kernel);
+    f.if(f.less(flat, kernel.rows / perThread), () => {
       const places = kernel.buffers.map((_, i) => {
         if (isInline) return push[`b${i}`] as Ref;
         const address = (push.table as Ref).load(i);
         return f.ref(f.pointer(address, pointers[i] as (typeof pointers)[number]));
       });
-      new BodyEmitter(m, f, kernel, places, row, lane, sharedFor).statements(kernel.body);
+      if (perThread === QUAD) emitQuad(m, f, kernel, places, row);
+      else new BodyEmitter(m, f, kernel, places, row, lane, sharedFor).statements(kernel.body);
     });
   });
   return m.build();
+}
+
+/** The rows 4·thread … 4·thread + 3: vectors in and out, the body in between four times. */
+function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, places: readonly Ref[], thread: Value): void {
+  const vectorPlace = (buffer: number): Ref => {
+    const { dtype, isWritten } = kernel.buffers[buffer] as Kernel["buffers"][number];
+    const type = m.bufferPointer(m.vec(storageType(m, dtype), QUAD), {
+      align: 16,
+      ...(isWritten ? {} : { writable: false }),
+    });
+    return f.ref(f.pointer(f.address((places[buffer] as Ref).at(0)), type));
+  };
+  const vectors = new Map<number, Value>();
+  for (const statement of kernel.body) {
+    if (statement.kind !== "let" || !isVectorLoad(kernel, statement.value)) continue;
+    vectors.set(statement.value.id, vectorPlace(statement.value.attribute as number).load(thread));
+  }
+  const first = f.mul(thread, QUAD);
+  const copies = Array.from({ length: QUAD }, (_, part) => {
+    const emitter = new BodyEmitter(m, f, kernel, places, f.add(first, part), m.constant(m.i32, 0), () => {
+      throw new Error("emitSpirv: four rows at once have no lanes");
+    });
+    for (const [id, vector] of vectors) emitter.define(id, f.extract(vector, part));
+    return emitter.results(kernel.body);
+  });
+  kernel.body
+    .filter((statement) => statement.kind === "store")
+    .forEach(({ buffer }, i) => {
+      vectorPlace(buffer).store(thread, f.vector(...copies.map((values) => values[i] as Value)));
+    });
 }
 
 /** An atomic that there is no instruction for. */
@@ -86,6 +119,25 @@ class BodyEmitter {
     private readonly lane: Value,
     private readonly sharedFor: (type: IRType) => Ref,
   ) {}
+
+  /** A value that is known already. */
+  define(id: number, value: Value): void {
+    this.values.set(id, value);
+  }
+
+  /** What straight-line code would store, narrowed. */
+  results(list: readonly Statement[]): Value[] {
+    const results: Value[] = [];
+    for (const statement of list) {
+      if (statement.kind === "let") {
+        if (!this.values.has(statement.value.id)) this.values.set(statement.value.id, this.compute(statement.value));
+      } else if (statement.kind === "store") {
+        const { dtype } = this.kernel.buffers[statement.buffer] as Kernel["buffers"][number];
+        results.push(this.narrow(this.get(statement.value), dtype));
+      }
+    }
+    return results;
+  }
 
   statements(list: readonly Statement[]): void {
     for (const statement of list) {

@@ -14,7 +14,7 @@ import * as L from "./layouts.js";
 import { viewOf } from "./native.js";
 import { check } from "./results.js";
 import { Arena } from "./structs.js";
-import { type Chunk, newChunk, Suballocator } from "./suballocator.js";
+import { type Chunk, newChunk, roundToClass, Suballocator } from "./suballocator.js";
 
 export interface Block {
   readonly memory: Handle;
@@ -49,8 +49,8 @@ export class MemoryPool {
   private readonly idleLarge: Allocation[] = [];
   private readonly blocks = new Set<Block>();
   private largeUsed = 0;
-  /** Bytes taken from the driver since garbage was last collected. */
-  private grown = 0;
+  /** Bytes handed out since garbage was last collected, and how many of them start a collection. */
+  private sinceCollection = 0;
   private patience: number;
   blockBytes = 0;
 
@@ -66,7 +66,11 @@ export class MemoryPool {
     },
   ) {
     this.small = new Suballocator(settings.unit);
-    this.patience = Math.min(256 * MiB, settings.heapBytes / 8);
+    this.patience = this.leastPatience;
+  }
+
+  private get leastPatience(): number {
+    return Math.min(256 * MiB, this.settings.heapBytes / 8);
   }
 
   get usedBytes(): number {
@@ -78,6 +82,7 @@ export class MemoryPool {
   }
 
   allocate(bytes: number): Allocation {
+    this.sinceCollection += bytes;
     if (bytes > this.settings.blockBytes / 4) return this.allocateLarge(bytes);
     return this.small.allocate(bytes) ?? this.allocateSlowly(bytes);
   }
@@ -108,13 +113,14 @@ export class MemoryPool {
   }
 
   private allocateSlowly(bytes: number): Allocation {
-    if (this.shouldCollect(this.settings.blockBytes) && this.owner.collect()) {
+    if (this.collectIfDue()) {
       const found = this.small.allocate(bytes);
       if (found) return found;
     }
     // The first blocks are small: a program that needs 1 MiB should not take 256.
     const grown = Math.min(this.settings.blockBytes, Math.max(this.settings.blockBytes / 16, this.blockBytes));
-    const block = this.createBlock(Math.max(grown, 4 * bytes), false, () => this.small.allocate(bytes));
+    const least = roundToClass(Math.ceil(bytes / this.settings.unit)) * this.settings.unit;
+    const block = this.createBlock(Math.max(grown, 4 * bytes), least, false, () => this.small.allocate(bytes));
     if ("isFree" in block) return block;
     this.small.addBlock(block, block.size);
     return this.small.allocate(bytes) as Allocation;
@@ -124,11 +130,11 @@ export class MemoryPool {
     const size = Math.ceil(bytes / (2 * MiB)) * 2 * MiB;
     const reused = this.takeIdleLarge(size);
     if (reused) return this.markLargeUsed(reused);
-    if (this.shouldCollect(size) && this.owner.collect()) {
+    if (this.collectIfDue()) {
       const freed = this.takeIdleLarge(size);
       if (freed) return this.markLargeUsed(freed);
     }
-    const block = this.createBlock(size, true, () => this.takeIdleLarge(size));
+    const block = this.createBlock(size, size, true, () => this.takeIdleLarge(size));
     return this.markLargeUsed("isFree" in block ? block : newChunk(block, 0, block.size));
   }
 
@@ -149,19 +155,25 @@ export class MemoryPool {
   }
 
   /**
-   * Dropped tensors hold device memory that V8 knows nothing of, so growth is what asks for a collection. When that
-   * frees little, the next one is put off for longer: a program with a truly large live set must not collect all day.
+   * Dropped tensors hold device memory that V8 knows nothing of, so running out of free memory is what asks for a
+   * collection, once enough was handed out to make it worth while. When much is still in use, the next one is put off
+   * for longer: a program with a truly large live set must not collect all day. True when something came back.
    */
-  private shouldCollect(bytes: number): boolean {
-    this.grown += bytes;
-    if (this.grown < this.patience) return false;
-    this.grown = 0;
-    this.patience = Math.max(Math.min(256 * MiB, this.settings.heapBytes / 8), this.usedBytes / 2);
-    return true;
+  private collectIfDue(): boolean {
+    if (this.sinceCollection < this.patience) return false;
+    this.sinceCollection = 0;
+    const hasFreed = this.owner.collect();
+    this.patience = Math.max(this.leastPatience, this.usedBytes / 2);
+    return hasFreed;
   }
 
-  /** A new block; or, when collecting garbage made room, what `retry` found. */
-  private createBlock(size: number, isLarge: boolean, retry: () => Allocation | null): Block | Allocation {
+  /** A new block, of `least` bytes when there is no more; or, when collecting garbage made room, what `retry` found. */
+  private createBlock(
+    size: number,
+    least: number,
+    isLarge: boolean,
+    retry: () => Allocation | null,
+  ): Block | Allocation {
     if (size > this.settings.heapBytes) {
       throw new OutOfMemoryError(
         `Allocating ${size} bytes: the device's memory heap holds ${this.settings.heapBytes}. ${this.owner.memoryReport()}`,
@@ -179,11 +191,11 @@ export class MemoryPool {
     this.owner.drain();
     this.owner.trim();
     try {
-      return this.newBlock(size, isLarge);
+      return this.newBlock(least, isLarge);
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
       throw new OutOfMemoryError(
-        `Allocating ${size} bytes of ${this.settings.name} memory failed (${error.message}) after collecting garbage ` +
+        `Allocating ${least} bytes of ${this.settings.name} memory failed (${error.message}) after collecting garbage ` +
           `and trimming the pool. ${this.owner.memoryReport()}`,
         { cause: error },
       );

@@ -6,9 +6,8 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import { slice } from "../../graph/primitives/movement.js";
-import { broadcastNode, castNode, checkOneDevice, derive, reshapeNode } from "../build.js";
-import { contractNodes, permuteNode, sumNode } from "../contraction.js";
+import { broadcastNode, castNode, checkOneDevice, reshapeNode } from "../build.js";
+import { contractNodes, diagonalNode, permuteNode, sumNode } from "../contraction.js";
 import { Tensor } from "../tensor.js";
 
 /** An axis by name: a letter, or for axes under an ellipsis their distance from the end, as ".0". */
@@ -183,20 +182,6 @@ function prepare(term: Term, sizes: ReadonlyMap<Label, number>): Term {
 function repeated(labels: readonly Label[]): [number, number] | null {
   const second = labels.findIndex((label, axis) => labels.indexOf(label) !== axis);
   return second < 0 ? null : [labels.indexOf(labels[second]), second];
-}
-
-/** The elements whose index along two axes is the same, along one axis at the end: every (n + 1)-th of the square. */
-export function diagonalNode(node: Node, first: number, second: number): Node {
-  const n = node.shape[first];
-  const rest = node.shape.flatMap((_, axis) => (axis === first || axis === second ? [] : [axis]));
-  const restShape = rest.map((axis) => node.shape[axis]);
-  const squares = reshapeNode(permuteNode(node, [...rest, first, second]), [...restShape, n * n]);
-  const zeros = restShape.map(() => 0);
-  return derive(slice, squares, {
-    start: [...zeros, 0],
-    step: [...zeros.map(() => 1), n + 1],
-    shape: [...restShape, n],
-  });
 }
 
 function sumOut({ node, labels }: Term, isKept: (label: Label) => boolean): Term {

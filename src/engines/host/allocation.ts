@@ -1,0 +1,111 @@
+/**
+ * A stretch of host memory as its user holds it. It ends on `dispose()`, on garbage collection or when the device closes,
+ * and says so when used afterwards; an address that was given away never leads to another buffer through this handle.
+ */
+import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
+import { asBytes, type ByteSource } from "../vulkan/buffer.js";
+import type { Lease } from "../vulkan/leases.js";
+import type { HostDevice } from "./device.js";
+import type { HostChunk } from "./memory.js";
+
+export class HostAllocation {
+  private chunk: HostChunk | null;
+  private lease: Lease | null = null;
+  /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
+  private isZeroPending: boolean;
+
+  /** @internal Use `device.alloc` or `device.upload`. */
+  constructor(
+    readonly device: HostDevice,
+    readonly byteLength: number,
+    chunk: HostChunk,
+    isZeroPending: boolean,
+  ) {
+    this.chunk = chunk;
+    this.isZeroPending = isZeroPending;
+  }
+
+  /** @internal */
+  attach(lease: Lease): void {
+    this.lease = lease;
+  }
+
+  get isDisposed(): boolean {
+    return this.chunk === null || this.device.isClosed;
+  }
+
+  /** Where the buffer begins in the memory that kernels see: a multiple of 64. It is valid as long as the buffer lives. */
+  get address(): number {
+    return this.contents("address");
+  }
+
+  /** Replaces the contents. The bytes must be exactly as many as the buffer holds. */
+  write(source: ByteSource): void {
+    const bytes = asBytes(source);
+    if (bytes.byteLength !== this.byteLength) {
+      throw new SizeMismatchError(`write: ${bytes.byteLength} bytes for a buffer of ${this.byteLength}.`);
+    }
+    const address = this.locate("write");
+    this.isZeroPending = false;
+    this.device.memory.view(address, this.byteLength).set(bytes);
+  }
+
+  /** The contents as of now. With `into`, fills and returns that array. */
+  async read(into?: Uint8Array): Promise<Uint8Array> {
+    return this.readSync(into);
+  }
+
+  readSync(into?: Uint8Array): Uint8Array {
+    if (into && into.byteLength !== this.byteLength) {
+      throw new SizeMismatchError(`read: a target of ${into.byteLength} bytes for a buffer of ${this.byteLength}.`);
+    }
+    const target = into ?? new Uint8Array(new ArrayBuffer(this.byteLength));
+    target.set(this.device.memory.view(this.contents("read"), this.byteLength));
+    return target;
+  }
+
+  /** Copies another buffer of the same size and device into this one. */
+  copyFrom(source: HostAllocation): void {
+    if (source.device !== this.device) throw new ArgumentError("copyFrom: the buffers are on different devices.");
+    if (source.byteLength !== this.byteLength) {
+      throw new SizeMismatchError(`copyFrom: ${source.byteLength} bytes for a buffer of ${this.byteLength}.`);
+    }
+    if (source === this || this.byteLength === 0) return;
+    const from = source.contents("copyFrom");
+    const to = this.locate("copyFrom");
+    this.isZeroPending = false;
+    const { memory } = this.device;
+    memory.view(to, this.byteLength).set(memory.view(from, this.byteLength));
+  }
+
+  /** Frees the memory now. Disposing twice is harmless. */
+  dispose(): void {
+    if (!this.chunk) return;
+    this.chunk = null;
+    if (this.lease) this.device.endLease(this.lease);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** @internal The address, with pending zeros written: for whoever reads or partly writes the buffer. */
+  contents(operation: string): number {
+    const address = this.locate(operation);
+    if (this.isZeroPending) {
+      this.isZeroPending = false;
+      this.device.memory.view(address, this.byteLength).fill(0);
+    }
+    return address;
+  }
+
+  private locate(operation: string): number {
+    if (!this.chunk) throw new DisposedError(`${operation}: this buffer of ${this.byteLength} bytes was disposed.`);
+    this.device.assertUsable(operation);
+    return this.device.memory.addressOf(this.chunk);
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `HostAllocation { ${this.byteLength} bytes on ${this.device.name}${this.isDisposed ? ", disposed" : ""} }`;
+  }
+}

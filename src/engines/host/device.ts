@@ -1,0 +1,223 @@
+/**
+ * The CPU as a device: WebAssembly kernels over shared memory, split over threads. It has the shape of a Vulkan device, so
+ * that what is above need not know which it drives; but it is synchronous, since the CPU that would wait is the one that
+ * works. It needs no driver and is always there.
+ */
+import { cpus } from "node:os";
+import { ArgumentError, DisposedError } from "../../core/errors.js";
+import { asBytes, type ByteSource } from "../vulkan/buffer.js";
+import { debug } from "../vulkan/debug.js";
+import { type Lease, Leases } from "../vulkan/leases.js";
+import type { Profile } from "../vulkan/profile.js";
+import { HostAllocation } from "./allocation.js";
+import { MAX_WORKERS } from "./job-board.js";
+import { HostKernel, HostKernelCompiler, type HostKernelOptions } from "./kernel.js";
+import { ARGUMENTS, HostMemory, type HostMemoryOwner } from "./memory.js";
+import { defaultThreads, sharedPool, type ThreadPool } from "./thread-pool.js";
+
+export interface HostDeviceOptions {
+  /** Threads that share a kernel's rows, this one included; 1 for none but this. Default: PUMICE_THREADS, or all cores. */
+  readonly threads?: number;
+  /** The most memory to use, up to 4 GiB. */
+  readonly maxBytes?: number;
+}
+
+export interface HostDeviceStats {
+  /** Buffers alive, and the bytes they hold. */
+  readonly buffers: number;
+  readonly usedBytes: number;
+  /** Bytes the memory has grown to. */
+  readonly reservedBytes: number;
+  readonly kernels: number;
+  readonly dispatches: number;
+  /** Dispatches that were split over threads. */
+  readonly threadedDispatches: number;
+  readonly threads: number;
+  /** Worker threads running, for this and other devices. */
+  readonly workers: number;
+}
+
+interface Timed {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export class HostDevice implements HostMemoryOwner {
+  readonly threads: number;
+  readonly name: string;
+  /** @internal */
+  readonly memory: HostMemory;
+  /** @internal */
+  readonly pool: ThreadPool;
+  /** @internal The argument block. */
+  readonly words: Uint32Array;
+  /** @internal */
+  readonly counters = { dispatches: 0, threaded: 0 };
+  /** @internal What ran when, while a profile is open. */
+  clock: Timed[] | null = null;
+  private readonly leases = new Leases();
+  private readonly kernels: HostKernelCompiler;
+  private isOver = false;
+
+  /** @internal Use `openHostDevice`. */
+  constructor(options: HostDeviceOptions = {}) {
+    const { threads = defaultThreads(), maxBytes } = options;
+    if (!(Number.isInteger(threads) && threads >= 1 && threads <= MAX_WORKERS + 1)) {
+      throw new ArgumentError(`openHostDevice: ${threads} threads; from 1 to ${MAX_WORKERS + 1} will do.`);
+    }
+    if (maxBytes !== undefined) checkByteLength("openHostDevice, maxBytes", maxBytes);
+    this.threads = threads;
+    this.memory = new HostMemory(this, maxBytes);
+    this.words = this.memory.words(ARGUMENTS.address, ARGUMENTS.bytes / 4);
+    this.kernels = new HostKernelCompiler(this.memory.memory);
+    this.pool = sharedPool();
+    const model = cpus()[0]?.model.trim() || "CPU";
+    this.name = `${model} (${threads} ${threads === 1 ? "thread" : "threads"})`;
+    debug(1, () => `opened ${this.name}`);
+  }
+
+  get isClosed(): boolean {
+    return this.isOver;
+  }
+
+  /** A buffer of `byteLength` zero bytes. */
+  alloc(byteLength: number): HostAllocation {
+    return this.buffer(byteLength, true);
+  }
+
+  /** A buffer whose contents are whatever was there: for callers that overwrite all of it. */
+  allocUninitialized(byteLength: number): HostAllocation {
+    return this.buffer(byteLength, false);
+  }
+
+  /** A buffer with these bytes in it. */
+  upload(source: ByteSource): HostAllocation {
+    const bytes = asBytes(source);
+    const buffer = this.buffer(bytes.byteLength, false);
+    buffer.write(bytes);
+    return buffer;
+  }
+
+  /** Compiles a WebAssembly module that keeps the contract in kernel.ts, or finds it compiled already. */
+  kernel(wasm: ByteSource, options: HostKernelOptions = {}): HostKernel {
+    this.assertUsable("kernel");
+    return new HostKernel(this, this.kernels.compile(asBytes(wasm), options));
+  }
+
+  /** Runs `work` and tells where the time went. */
+  async profile(work: () => unknown): Promise<Profile> {
+    this.assertUsable("profile");
+    if (this.clock) throw new ArgumentError("profile: a profile is being taken already.");
+    // The class shares a file with the Vulkan timestamps, which nobody without a GPU should have to load.
+    const { Profile } = await import("../vulkan/profile.js");
+    const clock: Timed[] = [];
+    this.clock = clock;
+    try {
+      await work();
+    } finally {
+      this.clock = null;
+    }
+    const origin = clock[0]?.start ?? 0;
+    const microseconds = (ms: number) => ms * 1000;
+    return new Profile(
+      clock.map(({ name, start, end }) => ({
+        name,
+        start: microseconds(start - origin),
+        duration: microseconds(end - start),
+      })),
+    );
+  }
+
+  /** There is nothing to wait for: kernels have run when `run` returns. */
+  async finish(): Promise<void> {
+    this.assertUsable("finish");
+  }
+
+  finishSync(): void {
+    this.assertUsable("finish");
+  }
+
+  /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
+  collect(): boolean {
+    return this.leases.collect() > 0;
+  }
+
+  /** WebAssembly memory does not shrink; this only takes back what was dropped. */
+  trim(): void {
+    if (!this.isOver) this.leases.sweep();
+  }
+
+  stats(): HostDeviceStats {
+    return {
+      buffers: this.leases.size,
+      usedBytes: this.memory.usedBytes,
+      reservedBytes: this.memory.reservedBytes,
+      kernels: this.kernels.size,
+      dispatches: this.counters.dispatches,
+      threadedDispatches: this.counters.threaded,
+      threads: this.threads,
+      workers: this.pool.workers,
+    };
+  }
+
+  /** Bytes that can still be allocated, if they are not too scattered. */
+  availableBytes(): number {
+    return this.memory.maxBytes - this.memory.usedBytes;
+  }
+
+  memoryReport(): string {
+    const { buffers, usedBytes, reservedBytes } = this.stats();
+    return (
+      `${this.name}: ${usedBytes} bytes in ${buffers} buffers, ${reservedBytes} held, ` +
+      `${this.availableBytes()} more available of ${this.memory.maxBytes}.`
+    );
+  }
+
+  /** @internal */
+  endLease(lease: Lease): void {
+    this.leases.end(lease);
+  }
+
+  assertUsable(operation = "use"): void {
+    if (this.isOver) throw new DisposedError(`${operation}: the device ${this.name} was closed.`);
+  }
+
+  /** Frees everything made on the device. Closing twice is harmless. */
+  async close(): Promise<void> {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.leases.close();
+    this.pool.forget(this.kernels.kernels);
+    this.memory.retire();
+    debug(1, () => `closed ${this.name}`);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private buffer(byteLength: number, isZeroed: boolean): HostAllocation {
+    this.assertUsable("alloc");
+    checkByteLength("alloc", byteLength);
+    const { memory } = this;
+    const { chunk, isZero } = memory.allocate(Math.max(1, byteLength));
+    const buffer = new HostAllocation(this, byteLength, chunk, isZeroed && !isZero && byteLength > 0);
+    buffer.attach(this.leases.add(buffer, () => memory.free(chunk)));
+    return buffer;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `HostDevice { ${this.name}${this.isOver ? ", closed" : ""} }`;
+  }
+}
+
+function checkByteLength(operation: string, byteLength: number): void {
+  if (Number.isSafeInteger(byteLength) && byteLength >= 0) return;
+  throw new ArgumentError(`${operation}: ${byteLength} is not a number of bytes.`);
+}
+
+/** The CPU as a device. Each call makes one with memory of its own; all share the process's threads. */
+export function openHostDevice(options: HostDeviceOptions = {}): HostDevice {
+  return new HostDevice(options);
+}

@@ -1,0 +1,201 @@
+/**
+ * What the main thread and its workers tell each other: a few words of shared memory, and the protocol on them. One job is
+ * open at a time. Everyone who takes part claims chunks of it from a counter until there are none left.
+ *
+ * The main thread never waits for a worker that has not joined: a worker that sleeps, starts up or died costs nothing but
+ * its help. `state` makes that safe: it holds "open", the number of workers inside, and a sequence number in one word, so
+ * that joining and closing cannot miss each other. Words that different threads write are on different cache lines.
+ */
+const WAKE = 0;
+const STATE = 16;
+const NEXT = 32;
+const SLEEPING = 48;
+const FAILED = 64;
+const DEAD = 65;
+const MAIL = 66;
+const STOP = 67;
+const KERNEL = 80;
+const ARGS = 81;
+const LENGTH = 82;
+const CHUNK = 83;
+const LIMIT = 84;
+const WORDS = 96;
+
+// state: bit 0 open, bits 1 to 10 workers inside, the rest the job's number
+const OPEN = 1;
+const ONE_WORKER = 2;
+const WORKER_MASK = 0x3ff << 1;
+const NUMBER_SHIFT = 11;
+
+export const MAX_WORKERS = 0x3fe;
+/** A chunk number past all chunks. */
+const NO_MORE = 0x3fffffff;
+
+export interface Job {
+  readonly kernel: number;
+  readonly args: number;
+  readonly length: number;
+  readonly chunk: number;
+  /** Workers who may join. */
+  readonly limit: number;
+}
+
+export class JobBoard {
+  private readonly words: Int32Array;
+  /** The last job this thread took part in, by its number. */
+  private seen = -1;
+
+  constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(4 * WORDS)) {
+    this.words = new Int32Array(memory);
+  }
+
+  // ---------------------------------------------------------------------------------------------- main thread
+
+  open({ kernel, args, length, chunk, limit }: Job): void {
+    const { words } = this;
+    words[KERNEL] = kernel;
+    words[ARGS] = args;
+    words[LENGTH] = length;
+    words[CHUNK] = chunk;
+    words[LIMIT] = limit;
+    words[FAILED] = 0;
+    Atomics.store(words, NEXT, 0);
+    const number = (Atomics.load(words, STATE) >> NUMBER_SHIFT) + 1;
+    Atomics.store(words, STATE, (number << NUMBER_SHIFT) | OPEN);
+    this.wake();
+  }
+
+  /** Lets nobody else in. */
+  close(): void {
+    Atomics.sub(this.words, STATE, OPEN);
+  }
+
+  get workersInside(): number {
+    return (Atomics.load(this.words, STATE) & WORKER_MASK) / ONE_WORKER;
+  }
+
+  /** Sleeps until a worker leaves, or for that long. */
+  waitForLeave(milliseconds: number): void {
+    const state = Atomics.load(this.words, STATE);
+    if (state & WORKER_MASK) Atomics.wait(this.words, STATE, state, milliseconds);
+  }
+
+  /** A worker failed in the job just closed. */
+  get hasFailed(): boolean {
+    return Atomics.load(this.words, FAILED) !== 0;
+  }
+
+  /** Workers that went down with the board in hand. */
+  get dead(): number {
+    return Atomics.load(this.words, DEAD);
+  }
+
+  /** Has every worker look into its mail. */
+  announceMail(): void {
+    Atomics.add(this.words, MAIL, 1);
+    this.wake();
+  }
+
+  stop(): void {
+    Atomics.store(this.words, STOP, 1);
+    this.wake();
+  }
+
+  private wake(): void {
+    Atomics.add(this.words, WAKE, 1);
+    if (Atomics.load(this.words, SLEEPING) > 0) Atomics.notify(this.words, WAKE);
+  }
+
+  // ---------------------------------------------------------------------------------------------- workers
+
+  get mail(): number {
+    return Atomics.load(this.words, MAIL);
+  }
+
+  get isStopped(): boolean {
+    return Atomics.load(this.words, STOP) !== 0;
+  }
+
+  /** Changes with every job and every letter. */
+  get news(): number {
+    return Atomics.load(this.words, WAKE);
+  }
+
+  /** Sleeps unless there has been news since. */
+  sleepSince(news: number): void {
+    Atomics.add(this.words, SLEEPING, 1);
+    Atomics.wait(this.words, WAKE, news);
+    Atomics.sub(this.words, SLEEPING, 1);
+  }
+
+  /** Takes part in the open job, unless there is none, it was seen before, or enough are inside. */
+  join(): Job | null {
+    const { words } = this;
+    for (;;) {
+      const state = Atomics.load(words, STATE);
+      const number = state >> NUMBER_SHIFT;
+      if (!(state & OPEN) || number === this.seen) return null;
+      if (Atomics.compareExchange(words, STATE, state, state + ONE_WORKER) !== state) continue;
+      this.seen = number;
+      const limit = words[LIMIT] as number;
+      if ((state & WORKER_MASK) / ONE_WORKER >= limit) {
+        this.leave();
+        return null;
+      }
+      return {
+        kernel: words[KERNEL] as number,
+        args: words[ARGS] as number,
+        length: words[LENGTH] as number,
+        chunk: words[CHUNK] as number,
+        limit,
+      };
+    }
+  }
+
+  leave(): void {
+    const state = Atomics.sub(this.words, STATE, ONE_WORKER) - ONE_WORKER;
+    if (!(state & (OPEN | WORKER_MASK))) Atomics.notify(this.words, STATE);
+  }
+
+  /** Marks the job as failed, so that nobody goes on with it. */
+  fail(): void {
+    Atomics.store(this.words, FAILED, 1);
+    this.abandon();
+  }
+
+  /** A worker's last words. The main thread may be waiting for it. */
+  die(): void {
+    Atomics.add(this.words, DEAD, 1);
+    Atomics.notify(this.words, STATE);
+  }
+
+  // ---------------------------------------------------------------------------------------------- both
+
+  /** The number of the next chunk nobody has. */
+  claim(): number {
+    return Atomics.add(this.words, NEXT, 1);
+  }
+
+  /** Leaves nothing to claim. */
+  abandon(): void {
+    Atomics.store(this.words, NEXT, NO_MORE);
+  }
+}
+
+/** Runs chunks of a job until none are left. */
+export function work(board: JobBoard, run: RunFunction, args: number, length: number, chunk: number): void {
+  const count = Math.ceil(length / chunk);
+  for (let i = board.claim(); i < count; i = board.claim()) run(args, i * chunk, Math.min(length, (i + 1) * chunk));
+}
+
+/** What a kernel exports: computes the rows from `start` up to `end`. */
+export type RunFunction = (args: number, start: number, end: number) => void;
+
+/** Polls for a short time before going to sleep, which takes tens of microseconds to wake from. */
+export function spin(isOver: () => boolean, microseconds: number): boolean {
+  const until = performance.now() + microseconds / 1000;
+  do {
+    for (let i = 0; i < 32; i++) if (isOver()) return true;
+  } while (performance.now() < until);
+  return false;
+}

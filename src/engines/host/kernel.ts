@@ -1,0 +1,188 @@
+/**
+ * A compiled kernel of the host engine.
+ *
+ * The contract: a WebAssembly module that imports `env.memory` and exports `run(args, start, end)`, three i32. `args` is the
+ * address of a block of words: the addresses of the run's buffers, then whatever else the caller passes. The rows from
+ * `start` up to `end` are computed. Any partition of the rows must give the same result, in any order and at the same
+ * time, because that is how threads share them.
+ */
+import { createHash } from "node:crypto";
+import { ArgumentError, FormatError, UnsupportedError } from "../../core/errors.js";
+import { WebAssembly, type WasmMemory, type WasmModule } from "../../core/webassembly.js";
+import { asBytes, type ByteSource } from "../vulkan/buffer.js";
+import { HostAllocation } from "./allocation.js";
+import type { HostDevice } from "./device.js";
+import type { RunFunction } from "./job-board.js";
+import { ARGUMENTS } from "./memory.js";
+import { failed, type SharedKernel } from "./thread-pool.js";
+
+export interface HostKernelOptions {
+  /** Name for errors and profiles. */
+  readonly name?: string;
+  /** The exported function; "run" unless told. */
+  readonly entry?: string;
+}
+
+export interface HostRunOptions {
+  /** Their addresses open the argument block. */
+  readonly buffers?: readonly HostAllocation[];
+  /** The rest of the argument block: scalars, and addresses written out. A whole number of words. */
+  readonly args?: ByteSource;
+  /** Rows to compute, below 2^31. */
+  readonly length: number;
+  /** The fewest rows worth a thread's attention; chunks are multiples of it. */
+  readonly grain?: number;
+}
+
+/** Rows of a kernel that says nothing: about 20 µs of simple arithmetic. */
+const DEFAULT_GRAIN = 16384;
+/** Chunks per thread: enough that a thread that comes late or is interrupted does not keep the others waiting. */
+const CHUNKS_PER_THREAD = 4;
+
+const none: readonly HostAllocation[] = [];
+
+export class HostKernel {
+  /** @internal Use `device.kernel`. */
+  constructor(
+    readonly device: HostDevice,
+    private readonly compiled: SharedKernel,
+  ) {}
+
+  get name(): string {
+    return this.compiled.name;
+  }
+
+  /** Computes all rows before it returns. */
+  run({ buffers = none, args, length, grain = DEFAULT_GRAIN }: HostRunOptions): void {
+    const { device } = this;
+    device.assertUsable("run");
+    if (!(Number.isInteger(length) && length >= 0 && length < 2 ** 31)) {
+      throw new ArgumentError(`${this.name}: length ${length}; it is a whole number below 2^31.`);
+    }
+    if (!(grain >= 1)) throw new ArgumentError(`${this.name}: grain ${grain}; it is at least 1.`);
+    this.writeArguments(buffers, args);
+    if (length === 0) return;
+    const { clock } = device;
+    if (!clock) this.dispatch(length, grain);
+    else {
+      const start = performance.now();
+      this.dispatch(length, grain);
+      clock.push({ name: this.name, start, end: performance.now() });
+    }
+  }
+
+  private dispatch(length: number, grain: number): void {
+    const { device, compiled } = this;
+    device.counters.dispatches++;
+    const { threads } = device;
+    if (threads > 1 && length >= 2 * grain) {
+      device.counters.threaded++;
+      const share = length / (threads * CHUNKS_PER_THREAD);
+      const chunk = Math.max(1, Math.ceil(share / grain)) * Math.ceil(grain);
+      device.pool.run(compiled, ARGUMENTS.address, length, chunk, threads);
+      return;
+    }
+    try {
+      compiled.run(ARGUMENTS.address, 0, length);
+    } catch (error) {
+      throw failed(this.name, error as Error);
+    }
+  }
+
+  private writeArguments(buffers: readonly HostAllocation[], args: ByteSource | undefined): void {
+    const { words } = this.device;
+    const count = buffers.length;
+    if (4 * count > ARGUMENTS.bytes) {
+      throw new ArgumentError(`${this.name}: ${count} buffers; the argument block holds ${ARGUMENTS.bytes / 4} words.`);
+    }
+    for (let i = 0; i < count; i++) words[i] = this.addressOf(buffers[i] as HostAllocation, i);
+    if (args === undefined) return;
+    if (args instanceof Uint32Array && args.length <= 32 && count + args.length <= words.length) {
+      // Faster than `set` for the few words most kernels take.
+      for (let i = 0; i < args.length; i++) words[count + i] = args[i] as number;
+      return;
+    }
+    const bytes = asBytes(args);
+    if (bytes.byteLength % 4 !== 0 || 4 * count + bytes.byteLength > ARGUMENTS.bytes) {
+      throw new ArgumentError(
+        `${this.name}: ${bytes.byteLength} bytes of arguments after ${count} buffers; ` +
+          `they are whole words, ${ARGUMENTS.bytes} bytes in all.`,
+      );
+    }
+    this.device.memory.view(ARGUMENTS.address + 4 * count, bytes.byteLength).set(bytes);
+  }
+
+  private addressOf(buffer: HostAllocation, index: number): number {
+    if (!(buffer instanceof HostAllocation)) {
+      throw new ArgumentError(`${this.name}: buffers[${index}] is not a buffer made by device.alloc or device.upload.`);
+    }
+    if (buffer.device !== this.device) {
+      throw new ArgumentError(`${this.name}: buffers[${index}] is on another host device, opened apart.`);
+    }
+    return buffer.contents("run");
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `HostKernel { ${this.name} }`;
+  }
+}
+
+/** Compiles and links modules, each once: by the SHA-256 of its bytes and the function it is entered by. */
+export class HostKernelCompiler {
+  private readonly known = new Map<string, SharedKernel>();
+
+  constructor(private readonly memory: WasmMemory) {}
+
+  get size(): number {
+    return this.known.size;
+  }
+
+  get kernels(): Iterable<SharedKernel> {
+    return this.known.values();
+  }
+
+  compile(bytes: Uint8Array, { name, entry = "run" }: HostKernelOptions): SharedKernel {
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    const key = `${hash}:${entry}:${name ?? ""}`;
+    const known = this.known.get(key);
+    if (known) return known;
+    const label = name ?? `${entry}@${hash.slice(0, 8)}`;
+    const module = compileModule(bytes, label);
+    const run = link(module, this.memory, entry, label);
+    const made: SharedKernel = { name: label, module, memory: this.memory, entry, run };
+    this.known.set(key, made);
+    return made;
+  }
+}
+
+function compileModule(bytes: Uint8Array, name: string): WasmModule {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (error) {
+    throw new FormatError(`${name}: not a valid WebAssembly module: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function link(module: WasmModule, memory: WasmMemory, entry: string, name: string): RunFunction {
+  const foreign = WebAssembly.Module.imports(module).find((i) => i.module !== "env" || i.name !== "memory");
+  if (foreign) {
+    throw new UnsupportedError(
+      `${name}: imports ${foreign.module}.${foreign.name}; a kernel may import env.memory and nothing else.`,
+    );
+  }
+  let exports: Readonly<Record<string, unknown>>;
+  try {
+    ({ exports } = new WebAssembly.Instance(module, { env: { memory } }));
+  } catch (error) {
+    throw new UnsupportedError(`${name}: ${(error as Error).message}`, { cause: error });
+  }
+  const run = exports[entry];
+  if (typeof run !== "function") {
+    const others = Object.keys(exports).join(", ") || "nothing";
+    throw new ArgumentError(`${name}: the module has no function "${entry}"; it exports ${others}.`);
+  }
+  if (run.length !== 3) {
+    throw new ArgumentError(`${name}: ${entry} takes ${run.length} parameters; a kernel takes (args, start, end).`);
+  }
+  return run as RunFunction;
+}

@@ -1,0 +1,241 @@
+/**
+ * The worker threads of a process (of an isolate, strictly: a program that loads Pumice in a worker thread gets a pool there
+ * of its own). All devices share them; jobs run one at a time, because whoever starts one takes part in it and waits.
+ *
+ * Workers start with the first job that is large enough and do not keep the process alive. A worker that dies in a job
+ * takes the job with it: the caller gets a `DeviceError`, and the next job finds a new pool.
+ */
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { ArgumentError, DeviceError } from "../../core/errors.js";
+import type { WasmMemory, WasmModule } from "../../core/webassembly.js";
+import { debug } from "../vulkan/debug.js";
+import { JobBoard, MAX_WORKERS, type RunFunction, spin, work } from "./job-board.js";
+import type { Letter, Report, WorkerData } from "./worker.js";
+
+/** A kernel as workers get to know it. */
+export interface SharedKernel {
+  readonly name: string;
+  readonly module: WasmModule;
+  readonly memory: WasmMemory;
+  readonly entry: string;
+  /** The main thread's own instance. */
+  readonly run: RunFunction;
+}
+
+interface Member {
+  readonly worker: Worker;
+  readonly port: MessagePort;
+  readonly knows: Set<number>;
+  /** The operating system's name for the thread, where there is one. */
+  thread: string | null;
+}
+
+/** Waking a sleeper takes some 50 µs, about what a small job takes; a thread that polls takes a core away from others. */
+const SPIN_MICROSECONDS = 50;
+/** How often the main thread looks whether the workers it waits for still exist. */
+const CHECK_MILLISECONDS = 100;
+
+/** Threads to use, the main one included: PUMICE_THREADS, or as many as the machine can run at once. */
+export function defaultThreads(): number {
+  const wish = process.env.PUMICE_THREADS;
+  if (wish === undefined || wish === "") return Math.min(availableParallelism(), MAX_WORKERS + 1);
+  const threads = Number(wish);
+  if (Number.isInteger(threads) && threads >= 1 && threads <= MAX_WORKERS + 1) return threads;
+  throw new ArgumentError(`PUMICE_THREADS=${wish}: a number of threads is whole, from 1 to ${MAX_WORKERS + 1}.`);
+}
+
+export class ThreadPool {
+  private board = new JobBoard();
+  private members: Member[] = [];
+  private readonly ids = new WeakMap<SharedKernel, number>();
+  private nextId = 1;
+  private deaths = 0;
+  restarts = 0;
+
+  get workers(): number {
+    return this.members.length;
+  }
+
+  /** Runs rows 0 to `length` in chunks on up to `threads` threads. Returns when all is done, or throws. */
+  run(kernel: SharedKernel, args: number, length: number, chunk: number, threads: number): void {
+    this.ensureWorkers(threads - 1);
+    const id = this.introduce(kernel, threads - 1);
+    const { board } = this;
+    board.open({ kernel: id, args, length, chunk, limit: threads - 1 });
+    let failure: unknown;
+    try {
+      work(board, kernel.run, args, length, chunk);
+    } catch (error) {
+      failure = error;
+      board.abandon();
+    }
+    board.close();
+    this.waitForWorkers(kernel.name);
+    if (failure !== undefined) throw failed(kernel.name, failure as Error);
+    if (board.hasFailed) throw this.workerFailure(kernel.name);
+  }
+
+  /** Has workers drop what belongs to kernels that will not run again. */
+  forget(kernels: Iterable<SharedKernel>): void {
+    const ids = [...kernels].map((kernel) => this.ids.get(kernel)).filter((id) => id !== undefined);
+    if (ids.length === 0 || this.members.length === 0) return;
+    for (const member of this.members) {
+      post(member, { kind: "forget", ids });
+      for (const id of ids) member.knows.delete(id);
+    }
+    this.board.announceMail();
+  }
+
+  /** Ends the workers; the next large job starts new ones. */
+  async close(): Promise<void> {
+    const { members } = this;
+    this.board.stop();
+    this.reset();
+    await Promise.all(members.map(({ worker }) => worker.terminate()));
+  }
+
+  /** @internal For tests: how each worker is to go down in its next job. */
+  injectFault(how: "exit" | "throw"): void {
+    for (const member of this.members) post(member, { kind: "fault", how });
+    this.board.announceMail();
+  }
+
+  /** @internal For tests: ends the workers behind the pool's back. */
+  async kill(): Promise<void> {
+    await Promise.all(this.members.map(({ worker }) => worker.terminate()));
+  }
+
+  private ensureWorkers(count: number): void {
+    while (this.members.length < count) this.members.push(this.startWorker());
+  }
+
+  private startWorker(): Member {
+    const { port1, port2 } = new MessageChannel();
+    const data: WorkerData = { board: this.board.memory, port: port2, spinMicroseconds: SPIN_MICROSECONDS };
+    const worker = new Worker(new URL("./worker.js", import.meta.url), {
+      name: "pumice",
+      workerData: data,
+      transferList: [port2],
+      // Options of the main program, such as --input-type or --test, are not meant for this script.
+      execArgv: [],
+    });
+    worker.unref();
+    port1.unref();
+    const member: Member = { worker, port: port1, knows: new Set(), thread: null };
+    worker.on("error", (error) => debug(1, () => `a worker thread failed: ${error.message}`));
+    worker.on("exit", () => this.lose(member));
+    debug(2, () => `started worker thread ${this.members.length + 1}`);
+    return member;
+  }
+
+  /** Between jobs a worker's end is no more than a place to fill. */
+  private lose(member: Member): void {
+    const at = this.members.indexOf(member);
+    if (at < 0) return;
+    this.members.splice(at, 1);
+    this.deaths = this.board.dead;
+    member.port.close();
+  }
+
+  /** Sends the kernel to those workers that do not have it. */
+  private introduce(kernel: SharedKernel, count: number): number {
+    let id = this.ids.get(kernel);
+    if (id === undefined) {
+      id = this.nextId++;
+      this.ids.set(kernel, id);
+    }
+    let isNew = false;
+    for (let i = 0; i < count; i++) {
+      const member = this.members[i] as Member;
+      if (member.knows.has(id)) continue;
+      const { module, memory, entry } = kernel;
+      post(member, { kind: "kernel", id, module, memory, entry });
+      member.knows.add(id);
+      isNew = true;
+    }
+    if (isNew) this.board.announceMail();
+    return id;
+  }
+
+  private waitForWorkers(name: string): void {
+    const { board } = this;
+    const isDone = () => board.workersInside === 0;
+    if (isDone() || spin(isDone, SPIN_MICROSECONDS)) return;
+    while (!isDone()) {
+      board.waitForLeave(CHECK_MILLISECONDS);
+      if (isDone() || !this.hasLostWorker()) continue;
+      const error = new DeviceError(
+        `A worker thread died while running ${name}; what the kernel was to write is undefined. ` +
+          "The threads are started anew for the next run.",
+      );
+      this.abandonWorkers();
+      throw error;
+    }
+  }
+
+  /** Ends all workers, and does not return while one may still write to memory, as far as that can be seen. */
+  private abandonWorkers(): void {
+    const threads = this.members.map(({ thread }) => thread).filter((thread) => thread !== null);
+    this.restarts++;
+    void this.close();
+    const clock = new Int32Array(new SharedArrayBuffer(4));
+    for (let tries = 0; tries < 1000 && threads.some(exists); tries++) Atomics.wait(clock, 0, 0, 1);
+  }
+
+  /** Whether a worker is gone that cannot have said goodbye. The event that tells would come only after we return. */
+  private hasLostWorker(): boolean {
+    if (this.board.dead > this.deaths) return true;
+    this.readReports();
+    return this.members.some(({ thread }) => thread !== null && !exists(thread));
+  }
+
+  private workerFailure(name: string): DeviceError {
+    const failures = this.readReports();
+    const [first] = failures;
+    return failed(name, first ?? { name: "Error", message: "the worker did not say why" });
+  }
+
+  private readReports(): (Report & { kind: "failure" })[] {
+    const failures: (Report & { kind: "failure" })[] = [];
+    for (const member of this.members) {
+      for (let r = receiveMessageOnPort(member.port); r; r = receiveMessageOnPort(member.port)) {
+        const report = r.message as Report;
+        if (report.kind === "failure") failures.push(report);
+        else member.thread = report.id;
+      }
+    }
+    return failures;
+  }
+
+  private reset(): void {
+    for (const { port } of this.members) port.close();
+    this.members = [];
+    this.board = new JobBoard();
+    this.deaths = 0;
+  }
+}
+
+function exists(thread: string): boolean {
+  return existsSync(`/proc/${thread}`);
+}
+
+function post({ port }: Member, letter: Letter): void {
+  port.postMessage(letter);
+}
+
+/** The error a caller sees for one thrown inside a kernel, by whichever thread. */
+export function failed(kernel: string, cause: { readonly name: string; readonly message: string }): DeviceError {
+  return new DeviceError(`${kernel} failed: ${cause.message} (${cause.name}). What it was to write is undefined.`, {
+    cause,
+  });
+}
+
+let shared: ThreadPool | undefined;
+
+/** The pool of this process. */
+export function sharedPool(): ThreadPool {
+  shared ??= new ThreadPool();
+  return shared;
+}

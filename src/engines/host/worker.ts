@@ -1,0 +1,110 @@
+/**
+ * A worker thread of the host engine: waits for jobs on the board, helps with them, and goes back to waiting. It never
+ * returns to its event loop; kernels arrive through a port that it reads when told that there is mail.
+ */
+import { readlinkSync } from "node:fs";
+import { type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { WebAssembly, type WasmMemory, type WasmModule } from "../../core/webassembly.js";
+import { JobBoard, type RunFunction, spin, work } from "./job-board.js";
+
+/** What a worker starts with. */
+export interface WorkerData {
+  readonly board: SharedArrayBuffer;
+  readonly port: MessagePort;
+  /** How long to poll for the next job before sleeping. */
+  readonly spinMicroseconds: number;
+}
+
+/** What the main thread sends. */
+export type Letter =
+  | {
+      readonly kind: "kernel";
+      readonly id: number;
+      readonly module: WasmModule;
+      readonly memory: WasmMemory;
+      readonly entry: string;
+    }
+  | { readonly kind: "forget"; readonly ids: readonly number[] }
+  /** For tests: how to go down in the next job. */
+  | { readonly kind: "fault"; readonly how: "exit" | "throw" };
+
+/** What a worker sends back: which thread it is, and how a kernel failed. */
+export type Report =
+  | { readonly kind: "thread"; readonly id: string | null }
+  | { readonly kind: "failure"; readonly name: string; readonly message: string; readonly stack: string };
+
+const { board: shared, port, spinMicroseconds } = workerData as WorkerData;
+const board = new JobBoard(shared);
+const letters = new Map<number, Letter & { kind: "kernel" }>();
+const instances = new Map<number, RunFunction>();
+let mailRead = 0;
+let fault: "exit" | "throw" | null = null;
+
+function send(report: Report): void {
+  port.postMessage(report);
+}
+
+function readMail(): void {
+  const mail = board.mail;
+  if (mail === mailRead) return;
+  mailRead = mail;
+  for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
+    const letter = received.message as Letter;
+    if (letter.kind === "kernel") letters.set(letter.id, letter);
+    else if (letter.kind === "fault") fault = letter.how;
+    else {
+      for (const id of letter.ids) {
+        letters.delete(id);
+        instances.delete(id);
+      }
+    }
+  }
+}
+
+function instanceOf(id: number): RunFunction | undefined {
+  const known = instances.get(id);
+  if (known) return known;
+  readMail();
+  const letter = letters.get(id);
+  if (!letter) return undefined;
+  const { exports } = new WebAssembly.Instance(letter.module, { env: { memory: letter.memory } });
+  const run = exports[letter.entry] as RunFunction;
+  instances.set(id, run);
+  return run;
+}
+
+function help(): void {
+  const job = board.join();
+  if (!job) return;
+  if (fault === "exit") process.exit(1);
+  try {
+    if (fault === "throw") throw new Error("a fault was asked for");
+    const run = instanceOf(job.kernel);
+    // Not knowing the kernel means having come too early to help; the others manage.
+    if (run) work(board, run, job.args, job.length, job.chunk);
+  } catch (error) {
+    const { name, message, stack = "" } = error as Error;
+    send({ kind: "failure", name, message, stack });
+    board.fail();
+  }
+  board.leave();
+}
+
+function threadId(): string | null {
+  try {
+    // "<process>/task/<thread>", where there is a /proc: lets the main thread see whether this one still exists.
+    return readlinkSync("/proc/thread-self");
+  } catch {
+    return null;
+  }
+}
+
+process.on("exit", () => board.die());
+send({ kind: "thread", id: threadId() });
+while (!board.isStopped) {
+  const news = board.news;
+  readMail();
+  help();
+  if (!spin(() => board.news !== news, spinMicroseconds)) board.sleepSince(news);
+}
+process.removeAllListeners("exit");

@@ -1,0 +1,73 @@
+/** Factors of positive definite matrices, and equations with triangular ones. Leading axes are batches. */
+import { DTYPES, type DType } from "../core/dtype.js";
+import { DTypeError, ShapeError } from "../core/errors.js";
+import { promote } from "../core/promotion.js";
+import { broadcastShapes, formatShape } from "../core/shape.js";
+import { checkOneDevice } from "../tensor/build.js";
+import type { Tensor } from "../tensor/tensor.js";
+import { choleskyFactor, solvedLower } from "../tensor/triangular.js";
+
+/** The dtype the work is done in: integers become f32, and so do f16 and bf16 on the way. */
+function floatDTypes(operation: string, dtype: DType): { readonly work: "f32" | "f64"; readonly result: DType } {
+  const { kind } = DTYPES[dtype];
+  if (kind === "complex") throw new DTypeError(`linalg.${operation}: takes real numbers, not ${dtype}.`);
+  return { work: dtype === "f64" ? "f64" : "f32", result: kind === "float" ? dtype : "f32" };
+}
+
+function checkSquare(operation: string, a: Tensor): void {
+  if (a.rank >= 2 && a.shape.at(-1) === a.shape.at(-2)) return;
+  throw new ShapeError(
+    `linalg.${operation}: ${formatShape(a.shape)} are no square matrices; the last two axes are equal.`,
+  );
+}
+
+/**
+ * The lower triangular L with L·Lᵀ = a, for symmetric positive definite a, of which only the lower half is read; with
+ * `upper` its transpose. Where a matrix is not positive definite, its factor is NaN from the first impossible column on.
+ */
+export function cholesky(a: Tensor, options: { readonly upper?: boolean } = {}): Tensor {
+  checkSquare("cholesky", a);
+  const { work, result } = floatDTypes("cholesky", a.dtype);
+  const factor = choleskyFactor(a.cast(work)).cast(result);
+  return options.upper ? factor.mT : factor;
+}
+
+export interface TriangularSolveOptions {
+  /** Whether the lower half of a counts, or the upper; the other is not read. true. */
+  readonly lower?: boolean;
+  /** Solve with the transpose of a. */
+  readonly transposed?: boolean;
+  /** Take the diagonal of a for ones, without reading it. */
+  readonly unitDiagonal?: boolean;
+  /** Solve a·x = b, or x·a = b when false. true. */
+  readonly left?: boolean;
+}
+
+/** x with a·x = b for triangular a. b is [.., n, m], or a vector [n]; leading axes broadcast. */
+export function triangularSolve(a: Tensor, b: Tensor, options: TriangularSolveOptions = {}): Tensor {
+  checkSquare("triangularSolve", a);
+  checkOneDevice("linalg.triangularSolve", [a.node, b.node]);
+  const { lower = true, transposed = false, unitDiagonal = false, left = true } = options;
+  const isVector = b.rank === 1;
+  const n = a.shape.at(-1) as number;
+  const sides = isVector ? b.expandDims(left ? 1 : 0) : b;
+  if (sides.rank < 2 || sides.shape.at(left ? -2 : -1) !== n) {
+    throw new ShapeError(
+      `linalg.triangularSolve: matrices of ${formatShape(a.shape)} and right sides of ${formatShape(b.shape)}; ` +
+        `b has ${n} ${left ? "rows" : "columns"}, or is a vector of ${n}.`,
+    );
+  }
+  const { work, result } = floatDTypes("triangularSolve", promote(a.dtype, b.dtype));
+  // x·a = b is aᵀ·xᵀ = bᵀ, and an upper matrix read from its far corner is a lower one.
+  const isTransposed = transposed !== !left;
+  const matrix = isTransposed ? a.mT : a;
+  const isLower = lower !== isTransposed;
+  const facing = (x: Tensor, axes: readonly number[]) => (isLower ? x : x.flip(axes));
+  const rows = left ? sides : sides.mT;
+  const batch = broadcastShapes("linalg.triangularSolve", matrix.shape.slice(0, -2), rows.shape.slice(0, -2));
+  const spread = (x: Tensor) => x.cast(work).broadcastTo([...batch, ...x.shape.slice(-2)]);
+  const solved = solvedLower(facing(spread(matrix), [-2, -1]), facing(spread(rows), [-2]), unitDiagonal);
+  const solution = facing(solved, [-2]).cast(result);
+  const x = left ? solution : solution.mT;
+  return isVector ? x.squeeze(left ? -1 : -2) : x;
+}

@@ -1,0 +1,109 @@
+/**
+ * Gamma and beta numbers, by Marsaglia and Tsang (A simple method for generating gamma variables, 2000): a cubed normal,
+ * accepted with a probability of at least 0.951. All of 8 rounds are rejected in less than 1 of 10^10 draws. The numbers
+ * are not JAX's, whose loop ends at the first accepted candidate.
+ */
+import type { DType } from "../core/dtype.js";
+import { broadcastShapes, checkBroadcastTo, type Shape } from "../core/shape.js";
+import { scalarLike } from "../tensor/methods/operands.js";
+import { type Operand, Tensor, where } from "../tensor/tensor.js";
+import { randomWords, unitFloats } from "./bits.js";
+import { type Key, split } from "./key.js";
+import { normalFrom, workDType } from "./normal.js";
+import { firstAccepted } from "./rejection.js";
+import type { FloatOptions } from "./uniform.js";
+
+const ROUNDS = 8;
+
+/** A parameter of a distribution as a tensor of the shape drawn. */
+export function parameter(key: Key, value: Operand, shape: Shape, dtype: DType, operation: string): Tensor {
+  const given = value instanceof Tensor ? value.cast(dtype) : scalarLike(key, value as number, dtype);
+  return given.broadcastTo(checkBroadcastTo(`random.${operation}`, given.shape, shape));
+}
+
+/** The shape of a result: what was asked for, else that of the parameters. */
+export function drawnShape(operation: string, shape: Shape | undefined, ...values: readonly Operand[]): Shape {
+  const shapes = values.map((value) => (value instanceof Tensor ? value.shape : []));
+  return shape ?? broadcastShapes(`random.${operation}`, ...shapes);
+}
+
+interface GammaParts {
+  /** The sample for a shape parameter of at least 1. */
+  readonly base: Tensor;
+  /** What to add to its logarithm for a smaller one. */
+  readonly logBoost: Tensor;
+  readonly isValid: Tensor;
+}
+
+function gammaParts(key: Key, a: Tensor, operation: string): GammaParts {
+  const { shape } = a;
+  const dtype = a.dtype as "f32" | "f64";
+  const [normals, uniforms, boosts] = split(key, 3);
+  const isSmall = a.less(1);
+  const d = where(isSmall, a.add(1), a).sub(1 / 3);
+  const c = d.mul(9).rsqrt();
+  const candidate = (round: Tensor) => {
+    const x = normalFrom(randomWords(normals, shape, operation, round), dtype, operation);
+    const root = x.mul(c).add(1);
+    return { x, root, v: root.square().mul(root) };
+  };
+  const accepted = firstAccepted(key, ROUNDS, a.rank, (round) => {
+    const { x, root, v } = candidate(round);
+    const limit = x
+      .square()
+      .mul(0.5)
+      .add(d.mul(v.neg().add(1).add(v.log())));
+    const u = unitFloats(randomWords(uniforms, shape, operation, round), dtype, operation);
+    return root.greater(0).logicalAnd(u.log().less(limit));
+  });
+  const base = d.mul(candidate(accepted).v);
+  // If X has the shape a + 1 then X · U^(1/a) has the shape a.
+  const u = unitFloats(randomWords(boosts, shape, operation), dtype, operation);
+  const logBoost = where(isSmall, u.neg().log1p().div(a), 0);
+  return { base, logBoost, isValid: a.greater(0) };
+}
+
+/** Gamma numbers of shape a and scale 1. NaN where a is not positive. */
+export function gamma<D extends DType = "f32">(
+  key: Key,
+  a: Operand,
+  shape?: Shape,
+  options: FloatOptions<D> = {},
+): Tensor<D> {
+  const dtype: DType = options.dtype ?? "f32";
+  const work = workDType(dtype, "gamma");
+  const extent = drawnShape("gamma", shape, a);
+  const { base, logBoost, isValid } = gammaParts(key, parameter(key, a, extent, work, "gamma"), "gamma");
+  return where(isValid, base.mul(logBoost.exp()), Number.NaN).cast(dtype) as Tensor<D>;
+}
+
+/** The logarithms of gamma numbers: for small a the numbers themselves are too small for floats. */
+export function logGamma<D extends DType = "f32">(
+  key: Key,
+  a: Operand,
+  shape?: Shape,
+  options: FloatOptions<D> = {},
+): Tensor<D> {
+  const dtype: DType = options.dtype ?? "f32";
+  const work = workDType(dtype, "logGamma");
+  const extent = drawnShape("logGamma", shape, a);
+  const { base, logBoost, isValid } = gammaParts(key, parameter(key, a, extent, work, "logGamma"), "logGamma");
+  return where(isValid, base.log().add(logBoost), Number.NaN).cast(dtype) as Tensor<D>;
+}
+
+/** Beta numbers: the part that one gamma number is of the sum of two. */
+export function beta<D extends DType = "f32">(
+  key: Key,
+  a: Operand,
+  b: Operand,
+  shape?: Shape,
+  options: FloatOptions<D> = {},
+): Tensor<D> {
+  const dtype: DType = options.dtype ?? "f32";
+  const work = workDType(dtype, "beta");
+  const extent = drawnShape("beta", shape, a, b);
+  const [first, second] = split(key);
+  const x = logGamma(first, a, extent, { dtype: work });
+  const y = logGamma(second, b, extent, { dtype: work });
+  return x.sub(y).sigmoid().cast(dtype) as Tensor<D>;
+}

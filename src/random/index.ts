@@ -1,0 +1,10 @@
+/** Random tensors from keys: `import { random } from "pumice"`. */
+import "../tensor/methods/index.js";
+
+export { bits } from "./bits.js";
+export { categorical, exponential, gumbel } from "./exponential.js";
+export { beta, gamma, logGamma } from "./gamma.js";
+export { foldIn, type Key, key, split } from "./key.js";
+export { normal, truncatedNormal } from "./normal.js";
+export { poisson } from "./poisson.js";
+export { bernoulli, randint, uniform } from "./uniform.js";

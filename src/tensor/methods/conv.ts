@@ -1,0 +1,155 @@
+/**
+ * Convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over one to three spatial axes.
+ * The input is seen through windows and multiplied by the kernel: a matrix product whose right side is read in place.
+ */
+import type { DType } from "../../core/dtype.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { resultType } from "../../core/promotion.js";
+import { formatShape, sizeOf } from "../../core/shape.js";
+import type { Node } from "../../graph/node.js";
+import { castNode, checkOneDevice, reshapeNode } from "../build.js";
+import { fusedDotNode, permuteNode, storedForReuse } from "../contraction.js";
+import { Tensor } from "../tensor.js";
+import { type Padding, padNode, positivePerAxis, windowNode, windowsOver } from "../windows.js";
+
+export interface ConvOptions {
+  /** Distance between windows; 1. */
+  readonly stride?: number | readonly number[];
+  /** Of the spatial axes; "valid". */
+  readonly padding?: Padding;
+  /** Distance between elements of the input after zeros were put between them; more than 1 is a transposed convolution. */
+  readonly inputDilation?: number | readonly number[];
+  /** Distance between the elements a kernel looks at; 1. */
+  readonly kernelDilation?: number | readonly number[];
+  /** Channels in groups, each of which sees its own kernels only; as many as channels is a depthwise convolution. */
+  readonly featureGroups?: number;
+  /** The batch in groups, each of which sees its own kernels only, and whose results become channels. */
+  readonly batchGroups?: number;
+  /** The order of axes, one letter each: N batch, C channel, the rest spatial. "NCW", "NCHW" or "NCDHW". */
+  readonly inputLayout?: string;
+  /** The order of the kernel's axes: O results, I inputs, the rest spatial. "OIW", "OIHW" or "OIDHW". */
+  readonly kernelLayout?: string;
+  /** The order of the result's axes; as the input's. */
+  readonly outputLayout?: string;
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Convolution with a kernel of [results, channels, …]: `x.conv(kernel, { stride: 2, padding: "same" })`. */
+    conv(kernel: Tensor, options?: ConvOptions): Tensor;
+  }
+}
+
+const SPATIAL = "DHW";
+
+export function conv(input: Tensor, kernel: Tensor, options: ConvOptions = {}): Tensor {
+  checkOneDevice("conv", [input.node, kernel.node]);
+  const count = input.rank - 2;
+  if (count < 1 || count > 3 || kernel.rank !== input.rank) {
+    throw new ShapeError(
+      `conv: an input of ${formatShape(input.shape)} and a kernel of ${formatShape(kernel.shape)}; ` +
+        "both have two axes and one to three spatial ones, as in [N, C, H, W] and [O, I, H, W].",
+    );
+  }
+  const inputLayout = options.inputLayout ?? `NC${SPATIAL.slice(-count)}`;
+  const spatial = [...inputLayout].filter((letter) => !"NC".includes(letter)).join("");
+  const layout = (what: string, given: string, roles: string): string => {
+    const sorted = (text: string) => [...text].sort().join("");
+    if (sorted(given) === sorted(roles + spatial) && new Set(given).size === input.rank) return given;
+    throw new ArgumentError(
+      `conv: ${what} "${given}" for ${input.rank} axes; it orders ${[...roles].join(", ")} and the spatial axes ` +
+        `${[...spatial].join(", ")}, as in "${roles}${spatial}".`,
+    );
+  };
+  layout("inputLayout", inputLayout, "NC");
+  const kernelLayout = layout("kernelLayout", options.kernelLayout ?? `OI${spatial}`, "OI");
+  const outputLayout = layout("outputLayout", options.outputLayout ?? inputLayout, "NC");
+
+  const dtype = resultType([input.dtype, kernel.dtype], "conv");
+  const ordered = (node: Node, from: string, to: string) =>
+    permuteNode(
+      node,
+      [...to].map((letter) => from.indexOf(letter)),
+    );
+  const x = ordered(castNode(input.node, dtype), inputLayout, `NC${spatial}`);
+  const w = ordered(castNode(kernel.node, dtype), kernelLayout, `OI${spatial}`);
+  const result = convolved(x, w, options);
+  return new Tensor(ordered(result, `NC${spatial}`, outputLayout));
+}
+
+/** [N, C, …] and [O, I, …] → [N, O, …]. */
+function convolved(x: Node, w: Node, options: ConvOptions): Node {
+  const [batch, channels, ...extents] = x.shape;
+  const [results, inner, ...size] = w.shape;
+  const { groups, isBatch } = groupsOf(options, x, w);
+  const axes = extents.map((_, i) => 2 + i);
+  const gaps = positivePerAxis("conv", "inputDilation", options.inputDilation ?? 1, axes.length).map((n) => n - 1);
+  const spread = extents.map((extent, i) => (extent === 0 ? 0 : extent + (extent - 1) * gaps[i]));
+  const windows = windowsOver("conv", axes, spread, size, {
+    stride: options.stride,
+    padding: options.padding,
+    dilation: options.kernelDilation,
+  });
+  const places = sizeOf(size);
+  const source = storedForReuse(x, places * (results / groups));
+  const dilated = padNode(
+    source,
+    axes,
+    axes.map(() => [0, 0]),
+    0,
+    gaps,
+  );
+  const seen = windowNode(dilated, windows, x.dtype === "bool" ? false : 0);
+  const outputs = seen.shape.slice(2, 2 + axes.length);
+
+  // Both kinds of groups are batches of the product; what is left of the batch runs along with the places of the result.
+  const rest = isBatch ? batch / groups : batch;
+  const split = isBatch ? [groups, rest, channels] : [rest, groups, inner];
+  const lead = isBatch ? [0, 2] : [1, 2];
+  const spatialAxes = outputs.map((_, i) => 3 + i);
+  const placeAxes = size.map((_, i) => 3 + outputs.length + i);
+  const columns = permuteNode(reshapeNode(seen, [...split, ...outputs, ...size]), [
+    ...lead,
+    ...placeAxes,
+    isBatch ? 1 : 0,
+    ...spatialAxes,
+  ]);
+  const kernels = storedForReuse(w, rest * sizeOf(outputs));
+  const product = fusedDotNode(
+    reshapeNode(kernels, [groups, results / groups, inner * places]),
+    reshapeNode(columns, [groups, inner * places, rest * sizeOf(outputs)]),
+  );
+  const apart = reshapeNode(product, [groups, results / groups, rest, ...outputs]);
+  return reshapeNode(permuteNode(apart, [2, 0, 1, ...spatialAxes]), [rest, results, ...outputs]);
+}
+
+function groupsOf(options: ConvOptions, x: Node, w: Node): { groups: number; isBatch: boolean } {
+  const { featureGroups = 1, batchGroups = 1 } = options;
+  const [batch, channels] = x.shape;
+  const [results, inner] = w.shape;
+  for (const [name, count] of Object.entries({ featureGroups, batchGroups })) {
+    if (!Number.isSafeInteger(count) || count < 1)
+      throw new ArgumentError(`conv: ${name} of ${count}; give 1 or more.`);
+  }
+  if (featureGroups > 1 && batchGroups > 1) {
+    throw new ArgumentError(`conv: ${featureGroups} featureGroups and ${batchGroups} batchGroups; one of them is 1.`);
+  }
+  const groups = featureGroups * batchGroups;
+  if (channels !== inner * featureGroups) {
+    throw new ShapeError(
+      `conv: the input has ${channels} channels, the kernel is for ${inner}` +
+        `${featureGroups > 1 ? ` in each of ${featureGroups} groups` : ""}; they must agree.`,
+    );
+  }
+  if (results % groups !== 0) {
+    throw new ShapeError(`conv: ${results} kernels do not divide into ${groups} groups.`);
+  }
+  if (batch % batchGroups !== 0) {
+    throw new ShapeError(`conv: a batch of ${batch} does not divide into ${batchGroups} groups.`);
+  }
+  return { groups, isBatch: batchGroups > 1 };
+}
+
+Tensor.prototype.conv = function (kernel, options) {
+  return conv(this, kernel, options);
+};

@@ -1,0 +1,232 @@
+/**
+ * Indexing with tensors and masks, and functional updates with the same arguments.
+ *
+ * The rules are NumPy's. Index tensors broadcast together, integers among them count as index tensors, and the axes of
+ * their common shape stand where the first of them stood if they are neighbours, else in front. A mask stands for the
+ * index tensors of its true elements; how many there are must be read back from the device, so indexing with a mask
+ * waits for it. Where NumPy throws on an index that is out of range, reading takes the nearest end and writing leaves
+ * the element out: nothing is read back to check.
+ */
+import { type DType, isInteger } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { broadcastShapes, formatShape, sameShape, sizeOf } from "../../core/shape.js";
+import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/slice.js";
+import * as M from "../../graph/primitives/movement.js";
+import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
+import { type Operand, Tensor, where } from "../tensor.js";
+import { countingLike, isTensor, scalarLike } from "./operands.js";
+import {
+  broadcastValues,
+  combined,
+  placesIn,
+  type ScatterOptions,
+  scatterRows,
+  type UpdateOp,
+  valuesFor,
+} from "./scatter.js";
+import "./selection.js";
+
+type Item = IndexItem<Tensor>;
+/** The indices, then the value, then perhaps options. */
+type Update = readonly [...(IndexArgument<Tensor> | Operand)[], Operand | Pick<ScatterOptions, "deterministic">];
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /**
+     * The same with index tensors and masks: `x.at(rows, columns)`, `x.at(x.greater(0))`, `x.at("1:", indices)`. A mask
+     * makes the shape depend on data, so that it waits for the device.
+     */
+    at(...indices: IndexArgument<Tensor>[]): Tensor<D>;
+    /** A copy in which the elements that `at` selects have another value: `x.set(0, "1:5", value)`. The last one wins. */
+    set(...indicesThenValue: Update): Tensor<D>;
+    /** A copy with a value added to the elements that `at` selects, as often as they are: `x.addAt(indices, value)`. */
+    addAt(...indicesThenValue: Update): Tensor<D>;
+    mulAt(...indicesThenValue: Update): Tensor<D>;
+    minAt(...indicesThenValue: Update): Tensor<D>;
+    maxAt(...indicesThenValue: Update): Tensor<D>;
+  }
+}
+
+function parse(x: Tensor, args: readonly IndexArgument<Tensor>[], operation: string): Item[] {
+  for (const argument of args) {
+    if (!isTensor(argument)) continue;
+    checkOneDevice(operation, [x.node, argument.node]);
+    if (argument.dtype !== "bool" && !isInteger(argument.dtype)) {
+      throw new DTypeError(`${operation}: an index tensor holds integers or booleans, not ${argument.dtype}.`);
+    }
+    if (argument.dtype === "bool" && argument.rank === 0) {
+      throw new ArgumentError(`${operation}: a mask has at least one axis; use where() for a single condition.`);
+    }
+  }
+  return parseIndexing<Tensor>(args, x.shape, operation, {
+    isItem: isTensor,
+    axesOf: (item) => (item.dtype === "bool" ? item.rank : 1),
+  });
+}
+
+function checkMask(shape: readonly number[], { axis, axes, item }: Item & { kind: "tensor" }, operation: string): void {
+  const covered = shape.slice(axis, axis + axes);
+  if (sameShape(covered, item.shape)) return;
+  throw new ShapeError(
+    `${operation}: a mask of ${formatShape(item.shape)} for axes of ${formatShape(covered)} of ${formatShape(shape)}.`,
+  );
+}
+
+/** Masks replaced by the positions of their true elements. */
+function withoutMasks(shape: readonly number[], items: readonly Item[], operation: string): Item[] {
+  return items.flatMap((item): Item[] => {
+    if (item.kind !== "tensor" || item.item.dtype !== "bool") return [item];
+    checkMask(shape, item, operation);
+    return item.item
+      .nonzero()
+      .map((positions, i) => ({ kind: "tensor", axis: item.axis + i, axes: 1, item: positions }));
+  });
+}
+
+interface Selection {
+  readonly selected: Tensor;
+  /** Whether every index is inside its axis; broadcasts with the selection. Null when that is certain. */
+  readonly isInside: Tensor | null;
+}
+
+/** What items without masks select. */
+function select(x: Tensor, items: readonly Item[], operation: string): Selection {
+  const hasTensors = items.some(({ kind }) => kind === "tensor");
+  const isFancy = (item: Item) => item.kind === "tensor" || (hasTensors && item.kind === "index");
+  const ranges = items.filter((item) => item.kind !== "newAxis");
+  const range = (item: Item): [start: number, step: number, count: number] => {
+    if (item.kind === "slice") return [item.start, item.step, item.count];
+    if (item.kind === "index" && !hasTensors) return [item.index, 1, 1];
+    return [0, 1, x.shape[(item as { axis: number }).axis]];
+  };
+  const parts = ranges.map(range);
+  const sliced = new Tensor(
+    derive(M.slice, x.node, {
+      start: parts.map(([start]) => start),
+      step: parts.map(([, step]) => step),
+      shape: parts.map(([, , count]) => count),
+    }),
+  );
+  const kept = items.flatMap((item) => {
+    if (item.kind === "newAxis") return [1];
+    return item.kind === "index" && !hasTensors ? [] : [range(item)[2]];
+  });
+  const data = sliced.reshape(kept);
+  if (!hasTensors) return { selected: data, isInside: null };
+
+  const axes = items.flatMap((item, i) => (isFancy(item) ? [i] : []));
+  const places = axes.map((i) => {
+    const item = items[i];
+    if (item.kind === "tensor") return placesIn(item.item, x.shape[item.axis], operation);
+    return scalarLike(x, (item as { index: number }).index, "i32");
+  });
+  const common = broadcastShapes(`${operation}, index tensors`, ...places.map((place) => place.shape));
+  const first = axes[0];
+  const areNeighbours = axes.every((axis, i) => axis === first + i);
+  const at = areNeighbours ? first : 0;
+  // Outside is -1 here, which the gather holds inside: the nearest end is found from the index itself.
+  const held = axes.map((i, k) => {
+    const item = items[i];
+    if (item.kind !== "tensor") return places[k].broadcastTo(common);
+    return nearest(item.item, x.shape[item.axis]).broadcastTo(common);
+  });
+  const inputs = [data.node, ...held.map(({ node }) => node)];
+  const selected = new Tensor(makeNode(M.gather, inputs, { axes, at }, backendOf(x.node)));
+  const rest = kept.length - axes.length;
+  const inside = places.map((place) => place.greaterEqual(0).broadcastTo(common));
+  const around = [...new Array(at).fill(1), ...common, ...new Array(rest - at).fill(1)];
+  return { selected, isInside: inside.reduce((all, one) => all.logicalAnd(one)).reshape(around) };
+}
+
+/** Positions counted from the front; those outside become the nearest end. */
+function nearest(positions: Tensor, n: number): Tensor {
+  const place = placesIn(positions, n, "at");
+  const isLow = positions.dtype.startsWith("u") ? scalarLike(positions, false, "bool") : positions.less(0);
+  return where(place.less(0), where(isLow, scalarLike(place, 0), scalarLike(place, n - 1)), place);
+}
+
+Tensor.prototype.at = function (this: Tensor, ...indices: IndexArgument<Tensor>[]): Tensor {
+  return select(this, withoutMasks(this.shape, parse(this, indices, "at"), "at"), "at").selected;
+} as Tensor["at"];
+
+// -------------------------------------------------------------------------------------------------- updates
+
+function isWhole(item: Item, shape: readonly number[]): boolean {
+  return item.kind === "slice" && item.start === 0 && item.step === 1 && item.count === shape[item.axis];
+}
+
+function update(x: Tensor, args: Update, op: UpdateOp, operation: string): Tensor {
+  const last = args[args.length - 1];
+  const hasOptions = typeof last === "object" && last !== null && !isTensor(last) && "deterministic" in last;
+  const options = hasOptions ? (last as ScatterOptions) : {};
+  const given = args.slice(0, hasOptions ? -2 : -1) as IndexArgument<Tensor>[];
+  if (args.length < (hasOptions ? 2 : 1)) throw new ArgumentError(`${operation}: takes indices and a value.`);
+  const values = valuesFor(x, args[args.length - (hasOptions ? 2 : 1)] as Operand, operation);
+  const items = parse(x, given, operation);
+  const tensors = items.filter((item) => item.kind === "tensor");
+  if (tensors.length === 0) return updateRange(x, items, values, op, operation);
+  const [only] = tensors;
+  const isOnlyMask =
+    tensors.length === 1 && only.item.dtype === "bool" && items.every((i) => i === only || isWhole(i, x.shape));
+  // Values that are the same for every selected element need no positions, and nothing is read back.
+  if (isOnlyMask && only.axis === 0 && values.rank <= x.rank - only.axes) {
+    checkMask(x.shape, only, operation);
+    const rest = x.shape.slice(only.axes);
+    const spread = broadcastValues(values, rest, operation);
+    const mask = only.item.reshape([...only.item.shape, ...rest.map(() => 1)]);
+    return where(mask, combined(op, x, spread), x);
+  }
+  return updateAt(x, withoutMasks(x.shape, items, operation), values, { ...options, op }, operation);
+}
+
+/** Slices and integers: the value is laid out like the tensor by padding, and everything fuses. */
+function updateRange(x: Tensor, items: readonly Item[], values: Tensor, op: UpdateOp, operation: string): Tensor {
+  const ranges = items.flatMap((item) => {
+    if (item.kind === "slice") return [{ ...item }];
+    return item.kind === "index" ? [{ axis: item.axis, start: item.index, step: 1, count: 1 }] : [];
+  });
+  const shape = items.flatMap((item) => (item.kind === "slice" ? [item.count] : item.kind === "newAxis" ? [1] : []));
+  const spread = broadcastValues(values, shape, operation).reshape(ranges.map(({ count }) => count));
+  if (spread.size === 0) return x;
+  const backwards = ranges.flatMap(({ step }, axis) => (step < 0 ? [axis] : []));
+  const forwards = backwards.length > 0 ? spread.flip(backwards) : spread;
+  const low = ranges.map(({ start, step, count }) => (step < 0 ? start + step * (count - 1) : start));
+  const interior = ranges.map(({ step }) => Math.abs(step) - 1);
+  const high = ranges.map(({ step, count }, i) => x.shape[i] - low[i] - (count - 1) * Math.abs(step) - 1);
+  const laidOut = (part: Tensor, value: number | boolean) =>
+    new Tensor(derive(M.pad, part.node, { low, high, interior, value }));
+  const isSelected = laidOut(scalarLike(x, true, "bool").broadcastTo(forwards.shape), false);
+  const value = laidOut(forwards, x.dtype === "bool" ? false : 0);
+  return where(isSelected, combined(op, x, value), x);
+}
+
+/** Index tensors: the places are found by indexing a tensor of places, then rows of what lies behind them are scattered. */
+function updateAt(
+  x: Tensor,
+  items: readonly Item[],
+  values: Tensor,
+  options: ScatterOptions,
+  operation: string,
+): Tensor {
+  let leading = items.length;
+  while (isWhole(items[leading - 1], x.shape)) leading--;
+  const front = items.slice(0, leading);
+  const depth = x.rank - (items.length - leading);
+  const lead = x.shape.slice(0, depth);
+  const rest = x.shape.slice(depth);
+  if (x.size === 0) return x;
+  const numbers = countingLike(x, sizeOf(lead)).reshape(lead);
+  const { selected, isInside } = select(numbers, front, operation);
+  const spread = broadcastValues(values, [...selected.shape, ...rest], operation);
+  const places = isInside ? where(isInside, selected, -1) : selected;
+  const rows = x.reshape([sizeOf(lead), sizeOf(rest)]);
+  const updates = spread.reshape([selected.size, sizeOf(rest)]);
+  return scatterRows(rows, places.reshape([selected.size]), updates, options).reshape(x.shape);
+}
+
+const updaters = { set: "set", addAt: "add", mulAt: "mul", minAt: "min", maxAt: "max" } as const;
+for (const [name, op] of Object.entries(updaters) as [keyof typeof updaters, UpdateOp][]) {
+  Tensor.prototype[name] = function (this: Tensor, ...args: Update): Tensor {
+    return update(this, args, op, name);
+  } as Tensor["set"];
+}

@@ -1,0 +1,236 @@
+/**
+ * Writing into positions: setting, adding, multiplying, taking the smaller or larger. The tensor itself stays as it is;
+ * the result is a new one.
+ *
+ * Sums and products have two ways. The fast one uses atomic operations, whose order is not fixed, so that floats may
+ * differ in their last bits from run to run (integers, minima and maxima do not). The deterministic one sorts the
+ * positions and adds up each run of equal ones in order; the result is the same in every run. Setting is always
+ * deterministic: of several values for one place the last wins. Positions outside the tensor are left out.
+ */
+import { DTYPES, type DType, isInteger } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { checkBroadcastTo, formatShape, normalizeAxis, sizeOf, stridesOf } from "../../core/shape.js";
+import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
+import { type ScatterOp, scatter } from "../../graph/primitives/scatter.js";
+import { backendOf, checkOneDevice, makeNode } from "../build.js";
+import { type Operand, Tensor, where } from "../tensor.js";
+import { countingLike, met, positionsAlong, scalarLike } from "./operands.js";
+import "./ordering.js";
+
+export type UpdateOp = "set" | ScatterOp;
+
+export interface ScatterOptions {
+  /** How a value meets what is there: "set" unless told. */
+  readonly op?: UpdateOp;
+  /** The same result in every run, also for sums and products of floats; slower. */
+  readonly deterministic?: boolean;
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Puts values at positions along an axis: what `take` reads there. Values broadcast to the shape of that. */
+    scatter(positions: Tensor, values: Operand, options?: ScatterOptions & { readonly axis?: number }): Tensor<D>;
+    /** Puts values where `takeAlongAxis` reads them. */
+    putAlongAxis(positions: Tensor, values: Operand, axis: number, options?: ScatterOptions): Tensor<D>;
+    /** Puts values at index vectors: the last axis of `indices` names a place along the first axes. */
+    scatterNd(indices: Tensor, values: Operand, options?: ScatterOptions): Tensor<D>;
+    /** The elements (or whole blocks) at index vectors: the last axis of `indices` names a place along the first axes. */
+    gatherNd(indices: Tensor): Tensor<D>;
+  }
+}
+
+/** Positions as i32, negative ones counted from the end; -1 where they are outside an axis of n elements. */
+export function placesIn(positions: Tensor, n: number, operation: string): Tensor<"i32"> {
+  if (!isInteger(positions.dtype)) {
+    throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}; cast them first.`);
+  }
+  const { bits, signed } = DTYPES[positions.dtype];
+  const isWide = bits === 64 || positions.dtype === "u32";
+  const wide = isWide ? positions : positions.cast("i32");
+  const isBelow = wide.less(n);
+  if (isWide && !signed) return where(isBelow, wide.cast("i32"), -1) as Tensor<"i32">;
+  const isInside = isBelow.logicalAnd(wide.greaterEqual(-n));
+  const counted = where(wide.less(0), wide.add(n), wide).cast("i32");
+  return where(isInside, counted, -1) as Tensor<"i32">;
+}
+
+/** Values for x: its dtype, its device. A number must fit. */
+export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor {
+  if (values instanceof Tensor) {
+    checkOneDevice(operation, [x.node, values.node]);
+    return values.cast(x.dtype);
+  }
+  const [, value] = met(operation, [scalarLike(x, 0), values]);
+  if (value.dtype !== x.dtype && x.dtype !== "bool") {
+    throw new DTypeError(`${operation}: ${String(values)} does not fit ${x.dtype}; cast the tensor first.`);
+  }
+  return value.cast(x.dtype);
+}
+
+/** What `op` makes of what is there and one value. */
+export function combined(op: UpdateOp, old: Tensor, value: Tensor): Tensor {
+  switch (op) {
+    case "set":
+      return value;
+    case "add":
+      return old.add(value);
+    case "mul":
+      return old.mul(value);
+    case "min":
+      return old.minimum(value);
+    case "max":
+      return old.maximum(value);
+  }
+}
+
+/** Rows of x at places (i32 [m], -1 for none) combined with updates [m, inner]. x is [n, inner]. */
+export function scatterRows(x: Tensor, places: Tensor, updates: Tensor, options: ScatterOptions): Tensor {
+  const { op = "set", deterministic = false } = options;
+  if (x.size === 0 || updates.size === 0) return x;
+  if (op === "set") return setRows(x, places, updates);
+  const wide = atomicDType(x.dtype, op);
+  if (wide !== x.dtype) return scatterRows(x.cast(wide), places, updates.cast(wide), options).cast(x.dtype);
+  const isExact = !/^f/.test(x.dtype) || op === "min" || op === "max";
+  if (deterministic && !isExact) return scatterInOrder(x, places, updates, op);
+  return new Tensor(makeNode(scatter, [x.node, places.node, updates.node], { op }, backendOf(x.node)));
+}
+
+/** Memory has atomics for 32 and 64 bits only. Narrow integers wrap at the end as they would on the way. */
+function atomicDType(dtype: DType, op: UpdateOp): DType {
+  if (dtype === "bool" && op !== "min" && op !== "max") {
+    throw new DTypeError(`scatter: "${op}" of bool; use "max" for or, "min" for and, or cast it first.`);
+  }
+  const { bits, kind } = DTYPES[dtype];
+  if (bits >= 32) return dtype;
+  return kind === "float" ? "f32" : kind === "int" ? "i32" : "u32";
+}
+
+/** The number of the last update for each row is found first: the largest number, which needs no order. */
+function setRows(x: Tensor, places: Tensor, updates: Tensor): Tensor {
+  const [rows] = x.shape;
+  const none = scalarLike(x, -1, "i32").broadcastTo([rows, 1]);
+  const numbers = countingLike(x, updates.shape[0]).reshape([-1, 1]);
+  const last = new Tensor(makeNode(scatter, [none.node, places.node, numbers.node], { op: "max" }, backendOf(x.node)));
+  return where(last.greaterEqual(0), updates.take(last.maximum(0).reshape([-1]), { axis: 0 }), x);
+}
+
+const cumulateOps = { add: "sum", mul: "product", min: "min", max: "max" } as const satisfies Record<
+  ScatterOp,
+  CumulateOp
+>;
+
+/** Sorts the places and adds up each run of equal ones in order. */
+function scatterInOrder(x: Tensor, places: Tensor, updates: Tensor, op: ScatterOp): Tensor {
+  const [rows] = x.shape;
+  // Those outside go last, where nothing looks for them.
+  const all = where(places.less(0), rows, places);
+  const order = all.argsort();
+  const sorted = all.take(order, { axis: 0 });
+  const values = updates.take(order, { axis: 0 });
+  const params = { axis: 0, op: cumulateOps[op], isReverse: false, isExclusive: false };
+  const sums = new Tensor(makeNode(cumulate, [values.node, sorted.node], params, backendOf(x.node)));
+  const wanted = countingLike(x, rows);
+  const ends = sorted.searchSorted(wanted, { side: "right" });
+  const isTouched = ends.greater(sorted.searchSorted(wanted)).reshape([-1, 1]);
+  const totals = sums.take(ends.sub(1).maximum(0), { axis: 0 });
+  return where(isTouched, combined(op, x, totals), x);
+}
+
+export function checkOp(op: UpdateOp | undefined, operation: string): void {
+  if (op === undefined || ["set", "add", "mul", "min", "max"].includes(op)) return;
+  throw new ArgumentError(`${operation}: there is no op "${op}"; use set, add, mul, min or max.`);
+}
+
+Tensor.prototype.scatter = function (positions, values, { axis, ...options } = {}) {
+  checkOp(options.op, "scatter");
+  if (axis === undefined)
+    return this.flatten()
+      .scatter(positions, values, { axis: 0, ...options })
+      .reshape(this.shape);
+  const at = normalizeAxis(axis, this.rank, "scatter");
+  checkOneDevice("scatter", [this.node, positions.node]);
+  const others = this.shape.filter((_, i) => i !== at);
+  const front = this.moveAxis(at, 0);
+  const rows = front.reshape([this.shape[at], sizeOf(others)]);
+  const selected = [...this.shape.slice(0, at), ...positions.shape, ...this.shape.slice(at + 1)];
+  const updates = broadcastValues(valuesFor(this, values, "scatter"), selected, "scatter");
+  // The axes of the positions go to the front, as the axis did.
+  const moved = updates.permute([
+    ...positions.shape.map((_, i) => at + i),
+    ...selected.flatMap((_, i) => (i < at || i >= at + positions.rank ? [i] : [])),
+  ]);
+  const places = placesIn(positions, this.shape[at], "scatter").reshape([positions.size]);
+  const result = scatterRows(rows, places, moved.reshape([positions.size, sizeOf(others)]), options);
+  return result.reshape(front.shape).moveAxis(0, at) as typeof this;
+};
+
+export function broadcastValues(values: Tensor, shape: readonly number[], operation: string): Tensor {
+  return values.broadcastTo(checkBroadcastTo(`${operation}, values`, values.shape, shape));
+}
+
+/** Scatters single elements at flat places. */
+function scatterElements(x: Tensor, places: Tensor, values: Tensor, options: ScatterOptions): Tensor {
+  const result = scatterRows(x.reshape([x.size, 1]), places.reshape([-1]), values.reshape([-1, 1]), options);
+  return result.reshape(x.shape);
+}
+
+Tensor.prototype.putAlongAxis = function (positions, values, axis, options = {}) {
+  checkOp(options.op, "putAlongAxis");
+  const at = normalizeAxis(axis, this.rank, "putAlongAxis");
+  const fits = positions.rank === this.rank && positions.shape.every((n, i) => i === at || n === this.shape[i]);
+  if (!fits) {
+    throw new ShapeError(
+      `putAlongAxis: positions of ${formatShape(positions.shape)} for ${formatShape(this.shape)} along axis ${at}.`,
+    );
+  }
+  if (positions.size === 0) return this;
+  const strides = stridesOf(this.shape);
+  const along = placesIn(positions, this.shape[at], "putAlongAxis");
+  let flat: Tensor = along.mul(strides[at]);
+  strides.forEach((stride, i) => {
+    if (i !== at) flat = flat.add(positionsAlong(positions, i).mul(stride));
+  });
+  const updates = broadcastValues(valuesFor(this, values, "putAlongAxis"), positions.shape, "putAlongAxis");
+  return scatterElements(this, where(along.less(0), -1, flat), updates, options) as typeof this;
+};
+
+/** The places along each of the leading axes that index vectors name. */
+function placesOf(x: Tensor, indices: Tensor, operation: string): { depth: number; places: Tensor[]; lead: number[] } {
+  const depth = indices.shape[indices.rank - 1] ?? -1;
+  if (depth < 0 || depth > x.rank) {
+    throw new ShapeError(
+      `${operation}: index vectors of ${formatShape(indices.shape)} for ${formatShape(x.shape)}; ` +
+        `the last axis has one place for each of the leading axes.`,
+    );
+  }
+  checkOneDevice(operation, [x.node, indices.node]);
+  const places = Array.from({ length: depth }, (_, i) => placesIn(indices.at("...", i), x.shape[i], operation));
+  return { depth, places, lead: indices.shape.slice(0, -1) };
+}
+
+Tensor.prototype.scatterNd = function (indices, values, options = {}) {
+  checkOp(options.op, "scatterNd");
+  const { depth, places, lead } = placesOf(this, indices, "scatterNd");
+  const rest = this.shape.slice(depth);
+  const strides = stridesOf(this.shape.slice(0, depth));
+  const count = sizeOf(lead);
+  const updates = broadcastValues(valuesFor(this, values, "scatterNd"), [...lead, ...rest], "scatterNd");
+  if (count === 0 || this.size === 0) return this;
+  const zero = scalarLike(this, 0, "i32").broadcastTo(lead);
+  const flat = places.reduce<Tensor>((sum, place, i) => sum.add(place.mul(strides[i])), zero);
+  const isOutside = places.reduce<Tensor>((any, place) => any.logicalOr(place.less(0)), zero.cast("bool"));
+  const rows = this.reshape([sizeOf(this.shape.slice(0, depth)), sizeOf(rest)]);
+  const result = scatterRows(
+    rows,
+    where(isOutside, -1, flat).reshape([count]),
+    updates.reshape([count, sizeOf(rest)]),
+    options,
+  );
+  return result.reshape(this.shape) as typeof this;
+};
+
+Tensor.prototype.gatherNd = function (indices) {
+  const { depth, lead } = placesOf(this, indices, "gatherNd");
+  if (depth === 0) return this.broadcastTo([...lead, ...this.shape]);
+  return this.at(...Array.from({ length: depth }, (_, i) => indices.at("...", i))) as typeof this;
+};

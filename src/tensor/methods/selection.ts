@@ -1,0 +1,166 @@
+/**
+ * Results whose shape depends on values: which elements are not zero, which are distinct, how often each occurs. How many
+ * there are is read back from the device, so each of these waits for it; `bincount` and `histogram` do not when they are
+ * told their length.
+ */
+import { type DType, isInteger } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { formatShape, sameShape, stridesOf } from "../../core/shape.js";
+import { backendOf } from "../build.js";
+import { concat, stack } from "../creation.js";
+import { Tensor, where } from "../tensor.js";
+import { asFloat, countingLike, scalarLike } from "./operands.js";
+import { orderKey } from "./ordering.js";
+import { placesIn, scatterRows } from "./scatter.js";
+import "./cumulative.js";
+
+export interface BincountOptions {
+  /** What each element counts for; 1 when left out. */
+  readonly weights?: Tensor;
+  /** Length of the result: numbers from it on are not counted. Without it the largest number is read back. */
+  readonly length?: number;
+  /** Least length of the result, when `length` is left out. */
+  readonly minLength?: number;
+  /** Sums of weights that are the same in every run. */
+  readonly deterministic?: boolean;
+}
+
+export interface HistogramOptions {
+  /** How many bins of equal width (10 unless told), or their edges, rising. */
+  readonly bins?: number | Tensor;
+  /** From the smallest to the largest element unless told. */
+  readonly range?: readonly [number, number];
+  readonly weights?: Tensor;
+  /** Scaled so that the integral is 1. */
+  readonly density?: boolean;
+  readonly deterministic?: boolean;
+}
+
+export interface Unique<D extends DType = DType> {
+  /** The distinct elements, rising; NaN, if any, is one and the last. */
+  readonly values: Tensor<D>;
+  /** Where each occurs first, in row-major order. */
+  readonly indices: Tensor<"i32">;
+  /** For each element of the tensor, which of the values it is. */
+  readonly inverse: Tensor<"i32">;
+  /** How often each occurs. */
+  readonly counts: Tensor<"i32">;
+}
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** The positions of elements that are not zero: one tensor per axis, in row-major order. Waits for the device. */
+    nonzero(): Tensor<"i32">[];
+    /** The same as one tensor: a row per element, a column per axis. Waits for the device. */
+    argwhere(): Tensor<"i32">;
+    /** The distinct elements, with their places and counts. Waits for the device. */
+    unique(): Unique<D>;
+    /** How often each of the numbers 0, 1, 2 … occurs; negative ones are not counted. */
+    bincount(options?: BincountOptions): Tensor;
+    /** How many elements fall into each bin; the last bin includes its upper edge. */
+    histogram(options?: HistogramOptions): { readonly counts: Tensor; readonly edges: Tensor };
+  }
+}
+
+/** Flat positions of true elements. */
+function positionsOfTrue(mask: Tensor): Tensor<"i32"> {
+  const running = mask.flatten().cumsum();
+  if (running.size === 0) return countingLike(mask, 0);
+  running.realize();
+  const found = Number(running.at(-1).itemSync());
+  // The n-th true element is where the count first reaches n.
+  return running.searchSorted(countingLike(mask, found).add(1));
+}
+
+Tensor.prototype.nonzero = function () {
+  if (this.rank === 0) throw new ShapeError("nonzero: a scalar has no positions; reshape it to [1] first.");
+  const flat = positionsOfTrue(this.cast("bool"));
+  flat.realize();
+  const strides = stridesOf(this.shape);
+  return this.shape.map((extent, axis) => {
+    const above = axis === 0 ? flat : flat.remainder(Math.max(1, extent * strides[axis]));
+    return above.floorDivide(Math.max(1, strides[axis])) as Tensor<"i32">;
+  });
+};
+
+Tensor.prototype.argwhere = function () {
+  return stack(this.nonzero(), { axis: 1 }) as Tensor<"i32">;
+};
+
+Tensor.prototype.unique = function () {
+  const flat = this.flatten();
+  if (flat.size === 0) {
+    const none = countingLike(this, 0);
+    return { values: flat, indices: none, inverse: none.reshape(this.shape), counts: none };
+  }
+  const keys = orderKey(flat, false);
+  const order = flat.argsort();
+  const sorted = keys.take(order, { axis: 0 });
+  const isFirst = concat([scalarLike(this, true, "bool").reshape([1]), sorted.at("1:").notEqual(sorted.at("0:-1"))]);
+  const numbers = isFirst.cumsum();
+  backendOf(this.node).realize([order.node, sorted.node, numbers.node]);
+  const found = Number(numbers.at(-1).itemSync());
+  const starts = numbers.searchSorted(countingLike(this, found).add(1));
+  starts.realize();
+  const ends = concat([starts.at("1:"), scalarLike(starts, flat.size).reshape([1])]);
+  const indices = order.take(starts, { axis: 0 });
+  return {
+    values: flat.take(indices, { axis: 0 }),
+    indices,
+    inverse: sorted.take(starts, { axis: 0 }).searchSorted(keys).reshape(this.shape),
+    counts: ends.sub(starts) as Tensor<"i32">,
+  };
+};
+
+Tensor.prototype.bincount = function ({ weights, length, minLength = 0, deterministic } = {}) {
+  if (!isInteger(this.dtype) && this.dtype !== "bool") {
+    throw new DTypeError(`bincount: counts whole numbers, not ${this.dtype}; cast it first.`);
+  }
+  if (weights && !sameShape(weights.shape, this.shape)) {
+    throw new ShapeError(`bincount: weights of ${formatShape(weights.shape)} for ${formatShape(this.shape)}.`);
+  }
+  const numbers = this.dtype === "bool" ? this.cast("i32") : this;
+  const largest = length === undefined && this.size > 0 ? Number(numbers.max().itemSync()) : -1;
+  const size = length ?? Math.max(minLength, largest + 1);
+  if (!Number.isSafeInteger(size) || size < 0) throw new ArgumentError(`bincount: a length of ${size}.`);
+  const amounts = weights ?? scalarLike(this, 1, "i32").broadcastTo(this.shape);
+  const zero = scalarLike(this, 0, amounts.dtype).broadcastTo([size, 1]);
+  const isNegative = /^i/.test(numbers.dtype) ? numbers.less(0) : null;
+  const inside = placesIn(numbers, size, "bincount");
+  const places = isNegative ? where(isNegative, -1, inside) : inside;
+  const counts = scatterRows(zero, places.reshape([this.size]), amounts.reshape([this.size, 1]), {
+    op: "add",
+    deterministic,
+  });
+  return counts.reshape([size]);
+};
+
+/** Edges of equal bins from low to high, which are tensors so that the range need not be read back. */
+function equalEdges(low: Tensor, high: Tensor, bins: number): Tensor {
+  const isFlat = low.equal(high);
+  const [from, to] = [where(isFlat, low.sub(0.5), low), where(isFlat, high.add(0.5), high)];
+  const steps = countingLike(low, bins + 1).cast(low.dtype);
+  const rising = from.add(to.sub(from).mul(steps).div(bins));
+  return where(steps.equal(bins), to, rising);
+}
+
+Tensor.prototype.histogram = function ({ bins = 10, range, weights, density = false, deterministic } = {}) {
+  const x = asFloat("histogram", this).flatten();
+  if (typeof bins === "number" && (!Number.isSafeInteger(bins) || bins < 1)) {
+    throw new ArgumentError(`histogram: ${bins} bins; use 1 or more, or give the edges.`);
+  }
+  if (bins instanceof Tensor && (bins.rank !== 1 || bins.size < 2)) {
+    throw new ShapeError(`histogram: edges of ${formatShape(bins.shape)}; give at least two along one axis.`);
+  }
+  if (range && !(range[0] <= range[1])) throw new ArgumentError(`histogram: the range ${range[0]} to ${range[1]}.`);
+  const [low, high] = range || x.size === 0 ? (range ?? [0, 1]).map((end) => scalarLike(x, end)) : [x.min(), x.max()];
+  const edges = bins instanceof Tensor ? bins.cast(x.dtype) : equalEdges(low, high, bins);
+  const count = edges.size - 1;
+  const last = edges.at(-1);
+  const place = where(x.equal(last), count - 1, edges.searchSorted(x, { side: "right" }).sub(1));
+  // Above the last edge (or NaN) the search gives `count`, which is outside as it should be.
+  const counts = place.bincount({ length: count, weights: weights?.flatten(), deterministic });
+  if (!density) return { counts, edges };
+  const total = counts.sum().cast(x.dtype);
+  return { counts: counts.cast(x.dtype).div(edges.diff()).div(total), edges };
+};

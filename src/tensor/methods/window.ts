@@ -1,0 +1,138 @@
+/** Reductions over sliding windows, and the scattering that their gradients do. */
+import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
+import { backendOf, broadcastNode, checkOneDevice, reshapeNode, scalarNode } from "../build.js";
+import { Tensor, where } from "../tensor.js";
+import { foldWindows, type WindowSettings, type Windows, windowNode, windowsOver } from "../windows.js";
+import { countingLike } from "./operands.js";
+
+export interface WindowOptions extends WindowSettings {
+  /** The axes the windows slide along, as many as sizes are given; all axes when left out. */
+  readonly axis?: number | readonly number[];
+}
+
+export interface WindowScatterOptions extends WindowOptions {
+  /** What elements hold that nothing is scattered to; 0. */
+  readonly initial?: number;
+}
+
+/** The extent of the window along each axis. */
+export type WindowSize = number | readonly number[];
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** Sums over sliding windows: `x.windowSum([2, 2], { axis: [2, 3], stride: 2 })`. Padding counts as 0. */
+    windowSum(size: WindowSize, options?: WindowOptions): Tensor;
+    /** Means over sliding windows; padding counts as zeros that are there. */
+    windowMean(size: WindowSize, options?: WindowOptions): Tensor;
+    /** Products over sliding windows; padding counts as 1. */
+    windowProduct(size: WindowSize, options?: WindowOptions): Tensor;
+    /** Largest elements of sliding windows; padding is less than all of them. */
+    windowMax(size: WindowSize, options?: WindowOptions): Tensor<D>;
+    /** Smallest elements of sliding windows; padding is greater than all of them. */
+    windowMin(size: WindowSize, options?: WindowOptions): Tensor<D>;
+    /** Adds each element of `source` to the place of the largest element of its window, the first of equal ones. */
+    windowScatterMax<S extends DType>(source: Tensor<S>, size: WindowSize, options?: WindowScatterOptions): Tensor<S>;
+    /** The same with the smallest element. */
+    windowScatterMin<S extends DType>(source: Tensor<S>, size: WindowSize, options?: WindowScatterOptions): Tensor<S>;
+  }
+}
+
+function windowsOf(operation: string, x: Tensor, size: WindowSize, options: WindowOptions): Windows {
+  const axes = normalizeAxes(options.axis, x.rank, operation);
+  const sizes = typeof size === "number" ? new Array<number>(axes.length).fill(size) : size;
+  if (sizes.length !== axes.length) {
+    throw new ArgumentError(
+      `${operation}: a window of ${formatShape(sizes)} for ${axes.length} axes of ${formatShape(x.shape)}; ` +
+        "name the axes it slides along with { axis }.",
+    );
+  }
+  const extents = axes.map((axis) => x.shape[axis]);
+  return windowsOver(operation, axes, extents, sizes, options);
+}
+
+type PaddingValue = (dtype: DType) => number | bigint;
+const least: PaddingValue = (dtype) => (isFloat(dtype) ? -Infinity : DTYPES[dtype].min);
+const greatest: PaddingValue = (dtype) => (isFloat(dtype) ? Infinity : DTYPES[dtype].max);
+
+/** The windows of a tensor, and the axes along which their places lie. */
+function view(operation: string, x: Tensor, size: WindowSize, options: WindowOptions, outside: PaddingValue) {
+  const windows = windowsOf(operation, x, size, options);
+  const seen = new Tensor(windowNode(x.node, windows, outside(x.dtype)));
+  return { windows, seen, places: windows.axes.map((_, i) => x.rank + i) };
+}
+
+Tensor.prototype.windowSum = function (size, options = {}) {
+  const { seen, places } = view("windowSum", this, size, options, () => 0);
+  return seen.sum({ axis: places });
+};
+
+Tensor.prototype.windowMean = function (size, options = {}) {
+  const { seen, places } = view("windowMean", this, size, options, () => 0);
+  return seen.mean({ axis: places });
+};
+
+Tensor.prototype.windowProduct = function (size, options = {}) {
+  const { seen, places } = view("windowProduct", this, size, options, () => 1);
+  return seen.prod({ axis: places });
+};
+
+Tensor.prototype.windowMax = function (size, options = {}) {
+  const { seen, places } = view("windowMax", this, size, options, least);
+  return seen.max({ axis: places }) as typeof this;
+};
+
+Tensor.prototype.windowMin = function (size, options = {}) {
+  const { seen, places } = view("windowMin", this, size, options, greatest);
+  return seen.min({ axis: places }) as typeof this;
+};
+
+function scatter(
+  operation: "windowScatterMax" | "windowScatterMin",
+  x: Tensor,
+  source: Tensor,
+  size: WindowSize,
+  options: WindowScatterOptions,
+): Tensor {
+  checkOneDevice(operation, [x.node, source.node]);
+  const isMax = operation === "windowScatterMax";
+  const { windows, seen } = view(operation, x, size, options, isMax ? least : greatest);
+  const counts = seen.shape.slice(0, x.rank);
+  if (!sameShape(source.shape, counts)) {
+    throw new ShapeError(
+      `${operation}: a source of ${formatShape(source.shape)} for the windows of ${formatShape(x.shape)}, ` +
+        `which are ${formatShape(counts)}.`,
+    );
+  }
+  const places = sizeOf(windows.size);
+  const flat = (t: Tensor) => t.reshape([...counts, places]);
+  const elements = flat(seen);
+  const inside = broadcastNode(scalarNode(true, "bool", backendOf(x.node)), x.shape);
+  const isInside = flat(new Tensor(windowNode(inside, windows, false)));
+  const best = isMax ? elements.max({ axis: -1, keepDims: true }) : elements.min({ axis: -1, keepDims: true });
+  const isBest = elements.equal(best).logicalOr(elements.notEqual(elements)).logicalAnd(isInside);
+  const place = countingLike(x, places);
+  const chosen = where(isBest, place, places).min({ axis: -1, keepDims: true });
+  const sent = where(place.equal(chosen), source.expandDims(-1), 0).cast(source.dtype);
+  const values = reshapeNode(sent.node, [...counts, ...windows.size]);
+  return new Tensor(foldWindows(values, windows, x.shape)).add(options.initial ?? 0);
+}
+
+Tensor.prototype.windowScatterMax = function <S extends DType>(
+  this: Tensor,
+  source: Tensor<S>,
+  size: WindowSize,
+  options: WindowScatterOptions = {},
+) {
+  return scatter("windowScatterMax", this, source, size, options) as Tensor<S>;
+};
+
+Tensor.prototype.windowScatterMin = function <S extends DType>(
+  this: Tensor,
+  source: Tensor<S>,
+  size: WindowSize,
+  options: WindowScatterOptions = {},
+) {
+  return scatter("windowScatterMin", this, source, size, options) as Tensor<S>;
+};

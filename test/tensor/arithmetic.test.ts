@@ -1,0 +1,159 @@
+/** Divisions with remainder and comparisons within a tolerance, against JavaScript's % (which is C's fmod) and loops. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DTypeError, ShapeError } from "../../src/core/errors.js";
+import { tensor } from "../../src/tensor/creation.js";
+import { randomFrom } from "../support/random.js";
+import {
+  describeOnTensorDevices,
+  expectTensor,
+  floatDTypes,
+  inDType,
+  integerDTypes,
+  numbersOf,
+  type Plain,
+  sampleValues,
+  toTensor,
+  viewsOf,
+} from "../support/tensors.js";
+
+const flat = (values: readonly number[]): Plain => ({ shape: [values.length], values });
+
+function pythonRemainder(a: number, b: number): number {
+  const rest = a % b;
+  if (rest === 0) return b < 0 || Object.is(b, -0) ? -0 : 0;
+  return rest < 0 !== b < 0 ? rest + b : rest;
+}
+
+/** CPython's float_floor_div. */
+function pythonFloorDivide(a: number, b: number): number {
+  if (b === 0) return a / b;
+  const rest = a % b;
+  let quotient = (a - rest) / b;
+  if (rest !== 0 && rest < 0 !== b < 0) quotient -= 1;
+  if (quotient === 0) return a / b < 0 || Object.is(a / b, -0) ? -0 : 0;
+  const whole = Math.floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
+/** Pairs whose exponents lie anywhere, so that quotients have up to hundreds of bits. */
+function widePairs(dtype: "f32" | "f64", count: number): [number[], number[]] {
+  const random = randomFrom(11);
+  const bits = new DataView(new ArrayBuffer(8));
+  const value = (): number => {
+    bits.setUint32(0, random.below(2 ** 32));
+    bits.setUint32(4, random.below(2 ** 32));
+    return dtype === "f32" ? bits.getFloat32(0) : bits.getFloat64(0);
+  };
+  const special = [0, -0, 1, -1, 0.1, 3, Infinity, -Infinity, Number.NaN, 1e-40, -1e-45, 3e38, 7, -7];
+  const pairs = special.flatMap((a) => special.map((b) => [inDType(a, dtype), inDType(b, dtype)]));
+  while (pairs.length < count) pairs.push([value(), value()]);
+  return [pairs.map(([a]) => a!), pairs.map(([, b]) => b!)];
+}
+
+describeOnTensorDevices("remainders and quotients", () => {
+  for (const dtype of ["f32", "f64"] as const) {
+    test(`fmod of ${dtype} is exact over the whole range, huge quotients and denormals included`, () => {
+      const [a, b] = widePairs(dtype, 5000);
+      const result = toTensor(flat(a), dtype).fmod(toTensor(flat(b), dtype));
+      const isFlushed = (x: number) => dtype === "f32" && x !== 0 && Math.abs(x) < 2 ** -126;
+      const got = numbersOf(result);
+      let compared = 0;
+      a.forEach((x, i) => {
+        const want = x % b[i]!;
+        // A device may flush f32 denormals; what it then computes with is not ours to say.
+        if ([x, b[i]!, want].some(isFlushed)) return;
+        compared++;
+        if (!Object.is(got[i], want)) assert.fail(`${x} % ${b[i]} is ${got[i]}, not ${want}`);
+      });
+      assert.ok(compared > 4000);
+    });
+  }
+
+  for (const dtype of floatDTypes) {
+    test(`remainder, mod and floorDivide of ${dtype} are Python's`, () => {
+      const a = [...sampleValues(dtype, 60, 1, true), 5, -5, 5, -5, 0, -0, 0, -0, 1, 7.5];
+      const b = [...sampleValues(dtype, 60, 2, true), 3, 3, -3, -3, 3, 3, -3, -3, Infinity, -2.5];
+      const [x, y] = [toTensor(flat(a), dtype), toTensor(flat(b), dtype)];
+      const rounded = (f: (a: number, b: number) => number) => a.map((value, i) => inDType(f(value, b[i]!), dtype));
+      expectTensor(x.remainder(y), flat(rounded(pythonRemainder)), dtype, undefined, "remainder");
+      expectTensor(x.mod(y), flat(rounded(pythonRemainder)), dtype, undefined, "mod");
+      expectTensor(x.floorDivide(y), flat(rounded(pythonFloorDivide)), dtype, undefined, "floorDivide");
+    });
+  }
+
+  for (const dtype of integerDTypes) {
+    test(`remainder and floorDivide of ${dtype}; by zero gives zero`, () => {
+      const [a, b] = [sampleValues(dtype, 80, 3), sampleValues(dtype, 80, 4)];
+      const [x, y] = [toTensor(flat(a), dtype), toTensor(flat(b), dtype)];
+      const floor = a.map((v, i) => (b[i] === 0 ? 0 : Math.floor(v / b[i]!) + 0));
+      const rest = a.map((v, i) => (b[i] === 0 ? 0 : v - b[i]! * Math.floor(v / b[i]!) + 0));
+      expectTensor(x.floorDivide(y), flat(floor), dtype, undefined, "floorDivide");
+      expectTensor(x.remainder(y), flat(rest), dtype, undefined, "remainder");
+      expectTensor(x.fmod(y), flat(a.map((v, i) => (b[i] === 0 ? 0 : (v % b[i]!) + 0))), dtype, undefined, "fmod");
+    });
+  }
+
+  test("remainder broadcasts and takes JavaScript numbers, also of views", () => {
+    const plain = { shape: [2, 3], values: [-3, -2, -1, 1, 2, 3] };
+    for (const { name, x } of viewsOf(plain, "i32")) {
+      const want = plain.values.map((v) => pythonRemainder(v, 3) + 0);
+      expectTensor(x.remainder(3), { shape: [2, 3], values: want }, "i32", undefined, name);
+    }
+    expectTensor(tensor([[5], [7]]).remainder(tensor([2, 3])), { shape: [2, 2], values: [1, 2, 1, 1] }, "f32");
+  });
+
+  test("operands that do not fit are refused with the operation's name", () => {
+    assert.throws(() => tensor([1, 2]).remainder(tensor([1, 2, 3])), { name: ShapeError.name, message: /remainder/ });
+    assert.throws(() => tensor([true]).fmod(true), DTypeError);
+  });
+});
+
+describeOnTensorDevices("functions of two numbers", () => {
+  test("logaddexp neither overflows nor loses infinities", () => {
+    const a = [0, 1000, -1000, -Infinity, Infinity, -Infinity, Number.NaN, 3];
+    const b = [0, 1000, -1001, -Infinity, 1, 2, 1, -Infinity];
+    const want = [Math.LN2, 1000 + Math.LN2, -1000 + Math.log1p(Math.exp(-1)), -Infinity, Infinity, 2, Number.NaN, 3];
+    for (const dtype of ["f32", "f64"] as const) {
+      const got = toTensor(flat(a), dtype).logaddexp(toTensor(flat(b), dtype));
+      expectTensor(got, flat(want), dtype, { relative: dtype === "f32" ? 1e-6 : 1e-15 });
+    }
+  });
+
+  test("hypot neither overflows nor underflows, and infinity beats NaN", () => {
+    const got = tensor([3, 3e30, Infinity, -5, 1e-30]).hypot(tensor([4, 4e30, Number.NaN, 12, 0]));
+    expectTensor(got, flat([5, Math.fround(5e30), Infinity, 13, Math.fround(1e-30)]), "f32", { relative: 2e-7 });
+  });
+
+  test("isFinite is false for infinities and NaN, true for integers", () => {
+    assert.deepEqual(tensor([1, -0, Infinity, -Infinity, Number.NaN]).isFinite().arraySync(), [
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    assert.deepEqual(tensor([1, 2], { dtype: "i32" }).isFinite().arraySync(), [true, true]);
+  });
+
+  test("isClose follows NumPy, with infinities and NaN", () => {
+    const a = tensor([1, 1, Infinity, Infinity, Number.NaN, 0, 1e10]);
+    const b = tensor([1.000001, 1.1, Infinity, -Infinity, Number.NaN, 1e-9, Infinity]);
+    assert.deepEqual(a.isClose(b).arraySync(), [true, false, true, false, false, true, false]);
+    assert.deepEqual(a.isClose(b, { equalNaN: true }).arraySync(), [true, false, true, false, true, true, false]);
+    assert.equal(a.isClose(b, { atol: 1 }).arraySync().toString(), "true,true,true,false,false,true,false");
+    assert.equal(
+      tensor([1, 2])
+        .allClose(tensor([1, 2]))
+        .itemSync(),
+      true,
+    );
+    assert.equal(tensor([1, 2]).allClose(3).itemSync(), false);
+    assert.equal(
+      tensor([], { shape: [0] })
+        .allClose(3)
+        .itemSync(),
+      true,
+    );
+  });
+});

@@ -1,0 +1,233 @@
+/** Scattering against loops: every op and dtype, duplicates, places outside, the fast and the deterministic way. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
+import { arange, tensor, zeros } from "../../src/tensor/creation.js";
+import type { UpdateOp } from "../../src/tensor/methods/scatter.js";
+import { randomFrom } from "../support/random.js";
+import {
+  count,
+  describeOnTensorDevices,
+  expectTensor,
+  flatIndex,
+  inDType,
+  indicesOf,
+  numbersOf,
+  type Plain,
+  realDTypes,
+  sampleValues,
+  toTensor,
+  viewsOf,
+} from "../support/tensors.js";
+
+const combine: Record<UpdateOp, (old: number, value: number) => number> = {
+  set: (_, value) => value,
+  add: (old, value) => old + value,
+  mul: (old, value) => old * value,
+  min: (old, value) => (Number.isNaN(old) || Number.isNaN(value) ? Number.NaN : Math.min(old, value)),
+  max: (old, value) => (Number.isNaN(old) || Number.isNaN(value) ? Number.NaN : Math.max(old, value)),
+};
+const ops = Object.keys(combine) as UpdateOp[];
+
+/** One after another, along axis 1 of three. */
+function scattered(x: Plain, positions: readonly number[], updates: Plain, op: UpdateOp): Plain {
+  const values = [...x.values];
+  const n = x.shape[1]!;
+  for (const index of indicesOf(updates.shape)) {
+    const place = positions[index[1]!]!;
+    const counted = place < 0 ? place + n : place;
+    if (counted < 0 || counted >= n) continue;
+    const at = flatIndex(x.shape, index.with(1, counted));
+    values[at] = combine[op](values[at]!, updates.values[flatIndex(updates.shape, index)]!);
+  }
+  return { shape: x.shape, values };
+}
+
+describeOnTensorDevices("scatter", () => {
+  const positions = [0, 4, 4, -1, 9, -9, 2, 4];
+  for (const dtype of realDTypes) {
+    test(`${ops.join(", ")} into ${dtype}`, () => {
+      // Small whole numbers, so that sums and products are exact in every dtype and in any order.
+      const x = { shape: [2, 5, 3], values: sampleValues("i32", 30, 41).map((v) => Math.abs(v % 3)) };
+      const updates = { shape: [2, 8, 3], values: sampleValues("i32", 48, 42).map((v) => Math.abs(v % 4)) };
+      const places = tensor(positions, { dtype: "i32" });
+      for (const op of ops) {
+        const got = toTensor(x, dtype).scatter(places, toTensor(updates, dtype), { axis: 1, op });
+        expectTensor(got, scattered(x, positions, updates, op), dtype, undefined, op);
+      }
+    });
+  }
+
+  test("narrow integers wrap; min and max let NaN win; -0 and infinities", () => {
+    const twice = tensor([0, 0], { dtype: "i32" });
+    assert.deepEqual(tensor([100], { dtype: "i8" }).scatter(twice, 100, { op: "add" }).arraySync(), [44]);
+    assert.deepEqual(
+      tensor([1, 5])
+        .scatter(twice, tensor([Number.NaN, 0]), { op: "max" })
+        .arraySync(),
+      [Number.NaN, 5],
+    );
+    assert.deepEqual(
+      tensor([1, 5])
+        .scatter(twice, tensor([-Infinity, 0]), { op: "min" })
+        .arraySync(),
+      [-Infinity, 5],
+    );
+    assert.deepEqual(tensor([true, false]).scatter(twice.add(1), true).arraySync(), [true, true]);
+    assert.deepEqual(
+      tensor([true, false])
+        .scatter(twice, tensor([true, false]), { op: "min" })
+        .arraySync(),
+      [false, false],
+    );
+  });
+
+  for (const dtype of ["f32", "f64"] as const) {
+    test(`sums of ${dtype} in order are the sums of a loop, the same in every run`, () => {
+      const random = randomFrom(43);
+      const n = 3000;
+      const places = Array.from({ length: n }, () => random.below(41) - 3);
+      const values = Array.from({ length: n }, () => inDType((random.below(2000) - 1000) / 7, dtype));
+      const want = new Array<number>(37).fill(0);
+      places.forEach((place, i) => {
+        const counted = place < 0 ? place + 37 : place;
+        if (counted < 37) want[counted]! += values[i]!;
+      });
+      const [at, updates] = [tensor(places, { dtype: "i32" }), toTensor({ shape: [n], values }, dtype)];
+      const sums = () => zeros([37], { dtype }).scatter(at, updates, { op: "add", deterministic: true });
+      const tolerance = { absolute: dtype === "f32" ? 0.05 : 1e-10 };
+      expectTensor(sums(), { shape: [37], values: want }, dtype, tolerance, "in order");
+      assert.deepEqual(numbersOf(sums()), numbersOf(sums().add(0)));
+      const fast = zeros([37], { dtype }).scatter(at, updates, { op: "add" });
+      expectTensor(fast, { shape: [37], values: want }, dtype, tolerance, "fast");
+    });
+  }
+
+  test("deterministic sums and products of rows, with places outside", () => {
+    const x = { shape: [1, 4, 5], values: sampleValues("f32", 20, 44) };
+    const updates = { shape: [1, 6, 5], values: sampleValues("i32", 30, 45).map((v) => v % 3) };
+    const places = [3, 0, 3, 7, -1, 0];
+    for (const op of ["add", "mul", "set", "min"] as const) {
+      const got = toTensor(x, "f32").scatter(tensor(places, { dtype: "i32" }), toTensor(updates, "f32"), {
+        axis: 1,
+        op,
+        deterministic: true,
+      });
+      expectTensor(got, scattered(x, places, updates, op), "f32", { relative: 1e-6 }, op);
+    }
+  });
+
+  test("positions of any shape, values that broadcast, views", () => {
+    const plain = { shape: [3, 4], values: sampleValues("f32", 12, 46) };
+    const places = tensor(
+      [
+        [0, 3],
+        [3, 1],
+      ],
+      { dtype: "i64" },
+    );
+    const want = plain.values.map((v, i) => v + [1, 1, 0, 2][i % 4]!);
+    for (const { name, x } of viewsOf(plain, "f32")) {
+      const got = x.scatter(places, 1, { axis: -1, op: "add" });
+      expectTensor(got, { shape: [3, 4], values: want }, "f32", undefined, name);
+    }
+    assert.deepEqual(
+      zeros([2, 2])
+        .scatter(tensor([3], { dtype: "i32" }), 5)
+        .arraySync(),
+      [
+        [0, 0],
+        [0, 5],
+      ],
+    );
+  });
+
+  test("of several values for one place the last wins, of a hundred thousand", () => {
+    const places = Array.from({ length: 100000 }, (_, i) => (i * 7) % 13);
+    const got = zeros([13]).scatter(tensor(places, { dtype: "i32" }), arange(100000).cast("f32"));
+    const want = new Array<number>(13);
+    places.forEach((place, i) => {
+      want[place] = i;
+    });
+    assert.deepEqual(numbersOf(got), want);
+  });
+
+  test("putAlongAxis writes where takeAlongAxis reads", () => {
+    const x = arange(12).reshape(3, 4);
+    const places = tensor(
+      [
+        [3, 0],
+        [1, 1],
+        [-1, 9],
+      ],
+      { dtype: "i32" },
+    );
+    const got = x.putAlongAxis(
+      places,
+      tensor(
+        [
+          [-1, -2],
+          [-3, -4],
+          [-5, -6],
+        ],
+        { dtype: "i32" },
+      ),
+      1,
+    );
+    assert.deepEqual(got.arraySync(), [
+      [-2, 1, 2, -1],
+      [4, -4, 6, 7],
+      [8, 9, 10, -5],
+    ]);
+    const summed = x.putAlongAxis(tensor([[2, 2, 0, 5]], { dtype: "i32" }), 100, 0, { op: "add" });
+    assert.deepEqual(summed.arraySync(), [
+      [0, 1, 102, 3],
+      [4, 5, 6, 7],
+      [108, 109, 10, 11],
+    ]);
+  });
+
+  test("scatterNd and gatherNd by index vectors, of elements and of blocks", () => {
+    const x = arange(24).reshape(2, 3, 4);
+    const vectors = tensor(
+      [
+        [0, 1],
+        [1, -1],
+        [5, 0],
+        [0, 1],
+      ],
+      { dtype: "i32" },
+    );
+    const got = x.scatterNd(vectors, tensor([100, 200, 300, 400], { dtype: "i32" }).expandDims(1), { op: "add" });
+    const want = Array.from({ length: 24 }, (_, i) => i + (i >= 4 && i < 8 ? 500 : i >= 20 ? 200 : 0));
+    assert.deepEqual(numbersOf(got), want);
+    assert.deepEqual(x.gatherNd(vectors.at("0:2")).arraySync(), [
+      [4, 5, 6, 7],
+      [20, 21, 22, 23],
+    ]);
+    assert.deepEqual(x.gatherNd(tensor([[1, 2, 3]], { dtype: "i32" })).arraySync(), [23]);
+    const single = x.scatterNd(tensor([1, 2, 3], { dtype: "i32" }), -1);
+    assert.equal(numbersOf(single)[23], -1);
+    assert.equal(count(single.shape), 24);
+  });
+
+  test("nothing into something, something into nothing", () => {
+    const none = tensor([], { shape: [0], dtype: "i32" });
+    assert.deepEqual(arange(3).scatter(none, none).arraySync(), [0, 1, 2]);
+    assert.deepEqual(zeros([0, 2]).scatter(tensor([0], { dtype: "i32" }), 1, { axis: 0 }).shape, [0, 2]);
+    assert.deepEqual(arange(3).set(none, 5).arraySync(), [0, 1, 2]);
+  });
+
+  test("misuse", () => {
+    const at = tensor([0], { dtype: "i32" });
+    assert.throws(() => zeros([2]).scatter(tensor([0.5]), 1), { name: DTypeError.name, message: /scatter: positions/ });
+    assert.throws(() => zeros([2]).scatter(at, 1, { op: "sub" as UpdateOp }), {
+      name: ArgumentError.name,
+      message: /"sub"/,
+    });
+    assert.throws(() => zeros([2]).scatter(at, tensor([1, 2])), { name: ShapeError.name, message: /scatter, values/ });
+    assert.throws(() => tensor([true]).scatter(at, true, { op: "add" }), DTypeError);
+    assert.throws(() => zeros([2, 2]).putAlongAxis(at, 1, 0), ShapeError);
+    assert.throws(() => zeros([2]).scatterNd(tensor([[0, 1]], { dtype: "i32" }), 1), ShapeError);
+  });
+});
