@@ -6,7 +6,6 @@
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { stack, tensor } from "../tensor/creation.js";
-import { countingLike } from "../tensor/methods/operands.js";
 import { Tensor } from "../tensor/tensor.js";
 import { storedTensor, threefry } from "../tensor/threefry.js";
 
@@ -26,26 +25,40 @@ export function key(seed: number | bigint, options: { readonly device?: string }
 /** `count` keys that are independent of each other and of what the given key draws. Do not use that one again. */
 export function split(from: Key, count = 2): Key[] {
   if (!Number.isInteger(count) || count < 0) throw new ArgumentError(`random.split: ${count} keys; give a count.`);
-  if (count === 0) return [];
   const words = keyWords(from, "split");
-  const counter = [0, countingLike(from, count).cast("u32")] as const;
-  const pairs = [threefry(words, counter, "first"), threefry(words, counter, "second")];
-  const keys = storedTensor(stack(pairs, { axis: 1 })) as Key;
-  return Array.from({ length: count }, (_, i) => keys.at(i));
+  return Array.from({ length: count }, (_, i) => keyUnder(words, numberOn(from, i)));
 }
 
-/** A key for a number: the step of a loop, the index of a worker. */
+/** A key for a number: the step of a loop, the index of a worker. Those of 0 and 1 are the keys `split` gives. */
 export function foldIn(from: Key, data: number | Tensor): Key {
   const words = keyWords(from, "foldIn");
   if (!(data instanceof Tensor) && !(Number.isInteger(data) && data >= 0 && data < 2 ** 32)) {
     throw new ArgumentError(`random.foldIn: ${data} is no whole number from 0 to 2^32 - 1.`);
   }
-  // Uploaded rather than written into the program, which would be another one for every number.
-  const number = data instanceof Tensor ? data.cast("u32") : tensor(data, { dtype: "u32", device: from.device });
-  if (number.rank !== 0)
+  const number = data instanceof Tensor ? data.cast("u32") : numberOn(from, data);
+  if (number.rank !== 0) {
     throw new ShapeError(`random.foldIn: a tensor of shape ${formatShape(number.shape)}; give a scalar.`);
+  }
+  return keyUnder(words, number);
+}
+
+/** Stored, because a kernel that draws many numbers would otherwise make the key again for each of them. */
+function keyUnder(words: readonly [Tensor, Tensor], number: Tensor): Key {
   const counter = [0, number] as const;
   return storedTensor(stack([threefry(words, counter, "first"), threefry(words, counter, "second")])) as Key;
+}
+
+/** Numbers kept on each device: a key's number is read from memory, so that programs are the same for all of them. */
+const numbers = new WeakMap<object, Tensor[]>();
+const MAX_NUMBERS = 256;
+
+function numberOn(from: Key, number: number): Tensor {
+  const { device } = from.node;
+  const kept = numbers.get(device) ?? [];
+  numbers.set(device, kept);
+  const known = kept[number] ?? tensor(number, { dtype: "u32", device: from.device });
+  if (number < MAX_NUMBERS) kept[number] = known;
+  return known;
 }
 
 /** The two words of a key, as scalars. */

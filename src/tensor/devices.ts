@@ -1,23 +1,38 @@
 /**
  * Devices as users name them: "cpu", "vulkan", "vulkan:1". A device is opened when the first tensor goes to it. The
- * default is what `PUMICE_DEVICE` says, else the best real GPU.
+ * default is what `PUMICE_DEVICE` says, else the best real GPU, else the CPU; a software Vulkan driver is never it.
  */
 import { copyKernel } from "../compiler/routines/copy.js";
 import { DeviceError } from "../core/errors.js";
-import { listDevices, openEngine } from "../engines/vulkan/open.js";
+import { type ListedDevice, listDevices, openEngine } from "../engines/vulkan/open.js";
 import { isSoftware } from "../engines/vulkan/plan.js";
 import type { Backend } from "./backend.js";
+import { HostBackend } from "./host-backend.js";
 import { VulkanBackend } from "./vulkan-backend.js";
 
 const open = new Map<string, Backend>();
 let chosen: string | null = null;
 
-/** The devices of this machine, best first. */
+/** The devices of this machine: Vulkan devices, best first, and the CPU, which is always there. */
 export function devices(): string[] {
-  return usableVulkan().map(({ index }) => `vulkan:${index}`);
+  return [...usableVulkan().map(({ index }) => `vulkan:${index}`), "cpu"];
 }
 
-const usableVulkan = () => listDevices().filter(({ refusal }) => refusal === null);
+/** Vulkan devices that can be used; none where there is no loader or no driver. */
+function usableVulkan(): ListedDevice[] {
+  found ??= listVulkan();
+  return found;
+}
+
+let found: ListedDevice[] | undefined;
+function listVulkan(): ListedDevice[] {
+  try {
+    return listDevices().filter(({ refusal }) => refusal === null);
+  } catch (error) {
+    if (error instanceof DeviceError) return [];
+    throw error;
+  }
+}
 
 /** The device new tensors go to. */
 export function defaultDevice(): string {
@@ -42,15 +57,13 @@ export function withDevice<T>(device: string, work: () => T): T {
 
 function bestDevice(): string {
   const best = usableVulkan().find(({ properties }) => !isSoftware(properties));
-  if (best) return `vulkan:${best.index}`;
-  throw new DeviceError(
-    'No GPU was found, and the CPU engine is not there yet. setDefaultDevice("vulkan") admits a software driver.',
-  );
+  return best ? `vulkan:${best.index}` : "cpu";
 }
 
 function canonical(device: string): string {
+  if (device === "cpu") return device;
   const match = /^vulkan(?::(\d+))?$/.exec(device);
-  if (!match) throw new DeviceError(`There is no device "${device}"; there are: ${devices().join(", ") || "none"}.`);
+  if (!match) throw new DeviceError(`There is no device "${device}"; there are: ${devices().join(", ")}.`);
   const index = match[1] === undefined ? (usableVulkan()[0]?.index ?? -1) : Number(match[1]);
   if (index < 0) throw new DeviceError("No Vulkan device was found. `npx pumice doctor` says what is missing.");
   return `vulkan:${index}`;
@@ -61,9 +74,12 @@ export function backendFor(device: string = defaultDevice()): Backend {
   const id = canonical(device);
   let backend = open.get(id);
   if (!backend) {
-    const engine = openEngine({ index: Number(id.split(":")[1]) }, { copy: copyKernel });
-    backend = new VulkanBackend(id, engine) as unknown as Backend;
+    backend = (id === "cpu" ? new HostBackend() : openVulkan(id)) as unknown as Backend;
     open.set(id, backend);
   }
   return backend;
+}
+
+function openVulkan(id: string): VulkanBackend {
+  return new VulkanBackend(id, openEngine({ index: Number(id.split(":")[1]) }, { copy: copyKernel }));
 }

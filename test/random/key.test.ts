@@ -110,6 +110,17 @@ describeOnTensorDevices("keys", () => {
     assert.equal(seen.size, 4);
   });
 
+  test("drawing from each of many keys compiles once", () => {
+    const keys = random.split(random.key(2), 40);
+    keys[0]!.dataSync();
+    random.uniform(keys[1]!, [3]).dataSync();
+    const { counters } = backendFor();
+    const before = counters.compiled;
+    const seen = new Set(keys.slice(2).map((key) => random.uniform(key, [3]).dataSync().join()));
+    assert.equal(counters.compiled, before);
+    assert.equal(seen.size, 38);
+  });
+
   test("many splits in a row", () => {
     let [x, y] = [0, 9];
     let key = random.key(9);

@@ -8,7 +8,7 @@
  */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
-import { type Element, type ElementSettings, elementOps } from "../elements.js";
+import { type Element, elementOps } from "../elements.js";
 import { type Kernel, KernelBuilder, type Value } from "../ir.js";
 import type { Routine, RoutineBuffer, RoutinePlan } from "../routine.js";
 import type { TargetProfile } from "../schedule.js";

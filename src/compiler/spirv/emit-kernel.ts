@@ -20,6 +20,8 @@ export const INLINE_BUFFERS = 14;
 /** Threads of a workgroup where rows have one lane. */
 export const ROWS_PER_GROUP = 256;
 
+/** Shared memory of one value per lane. Exchanges take turns with two, so that one barrier each is enough. */
+type SharedMemory = (purpose: "combine" | "exchange0" | "exchange1", type: IRType) => Ref;
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
 
@@ -34,13 +36,11 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
   const table = m.bufferPointer(m.u64, { writable: false });
   const fields = isInline ? pointers.map((type, i) => [`b${i}`, type] as const) : [["table", table] as const];
   const push = m.pushConstants(fields) as Readonly<Record<string, Ref>>;
-  const shared = kernel.lanes > 1 ? new Map<IRType, Ref>() : null;
-  const sharedFor = (type: IRType): Ref => {
-    let memory = shared?.get(type);
-    if (!memory) {
-      memory = m.shared(m.array(valueType(m, type), kernel.lanes), `lanes_${type}`);
-      shared?.set(type, memory);
-    }
+  const shared = new Map<string, Ref>();
+  const sharedFor: SharedMemory = (purpose, type) => {
+    const name = `${purpose}_${type}`;
+    const memory = shared.get(name) ?? m.shared(m.array(valueType(m, type), kernel.lanes), name);
+    shared.set(name, memory);
     return memory;
   };
 
@@ -107,8 +107,18 @@ function exchangedBuffers(statements: readonly Statement[], into = new Set<numbe
   return into;
 }
 
+function hasExchange(statements: readonly Statement[]): boolean {
+  return statements.some(
+    (statement) =>
+      (statement.kind === "let" && statement.value.op === "fromLane") ||
+      (statement.kind === "loop" && hasExchange(statement.body)),
+  );
+}
+
 class BodyEmitter {
   private readonly values = new Map<number, Value>();
+  /** Exchanges between lanes written so far. */
+  private exchanges = 0;
 
   constructor(
     private readonly m: ModuleBuilder,
@@ -117,7 +127,7 @@ class BodyEmitter {
     private readonly places: readonly Ref[],
     private readonly row: Value,
     private readonly lane: Value,
-    private readonly sharedFor: (type: IRType) => Ref,
+    private readonly sharedFor: SharedMemory,
   ) {}
 
   /** A value that is known already. */
@@ -197,6 +207,8 @@ class BodyEmitter {
     const step = isLaneLoop ? this.kernel.lanes : 1;
     const initial = accumulators.map((accumulator) => this.get(accumulator.initial));
     const results = f.fold(start, m.constant(m.i32, extent), step, initial, (i, state) => {
+      // The turns of a round's first exchanges may be those of the last round's last ones.
+      if (hasExchange(body)) f.workgroupBarrier();
       this.values.set(index.id, i);
       accumulators.forEach(({ value }, k) => {
         this.values.set(value.id, state[k] as Value);
@@ -293,8 +305,8 @@ class BodyEmitter {
       case "combineLanes":
         return this.combine(value.attribute as CombineOp, a, value.type);
       case "fromLane": {
-        const memory = this.sharedFor(value.type);
-        f.workgroupBarrier();
+        // Who still reads what was exchanged two turns ago has not passed the barrier of the last turn.
+        const memory = this.sharedFor(this.exchanges++ % 2 === 0 ? "exchange0" : "exchange1", value.type);
         memory.store(this.lane, a);
         f.workgroupBarrier();
         return memory.load(b);
@@ -307,7 +319,7 @@ class BodyEmitter {
   /** A tree over shared memory. The order depends only on the number of lanes. */
   private combine(op: CombineOp, x: Value, type: IRType): Value {
     const { f, lane } = this;
-    const memory = this.sharedFor(type);
+    const memory = this.sharedFor("combine", type);
     // The memory may still be read by an earlier combination.
     f.workgroupBarrier();
     memory.store(lane, x);

@@ -135,9 +135,12 @@ function isVectorizable(loop: Loop): boolean {
     const { initial } = accumulator;
     return op !== null && initial.op === "constant" && IDENTITY[op].includes(initial.attribute as number);
   });
-  // An accumulator may only be used to make its own next value: a lane does not know the others' share.
+  // A running total may only be used to make the next one: a lane does not know the others' share.
   const isPrivate = loop.accumulators.every(({ value, next }) =>
-    loop.body.every((s) => s.kind !== "let" || s.value === next || !s.value.args.includes(value)),
+    loop.body.every((s) => {
+      if (s.kind === "let") return !s.value.args.includes(next) && (s.value === next || !s.value.args.includes(value));
+      return s.kind !== "store" || (s.value !== next && s.value !== value && s.index !== next && s.index !== value);
+    }),
   );
   const step = stepsIn(loop.index);
   const stores = loop.body.every((s) => s.kind !== "store" || step(s.index) === 1);

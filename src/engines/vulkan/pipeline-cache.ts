@@ -5,8 +5,8 @@
  * only slower.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { DeviceFunction, FunctionTable, Handle } from "./api.js";
 import { debug } from "./debug.js";
 import * as L from "./layouts.js";
@@ -20,6 +20,8 @@ const FORMAT = 1;
 /** magic 8, format 4, driver version 4, device UUID 16, driver UUID 16, cache UUID 16, payload length 8, SHA-256 32. */
 const HEADER = 104;
 const SAVE_AFTER_MS = 2000;
+/** A temporary file this old belongs to nobody any more. */
+const LEFT_AFTER_MS = 3600_000;
 
 /** The file's bytes for a payload. */
 export function encodeCache(device: PhysicalDevice, payload: Uint8Array): Uint8Array {
@@ -58,7 +60,7 @@ export function decodeCache(device: PhysicalDevice, file: Uint8Array): Uint8Arra
 export function writeAtomically(path: string, bytes: Uint8Array): boolean {
   const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(temporary, bytes);
     renameSync(temporary, path);
     return true;
@@ -70,6 +72,36 @@ export function writeAtomically(path: string, bytes: Uint8Array): boolean {
       // an unwritable folder holds nothing to remove
     }
     return false;
+  }
+}
+
+/** Makes a folder and those above it. Node's own recursion goes round for ever below /proc. */
+function makeFolder(path: string): void {
+  const make = () => {
+    try {
+      mkdirSync(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  };
+  try {
+    make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    make();
+  }
+}
+
+/** Removes what processes that were killed while writing left beside a file, unless it is from just now. */
+function removeLeftovers(path: string): void {
+  try {
+    for (const name of readdirSync(dirname(path))) {
+      const file = join(dirname(path), name);
+      if (name.startsWith(`${basename(path)}.`) && Date.now() - statSync(file).mtimeMs > LEFT_AFTER_MS) rmSync(file);
+    }
+  } catch (error) {
+    debug(1, () => `cache folder not tidied: ${(error as Error).message}`);
   }
 }
 
@@ -114,6 +146,7 @@ export class PipelineCacheFile {
     const data = this.data();
     if (data && writeAtomically(this.path, encodeCache(this.physical, data))) {
       debug(1, () => `pipeline cache: ${data.byteLength} bytes to ${this.path}`);
+      removeLeftovers(this.path);
     }
   }
 

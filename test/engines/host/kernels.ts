@@ -9,6 +9,11 @@ export function kernel(body: Body): Uint8Array {
   return m.build();
 }
 
+/** Sleeps: waits for a change of a word that does not change. */
+function sleep(f: FunctionBuilder, args: Value<"i32">, nanoseconds: bigint): void {
+  f.memory.atomic.wait32(args, f.i32.load(args), nanoseconds);
+}
+
 /** y[i] = x[i] * scale + i; arguments: x, y, scale. */
 export const scaleAndCount = kernel((f, args, start, end) => {
   const [x, y, scale] = [f.i32.load(args), f.i32.load(args, { offset: 4 }), f.f32.load(args, { offset: 8 })];
@@ -32,8 +37,7 @@ export const slowRows = kernel((f, args, start, end) => {
   const counts = f.i32.load(args);
   f.for(start, end, 1, (i) => {
     const at = f.i32.add(counts, f.i32.shl(i, 2));
-    // A word that is 0 and waited on as 0, until the time (in ns) is over.
-    f.memory.atomic.wait32(64, 0, 2_000_000n);
+    sleep(f, args, 2_000_000n);
     f.i32.atomic.rmw.add(at, 1);
   });
 });
@@ -58,7 +62,7 @@ function trap(fail: (f: FunctionBuilder, zero: Value<"i32">) => void): Uint8Arra
   return kernel((f, args, start, end) => {
     const culprit = f.i32.load(args);
     f.for(start, end, 1, (i) => {
-      f.memory.atomic.wait32(64, 0, 500_000n);
+      sleep(f, args, 500_000n);
       f.if(f.i32.eq(i, culprit), () => fail(f, f.i32.sub(i, culprit)));
     });
   });

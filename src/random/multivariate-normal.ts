@@ -1,0 +1,37 @@
+/** Normal vectors with a covariance. Equal to JAX's up to rounding. */
+import type { DType } from "../core/dtype.js";
+import { ShapeError } from "../core/errors.js";
+import { broadcastShapes, checkBroadcastTo, formatShape, type Shape } from "../core/shape.js";
+import { einsum } from "../tensor/methods/einsum.js";
+import type { Tensor } from "../tensor/tensor.js";
+import { choleskyFactor } from "../tensor/triangular.js";
+import type { Key } from "./key.js";
+import { normal, workDType } from "./normal.js";
+import type { FloatOptions } from "./uniform.js";
+
+/**
+ * Normal vectors of a mean [.., n] and a covariance [.., n, n], which is positive definite (NaN where it is not). `shape`
+ * is that of the draws without the axis of the vectors; the leading axes of mean and covariance when left out.
+ */
+export function multivariateNormal<D extends DType = "f32">(
+  key: Key,
+  mean: Tensor,
+  covariance: Tensor,
+  shape?: Shape,
+  options: FloatOptions<D> = {},
+): Tensor<D> {
+  const n = mean.shape.at(-1) as number;
+  if (mean.rank < 1 || covariance.rank < 2 || covariance.shape.at(-1) !== n || covariance.shape.at(-2) !== n) {
+    throw new ShapeError(
+      `random.multivariateNormal: a mean of ${formatShape(mean.shape)} and a covariance of ` +
+        `${formatShape(covariance.shape)}; they are [.., n] and [.., n, n].`,
+    );
+  }
+  const dtype: DType = options.dtype ?? "f32";
+  const work = workDType(dtype, "multivariateNormal");
+  const own = broadcastShapes("random.multivariateNormal", mean.shape.slice(0, -1), covariance.shape.slice(0, -2));
+  const extent = shape ? checkBroadcastTo("random.multivariateNormal", own, shape) : own;
+  const factor = choleskyFactor(covariance.cast(work));
+  const spread = einsum("...ij,...j->...i", factor, normal(key, [...extent, n], { dtype: work }));
+  return spread.add(mean.cast(work)).cast(dtype) as Tensor<D>;
+}

@@ -1,0 +1,64 @@
+/** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
+import type { Kernel, Statement } from "../compiler/ir.js";
+import type { Step } from "../compiler/program.js";
+import { cpuProfile } from "../compiler/schedule.js";
+import { emitWasm } from "../compiler/wasm/emit-kernel.js";
+import type { HostAllocation } from "../engines/host/allocation.js";
+import { type HostDevice, openHostDevice } from "../engines/host/device.js";
+import type { HostKernel } from "../engines/host/kernel.js";
+import { Backend } from "./backend.js";
+
+interface HostCode {
+  readonly kernel: HostKernel;
+  /** Rows that are worth waking a thread for. */
+  readonly grain: number;
+}
+
+/** Values computed in about 20 µs. */
+const WORTH_A_THREAD = 32768;
+
+export class HostBackend extends Backend<HostCode, HostAllocation> {
+  readonly device: HostDevice;
+
+  constructor(device: HostDevice = openHostDevice()) {
+    super("cpu", {
+      profile: cpuProfile,
+      settings: { isCorrectlyRounded: true },
+      emit: (kernel) => ({
+        kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
+        grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
+      }),
+    });
+    this.device = device;
+  }
+
+  protected allocate(byteLength: number): HostAllocation {
+    return this.device.allocUninitialized(byteLength);
+  }
+
+  upload(bytes: Uint8Array): HostAllocation {
+    return this.device.upload(bytes);
+  }
+
+  read(storage: HostAllocation): Promise<Uint8Array> {
+    return storage.read();
+  }
+
+  readSync(storage: HostAllocation): Uint8Array {
+    return storage.readSync();
+  }
+
+  protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {
+    code.kernel.run({ buffers: memory, length: kernel.rows, grain: code.grain });
+  }
+}
+
+/** Values a row computes, the rounds of its loops counted. */
+function workPerRow({ body }: Kernel): number {
+  const count = (statements: readonly Statement[]): number =>
+    statements.reduce(
+      (sum, statement) => sum + (statement.kind === "loop" ? statement.extent * count(statement.body) : 1),
+      0,
+    );
+  return Math.max(1, count(body));
+}
