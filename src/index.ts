@@ -5,6 +5,8 @@ export type { Shape } from "./core/shape.js";
 export { newAxis } from "./core/slice.js";
 export { version } from "./core/version.js";
 export * as io from "./io/index.js";
+export * as linalg from "./linalg/index.js";
+export * as random from "./random/index.js";
 export {
   arange,
   type CreationOptions,
@@ -24,4 +26,6 @@ export {
 export { defaultDevice, devices, setDefaultDevice, withDevice } from "./tensor/devices.js";
 export { explain } from "./tensor/explain.js";
 export * from "./tensor/methods/index.js";
+export { profile } from "./tensor/profiling.js";
+export { scope } from "./tensor/scope.js";
 export { type Nested, type Operand, type ReduceOptions, Tensor, where } from "./tensor/tensor.js";

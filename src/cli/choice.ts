@@ -34,6 +34,7 @@ export const kinds: Readonly<Record<Candidate["type"], string>> = {
 const isUsable = ({ refusal }: Candidate) => refusal === null;
 const isGpu = ({ type }: Candidate) => type !== "cpu";
 const take = ({ index }: Candidate, why: string): Choice => ({ device: `vulkan:${index}`, index, why });
+const onCpu = (why: string): Choice => ({ device: "cpu", index: null, why });
 const nothing = (why: string): Choice => ({ device: null, index: null, why });
 
 /** @param asked the value of `PUMICE_DEVICE`, if it is set */
@@ -44,7 +45,7 @@ export function chooseDevice(candidates: readonly Candidate[], asked: string | u
 function chooseAsked(candidates: readonly Candidate[], asked: string): Choice {
   const because = `PUMICE_DEVICE=${asked} asks for`;
   if (asked === "cpu") {
-    return { device: "cpu", index: null, why: `${because} the CPU engine, which this version does not have yet` };
+    return onCpu(`${because} it`);
   }
   const [, number] = /^vulkan(?::(\d+))?$/.exec(asked) ?? [null, null];
   if (number === null)
@@ -54,7 +55,7 @@ function chooseAsked(candidates: readonly Candidate[], asked: string): Choice {
     const best = usable.find(isGpu) ?? usable[0];
     return best
       ? take(best, `${because} the best Vulkan device`)
-      : nothing(`${because} Vulkan. ${noneUsable(candidates)}`);
+      : nothing(`${because} Vulkan, but ${noneUsable(candidates)}`);
   }
   const found = candidates.find(({ index }) => index === Number(number));
   if (!found) return nothing(`${because} a device that is not there: ${listing(candidates)}.`);
@@ -67,10 +68,10 @@ function chooseDefault(candidates: readonly Candidate[]): Choice {
   const [best, second] = usable.filter(isGpu);
   if (!best) {
     return usable.length === 0
-      ? nothing(noneUsable(candidates))
-      : nothing(
-          "Only software Vulkan was found, which is slow and used only when asked for: openDevice({ software: true }). " +
-            "The CPU engine will be the default on this machine; this version does not have it yet.",
+      ? onCpu(noneUsable(candidates).replace(/\.$/, ""))
+      : onCpu(
+          "only software Vulkan was found, which is slower than the CPU engine and used only when asked for: " +
+            "openDevice({ software: true })",
         );
   }
   if (!second) return take(best, "it is the only GPU that can be used");
@@ -81,9 +82,9 @@ function chooseDefault(candidates: readonly Candidate[]): Choice {
 
 function noneUsable(candidates: readonly Candidate[]): string {
   const [first] = candidates;
-  if (!first) return "No Vulkan device was found; `pumice doctor` says what is missing.";
+  if (!first) return "no Vulkan device was found; `pumice doctor` says what is missing.";
   if (candidates.length === 1) return `${first.name} cannot be used: ${first.refusal}.`;
-  return `None of the ${candidates.length} devices can be used; \`pumice doctor\` says what to do.`;
+  return `none of the ${candidates.length} devices can be used; \`pumice doctor\` says what to do.`;
 }
 
 function listing(candidates: readonly Candidate[]): string {

@@ -100,8 +100,8 @@ export function verdict(facts: Facts): { ok: boolean; text: string } {
     return {
       ok,
       text:
-        "Pumice can use no Vulkan device here, and this version has nothing else to compute on: the CPU engine, which " +
-        "will need none of the above, is not built yet.",
+        "Pumice can use no Vulkan device here. Tensors run on the CPU engine, which needs none of the above; " +
+        "the native layer, pumice/vulkan, has nothing to run on.",
     };
   }
   const { device, index, why } = chooseDevice(devices, facts.variables.PUMICE_DEVICE);

@@ -19,8 +19,8 @@ Devices are listed best first: discrete GPUs, then virtual and integrated ones, 
 that PUMICE_DEVICE and openDevice({ index }) take.
 
 PUMICE_DEVICE=vulkan:1 chooses a device, PUMICE_DEVICE=vulkan the best Vulkan device, software included, and
-PUMICE_DEVICE=cpu the CPU engine (not part of this version yet). The tour follows it, and so does openDevice() of
-pumice/vulkan where the program does not name a device.
+PUMICE_DEVICE=cpu the CPU engine. Tensors follow it, and so does openDevice() of pumice/vulkan where the program does
+not name a device.
 
 Exit code: 0, or 1 when Vulkan cannot be used at all.`,
 

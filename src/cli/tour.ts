@@ -16,23 +16,57 @@ export interface Stop {
   readonly title: string;
   /** What is about to be seen. */
   readonly about: string;
+  /** Whether it needs a Vulkan device, or only tensors, which run on the CPU too. */
+  readonly needs: "vulkan" | "tensors";
   /** Why it is left out on this device, or null. */
   readonly leftOut?: (device: VulkanDevice) => string | null;
   readonly run: (context: Context) => void | Promise<void>;
 }
 
 /** What a stop's function may name. Its `console` prints under the stop's code. */
-type Context = Vulkan & {
-  readonly device: VulkanDevice;
-  readonly console: { log(...values: unknown[]): void };
-  readonly assert: (claim: boolean) => void;
-  readonly normalLeapfrog: () => Uint32Array;
-  readonly sparkline: typeof sparkline;
-};
+type Context = Vulkan &
+  Pumice & {
+    readonly device: VulkanDevice;
+    readonly console: { log(...values: unknown[]): void };
+    readonly assert: (claim: boolean) => void;
+    readonly normalLeapfrog: () => Uint32Array;
+    readonly sparkline: typeof sparkline;
+  };
 
 export const stops: readonly Stop[] = [
   {
+    title: "Tensors",
+    needs: "tensors",
+    about: "NumPy's names in camelCase. Nothing is computed until a value is asked for.",
+    run: ({ tensor, arange, console, assert }) => {
+      const a = tensor([
+        [1, 2],
+        [3, 4],
+      ]);
+      const b = a.matmul(a.T).add(1).tanh().sum({ axis: 1 });
+      console.log(b);
+      console.log(arange(12).reshape(3, 4).at("::-1", "1:3"));
+      assert(a.sum().itemSync() === 10);
+    },
+  },
+  {
+    title: "A fused kernel",
+    needs: "tensors",
+    about: "A softmax is two reductions and two passes over the data. The compiler makes one kernel of it.",
+    run: ({ arange, explain, console, assert }) => {
+      const x = arange(256 * 512)
+        .reshape(256, 512)
+        .mul(0.01)
+        .sin();
+      const y = x.softmax({ axis: 1 });
+      console.log(explain(y));
+      const rows = y.sum({ axis: 1 });
+      assert(Math.abs(rows.mean().itemSync() - 1) < 1e-5);
+    },
+  },
+  {
     title: "The devices of this machine",
+    needs: "vulkan",
     about: "Pumice speaks Vulkan, so any maker's GPU will do. Nothing was installed for it but the driver.",
     run: ({ listDevices, console }) => {
       for (const { index, properties: gpu, refusal } of listDevices()) {
@@ -42,6 +76,7 @@ export const stops: readonly Stop[] = [
   },
   {
     title: "Memory on the device",
+    needs: "vulkan",
     about:
       "Buffers live on the device and are freed by the garbage collector. Reading one does not block the event loop.",
     run: async ({ device, console, assert }) => {
@@ -55,6 +90,7 @@ export const stops: readonly Stop[] = [
   },
   {
     title: "Ready-made kernels: π from a million numbers",
+    needs: "vulkan",
     about: "The mean of 4 / (1 + x²) over [0, 1] is π. Four kernels of the catalogue, one result read back.",
     run: async ({ device, catalogue, console, assert }) => {
       const n = 1_000_000;
@@ -73,6 +109,7 @@ export const stops: readonly Stop[] = [
   },
   {
     title: "A kernel of your own",
+    needs: "vulkan",
     about: "SPIR-V of any origin runs: compiled from GLSL, or assembled here, without a compiler on your machine.",
     run: async ({ device, spirv, console, assert }) => {
       const m = new spirv.ModuleBuilder();
@@ -96,6 +133,7 @@ export const stops: readonly Stop[] = [
   },
   {
     title: "A sampler's inner loop: 64 leapfrog steps in one dispatch",
+    needs: "vulkan",
     about: "The mean of five observations under a normal prior. A ball rolls through the posterior; its energy stays.",
     run: async ({ device, catalogue, normalLeapfrog, sparkline, console, assert }) => {
       const [steps, observations] = [64, [0.8, 1.1, 1.3, 0.9, 1.4]];
@@ -112,6 +150,7 @@ export const stops: readonly Stop[] = [
   },
   {
     title: "Where the time goes",
+    needs: "vulkan",
     about: "Timestamps around every kernel, on the device's own clock; profile.save(path) writes a trace for Perfetto.",
     leftOut: ({ plan }) => (plan.timestampMask === 0n ? "this device has no timestamps" : null),
     run: async ({ device, catalogue, console }) => {
@@ -128,8 +167,8 @@ export const stops: readonly Stop[] = [
 ];
 
 const NEXT =
-  "Here today: the native layer, pumice/vulkan, that you just saw. Next: tensors with a fusing compiler and a CPU engine, " +
-  "gradients and vmap, linear algebra, neural networks, Bayesian inference. The README's table says how far it is.";
+  "Here today: the native layer, and tensors with a fusing compiler for GPUs and CPUs. Next: gradients, vmap and jit, " +
+  "linear algebra, neural networks, Bayesian inference. The README's table says how far it is.";
 
 export const tour: Command = {
   name: "tour",
@@ -144,32 +183,36 @@ Exit code: 0, or 1 when a stop did not give the right result.`,
 
   async run(_given, terminal) {
     const vulkan = await loadVulkan();
-    const { version } = await import("../index.js");
-    terminal.print(terminal.paint("bold", `Pumice ${version}: a tour`));
+    const pumice = await import("../index.js");
+    terminal.print(terminal.paint("bold", `Pumice ${pumice.version}: a tour`));
     const found = await openForTour(vulkan);
+    const device = typeof found === "string" ? null : found.device;
     if (typeof found === "string") {
-      say(`There is nothing to see yet on this machine. ${found} \`pumice doctor\` looks further.`, terminal);
-      return 0;
-    }
-    const { device, note } = found;
-    say(note, terminal);
+      say(
+        `No Vulkan device, so only tensors on the CPU are shown: ${found} \`pumice doctor\` looks further.`,
+        terminal,
+      );
+    } else say(found.note, terminal);
+    const shown = stops.filter(({ needs }) => needs === "tensors" || device);
     const start = performance.now();
     let failures = 0;
     try {
-      for (const [i, stop] of stops.entries()) {
+      for (const [i, stop] of shown.entries()) {
         terminal.print(`\n${terminal.paint("bold", `${i + 1}  ${stop.title}`)}`);
-        if (!(await visit(stop, vulkan, device, terminal))) failures++;
+        if (!(await visit(stop, { ...vulkan, ...pumice }, device, terminal))) failures++;
       }
     } finally {
-      await device.close();
+      await device?.close();
     }
-    terminal.print(`\n${terminal.paint("bold", `${stops.length + 1}  What comes next`)}`);
+    terminal.print(`\n${terminal.paint("bold", `${shown.length + 1}  What comes next`)}`);
     say(NEXT, terminal);
     const took = `${((performance.now() - start) / 1000).toFixed(1)} s`;
-    terminal.print(`\n${failures === 0 ? `The end, after ${took}.` : `${failures} of ${stops.length} stops failed.`}`);
+    terminal.print(`\n${failures === 0 ? `The end, after ${took}.` : `${failures} of ${shown.length} stops failed.`}`);
     return failures === 0 ? 0 : 1;
   },
 };
+
+type Pumice = typeof import("../index.js");
 
 /** The device the tour is given on, with a word about it; or why there is none. */
 async function openForTour(vulkan: Vulkan): Promise<{ device: VulkanDevice; note: string } | string> {
@@ -182,7 +225,8 @@ async function openForTour(vulkan: Vulkan): Promise<{ device: VulkanDevice; note
   }
   const asked = process.env.PUMICE_DEVICE;
   const choice = chooseDevice(devices.map(toCandidate), asked);
-  if (asked && choice.index === null) throw new ExpectedError(choice.why);
+  if (asked && choice.device === null) throw new ExpectedError(choice.why);
+  if (asked === "cpu") return choice.why;
   const index = choice.index ?? devices.find(({ refusal }) => refusal === null)?.index;
   if (index === undefined) return choice.why;
   const device = await vulkan.openDevice({ index });
@@ -193,9 +237,14 @@ async function openForTour(vulkan: Vulkan): Promise<{ device: VulkanDevice; note
 }
 
 /** Shows one stop. False when it failed. */
-async function visit(stop: Stop, vulkan: Vulkan, device: VulkanDevice, terminal: Terminal): Promise<boolean> {
+async function visit(
+  stop: Stop,
+  surface: Vulkan & Pumice,
+  device: VulkanDevice | null,
+  terminal: Terminal,
+): Promise<boolean> {
   say(stop.about, terminal);
-  const why = stop.leftOut?.(device);
+  const why = device && stop.leftOut?.(device);
   if (why) {
     say(`Left out: ${why}.`, terminal);
     return true;
@@ -208,8 +257,10 @@ async function visit(stop: Stop, vulkan: Vulkan, device: VulkanDevice, terminal:
     for (const line of format(...values).split("\n")) terminal.print(`   ${line}`);
   };
   try {
-    const shader = () => normalLeapfrog(vulkan.spirv);
-    await stop.run({ ...vulkan, device, console: { log }, assert, sparkline, normalLeapfrog: shader });
+    const shader = () => normalLeapfrog(surface.spirv);
+    // Stops that need a Vulkan device are only visited with one.
+    const given = device as VulkanDevice;
+    await stop.run({ ...surface, device: given, console: { log }, assert, sparkline, normalLeapfrog: shader });
     return true;
   } catch (error) {
     const what = (await isExpected(error)) ? firstLine(error) : ((error as Error).stack ?? String(error));

@@ -53,7 +53,8 @@ interface FoundReduction {
 }
 
 interface Survey {
-  readonly nodes: ReadonlySet<Node>;
+  /** Nodes the group computes, and at how many different indices. */
+  readonly nodes: ReadonlyMap<Node, number>;
   readonly reductions: readonly FoundReduction[];
 }
 
@@ -96,11 +97,15 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
   for (let result = waiting.pop(); result; result = waiting.pop()) {
     if (result.primitive.kind === "routine") {
       for (const input of result.inputs) if (input.storage === null) store(input);
-      groups.set(result, { task: { kind: "routine", node: result }, survey: { nodes: new Set(), reductions: [] } });
+      groups.set(result, { task: { kind: "routine", node: result }, survey: { nodes: new Map(), reductions: [] } });
       continue;
     }
     let survey = surveyFrom(result, isLoaded, profile.maxNodes);
     for (const cut of survey.cuts) store(cut);
+    for (let costly = costlyAgain(survey, result); costly; costly = costlyAgain(survey, result)) {
+      store(costly);
+      survey = surveyFrom(result, isLoaded, profile.maxNodes);
+    }
     const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
     for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) store(node);
     survey = surveyFrom(result, isLoaded, Number.POSITIVE_INFINITY);
@@ -120,22 +125,49 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
 function sharedAndCostly(groups: ReadonlyMap<Node, Grown>): Node[] {
   const uses = new Map<Node, number>();
   for (const { survey } of groups.values()) {
-    for (const node of survey.nodes) uses.set(node, (uses.get(node) ?? 0) + 1);
+    for (const node of survey.nodes.keys()) uses.set(node, (uses.get(node) ?? 0) + 1);
   }
   const found: Node[] = [];
   for (const [node, count] of uses) {
     if (count < 2 || groups.has(node)) continue;
-    if (node.primitive.kind === "elementwise" && costOf(node, uses) * (count - 1) > LOAD_COST) found.push(node);
+    if (node.primitive.kind === "elementwise" && costOf(node, uses, 1000) * (count - 1) > LOAD_COST) found.push(node);
   }
-  // Only the last of a chain needs storing: what feeds it alone is then computed once.
+  return lastOfChains(found);
+}
+
+/**
+ * The node that one group would compute several times per element (a softmax reads its input thrice) at too high a cost:
+ * the one computed most often and, of a chain, the last. Once it is stored the rest may be cheap, so one at a time.
+ */
+function costlyAgain({ nodes }: Survey, result: Node): Node | null {
+  let worst: Node | null = null;
+  let most = 1;
+  for (const [node, times] of nodes) {
+    if (times < 2 || node === result || node.primitive.kind !== "elementwise") continue;
+    if (costOf(node, nodes, 0) * (times - 1) <= 3 * LOAD_COST) continue;
+    if (times > most || (times === most && node.depth > (worst?.depth ?? 0))) {
+      worst = node;
+      most = times;
+    }
+  }
+  return worst;
+}
+
+/** Only the last of a chain needs storing: what feeds it alone is then computed once. */
+function lastOfChains(found: readonly Node[]): Node[] {
   return found.filter((node) => !found.some((other) => other !== node && other.inputs.includes(node)));
 }
 
-/** Cost of computing an element from what is loaded. Shallow: deep chains cost enough after a few steps. */
-function costOf(node: Node, within: ReadonlyMap<Node, number>, depth = 0): number {
+/**
+ * Cost of computing an element from what is loaded. Shallow: deep chains cost enough after a few steps. Within one group a
+ * reduction is computed once per row, whatever uses it; another group would compute it again.
+ */
+function costOf(node: Node, within: ReadonlyMap<Node, unknown>, reductionCost: number, depth = 0): number {
   if (depth > 8 || !within.has(node)) return 0;
-  const own = node.primitive.kind === "elementwise" ? node.primitive.cost : node.primitive.kind === "reduce" ? 1000 : 0;
-  return node.inputs.reduce((sum, input) => sum + costOf(input, within, depth + 1), own);
+  const { primitive } = node;
+  if (primitive.kind === "reduce") return reductionCost;
+  const own = primitive.kind === "elementwise" ? primitive.cost : 0;
+  return node.inputs.reduce((sum, input) => sum + costOf(input, within, reductionCost, depth + 1), own);
 }
 
 /**
@@ -150,7 +182,7 @@ function surveyFrom(
   const space = new IndexSpace();
   const variables = result.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
   const axisOf = new Map(variables.map((variable, axis) => [variable.terms[0]?.atom, axis]));
-  const nodes = new Set<Node>();
+  const nodes = new Map<Node, number>();
   const seen = new Map<Node, Set<string>>();
   const reductions = new Map<Node, FoundReduction>();
   const cuts = new Set<Node>();
@@ -172,7 +204,7 @@ function surveyFrom(
       cuts.add(node);
       continue;
     }
-    nodes.add(node);
+    nodes.set(node, keys.size);
     const { primitive } = node;
     if (primitive.kind === "elementwise") for (const input of node.inputs) stack.push({ node: input, index });
     else if (primitive.kind === "movement") {

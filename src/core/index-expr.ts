@@ -156,12 +156,14 @@ export function add(x: IndexExpr, y: IndexExpr): IndexExpr {
 function rejoin(terms: Term[]): Term[] {
   for (const { atom, factor } of terms) {
     if (atom.kind !== "remainder") continue;
+    // Quotients of quotients are kept as one division, so the quotient of x / a by b is to be found as x / (a·b).
+    const { of, by } = nestedQuotient(atom.of, atom.by) ?? atom;
     const whole = terms.find(
       (term) =>
         term.atom.kind === "quotient" &&
-        term.atom.by === atom.by &&
+        term.atom.by === by &&
         term.factor === factor * atom.by &&
-        keyOf(term.atom.of) === keyOf(atom.of),
+        keyOf(term.atom.of) === keyOf(of),
     );
     if (!whole) continue;
     const others = terms.filter((term) => term.atom !== atom && term !== whole);

@@ -5,6 +5,7 @@
 
 import { canonicalize, compile, type Program, type Slot, type Step, type Target } from "../compiler/program.js";
 import { DTYPES } from "../core/dtype.js";
+import type { Profile } from "../engines/vulkan/profile.js";
 import type { DeviceHandle, Node, Storage } from "../graph/node.js";
 
 /** Memory as the device's engine holds it. */
@@ -33,6 +34,8 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   abstract upload(bytes: Uint8Array): S;
   abstract read(storage: S): Promise<Uint8Array>;
   abstract readSync(storage: S): Uint8Array;
+  /** Runs work and times its kernels. */
+  abstract profile(work: () => unknown): Promise<Profile>;
 
   /** Computes the nodes. Returns when the work is under way; reading waits for it. */
   realize(nodes: readonly Node[]): void {

@@ -9,7 +9,7 @@ import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
 import { Node } from "../graph/node.js";
 import type { Params, Primitive } from "../graph/primitive.js";
 import { cast } from "../graph/primitives/elementwise.js";
-import { constant } from "../graph/primitives/leaf.js";
+import { buffer, constant } from "../graph/primitives/leaf.js";
 import { expand, reshape } from "../graph/primitives/movement.js";
 import type { Backend } from "./backend.js";
 
@@ -32,6 +32,13 @@ export function derive(primitive: Primitive, input: Node, params: Params): Node 
 
 export function scalarNode(value: Scalar, dtype: DType, backend: Backend): Node {
   return makeNode(constant, [], { value, dtype, shape: [] }, backend);
+}
+
+/** A node over bytes that are copied to the device. */
+export function storedNode(backend: Backend, bytes: Uint8Array, shape: Shape, dtype: DType): Node {
+  const node = new Node(buffer, { shape: [...shape], dtype }, [], [...shape], dtype, backend);
+  node.realize(backend.upload(bytes));
+  return node;
 }
 
 export function castNode(node: Node, dtype: DType): Node {

@@ -4,11 +4,9 @@ import { ArgumentError, ShapeError, SizeMismatchError } from "../core/errors.js"
 import { resultType } from "../core/promotion.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
 import { encodeValues } from "../core/storage.js";
-import { Node } from "../graph/node.js";
-import { buffer, iota } from "../graph/primitives/leaf.js";
+import { iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
-import type { Backend } from "./backend.js";
-import { backendOf, broadcastNode, castNode, checkOneDevice, makeNode, scalarNode } from "./build.js";
+import { backendOf, broadcastNode, castNode, checkOneDevice, makeNode, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
 import { type Nested, Tensor, where } from "./tensor.js";
@@ -58,12 +56,6 @@ export function fromBytes<D extends DType>(
   return new Tensor<D>(storedNode(backendFor(options.device), bytes, shape, dtype));
 }
 
-function storedNode(backend: Backend, bytes: Uint8Array, shape: Shape, dtype: DType): Node {
-  const node = new Node(buffer, { shape: [...shape], dtype }, [], [...shape], dtype, backend);
-  node.realize(backend.upload(bytes));
-  return node;
-}
-
 /** A tensor of one value. */
 export function full<D extends DType = "f32">(
   shape: Shape,
@@ -91,7 +83,12 @@ function counting(length: number, dtype: DType, device: string | undefined): Ten
 }
 
 /** start, start + step … below stop. Whole numbers give i32, others f32. */
-export function arange(start: number, stop?: number, step = 1, options: CreationOptions = {}): Tensor {
+export function arange<D extends DType = "i32" | "f32">(
+  start: number,
+  stop?: number,
+  step = 1,
+  options: CreationOptions<D> = {},
+): Tensor<D> {
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   if (step === 0 || ![from, to, step].every(Number.isFinite)) {
     throw new ArgumentError(`arange: from ${from} to ${to} in steps of ${step} does not end.`);
@@ -102,36 +99,37 @@ export function arange(start: number, stop?: number, step = 1, options: Creation
   return counting(length, isWhole ? "i32" : "f32", options.device)
     .mul(step)
     .add(from)
-    .cast(dtype);
+    .cast(dtype as D);
 }
 
 /** `count` numbers from start to stop, both included unless `endpoint` is false. */
-export function linspace(
+export function linspace<D extends DType = "f32">(
   start: number,
   stop: number,
   count: number,
-  options: CreationOptions & { readonly endpoint?: boolean } = {},
-): Tensor {
+  options: CreationOptions<D> & { readonly endpoint?: boolean } = {},
+): Tensor<D> {
   const gaps = options.endpoint === false ? count : count - 1;
   const dtype = options.dtype ?? "f32";
   const steps = counting(count, dtype, options.device);
   const rising = steps.mul(gaps > 0 ? (stop - start) / gaps : 0).add(start);
   // The last one is exact, whatever rounding the steps had.
-  return options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);
+  const exact = options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);
+  return exact as Tensor<D>;
 }
 
 /** The identity matrix, or one with ones on another diagonal. */
-export function eye(
+export function eye<D extends DType = "f32">(
   rows: number,
   columns = rows,
-  options: CreationOptions & { readonly offset?: number } = {},
-): Tensor {
+  options: CreationOptions<D> & { readonly offset?: number } = {},
+): Tensor<D> {
   const down = counting(rows, "i32", options.device).expandDims(1);
   const across = counting(columns, "i32", options.device);
   return across
     .sub(down)
     .equal(options.offset ?? 0)
-    .cast(options.dtype ?? "f32");
+    .cast((options.dtype ?? "f32") as D);
 }
 
 /** Tensors one after another along an axis. */

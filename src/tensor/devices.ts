@@ -81,5 +81,14 @@ export function backendFor(device: string = defaultDevice()): Backend {
 }
 
 function openVulkan(id: string): VulkanBackend {
-  return new VulkanBackend(id, openEngine({ index: Number(id.split(":")[1]) }, { copy: copyKernel }));
+  const engine = openEngine({ index: Number(id.split(":")[1]) }, { copy: copyKernel });
+  // Drivers crash when the process tears them down while their threads still work.
+  process.once("exit", () => {
+    try {
+      engine.finishSync();
+    } catch {
+      // A lost or closed device has nothing to wait for.
+    }
+  });
+  return new VulkanBackend(id, engine);
 }

@@ -6,6 +6,7 @@ import { emitWasm } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { HostKernel } from "../engines/host/kernel.js";
+import type { Profile } from "../engines/vulkan/profile.js";
 import { Backend } from "./backend.js";
 
 interface HostCode {
@@ -46,6 +47,10 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 
   readSync(storage: HostAllocation): Uint8Array {
     return storage.readSync();
+  }
+
+  profile(work: () => unknown): Promise<Profile> {
+    return this.device.profile(work);
   }
 
   protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {

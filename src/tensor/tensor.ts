@@ -32,7 +32,18 @@ import * as E from "../graph/primitives/elementwise.js";
 import * as M from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
 import type { DeviceStorage } from "./backend.js";
-import { backendOf, broadcastNode, castNode, checkOneDevice, derive, makeNode, meet, reshapeNode } from "./build.js";
+import {
+  backendOf,
+  broadcastNode,
+  castNode,
+  checkOneDevice,
+  derive,
+  makeNode,
+  meet,
+  reshapeNode,
+  storedNode,
+} from "./build.js";
+import { backendFor } from "./devices.js";
 
 /** What stands where a tensor may: a tensor, or a JavaScript value that takes the dtype of the tensor it meets. */
 export type Operand = Tensor | Scalar;
@@ -47,6 +58,23 @@ export interface ReduceOptions {
 /** Nested arrays of scalars. */
 export type Nested<T> = T | Nested<T>[];
 
+/** The dtype of floats: what true division and exp give. */
+export type FloatOf<D extends DType> = DType extends D
+  ? DType
+  : D extends "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64"
+    ? "f32"
+    : D;
+/** The dtype sums are made in: narrow integers are widened. */
+export type SumOf<D extends DType> = DType extends D
+  ? DType
+  : D extends "bool" | "i8" | "i16"
+    ? "i32"
+    : D extends "u8" | "u16"
+      ? "u32"
+      : D;
+/** The dtype of two operands as far as types can tell: equal ones stay, a JavaScript value takes the tensor's. */
+export type Meeting<D extends DType, O> = O extends Tensor<infer E> ? ([D, E] extends [E, D] ? D : DType) : D;
+
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
 
@@ -54,6 +82,7 @@ export class Tensor<D extends DType = DType> {
   constructor(node: Node) {
     this.current = node;
     node.handles++;
+    tracked?.push(this as unknown as Tensor);
   }
 
   /** @internal */
@@ -126,6 +155,16 @@ export class Tensor<D extends DType = DType> {
     return nest(this.dataSync(), this.dtype, this.shape) as Nested<ScalarOf<D>>;
   }
 
+  /** The same values on another device. The tensor itself when it is there already. */
+  to(device: string): Tensor<D> {
+    const target = backendFor(device);
+    if (target === backendOf(this.node)) return this;
+    const from = backendOf(this.node);
+    from.realize([this.node]);
+    const bytes = from.readSync(this.node.storage as DeviceStorage);
+    return new Tensor<D>(storedNode(target, bytes, this.shape, this.dtype));
+  }
+
   /** Starts computing this tensor without waiting for it. */
   realize(): this {
     backendOf(this.node).realize([this.node]);
@@ -158,33 +197,33 @@ export class Tensor<D extends DType = DType> {
 
   // ------------------------------------------------------------------------------------------------ arithmetic
 
-  add(other: Operand): Tensor {
-    return this.binary(E.add, other);
+  add<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.add, other) as Tensor<Meeting<D, O>>;
   }
-  sub(other: Operand): Tensor {
-    return this.binary(E.sub, other);
+  sub<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.sub, other) as Tensor<Meeting<D, O>>;
   }
-  mul(other: Operand): Tensor {
-    return this.binary(E.mul, other);
+  mul<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.mul, other) as Tensor<Meeting<D, O>>;
   }
   /** True division: integers become floats first. */
-  div(other: Operand): Tensor {
-    return this.binary(E.div, other, true);
+  div<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>> {
+    return this.binary(E.div, other, true) as Tensor<FloatOf<Meeting<D, O>>>;
   }
-  pow(other: Operand): Tensor {
-    return this.binary(E.pow, other, true);
+  pow<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>> {
+    return this.binary(E.pow, other, true) as Tensor<FloatOf<Meeting<D, O>>>;
   }
-  maximum(other: Operand): Tensor {
-    return this.binary(E.maximum, other);
+  maximum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.maximum, other) as Tensor<Meeting<D, O>>;
   }
-  minimum(other: Operand): Tensor {
-    return this.binary(E.minimum, other);
+  minimum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.minimum, other) as Tensor<Meeting<D, O>>;
   }
   neg(): Tensor<D> {
     return this.unary(E.neg) as Tensor<D>;
   }
-  abs(): Tensor {
-    return this.unary(E.abs);
+  abs(): Tensor<D> {
+    return this.unary(E.abs) as Tensor<D>;
   }
   sign(): Tensor<D> {
     return this.unary(E.sign) as Tensor<D>;
@@ -192,14 +231,14 @@ export class Tensor<D extends DType = DType> {
   square(): Tensor<D> {
     return this.unary(E.square) as Tensor<D>;
   }
-  reciprocal(): Tensor {
-    return this.unary(E.reciprocal, true);
+  reciprocal(): Tensor<FloatOf<D>> {
+    return this.unary(E.reciprocal, true) as Tensor<FloatOf<D>>;
   }
-  sqrt(): Tensor {
-    return this.unary(E.sqrt, true);
+  sqrt(): Tensor<FloatOf<D>> {
+    return this.unary(E.sqrt, true) as Tensor<FloatOf<D>>;
   }
-  rsqrt(): Tensor {
-    return this.unary(E.rsqrt, true);
+  rsqrt(): Tensor<FloatOf<D>> {
+    return this.unary(E.rsqrt, true) as Tensor<FloatOf<D>>;
   }
   floor(): Tensor<D> {
     return this.rounded(E.floor);
@@ -213,53 +252,53 @@ export class Tensor<D extends DType = DType> {
   round(): Tensor<D> {
     return this.rounded(E.round);
   }
-  exp(): Tensor {
-    return this.unary(E.exp, true);
+  exp(): Tensor<FloatOf<D>> {
+    return this.unary(E.exp, true) as Tensor<FloatOf<D>>;
   }
-  exp2(): Tensor {
-    return this.unary(E.exp2, true);
+  exp2(): Tensor<FloatOf<D>> {
+    return this.unary(E.exp2, true) as Tensor<FloatOf<D>>;
   }
-  expm1(): Tensor {
-    return this.unary(E.expm1, true);
+  expm1(): Tensor<FloatOf<D>> {
+    return this.unary(E.expm1, true) as Tensor<FloatOf<D>>;
   }
-  log(): Tensor {
-    return this.unary(E.log, true);
+  log(): Tensor<FloatOf<D>> {
+    return this.unary(E.log, true) as Tensor<FloatOf<D>>;
   }
-  log2(): Tensor {
-    return this.unary(E.log2, true);
+  log2(): Tensor<FloatOf<D>> {
+    return this.unary(E.log2, true) as Tensor<FloatOf<D>>;
   }
-  log10(): Tensor {
-    return this.unary(E.log10, true);
+  log10(): Tensor<FloatOf<D>> {
+    return this.unary(E.log10, true) as Tensor<FloatOf<D>>;
   }
-  log1p(): Tensor {
-    return this.unary(E.log1p, true);
+  log1p(): Tensor<FloatOf<D>> {
+    return this.unary(E.log1p, true) as Tensor<FloatOf<D>>;
   }
-  sin(): Tensor {
-    return this.unary(E.sin, true);
+  sin(): Tensor<FloatOf<D>> {
+    return this.unary(E.sin, true) as Tensor<FloatOf<D>>;
   }
-  cos(): Tensor {
-    return this.unary(E.cos, true);
+  cos(): Tensor<FloatOf<D>> {
+    return this.unary(E.cos, true) as Tensor<FloatOf<D>>;
   }
-  tan(): Tensor {
-    return this.unary(E.tan, true);
+  tan(): Tensor<FloatOf<D>> {
+    return this.unary(E.tan, true) as Tensor<FloatOf<D>>;
   }
-  sinh(): Tensor {
-    return this.unary(E.sinh, true);
+  sinh(): Tensor<FloatOf<D>> {
+    return this.unary(E.sinh, true) as Tensor<FloatOf<D>>;
   }
-  cosh(): Tensor {
-    return this.unary(E.cosh, true);
+  cosh(): Tensor<FloatOf<D>> {
+    return this.unary(E.cosh, true) as Tensor<FloatOf<D>>;
   }
-  tanh(): Tensor {
-    return this.unary(E.tanh, true);
+  tanh(): Tensor<FloatOf<D>> {
+    return this.unary(E.tanh, true) as Tensor<FloatOf<D>>;
   }
-  sigmoid(): Tensor {
-    return this.unary(E.sigmoid, true);
+  sigmoid(): Tensor<FloatOf<D>> {
+    return this.unary(E.sigmoid, true) as Tensor<FloatOf<D>>;
   }
-  softplus(): Tensor {
-    return this.unary(E.softplus, true);
+  softplus(): Tensor<FloatOf<D>> {
+    return this.unary(E.softplus, true) as Tensor<FloatOf<D>>;
   }
-  relu(): Tensor {
-    return this.maximum(0);
+  relu(): Tensor<D> {
+    return this.maximum(0) as Tensor<D>;
   }
   clip(low: Operand, high: Operand): Tensor {
     return this.maximum(low).minimum(high);
@@ -297,23 +336,23 @@ export class Tensor<D extends DType = DType> {
   logicalNot(): Tensor<"bool"> {
     return this.cast("bool").unary(E.not) as Tensor<"bool">;
   }
-  bitwiseAnd(other: Operand): Tensor {
-    return this.binary(E.and, other);
+  bitwiseAnd<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.and, other) as Tensor<Meeting<D, O>>;
   }
-  bitwiseOr(other: Operand): Tensor {
-    return this.binary(E.or, other);
+  bitwiseOr<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.or, other) as Tensor<Meeting<D, O>>;
   }
-  bitwiseXor(other: Operand): Tensor {
-    return this.binary(E.xor, other);
+  bitwiseXor<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.xor, other) as Tensor<Meeting<D, O>>;
   }
   bitwiseNot(): Tensor<D> {
     return this.unary(E.not) as Tensor<D>;
   }
-  leftShift(other: Operand): Tensor {
-    return this.binary(E.shiftLeft, other);
+  leftShift<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.shiftLeft, other) as Tensor<Meeting<D, O>>;
   }
-  rightShift(other: Operand): Tensor {
-    return this.binary(E.shiftRight, other);
+  rightShift<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
+    return this.binary(E.shiftRight, other) as Tensor<Meeting<D, O>>;
   }
   isNaN(): Tensor<"bool"> {
     return this.unary(E.isNan) as Tensor<"bool">;
@@ -328,11 +367,11 @@ export class Tensor<D extends DType = DType> {
 
   // ------------------------------------------------------------------------------------------------ reductions
 
-  sum(options: ReduceOptions = {}): Tensor {
-    return this.reduce(R.sum, "sum", options);
+  sum(options: ReduceOptions = {}): Tensor<SumOf<D>> {
+    return this.reduce(R.sum, "sum", options) as Tensor<SumOf<D>>;
   }
-  prod(options: ReduceOptions = {}): Tensor {
-    return this.reduce(R.product, "prod", options);
+  prod(options: ReduceOptions = {}): Tensor<SumOf<D>> {
+    return this.reduce(R.product, "prod", options) as Tensor<SumOf<D>>;
   }
   max(options: ReduceOptions = {}): Tensor<D> {
     return this.reduce(R.max, "max", options) as Tensor<D>;
@@ -347,24 +386,24 @@ export class Tensor<D extends DType = DType> {
     return this.cast("bool").reduce(R.any, "any", options) as Tensor<"bool">;
   }
 
-  mean(options: ReduceOptions = {}): Tensor {
+  mean(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
     const floats = this.asFloat();
-    return floats.sum(options).div(this.reducedCount("mean", options));
+    return floats.sum(options).div(this.reducedCount("mean", options)) as unknown as Tensor<FloatOf<D>>;
   }
 
   /** Mean of squared deviations; `correction: 1` divides by n - 1. */
-  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor {
+  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
     const deviation = this.asFloat().sub(this.mean({ ...options, keepDims: true }));
     const count = this.reducedCount("variance", options) - (options.correction ?? 0);
-    return deviation.square().sum(options).div(count);
+    return deviation.square().sum(options).div(count) as unknown as Tensor<FloatOf<D>>;
   }
 
-  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor {
-    return this.variance(options).sqrt();
+  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
+    return this.variance(options).sqrt() as unknown as Tensor<FloatOf<D>>;
   }
 
   /** log Σ exp, without overflow. */
-  logsumexp(options: ReduceOptions = {}): Tensor {
+  logsumexp(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
     const floats = this.asFloat();
     const largest = floats.max({ ...options, keepDims: true });
     // An infinite maximum must not be subtracted from itself.
@@ -375,14 +414,15 @@ export class Tensor<D extends DType = DType> {
       .sum({ ...options, keepDims: true })
       .log()
       .add(shift);
-    return options.keepDims ? total : total.reshape(reducedShape(this.shape, this.axesOf("logsumexp", options)));
+    const shape = reducedShape(this.shape, this.axesOf("logsumexp", options), options.keepDims);
+    return total.reshape(shape) as unknown as Tensor<FloatOf<D>>;
   }
 
-  softmax(options: { readonly axis?: number } = {}): Tensor {
+  softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
     const axis = options.axis ?? -1;
     const floats = this.asFloat();
     const powers = floats.sub(floats.max({ axis, keepDims: true })).exp();
-    return powers.div(powers.sum({ axis, keepDims: true }));
+    return powers.div(powers.sum({ axis, keepDims: true })) as unknown as Tensor<FloatOf<D>>;
   }
 
   // ------------------------------------------------------------------------------------------------ movement
@@ -576,6 +616,22 @@ export class Tensor<D extends DType = DType> {
 
   private movedBy(primitive: Parameters<typeof derive>[0], params: Parameters<typeof derive>[2]): Tensor<D> {
     return new Tensor<D>(derive(primitive, this.node, params));
+  }
+}
+
+/** Tensors made since a scope was entered; null outside scopes. */
+let tracked: Tensor[] | null = null;
+
+/** @internal Runs `work` and says which tensors it made. */
+export function trackTensors<T>(work: () => T): { result: T; made: Tensor[] } {
+  const outer = tracked;
+  const made: Tensor[] = [];
+  tracked = made;
+  try {
+    return { result: work(), made };
+  } finally {
+    tracked = outer;
+    outer?.push(...made);
   }
 }
 

@@ -7,6 +7,7 @@ import { rowsPerThread } from "../compiler/spirv/quads.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
+import type { Profile } from "../engines/vulkan/profile.js";
 import { Backend } from "./backend.js";
 
 export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
@@ -36,6 +37,10 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
 
   readSync(storage: DeviceBuffer): Uint8Array {
     return storage.readSync();
+  }
+
+  profile(work: () => unknown): Promise<Profile> {
+    return this.device.profile(work);
   }
 
   protected dispatch({ kernel, code }: Step<Pipeline>, memory: readonly DeviceBuffer[]): void {

@@ -535,10 +535,10 @@ test("variables that have a say are listed", () => {
   assert.deepEqual(findings.at(-1)?.details, ["VK_LOADER_DRIVERS_DISABLE=*nvidia*"]);
 });
 
-test("the verdict without a device is frank about the CPU engine", () => {
+test("the verdict without a device names the CPU engine", () => {
   const { ok, text } = verdict({ ...healthy, listing: devices() });
   assert.equal(ok, false);
-  assert.match(text, /the CPU engine, which will need none of the above, is not built yet/);
+  assert.match(text, /Tensors run on the CPU engine, which needs none of the above/);
 });
 
 test("the verdict follows PUMICE_DEVICE", () => {

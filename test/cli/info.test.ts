@@ -50,7 +50,7 @@ test("without a loader info says how to get one, without a stack trace", () => {
   assert.equal(json.code, 1);
   const { devices, chosen, error } = JSON.parse(json.stdout);
   assert.deepEqual(devices, []);
-  assert.equal(chosen.device, null);
+  assert.equal(chosen.device, "cpu");
   assert.match(error, /No Vulkan loader/);
 });
 
@@ -93,19 +93,25 @@ const choices: [
     "vulkan:1",
     /only GPU that can be used/,
   ],
-  ["no software device unless asked for", [software], undefined, null, /used only when asked for.*CPU engine/],
   [
-    "no refused device",
+    "the CPU rather than a software device",
+    [software],
+    undefined,
+    "cpu",
+    /only software Vulkan.*used only when asked for/,
+  ],
+  [
+    "the CPU rather than a refused device",
     [device(0, "discrete", "its driver is old")],
     undefined,
-    null,
+    "cpu",
     /discrete 0 cannot be used: its driver is old/,
   ],
-  ["nothing where there is nothing", [], undefined, null, /No Vulkan device was found.*doctor/],
+  ["the CPU where there is nothing else", [], undefined, "cpu", /no Vulkan device was found.*doctor/],
   ["an empty PUMICE_DEVICE counts as none", [discrete], "", "vulkan:0", /only GPU/],
   ["PUMICE_DEVICE=vulkan takes the best GPU", [discrete, software], "vulkan", "vulkan:0", /asks for the best/],
   ["PUMICE_DEVICE=vulkan takes software where it is alone", [software], "vulkan", "vulkan:2", /asks for the best/],
-  ["PUMICE_DEVICE=vulkan without a device", [], "vulkan", null, /asks for Vulkan\. No Vulkan device/],
+  ["PUMICE_DEVICE=vulkan without a device", [], "vulkan", null, /asks for Vulkan, but no Vulkan device/],
   ["PUMICE_DEVICE=vulkan:1 takes that one", [discrete, integrated], "vulkan:1", "vulkan:1", /asks for it/],
   ["PUMICE_DEVICE=vulkan:7 is not there", [discrete], "vulkan:7", null, /not there: there are vulkan:0 \(discrete 0\)/],
   [
@@ -115,7 +121,7 @@ const choices: [
     null,
     /cannot be used: too old/,
   ],
-  ["PUMICE_DEVICE=cpu is the CPU engine", [discrete], "cpu", "cpu", /does not have yet/],
+  ["PUMICE_DEVICE=cpu is the CPU engine", [discrete], "cpu", "cpu", /asks for it/],
   [
     "PUMICE_DEVICE=cuda names no device",
     [discrete],

@@ -26,6 +26,14 @@ test("reshaping there and back leaves the index as it was", () => {
   assert.deepEqual(through.map(text), ["i", "j"]);
 });
 
+test("joining three axes that one was split into leaves the index as it was", () => {
+  const space = new IndexSpace();
+  const k = space.variable("k", 24);
+  const other = space.variable("j", 7);
+  const parts = unravel(space, k, [2, 4, 3]);
+  assert.equal(text(ravel([other, ...parts], [7, 2, 4, 3])), "k + 24*j");
+});
+
 test("an axis that splits evenly needs no division", () => {
   const space = new IndexSpace();
   const [i, j] = [space.variable("i", 5), space.variable("j", 12)];

@@ -12,6 +12,9 @@ import "../../src/tensor/methods/index.js";
 import type { Tensor } from "../../src/tensor/tensor.js";
 import { type Random, randomFrom } from "./random.js";
 
+// Tests never write to the user's cache folder.
+process.env.PUMICE_CACHE ??= "off";
+
 /** The devices to test: one of each kind. */
 export function testDevices(): string[] {
   const named = process.env.PUMICE_TEST_DEVICES;

@@ -77,7 +77,7 @@ describeOnTensorDevices("sort and argsort", () => {
     }
   });
 
-  for (const extent of [1, 2, 8, 9, 16, 17, 31, 127, 1000, 4099]) {
+  for (const extent of [1, 2, 8, 9, 17, 4099]) {
     test(`rows of ${extent}`, () => {
       const rows = extent > 500 ? 2 : 7;
       const plain = { shape: [rows, extent], values: sampleValues("i32", rows * extent, 32) };
@@ -158,8 +158,6 @@ describeOnTensorDevices("searchSorted", () => {
     test(`of ${dtype}, both sides`, () => {
       const table = sorted(sampleValues(dtype, 29, 36, true));
       const wanted = sampleValues(dtype, 40, 37, true);
-      const rank = order([...table, ...wanted]);
-      assert.equal(rank.length, 69);
       const isBefore = (a: number, b: number) => (Number.isNaN(b) ? !Number.isNaN(a) : a < b);
       const [t, w] = [
         toTensor({ shape: [29], values: table }, dtype),

@@ -1,9 +1,10 @@
 /**
  * asin, acos, atan and atan2.
  *
- * atan2 folds its arguments into 0 <= a <= b and takes t = a / b, or (a - b) / (a + b) plus pi/4 when a / b is past
- * tan(pi/8): one division, |t| <= 0.414, atan(t) = t + t³ P(t²). The octants are undone by adding a multiple of pi/4 in
- * two parts. atan(x) is the same with b = 1.
+ * atan2 folds its arguments into 0 <= a <= b and takes t = a / b, or (a - b) / (a + b) plus pi/4 when that is past 1/2:
+ * one division, |t| <= 1/2, atan(t) = t + t³ P(t²). The octants are undone by adding a multiple of pi/4 in two parts.
+ * (Half is more than the usual tan(pi/8), but there the rounding errors of a - b and a + b would weigh more.) atan(x)
+ * is the same with b = 1.
  *
  * asin and acos use x + x³ P(x²) up to 1/2 and asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)) beyond (as in fdlibm and
  * Cephes; the coefficients are our own).
@@ -15,13 +16,16 @@ import { polynomial } from "./polynomial.js";
 import { halfPi } from "./range-reduction.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
-/** (atan(t) - t) / t³ in t² for |t| <= tan(pi/8): atan is right to 2^-30.4 and 2^-59.4. */
+/** (atan(t) - t) / t³ in t² for |t| <= 1/2: atan is right to 2^-31.7 and 2^-62.0. */
 const atanCoefficients = {
-  f32: [-0.33333316445350647, 0.1999852955341339, -0.14244428277015686, 0.10599461942911148, -0.060907959938049316],
+  f32: [
+    -0.333333283662796, 0.19999554753303528, -0.14273107051849365, 0.10948407649993896, -0.0800904855132103,
+    0.03904152661561966,
+  ],
   f64: [
-    -0.3333333333333319, 0.19999999999952459, -0.14285714280099418, 0.11111110779201672, -0.09090897648484769,
-    0.07692058458672862, -0.0666308582155658, 0.058477672095965966, -0.05038794992954809, 0.03805250296337755,
-    -0.017894867951889378,
+    -0.33333333333333315, 0.19999999999993787, -0.14285714285001028, 0.11111111070200584, -0.09090907710250332,
+    0.07692277732486365, -0.06666226127867286, 0.05877825066832993, -0.05230099702921864, 0.04589738344636581,
+    -0.037125117436484306, 0.02366332113585262, -0.00837053081481684,
   ],
 } as const;
 
@@ -44,8 +48,6 @@ const threeQuarterPi = {
   f64: { high: 2.356194490192345, low: 9.184850993605148e-17 },
 } as const;
 
-const tanOfEighthPi = Math.SQRT2 - 1;
-
 /** base + atan(t), with the base in two parts; base.high is zero or at least |t|. */
 function addAtan<V>(k: ScalarOps<V>, base: Pair<V>, t: V, type: FloatType): V {
   const square = k.mul(t, t);
@@ -65,14 +67,14 @@ export function atan<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const bounded = select(gt(magnitude, c(2 ** 60)), c(2 ** 60), magnitude);
   const smaller = select(isLarge, one, bounded);
   const larger = select(isLarge, bounded, one);
-  const isPastEighth = gt(smaller, k.mul(larger, c(tanOfEighthPi)));
-  const numerator = select(isPastEighth, sub(smaller, larger), smaller);
-  const denominator = select(isPastEighth, add(smaller, larger), larger);
+  const isDiagonal = gt(smaller, k.mul(larger, c(0.5)));
+  const numerator = select(isDiagonal, sub(smaller, larger), smaller);
+  const denominator = select(isDiagonal, add(smaller, larger), larger);
   const t = divideNormal(k, numerator, denominator, type);
 
   const base = {
-    high: select(isPastEighth, c(high / 2), select(isLarge, c(high), c(0))),
-    low: select(isPastEighth, c(low / 2), select(isLarge, c(low), c(0))),
+    high: select(isDiagonal, c(high / 2), select(isLarge, c(high), c(0))),
+    low: select(isDiagonal, c(low / 2), select(isLarge, c(low), c(0))),
   };
   const result = addAtan(k, base, select(isLarge, k.neg(t), t), type);
   // A tiny argument is its own arctangent, also when it is -0 or denormal; NaN is not below anything and stays NaN.
@@ -99,14 +101,14 @@ export function atan2<V>(k: ScalarOps<V>, y: V, x: V, type: FloatType): V {
   const a = select(isInfinite, ratioOfInfinities, mul(smaller, scale));
   const b = select(or(isInfinite, eq(larger, zero)), one, mul(larger, scale));
 
-  const isPastEighth = gt(a, mul(b, c(tanOfEighthPi)));
-  const numerator = select(isPastEighth, sub(a, b), a);
-  const denominator = select(isPastEighth, add(a, b), b);
+  const isDiagonal = gt(a, mul(b, c(0.5)));
+  const numerator = select(isDiagonal, sub(a, b), a);
+  const denominator = select(isDiagonal, add(a, b), b);
   const t = divide(k, numerator, denominator, type);
 
   const base = (diagonalRight: number, diagonalLeft: number, up: number, left: number) => {
     const diagonal = select(isLeft, c(diagonalLeft), c(diagonalRight));
-    return select(isPastEighth, diagonal, select(isSteep, c(up), select(isLeft, c(left), zero)));
+    return select(isDiagonal, diagonal, select(isSteep, c(up), select(isLeft, c(left), zero)));
   };
   const turned = {
     high: base(high / 2, three.high, high, high * 2),

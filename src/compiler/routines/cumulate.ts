@@ -147,10 +147,13 @@ function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSetti
   const target = k.buffer(isOfTotals ? wide : dtype, true);
   const targetSegment = isOfTotals && hasSegments ? k.buffer("i32", true) : -1;
 
-  const within = k.binary("irem", k.row, i(inner));
-  const outside = k.binary("idiv", k.row, i(inner));
-  const chunk = k.binary("irem", outside, i(chunks));
-  const block = k.binary("idiv", outside, i(chunks));
+  // The row is block, chunk, place within; what has one value needs no division.
+  const split = (x: Value, by: number, rest: number): [quotient: Value, remainder: Value] => {
+    if (rest === 1) return [i(0), x];
+    return by === 1 ? [x, i(0)] : [k.binary("idiv", x, i(by)), k.binary("irem", x, i(by))];
+  };
+  const [outside, within] = split(k.row, inner, outer * chunks);
+  const [block, chunk] = split(outside, chunks, outer);
   const first = k.binary("mul", chunk, i(chunkLength));
   const isRagged = chunks * chunkLength > extent;
 

@@ -33,8 +33,9 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
     return m.bufferPointer(type, isWritten ? {} : { writable: false });
   });
   const isInline = pointers.length <= INLINE_BUFFERS;
-  const table = m.bufferPointer(m.u64, { writable: false });
-  const fields = isInline ? pointers.map((type, i) => [`b${i}`, type] as const) : [["table", table] as const];
+  const fields = isInline
+    ? pointers.map((type, i) => [`b${i}`, type] as const)
+    : [["table", m.bufferPointer(m.u64, { writable: false })] as const];
   const push = m.pushConstants(fields) as Readonly<Record<string, Ref>>;
   const shared = new Map<string, Ref>();
   const sharedFor: SharedMemory = (purpose, type) => {
@@ -392,8 +393,9 @@ function roundToBrain(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
   return f.select(f.isNan(x), quiet, rounded);
 }
 
+/** Types are asked for one by one: naming a type makes the module require it of the device. */
 function valueType(m: ModuleBuilder, type: IRType): ScalarType {
-  return { bool: m.bool, i32: m.i32, u32: m.u32, i64: m.i64, u64: m.u64, f32: m.f32, f64: m.f64 }[type];
+  return m[type];
 }
 
 function bitsType(m: ModuleBuilder, dtype: DType): ScalarType {
@@ -411,17 +413,6 @@ function storageType(m: ModuleBuilder, dtype: DType): ScalarType {
     case "c128":
       throw new UnsupportedError(`${dtype} is stored as pairs of floats and read one half at a time`);
     default:
-      return {
-        i8: m.i8,
-        i16: m.i16,
-        i32: m.i32,
-        i64: m.i64,
-        u16: m.u16,
-        u32: m.u32,
-        u64: m.u64,
-        f16: m.f16,
-        f32: m.f32,
-        f64: m.f64,
-      }[dtype];
+      return m[dtype];
   }
 }

@@ -114,10 +114,12 @@ class BodyWriter {
 
   private keepResult(node: Node): void {
     if (node.type === "none") return;
-    if (node.uses === 0) {
+    if (node.uses === 0 && !isWait(node)) {
       this.out.byte(CONTROL.drop);
       return;
     }
+    // V8's baseline compiler (seen in 11.3) loses track of a register when the result of a wait is dropped, and the next
+    // wait in the loop lasts for ever. Setting a local that nobody reads is as good.
     node.slot = this.locals.take(node.type);
     node.remaining = node.uses;
     this.localSet(node.slot);
@@ -283,4 +285,8 @@ class BodyWriter {
       this.out.unsigned(opcode & 0xff);
     } else this.out.byte(opcode);
   }
+}
+
+function isWait({ step }: Node): boolean {
+  return step.kind === "instruction" && step.instruction.name.startsWith("memory.atomic.wait");
 }

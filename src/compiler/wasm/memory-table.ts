@@ -49,11 +49,7 @@ export const LANE_STORE = {
   },
 } as const;
 
-/**
- * Sequentially consistent accesses of shared memory. Their addresses must be aligned, or they trap. The address of a wait
- * should not be a constant: V8's baseline compiler (seen in 11.3) then loses track of a register, and the next wait in a
- * loop may last for ever.
- */
+/** Sequentially consistent accesses of shared memory. Their addresses must be aligned, or they trap. */
 // biome-ignore format: a table of numbers reads best in rows
 export const ATOMIC = {
   "ii>i": {

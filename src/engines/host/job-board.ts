@@ -62,7 +62,7 @@ export class JobBoard {
     Atomics.store(words, NEXT, 0);
     const number = (Atomics.load(words, STATE) >> NUMBER_SHIFT) + 1;
     Atomics.store(words, STATE, (number << NUMBER_SHIFT) | OPEN);
-    this.wake();
+    this.wake(limit);
   }
 
   /** Lets nobody else in. */
@@ -90,20 +90,20 @@ export class JobBoard {
     return Atomics.load(this.words, DEAD);
   }
 
-  /** Has every worker look into its mail. */
-  announceMail(): void {
+  /** Has workers look into their mail: when they next have something to do, or at once. */
+  announceMail(isUrgent = false): void {
     Atomics.add(this.words, MAIL, 1);
-    this.wake();
+    if (isUrgent) this.wake(Infinity);
   }
 
   stop(): void {
     Atomics.store(this.words, STOP, 1);
-    this.wake();
+    this.wake(Infinity);
   }
 
-  private wake(): void {
+  private wake(count: number): void {
     Atomics.add(this.words, WAKE, 1);
-    if (Atomics.load(this.words, SLEEPING) > 0) Atomics.notify(this.words, WAKE);
+    if (count > 0 && Atomics.load(this.words, SLEEPING) > 0) Atomics.notify(this.words, WAKE, count);
   }
 
   // ---------------------------------------------------------------------------------------------- workers

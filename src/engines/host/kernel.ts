@@ -8,7 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { ArgumentError, FormatError, UnsupportedError } from "../../core/errors.js";
-import { WebAssembly, type WasmMemory, type WasmModule } from "../../core/webassembly.js";
+import { type WasmMemory, type WasmModule, WebAssembly } from "../../core/webassembly.js";
 import { asBytes, type ByteSource } from "../vulkan/buffer.js";
 import { HostAllocation } from "./allocation.js";
 import type { HostDevice } from "./device.js";

@@ -6,7 +6,7 @@
  * never shrinks. A memory takes address space for all it may become, so those of closed devices are used again.
  */
 import { OutOfMemoryError } from "../../core/errors.js";
-import { WebAssembly, type WasmMemory } from "../../core/webassembly.js";
+import { type WasmMemory, WebAssembly } from "../../core/webassembly.js";
 import { debug } from "../vulkan/debug.js";
 import { type Chunk, newChunk, roundToClass, Suballocator } from "../vulkan/suballocator.js";
 

@@ -12,7 +12,7 @@ import { ArgumentError, DeviceError } from "../../core/errors.js";
 import type { WasmMemory, WasmModule } from "../../core/webassembly.js";
 import { debug } from "../vulkan/debug.js";
 import { JobBoard, MAX_WORKERS, type RunFunction, spin, work } from "./job-board.js";
-import type { Letter, Report, WorkerData } from "./worker.js";
+import type { Fault, Letter, Report, WorkerData } from "./worker.js";
 
 /** A kernel as workers get to know it. */
 export interface SharedKernel {
@@ -28,6 +28,7 @@ interface Member {
   readonly worker: Worker;
   readonly port: MessagePort;
   readonly knows: Set<number>;
+  hasStarted: boolean;
   /** The operating system's name for the thread, where there is one. */
   thread: string | null;
 }
@@ -36,6 +37,8 @@ interface Member {
 const SPIN_MICROSECONDS = 50;
 /** How often the main thread looks whether the workers it waits for still exist. */
 const CHECK_MILLISECONDS = 100;
+
+const MAX_STILLBORN = 3;
 
 /** Threads to use, the main one included: PUMICE_THREADS, or as many as the machine can run at once. */
 export function defaultThreads(): number {
@@ -52,6 +55,8 @@ export class ThreadPool {
   private readonly ids = new WeakMap<SharedKernel, number>();
   private nextId = 1;
   private deaths = 0;
+  /** Workers that ended before they could begin. */
+  private stillborn = 0;
   restarts = 0;
 
   get workers(): number {
@@ -60,10 +65,10 @@ export class ThreadPool {
 
   /** Runs rows 0 to `length` in chunks on up to `threads` threads. Returns when all is done, or throws. */
   run(kernel: SharedKernel, args: number, length: number, chunk: number, threads: number): void {
-    this.ensureWorkers(threads - 1);
-    const id = this.introduce(kernel, threads - 1);
     const { board } = this;
-    board.open({ kernel: id, args, length, chunk, limit: threads - 1 });
+    const helpers = Math.min(threads, Math.ceil(length / chunk)) - 1;
+    this.ensureWorkers(threads - 1);
+    board.open({ kernel: this.introduce(kernel), args, length, chunk, limit: helpers });
     let failure: unknown;
     try {
       work(board, kernel.run, args, length, chunk);
@@ -85,7 +90,8 @@ export class ThreadPool {
       post(member, { kind: "forget", ids });
       for (const id of ids) member.knows.delete(id);
     }
-    this.board.announceMail();
+    // They hold on to the memory of a device that was closed.
+    this.board.announceMail(true);
   }
 
   /** Ends the workers; the next large job starts new ones. */
@@ -97,7 +103,7 @@ export class ThreadPool {
   }
 
   /** @internal For tests: how each worker is to go down in its next job. */
-  injectFault(how: "exit" | "throw"): void {
+  injectFault(how: Fault): void {
     for (const member of this.members) post(member, { kind: "fault", how });
     this.board.announceMail();
   }
@@ -107,8 +113,20 @@ export class ThreadPool {
     await Promise.all(this.members.map(({ worker }) => worker.terminate()));
   }
 
+  /** Where threads are forbidden, or their script was not installed along, this thread does the work alone. */
   private ensureWorkers(count: number): void {
-    while (this.members.length < count) this.members.push(this.startWorker());
+    while (this.members.length < count && this.stillborn < MAX_STILLBORN) {
+      try {
+        this.members.push(this.startWorker());
+      } catch (error) {
+        this.giveUp(error as Error);
+      }
+    }
+  }
+
+  private giveUp(reason: Error): void {
+    this.stillborn = MAX_STILLBORN;
+    process.emitWarning(`Pumice cannot start worker threads, so kernels run on one: ${reason.message}`);
   }
 
   private startWorker(): Member {
@@ -123,32 +141,37 @@ export class ThreadPool {
     });
     worker.unref();
     port1.unref();
-    const member: Member = { worker, port: port1, knows: new Set(), thread: null };
-    worker.on("error", (error) => debug(1, () => `a worker thread failed: ${error.message}`));
-    worker.on("exit", () => this.lose(member));
+    const member: Member = { worker, port: port1, knows: new Set(), hasStarted: false, thread: null };
+    let reason = new Error("they end at once");
+    worker.on("error", (error) => {
+      reason = error as Error;
+      debug(1, () => `a worker thread failed: ${reason.message}`);
+    });
+    worker.on("exit", () => this.lose(member, reason));
     debug(2, () => `started worker thread ${this.members.length + 1}`);
     return member;
   }
 
-  /** Between jobs a worker's end is no more than a place to fill. */
-  private lose(member: Member): void {
+  /** Between jobs a worker's end is no more than a place to fill, unless it never began. */
+  private lose(member: Member, reason: Error): void {
     const at = this.members.indexOf(member);
     if (at < 0) return;
+    this.readReports();
+    if (!member.hasStarted && ++this.stillborn >= MAX_STILLBORN) this.giveUp(reason);
     this.members.splice(at, 1);
     this.deaths = this.board.dead;
     member.port.close();
   }
 
   /** Sends the kernel to those workers that do not have it. */
-  private introduce(kernel: SharedKernel, count: number): number {
+  private introduce(kernel: SharedKernel): number {
     let id = this.ids.get(kernel);
     if (id === undefined) {
       id = this.nextId++;
       this.ids.set(kernel, id);
     }
     let isNew = false;
-    for (let i = 0; i < count; i++) {
-      const member = this.members[i] as Member;
+    for (const member of this.members) {
       if (member.knows.has(id)) continue;
       const { module, memory, entry } = kernel;
       post(member, { kind: "kernel", id, module, memory, entry });
@@ -203,7 +226,10 @@ export class ThreadPool {
       for (let r = receiveMessageOnPort(member.port); r; r = receiveMessageOnPort(member.port)) {
         const report = r.message as Report;
         if (report.kind === "failure") failures.push(report);
-        else member.thread = report.id;
+        else {
+          member.hasStarted = true;
+          member.thread = report.id;
+        }
       }
     }
     return failures;

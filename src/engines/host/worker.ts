@@ -4,7 +4,7 @@
  */
 import { readlinkSync } from "node:fs";
 import { type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { WebAssembly, type WasmMemory, type WasmModule } from "../../core/webassembly.js";
+import { type WasmMemory, type WasmModule, WebAssembly } from "../../core/webassembly.js";
 import { JobBoard, type RunFunction, spin, work } from "./job-board.js";
 
 /** What a worker starts with. */
@@ -26,7 +26,10 @@ export type Letter =
     }
   | { readonly kind: "forget"; readonly ids: readonly number[] }
   /** For tests: how to go down in the next job. */
-  | { readonly kind: "fault"; readonly how: "exit" | "throw" };
+  | { readonly kind: "fault"; readonly how: Fault };
+
+/** To exit, to exit without a word to anyone, or to throw. */
+export type Fault = "exit" | "vanish" | "throw";
 
 /** What a worker sends back: which thread it is, and how a kernel failed. */
 export type Report =
@@ -38,7 +41,7 @@ const board = new JobBoard(shared);
 const letters = new Map<number, Letter & { kind: "kernel" }>();
 const instances = new Map<number, RunFunction>();
 let mailRead = 0;
-let fault: "exit" | "throw" | null = null;
+let fault: Fault | null = null;
 
 function send(report: Report): void {
   port.postMessage(report);
@@ -76,7 +79,8 @@ function instanceOf(id: number): RunFunction | undefined {
 function help(): void {
   const job = board.join();
   if (!job) return;
-  if (fault === "exit") process.exit(1);
+  if (fault === "vanish") process.removeAllListeners("exit");
+  if (fault === "exit" || fault === "vanish") process.exit(1);
   try {
     if (fault === "throw") throw new Error("a fault was asked for");
     const run = instanceOf(job.kernel);

@@ -83,69 +83,63 @@ function withoutMasks(shape: readonly number[], items: readonly Item[], operatio
   });
 }
 
-interface Selection {
-  readonly selected: Tensor;
-  /** Whether every index is inside its axis; broadcasts with the selection. Null when that is certain. */
-  readonly isInside: Tensor | null;
+/** An indexed axis: the place on it, -1 outside, and the item it came from unless that is a number. */
+interface Indexed {
+  readonly axis: number;
+  readonly place: Tensor;
+  readonly item?: Item & { kind: "tensor" };
 }
 
-/** What items without masks select. */
+interface Selection {
+  readonly selected: Tensor;
+  /** Whether every index is inside its axis; broadcasts with the selection. */
+  readonly isInside: Tensor;
+}
+
+/** What items with index tensors among them, and without masks, select. */
 function select(x: Tensor, items: readonly Item[], operation: string): Selection {
-  const hasTensors = items.some(({ kind }) => kind === "tensor");
-  const isFancy = (item: Item) => item.kind === "tensor" || (hasTensors && item.kind === "index");
-  const ranges = items.filter((item) => item.kind !== "newAxis");
-  const range = (item: Item): [start: number, step: number, count: number] => {
-    if (item.kind === "slice") return [item.start, item.step, item.count];
-    if (item.kind === "index" && !hasTensors) return [item.index, 1, 1];
-    return [0, 1, x.shape[(item as { axis: number }).axis]];
-  };
-  const parts = ranges.map(range);
+  const parts = items.flatMap((item) => {
+    if (item.kind === "newAxis") return [];
+    return item.kind === "slice" ? [item] : [{ start: 0, step: 1, count: x.shape[item.axis] }];
+  });
   const sliced = new Tensor(
     derive(M.slice, x.node, {
-      start: parts.map(([start]) => start),
-      step: parts.map(([, step]) => step),
-      shape: parts.map(([, , count]) => count),
+      start: parts.map(({ start }) => start),
+      step: parts.map(({ step }) => step),
+      shape: parts.map(({ count }) => count),
     }),
   );
-  const kept = items.flatMap((item) => {
-    if (item.kind === "newAxis") return [1];
-    return item.kind === "index" && !hasTensors ? [] : [range(item)[2]];
-  });
-  const data = sliced.reshape(kept);
-  if (!hasTensors) return { selected: data, isInside: null };
+  let part = 0;
+  const data = sliced.reshape(items.map(({ kind }) => (kind === "newAxis" ? 1 : parts[part++].count)));
 
-  const axes = items.flatMap((item, i) => (isFancy(item) ? [i] : []));
-  const places = axes.map((i) => {
-    const item = items[i];
-    if (item.kind === "tensor") return placesIn(item.item, x.shape[item.axis], operation);
-    return scalarLike(x, (item as { index: number }).index, "i32");
+  const indexed = items.flatMap((item, axis): Indexed[] => {
+    if (item.kind === "index") return [{ axis, place: scalarLike(x, item.index, "i32") }];
+    return item.kind === "tensor" ? [{ axis, place: placesIn(item.item, x.shape[item.axis], operation), item }] : [];
   });
-  const common = broadcastShapes(`${operation}, index tensors`, ...places.map((place) => place.shape));
-  const first = axes[0];
-  const areNeighbours = axes.every((axis, i) => axis === first + i);
-  const at = areNeighbours ? first : 0;
-  // Outside is -1 here, which the gather holds inside: the nearest end is found from the index itself.
-  const held = axes.map((i, k) => {
-    const item = items[i];
-    if (item.kind !== "tensor") return places[k].broadcastTo(common);
-    return nearest(item.item, x.shape[item.axis]).broadcastTo(common);
-  });
+  const common = broadcastShapes(`${operation}, index tensors`, ...indexed.map(({ place }) => place.shape));
+  const axes = indexed.map(({ axis }) => axis);
+  const areNeighbours = axes.every((axis, i) => axis === axes[0] + i);
+  const at = areNeighbours ? axes[0] : 0;
+  const held = indexed.map(({ place, item }) =>
+    (item ? nearest(item.item, place, x.shape[item.axis]) : place).broadcastTo(common),
+  );
   const inputs = [data.node, ...held.map(({ node }) => node)];
   const selected = new Tensor(makeNode(M.gather, inputs, { axes, at }, backendOf(x.node)));
-  const rest = kept.length - axes.length;
-  const inside = places.map((place) => place.greaterEqual(0).broadcastTo(common));
-  const around = [...new Array(at).fill(1), ...common, ...new Array(rest - at).fill(1)];
+  const inside = indexed.map(({ place }) => place.greaterEqual(0).broadcastTo(common));
+  const around = [...new Array(at).fill(1), ...common, ...new Array(data.rank - axes.length - at).fill(1)];
   return { selected, isInside: inside.reduce((all, one) => all.logicalAnd(one)).reshape(around) };
 }
 
-/** Positions counted from the front; those outside become the nearest end. */
-function nearest(positions: Tensor, n: number): Tensor {
-  const place = placesIn(positions, n, "at");
+/** The places of positions, with the nearest end for those outside, which are -1. */
+function nearest(positions: Tensor, place: Tensor, n: number): Tensor {
   const isLow = positions.dtype.startsWith("u") ? scalarLike(positions, false, "bool") : positions.less(0);
   return where(place.less(0), where(isLow, scalarLike(place, 0), scalarLike(place, n - 1)), place);
 }
 
+const atRanges = Tensor.prototype.at as (this: Tensor, ...indices: IndexArgument[]) => Tensor;
+
 Tensor.prototype.at = function (this: Tensor, ...indices: IndexArgument<Tensor>[]): Tensor {
+  if (!indices.some(isTensor)) return atRanges.apply(this, indices as IndexArgument[]);
   return select(this, withoutMasks(this.shape, parse(this, indices, "at"), "at"), "at").selected;
 } as Tensor["at"];
 
@@ -218,7 +212,7 @@ function updateAt(
   const numbers = countingLike(x, sizeOf(lead)).reshape(lead);
   const { selected, isInside } = select(numbers, front, operation);
   const spread = broadcastValues(values, [...selected.shape, ...rest], operation);
-  const places = isInside ? where(isInside, selected, -1) : selected;
+  const places = where(isInside, selected, -1);
   const rows = x.reshape([sizeOf(lead), sizeOf(rest)]);
   const updates = spread.reshape([selected.size, sizeOf(rest)]);
   return scatterRows(rows, places.reshape([selected.size]), updates, options).reshape(x.shape);

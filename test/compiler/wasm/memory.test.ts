@@ -195,6 +195,14 @@ describe("atomics", () => {
   });
 });
 
+test("waits in a loop whose results nobody wants all end", () => {
+  const m = new ModuleBuilder();
+  m.export(
+    m.function("run", ["i32"], [], (f, rounds) => f.for(0, rounds, 1, () => void f.memory.atomic.wait32(64, 0, 1000n))),
+  );
+  start(m).exports.run?.(20);
+});
+
 describe("stretches of memory", () => {
   test("memory.fill and memory.copy, overlapping either way", () => {
     const m = new ModuleBuilder();

@@ -3,13 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { inspect } from "node:util";
 import { ModuleBuilder } from "../../../src/compiler/wasm/index.js";
-import {
-  ArgumentError,
-  DeviceError,
-  DisposedError,
-  FormatError,
-  UnsupportedError,
-} from "../../../src/core/errors.js";
+import { ArgumentError, DeviceError, DisposedError, FormatError, UnsupportedError } from "../../../src/core/errors.js";
 import { openHostDevice } from "../../../src/engines/host/device.js";
 import { countRows, kernel, nothing, scaleAndCount, traps } from "./kernels.js";
 
@@ -47,7 +41,12 @@ describe("running", () => {
     );
     for (const count of [1, 31, 32, 33, 5000]) {
       const out = device.alloc(4);
-      sum.run({ buffers: [out], args: Uint32Array.from({ length: count }, (_, i) => i + 1), length: count, grain: 1e9 });
+      sum.run({
+        buffers: [out],
+        args: Uint32Array.from({ length: count }, (_, i) => i + 1),
+        length: count,
+        grain: 1e9,
+      });
       assert.equal(new Uint32Array(out.readSync().buffer)[0], (count * (count + 1)) / 2);
     }
   });
@@ -86,9 +85,12 @@ describe("running", () => {
 
 describe("checks", () => {
   test("bytes that are no module", () => {
-    assert.throws(() => device.kernel(new Uint8Array([0, 1, 2, 3]), { name: "bad" }), (error) => {
-      return error instanceof FormatError && /^bad: not a valid WebAssembly module/.test(error.message);
-    });
+    assert.throws(
+      () => device.kernel(new Uint8Array([0, 1, 2, 3]), { name: "bad" }),
+      (error) => {
+        return error instanceof FormatError && /^bad: not a valid WebAssembly module/.test(error.message);
+      },
+    );
   });
 
   test("a module that breaks the contract", () => {
@@ -125,10 +127,13 @@ describe("a kernel that fails", () => {
   for (const [what, module] of Object.entries(traps)) {
     test(what, () => {
       const run = device.kernel(module, { name: "culprit" });
-      assert.throws(() => run.run({ args: new Uint32Array([0]), length: 1 }), (error) => {
-        assert.ok(error instanceof DeviceError);
-        return error.message.startsWith("culprit failed: ") && error.message.includes(what.split(" ")[0] as string);
-      });
+      assert.throws(
+        () => run.run({ args: new Uint32Array([0]), length: 1 }),
+        (error) => {
+          assert.ok(error instanceof DeviceError);
+          return error.message.startsWith("culprit failed: ") && error.message.includes(what.split(" ")[0] as string);
+        },
+      );
       const counts = device.alloc(8);
       device.kernel(countRows).run({ buffers: [counts], length: 2 });
       assert.deepEqual([...new Int32Array(counts.readSync().buffer)], [1, 1], "the device goes on");
@@ -144,10 +149,16 @@ describe("profile", () => {
       for (let i = 0; i < 3; i++) a.run({ length: 1 });
       b.run({ buffers: [counts], length: 1000 });
     });
-    assert.deepEqual(profile.events.map(({ name }) => name), ["a", "a", "a", "b"]);
+    assert.deepEqual(
+      profile.events.map(({ name }) => name),
+      ["a", "a", "a", "b"],
+    );
     assert.ok(profile.events.every(({ start, duration }) => start >= 0 && duration >= 0));
     assert.match(inspect(profile), /kernel +calls/);
-    await assert.rejects(device.profile(() => device.profile(() => {})), ArgumentError);
+    await assert.rejects(
+      device.profile(() => device.profile(() => {})),
+      ArgumentError,
+    );
     assert.equal((await device.profile(() => {})).events.length, 0);
   });
 

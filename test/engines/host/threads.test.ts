@@ -39,7 +39,10 @@ describe("splitting", () => {
       const length = 1 + random.below(20_000);
       const counts = device.alloc(4 * length);
       count.run({ buffers: [counts], length, grain: 1 + random.below(3000) });
-      assert.ok(integers(counts.readSync()).every((times) => times === 1), `round ${round}, length ${length}`);
+      assert.ok(
+        integers(counts.readSync()).every((times) => times === 1),
+        `round ${round}, length ${length}`,
+      );
       counts.dispose();
     }
     assert.ok(device.stats().threadedDispatches > 50);
@@ -91,7 +94,10 @@ describe("splitting", () => {
     void other.close();
     const counts = device.alloc(4 * 5000);
     device.kernel(countRows).run({ buffers: [counts], length: 5000, grain: 100 });
-    assert.ok(integers(counts.readSync()).every((times) => times === 1), "closing one leaves the others be");
+    assert.ok(
+      integers(counts.readSync()).every((times) => times === 1),
+      "closing one leaves the others be",
+    );
   });
 
   test("workers see memory that grew after they met the kernel", async () => {
@@ -130,25 +136,28 @@ describe("failing on several threads", () => {
 });
 
 describe("workers that die", () => {
-  test("in a job: a DeviceError, and new workers for the next", async () => {
-    await warm();
-    const { restarts } = pool;
-    pool.injectFault("exit");
-    const rows = device.alloc(4 * 60);
-    const start = performance.now();
-    assert.throws(
-      () => device.kernel(slowRows, { name: "slow" }).run({ buffers: [rows], length: 60, grain: 1 }),
-      (error) => error instanceof DeviceError && /worker thread died while running slow/.test(error.message),
-    );
-    assert.ok(performance.now() - start < 3000, "it does not hang");
-    assert.equal(pool.restarts, restarts + 1);
-    assert.equal(pool.workers, 0);
-    await warm();
-    assert.equal(pool.workers, 2);
-    const counts = device.alloc(400);
-    device.kernel(countRows).run({ buffers: [counts], length: 100, grain: 5 });
-    assert.deepEqual(integers(counts.readSync()), Array(100).fill(1));
-  });
+  for (const how of ["exit", "vanish"] as const) {
+    const skip = how === "vanish" && process.platform !== "linux" && "no /proc to see it by";
+    test(`in a job (${how}): a DeviceError, and new workers for the next`, { skip }, async () => {
+      await warm();
+      const { restarts } = pool;
+      pool.injectFault(how);
+      const rows = device.alloc(4 * 60);
+      const start = performance.now();
+      assert.throws(
+        () => device.kernel(slowRows, { name: "slow" }).run({ buffers: [rows], length: 60, grain: 1 }),
+        (error) => error instanceof DeviceError && /worker thread died while running slow/.test(error.message),
+      );
+      assert.ok(performance.now() - start < 3000, "it does not hang");
+      assert.equal(pool.restarts, restarts + 1);
+      assert.equal(pool.workers, 0);
+      await warm();
+      assert.equal(pool.workers, 2);
+      const counts = device.alloc(400);
+      device.kernel(countRows).run({ buffers: [counts], length: 100, grain: 5 });
+      assert.deepEqual(integers(counts.readSync()), Array(100).fill(1));
+    });
+  }
 
   test("by an error of their own: a DeviceError that tells", async () => {
     await warm();
@@ -173,7 +182,7 @@ describe("workers that die", () => {
     assert.equal(pool.workers, 2);
   });
 
-  test("killed in the middle of a job, without a last word", { skip: process.platform !== "linux" }, async () => {
+  test("killed just as a job begins: the call ends, and the next one works", async () => {
     await warm();
     void pool.kill();
     const rows = device.alloc(4 * 60);
@@ -183,7 +192,7 @@ describe("workers that die", () => {
     } catch (e) {
       error = e;
     }
-    // They may go before they join or after; what counts is that the call ends, and the next one works.
+    // They may go before they join or after.
     assert.ok(error === undefined || error instanceof DeviceError);
     await new Promise((resolve) => setTimeout(resolve, 50));
     const counts = device.alloc(400);
@@ -302,6 +311,16 @@ describe("processes", () => {
       { timeoutMs: 60_000 },
     );
     assert.deepEqual([code, output.trim()], [0, "true 2 true 2"]);
+  });
+
+  test("where threads are forbidden, this one does the work and says so", async () => {
+    const { code, output } = await runNode(
+      program("const d = openHostDevice({ threads: 3 }); console.log(count(d), count(d), d.stats().workers);"),
+      { args: ["--experimental-permission", "--allow-fs-read=*"] },
+    );
+    assert.equal(code, 0);
+    assert.match(output, /true true 0/);
+    assert.match(output, /Pumice cannot start worker threads, so kernels run on one/);
   });
 
   test("a number of threads that makes no sense is refused", () => {

@@ -1,0 +1,107 @@
+/**
+ * What one element of an elementwise operation is, in plain JavaScript: floats in doubles and rounded to the dtype,
+ * integers as bigints cut to their width. The op sweep compares with it; the fuzzer's interpreter is made of it.
+ */
+import { castScalar, roundTo } from "../../src/core/cast.js";
+import { DTYPES, type DType } from "../../src/core/dtype.js";
+import type { ElementwiseEntry } from "../../src/graph/primitives/elementwise.js";
+import * as E from "../../src/graph/primitives/elementwise.js";
+import { digamma, erf, erfc, erfInv, lgamma } from "./special-functions.js";
+
+/** An element: bool is 0 or 1; i64 and u64 are bigints. */
+export type Value = number | bigint;
+
+export const entries: readonly ElementwiseEntry[] = Object.values(E);
+
+const isWide = (dtype: DType): boolean => dtype === "i64" || dtype === "u64";
+
+/** A whole number as its dtype holds it: the low bits. */
+export function wrapped(value: bigint, dtype: DType): Value {
+  const { kind, bits } = DTYPES[dtype];
+  const kept = kind === "int" ? BigInt.asIntN(bits, value) : BigInt.asUintN(kind === "bool" ? 1 : bits, value);
+  return isWide(dtype) ? kept : Number(kept);
+}
+
+/** Operations on whole numbers, before they are cut to the width. */
+const whole: Readonly<Record<string, (a: bigint, b: bigint, bits: number) => bigint>> = {
+  add: (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  quotient: (a, b) => (b === 0n ? 0n : a / b),
+  rem: (a, b) => (b === 0n ? 0n : a % b),
+  maximum: (a, b) => (a > b ? a : b),
+  minimum: (a, b) => (a < b ? a : b),
+  neg: (a) => -a,
+  abs: (a) => (a < 0n ? -a : a),
+  sign: (a) => (a < 0n ? -1n : a > 0n ? 1n : 0n),
+  square: (a) => a * a,
+  and: (a, b) => a & b,
+  or: (a, b) => a | b,
+  xor: (a, b) => a ^ b,
+  not: (a) => ~a,
+  shiftLeft: (a, b, bits) => (b < 0n || b >= bits ? 0n : a << b),
+  shiftRight: (a, b, bits) => (b < 0n || b >= bits ? (a < 0n ? -1n : 0n) : a >> b),
+};
+
+const comparisons: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
+  equal: (a, b) => a === b,
+  notEqual: (a, b) => a !== b,
+  less: (a, b) => a < b,
+  lessEqual: (a, b) => a <= b,
+  greater: (a, b) => a > b,
+  greaterEqual: (a, b) => a >= b,
+};
+
+/** Functions whose entries have no oracle because JavaScript has none. */
+const functions: Readonly<Record<string, (x: number) => number>> = { erf, erfc, erfInv, lgamma, digamma };
+
+/** The exact value, or a double near it, before it is rounded to the dtype. Null where the operation is not of floats. */
+export function exactOracle(entry: ElementwiseEntry): ((...args: number[]) => number) | null {
+  const found = functions[entry.name] ?? entry.oracle;
+  return found ? (...args) => Number(found(...(args as [number]))) : null;
+}
+
+const words = new DataView(new ArrayBuffer(8));
+
+/** The same bits, for dtypes of 4 and 8 bytes. */
+function bitcastValue(value: Value, from: DType, to: DType): Value {
+  if (from === "f32") words.setFloat32(0, value as number);
+  else if (from === "f64") words.setFloat64(0, value as number);
+  else if (isWide(from)) words.setBigUint64(0, BigInt.asUintN(64, value as bigint));
+  else words.setUint32(0, Number(value) >>> 0);
+  if (to === "f32") return words.getFloat32(0);
+  if (to === "f64") return words.getFloat64(0);
+  if (isWide(to)) return wrapped(words.getBigUint64(0), to);
+  return wrapped(BigInt(words.getUint32(0)), to);
+}
+
+/** The value in another dtype, by the rules in src/core/cast.ts. */
+export function castValue(value: Value, from: DType, to: DType): Value {
+  const cast = castScalar(from === "bool" ? Boolean(value) : value, from, to) as Value | boolean;
+  return typeof cast === "boolean" ? Number(cast) : cast;
+}
+
+/** The element of the result: operands of one dtype (after the condition, for `where`), a result of `result`. */
+export function elementOracle(entry: ElementwiseEntry, dtypes: readonly DType[], result: DType) {
+  const { name } = entry;
+  const from = dtypes[0]!;
+  if (name === "where") return (condition: Value, a: Value, b: Value): Value => (condition ? a : b);
+  if (name === "cast") return (x: Value): Value => castValue(x, from, result);
+  if (name === "bitcast") return (x: Value): Value => bitcastValue(x, from, result);
+  const compare = comparisons[name];
+  if (compare) return (a: Value, b: Value): Value => Number(compare(a, b));
+  if (DTYPES[from].kind !== "float") {
+    const apply = whole[name];
+    if (!apply) throw new Error(`there is no oracle for ${name} of ${from}`);
+    const { bits } = DTYPES[from];
+    return (a: Value, b: Value = 0): Value => wrapped(apply(BigInt(a), BigInt(b), bits), result);
+  }
+  const exact = exactOracle(entry);
+  if (!exact) throw new Error(`there is no oracle for ${name} of ${from}`);
+  // f16 and bf16 are computed in f32 and rounded when stored; f64 results need no rounding here.
+  const isNarrow = result === "f16" || result === "bf16";
+  return (...args: Value[]): Value => {
+    const value = exact(...(args as number[]));
+    return roundTo(result, isNarrow ? Math.fround(value) : value);
+  };
+}
