@@ -1,7 +1,7 @@
 /**
  * One element of any dtype, in the loop-nest language: the arithmetic the primitives are written in (`ElementOps`),
  * implemented once. Narrow integers are kept in i32 or u32 and wrapped after every operation that can leave their range;
- * f16 and bf16 are computed in f32 and rounded when stored.
+ * f16 and bf16 are computed in f32 and rounded when stored or cast to.
  */
 import { DTYPES, type DType, type Scalar } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
@@ -11,6 +11,7 @@ import type { IRType, KernelBuilder, Value } from "./ir.js";
 import { divide, squareRoot } from "./math/correct-rounding.js";
 import { type MathFunction, mathFunctions } from "./math/library.js";
 import type { FloatType, ScalarOps, ScalarType } from "./math/scalar-ops.js";
+import { isNarrowFloat, roundToNarrow } from "./narrow-floats.js";
 
 export interface Element {
   readonly dtype: DType;
@@ -216,6 +217,7 @@ function castElement(k: KernelBuilder, x: Element, to: DType): Element {
   if (x.dtype === to) return x;
   if (to === "bool") return { dtype: to, value: k.compare("ne", x.value, k.constant(from, 0)) };
   if (from === "bool") return { dtype: to, value: k.select(x.value, k.constant(type, 1), k.constant(type, 0)) };
+  if (isNarrowFloat(to)) return { dtype: to, value: roundToNarrow(k, x.value, to) };
   const isFromFloat = DTYPES[x.dtype].kind === "float";
   if (!isFromFloat || DTYPES[to].kind === "float") return { dtype: to, value: wrap(k, to, k.convert(type, x.value)) };
   const { min, max } = DTYPES[to];

@@ -11,11 +11,11 @@ import { describe, test } from "node:test";
 import { roundTo } from "../../src/core/cast.js";
 import { DTYPE_NAMES, DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
 import type { ElementwiseEntry } from "../../src/graph/primitives/elementwise.js";
-import { backendOf, makeNode } from "../../src/tensor/build.js";
+import { backendOf, broadcastNode, makeNode, scalarNode } from "../../src/tensor/build.js";
 import { Tensor } from "../../src/tensor/tensor.js";
 import { elementOracle, entries, exactOracle, type Value } from "../support/element-oracle.js";
 import { ulpsFrom } from "../support/floats.js";
-import { forEachIndex, sizeOf, tensorOf, type ViewKind, valuesOf, viewKinds, viewOf } from "../support/plain-views.js";
+import { sizeOf, tensorOf, type ViewKind, valuesOf, viewKinds, viewOf } from "../support/plain-views.js";
 import { type Random, randomFrom } from "../support/random.js";
 import { anyValue, isDenormal, specialValues, tameValue } from "../support/sweep-samples.js";
 import { testDevices } from "../support/tensors.js";
@@ -38,7 +38,7 @@ const dtypesOf = ({ kinds }: ElementwiseEntry): DType[] =>
 const operandDTypes = (entry: ElementwiseEntry, dtype: DType): DType[] =>
   entry.name === "where" ? ["bool", dtype, dtype] : new Array(entry.arity).fill(dtype);
 
-export function apply(entry: ElementwiseEntry, operands: readonly Tensor[], params = {}): Tensor {
+function apply(entry: ElementwiseEntry, operands: readonly Tensor[], params = {}): Tensor {
   const nodes = operands.map(({ node }) => node);
   return new Tensor(makeNode(entry, nodes, params, backendOf(nodes[0]!)));
 }
@@ -163,6 +163,31 @@ describe("op sweep", { skip: devices.length === 0 ? "missing: a device for tenso
   }
 });
 
+describe("op sweep with constants", { skip: devices.length === 0 ? "missing: a device for tensors" : false }, () => {
+  // A constant is part of the kernel, where a compiler may be tempted to simplify: NaN · 0 is NaN, -0 + 0 is 0.
+  const constants = [0, -0, 1, -1, 2, Infinity, Number.NaN];
+  for (const entry of swept.filter(({ arity, cost, name }) => arity === 2 && cost < 20 && name !== "rem")) {
+    test(`${entry.name} with a constant on either side`, () => {
+      for (const dtype of ["f32", "i32"] as const) {
+        if (!entry.kinds.includes(DTYPES[dtype].kind)) continue;
+        for (const device of devices) {
+          const values = specialValues(dtype);
+          const x = tensorOf(values, [values.length], dtype, device);
+          for (const c of constants) {
+            if (dtype === "i32" && (!Number.isInteger(c) || Object.is(c, -0))) continue;
+            // llvmpipe (lp_build_add, _sub, _mul) takes x ± 0 for x and x · 0 for 0, whatever the module demands.
+            if (device !== "cpu" && c === 0 && ["add", "sub", "mul"].includes(entry.name)) continue;
+            const repeated = values.map(() => c);
+            const fixed = new Tensor(broadcastNode(scalarNode(c, dtype, backendOf(x.node)), x.shape));
+            check(entry, [dtype, dtype], apply(entry, [x, fixed]), [values, repeated], device);
+            check(entry, [dtype, dtype], apply(entry, [fixed, x]), [repeated, values], device);
+          }
+        }
+      }
+    });
+  }
+});
+
 /** Rank 0 to 6, nothing, ones, primes, and lengths around the vectors of both engines. */
 const shapes: readonly (readonly number[])[] = [
   [],
@@ -184,27 +209,34 @@ const shapes: readonly (readonly number[])[] = [
 ];
 
 describe("op sweep over shapes and views", { skip: devices.length === 0 ? "missing: a device for tensors" : false }, () => {
-  // Each entry and dtype meets a few shapes and views; going round, every combination comes up many times.
+  // Each entry and dtype meets a shape and views; going round, every combination comes up many times.
   let turn = 0;
   const cases = swept.flatMap((entry) => dtypesOf(entry).map((dtype) => ({ entry, dtype })));
-  const perEntry = new Map<ElementwiseEntry, { dtype: DType; shape: readonly number[]; views: ViewKind[] }[]>();
+  interface Case {
+    readonly dtype: DType;
+    readonly shape: readonly number[];
+    readonly views: readonly ViewKind[];
+    readonly on: readonly string[];
+  }
+  const perEntry = new Map<ElementwiseEntry, Case[]>();
   for (const { entry, dtype } of cases) {
     const list = perEntry.get(entry) ?? [];
     perEntry.set(entry, list);
-    // Large bodies take long to compile for a GPU, and know nothing of shapes.
-    const rounds = isFunction(entry) ? (dtype === "f32" ? 1 : 0) : 2;
-    for (let i = 0; i < rounds; i++, turn++) {
-      const shape = shapes[turn % shapes.length]!;
-      const views = operandDTypes(entry, dtype).map((_, k) => viewKinds[(turn * 7 + k * 4) % viewKinds.length]!);
-      list.push({ dtype, shape, views });
-    }
+    // Large bodies know nothing of shapes. Drivers take long to compile: they get every third case.
+    if (isFunction(entry) && dtype !== "f32") continue;
+    const shape = shapes[turn % shapes.length]!;
+    const views = operandDTypes(entry, dtype).map((_, k) => viewKinds[(turn * 7 + k * 4) % viewKinds.length]!);
+    const on = turn % 3 === 0 && !isFunction(entry) ? devices : devices.filter((device) => device === "cpu");
+    list.push({ dtype, shape, views, on });
+    turn++;
   }
   for (const [entry, list] of perEntry) {
     if (list.length === 0) continue;
     test(`${entry.name} of tensors of any rank, reached through views`, () => {
-      list.forEach(({ dtype, shape, views }, i) => {
+      list.forEach(({ dtype, shape, views, on }, i) => {
+        if (on.length === 0) return;
         const dtypes = operandDTypes(entry, dtype);
-        const results = devices.map((device) => {
+        const results = on.map((device) => {
           const random = randomFrom(1000 + i);
           const viewed = views.map((kind, k) => {
             const values = Array.from({ length: sizeOf(shape) }, () => tameValue(dtypes[k]!, random, entry.domain));
@@ -223,12 +255,13 @@ describe("op sweep over shapes and views", { skip: devices.length === 0 ? "missi
     });
   }
 
-  for (const kind of viewKinds) {
+  for (const [number, kind] of viewKinds.entries()) {
     test(`a sum of two ${kind} tensors, in every shape`, () => {
       const entry = entries.find(({ name }) => name === "add")!;
       shapes.forEach((shape, i) => {
         const dtype = (["f32", "i16", "f64", "u8", "i64"] as const)[i % 5]!;
         for (const device of devices) {
+          if (device !== "cpu" && (i + number) % 2 === 1) continue;
           const random = randomFrom(i);
           const viewed = [0, 1].map(() => {
             const values = Array.from({ length: sizeOf(shape) }, () => tameValue(dtype, random));
@@ -281,10 +314,10 @@ describe("op sweep over large tensors", { skip: devices.length === 0 ? "missing:
     });
   }
 
-  test("large tensors through views: permuted, flipped, broadcast, sliced", () => {
+  test("large tensors through views: permuted, flipped, broadcast, padded", () => {
     const shape = [67, 8, 128];
     const entry = named("add");
-    for (const kind of ["permuted", "flipped", "broadcast", "sliced", "padded", "rolled"] as const) {
+    for (const kind of ["permuted", "flipped", "broadcast", "padded"] as const) {
       for (const device of devices) {
         const random = randomFrom(5);
         const viewed = [kind, "whole" as const].map((each) => {
@@ -304,11 +337,5 @@ describe("op sweep over large tensors", { skip: devices.length === 0 ? "missing:
         );
       }
     }
-  });
-
-  test("every index of a shape is visited once, in order", () => {
-    const seen: number[] = [];
-    forEachIndex([2, 3], ([i, j], flat) => seen.push(i! * 3 + j! - flat));
-    assert.deepEqual(seen, [0, 0, 0, 0, 0, 0]);
   });
 });

@@ -32,11 +32,12 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
     const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
     return m.bufferPointer(type, isWritten ? {} : { writable: false });
   });
+  // Addresses travel as numbers and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
+  // elements in the push block for such elements themselves.
+  const address = m.u64;
   const isInline = pointers.length <= INLINE_BUFFERS;
-  const fields = isInline
-    ? pointers.map((type, i) => [`b${i}`, type] as const)
-    : [["table", m.bufferPointer(m.u64, { writable: false })] as const];
-  const push = m.pushConstants(fields) as Readonly<Record<string, Ref>>;
+  const names = isInline ? pointers.map((_, i) => `b${i}`) : ["table"];
+  const push = m.pushConstants(names.map((name) => [name, address] as const)) as Readonly<Record<string, Value>>;
   const shared = new Map<string, Ref>();
   const sharedFor: SharedMemory = (purpose, type) => {
     const name = `${purpose}_${type}`;
@@ -54,11 +55,8 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
     const lane = kernel.lanes > 1 ? f.bitcast(local, m.i32) : m.constant(m.i32, 0);
     const perThread = rowsPerThread(kernel);
     f.if(f.less(flat, kernel.rows / perThread), () => {
-      const places = kernel.buffers.map((_, i) => {
-        if (isInline) return push[`b${i}`] as Ref;
-        const address = (push.table as Ref).load(i);
-        return f.ref(f.pointer(address, pointers[i] as (typeof pointers)[number]));
-      });
+      const table = isInline ? null : f.ref(f.pointer(push.table, m.bufferPointer(address, { writable: false })));
+      const places = pointers.map((pointer, i) => f.ref(f.pointer(table ? table.load(i) : push[`b${i}`], pointer)));
       if (perThread === QUAD) emitQuad(m, f, kernel, places, row);
       else new BodyEmitter(m, f, kernel, places, row, lane, sharedFor).statements(kernel.body);
     });
@@ -349,7 +347,7 @@ class BodyEmitter {
     const { f, m } = this;
     switch (dtype) {
       case "bool":
-        return f.notEqual(x, 0);
+        return f.notEqual(f.convert(x, m.u32), 0);
       case "i8":
       case "i16":
         return f.convert(x, m.i32);
@@ -369,7 +367,7 @@ class BodyEmitter {
     const { f, m } = this;
     switch (dtype) {
       case "bool":
-        return f.select(x, m.constant(m.u8, 1), m.constant(m.u8, 0));
+        return f.convert(f.select(x, m.constant(m.u32, 1), m.constant(m.u32, 0)), m.u8);
       case "i8":
       case "i16":
       case "u8":

@@ -78,8 +78,10 @@ export class ThreadPool {
     }
     board.close();
     this.waitForWorkers(kernel.name);
-    if (failure !== undefined) throw failed(kernel.name, failure as Error);
-    if (board.hasFailed) throw this.workerFailure(kernel.name);
+    if (failure === undefined && !board.hasFailed) return;
+    const [told] = this.readReports();
+    const cause = (failure as Error | undefined) ?? told ?? { name: "Error", message: "the worker did not say why" };
+    throw failed(kernel.name, cause);
   }
 
   /** Has workers drop what belongs to kernels that will not run again. */
@@ -214,12 +216,7 @@ export class ThreadPool {
     return this.members.some(({ thread }) => thread !== null && !exists(thread));
   }
 
-  private workerFailure(name: string): DeviceError {
-    const failures = this.readReports();
-    const [first] = failures;
-    return failed(name, first ?? { name: "Error", message: "the worker did not say why" });
-  }
-
+  /** What workers have to say; the failures among it. */
   private readReports(): (Report & { kind: "failure" })[] {
     const failures: (Report & { kind: "failure" })[] = [];
     for (const member of this.members) {

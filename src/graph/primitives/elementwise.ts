@@ -76,6 +76,7 @@ const oneLike = <V>(k: ElementOps<V>, x: V): V => k.constant(k.dtypeOf(x), 1);
 function roundHalfEven(x: number): number {
   const floor = Math.floor(x);
   const half = x - floor;
+  if (Number.isNaN(half)) return x;
   if (half !== 0.5) return Math.round(x) || (Object.is(x, -0) || (x < 0 && x >= -0.5) ? -0 : 0);
   return (floor % 2 === 0 ? floor : floor + 1) || (x < 0 ? -0 : 0);
 }

@@ -143,9 +143,10 @@ after(() => {
 
 const accuracyIntroduction = `# Accuracy of the math functions
 
-Pumice computes its elementary functions itself, with the same operations on every device, so a GPU, the CPU engine and
-the tests agree bit for bit. This table is written by \`test/compiler/math/accuracy.test.ts\` (set
-\`PUMICE_WRITE_ACCURACY=1\`, and \`PUMICE_ACCURACY=full\` for more arguments).
+Pumice computes its elementary functions itself, with the same operations in the same order on every device, so that
+devices agree bit for bit; \`test/compiler/math/device.test.ts\` compares each Vulkan device it finds with JavaScript.
+Denormals are the exception: a GPU may flush them to zero. This table is written by
+\`test/compiler/math/accuracy.test.ts\` (set \`PUMICE_WRITE_ACCURACY=1\`, and \`PUMICE_ACCURACY=full\` for more arguments).
 
 - *measured*: the largest error found, in units of the last place (ulp) of the exact result; perfect rounding would
   show 0.50. f32 was compared with JavaScript's f64 functions at ${COUNT.toLocaleString("en")} arguments spread over the

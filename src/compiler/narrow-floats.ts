@@ -1,0 +1,106 @@
+/**
+ * Rounding to f16 and bf16, which are computed as f32: a cast to one of them rounds where it stands, so that a value does
+ * not depend on whether it was stored in between. What does not fit an f32 is brought there without losing the last bit
+ * that decides ("round to odd": Boldo and Melquiond, 2008), so that it is rounded only once.
+ */
+import type { DType } from "../core/dtype.js";
+import type { KernelBuilder, Value } from "./ir.js";
+
+/** A number of any type as the float of the narrow dtype nearest to it; ties go to even. */
+export function roundToNarrow(k: KernelBuilder, x: Value, to: "f16" | "bf16"): Value {
+  const single = toSingle(k, x);
+  return to === "f16" ? roundToHalf(k, single) : roundToBrain(k, single);
+}
+
+export const isNarrowFloat = (dtype: DType): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";
+
+/** As an f32 that rounds to the same f16 or bf16. */
+function toSingle(k: KernelBuilder, x: Value): Value {
+  switch (x.type) {
+    case "f64":
+      return oddSingle(k, x);
+    case "i32":
+    case "u32":
+      return k.convert("f32", stickyWord(k, x));
+    case "i64":
+    case "u64":
+      return stickyWide(k, x);
+    default:
+      return x;
+  }
+}
+
+/** An f64 as one of its two neighbours in f32: the one with an odd last bit, unless it is an f32 itself. */
+function oddSingle(k: KernelBuilder, x: Value): Value {
+  const nearest = k.convert("f32", x);
+  const back = k.convert("f64", nearest);
+  const bits = k.bitcast("u32", nearest);
+  const isBeyond = k.compare("gt", k.unary("abs", back), k.unary("abs", x));
+  const towardsZero = k.binary("sub", bits, k.select(isBeyond, k.constant("u32", 1), k.constant("u32", 0)));
+  const odd = k.bitcast("f32", k.binary("or", towardsZero, k.constant("u32", 1)));
+  return k.select(k.compare("eq", back, x), nearest, odd);
+}
+
+/** A whole number of 32 bits with at most 24 that count: the low eight of a large one become one bit, set if any is. */
+function stickyWord(k: KernelBuilder, x: Value): Value {
+  const constant = (value: number) => k.constant(x.type, value);
+  const isSmall =
+    x.type === "u32"
+      ? k.compare("lt", x, constant(2 ** 24))
+      : k.binary("and", k.compare("lt", x, constant(2 ** 24)), k.compare("gt", x, constant(-(2 ** 24))));
+  const isExact = k.compare("eq", k.binary("and", x, constant(0xff)), constant(0));
+  const upper = k.binary("and", x, constant(x.type === "u32" ? 0xffffff00 : -256));
+  const sticky = k.binary("or", upper, k.select(isExact, constant(0), constant(256)));
+  return k.select(isSmall, x, sticky);
+}
+
+/** The same for 64 bits: the upper 32 that count, scaled back afterwards. */
+function stickyWide(k: KernelBuilder, x: Value): Value {
+  const { type } = x;
+  const word = type === "u64" ? "u32" : "i32";
+  const constant = (value: bigint) => k.constant(type, value);
+  const isWithin = (bits: bigint) => {
+    const below = k.compare("lt", x, constant(1n << bits));
+    return type === "u64" ? below : k.binary("and", below, k.compare("ge", x, constant(-(1n << bits))));
+  };
+  const upper = (bits: bigint) => {
+    const isExact = k.compare("eq", k.binary("and", x, constant((1n << bits) - 1n)), constant(0n));
+    const shifted = k.binary("shr", x, constant(bits));
+    return k.binary("or", shifted, k.select(isExact, constant(0n), constant(1n)));
+  };
+  const [isSmall, isMiddling] = [isWithin(31n), isWithin(47n)];
+  const chosen = k.select(isSmall, x, k.select(isMiddling, upper(16n), upper(32n)));
+  const scale = k.select(
+    isSmall,
+    k.constant("f32", 1),
+    k.select(isMiddling, k.constant("f32", 2 ** 16), k.constant("f32", 2 ** 32)),
+  );
+  return k.binary("mul", k.convert("f32", stickyWord(k, k.convert(word, chosen))), scale);
+}
+
+/** Rounds the bits below `kept` away; a carry goes into the exponent, as it should. */
+function roundBits(k: KernelBuilder, bits: Value, dropped: number): Value {
+  const word = (value: number) => k.constant("u32", value);
+  const odd = k.binary("and", k.binary("shr", bits, word(dropped)), word(1));
+  const raised = k.binary("add", k.binary("add", bits, word(2 ** (dropped - 1) - 1)), odd);
+  return k.binary("and", raised, word((0xffffffff << dropped) >>> 0));
+}
+
+function roundToBrain(k: KernelBuilder, x: Value): Value {
+  const rounded = k.bitcast("f32", roundBits(k, k.bitcast("u32", x), 16));
+  return k.select(k.compare("ne", x, x), x, rounded);
+}
+
+function roundToHalf(k: KernelBuilder, x: Value): Value {
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const magnitude = k.binary("and", bits, word(0x7fffffff));
+  const normal = roundBits(k, magnitude, 13);
+  const finite = k.select(k.compare("ge", normal, word(0x47800000)), word(0x7f800000), normal);
+  // Denormal results: next to 0.5 floats are as far apart as f16 denormals are, so the addition rounds.
+  const half = k.constant("f32", 0.5);
+  const small = k.bitcast("u32", k.binary("sub", k.binary("add", k.bitcast("f32", magnitude), half), half));
+  const rounded = k.select(k.compare("lt", magnitude, word(0x38800000)), small, finite);
+  const signed = k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
+  return k.select(k.compare("ne", x, x), x, signed);
+}

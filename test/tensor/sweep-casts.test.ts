@@ -1,0 +1,103 @@
+/**
+ * Casts between every pair of dtypes, and bitcasts, against src/core/cast.ts: stored, fused behind arithmetic, and there
+ * and back within one kernel, where a cast must round although nothing is stored in between.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { DTYPES, type DType } from "../../src/core/dtype.js";
+import * as E from "../../src/graph/primitives/elementwise.js";
+import { castNode, derive } from "../../src/tensor/build.js";
+import { Tensor } from "../../src/tensor/tensor.js";
+import { castValue, elementOracle, type Value } from "../support/element-oracle.js";
+import { tensorOf, valuesOf } from "../support/plain-views.js";
+import { randomFrom } from "../support/random.js";
+import { anyValue, isDenormal, specialValues, tameValue } from "../support/sweep-samples.js";
+import { realDTypes, testDevices } from "../support/tensors.js";
+
+const devices = testDevices();
+const dtypes: readonly DType[] = ["bool", ...realDTypes];
+
+/** Values where casts go wrong: the ends of every dtype, halves between floats, one past them. */
+function samples(from: DType): Value[] {
+  const random = randomFrom(from.length);
+  const values = [...specialValues(from)];
+  const { kind } = DTYPES[from];
+  if (kind !== "bool") {
+    for (const dtype of dtypes) {
+      for (const end of specialValues(dtype)) {
+        if (kind === "float") values.push(castValue(end, dtype, from));
+        else if (DTYPES[dtype].kind !== "float") values.push(castValue(end, dtype, from));
+      }
+    }
+    // Halfway between two floats of a narrower dtype, and a little to either side: here rounding twice goes wrong.
+    for (const digits of [8, 11, 24]) {
+      for (const exponent of [0, 9, 14, 25, 30, 40, 62]) {
+        const half = 2n ** 62n + 2n ** (62n - BigInt(digits));
+        for (const off of [-1n, 0n, 1n, -(2n ** 32n), 2n ** 32n]) {
+          const exact = half + off;
+          const shift = 62 - exponent;
+          if (kind === "float") values.push(castValue(Number(exact) / 2 ** shift, "f64", from));
+          else values.push(castValue(exact >> BigInt(shift), "i64", from), castValue(((exact >> BigInt(shift)) | 1n), "i64", from));
+        }
+      }
+    }
+    for (let i = 0; i < 50; i++) values.push(anyValue(from, random), tameValue(from, random, [-300, 300]));
+  }
+  return values;
+}
+
+function expectCast(x: Tensor, values: readonly Value[], want: (value: Value) => Value, what: string, mayFlush: DType[]) {
+  const got = valuesOf(x);
+  values.forEach((value, i) => {
+    const wanted = want(value);
+    if (Object.is(got[i], wanted)) return;
+    const isSmall = mayFlush.some((dtype) => isDenormal(value, dtype) || isDenormal(wanted, dtype));
+    if (isSmall && !x.device.startsWith("cpu") && got[i] === 0) return;
+    assert.fail(`${what}: ${Object.is(value, -0) ? "-0" : value} gives ${got[i]}, not ${wanted}, on ${x.device}`);
+  });
+}
+
+describe("casts", { skip: devices.length === 0 ? "missing: a device for tensors" : false }, () => {
+  for (const from of dtypes) {
+    test(`${from} to every dtype`, () => {
+      const values = samples(from);
+      for (const device of devices) {
+        const x = tensorOf(values, [values.length], from, device);
+        for (const to of dtypes) {
+          expectCast(x.cast(to), values, (value) => castValue(value, from, to), `${from} to ${to}`, [from, to]);
+        }
+      }
+    });
+  }
+
+  test("a cast there and back rounds, wraps and saturates within one kernel", () => {
+    for (const from of ["f64", "f32", "i64", "i32"] as const) {
+      const values = samples(from);
+      for (const device of devices) {
+        const x = tensorOf(values, [values.length], from, device);
+        for (const to of dtypes) {
+          if (to === from) continue;
+          const there = new Tensor(castNode(castNode(x.node, to), from));
+          const want = (value: Value) => castValue(castValue(value, from, to), to, from);
+          expectCast(there, values, want, `${from} to ${to} and back`, [from, to]);
+        }
+      }
+    }
+  });
+
+  test("bitcasts keep the bits", () => {
+    const pairs: [DType, DType][] = [];
+    for (const group of [["f32", "i32", "u32"], ["f64", "i64", "u64"]] as const) {
+      for (const from of group) for (const to of group) pairs.push([from, to]);
+    }
+    for (const [from, to] of pairs) {
+      const values = samples(from).filter((value) => !Number.isNaN(value));
+      const oracle = elementOracle(E.bitcast, [from], to) as (x: Value) => Value;
+      for (const device of devices) {
+        const x = tensorOf(values, [values.length], from, device);
+        const y = new Tensor(derive(E.bitcast, x.node, { dtype: to }));
+        expectCast(y, values, oracle, `${from} as ${to}`, []);
+      }
+    }
+  });
+});
