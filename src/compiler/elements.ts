@@ -3,6 +3,7 @@
  * implemented once. Narrow integers are kept in i32 or u32 and wrapped after every operation that can leave their range;
  * f16 and bf16 are computed in f32 and rounded when stored or cast to.
  */
+import { roundTo } from "../core/cast.js";
 import { DTYPES, type DType, type Scalar } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
 import type { Comparison, ElementOps } from "../graph/element-ops.js";
@@ -153,7 +154,7 @@ const isSigned = (dtype: DType): boolean => DTYPES[dtype].kind === "int";
 
 function plainScalar(value: Scalar, dtype: DType): number | bigint | boolean {
   if (typeof value === "object") throw new DTypeError(`a complex constant in ${dtype}`);
-  return value;
+  return isNarrowFloat(dtype) ? roundTo(dtype, Number(value)) : value;
 }
 
 /** Brings the result of an operation back into a narrow dtype's range. */

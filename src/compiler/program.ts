@@ -57,12 +57,23 @@ export function canonicalize(roots: readonly Node[]): Canonical {
 }
 
 /** Shape and dtype follow from the inputs and the parameters, except for leaves, whose parameters hold them. */
-function paramsKey(node: Node): string {
-  return JSON.stringify(node.params, (_, value) => {
-    if (typeof value === "bigint") return `${value}n`;
-    if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-    return Object.is(value, -0) ? "-0" : value;
-  });
+function paramsKey({ params }: Node): string {
+  let key = "";
+  for (const name in params) key += `${name}=${valueKey(params[name])};`;
+  return key;
+}
+
+/** Numbers that print alike but differ (0 and -0, 1 and 1n) must not share a key. */
+function valueKey(value: unknown): string {
+  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (Array.isArray(value)) return `[${value.map(valueKey).join()}]`;
+  if (typeof value === "object" && value !== null) {
+    return `{${Object.entries(value)
+      .map(([name, part]) => `${name}:${valueKey(part)}`)
+      .join()}}`;
+  }
+  return typeof value === "string" ? `"${value}"` : String(value);
 }
 
 export interface Target<Code> {

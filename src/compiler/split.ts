@@ -6,6 +6,7 @@
 import { DTYPES, type DType, isFloat } from "../core/dtype.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import type { Params, Primitive, ReduceOp } from "../graph/primitive.js";
+import { cast } from "../graph/primitives/elementwise.js";
 import { pad, reshape } from "../graph/primitives/movement.js";
 
 export interface SplitWish {
@@ -42,13 +43,15 @@ function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, w
   const axis = axes.reduce((longest, next) => (shape[next] > shape[longest] ? next : longest));
   const count = Math.min(chunks, shape[axis]);
   const length = Math.ceil(shape[axis] / count);
-  const filled = fill(x, axis, count * length - shape[axis], identityOf(primitive.op, x.dtype));
+  // Partial results of narrow floats are kept as f32, so that the result is rounded once.
+  const wide = x.dtype === "f16" || x.dtype === "bf16" ? derive(cast, x, { dtype: "f32" }) : x;
+  const filled = fill(wide, axis, count * length - shape[axis], identityOf(primitive.op, x.dtype));
   const cut = derive(reshape, filled, { shape: [...shape.slice(0, axis), count, length, ...shape.slice(axis + 1)] });
   const inner = axes.map((each) => (each < axis ? each : each + 1));
   const partial = derive(primitive, cut, { axes: inner });
   // Kept axes before the cut one come first in the partial result; the chunks are next.
   const position = Array.from({ length: axis }, (_, i) => i).filter((i) => !axes.includes(i)).length;
-  node.replaceInputs([partial], { axes: [position] });
+  node.replaceInputs([partial], { axes: [position], dtype: node.dtype });
 }
 
 function fill(x: Node, axis: number, amount: number, value: number | bigint | boolean): Node {

@@ -30,8 +30,9 @@ export function derive(primitive: Primitive, input: Node, params: Params): Node 
   return makeNode(primitive, [input], params, backendOf(input));
 }
 
-export function scalarNode(value: Scalar, dtype: DType, backend: Backend): Node {
-  return makeNode(constant, [], { value, dtype, shape: [] }, backend);
+/** One value, repeated over a shape. */
+export function scalarNode(value: Scalar, dtype: DType, backend: Backend, shape: Shape = []): Node {
+  return makeNode(constant, [], { value, dtype, shape: [...shape] }, backend);
 }
 
 /** A node over bytes that are copied to the device. */
@@ -78,8 +79,9 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
       operation,
     );
   const shape = broadcastShapes(operation, ...nodes.map((node) => node.shape));
-  return operands.map((operand) => {
-    const node = operand instanceof Node ? castNode(operand, common) : scalarNode(operand, common, backendOf(first));
-    return broadcastNode(node, shape);
-  });
+  return operands.map((operand) =>
+    operand instanceof Node
+      ? broadcastNode(castNode(operand, common), shape)
+      : scalarNode(operand, common, backendOf(first), shape),
+  );
 }

@@ -6,7 +6,7 @@ import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../c
 import { encodeValues } from "../core/storage.js";
 import { iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
-import { backendOf, broadcastNode, castNode, checkOneDevice, makeNode, scalarNode, storedNode } from "./build.js";
+import { backendOf, castNode, checkOneDevice, makeNode, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
 import { type Nested, Tensor, where } from "./tensor.js";
@@ -63,8 +63,7 @@ export function full<D extends DType = "f32">(
   options: CreationOptions<D> = {},
 ): Tensor<D> {
   const dtype = options.dtype ?? resultType([value], "full");
-  const node = scalarNode(value, dtype, backendFor(options.device));
-  return new Tensor<D>(broadcastNode(node, checkShape(shape, "full")));
+  return new Tensor<D>(scalarNode(value, dtype, backendFor(options.device), checkShape(shape, "full")));
 }
 
 export const zeros = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
@@ -72,8 +71,7 @@ export const zeros = <D extends DType = "f32">(shape: Shape, options: CreationOp
 export const ones = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
   full(shape, 1, options);
 
-const like = (x: Tensor, value: Scalar): Tensor =>
-  new Tensor(broadcastNode(scalarNode(value, x.dtype, backendOf(x.node)), x.shape));
+const like = (x: Tensor, value: Scalar): Tensor => new Tensor(scalarNode(value, x.dtype, backendOf(x.node), x.shape));
 export const zerosLike = (x: Tensor): Tensor => like(x, 0);
 export const onesLike = (x: Tensor): Tensor => like(x, 1);
 export const fullLike = (x: Tensor, value: Scalar): Tensor => like(x, value);

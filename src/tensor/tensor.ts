@@ -387,15 +387,24 @@ export class Tensor<D extends DType = DType> {
   }
 
   mean(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
-    const floats = this.asFloat();
-    return floats.sum(options).div(this.reducedCount("mean", options)) as unknown as Tensor<FloatOf<D>>;
+    return this.averaged(this.asSummable(), "mean", options);
   }
 
   /** Mean of squared deviations; `correction: 1` divides by n - 1. */
   variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
-    const deviation = this.asFloat().sub(this.mean({ ...options, keepDims: true }));
-    const count = this.reducedCount("variance", options) - (options.correction ?? 0);
-    return deviation.square().sum(options).div(count) as unknown as Tensor<FloatOf<D>>;
+    const x = this.asSummable();
+    const deviation = x.sub(x.mean({ axis: options.axis, keepDims: true }));
+    return this.averaged(deviation.square(), "variance", options);
+  }
+
+  /** The sum over the count, in the dtype of this tensor's floats. */
+  private averaged(
+    x: Tensor,
+    operation: string,
+    options: ReduceOptions & { readonly correction?: number },
+  ): Tensor<FloatOf<D>> {
+    const count = this.reducedCount(operation, options) - (options.correction ?? 0);
+    return x.sum(options).div(count).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
@@ -404,7 +413,7 @@ export class Tensor<D extends DType = DType> {
 
   /** log Σ exp, without overflow. */
   logsumexp(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
-    const floats = this.asFloat();
+    const floats = this.asSummable();
     const largest = floats.max({ ...options, keepDims: true });
     // An infinite maximum must not be subtracted from itself.
     const shift = where(largest.abs().less(Infinity), largest, 0);
@@ -415,14 +424,15 @@ export class Tensor<D extends DType = DType> {
       .log()
       .add(shift);
     const shape = reducedShape(this.shape, this.axesOf("logsumexp", options), options.keepDims);
-    return total.reshape(shape) as unknown as Tensor<FloatOf<D>>;
+    return total.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
     const axis = options.axis ?? -1;
-    const floats = this.asFloat();
+    const floats = this.asSummable();
     const powers = floats.sub(floats.max({ axis, keepDims: true })).exp();
-    return powers.div(powers.sum({ axis, keepDims: true })) as unknown as Tensor<FloatOf<D>>;
+    const shares = powers.div(powers.sum({ axis, keepDims: true }));
+    return shares.cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   // ------------------------------------------------------------------------------------------------ movement
@@ -583,6 +593,12 @@ export class Tensor<D extends DType = DType> {
   private logical(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
     const right = other instanceof Tensor ? other.cast("bool") : Boolean(other);
     return this.cast("bool").binary(primitive, right) as Tensor<"bool">;
+  }
+
+  /** As floats that can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
+  private asSummable(): Tensor {
+    const floats = this.asFloat();
+    return floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
   }
 
   private asFloat(): Tensor {

@@ -55,16 +55,34 @@ export function describeOnDevices(title: string, skip: string | false, body: (de
   for (const device of vulkanDevices()) describe(`${title}, ${device.name}`, () => body(device));
 }
 
-/** The same with one open device for all the suite's tests. `device()` gives it. */
+/** Runs with some environment variables set: the runtime looks at its switches when a device is opened. */
+export async function withEnvironment<T>(set: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
+  const before = Object.keys(set).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, set);
+  try {
+    return await run();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+}
+
+/**
+ * The same with one open device for all the suite's tests, opened with some environment variables set. `device()` gives
+ * it.
+ */
 export function describeOnOpenDevices(
   title: string,
   skip: string | false,
   body: (device: () => VulkanDevice, which: TestDevice) => void,
+  environment: Readonly<Record<string, string>> = {},
 ): void {
   describeOnDevices(title, skip, (which) => {
     let device: VulkanDevice;
     before(async () => {
-      device = await which.open();
+      device = await withEnvironment(environment, () => which.open());
     });
     after(() => device?.close());
     body(() => device, which);

@@ -1,9 +1,11 @@
 /**
  * GLSL to SPIR-V at test time, by Khronos' reference compiler: the proof that kernels come from anywhere, not only from
- * our own assembler. Each source is compiled once per process.
+ * our own assembler. Each source is compiled once per process. `PUMICE_GLSL_CACHE` names a folder in which modules are
+ * also kept on disk: filled here, it lets the suites run on a machine with a GPU and no compiler.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -13,7 +15,8 @@ export interface GlslOptions {
   readonly stage?: "comp" | "vert" | "frag" | "geom" | "tesc" | "tese";
 }
 
-const isThere = (tool: string) => spawnSync(tool, ["--version"]).error === undefined;
+const shelf = process.env.PUMICE_GLSL_CACHE;
+const isThere = (tool: string) => shelf !== undefined || spawnSync(tool, ["--version"]).error === undefined;
 
 /** For a test's `skip`: false when glslangValidator is installed. */
 export const withoutGlslang: string | false = isThere("glslangValidator") ? false : "missing: glslang-tools";
@@ -44,6 +47,8 @@ export function assemble(source: string, target = "spv1.5"): Uint8Array {
 function once(key: string, command: (file: string) => { tool: string; args: string[]; input: string }): Uint8Array {
   const known = compiled.get(key);
   if (known) return known;
+  const kept = shelf && join(shelf, `${createHash("sha256").update(key).digest("hex").slice(0, 32)}.spv`);
+  if (kept && existsSync(kept)) return new Uint8Array(readFileSync(kept));
   const folder = mkdtempSync(join(tmpdir(), "pumice-glsl-"));
   try {
     const file = join(folder, "module.spv");
@@ -52,6 +57,10 @@ function once(key: string, command: (file: string) => { tool: string; args: stri
     if (child.status !== 0) throw new Error(`${tool}: ${child.stdout}${child.stderr}\n${input}`);
     const bytes = new Uint8Array(readFileSync(file));
     compiled.set(key, bytes);
+    if (kept) {
+      mkdirSync(shelf, { recursive: true });
+      writeFileSync(kept, bytes);
+    }
     return bytes;
   } finally {
     rmSync(folder, { recursive: true, force: true });

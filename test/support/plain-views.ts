@@ -165,7 +165,12 @@ export function viewOf(
       const start = shape.map((extent) => random.below(Math.max(1, extent)));
       const stored = new Array<Value>(values.length);
       forEachIndex(shape, (index, flat) => {
-        stored[flatAt(shape, index.map((i, axis) => (i + start[axis]!) % shape[axis]!))] = values[flat]!;
+        stored[
+          flatAt(
+            shape,
+            index.map((i, axis) => (i + start[axis]!) % shape[axis]!),
+          )
+        ] = values[flat]!;
       });
       return { x: new Tensor(derive(wrap, make(stored, shape), { start, shape: [...shape] })), values };
     }

@@ -10,7 +10,19 @@ export function specialValues(dtype: DType): Value[] {
   const { kind, min, max, bits, epsilon, tiny } = DTYPES[dtype];
   if (kind === "bool") return [0, 1];
   if (kind === "float") {
-    const positive = [0, tiny * epsilon, tiny - tiny * epsilon, tiny, 0.5, 1 - epsilon / 2, 1, 1 + epsilon, 1.5, 2, 2.5];
+    const positive = [
+      0,
+      tiny * epsilon,
+      tiny - tiny * epsilon,
+      tiny,
+      0.5,
+      1 - epsilon / 2,
+      1,
+      1 + epsilon,
+      1.5,
+      2,
+      2.5,
+    ];
     positive.push(3, 1 / epsilon + 1, max as number, Infinity);
     return [...positive, ...positive.map((x) => -x), Number.NaN];
   }

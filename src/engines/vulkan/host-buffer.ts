@@ -2,6 +2,7 @@
  * Host memory the GPU copies to and from directly. It is ordinary JavaScript memory that the driver was told of, so it
  * stays valid whatever happens to the device; only the direct path ends with it.
  */
+import { markAsUntransferable } from "node:worker_threads";
 import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
 import * as L from "./layouts.js";
@@ -45,7 +46,10 @@ export function alignedBytes(byteLength: number, alignment: number): { whole: Ui
 
 function hostMemory(byteLength: number): ArrayBuffer {
   try {
-    return new ArrayBuffer(byteLength);
+    const memory = new ArrayBuffer(byteLength);
+    // The driver knows its address, so it must not move to another owner.
+    markAsUntransferable(memory);
+    return memory;
   } catch (error) {
     throw new OutOfMemoryError(`hostBuffer: this process cannot have ${byteLength} bytes more.`, { cause: error });
   }

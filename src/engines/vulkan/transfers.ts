@@ -4,6 +4,7 @@
  * see the buffer as it was when they were asked for.
  */
 
+import { ArgumentError } from "../../core/errors.js";
 import type { Allocation, MemoryPool } from "./memory.js";
 import { addressOfView, threadedCopy } from "./native.js";
 import type { Stream } from "./stream.js";
@@ -126,6 +127,7 @@ export class Transfers {
   }
 
   private copyOut(staging: Allocation, into: Uint8Array, at: number, length: number): void {
+    assertHolds(into, at + length);
     const mapped = staging.block.mapped as Uint8Array;
     into.set(mapped.subarray(staging.offset, staging.offset + length), at);
   }
@@ -133,6 +135,7 @@ export class Transfers {
   private async copyOutThreaded(staging: Allocation, into: Uint8Array, at: number, length: number): Promise<void> {
     const copy = length >= THREADED_FROM ? threadedCopy() : null;
     if (!copy) return this.copyOut(staging, into, at, length);
+    assertHolds(into, at + length);
     const source = addressOfView(staging.block.mapped as Uint8Array) + staging.offset;
     const target = addressOfView(into) + at;
     const part = Math.ceil(length / COPY_THREADS / 4096) * 4096;
@@ -142,4 +145,10 @@ export class Transfers {
     }
     await Promise.all(parts);
   }
+}
+
+/** A target that was handed to another thread or shrunk while its read was pending is not there any more. */
+function assertHolds(into: Uint8Array, bytes: number): void {
+  if (into.byteLength >= bytes) return;
+  throw new ArgumentError("read: the array to read into was transferred or shrunk before the contents arrived.");
 }

@@ -55,7 +55,12 @@ test("anything that is bytes is taken as bytes, and nothing else", () => {
   }
 });
 
-describeOnOpenDevices("round trips", false, (device) => {
+/** Copies are made by a kernel of ours or by the driver's command; which one, depends on the device. */
+for (const way of ["command", "kernel"]) {
+  describeOnOpenDevices(`round trips, copying by ${way}`, false, roundTrips, { PUMICE_COPY: way });
+}
+
+function roundTrips(device: () => VulkanDevice): void {
   for (const size of [...SIZES, ...LARGE]) {
     test(`${size} bytes: upload, read, readSync, write, copyFrom`, async () => {
       const first = pattern(size, 1);
@@ -172,6 +177,18 @@ describeOnOpenDevices("round trips", false, (device) => {
     });
   });
 
+  test("a target that is transferred away while its read is pending is missed, not written to", async () => {
+    for (const size of [100, 5 * MiB, HUGE]) {
+      const buffer = device().upload(pattern(size, 12));
+      const into = new Uint8Array(size);
+      const asked = buffer.read(into);
+      structuredClone(into.buffer, { transfer: [into.buffer] });
+      await assert.rejects(asked, (error) => error instanceof ArgumentError && /transferred/.test(error.message));
+      assertBytes(await buffer.read(), pattern(size, 12), "the next read");
+      buffer.dispose();
+    }
+  });
+
   test("a read gives memory of its own: two reads do not share it", async () => {
     const buffer = device().upload(new Uint8Array([1, 2, 3, 4]));
     const [a, b] = await Promise.all([buffer.read(), buffer.read()]);
@@ -210,7 +227,7 @@ describeOnOpenDevices("round trips", false, (device) => {
     buffer.dispose();
     assert.match(inspect(buffer), /disposed/);
   });
-});
+}
 
 describeOnOpenDevices("sizes that do not fit", false, (device) => {
   test("write, read into and copyFrom name both sizes", async () => {

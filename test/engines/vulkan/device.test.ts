@@ -33,6 +33,13 @@ test("devices are listed best first, each with a verdict", { skip: withoutVulkan
   }
 });
 
+test("listing devices leaves nothing behind", { skip: withoutVulkan() }, () => {
+  const driver = new FaultyDriver();
+  for (let i = 0; i < 5; i++) listDevices({ interpose: driver.interpose });
+  assert.deepEqual(driver.liveObjects, {});
+  assert.deepEqual(driver.violations, []);
+});
+
 test("a device that is not there is refused with the list of those that are", { skip: withoutVulkan() }, async () => {
   const name = listDevices()[0]!.properties.name;
   for (const options of [{ index: 99 }, { index: -1 }, { index: 0.5 }, { name: "no such name" }]) {
@@ -306,6 +313,27 @@ describeOnDevices("a device", withoutGlslang, (which) => {
     const device = await which.open();
     assert.equal(device.upload(new Uint8Array([3])).readSync()[0], 3);
     await device.close();
+  });
+
+  test("PUMICE_DEBUG tells what is done, to standard error, at three levels of detail", async () => {
+    const lines: number[] = [];
+    for (const level of ["0", "1", "2", "3"]) {
+      const { code, output } = await runNode(
+        `import { openDevice } from "SRC/vulkan/index.js";
+         const device = await openDevice({ index: ${which.index}, cacheFolder: null });
+         const buffer = device.upload(new Uint8Array([1, 2, 3]));
+         for (let i = 0; i < 5; i++) buffer.readSync();
+         await device.close();`,
+        { env: { PUMICE_DEBUG: level } },
+      );
+      assert.equal(code, 0, output);
+      lines.push(output.split("\n").filter((line) => line.startsWith("pumice: ")).length);
+      if (level === "1") assert.match(output, /pumice: opened /);
+      if (level === "2") assert.match(output, /pumice: submit 1 commands as 2/);
+      if (level === "3") assert.match(output, /pumice: record download/);
+    }
+    assert.equal(lines[0], 0);
+    assert.ok(lines[1]! < lines[2]! && lines[2]! < lines[3]!, lines.join());
   });
 
   test("a program that never closes its device ends by itself, and cleanly", async () => {

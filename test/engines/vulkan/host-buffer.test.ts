@@ -125,6 +125,16 @@ describeOnDevices("host buffers", false, (which) => {
     assert.ok((driver.liveObjects.memory ?? 0) - before < 20, `${driver.liveObjects.memory} allocations`);
   });
 
+  withDevice("its memory cannot be transferred away from under the driver", (device) => {
+    const { bytes } = device.hostBuffer(100);
+    try {
+      structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] }); // Node 20 copies, later ones throw
+    } catch (error) {
+      assert.equal((error as Error).name, "DataCloneError");
+    }
+    assert.equal(bytes.byteLength, 100);
+  });
+
   withDevice("a size that is none, or that the machine does not have, is refused", (device) => {
     for (const size of [-1, 0.5, Number.NaN]) assert.throws(() => device.hostBuffer(size), ArgumentError);
     assert.throws(() => device.hostBuffer(2 ** 50), PumiceError);

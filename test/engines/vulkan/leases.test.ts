@@ -1,0 +1,94 @@
+/** Leases: what an object stands for is released once, when the object is gone or given up, whichever is first. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Lease, Leases } from "../../../src/engines/vulkan/leases.js";
+
+const nothing = () => {};
+
+test("ending a lease releases once, however often it is ended", () => {
+  const leases = new Leases();
+  let released = 0;
+  const object = {};
+  const lease = leases.add(object, () => released++);
+  assert.equal(leases.size, 1);
+  leases.end(lease);
+  leases.end(lease);
+  leases.sweep();
+  assert.equal(released, 1);
+  assert.equal(leases.size, 0);
+  leases.close();
+});
+
+test("leases ended in any order leave the others alone", () => {
+  const leases = new Leases();
+  const objects = Array.from({ length: 100 }, () => ({}));
+  const released = new Set<number>();
+  const all = objects.map((object, i) => leases.add(object, () => assert.ok(!released.has(i) && released.add(i))));
+  for (const i of [99, 0, 50, 98, 1, 97]) leases.end(all[i] as Lease);
+  assert.deepEqual(
+    [...released].sort((a, b) => a - b),
+    [0, 1, 50, 97, 98, 99],
+  );
+  assert.equal(leases.size, 94);
+  for (const lease of all) leases.end(lease);
+  assert.equal(released.size, 100);
+  assert.equal(objects.length, 100);
+  leases.close();
+});
+
+test("what belongs to collected objects is released by a collection in the middle of synchronous code", () => {
+  const leases = new Leases();
+  let released = 0;
+  const kept = Array.from({ length: 10 }, () => ({}));
+  for (const object of kept) leases.add(object, () => assert.fail("still held"));
+  (() => {
+    for (let i = 0; i < 1000; i++) leases.add({ i }, () => released++);
+  })();
+  const swept = leases.collect();
+  assert.ok(released >= 990, `${released} of 1000 released`);
+  assert.equal(swept, released);
+  assert.equal(leases.size, 10 + 1000 - released);
+  assert.equal(kept.length, 10);
+  leases.close();
+});
+
+test("V8's own collections release as well, once the event loop turns", async () => {
+  const leases = new Leases();
+  let released = 0;
+  (() => {
+    for (let i = 0; i < 1000; i++) leases.add({ i }, () => released++);
+  })();
+  const deadline = performance.now() + 20_000;
+  while (released < 900 && performance.now() < deadline) {
+    const garbage = Array.from({ length: 200_000 }, (_, i) => ({ i }));
+    assert.equal(garbage.length, 200_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(released >= 900, `${released} of 1000 released`);
+  leases.close();
+});
+
+test("after closing nothing is released any more, and ending is harmless", () => {
+  const leases = new Leases();
+  const objects = [{}, {}, {}];
+  const all = objects.map((object) => leases.add(object, () => assert.fail("the device is gone")));
+  leases.close();
+  for (const lease of all) leases.end(lease);
+  leases.sweep();
+  leases.collect();
+  assert.equal(leases.size, 0);
+  assert.equal(objects.length, 3);
+  leases.close();
+});
+
+test("a million leases made without an await do not pin their objects", () => {
+  const leases = new Leases();
+  const before = process.memoryUsage().heapUsed;
+  let most = 0;
+  for (let i = 0; i < 300_000; i++) {
+    leases.end(leases.add({ payload: new Array(20).fill(i) }, nothing));
+    if (i % 10_000 === 0) most = Math.max(most, process.memoryUsage().heapUsed - before);
+  }
+  assert.ok(most < 200 * 1024 * 1024, `${most} bytes`);
+  leases.close();
+});

@@ -1,0 +1,372 @@
+/**
+ * Graphs as data, for the fuzzer: a list of operations on earlier entries of the list. A spec can be computed by a plain
+ * interpreter (loops over arrays, nothing of the library), built as a lazy graph, and cut smaller.
+ *
+ * Values are exact: what the generator builds rounds the same way in any order. Two marks say where that ends. A tensor
+ * from a transcendental function is `approximate`, until it is rounded to a coarse grid; an element that falls next to
+ * the middle between two points of that grid is in `doubt`, as is all that is computed from it, and is not compared.
+ */
+import { DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
+import type { Node } from "../../src/graph/node.js";
+import type { Params, Primitive } from "../../src/graph/primitive.js";
+import { cumulate } from "../../src/graph/primitives/cumulate.js";
+import * as L from "../../src/graph/primitives/leaf.js";
+import * as M from "../../src/graph/primitives/movement.js";
+import { argsort } from "../../src/graph/primitives/order.js";
+import * as R from "../../src/graph/primitives/reduce.js";
+import { scatter } from "../../src/graph/primitives/scatter.js";
+import { makeNode } from "../../src/tensor/build.js";
+import { backendFor } from "../../src/tensor/devices.js";
+import { elementOracle, entries, type Value, wrapped } from "./element-oracle.js";
+import { flatAt, forEachIndex, sizeOf, tensorOf } from "./plain-views.js";
+
+export interface SpecNode {
+  readonly op: string;
+  readonly inputs: readonly number[];
+  readonly params: Params;
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  /** A leaf's elements. */
+  readonly values?: readonly Value[];
+}
+
+export interface Spec {
+  readonly nodes: readonly SpecNode[];
+  readonly roots: readonly number[];
+}
+
+export interface Plain {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly values: readonly Value[];
+  readonly doubt: Uint8Array | null;
+  readonly isApproximate: boolean;
+}
+
+const elementwise = new Map(entries.map((entry) => [entry.name, entry]));
+const primitives = new Map<string, Primitive>();
+for (const primitive of [...entries, ...Object.values(L), ...Object.values(M), ...Object.values(R)]) {
+  primitives.set(primitive.name, primitive);
+}
+for (const routine of [cumulate, argsort, scatter]) primitives.set(routine.name, routine);
+
+export const primitiveOf = (op: string): Primitive => primitives.get(op) as Primitive;
+
+/** The shape and dtype an operation has; throws where its operands do not fit. */
+export function inferred(
+  op: string,
+  inputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[],
+  params: Params,
+): { readonly shape: readonly number[]; readonly dtype: DType } {
+  return primitiveOf(op).infer(inputs as readonly Node[], params);
+}
+
+// ------------------------------------------------------------------------------------------------ the interpreter
+
+/** Every node's value. */
+export function interpret({ nodes }: Spec): Plain[] {
+  const done: Plain[] = [];
+  for (const node of nodes) {
+    done.push(
+      evaluate(
+        node,
+        node.inputs.map((input) => done[input] as Plain),
+      ),
+    );
+  }
+  return done;
+}
+
+/** Near the middle between two grid points, in units of the grid: a few ulp of what came before, with room. */
+const DOUBTFUL = 1e-3;
+
+export function evaluate(node: SpecNode, inputs: readonly Plain[]): Plain {
+  const { shape, dtype, op } = node;
+  const plain = (values: readonly Value[], doubt: Uint8Array | null = null, isApproximate = false): Plain => ({
+    shape,
+    dtype,
+    values,
+    doubt: doubt?.some(Boolean) ? doubt : null,
+    isApproximate,
+  });
+  const entry = elementwise.get(op);
+  if (entry) {
+    const dtypes = inputs.map((input) => input.dtype);
+    const oracle = elementOracle(entry, dtypes, dtype) as (...args: Value[]) => Value;
+    const values = Array.from({ length: sizeOf(shape) }, (_, i) =>
+      oracle(...inputs.map((input) => input.values[i] as Value)),
+    );
+    const isApproximate = inputs.some((input) => input.isApproximate);
+    const doubt = mergedDoubt(inputs, values.length);
+    if (isApproximate && op === "round") {
+      const middle = (i: number) => {
+        const x = Number(inputs[0]!.values[i]);
+        return Math.abs(Math.abs(x - Math.trunc(x)) - 0.5) < DOUBTFUL;
+      };
+      return plain(
+        values,
+        doubt.map((d, i) => (d || middle(i) ? 1 : 0)),
+      );
+    }
+    const isFunction = entry.cost >= 20;
+    if (isApproximate && op !== "mul") return plain(values, doubt.fill(1));
+    return plain(values, doubt, isApproximate || isFunction);
+  }
+  if (op === "buffer") return plain(node.values as Value[]);
+  if (op === "constant") return plain([node.params.value as Value]);
+  if (op === "iota") return plain(Array.from({ length: sizeOf(shape) }, (_, i) => wrapped(BigInt(i), dtype)));
+  if (op in reducers) return reduce(node, inputs[0]!, plain);
+  if (op === "cumulate") return accumulate(node, inputs[0]!, plain);
+  if (op === "argsort") return sortPositions(inputs[0]!, plain);
+  if (op === "scatter") return scatterInto(node, inputs, plain);
+  return move(node, inputs, plain);
+}
+
+type Maker = (values: readonly Value[], doubt?: Uint8Array | null, isApproximate?: boolean) => Plain;
+
+function mergedDoubt(inputs: readonly Plain[], length: number): Uint8Array {
+  const doubt = new Uint8Array(length);
+  for (const input of inputs) input.doubt?.forEach((d, i) => {
+    if (d) doubt[i] = 1;
+  });
+  return doubt;
+}
+
+/** Movement: for each element of the result, where it comes from. */
+function move({ op, params, shape, dtype }: SpecNode, inputs: readonly Plain[], plain: Maker): Plain {
+  const isApproximate = inputs.some((input) => input.isApproximate);
+  const values: Value[] = [];
+  const doubt = new Uint8Array(sizeOf(shape));
+  const [x, positions] = inputs as [Plain, Plain];
+  const numbers = params as Readonly<Record<string, readonly number[]>>;
+  const copy = (input: Plain, index: readonly number[]) => {
+    const flat = flatAt(input.shape, index);
+    values.push(input.values[flat] as Value);
+    if (input.doubt?.[flat]) doubt[values.length - 1] = 1;
+  };
+  const held = (at: Plain, index: readonly number[], extent: number): number => {
+    const flat = flatAt(at.shape, index);
+    if (at.doubt?.[flat]) doubt[values.length] = 1;
+    return Math.max(0, Math.min(extent - 1, Number(at.values[flat])));
+  };
+  const axis = params.axis as number;
+  switch (op) {
+    case "reshape":
+    case "stored":
+      return plain(x.values, x.doubt, isApproximate);
+    case "permute":
+      forEachIndex(shape, (index) => {
+        const at: number[] = [];
+        numbers.axes!.forEach((to, i) => {
+          at[to] = index[i]!;
+        });
+        copy(x, at);
+      });
+      break;
+    case "expand":
+      forEachIndex(shape, (index) => copy(x, index.map((i, k) => (x.shape[k] === 1 ? 0 : i))));
+      break;
+    case "slice":
+      forEachIndex(shape, (index) => copy(x, index.map((i, k) => numbers.start![k]! + i * numbers.step![k]!)));
+      break;
+    case "pad":
+      forEachIndex(shape, (index) => {
+        const at = index.map((i, k) => (i - numbers.low![k]!) / (numbers.interior![k]! + 1));
+        if (at.every((i, k) => Number.isInteger(i) && i >= 0 && i < x.shape[k]!)) copy(x, at);
+        else values.push(filling(params.value as Value | boolean, dtype));
+      });
+      break;
+    case "concat":
+      forEachIndex(shape, (index) => {
+        let at = index[axis]!;
+        let which = 0;
+        while (at >= inputs[which]!.shape[axis]!) at -= inputs[which++]!.shape[axis]!;
+        copy(inputs[which]!, index.with(axis, at));
+      });
+      break;
+    case "take": {
+      const rank = positions.shape.length;
+      forEachIndex(shape, (index) => {
+        const place = held(positions, index.slice(axis, axis + rank), x.shape[axis]!);
+        copy(x, [...index.slice(0, axis), place, ...index.slice(axis + rank)]);
+      });
+      break;
+    }
+    case "takeAlongAxis":
+      forEachIndex(shape, (index) => copy(x, index.with(axis, held(positions, index, x.shape[axis]!))));
+      break;
+    case "gather": {
+      const at = params.at as number;
+      const rank = positions.shape.length;
+      forEachIndex(shape, (index) => {
+        const rest = [...index.slice(0, at), ...index.slice(at + rank)];
+        const place = index.slice(at, at + rank);
+        copy(
+          x,
+          x.shape.map((extent, k) => {
+            const which = numbers.axes!.indexOf(k);
+            return which < 0 ? rest.shift()! : held(inputs[which + 1]!, place, extent);
+          }),
+        );
+      });
+      break;
+    }
+    case "window": {
+      const rank = x.shape.length;
+      forEachIndex(shape, (index) => {
+        const at = index.slice(0, rank);
+        numbers.axes!.forEach((k, i) => {
+          at[k] = index[k]! * numbers.stride![i]! + index[rank + i]! * numbers.dilation![i]!;
+        });
+        copy(x, at);
+      });
+      break;
+    }
+    case "wrap":
+      forEachIndex(shape, (index) =>
+        copy(
+          x,
+          index.map((i, k) => {
+            const extent = x.shape[k]!;
+            return (((i + numbers.start![k]!) % extent) + extent) % extent;
+          }),
+        ),
+      );
+      break;
+    default:
+      throw new Error(`the interpreter has no ${op}`);
+  }
+  return plain(values, doubt, isApproximate);
+}
+
+function filling(value: Value | boolean, dtype: DType): Value {
+  if (dtype === "i64" || dtype === "u64") return BigInt(value);
+  return Number(value);
+}
+
+const reducers: Readonly<Record<string, (a: Value, b: Value, dtype: DType) => Value>> = {
+  sum: (a, b, dtype) => (isFloat(dtype) ? (a as number) + (b as number) : wrapped(BigInt(a) + BigInt(b), dtype)),
+  product: (a, b, dtype) => (isFloat(dtype) ? (a as number) * (b as number) : wrapped(BigInt(a) * BigInt(b), dtype)),
+  max: (a, b) => (a > b ? a : b),
+  min: (a, b) => (a < b ? a : b),
+  all: (a, b) => Number(a && b),
+  any: (a, b) => Number(a || b),
+};
+
+function identity(op: string, dtype: DType): Value {
+  const { kind, min, max } = DTYPES[dtype];
+  const wide = dtype === "i64" || dtype === "u64";
+  if (op === "product" || op === "all") return wide ? 1n : 1;
+  if (op === "sum" || op === "any") return wide ? 0n : 0;
+  if (kind === "float") return op === "max" ? -Infinity : Infinity;
+  return op === "max" ? min : max;
+}
+
+function reduce({ op, params, dtype }: SpecNode, x: Plain, plain: Maker): Plain {
+  const axes = params.axes as readonly number[];
+  const shape = x.shape.filter((_, axis) => !axes.includes(axis));
+  const values = new Array<Value>(sizeOf(shape)).fill(identity(op, dtype));
+  const doubt = new Uint8Array(values.length);
+  const combine = reducers[op]!;
+  forEachIndex(x.shape, (index, flat) => {
+    const at = flatAt(
+      shape,
+      index.filter((_, axis) => !axes.includes(axis)),
+    );
+    values[at] = combine(values[at]!, x.values[flat]!, dtype);
+    if (x.doubt?.[flat] || x.isApproximate) doubt[at] = 1;
+  });
+  return plain(values, doubt);
+}
+
+function accumulate({ params, dtype, shape }: SpecNode, x: Plain, plain: Maker): Plain {
+  const axis = params.axis as number;
+  const op = params.op as string;
+  const values = new Array<Value>(x.values.length);
+  const doubt = new Uint8Array(x.values.length);
+  const combine = reducers[op]!;
+  const extent = shape[axis]!;
+  forEachIndex(shape.with(axis, Math.min(1, extent)), (start) => {
+    let total = identity(op, dtype);
+    let isDoubtful = x.isApproximate;
+    for (let k = 0; k < extent; k++) {
+      const flat = flatAt(shape, start.with(axis, params.isReverse ? extent - 1 - k : k));
+      if (params.isExclusive) values[flat] = total;
+      if (params.isExclusive && isDoubtful) doubt[flat] = 1;
+      total = combine(total, x.values[flat]!, dtype);
+      isDoubtful ||= x.doubt?.[flat] === 1;
+      if (!params.isExclusive) values[flat] = total;
+      if (!params.isExclusive && isDoubtful) doubt[flat] = 1;
+    }
+  });
+  return plain(values, doubt);
+}
+
+function sortPositions(x: Plain, plain: Maker): Plain {
+  const extent = x.shape.at(-1)!;
+  const values: Value[] = [];
+  const doubt = new Uint8Array(x.values.length);
+  for (let start = 0; start < x.values.length; start += extent) {
+    const places = Array.from({ length: extent }, (_, i) => i);
+    const key = (i: number) => x.values[start + i]!;
+    places.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b));
+    if (x.doubt?.subarray(start, start + extent).some(Boolean)) doubt.fill(1, start, start + extent);
+    values.push(...places);
+  }
+  return plain(values, doubt);
+}
+
+function scatterInto({ params, dtype }: SpecNode, [x, positions, updates]: readonly Plain[], plain: Maker): Plain {
+  const op = { add: "sum", mul: "product", min: "min", max: "max" }[params.op as string] as string;
+  const [rows, inner] = x!.shape as [number, number];
+  const values = [...x!.values];
+  const doubt = mergedDoubt([x!], values.length);
+  const isDoubtful = [positions, updates].some((input) => input!.doubt !== null || input!.isApproximate);
+  if (isDoubtful) doubt.fill(1);
+  positions!.values.forEach((row, k) => {
+    if (Number(row) < 0 || Number(row) >= rows) return;
+    for (let i = 0; i < inner; i++) {
+      const at = Number(row) * inner + i;
+      values[at] = reducers[op]!(values[at]!, updates!.values[k * inner + i]!, dtype);
+    }
+  });
+  return plain(values, doubt);
+}
+
+// ------------------------------------------------------------------------------------------------ the library
+
+/** The spec as nodes of the lazy graph on a device. `each`, if given, sees every node as it is made. */
+export function buildGraph({ nodes }: Spec, device: string, each: (node: Node, index: number) => void = () => {}): Node[] {
+  const made: Node[] = [];
+  const backend = backendFor(device);
+  nodes.forEach(({ op, inputs, params, shape, dtype, values }, index) => {
+    const node =
+      op === "buffer"
+        ? tensorOf(values as Value[], shape, dtype, device).node
+        : makeNode(
+            primitiveOf(op),
+            inputs.map((input) => made[input] as Node),
+            params,
+            backend,
+          );
+    made.push(node);
+    each(node, index);
+  });
+  return made;
+}
+
+// ------------------------------------------------------------------------------------------------ for people
+
+/** The spec as lines of text, one per node. */
+export function printSpec({ nodes, roots }: Spec): string {
+  const text = (value: unknown): string =>
+    JSON.stringify(value, (_, x) => {
+      if (typeof x === "bigint") return `${x}n`;
+      return typeof x === "number" && !Number.isFinite(x) ? String(x) : Object.is(x, -0) ? "-0" : x;
+    });
+  const lines = nodes.map(({ op, inputs, params, shape, dtype, values }, i) => {
+    const what = values ? text(values.length > 40 ? [...values.slice(0, 40), "…"] : values) : text(params);
+    return `  n${i} = ${op}(${inputs.map((input) => `n${input}`).join(", ")}) ${what}  // ${dtype}[${shape}]`;
+  });
+  return [...lines, `  roots: ${roots.map((root) => `n${root}`).join(", ")}`].join("\n");
+}
