@@ -42,10 +42,23 @@ export function ensureDependencies() {
 }
 
 /**
- * Brings `dist/` up to date.
- * @returns {{ ok: boolean, fresh: boolean, output: string }} `fresh` when there was nothing to do; else the compiler's answer.
+ * Brings `dist/` up to date, or says that it cannot be written.
+ * @returns {ReturnType<typeof build>}
  */
 export function ensureBuild() {
+  try {
+    return build();
+  } catch (error) {
+    const { code = "", path = root } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (!["EACCES", "EPERM", "EROFS"].includes(code)) throw error;
+    throw new PrepareError(`dist/ is out of date, and ${path} cannot be written (${code}).`);
+  }
+}
+
+/**
+ * @returns {{ ok: boolean, fresh: boolean, output: string }} `fresh` when there was nothing to do; else the compiler's answer.
+ */
+function build() {
   writeDocExamples(root);
   const sources = SOURCE_FOLDERS.flatMap((folder) => filesUnder(folder)).filter(isCompiled);
   removeOrphans(new Set(sources));
@@ -68,9 +81,9 @@ export function ensureBuild() {
 /** Installs and builds, or throws. */
 export function prepare() {
   ensureDependencies();
-  const build = ensureBuild();
-  if (!build.ok) throw new PrepareError(`The build failed:\n\n${build.output}`);
-  if (!build.fresh) console.log("Built dist/");
+  const { ok, fresh, output } = ensureBuild();
+  if (!ok) throw new PrepareError(`The build failed:\n\n${output}`);
+  if (!fresh) console.log("Built dist/");
 }
 
 /**

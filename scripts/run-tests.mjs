@@ -46,57 +46,58 @@ export function describeTally({ passed, failures, skips }) {
  */
 export async function runTests(files) {
   const total = emptyTally();
-  /** @type {Map<string, string>} what each file printed */
-  const output = new Map();
+  const waiting = [...files];
+  const worker = async () => {
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      const { label, ms, tally, details, printed } = await runFile(file);
+      console.log(`  ${label}: ${describeTally(tally)} (${seconds(ms)})`);
+      for (const detail of details) console.log(detail);
+      if (tally.failures.length > 0 && printed) console.log(indent(`printed:\n${printed.slice(-LONGEST_OUTPUT)}`));
+      total.passed += tally.passed;
+      total.failures.push(...tally.failures);
+      total.skips.push(...tally.skips);
+    }
+  };
+  await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker));
+  return total;
+}
+
+/**
+ * One file, in a process of its own. Whatever is reported belongs to it: a suite that a helper opens is reported under the
+ * helper's file, so the runner's own file names say nothing.
+ * @param {string} file
+ */
+async function runFile(file) {
+  const current = startFile(labelOf(file));
   /** @type {string[]} the titles that enclose the test at hand, by nesting */
   const titles = [];
-  let current = startFile("");
-
-  const endFile = () => {
-    const { label, tally } = current;
-    if (!label) return;
-    if (tally.passed + tally.failures.length + tally.skips.length === 0) {
-      current.details.push("    defines no tests");
-      tally.failures.push(`${label}: defines no tests`);
-    }
-    console.log(`  ${label}: ${describeTally(tally)} (${seconds(current.ms)})`);
-    for (const detail of current.details) console.log(detail);
-    const printed = output.get(label);
-    if (tally.failures.length > 0 && printed) console.log(indent(`printed:\n${printed.slice(-LONGEST_OUTPUT)}`));
-    total.passed += tally.passed;
-    total.failures.push(...tally.failures);
-    total.skips.push(...tally.skips);
-  };
-
-  for await (const { type, data } of run({ files, concurrency: FILES_AT_ONCE, timeout: FILE_TIMEOUT_MS })) {
-    if (type === "test:stdout" || type === "test:stderr") {
-      const label = labelOf(data.file);
-      output.set(label, (output.get(label) ?? "") + data.message);
-    } else if (type === "test:start") {
+  const start = performance.now();
+  for await (const { type, data } of run({ files: [file], concurrency: 1, timeout: FILE_TIMEOUT_MS })) {
+    if (type === "test:stdout" || type === "test:stderr") current.printed += data.message;
+    else if (type === "test:start") {
       titles.length = data.nesting;
       titles.push(data.name);
     } else if (type === "test:pass" || type === "test:fail") {
-      // The runner reports one file after the other, also when several run at once.
-      const label = labelOf(data.file ?? "");
-      if (label !== current.label) {
-        endFile();
-        current = startFile(label);
-      }
-      if (data.nesting === 0) current.ms += data.details.duration_ms;
-      countTest(current, type === "test:pass", data, [...titles.slice(0, data.nesting), data.name].join(" › "));
+      const title = [...titles.slice(0, data.nesting), data.name].join(" › ");
+      countTest(current, type === "test:pass", data, title, data.nesting === 0 && data.name === file);
     }
   }
-  endFile();
-  return total;
+  current.ms = performance.now() - start;
+  const { label, tally, details } = current;
+  if (tally.passed + tally.failures.length + tally.skips.length === 0) {
+    details.push("    defines no tests");
+    tally.failures.push(`${label}: defines no tests`);
+  }
+  return current;
 }
 
 /** @param {string} label */
 function startFile(label) {
-  return { label, ms: 0, tally: emptyTally(), details: /** @type {string[]} */ ([]) };
+  return { label, ms: 0, tally: emptyTally(), details: /** @type {string[]} */ ([]), printed: "" };
 }
 
 /**
- * The same for a test file and its source, which the runner names by turns: "core/errors" for test/core/errors.test.ts.
+ * "core/errors" for test/core/errors.test.ts, compiled or not.
  * @param {string} file
  */
 function labelOf(file) {
@@ -110,9 +111,9 @@ function labelOf(file) {
  * @param {{ name: string, file?: string, line?: number, skip?: string | boolean, todo?: string | boolean,
  *   details: { type?: string, error?: Error & { failureType?: string, exitCode?: number } } }} data
  * @param {string} title
+ * @param {boolean} isFile the file as a whole: reported when it crashed, or held no test
  */
-function countTest({ label, tally, details }, passed, data, title) {
-  const isFile = data.name === data.file; // the file as a whole: reported when it crashed, or held no test
+function countTest({ label, tally, details }, passed, data, title, isFile) {
   const name = isFile ? label : `${label}: ${title}`;
   const { error, type } = data.details;
   if (data.skip !== undefined) {

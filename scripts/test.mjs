@@ -147,8 +147,18 @@ function summarise(total) {
   console.log(`\n${describeTally(total)}`);
 }
 
+function readArguments() {
+  try {
+    return parseArgs({ options: { only: { type: "string" } }, allowPositionals: true });
+  } catch (error) {
+    throw new PrepareError(
+      `${error instanceof Error ? error.message : error}\nUse: npm test [-- [--only stage,…] [pattern…]]`,
+    );
+  }
+}
+
 async function main() {
-  const { values, positionals } = parseArgs({ options: { only: { type: "string" } }, allowPositionals: true });
+  const { values, positionals } = readArguments();
   const only = values.only?.split(",");
   const unknown = only?.find((name) => !STAGES.some((stage) => stage.name === name));
   if (unknown) throw new PrepareError(`No stage "${unknown}"; there are ${STAGES.map(({ name }) => name).join(", ")}.`);

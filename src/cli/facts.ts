@@ -2,7 +2,17 @@
  * Gathers the facts that diagnosis.ts judges: reads the system's files and asks probe.ts about the drivers. It decides
  * nothing; whatever cannot be read is taken for absent.
  */
-import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  statSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { DeviceFacts, DeviceNode, Facts, GpuVendor, LoaderFacts, NvidiaFacts, Outcome } from "./diagnosis.js";
@@ -132,13 +142,18 @@ async function cacheFacts(): Promise<Facts["cache"]> {
   const { cacheFolder } = await import("../vulkan/index.js");
   const folder = cacheFolder();
   if (folder === null) return { folder, problem: null };
-  // What is not there yet is made when needed, in the nearest folder that is.
+  // What is not there yet is made when needed, in the nearest folder that is. Permissions do not tell root of read-only
+  // and made-up file systems, so something is written there.
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   if (!statSync(nearest, { throwIfNoEntry: false })?.isDirectory())
     return { folder, problem: `${nearest} is no folder` };
-  const canWrite = isAccessible(nearest, constants.W_OK | constants.X_OK);
-  return { folder, problem: canWrite ? null : `no permission to write to ${nearest}` };
+  try {
+    rmdirSync(mkdtempSync(join(nearest, ".pumice-")));
+    return { folder, problem: null };
+  } catch {
+    return { folder, problem: `nothing can be written to ${nearest}` };
+  }
 }
 
 function isContainer(): boolean {

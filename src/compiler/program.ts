@@ -18,6 +18,7 @@ export type Slot = { readonly from: "leaf" | "made"; readonly index: number };
 
 export interface Step<Code> {
   readonly kernel: Kernel;
+  /** Null where the kernel has no rows: it is not run. */
   readonly code: Code;
   readonly slots: readonly Slot[];
 }
@@ -101,8 +102,8 @@ export function compile<Code>(roots: readonly Node[], leaves: readonly Node[], t
   const codes = new Map<Kernel, Code>();
   const run = (kernel: Kernel, memory: readonly Slot[]) => {
     for (const { from, index } of memory) if (from === "made") lastUse[index] = steps.length;
-    // Routines may run one kernel many times.
-    const code = codes.get(kernel) ?? target.emit(kernel);
+    // Routines may run one kernel many times. One without rows is never run, and its strides may not fit a word.
+    const code = codes.get(kernel) ?? (kernel.rows > 0 ? target.emit(kernel) : (null as Code));
     codes.set(kernel, code);
     steps.push({ kernel, code, slots: memory });
   };

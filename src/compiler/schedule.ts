@@ -37,6 +37,12 @@ export const cpuProfile: TargetProfile = {
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
 };
 
+/**
+ * Places at which a kernel may compute the same value before it is stored: a stencil of a stencil of a stencil would
+ * otherwise compute the first one at every path that leads to it. Movement alone costs less, and may be read more often.
+ */
+const MAX_PLACES = { compute: 8, movement: 64 } as const;
+
 /** Additions a load is worth: computing again what costs less is cheaper than storing it. */
 const LOAD_COST = 24;
 
@@ -101,9 +107,11 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
       continue;
     }
     let survey = surveyFrom(result, isLoaded, profile.maxNodes);
-    for (const cut of survey.cuts) store(cut);
-    for (let costly = costlyAgain(survey, result); costly; costly = costlyAgain(survey, result)) {
-      store(costly);
+    // What is cut off takes with it what only it needs, so each time the rest is looked at anew.
+    for (;;) {
+      const costly = survey.cuts.length > 0 ? null : costlyAgain(survey, result);
+      for (const node of costly ? [costly] : survey.cuts) store(node);
+      if (!costly && survey.cuts.length === 0) break;
       survey = surveyFrom(result, isLoaded, profile.maxNodes);
     }
     const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
@@ -172,7 +180,7 @@ function costOf(node: Node, within: ReadonlyMap<Node, unknown>, reductionCost: n
 
 /**
  * Walks a group from its result: which nodes it computes, and which axes of the result each reduction depends on.
- * Past `maxNodes` further nodes are cut off, to be stored.
+ * Past `maxNodes` further nodes are cut off, to be stored, and so are nodes that would be computed at too many places.
  */
 function surveyFrom(
   result: Node,
@@ -200,7 +208,9 @@ function surveyFrom(
     keys.add(key);
     const isTooMany = !nodes.has(node) && nodes.size >= maxNodes && node.inputs.length > 0;
     const isApart = node.primitive.kind === "routine" || (node.primitive === storedPrimitive && node !== result);
-    if (isTooMany || isApart) {
+    const maxPlaces = node.primitive.kind === "movement" ? MAX_PLACES.movement : MAX_PLACES.compute;
+    const isTooOften = keys.size > maxPlaces && node.inputs.length > 0 && node !== result;
+    if (isTooMany || isTooOften || isApart) {
       cuts.add(node);
       continue;
     }

@@ -41,6 +41,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   realize(nodes: readonly Node[]): void {
     const roots = [...new Set(nodes)].filter((node) => node.storage === null);
     if (roots.length === 0) return;
+    for (const root of roots) this.checkFits(root);
     const { key, leaves } = canonicalize(roots);
     const program = this.programFor(key, roots, leaves);
     const made: (S | null)[] = program.made.map(() => null);
@@ -49,18 +50,30 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
       made[index] ??= this.allocate(byteLengthOf(program.made[index]));
       return made[index] as S;
     };
-    program.steps.forEach((step, position) => {
-      if (step.kernel.rows > 0) {
-        this.dispatch(step, step.slots.map(memoryOf));
-        this.counters.kernels++;
-      } else for (const slot of step.slots) memoryOf(slot);
-      program.lastUse.forEach((last, index) => {
-        if (last === position && program.made[index].root < 0) made[index]?.dispose();
+    try {
+      program.steps.forEach((step, position) => {
+        if (step.kernel.rows > 0) {
+          this.dispatch(step, step.slots.map(memoryOf));
+          this.counters.kernels++;
+        } else for (const slot of step.slots) memoryOf(slot);
+        program.lastUse.forEach((last, index) => {
+          if (last === position && program.made[index].root < 0) made[index]?.dispose();
+        });
       });
-    });
+    } catch (error) {
+      // Memory that ran out half way is needed by whoever tries again.
+      for (const memory of made) memory?.dispose();
+      throw error;
+    }
     program.made.forEach(({ root }, index) => {
       if (root >= 0) roots[root].realize(made[index] as S);
     });
+  }
+
+  /** What no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
+  private checkFits(node: Node): void {
+    const byteLength = byteLengthOf(node);
+    if (byteLength >= 2 ** 31) this.allocate(byteLength).dispose();
   }
 
   /** The kernels the nodes would run as. */

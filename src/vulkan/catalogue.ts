@@ -15,7 +15,7 @@
  */
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { ArgumentError, SizeMismatchError } from "../core/errors.js";
-import { asBytes, type ByteSource, type DeviceBuffer } from "../engines/vulkan/buffer.js";
+import { asBytes, type ByteSource, DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Kernel } from "../engines/vulkan/kernel.js";
 import {
@@ -240,7 +240,17 @@ export async function leapfrogChain<T extends CatalogueType = "f32">(
 
 // ------------------------------------------------------------------------------------------------ the common part
 
-const bytesOf = (options: CatalogueOptions): number => (options.type === "f64" ? 8 : 4);
+function bytesOf({ type = "f32" }: CatalogueOptions): number {
+  if (type !== "f32" && type !== "f64") {
+    throw new ArgumentError(`The catalogue has kernels for f32 and f64, not ${String(type)}.`);
+  }
+  return type === "f64" ? 8 : 4;
+}
+
+function checkBuffer(operation: string, name: string, buffer: DeviceBuffer): void {
+  if (buffer instanceof DeviceBuffer) return;
+  throw new ArgumentError(`${operation}: ${name} is not a buffer made by device.alloc or device.upload.`);
+}
 
 /** The words of our own shaders, made once per kind and type. */
 const shaders = new Map<string, Uint32Array>();
@@ -302,6 +312,7 @@ function checkCounts(operation: string, counts: Readonly<Record<string, number>>
 }
 
 function checkHolds(operation: string, name: string, buffer: DeviceBuffer, n: number, options: CatalogueOptions): void {
+  checkBuffer(operation, name, buffer);
   const needed = n * bytesOf(options);
   if (n < 2 ** 32 && buffer.byteLength === needed) return;
   throw new SizeMismatchError(`${operation}: ${name} has ${buffer.byteLength} bytes; ${needed} are needed.`);
@@ -321,6 +332,7 @@ function checkSameSize(
   options: CatalogueOptions,
   buffers: Readonly<Record<string, DeviceBuffer>>,
 ): void {
+  for (const [name, buffer] of Object.entries(buffers)) checkBuffer(operation, name, buffer);
   checkCounts(operation, { n });
   const sizes = Object.entries(buffers).map(([name, buffer]) => `${name} ${buffer.byteLength}`);
   const lengths = new Set(Object.values(buffers).map((buffer) => buffer.byteLength));

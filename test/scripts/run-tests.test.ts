@@ -14,6 +14,10 @@ function tallyOf(text: string, env: NodeJS.ProcessEnv = {}): { tally: Tally; out
   const folder = mkdtempSync(join(tmpdir(), "pumice-test-"));
   const file = join(folder, "a.test.mjs");
   writeFileSync(file, `import { describe, test } from "node:test";\n${text}`);
+  writeFileSync(
+    join(folder, "helper.mjs"),
+    'import { describe } from "node:test"; export const suite = (title, body) => describe(title, body);',
+  );
   const program = join(folder, "run.mjs");
   writeFileSync(
     program,
@@ -30,6 +34,14 @@ function tallyOf(text: string, env: NodeJS.ProcessEnv = {}): { tally: Tally; out
 test("tests count, suites do not", () => {
   const { tally } = tallyOf('test("a", () => {}); describe("s", () => { test("b", () => {}); test("c", () => {}); });');
   assert.deepEqual(tally, { passed: 3, failures: [], skips: [] });
+});
+
+test("a suite that a helper in another file opens belongs to the file that ran", () => {
+  const { tally, output } = tallyOf(
+    'import { suite } from "./helper.mjs"; suite("s", () => { test("a", () => {}); }); test("b", () => {});',
+  );
+  assert.deepEqual(tally, { passed: 2, failures: [], skips: [] });
+  assert.equal(output.match(/passed/g)?.length, 2); // one line for the file, one of JSON
 });
 
 test("a failure counts once, is named by its path and shown with what the file printed", () => {

@@ -1,4 +1,6 @@
 /** Cuts a failing spec smaller while it keeps failing: fewer roots, fewer nodes, smaller extents, plainer values. */
+
+import type { Value } from "./element-oracle.js";
 import { inferred, interpret, type Plain, type Spec, type SpecNode } from "./graph-specs.js";
 import { sizeOf } from "./plain-views.js";
 
@@ -17,7 +19,7 @@ export function shrink(spec: Spec, isFailing: (spec: Spec) => boolean, maxTries 
   for (let isBetter = true; isBetter && tries < maxTries; ) {
     isBetter = false;
     if (best.roots.length > 1) {
-      for (const root of best.roots) if (attempt({ ...best, roots: [root] })) isBetter = true;
+      isBetter ||= best.roots.some((root) => attempt({ ...best, roots: [root] }));
     }
     // From the root backwards: what is cut early takes the most with it.
     for (let i = best.nodes.length - 1; i >= 0; i--) {
@@ -101,7 +103,8 @@ function bypasses(spec: Spec, i: number): Spec[] {
     }));
 }
 
-const extentsOf = ({ nodes }: Spec): number[] => [...new Set(nodes.flatMap(({ shape }) => shape))].sort((a, b) => b - a);
+const extentsOf = ({ nodes }: Spec): number[] =>
+  [...new Set(nodes.flatMap(({ shape }) => shape))].sort((a, b) => b - a);
 
 /** One extent replaced wherever it stands, if the operations still fit. */
 function withExtent({ nodes, roots }: Spec, from: number, to: number): Spec | null {
@@ -113,7 +116,7 @@ function withExtent({ nodes, roots }: Spec, from: number, to: number): Spec | nu
         const shape = swap(node.shape);
         const values = Array.from(
           { length: sizeOf(shape) },
-          (_, i) => node.values?.[i % Math.max(1, node.values.length)] ?? 0,
+          (_, i) => node.values?.[i % Math.max(1, node.values.length)] as Value,
         );
         changed.push({ ...node, shape, values, params: { shape, dtype: node.dtype } });
         continue;
@@ -124,8 +127,8 @@ function withExtent({ nodes, roots }: Spec, from: number, to: number): Spec | nu
       changed.push({ ...node, params, ...inferred(node.op, inputs, params) });
     }
     const spec = { nodes: changed, roots };
-    interpret(spec);
-    return spec;
+    // What reads past the end of an input has not thrown.
+    return interpret(spec).every(({ values }) => !values.includes(undefined as never)) ? spec : null;
   } catch {
     return null;
   }
@@ -137,4 +140,3 @@ function withZeros(spec: Spec, i: number): Spec | null {
   const zero = typeof node.values[0] === "bigint" ? 0n : 0;
   return { ...spec, nodes: spec.nodes.with(i, { ...node, values: node.values.map(() => zero) }) };
 }
-

@@ -113,7 +113,7 @@ export function evaluate(node: SpecNode, inputs: readonly Plain[]): Plain {
     return plain(values, doubt, isApproximate || isFunction);
   }
   if (op === "buffer") return plain(node.values as Value[]);
-  if (op === "constant") return plain([node.params.value as Value]);
+  if (op === "constant") return plain([filling(node.params.value as Value | boolean, dtype)]);
   if (op === "iota") return plain(Array.from({ length: sizeOf(shape) }, (_, i) => wrapped(BigInt(i), dtype)));
   if (op in reducers) return reduce(node, inputs[0]!, plain);
   if (op === "cumulate") return accumulate(node, inputs[0]!, plain);
@@ -126,9 +126,10 @@ type Maker = (values: readonly Value[], doubt?: Uint8Array | null, isApproximate
 
 function mergedDoubt(inputs: readonly Plain[], length: number): Uint8Array {
   const doubt = new Uint8Array(length);
-  for (const input of inputs) input.doubt?.forEach((d, i) => {
-    if (d) doubt[i] = 1;
-  });
+  for (const input of inputs)
+    input.doubt?.forEach((d, i) => {
+      if (d) doubt[i] = 1;
+    });
   return doubt;
 }
 
@@ -164,10 +165,20 @@ function move({ op, params, shape, dtype }: SpecNode, inputs: readonly Plain[], 
       });
       break;
     case "expand":
-      forEachIndex(shape, (index) => copy(x, index.map((i, k) => (x.shape[k] === 1 ? 0 : i))));
+      forEachIndex(shape, (index) =>
+        copy(
+          x,
+          index.map((i, k) => (x.shape[k] === 1 ? 0 : i)),
+        ),
+      );
       break;
     case "slice":
-      forEachIndex(shape, (index) => copy(x, index.map((i, k) => numbers.start![k]! + i * numbers.step![k]!)));
+      forEachIndex(shape, (index) =>
+        copy(
+          x,
+          index.map((i, k) => numbers.start![k]! + i * numbers.step![k]!),
+        ),
+      );
       break;
     case "pad":
       forEachIndex(shape, (index) => {
@@ -336,7 +347,11 @@ function scatterInto({ params, dtype }: SpecNode, [x, positions, updates]: reado
 // ------------------------------------------------------------------------------------------------ the library
 
 /** The spec as nodes of the lazy graph on a device. `each`, if given, sees every node as it is made. */
-export function buildGraph({ nodes }: Spec, device: string, each: (node: Node, index: number) => void = () => {}): Node[] {
+export function buildGraph(
+  { nodes }: Spec,
+  device: string,
+  each: (node: Node, index: number) => void = () => {},
+): Node[] {
   const made: Node[] = [];
   const backend = backendFor(device);
   nodes.forEach(({ op, inputs, params, shape, dtype, values }, index) => {

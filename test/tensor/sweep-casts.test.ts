@@ -37,7 +37,11 @@ function samples(from: DType): Value[] {
           const exact = half + off;
           const shift = 62 - exponent;
           if (kind === "float") values.push(castValue(Number(exact) / 2 ** shift, "f64", from));
-          else values.push(castValue(exact >> BigInt(shift), "i64", from), castValue(((exact >> BigInt(shift)) | 1n), "i64", from));
+          else
+            values.push(
+              castValue(exact >> BigInt(shift), "i64", from),
+              castValue((exact >> BigInt(shift)) | 1n, "i64", from),
+            );
         }
       }
     }
@@ -46,7 +50,13 @@ function samples(from: DType): Value[] {
   return values;
 }
 
-function expectCast(x: Tensor, values: readonly Value[], want: (value: Value) => Value, what: string, mayFlush: DType[]) {
+function expectCast(
+  x: Tensor,
+  values: readonly Value[],
+  want: (value: Value) => Value,
+  what: string,
+  mayFlush: DType[],
+) {
   const got = valuesOf(x);
   values.forEach((value, i) => {
     const wanted = want(value);
@@ -87,7 +97,10 @@ describe("casts", { skip: devices.length === 0 ? "missing: a device for tensors"
 
   test("bitcasts keep the bits", () => {
     const pairs: [DType, DType][] = [];
-    for (const group of [["f32", "i32", "u32"], ["f64", "i64", "u64"]] as const) {
+    for (const group of [
+      ["f32", "i32", "u32"],
+      ["f64", "i64", "u64"],
+    ] as const) {
       for (const from of group) for (const to of group) pairs.push([from, to]);
     }
     for (const [from, to] of pairs) {

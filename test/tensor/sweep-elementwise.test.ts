@@ -86,8 +86,7 @@ function check(
       const options = [oracle(...args), oracle(...small)];
       const hasDenormal = options.some((x) => isDenormal(x, result.dtype)) || small.some((x, k) => x !== args[k]);
       const isFlushed = options.some(
-        (x, k) =>
-          isClose(entry, result.dtype, value, k === 0 ? args : small, x) || flushed(x, result.dtype) === value,
+        (x, k) => isClose(entry, result.dtype, value, k === 0 ? args : small, x) || flushed(x, result.dtype) === value,
       );
       if (hasDenormal && isFlushed) return;
     }
@@ -208,7 +207,9 @@ const shapes: readonly (readonly number[])[] = [
   [3, 2, 1, 2, 3, 2],
 ];
 
-describe("op sweep over shapes and views", { skip: devices.length === 0 ? "missing: a device for tensors" : false }, () => {
+describe("op sweep over shapes and views", {
+  skip: devices.length === 0 ? "missing: a device for tensors" : false,
+}, () => {
   // Each entry and dtype meets a shape and views; going round, every combination comes up many times.
   let turn = 0;
   const cases = swept.flatMap((entry) => dtypesOf(entry).map((dtype) => ({ entry, dtype })));
@@ -284,7 +285,9 @@ describe("op sweep over shapes and views", { skip: devices.length === 0 ? "missi
   }
 });
 
-describe("op sweep over large tensors", { skip: devices.length === 0 ? "missing: a device for tensors" : false }, () => {
+describe("op sweep over large tensors", {
+  skip: devices.length === 0 ? "missing: a device for tensors" : false,
+}, () => {
   // From 65536 rows on, and where four divides them, a thread of a GPU computes four; 2 more do not divide.
   const named = (name: string) => entries.find((entry) => entry.name === name)!;
   for (const [name, dtype] of [
@@ -301,9 +304,7 @@ describe("op sweep over large tensors", { skip: devices.length === 0 ? "missing:
         const entry = named(name);
         const dtypes = operandDTypes(entry, dtype);
         const random = randomFrom(length);
-        const operands = dtypes.map((each) =>
-          Array.from({ length }, () => tameValue(each, random, entry.domain)),
-        );
+        const operands = dtypes.map((each) => Array.from({ length }, () => tameValue(each, random, entry.domain)));
         const results = devices.map((device) => {
           const tensors = operands.map((values, k) => tensorOf(values, [length], dtypes[k]!, device));
           const result = apply(entry, tensors);

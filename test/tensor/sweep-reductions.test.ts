@@ -30,7 +30,10 @@ function oracle(how: Reduction, line: readonly Value[], dtype: DType, result: DT
         const total = line.reduce<bigint>((t, x) => (how === "sum" ? t + BigInt(x) : t * BigInt(x)), BigInt(start));
         return wrapped(total, result);
       }
-      return roundTo(result, line.reduce<number>((t, x) => (how === "sum" ? t + Number(x) : t * Number(x)), start));
+      return roundTo(
+        result,
+        line.reduce<number>((t, x) => (how === "sum" ? t + Number(x) : t * Number(x)), start),
+      );
     }
     case "max":
     case "min": {
@@ -103,7 +106,8 @@ function expectReduced(
 function sample(how: Reduction, dtype: DType, random: Random, index: number): Value {
   const { kind, signed } = DTYPES[dtype];
   if (kind === "bool") return random.below(2);
-  if (how === "all" || how === "any") return wrapped(BigInt(random.below(40) === 0 === (how === "any") ? 1 : 0), "i32");
+  if (how === "all" || how === "any")
+    return wrapped(BigInt((random.below(40) === 0) === (how === "any") ? 1 : 0), "i32");
   if (how === "prod") {
     if (kind === "float") return index % 16 === 3 ? 2 : index % 16 === 9 ? 0.5 : signed && random.below(2) ? -1 : 1;
     return wrapped(BigInt(random.below(7) + 1), dtype);
@@ -118,7 +122,21 @@ function valuesFor(how: Reduction, shape: readonly number[], dtype: DType, rando
   return isWide ? values.map((value) => BigInt(value)) : values;
 }
 
-const dtypes: readonly DType[] = ["f32", "i32", "f64", "u8", "bool", "f16", "i64", "bf16", "u32", "i8", "u64", "i16", "u16"];
+const dtypes: readonly DType[] = [
+  "f32",
+  "i32",
+  "f64",
+  "u8",
+  "bool",
+  "f16",
+  "i64",
+  "bf16",
+  "u32",
+  "i8",
+  "u64",
+  "i16",
+  "u16",
+];
 
 /** A dtype the reduction takes, the next in turn. */
 function dtypeFor(how: Reduction, turn: number): DType {
@@ -156,7 +174,10 @@ describe("reductions over every set of axes", { skip }, () => {
       for (const [shape, axes] of [
         [[0], [0]],
         [[3, 0], [1]],
-        [[0, 4, 2], [0, 2]],
+        [
+          [0, 4, 2],
+          [0, 2],
+        ],
         [[3, 0], [0]],
       ] as const) {
         const x = tensorOf([], shape, "f32", device);
@@ -227,7 +248,15 @@ describe("reductions of every length", { skip }, () => {
         const values = new Array<Value>(140002).fill(1000);
         const x = tensorOf(values, [140002], dtype, device);
         assert.equal(x.mean().itemSync(), 1000, `${dtype} on ${device}`);
-        assert.equal(x.sub(x.mean({ keepDims: true })).abs().max().itemSync(), 0, `deviation of ${dtype} on ${device}`);
+        assert.equal(
+          x
+            .sub(x.mean({ keepDims: true }))
+            .abs()
+            .max()
+            .itemSync(),
+          0,
+          `deviation of ${dtype} on ${device}`,
+        );
         assert.equal(x.variance().itemSync(), 0, `variance of ${dtype} on ${device}`);
       }
     }
@@ -252,7 +281,9 @@ describe("reductions of every length", { skip }, () => {
           for (let column = 0; column < columns; column++) {
             const want = Math.abs(values[row * columns + column]!) - sum;
             if (got[row * columns + column] !== want) {
-              assert.fail(`[${rows}, ${columns}] on ${device}: row ${row}: ${got[row * columns + column]}, not ${want}`);
+              assert.fail(
+                `[${rows}, ${columns}] on ${device}: row ${row}: ${got[row * columns + column]}, not ${want}`,
+              );
             }
           }
         }

@@ -284,7 +284,7 @@ class BodyEmitter {
       case "select":
         return f.select(a, b, c);
       case "convert":
-        return f.convert(a, type);
+        return this.convert(a, value.args[0].type, value.type);
       case "bitcast":
         return f.bitcast(a, type);
       case "highWord":
@@ -313,6 +313,16 @@ class BodyEmitter {
       default:
         throw new Error(`emitSpirv: ${value.op} is not computed`);
     }
+  }
+
+  /**
+   * Mesa up to 22.3 takes a comparison of a sign-extended i32 with a 64-bit constant for always false, so the extension is
+   * written as the words it has.
+   */
+  private convert(x: Value, from: IRType, to: IRType): Value {
+    const { f, m } = this;
+    if (from !== "i32" || (to !== "i64" && to !== "u64")) return f.convert(x, valueType(m, to));
+    return f.bitcast(f.vector(x, f.shiftRight(x, 31)), valueType(m, to));
   }
 
   /** A tree over shared memory. The order depends only on the number of lanes. */

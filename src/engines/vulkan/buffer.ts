@@ -67,7 +67,7 @@ export class DeviceBuffer {
   /** The contents as of now. Does not block the event loop. With `into`, fills and returns that array. */
   async read(into?: Uint8Array): Promise<Uint8Array> {
     const target = this.target(into);
-    await this.device.downloadFrom(this.contents("read"), target);
+    await this.device.downloadFrom(this.contents("read"), target, into === undefined);
     return target;
   }
 

@@ -233,13 +233,13 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   }
 
   /** @internal */
-  downloadFrom(from: Allocation, into: Uint8Array): Promise<void> {
+  downloadFrom(from: Allocation, into: Uint8Array, isPrivate: boolean): Promise<void> {
     const direct = this.direct(into);
     let read: Promise<void>;
     if (direct) {
       this.stream.download(from, 0, direct, 0, into.byteLength);
       read = this.stream.timeline.wait(this.stream.flush());
-    } else read = this.transfers.download(from, 0, into);
+    } else read = this.transfers.download(from, 0, into, isPrivate);
     // A read that was asked for is finished before the device goes.
     const settled = read.then(
       () => {},
@@ -339,7 +339,8 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
 
   /** Gives memory the pool holds in reserve back to the driver. */
   trim(): void {
-    if (this.isClosed) return;
+    // A lost device may still be at work on its memory; closing waits for it and gives back everything.
+    if (this.isClosed || this.lostBy) return;
     this.drain();
     for (const pool of Object.values(this.pools)) pool.trim();
   }
@@ -526,7 +527,9 @@ function readModule(path: string): Uint8Array {
 
 function checkByteLength(operation: string, byteLength: number): void {
   if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
-    throw new ArgumentError(`${operation}: ${byteLength} is not a number of bytes.`);
+    throw new ArgumentError(
+      `${operation}: ${String(byteLength)} (${typeof byteLength}) is not a whole number of bytes.`,
+    );
   }
 }
 

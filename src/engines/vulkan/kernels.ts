@@ -114,6 +114,8 @@ export class KernelCompiler {
     const { limits } = this.plan;
     const ids = module.specConstants.map((constant) => constant.constantId);
     for (const [id, value] of specialization) {
+      if (!Number.isInteger(id))
+        throw new ArgumentError("Specialisation constants are named by their number: { 0: value }.");
       const constant = module.specConstants.find((candidate) => candidate.constantId === id);
       if (!constant) {
         throw new ArgumentError(

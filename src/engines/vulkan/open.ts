@@ -83,9 +83,15 @@ function choose(devices: readonly FoundDevice[], options: OpenOptions): FoundDev
     if (!found) throw new DeviceError(`No Vulkan device's name contains "${name}"; there are: ${listing}.`);
     return found;
   }
-  const named = software === undefined ? /^vulkan(?::(\d+))?$/.exec(process.env.PUMICE_DEVICE ?? "") : null;
+  const wish = process.env.PUMICE_DEVICE;
+  const named = software === undefined && wish ? /^(?:cpu|vulkan(?::(\d+))?)$/.exec(wish) : undefined;
+  if (named === null)
+    throw new DeviceError(`PUMICE_DEVICE=${wish} names no device: it takes cpu, vulkan or vulkan:<number>.`);
   if (named?.[1]) return choose(devices, { index: Number(named[1]) });
-  const wanted = named ? devices : devices.filter((device) => isSoftware(device.description) === (software === true));
+  const wanted =
+    named && named[0] !== "cpu"
+      ? devices
+      : devices.filter((device) => isSoftware(device.description) === (software === true));
   const usable = wanted.find((device) => planDevice(device.description).ok) ?? wanted[0];
   if (usable) return usable;
   throw new DeviceError(

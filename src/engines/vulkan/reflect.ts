@@ -96,6 +96,7 @@ export function reflect(words: Uint32Array): ModuleInterface {
   // From SPIR-V 1.4 on an entry point lists all the variables it uses; before, they are found in the functions.
   const listsAllGlobals = (words[1] as number) >= 0x00010400;
   let mentioned: Set<number> | null = null;
+  const shape = new BodyShape();
   for (let at = HEADER_WORDS; at < words.length; ) {
     const count = (words[at] as number) >>> 16;
     const op = (words[at] as number) & 0xffff;
@@ -104,6 +105,7 @@ export function reflect(words: Uint32Array): ModuleInterface {
     }
     const operands = words.subarray(at + 1, at + count);
     at += count;
+    shape.see(op, at - count);
     if (op === Op.Function) {
       mentioned = new Set();
       functions.set(operands[1] ?? 0, mentioned);
@@ -143,6 +145,11 @@ export function reflect(words: Uint32Array): ModuleInterface {
           definitions.set(operands[1] ?? 0, instruction);
         }
     }
+  }
+  shape.end();
+  for (const { id, name } of entries) {
+    if (!functions.has(id))
+      throw new FormatError(`Not SPIR-V: the entry point "${name}" has no function; is it cut off?`);
   }
   const compute = entries.filter((entry) => entry.model === ExecutionModel.GLCompute);
 
@@ -384,4 +391,44 @@ function literalString(operands: Uint32Array, start: number): { text: string; wo
     }
   }
   throw new FormatError("Not SPIR-V: a name is not terminated.");
+}
+
+/** Instructions that end a block. */
+const TERMINATORS: ReadonlySet<number> = new Set<number>([
+  Op.Branch,
+  Op.BranchConditional,
+  Op.Switch,
+  Op.Return,
+  Op.ReturnValue,
+  Op.Unreachable,
+]);
+
+/** Functions end, and blocks end with a branch or a return: a module cut off in between kills the drivers that read it. */
+class BodyShape {
+  private place: "outside" | "function" | "block" = "outside";
+
+  see(op: number, at: number): void {
+    const wrong = () => {
+      throw new FormatError(
+        `Not SPIR-V: instruction ${op} at word ${at} is out of place; is something missing before it?`,
+      );
+    };
+    if (op === Op.Function) {
+      if (this.place !== "outside") wrong();
+      this.place = "function";
+    } else if (op === Op.FunctionEnd) {
+      if (this.place !== "function") wrong();
+      this.place = "outside";
+    } else if (op === Op.Label) {
+      if (this.place !== "function") wrong();
+      this.place = "block";
+    } else if (TERMINATORS.has(op)) {
+      if (this.place !== "block") wrong();
+      this.place = "function";
+    }
+  }
+
+  end(): void {
+    if (this.place !== "outside") throw new FormatError("Not SPIR-V: it ends inside a function; is it cut off?");
+  }
 }

@@ -65,8 +65,8 @@ export class Transfers {
     }
   }
 
-  async download(from: Allocation, fromOffset: number, into: Uint8Array): Promise<void> {
-    if (into.byteLength > MAX_STAGED) return this.downloadLarge(from, fromOffset, into);
+  async download(from: Allocation, fromOffset: number, into: Uint8Array, isPrivate: boolean): Promise<void> {
+    if (into.byteLength > MAX_STAGED) return this.downloadLarge(from, fromOffset, into, isPrivate);
     const pieces: { staging: Allocation; value: number; at: number; length: number }[] = [];
     try {
       for (let at = 0; at < into.byteLength; at += PIECE) {
@@ -75,7 +75,7 @@ export class Transfers {
       }
       for (const piece of pieces) {
         await this.stream.timeline.wait(piece.value);
-        await this.copyOutThreaded(piece.staging, into, piece.at, piece.length);
+        await this.copyOutThreaded(piece.staging, into, piece.at, piece.length, isPrivate);
       }
     } finally {
       for (const { staging } of pieces) this.release(staging);
@@ -86,7 +86,12 @@ export class Transfers {
    * More than may be staged at once: the pieces are recorded over time, so they are taken from a copy on the device,
    * which costs thousandths of the transfer. Otherwise a write recorded meanwhile would show in the later pieces.
    */
-  private async downloadLarge(from: Allocation, fromOffset: number, into: Uint8Array): Promise<void> {
+  private async downloadLarge(
+    from: Allocation,
+    fromOffset: number,
+    into: Uint8Array,
+    isPrivate: boolean,
+  ): Promise<void> {
     const snapshot = this.pools.device.allocate(into.byteLength);
     const pending: { staging: Allocation; value: number; at: number; length: number }[] = [];
     try {
@@ -100,7 +105,7 @@ export class Transfers {
         }
         const piece = pending[0] as (typeof pending)[0];
         await this.stream.timeline.wait(piece.value);
-        await this.copyOutThreaded(piece.staging, into, piece.at, piece.length);
+        await this.copyOutThreaded(piece.staging, into, piece.at, piece.length, isPrivate);
         pending.shift();
         this.release(piece.staging);
       }
@@ -132,8 +137,18 @@ export class Transfers {
     into.set(mapped.subarray(staging.offset, staging.offset + length), at);
   }
 
-  private async copyOutThreaded(staging: Allocation, into: Uint8Array, at: number, length: number): Promise<void> {
-    const copy = length >= THREADED_FROM ? threadedCopy() : null;
+  /**
+   * Other threads copy only to memory that nobody else has yet: an array of the caller's could be shrunk, or sent to a worker
+   * and dropped there, while they write.
+   */
+  private async copyOutThreaded(
+    staging: Allocation,
+    into: Uint8Array,
+    at: number,
+    length: number,
+    isPrivate: boolean,
+  ): Promise<void> {
+    const copy = isPrivate && length >= THREADED_FROM ? threadedCopy() : null;
     if (!copy) return this.copyOut(staging, into, at, length);
     assertHolds(into, at + length);
     const source = addressOfView(staging.block.mapped as Uint8Array) + staging.offset;

@@ -99,7 +99,7 @@ describeOnDevices(
     });
 
     /** One run of the scenario with one fault. Returns what came of it. */
-    async function runWith(fault: Fault): Promise<"error" | "none"> {
+    async function runWith(fault: Fault): Promise<"error" | "none" | "missed"> {
       const forever = fault.times === Number.POSITIVE_INFINITY;
       const label = `${fault.call} gives ${fault.result} at call ${fault.at}${forever ? " and ever after" : ""}`;
       const driver = newDriver();
@@ -140,10 +140,13 @@ describeOnDevices(
         await s.checkAll();
         await device.close();
       }
-      assert.ok(driver.fired > 0, `${label}: it never struck (${driver.count(fault.call)} calls)`);
       for (const error of s.errors) check(error);
       assert.deepEqual(s.wrong, [], label);
       assertClean(driver, label);
+      if (driver.fired === 0) {
+        assert.deepEqual(s.errors, [], label);
+        return "missed";
+      }
       if (fault.result === DEVICE_LOST) {
         const fresh = await open(newDriver());
         await assertWorks(fresh, `${label}: a fresh device`);
@@ -188,7 +191,13 @@ describeOnDevices(
             ...(calls >= 2 ? [{ call: name, result, at: later, times: Number.POSITIVE_INFINITY }] : []),
           ];
           for (const fault of faults) {
-            const outcome = await runWith(fault);
+            let [outcome, { at }] = [await runWith(fault), fault];
+            // How often a program waits depends on how fast the device was just now.
+            while (outcome === "missed" && at > 1) {
+              at = Math.floor(at / 2);
+              outcome = await runWith({ ...fault, at });
+            }
+            assert.notEqual(outcome, "missed", `${name} was to be called`);
             if (outcome === "none") assert.ok(isMadeUpFor(fault), `${name} gave ${result} and nobody was told`);
           }
         }

@@ -33,18 +33,23 @@ const sample = (device: VulkanDevice): Sample => ({
   heap: process.memoryUsage().heapUsed,
 });
 
-/** The most of the second half is not above that of the first, give or take what is left to chance. */
-function assertFlat(samples: Sample[], label: string): void {
+/**
+ * The second half of a run takes no more than the first, or than what the pool may hand out before it asks for a
+ * collection (256 MiB) and two blocks; how far V8 lets it come to that is chance.
+ */
+function assertFlat(samples: Sample[], device: VulkanDevice, label: string): void {
   const half = Math.ceil(samples.length / 2);
   const most = (part: Sample[], key: keyof Sample) => Math.max(...part.map((one) => one[key]));
-  for (const [key, slack] of [
-    ["reserved", 32 * MiB],
-    ["used", 32 * MiB],
-    ["resident", 128 * MiB],
-    ["heap", 64 * MiB],
+  const [start] = samples as [Sample];
+  for (const [key, slack, ceiling] of [
+    ["reserved", 32 * MiB, 320 * MiB + 2 * device.plan.blockBytes],
+    ["used", 32 * MiB, 320 * MiB],
+    ["resident", 64 * MiB, start.resident + 448 * MiB],
+    ["heap", 64 * MiB, 0],
   ] as const) {
     const [first, second] = [most(samples.slice(0, half), key), most(samples.slice(half), key)];
-    assert.ok(second <= first + slack, `${label}: ${key} grew from ${first / MiB} to ${second / MiB} MiB`);
+    const bound = Math.max(first + slack, ceiling);
+    assert.ok(second <= bound, `${label}: ${key} grew from ${first / MiB} to ${second / MiB} MiB`);
   }
 }
 
@@ -74,9 +79,8 @@ describeOnDevices("leaks", underValidation("too many rounds") || withoutGlslang,
         assert.equal(new Uint32Array(buffer.readSync().buffer)[0], i, "and the result is right");
       }
     }
-    assertFlat(samples, "synchronous");
-    const limit = Math.max(512 * MiB, device.plan.deviceHeapBytes / 4);
-    assert.ok(Math.max(...samples.map(({ reserved }) => reserved)) < limit);
+    assertFlat(samples, device, "synchronous");
+    assert.ok(Math.max(...samples.map(({ reserved }) => reserved)) < 1024 * MiB);
     await closeAndCheck(device, driver);
   });
 
@@ -95,7 +99,7 @@ describeOnDevices("leaks", underValidation("too many rounds") || withoutGlslang,
         assert.equal(new Uint32Array((await buffer.read()).buffer)[0], i, "and the result is right");
       }
     }
-    assertFlat(samples, "asynchronous");
+    assertFlat(samples, device, "asynchronous");
     await closeAndCheck(device, driver);
   });
 
@@ -110,7 +114,7 @@ describeOnDevices("leaks", underValidation("too many rounds") || withoutGlslang,
       if (i % 10 === 9) await device.finish();
       if (i % 200 === 199) samples.push(sample(device));
     }
-    assertFlat(samples, "mixed");
+    assertFlat(samples, device, "mixed");
     assert.equal(device.stats().pipelines, 1);
     const { "query pool": queries = 0, "command pool": commands = 0, memory = 0 } = driver.liveObjects;
     assert.ok(queries <= 2 && commands <= 40 && memory <= 64, JSON.stringify(driver.liveObjects));

@@ -481,3 +481,28 @@ describe("modules in assembly", { skip: withoutSpirvAs }, () => {
     assert.throws(() => reflect(circularType).entry("main", new Map()), FormatError);
   });
 });
+
+test("a module cut off after any instruction is refused: drivers crash on what is missing", {
+  skip: withoutGlslang(),
+}, () => {
+  const words = toWords(
+    glsl(`#version 460
+    layout(local_size_x=64) in;
+    layout(set=0,binding=0) buffer A { float a[]; };
+    layout(push_constant) uniform P { uint n; };
+    float twice(float x) { return x + x; }
+    void main() {
+      uint i = gl_GlobalInvocationID.x;
+      for (uint k = 0; k < 3; k++) if (i < n) a[i] = twice(a[i]);
+    }`),
+  );
+  assert.ok(reflect(words).entryPoints.includes("main"));
+  const cuts: number[] = [];
+  for (let at = 5; at < words.length; at += (words[at] as number) >>> 16) cuts.push(at);
+  const entryAt = cuts.find((at) => ((words[at] as number) & 0xffff) === 15) as number;
+  for (const cut of cuts) {
+    // Before the entry point there is nothing to run, which the kernel compiler says by itself.
+    if (cut <= entryAt) assert.deepEqual(reflect(words.slice(0, cut)).entryPoints, []);
+    else assert.throws(() => reflect(words.slice(0, cut)), FormatError, `cut at word ${cut} of ${words.length}`);
+  }
+});

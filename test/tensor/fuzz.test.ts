@@ -1,0 +1,131 @@
+/**
+ * Random graphs of every kind of primitive: computed fused on each engine, against the same graph computed node by node,
+ * against a plain interpreter that shares nothing with the library. What fails is cut smaller and printed.
+ *
+ * A fixed set of seeds runs by default. PUMICE_FUZZ_SECONDS=600 goes on with new seeds for that long, from
+ * PUMICE_FUZZ_SEED (or the clock) on; PUMICE_FUZZ_SEED alone runs that one.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { dataOf } from "../../src/core/storage.js";
+import type { Node } from "../../src/graph/node.js";
+import type { DeviceStorage } from "../../src/tensor/backend.js";
+import { backendOf } from "../../src/tensor/build.js";
+import type { Value } from "../support/element-oracle.js";
+import { type GraphOptions, randomSpec } from "../support/graph-generator.js";
+import { shrink } from "../support/graph-shrink.js";
+import { buildGraph, interpret, type Plain, printSpec, type Spec } from "../support/graph-specs.js";
+import { testDevices } from "../support/tensors.js";
+
+type Mode = "fused" | "node by node";
+
+function readNode(node: Node): Value[] {
+  const backend = backendOf(node);
+  backend.realize([node]);
+  return Array.from(dataOf(backend.readSync(node.storage as DeviceStorage), node.dtype) as ArrayLike<Value>);
+}
+
+/** The first difference in words, or null. */
+function difference(got: readonly Value[], { values, doubt, isApproximate, shape, dtype }: Plain): string | null {
+  if (got.length !== values.length) return `${got.length} elements, not ${values.length}`;
+  for (let i = 0; i < got.length; i++) {
+    const [value, want] = [got[i]!, values[i]!];
+    if (doubt?.[i] || value === want || (Number.isNaN(value) && Number.isNaN(want))) continue;
+    if (isApproximate && Math.abs(Number(value) - Number(want)) <= 1e-5 * Math.max(1, Math.abs(Number(want)))) continue;
+    return `element ${i} of ${dtype}[${shape}] is ${value}, not ${want}`;
+  }
+  return null;
+}
+
+/** What is wrong with the library's answer, or null. */
+function failure(spec: Spec, device: string, mode: Mode): string | null {
+  const wanted = interpret(spec);
+  try {
+    if (mode === "node by node") {
+      let found: string | null = null;
+      buildGraph(spec, device, (node, index) => {
+        if (found) return;
+        const wrong = difference(readNode(node), wanted[index] as Plain);
+        if (wrong) found = `n${index}: ${wrong}`;
+      });
+      return found;
+    }
+    const nodes = buildGraph(spec, device);
+    backendOf(nodes[0] as Node).realize(spec.roots.map((root) => nodes[root] as Node));
+    for (const root of spec.roots) {
+      const wrong = difference(readNode(nodes[root] as Node), wanted[root] as Plain);
+      if (wrong) return `n${root}: ${wrong}`;
+    }
+    return null;
+  } catch (error) {
+    return `it throws ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+function checkSpec(seed: number, options: GraphOptions, device: string, mode: Mode): void {
+  const spec = randomSpec(seed, options);
+  const wrong = failure(spec, device, mode);
+  if (wrong === null) return;
+  const small = shrink(spec, (candidate) => failure(candidate, device, mode) !== null, device === "cpu" ? 3000 : 600);
+  const settings = JSON.stringify(options);
+  assert.fail(
+    `seed ${seed} ${settings}, ${mode} on ${device}: ${wrong}\n` +
+      `cut down to: ${failure(small, device, mode)}\n${printSpec(small)}`,
+  );
+}
+
+const small: GraphOptions = { steps: 12, maxSize: 400 };
+const middling: GraphOptions = { steps: 40, maxSize: 2000 };
+const large: GraphOptions = { steps: 120, maxSize: 600 };
+const moving: GraphOptions = { steps: 14, maxSize: 1500, onlyMovement: true };
+/** Long enough for vectors, lanes and reductions in two steps. */
+const wide: GraphOptions = { steps: 7, maxSize: 40000, extents: [1, 2, 3, 5, 129, 1030, 20001, 33000] };
+const kinds = { small, middling, large, moving, wide };
+
+const devices = testDevices();
+const named = process.env.PUMICE_FUZZ_SEED ? Number(process.env.PUMICE_FUZZ_SEED) : null;
+const seconds = Number(process.env.PUMICE_FUZZ_SECONDS ?? 0);
+
+const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
+
+describe("random graphs", { skip: devices.length === 0 ? "missing: a device for tensors" : false }, () => {
+  if (named !== null || seconds > 0) {
+    test("open-ended", () => {
+      const end = Date.now() + 1000 * seconds;
+      let seed = named ?? Date.now() % 2 ** 31;
+      let count = 0;
+      do {
+        for (const options of Object.values(kinds)) {
+          for (const device of devices) {
+            checkSpec(seed, options, device, "fused");
+            if (device === "cpu" || count % 10 === 0) checkSpec(seed, options, device, "node by node");
+          }
+        }
+        seed++;
+        count++;
+      } while (Date.now() < end);
+      console.log(`${count} seeds from ${seed - count} on, 5 graphs each: no difference`);
+    });
+    return;
+  }
+  // Drivers take long to compile, so they get fewer graphs.
+  const plans: readonly (readonly [keyof typeof kinds, Mode, string, number])[] = devices.flatMap((device) => {
+    const isHost = device === "cpu";
+    return [
+      ["small", "fused", device, isHost ? 100 : 15],
+      ["moving", "fused", device, isHost ? 100 : 20],
+      ["middling", "fused", device, isHost ? 20 : 4],
+      ["large", "fused", device, isHost ? 6 : 1],
+      ["wide", "fused", device, isHost ? 15 : 6],
+      ["small", "node by node", device, isHost ? 40 : 2],
+      ["middling", "node by node", device, isHost ? 4 : 0],
+      ["large", "node by node", device, isHost ? 2 : 0],
+    ] as const;
+  });
+  for (const [kind, mode, device, count] of plans) {
+    if (count === 0) continue;
+    test(`${count} ${kind} graphs, ${mode}, on ${device}`, () => {
+      for (const seed of range(1, count)) checkSpec(seed, kinds[kind], device, mode);
+    });
+  }
+});
