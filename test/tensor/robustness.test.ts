@@ -136,10 +136,10 @@ describeOnTensorDevices("running out of memory", (device) => {
       () =>
         x
           .expandDims(1)
-          .broadcastTo([3, 2 ** 32])
+          .broadcastTo([3, 2 ** 40])
           .add(1)
           .realize(),
-      (error: Error) => error instanceof OutOfMemoryError || error instanceof ShapeError,
+      OutOfMemoryError,
     );
     assert.deepEqual([...x.add(1).dataSync()], [2, 3, 4]);
   });
@@ -259,7 +259,7 @@ describeOnTensorDevices("printing", (device) => {
 
   test("console.log of a large tensor shows its corners", () => {
     const text = shown(tensor(counting(10_000)));
-    assert.match(text, /^Tensor\(\[0\.000e\+00, 1\.000e\+00, 2\.000e\+00, \.{3}, [^]*\], shape \[10000\], f32, /);
+    assert.match(text, /^Tensor\(\[0\.000e\+00, 1\.000e\+00, 2\.000e\+00, \.{3}, .*\], shape \[10000\], f32, /s);
     const grid = shown(tensor(counting(4096), { shape: [64, 64] }));
     assert.ok(grid.length < 1000, grid);
     assert.match(grid, /\.\.\./);

@@ -112,14 +112,16 @@ export class KernelCompiler {
     specialization: ReadonlyMap<number, SpecializationValue>,
   ): EntryInterface {
     const { limits } = this.plan;
-    const ids = module.specConstants.map((constant) => constant.constantId);
+    const ids = module.specConstants.map((constant) => constant.constantId).sort((a, b) => a - b);
     for (const [id, value] of specialization) {
-      if (!Number.isInteger(id))
-        throw new ArgumentError("Specialisation constants are named by their number: { 0: value }.");
+      if (!Number.isInteger(id)) {
+        const known = ids.join(", ") || "none";
+        throw new ArgumentError(`Specialisation constants go by number, as { 0: value }; the kernel has ${known}.`);
+      }
       const constant = module.specConstants.find((candidate) => candidate.constantId === id);
       if (!constant) {
         throw new ArgumentError(
-          `The kernel has no specialisation constant ${id}; it has ${ids.length ? ids.sort((a, b) => a - b).join(", ") : "none"}.`,
+          `The kernel has no specialisation constant ${id}; it has ${ids.length ? ids.join(", ") : "none"}.`,
         );
       }
       checkValue(constant, value);

@@ -97,6 +97,7 @@ export function reflect(words: Uint32Array): ModuleInterface {
   const listsAllGlobals = (words[1] as number) >= 0x00010400;
   let mentioned: Set<number> | null = null;
   const shape = new BodyShape();
+  const called = new Set<number>();
   for (let at = HEADER_WORDS; at < words.length; ) {
     const count = (words[at] as number) >>> 16;
     const op = (words[at] as number) & 0xffff;
@@ -106,6 +107,7 @@ export function reflect(words: Uint32Array): ModuleInterface {
     const operands = words.subarray(at + 1, at + count);
     at += count;
     shape.see(op, at - count);
+    if (op === Op.FunctionCall) called.add(operands[2] ?? 0);
     if (op === Op.Function) {
       mentioned = new Set();
       functions.set(operands[1] ?? 0, mentioned);
@@ -147,6 +149,10 @@ export function reflect(words: Uint32Array): ModuleInterface {
     }
   }
   shape.end();
+  for (const id of called) {
+    if (!functions.has(id))
+      throw new FormatError(`Not SPIR-V: function %${id} is called and not there; is it cut off?`);
+  }
   for (const { id, name } of entries) {
     if (!functions.has(id))
       throw new FormatError(`Not SPIR-V: the entry point "${name}" has no function; is it cut off?`);

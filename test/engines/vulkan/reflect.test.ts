@@ -483,7 +483,7 @@ describe("modules in assembly", { skip: withoutSpirvAs }, () => {
 });
 
 test("a module cut off after any instruction is refused: drivers crash on what is missing", {
-  skip: withoutGlslang(),
+  skip: withoutGlslang,
 }, () => {
   const words = toWords(
     glsl(`#version 460
