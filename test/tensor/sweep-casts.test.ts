@@ -113,4 +113,25 @@ describe("casts", { skip: devices.length === 0 ? "missing: a device for tensors"
       }
     }
   });
+
+  // Mesa 22.3 takes a sign-extended number for never less than a constant of 64 bits.
+  test("a number cast within a kernel compares with constants as one that was stored", () => {
+    const whole = dtypes.filter((dtype) => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint");
+    for (const device of devices) {
+      for (const from of whole) {
+        const values = [0, 1, 5, 100, ...(DTYPES[from].signed ? [-1, -100] : [])];
+        const x = tensorOf(from.endsWith("64") ? values.map(BigInt) : values, [values.length], from, device);
+        for (const to of whole) {
+          const cast = values.map((value) => castValue(from.endsWith("64") ? BigInt(value) : value, from, to));
+          for (const [limit, how] of [
+            [5, "less"],
+            [1, "greaterEqual"],
+          ] as const) {
+            const want = cast.map((value) => Number(how === "less" ? value < limit : value >= limit));
+            assert.deepEqual(valuesOf(x.cast(to)[how](limit)), want, `${from} as ${to} ${how} ${limit} on ${device}`);
+          }
+        }
+      }
+    }
+  });
 });

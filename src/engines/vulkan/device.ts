@@ -81,6 +81,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   private readonly isCopyingByKernel: boolean;
   private lostBy: DeviceLostError | null = null;
   private closing: Promise<void> | null = null;
+  private isTakenDown = false;
 
   /** @internal Use `openDevice`. */
   constructor(
@@ -359,7 +360,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     const pools = Object.values(this.pools);
     return {
       buffers: this.leases.size,
-      usedBytes: this.pools.device.usedBytes,
+      usedBytes: this.isTakenDown ? 0 : this.pools.device.usedBytes,
       reservedBytes: pools.reduce((sum, pool) => sum + pool.blockBytes, 0),
       blocks: pools.reduce((sum, pool) => sum + pool.blockCount, 0),
       pipelines: this.kernels.size,
@@ -437,6 +438,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     for (const pool of Object.values(this.pools)) pool.destroy();
     this.calls.vkDestroyDevice(this.handle, 0);
     this.instance.release();
+    this.isTakenDown = true;
     debug(1, () => `closed ${this.name}`);
   }
 

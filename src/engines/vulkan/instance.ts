@@ -81,7 +81,7 @@ export class Instance {
     const interpose = options.interpose ?? ((_name, call) => call);
     const calls = bindTable(loader, 0, globalSignatures, interpose) as FunctionTable<GlobalFunction>;
     const arena = new Arena();
-    const validate = options.validate ?? validationMode();
+    const validate = validationMode({ PUMICE_VALIDATE: options.validate ?? process.env.PUMICE_VALIDATE });
 
     const offeredVersion = loaderVersion(calls);
     if (!atLeast(offeredVersion, [1, 2])) {

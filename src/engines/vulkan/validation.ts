@@ -14,7 +14,7 @@ export function validationMode(env: NodeJS.ProcessEnv = process.env): Validation
   if (!value || value === "0") return undefined;
   if (value === "1" || value === "core") return "core";
   if (value === "sync" || value === "gpu") return value;
-  throw new DeviceError(`PUMICE_VALIDATE=${value}: choose core, sync or gpu.`);
+  throw new DeviceError(`Validation "${value}" (PUMICE_VALIDATE, or the option validate): choose core, sync or gpu.`);
 }
 
 /** Messages the layer emits about itself rather than about us. */
