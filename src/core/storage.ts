@@ -109,6 +109,24 @@ function real(value: Scalar, dtype: DType, operation: string): number | bigint {
   throw new DTypeError(`${operation}: ${JSON.stringify(value)} is not a value of dtype ${dtype}.`);
 }
 
+/**
+ * One value as a dtype can hold it, by the rules of `encodeValues`: fractions are dropped on the way to integers, and an
+ * integer out of range is a DTypeError.
+ */
+export function scalarIn(value: Scalar, dtype: DType, operation: string): Scalar {
+  switch (DTYPES[dtype].kind) {
+    case "bool":
+      return typeof value === "boolean" ? value : Number(real(value, dtype, operation)) !== 0;
+    case "int":
+    case "uint":
+      return whole(value, dtype, operation);
+    case "float":
+      return real(value, dtype, operation);
+    case "complex":
+      return value;
+  }
+}
+
 function whole(value: Scalar, dtype: DType, operation: string): number | bigint {
   const number = real(value, dtype, operation);
   const integer = typeof number === "number" ? Math.trunc(number) : number;

@@ -3,7 +3,7 @@ import { DTYPES, type DType, type Scalar } from "../core/dtype.js";
 import { ArgumentError, ShapeError, SizeMismatchError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
-import { encodeValues } from "../core/storage.js";
+import { encodeValues, scalarIn } from "../core/storage.js";
 import { iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
 import { backendOf, castNode, checkOneDevice, makeNode, scalarNode, storedNode } from "./build.js";
@@ -63,7 +63,8 @@ export function full<D extends DType = "f32">(
   options: CreationOptions<D> = {},
 ): Tensor<D> {
   const dtype = options.dtype ?? resultType([value], "full");
-  return new Tensor<D>(scalarNode(value, dtype, backendFor(options.device), checkShape(shape, "full")));
+  const held = scalarIn(value, dtype, "full");
+  return new Tensor<D>(scalarNode(held, dtype, backendFor(options.device), checkShape(shape, "full")));
 }
 
 export const zeros = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
@@ -71,7 +72,8 @@ export const zeros = <D extends DType = "f32">(shape: Shape, options: CreationOp
 export const ones = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
   full(shape, 1, options);
 
-const like = (x: Tensor, value: Scalar): Tensor => new Tensor(scalarNode(value, x.dtype, backendOf(x.node), x.shape));
+const like = (x: Tensor, value: Scalar): Tensor =>
+  new Tensor(scalarNode(scalarIn(value, x.dtype, "fullLike"), x.dtype, backendOf(x.node), x.shape));
 export const zerosLike = (x: Tensor): Tensor => like(x, 0);
 export const onesLike = (x: Tensor): Tensor => like(x, 1);
 export const fullLike = (x: Tensor, value: Scalar): Tensor => like(x, value);
@@ -109,11 +111,12 @@ export function linspace<D extends DType = "f32">(
 ): Tensor<D> {
   const gaps = options.endpoint === false ? count : count - 1;
   const dtype = options.dtype ?? "f32";
-  const steps = counting(count, dtype, options.device);
+  // Narrow floats cannot count far, and whole numbers are made by dropping fractions at the end.
+  const steps = counting(count, dtype === "f64" ? "f64" : "f32", options.device);
   const rising = steps.mul(gaps > 0 ? (stop - start) / gaps : 0).add(start);
   // The last one is exact, whatever rounding the steps had.
   const exact = options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);
-  return exact as Tensor<D>;
+  return exact.cast(dtype) as Tensor<D>;
 }
 
 /** The identity matrix, or one with ones on another diagonal. */

@@ -25,7 +25,7 @@ import {
   sizeOf,
 } from "../core/shape.js";
 import { type IndexArgument, parseIndexing } from "../core/slice.js";
-import { dataOf, elementAt } from "../core/storage.js";
+import { dataOf, elementAt, scalarIn } from "../core/storage.js";
 import type { Node } from "../graph/node.js";
 import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
 import * as E from "../graph/primitives/elementwise.js";
@@ -530,7 +530,8 @@ export class Tensor<D extends DType = DType> {
     const low = amounts.map(([before]) => before);
     const high = amounts.map(([, after]) => after);
     const interior = options.interior ?? this.shape.map(() => 0);
-    return this.movedBy(M.pad, { low, high, interior: [...interior], value: options.value ?? 0 });
+    const value = scalarIn(options.value ?? 0, this.dtype, "pad");
+    return this.movedBy(M.pad, { low, high, interior: [...interior], value });
   }
 
   /** The elements along an axis at integer positions; negative ones count from the end, others outside read the end. */
@@ -553,8 +554,13 @@ export class Tensor<D extends DType = DType> {
       throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.`);
     }
     checkOneDevice(operation, [this.node, positions.node]);
-    const wide = positions.cast("i32");
-    return where(wide.less(0), wide.add(this.shape[axis]), wide).node;
+    // What does not fit an i32 is outside in any case, and must not come back in by wrapping.
+    const extent = this.shape[axis];
+    const isWide = DTYPES[positions.dtype].bits > 32 || positions.dtype === "u32";
+    const isSigned = DTYPES[positions.dtype].signed;
+    const held = isWide ? (isSigned ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
+    const wide = held.cast("i32");
+    return where(wide.less(0), wide.add(extent), wide).node;
   }
 
   // ------------------------------------------------------------------------------------------------ for people

@@ -118,8 +118,9 @@ class Generator {
 
   /** One number as a tensor: a constant in the program, seen as often as wanted. */
   private constant(value: Value | boolean, shape: readonly number[], dtype: DType): number {
-    const scalar = this.add("constant", [], { value: dtype === "bool" ? Boolean(value) : value, dtype, shape: [] });
-    return this.stretch(scalar, shape);
+    const given = dtype === "bool" ? Boolean(value) : value;
+    if (this.random.below(3) > 0) return this.add("constant", [], { value: given, dtype, shape: [...shape] });
+    return this.stretch(this.add("constant", [], { value: given, dtype, shape: [] }), shape);
   }
 
   /** A tensor of one element seen as often as wanted. */

@@ -113,7 +113,9 @@ export function evaluate(node: SpecNode, inputs: readonly Plain[]): Plain {
     return plain(values, doubt, isApproximate || isFunction);
   }
   if (op === "buffer") return plain(node.values as Value[]);
-  if (op === "constant") return plain([filling(node.params.value as Value | boolean, dtype)]);
+  if (op === "constant") {
+    return plain(new Array<Value>(sizeOf(shape)).fill(filling(node.params.value as Value | boolean, dtype)));
+  }
   if (op === "iota") return plain(Array.from({ length: sizeOf(shape) }, (_, i) => wrapped(BigInt(i), dtype)));
   if (op in reducers) return reduce(node, inputs[0]!, plain);
   if (op === "cumulate") return accumulate(node, inputs[0]!, plain);

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
-import { DeviceError, DisposedError, OutOfMemoryError } from "../../src/core/errors.js";
+import { DeviceError, DisposedError, DTypeError, OutOfMemoryError } from "../../src/core/errors.js";
 import { backendOf } from "../../src/tensor/build.js";
-import { concat, tensor, zeros } from "../../src/tensor/creation.js";
+import { concat, full, fullLike, linspace, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import type { HostBackend } from "../../src/tensor/host-backend.js";
 import { type Tensor, where } from "../../src/tensor/tensor.js";
@@ -273,6 +273,46 @@ describeOnTensorDevices("printing", (device) => {
       `Tensor([1000000, 1000000], f32, ${where})`,
     );
     assert.equal(backend.counters.kernels, before);
+  });
+});
+
+describeOnTensorDevices("values that do not fit", () => {
+  test("a constant out of range is an error where it is written, not a number that wraps or compares as itself", () => {
+    const x = tensor([1], { dtype: "u8" });
+    for (const make of [
+      () => full([2], 300, { dtype: "u8" }),
+      () => full([2], -1, { dtype: "u64" }),
+      () => full([2], Number.NaN, { dtype: "i32" }),
+      () => fullLike(x, 256),
+      () => x.pad([[1, 1]], { value: -1 }),
+      () => x.add(256),
+    ]) {
+      assert.throws(make, DTypeError);
+    }
+    assert.deepEqual([...full([2], 1.9, { dtype: "i64" }).mul(2).dataSync()], [2n, 2n]);
+    assert.deepEqual(
+      [
+        ...tensor([3], { dtype: "i32" })
+          .pad([[1, 0]], { value: 0.5 })
+          .dataSync(),
+      ],
+      [0, 3],
+    );
+    assert.deepEqual([...linspace(0, 10, 5, { dtype: "i32" }).dataSync()], [0, 2, 5, 7, 10]);
+  });
+
+  test("a constant of f16 or bf16 is rounded as a stored one is", () => {
+    for (const dtype of ["f16", "bf16"] as const) {
+      const [fixed, stored] = [full([1], 0.1, { dtype }), tensor([0.1], { dtype })];
+      assert.equal(fixed.cast("f32").itemSync(), stored.cast("f32").itemSync());
+      assert.equal(fixed.equal(stored).itemSync(), true);
+    }
+  });
+
+  test("positions beyond 32 bits are outside, not wrapped around", () => {
+    const x = tensor([1, 2, 3]);
+    assert.deepEqual([...x.take(tensor([2n ** 32n, -1n, -(2n ** 40n)]), { axis: 0 }).dataSync()], [3, 3, 1]);
+    assert.deepEqual([...x.take(tensor([2 ** 31, 1], { dtype: "u32" }), { axis: 0 }).dataSync()], [3, 2]);
   });
 });
 

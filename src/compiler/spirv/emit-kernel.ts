@@ -32,9 +32,9 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
     const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
     return m.bufferPointer(type, isWritten ? {} : { writable: false });
   });
-  // Addresses travel as numbers and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
-  // elements in the push block for such elements themselves.
-  const address = m.u64;
+  // Addresses travel as pairs of words and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
+  // elements in the push block for such elements themselves, and pairs need no 64-bit integers of the device.
+  const address = m.vec(m.u32, 2);
   const isInline = pointers.length <= INLINE_BUFFERS;
   const names = isInline ? pointers.map((_, i) => `b${i}`) : ["table"];
   const push = m.pushConstants(names.map((name) => [name, address] as const)) as Readonly<Record<string, Value>>;
@@ -56,7 +56,12 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
     const perThread = rowsPerThread(kernel);
     f.if(f.less(flat, kernel.rows / perThread), () => {
       const table = isInline ? null : f.ref(f.pointer(push.table, m.bufferPointer(address, { writable: false })));
-      const places = pointers.map((pointer, i) => f.ref(f.pointer(table ? table.load(i) : push[`b${i}`], pointer)));
+      const places = pointers.map((pointer, i) => {
+        const at = table ? table.load(i) : push[`b${i}`];
+        // The same validators refuse to make such a pointer of a pair.
+        const isNarrow = DTYPES[kernel.buffers[i].dtype].bytes < 4;
+        return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));
+      });
       if (perThread === QUAD) emitQuad(m, f, kernel, places, row);
       else new BodyEmitter(m, f, kernel, places, row, lane, sharedFor).statements(kernel.body);
     });
@@ -72,7 +77,7 @@ function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, places: 
       align: 16,
       ...(isWritten ? {} : { writable: false }),
     });
-    return f.ref(f.pointer(f.address((places[buffer] as Ref).at(0)), type));
+    return f.ref(f.pointer(f.address((places[buffer] as Ref).at(0), m.vec(m.u32, 2)), type));
   };
   const vectors = new Map<number, Value>();
   for (const statement of kernel.body) {

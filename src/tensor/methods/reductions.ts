@@ -96,9 +96,14 @@ Tensor.prototype.covariance = function ({ correction = 0 } = {}) {
       `covariance: takes [..., observations, variables], not ${formatShape(this.shape)}; reshape a vector to [n, 1].`,
     );
   }
-  const x = asFloat("covariance", this);
+  const floats = asFloat("covariance", this);
+  // As for means: f16 and bf16 hold neither the sums nor the count.
+  const x = floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
   const deviation = x.sub(x.mean({ axis: -2, keepDims: true }));
   const observations = this.shape[this.rank - 2];
   const products = deviation.expandDims(-1).mul(deviation.expandDims(-2));
-  return products.sum({ axis: -3 }).div(observations - correction);
+  return products
+    .sum({ axis: -3 })
+    .div(observations - correction)
+    .cast(floats.dtype);
 };

@@ -250,7 +250,7 @@ describeOnDevices(
           void main() { a[0] += n; }`),
           { name: "innocent" },
         );
-        s.spin(cell, 4);
+        s.spin(cell, 50); // long enough for a busy machine to get round to waiting
         const reading = cell!.buffer.read();
         driver.arm({ call, result: DEVICE_LOST, at: 1 });
         await assert.rejects(reading, (error) => error instanceof DeviceLostError && /spin/.test(error.message));
