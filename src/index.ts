@@ -25,7 +25,13 @@ export {
 } from "./tensor/creation.js";
 export { defaultDevice, devices, setDefaultDevice, withDevice } from "./tensor/devices.js";
 export { explain } from "./tensor/explain.js";
-export * from "./tensor/methods/index.js";
+export { dot, inner, kron, matmul, outer, tensordot, vdot } from "./tensor/methods/contraction.js";
+export { conv } from "./tensor/methods/conv.js";
+export { einsum } from "./tensor/methods/einsum.js";
+
+import "./tensor/methods/index.js";
+
+export { blockDiagonal, broadcastTensors, meshgrid, tri } from "./tensor/methods/movement.js";
 export { profile } from "./tensor/profiling.js";
 export { scope } from "./tensor/scope.js";
 export { type Nested, type Operand, type ReduceOptions, Tensor, where } from "./tensor/tensor.js";

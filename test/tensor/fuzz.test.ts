@@ -37,28 +37,34 @@ function difference(got: readonly Value[], { values, doubt, isApproximate, shape
   return null;
 }
 
+interface Failure {
+  /** The node that is wrong; the last root where computing threw. */
+  readonly node: number;
+  readonly text: string;
+}
+
 /** What is wrong with the library's answer, or null. */
-function failure(spec: Spec, device: string, mode: Mode): string | null {
+function failure(spec: Spec, device: string, mode: Mode): Failure | null {
   const wanted = interpret(spec);
+  let found: Failure | null = null;
+  const compare = (node: Node, index: number) => {
+    if (found) return;
+    const text = difference(readNode(node), wanted[index] as Plain);
+    if (text) found = { node: index, text };
+  };
+  let reached = 0;
   try {
-    if (mode === "node by node") {
-      let found: string | null = null;
-      buildGraph(spec, device, (node, index) => {
-        if (found) return;
-        const wrong = difference(readNode(node), wanted[index] as Plain);
-        if (wrong) found = `n${index}: ${wrong}`;
-      });
-      return found;
+    const nodes = buildGraph(spec, device, (node, index) => {
+      reached = index;
+      if (mode === "node by node") compare(node, index);
+    });
+    if (mode === "fused") {
+      backendOf(nodes[0] as Node).realize(spec.roots.map((root) => nodes[root] as Node));
+      for (const root of spec.roots) compare(nodes[root] as Node, root);
     }
-    const nodes = buildGraph(spec, device);
-    backendOf(nodes[0] as Node).realize(spec.roots.map((root) => nodes[root] as Node));
-    for (const root of spec.roots) {
-      const wrong = difference(readNode(nodes[root] as Node), wanted[root] as Plain);
-      if (wrong) return `n${root}: ${wrong}`;
-    }
-    return null;
+    return found;
   } catch (error) {
-    return `it throws ${error instanceof Error ? error.message : error}`;
+    return { node: reached, text: `it throws ${error instanceof Error ? error.message : error}` };
   }
 }
 
@@ -66,11 +72,13 @@ function checkSpec(seed: number, options: GraphOptions, device: string, mode: Mo
   const spec = randomSpec(seed, options);
   const wrong = failure(spec, device, mode);
   if (wrong === null) return;
-  const small = shrink(spec, (candidate) => failure(candidate, device, mode) !== null, device === "cpu" ? 3000 : 600);
-  const settings = JSON.stringify(options);
+  // Node by node, what is wrong need not be a root.
+  const start = mode === "fused" ? spec : { ...spec, roots: [wrong.node] };
+  const small = shrink(start, (candidate) => failure(candidate, device, mode) !== null, device === "cpu" ? 3000 : 600);
+  const left = failure(small, device, mode);
   assert.fail(
-    `seed ${seed} ${settings}, ${mode} on ${device}: ${wrong}\n` +
-      `cut down to: ${failure(small, device, mode)}\n${printSpec(small)}`,
+    `seed ${seed} ${JSON.stringify(options)}, ${mode} on ${device}: n${wrong.node}: ${wrong.text}\n` +
+      `cut down to n${left?.node}: ${left?.text}\n${printSpec(small)}`,
   );
 }
 

@@ -1,4 +1,5 @@
 /** Gives `Tensor` the methods that are not part of its core. Whoever offers tensors to users imports this file. */
+import type { DType } from "../../core/dtype.js";
 import "./arithmetic.js";
 import "./contraction.js";
 import "./conv.js";
@@ -11,3 +12,10 @@ import "./window.js";
 import "./scatter.js";
 import "./selection.js";
 import "./indexing.js";
+
+declare module "../tensor.js" {
+  // The compiler loses sight of a class's symbol-named methods once another module adds to the class; `using` needs this one.
+  interface Tensor<D extends DType> {
+    [Symbol.dispose](): void;
+  }
+}
