@@ -33,7 +33,7 @@ import { CommandClock, Profile } from "./profile.js";
 import { toWords } from "./reflect.js";
 import { check, DEVICE_LOST } from "./results.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
-import { Arena } from "./structs.js";
+import { Arena, type Layout } from "./structs.js";
 import { PIECE, Transfers } from "./transfers.js";
 
 export interface DeviceStats {
@@ -120,6 +120,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
         unit: plan.alignment,
         blockBytes,
         heapBytes: heapOf(memoryType),
+        maxBlockBytes: plan.limits.maxBufferSize,
       });
     const staging = Math.min(4 * PIECE, Math.max(4 * MiB, plan.blockBytes));
     this.pools = {
@@ -538,11 +539,10 @@ function checkByteLength(operation: string, byteLength: number): void {
 function createDevice(instance: Instance, found: FoundDevice, plan: DevicePlan): Handle {
   const arena = new Arena();
   const enabled = new Set(plan.features);
-  const { apiVersion } = found.description;
-  const isKnown = ({ extension, since }: (typeof L.extensionFeatures)[number]) =>
-    plan.extensions.includes(extension) || (since && (apiVersion[0] > since[0] || apiVersion[1] >= since[1]));
+  const enables = (layout: Layout) => [...layout.fields.keys()].some((name) => enabled.has(name));
   const chained = [
-    ...L.extensionFeatures.filter(isKnown).map(({ layout }) => layout),
+    // A struct of which nothing is switched on is left out: an older loader may not know it.
+    ...L.extensionFeatures.map(({ layout }) => layout).filter(enables),
     L.VkPhysicalDeviceVulkan12Features,
     L.VkPhysicalDeviceVulkan11Features,
     L.VkPhysicalDeviceFeatures2,

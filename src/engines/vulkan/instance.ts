@@ -139,15 +139,19 @@ export class Instance {
     }
     check("vkCreateInstance", result);
     const handle = arena.handle(out);
-    const table = bindTable(loader, handle, instanceSignatures, interpose) as FunctionTable<InstanceFunction>;
-    let stopListening = () => {};
+    const { vkDestroyInstance, ...others } = instanceSignatures;
+    const [destroy] = Object.values(bindTable(loader, handle, { vkDestroyInstance }, interpose));
     try {
-      if (validate) stopListening = listen(handle, table, arena);
+      const table = {
+        vkDestroyInstance: destroy,
+        ...bindTable(loader, handle, others, interpose),
+      } as FunctionTable<InstanceFunction>;
+      const stopListening = validate ? listen(handle, table, arena) : () => {};
+      return new Instance(handle, table, interpose, offeredVersion, stopListening);
     } catch (error) {
-      table.vkDestroyInstance(handle, 0);
+      destroy(handle, 0);
       throw error;
     }
-    return new Instance(handle, table, interpose, offeredVersion, stopListening);
   }
 
   retain(): this {

@@ -7,7 +7,7 @@
  * between the old use and the new. Waiting for the GPU instead would make a loop of k temporaries hold k times the
  * memory. Only memory that goes back to the driver, or that the host writes, waits for the timeline.
  */
-import { OutOfMemoryError } from "../../core/errors.js";
+import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
 import { debug } from "./debug.js";
 import * as L from "./layouts.js";
@@ -63,6 +63,8 @@ export class MemoryPool {
       readonly unit: number;
       readonly blockBytes: number;
       readonly heapBytes: number;
+      /** The largest buffer the driver makes. */
+      readonly maxBlockBytes: number;
     },
   ) {
     this.small = new Suballocator(settings.unit);
@@ -179,6 +181,11 @@ export class MemoryPool {
         `Allocating ${size} bytes: the device's memory heap holds ${this.settings.heapBytes}. ${this.owner.memoryReport()}`,
       );
     }
+    if (size > this.settings.maxBlockBytes) {
+      throw new OutOfMemoryError(
+        `Allocating ${size} bytes: the device's largest buffer has ${this.settings.maxBlockBytes}. ${this.owner.memoryReport()}`,
+      );
+    }
     try {
       return this.newBlock(size, isLarge);
     } catch (error) {
@@ -217,6 +224,12 @@ export class MemoryPool {
       const requirements = arena.room(L.VkMemoryRequirements.size);
       calls.vkGetBufferMemoryRequirements(handle, buffer, requirements);
       const needed = arena.number(L.VkMemoryRequirements, requirements, "size");
+      const types = arena.number(L.VkMemoryRequirements, requirements, "memoryTypeBits");
+      if (((types >>> this.settings.memoryType) & 1) === 0) {
+        throw new UnsupportedError(
+          `The driver refuses buffers in ${this.settings.name} memory (type ${this.settings.memoryType}).`,
+        );
+      }
       const flags = arena.pack(L.VkMemoryAllocateFlagsInfo, { flags: 2 });
       const info = arena.pack(
         L.VkMemoryAllocateInfo,
