@@ -128,8 +128,10 @@ export function divide<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   const signed = select(isNegative, k.neg(magnitude), magnitude);
 
   const ordinary = (x: V) => and(k.ne(x, c(0)), lt(k.abs(x), c(Infinity)));
-  // Zeros, infinities and NaN: the plain operation is exact there.
-  return select(and(ordinary(a), ordinary(b)), signed, k.div(a, b));
+  // Zeros, infinities and NaN: the plain operation is exact there once the other operand is 1. (A GPU that multiplies by a
+  // reciprocal takes an infinity divided by a number near the largest for infinity times zero.)
+  const unit = (x: V) => select(ordinary(x), select(isSignSet(k, x, type), c(-1), c(1)), x);
+  return select(and(ordinary(a), ordinary(b)), signed, k.div(unit(a), unit(b)));
 }
 
 export function squareRoot<V>(k: ScalarOps<V>, x: V, type: FloatType): V {

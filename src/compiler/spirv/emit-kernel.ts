@@ -243,7 +243,8 @@ class BodyEmitter {
       case "idiv":
         return f.div(a, b);
       case "irem":
-        return f.rem(a, b);
+        // Vulkan leaves OpSRem undefined for negative operands, and NVIDIA's drivers make use of it.
+        return value.type === "i32" || value.type === "i64" ? f.sub(a, f.mul(f.div(a, b), b)) : f.rem(a, b);
       case "min":
         return isFloat ? f.select(f.or(f.isNan(a), f.less(a, b)), a, b) : f.min(a, b);
       case "max":

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type MathFunctionName, mathFunctions } from "../../../src/compiler/math/library.js";
 import type { FloatType } from "../../../src/compiler/math/scalar-ops.js";
+import { floatControlsOf } from "../../../src/compiler/spirv/float-controls.js";
 import { ModuleBuilder } from "../../../src/compiler/spirv/index.js";
 import { spirvOps } from "../../../src/compiler/spirv/scalar-ops.js";
 import { UnsupportedError } from "../../../src/core/errors.js";
@@ -17,8 +18,9 @@ import { applyTo, argumentsFor, compiled, names } from "./math-cases.js";
 const GROUP = 64;
 
 /** out[i] = f(x[i]) or f(x[i], y[i]); buffers padded to whole groups. */
-function shader(name: MathFunctionName, type: FloatType): Uint32Array {
-  const m = new ModuleBuilder({ noContraction: true });
+function shader(name: MathFunctionName, type: FloatType, device: VulkanDevice): Uint32Array {
+  const floatControls = floatControlsOf(device.properties.floatControls);
+  const m = new ModuleBuilder({ noContraction: true, floatControls });
   const element = type === "f32" ? m.f32 : m.f64;
   const inputs = Array.from({ length: mathFunctions[name].arity }, (_, binding) =>
     m.storageBuffer(element, { binding, writable: false }),
@@ -34,7 +36,7 @@ function shader(name: MathFunctionName, type: FloatType): Uint32Array {
 
 async function runOn(device: VulkanDevice, name: MathFunctionName, type: FloatType, rows: readonly number[][]) {
   const padded = Math.ceil(rows.length / GROUP) * GROUP;
-  const kernel = device.kernel(shader(name, type));
+  const kernel = device.kernel(shader(name, type, device));
   const inputs = Array.from({ length: mathFunctions[name].arity }, (_, position) => {
     const values = floats(type, padded);
     values.set(rows.map((row) => row[position]));
