@@ -4,10 +4,10 @@
  * A literal that does not fit its type is refused here: 1.5 as an integer, 300 as a u8, -1 as a u32.
  */
 import { ArgumentError } from "../../core/errors.js";
+import { encodeBf16, encodeF16 } from "../../core/half.js";
 import { Decoration, Op } from "../../core/spirv.js";
 import { arithmeticCapabilities } from "./capabilities.js";
 import type { Sections } from "./sections.js";
-import { BFLOAT16, floatToBits, HALF } from "./small-float.js";
 import type { ScalarType, Type } from "./types.js";
 import { type Region, Value } from "./value.js";
 
@@ -40,8 +40,8 @@ export function encodeLiteral(type: ScalarType, literal: Literal): readonly [num
     case "float": {
       if (typeof literal === "boolean") return doesNotFit(type, literal, "write 0 or 1");
       const value = Number(literal);
-      if (type.encoding === "bf16") return [floatToBits(value, BFLOAT16), 0];
-      if (type.width === 16) return [floatToBits(value, HALF), 0];
+      if (type.encoding === "bf16") return [encodeBf16(value), 0];
+      if (type.width === 16) return [encodeF16(value), 0];
       if (type.width === 32) {
         float32[0] = value;
         return [float32Bits[0], 0];

@@ -2,8 +2,15 @@
  * Floats as the text of a disassembly: the shortest decimal that reads back to the same bits, and hexadecimal (as C's
  * %a) for what decimal cannot say or parsers disagree on: infinities, NaNs with their payload, subnormals.
  */
-import { BFLOAT16, bitsToFloat, type FloatFormat, HALF } from "./small-float.js";
+import { decodeBf16, decodeF16 } from "../../core/half.js";
 
+interface FloatFormat {
+  readonly exponentBits: number;
+  readonly mantissaBits: number;
+}
+
+const HALF: FloatFormat = { exponentBits: 5, mantissaBits: 10 };
+const BFLOAT16: FloatFormat = { exponentBits: 8, mantissaBits: 7 };
 const SINGLE: FloatFormat = { exponentBits: 8, mantissaBits: 23 };
 const DOUBLE: FloatFormat = { exponentBits: 11, mantissaBits: 52 };
 
@@ -13,10 +20,10 @@ const doubles = new Float64Array(words.buffer);
 
 export function floatText(low: number, high: number, width: 16 | 32 | 64, encoding: "ieee" | "bf16" = "ieee"): string {
   if (width === 16) {
-    const format = encoding === "bf16" ? BFLOAT16 : HALF;
+    const [format, decode] = encoding === "bf16" ? ([BFLOAT16, decodeBf16] as const) : ([HALF, decodeF16] as const);
     const bits = low & 0xffff;
     // A half is printed as the double it equals, because spirv-as truncates where it would have to round.
-    return hexText(BigInt(bits), format) ?? decimalText(bitsToFloat(bits, format));
+    return hexText(BigInt(bits), format) ?? decimalText(decode(bits));
   }
   words[0] = low;
   words[1] = high;

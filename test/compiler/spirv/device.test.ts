@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type FunctionBuilder, ModuleBuilder, type ModuleOptions } from "../../../src/compiler/spirv/index.js";
-import { floatToBits, HALF } from "../../../src/compiler/spirv/small-float.js";
 import { UnsupportedError } from "../../../src/core/errors.js";
+import { encodeF16 } from "../../../src/core/half.js";
 import type { Kernel, VulkanDevice } from "../../../src/vulkan/index.js";
 import { describeOnOpenDevices, type TestDevice } from "../../support/devices.js";
 
@@ -194,7 +194,7 @@ describeOnOpenDevices("the assembler's modules", false, (device, which) => {
     const bits = [...new Uint16Array((await buffers[3].read()).buffer)];
     assert.deepEqual(
       bits,
-      [...floats].map((x) => floatToBits(x, HALF)),
+      [...floats].map((x) => encodeF16(x)),
     );
   });
 
@@ -229,7 +229,7 @@ describeOnOpenDevices("the assembler's modules", false, (device, which) => {
       const values = (seed: number) => Float32Array.from({ length: 256 }, (_, i) => ((i * seed) % 7) - 3);
       const encode = (xs: Float32Array) => {
         const words = new Uint32Array(xs.buffer);
-        return Uint16Array.from(xs, (x, i) => (input === "f16" ? floatToBits(x, HALF) : words[i] >>> 16));
+        return Uint16Array.from(xs, (x, i) => (input === "f16" ? encodeF16(x) : words[i] >>> 16));
       };
       const [a, b] = [values(3), values(5)];
       const buffers = [device().upload(encode(a)), device().upload(encode(b)), device().alloc(1024)];
