@@ -231,6 +231,8 @@ class Lowering {
         return this.reduce(node, primitive.op, index, gate, this.shared.get(node)?.has(at) === true);
       case "routine":
         throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
+      case "composite":
+        throw new Error(`lower: ${primitive.name} must have been expanded`);
     }
   }
 

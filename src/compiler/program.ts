@@ -7,6 +7,7 @@ import { UnsupportedError } from "../core/errors.js";
 import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
 import type { ElementSettings } from "./elements.js";
+import { expandGraph } from "./expand.js";
 import type { Kernel } from "./ir.js";
 import { lowerGroup } from "./lower.js";
 import type { RoutineBuffer } from "./routine.js";
@@ -83,7 +84,8 @@ export interface Target<Code> {
   emit(kernel: Kernel): Code;
 }
 
-export function compile<Code>(roots: readonly Node[], leaves: readonly Node[], target: Target<Code>): Program<Code> {
+export function compile<Code>(pending: readonly Node[], given: readonly Node[], target: Target<Code>): Program<Code> {
+  const { roots, leaves } = expandGraph(pending, given);
   const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
   const made: { shape: readonly number[]; dtype: DType; root: number }[] = [];
   const make = (shape: readonly number[], dtype: DType, root: number): Slot => {

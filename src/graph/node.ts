@@ -16,6 +16,16 @@ export interface Storage {
 export interface DeviceHandle {
   /** "cpu", "vulkan:0" … */
   readonly id: string;
+  /** Computes nodes; returns when the work is under way. */
+  realize(nodes: readonly Node[]): void;
+}
+
+/** A differentiation: while it is open, nodes that depend on its variables keep their inputs for the way back. */
+export interface Trace {
+  isOpen: boolean;
+  /** Traces that were open when this one began. */
+  readonly outer: Trace | null;
+  readonly level: number;
 }
 
 export class Node {
@@ -26,6 +36,10 @@ export class Node {
   handles = 0;
   /** Length of the longest chain of operations behind this node that have not run. */
   depth: number;
+  /** It depends on a placeholder of a function that is being traced, so that it has no value and cannot be computed. */
+  isAbstract = false;
+  /** The innermost differentiation whose variables it depends on. */
+  trace: Trace | null = null;
 
   constructor(
     readonly primitive: Primitive,
@@ -40,6 +54,8 @@ export class Node {
     for (const input of inputs) {
       depth = Math.max(depth, input.depth);
       input.users++;
+      if (input.isAbstract) this.isAbstract = true;
+      if (input.trace && input.trace.level > (this.trace?.level ?? -1)) this.trace = input.trace;
     }
     this.depth = depth + 1;
   }
@@ -55,13 +71,22 @@ export class Node {
   /** Turns the node into a leaf that holds its value. */
   realize(storage: Storage): void {
     this.storage = storage;
+    if (isUnderWay(this.trace)) {
+      this.depth = 0;
+      return;
+    }
     for (const input of this.inputs) input.users--;
     this.inputs = [];
     this.depth = 0;
   }
 }
 
-/** Every node the roots depend on that has not run, inputs before users. Iterative: graphs are deep. */
+function isUnderWay(trace: Trace | null): boolean {
+  for (let each = trace; each; each = each.outer) if (each.isOpen) return true;
+  return false;
+}
+
+/** Every node the roots depend on that has not run, and the leaves they read, inputs before users. Iterative: graphs are deep. */
 export function pendingInOrder(roots: readonly Node[]): Node[] {
   const order: Node[] = [];
   const seen = new Set<Node>();
@@ -75,7 +100,7 @@ export function pendingInOrder(roots: readonly Node[]): Node[] {
     enter(root);
     while (stack.length > 0) {
       const frame = stack[stack.length - 1] as { node: Node; next: number };
-      const input = frame.node.inputs[frame.next];
+      const input = frame.node.storage === null ? frame.node.inputs[frame.next] : undefined;
       if (input) {
         frame.next++;
         enter(input);

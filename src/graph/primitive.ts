@@ -64,4 +64,16 @@ export interface RoutinePrimitive extends Common {
   readonly kind: "routine";
 }
 
-export type Primitive = LeafPrimitive | ElementwisePrimitive | MovementPrimitive | ReducePrimitive | RoutinePrimitive;
+/** Written in terms of other primitives, which the compiler puts in its place. It has rules of its own nevertheless. */
+export interface CompositePrimitive extends Common {
+  readonly kind: "composite";
+  expand(inputs: readonly Node[], params: Params): Node;
+}
+
+export type Primitive =
+  | LeafPrimitive
+  | ElementwisePrimitive
+  | MovementPrimitive
+  | ReducePrimitive
+  | RoutinePrimitive
+  | CompositePrimitive;

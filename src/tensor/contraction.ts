@@ -1,46 +1,22 @@
 /**
  * Products summed over shared axes, on nodes. Every contraction of the library (matmul, dot, einsum, …) is brought to one
- * form, [batch, m, k] × [batch, k, n], and goes through `dotNode`: the place to put a tiled kernel.
+ * form, [batch, m, k] × [batch, k, n]: the primitive `dot`.
  */
 import type { DType } from "../core/dtype.js";
 import { type Shape, sizeOf } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
-import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
-import * as E from "../graph/primitives/elementwise.js";
-import { permute, slice, stored } from "../graph/primitives/movement.js";
+import type { ReducePrimitive } from "../graph/primitive.js";
+import { accumulatorDType, dot } from "../graph/primitives/dot.js";
+import { slice } from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
-import { backendOf, broadcastNode, castNode, derive, makeNode, reshapeNode } from "./build.js";
-
-/** Results from which on one thread each keeps a GPU busy; fewer are shared out over the lanes of a workgroup. */
-const MANY_RESULTS = 16384;
-/** An operand that is computed, not loaded, is stored first when its elements are used this often. */
-const OFTEN = 4;
+import { castNode, derive, makeNode, permuteNode, reshapeNode } from "./build.js";
 
 /**
  * [batch, m, k] × [batch, k, n] → [batch, m, n], of operands of one dtype. f16 and bf16 are added up in f32, integers
  * wrap, booleans say whether any pair is true.
  */
 export function dotNode(a: Node, b: Node): Node {
-  const [, m] = a.shape;
-  const n = b.shape[2];
-  return fusedDotNode(storedForReuse(a, n), storedForReuse(b, m));
-}
-
-/** The same as one fused loop nest, where operands are computed as they are needed and never stored. */
-export function fusedDotNode(a: Node, b: Node): Node {
-  const [batch, m, k] = a.shape;
-  const n = b.shape[2];
-  const wide = accumulatorDType(a.dtype);
-  const multiply = a.dtype === "bool" ? E.and : E.mul;
-  if (k === 1) return multiplyNodes(multiply, a, b, [batch, m, n]);
-  // Summing along the last axis lets lanes share a sum; along an inner one, neighbouring threads read neighbours of b.
-  const isSumLast = batch * m * n < MANY_RESULTS;
-  const left = castNode(reshapeNode(a, isSumLast ? [batch, m, 1, k] : [batch, m, k, 1]), wide);
-  const right = isSumLast ? permuteNode(b, [0, 2, 1]) : b;
-  const rightShape = isSumLast ? [batch, 1, n, k] : [batch, 1, k, n];
-  const shape = isSumLast ? [batch, m, n, k] : [batch, m, k, n];
-  const product = multiplyNodes(multiply, left, castNode(reshapeNode(right, rightShape), wide), shape);
-  return castNode(derive(summation(a.dtype), product, { axes: [isSumLast ? 3 : 2] }), a.dtype);
+  return makeNode(dot, [a, b], {}, a.device);
 }
 
 export interface DotAxes {
@@ -72,10 +48,6 @@ export function sumNode(node: Node, axes: readonly number[]): Node {
   return castNode(derive(summation(node.dtype), wide, { axes: [...axes].sort((i, j) => i - j) }), node.dtype);
 }
 
-export function permuteNode(node: Node, axes: readonly number[]): Node {
-  return axes.every((axis, i) => axis === i) ? node : derive(permute, node, { axes: [...axes] });
-}
-
 /** The elements whose index along two axes is the same, along one axis at the end: every (n + 1)-th of the square. */
 export function diagonalNode(node: Node, first: number, second: number): Node {
   const n = node.shape[first];
@@ -89,30 +61,5 @@ export function diagonalNode(node: Node, first: number, second: number): Node {
     shape: [...restShape, n],
   });
 }
-
-/** A value that is computed again wherever it is read is put in memory first, when it is read often. */
-export function storedForReuse(node: Node, times: number): Node {
-  return times >= OFTEN && isComputed(node) ? derive(stored, node, {}) : node;
-}
-
-/** Whether reading an element takes more than movement and casts. */
-function isComputed(node: Node): boolean {
-  const stack = [node];
-  const seen = new Set<Node>();
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const { primitive } = next;
-    if (next.storage !== null || primitive.kind === "leaf" || primitive === stored || seen.has(next)) continue;
-    if (primitive.kind !== "movement" && primitive !== E.cast) return true;
-    seen.add(next);
-    stack.push(...next.inputs);
-  }
-  return false;
-}
-
-function multiplyNodes(multiply: ElementwisePrimitive, a: Node, b: Node, shape: Shape): Node {
-  return makeNode(multiply, [broadcastNode(a, shape), broadcastNode(b, shape)], {}, backendOf(a));
-}
-
-const accumulatorDType = (dtype: DType): DType => (dtype === "f16" || dtype === "bf16" ? "f32" : dtype);
 
 const summation = (dtype: DType): ReducePrimitive => (dtype === "bool" ? R.any : R.sum);

@@ -17,7 +17,7 @@ import { argsort, searchSorted } from "../../src/graph/primitives/order.js";
 import { scatter } from "../../src/graph/primitives/scatter.js";
 import { assertValid, without } from "../support/spirv-val.js";
 
-const device = { id: "none" };
+const device = { id: "none", realize: () => {} };
 const leaf = (shape: readonly number[], dtype: DType) => new Node(buffer, { shape, dtype }, [], shape, dtype, device);
 
 function apply(primitive: Primitive, inputs: readonly Node[], params: Record<string, unknown> = {}): Node {

@@ -10,7 +10,7 @@ import * as L from "../../src/graph/primitives/leaf.js";
 import * as M from "../../src/graph/primitives/movement.js";
 import * as R from "../../src/graph/primitives/reduce.js";
 
-const nowhere = { id: "nowhere" };
+const nowhere = { id: "nowhere", realize: () => {} };
 function make(primitive: Primitive, inputs: readonly Node[], params: Params = {}): Node {
   const { shape, dtype } = primitive.infer(inputs, params);
   return new Node(primitive, params, inputs, shape, dtype, nowhere);

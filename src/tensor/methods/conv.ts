@@ -7,8 +7,8 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape, sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import { castNode, checkOneDevice, reshapeNode } from "../build.js";
-import { fusedDotNode, permuteNode, storedForReuse } from "../contraction.js";
+import { castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
+import { dotNode } from "../contraction.js";
 import { Tensor } from "../tensor.js";
 import { type Padding, padNode, positivePerAxis, windowNode, windowsOver } from "../windows.js";
 
@@ -91,9 +91,8 @@ function convolved(x: Node, w: Node, options: ConvOptions): Node {
     dilation: options.kernelDilation,
   });
   const places = sizeOf(size);
-  const source = storedForReuse(x, places * (results / groups));
   const dilated = padNode(
-    source,
+    x,
     axes,
     axes.map(() => [0, 0]),
     0,
@@ -114,9 +113,8 @@ function convolved(x: Node, w: Node, options: ConvOptions): Node {
     isBatch ? 1 : 0,
     ...spatialAxes,
   ]);
-  const kernels = storedForReuse(w, rest * sizeOf(outputs));
-  const product = fusedDotNode(
-    reshapeNode(kernels, [groups, results / groups, inner * places]),
+  const product = dotNode(
+    reshapeNode(w, [groups, results / groups, inner * places]),
     reshapeNode(columns, [groups, inner * places, rest * sizeOf(outputs)]),
   );
   const apart = reshapeNode(product, [groups, results / groups, rest, ...outputs]);

@@ -1,0 +1,81 @@
+/**
+ * Making nodes: the one place where operands meet. JavaScript values become constants, dtypes are promoted, shapes are
+ * broadcast, devices must agree, and a graph that has grown long is sent to work.
+ */
+import type { DType, Scalar } from "../core/dtype.js";
+import { DeviceError } from "../core/errors.js";
+import { resultType } from "../core/promotion.js";
+import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
+import { type DeviceHandle, Node } from "./node.js";
+import type { Params, Primitive } from "./primitive.js";
+import { cast } from "./primitives/elementwise.js";
+import { constant } from "./primitives/leaf.js";
+import { expand, permute, reshape } from "./primitives/movement.js";
+
+/** Chains longer than this are computed without waiting to be asked, so that kernels stay of a reasonable size. */
+const MAX_DEPTH = 200;
+
+export function makeNode(primitive: Primitive, inputs: readonly Node[], params: Params, device: DeviceHandle): Node {
+  const { shape, dtype } = primitive.infer(inputs, params);
+  const node = new Node(primitive, params, inputs, shape, dtype, device);
+  if (node.depth > MAX_DEPTH && !node.isAbstract) device.realize([node]);
+  return node;
+}
+
+/** An operation on one input. */
+export function derive(primitive: Primitive, input: Node, params: Params): Node {
+  return makeNode(primitive, [input], params, input.device);
+}
+
+/** One value, repeated over a shape. */
+export function scalarNode(value: Scalar, dtype: DType, device: DeviceHandle, shape: Shape = []): Node {
+  return makeNode(constant, [], { value, dtype, shape: [...shape] }, device);
+}
+
+export function castNode(node: Node, dtype: DType): Node {
+  return node.dtype === dtype ? node : derive(cast, node, { dtype });
+}
+
+export function reshapeNode(node: Node, shape: Shape): Node {
+  return sameShape(node.shape, shape) ? node : derive(reshape, node, { shape: [...shape] });
+}
+
+/** Stretches a node to a shape it broadcasts to. */
+export function broadcastNode(node: Node, shape: Shape): Node {
+  if (sameShape(node.shape, shape)) return node;
+  const aligned = reshapeNode(node, [...new Array(shape.length - node.shape.length).fill(1), ...node.shape]);
+  return sameShape(aligned.shape, shape) ? aligned : derive(expand, aligned, { shape: [...shape] });
+}
+
+export function permuteNode(node: Node, axes: readonly number[]): Node {
+  return axes.every((axis, i) => axis === i) ? node : derive(permute, node, { axes: [...axes] });
+}
+
+export function checkOneDevice(operation: string, nodes: readonly Node[]): void {
+  const [first] = nodes;
+  for (const { device } of nodes) {
+    if (device === first.device) continue;
+    throw new DeviceError(
+      `${operation}: operands on ${first.device.id} and ${device.id}; move one with .to("${first.device.id}").`,
+    );
+  }
+}
+
+/** Nodes and JavaScript values brought to one device, dtype and shape. */
+export function meet(operation: string, operands: readonly (Node | Scalar)[], dtype?: DType): Node[] {
+  const nodes = operands.filter((operand): operand is Node => operand instanceof Node);
+  const [first] = nodes;
+  checkOneDevice(operation, nodes);
+  const common =
+    dtype ??
+    resultType(
+      operands.map((operand) => (operand instanceof Node ? operand.dtype : operand)),
+      operation,
+    );
+  const shape = broadcastShapes(operation, ...nodes.map((node) => node.shape));
+  return operands.map((operand) =>
+    operand instanceof Node
+      ? broadcastNode(castNode(operand, common), shape)
+      : scalarNode(operand, common, first.device, shape),
+  );
+}

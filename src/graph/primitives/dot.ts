@@ -1,0 +1,75 @@
+/**
+ * The product of matrices, and of batches of them: [batch, m, k] × [batch, k, n] → [batch, m, n]. Every contraction of the
+ * library comes to this. f16 and bf16 are added up in f32, integers wrap, booleans say whether any pair is true.
+ *
+ * The compiler has tiled kernels for large products; the others become the sum of products that `expand` writes.
+ */
+import type { DType } from "../../core/dtype.js";
+import { DTypeError, ShapeError } from "../../core/errors.js";
+import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode } from "../build.js";
+import type { Node } from "../node.js";
+import type { CompositePrimitive, ElementwisePrimitive } from "../primitive.js";
+import * as E from "./elementwise.js";
+import { stored } from "./movement.js";
+import * as R from "./reduce.js";
+
+/** Results from which on one thread each keeps a GPU busy; fewer are shared out over the lanes of a workgroup. */
+const MANY_RESULTS = 16384;
+/** An operand that is computed, not loaded, is stored first when its elements are used this often. */
+const OFTEN = 4;
+
+export const dot: CompositePrimitive = {
+  name: "dot",
+  kind: "composite",
+  infer: ([a, b]) => {
+    const [batch, m, k] = a.shape;
+    const fits = a.shape.length === 3 && b.shape.length === 3 && b.shape[0] === batch && b.shape[1] === k;
+    if (!fits) throw new ShapeError(`dot: matrices of [${a.shape}] and [${b.shape}].`);
+    if (a.dtype !== b.dtype) throw new DTypeError(`dot: operands of ${a.dtype} and ${b.dtype}.`);
+    return { shape: [batch, m, b.shape[2]], dtype: a.dtype };
+  },
+  expand: ([a, b]) => sumOfProducts(storedForReuse(a, b.shape[2]), storedForReuse(b, a.shape[1])),
+};
+
+export const accumulatorDType = (dtype: DType): DType => (dtype === "f16" || dtype === "bf16" ? "f32" : dtype);
+
+/** The product as one fused loop nest, whose operands are computed as they are needed. */
+function sumOfProducts(a: Node, b: Node): Node {
+  const [batch, m, k] = a.shape;
+  const n = b.shape[2];
+  const wide = accumulatorDType(a.dtype);
+  const multiply = a.dtype === "bool" ? E.and : E.mul;
+  if (k === 1) return multiplied(multiply, a, b, [batch, m, n]);
+  // Summing along the last axis lets lanes share a sum; along an inner one, neighbouring threads read neighbours of b.
+  const isSumLast = batch * m * n < MANY_RESULTS;
+  const left = castNode(reshapeNode(a, isSumLast ? [batch, m, 1, k] : [batch, m, k, 1]), wide);
+  const right = isSumLast ? permuteNode(b, [0, 2, 1]) : b;
+  const rightShape = isSumLast ? [batch, 1, n, k] : [batch, 1, k, n];
+  const shape = isSumLast ? [batch, m, n, k] : [batch, m, k, n];
+  const product = multiplied(multiply, left, castNode(reshapeNode(right, rightShape), wide), shape);
+  const summation = a.dtype === "bool" ? R.any : R.sum;
+  return castNode(derive(summation, product, { axes: [isSumLast ? 3 : 2] }), a.dtype);
+}
+
+/** A value that is computed again wherever it is read is put in memory first, when it is read often. */
+export function storedForReuse(node: Node, times: number): Node {
+  return times >= OFTEN && isComputed(node) ? derive(stored, node, {}) : node;
+}
+
+/** Whether reading an element takes more than movement and casts. */
+function isComputed(node: Node): boolean {
+  const stack = [node];
+  const seen = new Set<Node>();
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const { primitive } = next;
+    if (next.storage !== null || primitive.kind === "leaf" || primitive === stored || seen.has(next)) continue;
+    if (primitive.kind !== "movement" && primitive !== E.cast) return true;
+    seen.add(next);
+    stack.push(...next.inputs);
+  }
+  return false;
+}
+
+function multiplied(multiply: ElementwisePrimitive, a: Node, b: Node, shape: readonly number[]): Node {
+  return makeNode(multiply, [broadcastNode(a, shape), broadcastNode(b, shape)], {}, a.device);
+}
