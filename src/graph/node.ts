@@ -23,8 +23,9 @@ export interface DeviceHandle {
 /** A differentiation: while it is open, nodes that depend on its variables keep their inputs for the way back. */
 export interface Trace {
   isOpen: boolean;
-  /** Traces that were open when this one began. */
+  /** The one inside which it began. */
   readonly outer: Trace | null;
+  /** Counts all traces: one that began later has a higher number. */
   readonly level: number;
 }
 

@@ -416,7 +416,7 @@ export class Tensor<D extends DType = DType> {
     const floats = this.asSummable();
     const largest = floats.max({ ...options, keepDims: true });
     // An infinite maximum must not be subtracted from itself.
-    const shift = where(largest.abs().less(Infinity), largest, 0);
+    const shift = where(largest.abs().less(Infinity), largest, 0).movedBy(M.stopped, {});
     const total = floats
       .sub(shift)
       .exp()
@@ -430,7 +430,9 @@ export class Tensor<D extends DType = DType> {
   softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
     const axis = options.axis ?? -1;
     const floats = this.asSummable();
-    const powers = floats.sub(floats.max({ axis, keepDims: true })).exp();
+    // Any shift gives the same shares, so no gradient flows through it.
+    const shift = floats.max({ axis, keepDims: true }).movedBy(M.stopped, {});
+    const powers = floats.sub(shift).exp();
     const shares = powers.div(powers.sum({ axis, keepDims: true }));
     return shares.cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { Tensor } from "../../src/tensor/tensor.js";
-import { foldWindows, type Windows, windowNode } from "../../src/tensor/windows.js";
+import { foldWindows, type Windows, windowNode } from "../../src/graph/windows.js";
 import {
   count,
   describeOnTensorDevices,

@@ -2,9 +2,11 @@
  * Running totals along an axis. Inputs: x, and perhaps segments: rising whole numbers (i32) of one axis; the total starts
  * anew where they change. Params: axis, op, isReverse (from the end), isExclusive (without the element itself).
  */
-import { DTypeError, ShapeError } from "../../core/errors.js";
+import { DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import type { Node } from "../node.js";
-import type { RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../ops.js";
+import type { Params, RoutinePrimitive } from "../primitive.js";
+import { takeAlongAxis } from "./movement.js";
 
 export type CumulateOp = "sum" | "product" | "max" | "min" | "logsumexp";
 
@@ -20,4 +22,74 @@ export const cumulate: RoutinePrimitive = {
     }
     return { shape, dtype };
   },
+  jvp: (g, node, [t]) => {
+    if (!t) return null;
+    const { op, axis } = node.params as unknown as CumulateParams;
+    if (op === "sum") return makeLike(g, node, t);
+    if (op === "max" || op === "min") return g.takeAlongAxis(t, reachedAt(g, node), axis);
+    return g.differentiated(byDoubling(g, node), node.inputs[0], t);
+  },
+  vjp: (g, node, ct) => {
+    const { op, axis, isReverse } = node.params as unknown as CumulateParams;
+    const [x, ...segments] = node.inputs;
+    const others = segments.map(() => null);
+    if (op === "sum") return [makeLike(g, node, ct, { isReverse: !isReverse }), ...others];
+    if (op === "max" || op === "min") {
+      // Each total goes back to the element it was reached at: the transpose of taking it from there.
+      const taken = g.takeAlongAxis(x, reachedAt(g, node), axis);
+      return [(takeAlongAxis.vjp as Vjp)(g, taken, ct)[0], ...others];
+    }
+    return [g.pulledBack(byDoubling(g, node), x, ct), ...others];
+  },
+  batch: (g, { primitive, params }, [x, segments], size) => {
+    if (segments?.isBatched) throw new UnsupportedError("vmap: cumulative sums over segments that differ per member.");
+    const whole = x.isBatched ? x.node : g.broadcast(x.node, [size, ...x.node.shape]);
+    const inputs = segments ? [whole, segments.node] : [whole];
+    return g.move(primitive, inputs, { ...params, axis: (params.axis as number) + 1 });
+  },
 };
+
+interface CumulateParams {
+  readonly axis: number;
+  readonly op: CumulateOp;
+  readonly isReverse: boolean;
+  readonly isExclusive: boolean;
+}
+type Vjp = NonNullable<typeof takeAlongAxis.vjp>;
+
+/** The same running totals of other values. */
+const makeLike = (g: GraphOps, { primitive, inputs: [, ...segments], params }: Node, x: Node, change: Params = {}) =>
+  g.move(primitive, [x, ...segments], { ...params, ...change });
+
+/** Where along the axis the extreme up to each place was last reached. */
+function reachedAt(g: GraphOps, node: Node): Node {
+  const { axis, isReverse } = node.params as unknown as CumulateParams;
+  const [x] = node.inputs;
+  const place = g.counting(x.shape, axis, x);
+  const nowhere = isReverse ? x.shape[axis] : -1;
+  const reached = g.where(g.equal(x, node), place, g.constantLike(nowhere, place));
+  return g.cumulate(reached, { axis, op: isReverse ? "min" : "max", isReverse });
+}
+
+/**
+ * Running products and sums of exponentials written as doubling steps of elementwise operations, whose derivatives are
+ * known: each step combines an element with the one 1, 2, 4 … places before it.
+ */
+function byDoubling(g: GraphOps, node: Node): Node {
+  const { axis, op, isReverse, isExclusive } = node.params as unknown as CumulateParams;
+  const [x, segments] = node.inputs;
+  if (segments) throw new UnsupportedError(`There is no derivative of running ${op}s over segments.`);
+  const neutral = op === "product" ? 1 : -Infinity;
+  const extent = x.shape[axis];
+  const shifted = (value: Node, distance: number): Node => {
+    const amount = x.shape.map((_, i) => (i === axis ? distance : 0));
+    const back = amount.map((n) => -n);
+    return isReverse ? g.padWith(value, back, amount, neutral) : g.padWith(value, amount, back, neutral);
+  };
+  let total = isExclusive && extent > 0 ? shifted(x, 1) : x;
+  for (let distance = 1; distance < extent; distance *= 2) {
+    const before = shifted(total, distance);
+    total = op === "product" ? g.mul(total, before) : g.logaddexp(total, before);
+  }
+  return total;
+}

@@ -7,7 +7,8 @@ import { DTYPES, type DType, type DTypeKind } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import type { Comparison, ElementOps } from "../element-ops.js";
 import type { Node } from "../node.js";
-import type { ElementwisePrimitive, Params } from "../primitive.js";
+import type { GraphOps } from "../ops.js";
+import type { ElementwisePrimitive, Params, Slope } from "../primitive.js";
 
 export interface ElementwiseEntry extends ElementwisePrimitive {
   readonly arity: number;
@@ -24,6 +25,7 @@ interface Entry {
   readonly cost?: number;
   readonly oracle?: (...args: number[]) => number | boolean;
   readonly domain?: readonly [number, number];
+  readonly slopes?: readonly (Slope | null)[];
   lower<V>(k: ElementOps<V>, operands: readonly V[], params: Params, dtype: DType): V;
 }
 
@@ -58,16 +60,31 @@ const REAL: readonly DTypeKind[] = ["int", "uint", "float"];
 const ANY: readonly DTypeKind[] = ["bool", "int", "uint", "float"];
 const BITS: readonly DTypeKind[] = ["bool", "int", "uint"];
 const bool = (): DType => "bool";
+/** Steps: the derivative is zero wherever there is one. */
+const FLAT = [null, null] as const;
+
+/** t where `chosen` holds, half of it in a tie: the slope of the larger and the smaller of two. */
+const chosenBy =
+  (side: 0 | 1, how: "less" | "greater"): Slope =>
+  (g, t, { inputs }) => {
+    const [own, other] = side === 0 ? inputs : [inputs[1], inputs[0]];
+    return g.where(g[how](own, other), t, g.where(g.equal(own, other), g.mul(t, 0.5), 0));
+  };
 
 /** A function of the math library. */
-const math = (name: string, oracle: (x: number) => number, domain: readonly [number, number], cost = 20) =>
-  elementwise(name, 1, { kinds: FLOAT, cost, oracle, domain, lower: (k, [x]) => k.math(name, x) });
+const math = (
+  name: string,
+  oracle: (x: number) => number,
+  domain: readonly [number, number],
+  slope: Slope,
+  cost = 20,
+) => elementwise(name, 1, { kinds: FLOAT, cost, oracle, domain, slopes: [slope], lower: (k, [x]) => k.math(name, x) });
 
 const comparison = (name: string, how: Comparison, oracle: (a: number, b: number) => boolean) =>
-  elementwise(name, 2, { kinds: ANY, result: bool, oracle, lower: (k, [a, b]) => k.compare(how, a, b) });
+  elementwise(name, 2, { kinds: ANY, result: bool, oracle, slopes: FLAT, lower: (k, [a, b]) => k.compare(how, a, b) });
 
 const rounding = (name: string, how: "floor" | "ceil" | "trunc" | "even", oracle: (x: number) => number) =>
-  elementwise(name, 1, { kinds: FLOAT, oracle, domain: [-9, 9], lower: (k, [x]) => k.round(how, x) });
+  elementwise(name, 1, { kinds: FLOAT, oracle, domain: [-9, 9], slopes: FLAT, lower: (k, [x]) => k.round(how, x) });
 
 const zeroLike = <V>(k: ElementOps<V>, x: V): V => k.constant(k.dtypeOf(x), 0);
 const oneLike = <V>(k: ElementOps<V>, x: V): V => k.constant(k.dtypeOf(x), 1);
@@ -83,14 +100,30 @@ function roundHalfEven(x: number): number {
 
 // ------------------------------------------------------------------------------------------------ arithmetic
 
-export const add = elementwise("add", 2, { kinds: REAL, oracle: (a, b) => a + b, lower: (k, [a, b]) => k.add(a, b) });
-export const sub = elementwise("sub", 2, { kinds: REAL, oracle: (a, b) => a - b, lower: (k, [a, b]) => k.sub(a, b) });
-export const mul = elementwise("mul", 2, { kinds: REAL, oracle: (a, b) => a * b, lower: (k, [a, b]) => k.mul(a, b) });
+export const add = elementwise("add", 2, {
+  kinds: REAL,
+  oracle: (a, b) => a + b,
+  slopes: [(_, t) => t, (_, t) => t],
+  lower: (k, [a, b]) => k.add(a, b),
+});
+export const sub = elementwise("sub", 2, {
+  kinds: REAL,
+  oracle: (a, b) => a - b,
+  slopes: [(_, t) => t, (g, t) => g.neg(t)],
+  lower: (k, [a, b]) => k.sub(a, b),
+});
+export const mul = elementwise("mul", 2, {
+  kinds: REAL,
+  oracle: (a, b) => a * b,
+  slopes: [(g, t, { inputs: [, b] }) => g.mul(t, b), (g, t, { inputs: [a] }) => g.mul(t, a)],
+  lower: (k, [a, b]) => k.mul(a, b),
+});
 /** Floats only: division of integers is `div` of their floats, or `floorDivide`. */
 export const div = elementwise("div", 2, {
   kinds: FLOAT,
   cost: 4,
   oracle: (a, b) => a / b,
+  slopes: [(g, t, { inputs: [, b] }) => g.div(t, b), (g, t, node) => g.neg(g.mul(g.div(t, node.inputs[1]), node))],
   lower: (k, [a, b]) => k.div(a, b),
 });
 /** Towards zero; anything divided by zero is zero. */
@@ -105,34 +138,63 @@ export const rem = elementwise("rem", 2, {
   kinds: REAL,
   cost: 8,
   oracle: (a, b) => a % b,
+  slopes: [(_, t) => t, (g, t, { inputs: [a, b] }) => g.neg(g.mul(t, g.trunc(g.div(a, b))))],
   lower: (k, [a, b]) => k.rem(a, b),
 });
 /** NaN wins, as in NumPy's maximum. */
-export const maximum = elementwise("maximum", 2, { kinds: REAL, oracle: Math.max, lower: (k, [a, b]) => k.max(a, b) });
-export const minimum = elementwise("minimum", 2, { kinds: REAL, oracle: Math.min, lower: (k, [a, b]) => k.min(a, b) });
-export const neg = elementwise("neg", 1, { kinds: REAL, oracle: (x) => -x, lower: (k, [x]) => k.neg(x) });
-export const abs = elementwise("abs", 1, { kinds: REAL, oracle: Math.abs, lower: (k, [x]) => k.abs(x) });
+export const maximum = elementwise("maximum", 2, {
+  kinds: REAL,
+  oracle: Math.max,
+  slopes: [chosenBy(0, "greater"), chosenBy(1, "greater")],
+  lower: (k, [a, b]) => k.max(a, b),
+});
+export const minimum = elementwise("minimum", 2, {
+  kinds: REAL,
+  oracle: Math.min,
+  slopes: [chosenBy(0, "less"), chosenBy(1, "less")],
+  lower: (k, [a, b]) => k.min(a, b),
+});
+export const neg = elementwise("neg", 1, {
+  kinds: REAL,
+  oracle: (x) => -x,
+  slopes: [(g, t) => g.neg(t)],
+  lower: (k, [x]) => k.neg(x),
+});
+export const abs = elementwise("abs", 1, {
+  kinds: REAL,
+  oracle: Math.abs,
+  slopes: [(g, t, { inputs: [x] }) => g.mul(t, g.sign(x))],
+  lower: (k, [x]) => k.abs(x),
+});
 /** Zero and NaN are their own sign. */
 export const sign = elementwise("sign", 1, {
   kinds: REAL,
   oracle: Math.sign,
+  slopes: FLAT,
   lower: (k, [x]) => {
     const zero = zeroLike(k, x);
     const negative = k.select(k.compare("lt", x, zero), k.neg(oneLike(k, x)), x);
     return k.select(k.compare("gt", x, zero), oneLike(k, x), negative);
   },
 });
-export const square = elementwise("square", 1, { kinds: REAL, oracle: (x) => x * x, lower: (k, [x]) => k.mul(x, x) });
+export const square = elementwise("square", 1, {
+  kinds: REAL,
+  oracle: (x) => x * x,
+  slopes: [(g, t, { inputs: [x] }) => g.mul(t, g.mul(x, 2))],
+  lower: (k, [x]) => k.mul(x, x),
+});
 export const reciprocal = elementwise("reciprocal", 1, {
   kinds: FLOAT,
   cost: 4,
   oracle: (x) => 1 / x,
+  slopes: [(g, t, node) => g.neg(g.mul(t, g.square(node)))],
   lower: (k, [x]) => k.div(oneLike(k, x), x),
 });
 export const sqrt = elementwise("sqrt", 1, {
   kinds: FLOAT,
   cost: 4,
   oracle: Math.sqrt,
+  slopes: [(g, t, node) => g.div(t, g.mul(node, 2))],
   domain: [0, 100],
   lower: (k, [x]) => k.sqrt(x),
 });
@@ -140,6 +202,7 @@ export const rsqrt = elementwise("rsqrt", 1, {
   kinds: FLOAT,
   cost: 8,
   oracle: (x) => 1 / Math.sqrt(x),
+  slopes: [(g, t, node) => g.mul(t, g.div(g.mul(node, -0.5), node.inputs[0]))],
   domain: [0, 100],
   lower: (k, [x]) => k.div(oneLike(k, x), k.sqrt(x)),
 });
@@ -151,36 +214,92 @@ export const round = rounding("round", "even", roundHalfEven);
 
 // ------------------------------------------------------------------------------------------------ functions
 
-export const exp = math("exp", Math.exp, [-20, 20]);
-export const exp2 = math("exp2", (x) => 2 ** x, [-20, 20]);
-export const expm1 = math("expm1", Math.expm1, [-20, 20]);
-export const log = math("log", Math.log, [0, 100]);
-export const log2 = math("log2", Math.log2, [0, 100]);
-export const log10 = math("log10", Math.log10, [0, 100]);
-export const log1p = math("log1p", Math.log1p, [-1, 100]);
-export const sin = math("sin", Math.sin, [-100, 100], 40);
-export const cos = math("cos", Math.cos, [-100, 100], 40);
-export const tan = math("tan", Math.tan, [-100, 100], 50);
-export const sinh = math("sinh", Math.sinh, [-20, 20]);
-export const cosh = math("cosh", Math.cosh, [-20, 20]);
-export const tanh = math("tanh", Math.tanh, [-20, 20]);
-export const sigmoid = math("sigmoid", (x) => 1 / (1 + Math.exp(-x)), [-20, 20]);
-export const softplus = math("softplus", (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))), [-20, 20]);
-/** Functions that JavaScript does not have: the math library's own tests compare them with references. */
-const special = (name: string, domain: readonly [number, number], cost: number) =>
-  elementwise(name, 1, { kinds: FLOAT, cost, domain, lower: (k, [x]) => k.math(name, x) });
+export const exp = math("exp", Math.exp, [-20, 20], (g, t, node) => g.mul(t, node));
+export const exp2 = math(
+  "exp2",
+  (x) => 2 ** x,
+  [-20, 20],
+  (g, t, node) => g.mul(t, g.mul(node, Math.LN2)),
+);
+export const expm1 = math("expm1", Math.expm1, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.exp(x)));
+export const log = math("log", Math.log, [0, 100], (g, t, { inputs: [x] }) => g.div(t, x));
+export const log2 = math("log2", Math.log2, [0, 100], (g, t, { inputs: [x] }) => g.div(t, g.mul(x, Math.LN2)));
+export const log10 = math("log10", Math.log10, [0, 100], (g, t, { inputs: [x] }) => g.div(t, g.mul(x, Math.LN10)));
+export const log1p = math("log1p", Math.log1p, [-1, 100], (g, t, { inputs: [x] }) => g.div(t, g.add(x, 1)));
+export const sin = math("sin", Math.sin, [-100, 100], (g, t, { inputs: [x] }) => g.mul(t, g.cos(x)), 40);
+export const cos = math("cos", Math.cos, [-100, 100], (g, t, { inputs: [x] }) => g.neg(g.mul(t, g.sin(x))), 40);
+export const tan = math("tan", Math.tan, [-100, 100], (g, t, node) => g.mul(t, g.add(g.square(node), 1)), 50);
+export const asin = math("asin", Math.asin, [-1, 1], (g, t, { inputs: [x] }) => g.div(t, cosOfAsin(g, x)));
+export const acos = math("acos", Math.acos, [-1, 1], (g, t, { inputs: [x] }) => g.neg(g.div(t, cosOfAsin(g, x))));
+export const atan = math("atan", Math.atan, [-20, 20], (g, t, { inputs: [x] }) => g.div(t, g.add(g.square(x), 1)));
+export const sinh = math("sinh", Math.sinh, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.cosh(x)));
+export const cosh = math("cosh", Math.cosh, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.sinh(x)));
+export const tanh = math("tanh", Math.tanh, [-20, 20], (g, t, node) => g.mul(t, g.sub(1, g.square(node))));
+export const asinh = math("asinh", Math.asinh, [-20, 20], (g, t, { inputs: [x] }) =>
+  g.div(t, g.sqrt(g.add(g.square(x), 1))),
+);
+export const acosh = math("acosh", Math.acosh, [1, 20], (g, t, { inputs: [x] }) =>
+  g.div(t, g.sqrt(g.mul(g.sub(x, 1), g.add(x, 1)))),
+);
+export const atanh = math("atanh", Math.atanh, [-1, 1], (g, t, { inputs: [x] }) =>
+  g.div(t, g.mul(g.sub(1, x), g.add(x, 1))),
+);
+export const cbrt = math("cbrt", Math.cbrt, [-100, 100], (g, t, node) => g.div(t, g.mul(g.square(node), 3)));
+export const sigmoid = math(
+  "sigmoid",
+  (x) => 1 / (1 + Math.exp(-x)),
+  [-20, 20],
+  (g, t, node) => g.mul(t, g.mul(node, g.sub(1, node))),
+);
+export const softplus = math(
+  "softplus",
+  (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
+  [-20, 20],
+  (g, t, { inputs: [x] }) => g.mul(t, g.sigmoid(x)),
+);
 
-export const erf = special("erf", [-5, 5], 40);
-export const erfc = special("erfc", [-5, 10], 50);
-export const erfInv = special("erfInv", [-1, 1], 50);
-export const lgamma = special("lgamma", [0, 100], 80);
-export const digamma = special("digamma", [0, 100], 80);
+/** √(1 - x²), accurate near ±1. */
+const cosOfAsin = (g: GraphOps, x: Node): Node => g.sqrt(g.mul(g.sub(1, x), g.add(x, 1)));
+
+/** Functions that JavaScript does not have: the math library's own tests compare them with references. */
+const special = (name: string, domain: readonly [number, number], cost: number, slope?: Slope) =>
+  elementwise(name, 1, { kinds: FLOAT, cost, domain, slopes: slope && [slope], lower: (k, [x]) => k.math(name, x) });
+
+/** 2/√π · exp(-x²). */
+const bell = (g: GraphOps, x: Node): Node => g.mul(g.exp(g.neg(g.square(x))), 2 / Math.sqrt(Math.PI));
+
+export const erf = special("erf", [-5, 5], 40, (g, t, { inputs: [x] }) => g.mul(t, bell(g, x)));
+export const erfc = special("erfc", [-5, 10], 50, (g, t, { inputs: [x] }) => g.neg(g.mul(t, bell(g, x))));
+export const erfInv = special("erfInv", [-1, 1], 50, (g, t, node) =>
+  g.mul(t, g.mul(g.exp(g.square(node)), Math.sqrt(Math.PI) / 2)),
+);
+export const lgamma = special("lgamma", [0, 100], 80, (g, t, { inputs: [x] }) => g.mul(t, g.digamma(x)));
+export const digamma = special("digamma", [0, 100], 80, (g, t, { inputs: [x] }) => g.mul(t, g.trigamma(x)));
+export const trigamma = special("trigamma", [0, 100], 80);
 export const pow = elementwise("pow", 2, {
   kinds: FLOAT,
   cost: 60,
   oracle: powLikeC,
   domain: [-5, 5],
+  slopes: [
+    // x⁰ is flat also at 0, where 0⁻¹ would be infinite.
+    (g, t, { inputs: [x, y] }) => g.mul(t, g.mul(y, g.pow(x, g.where(g.equal(y, 0), 1, g.sub(y, 1))))),
+    // 0ʸ stays 0 for positive y, though the logarithm of 0 is infinite.
+    (g, t, node) => g.mul(t, g.where(g.equal(node, 0), 0, g.mul(node, g.log(node.inputs[0])))),
+  ],
   lower: (k, [x, y]) => k.math("pow", x, y),
+});
+/** The angle of the point (x, y): operands y, x. */
+export const atan2 = elementwise("atan2", 2, {
+  kinds: FLOAT,
+  cost: 40,
+  oracle: Math.atan2,
+  domain: [-20, 20],
+  slopes: [
+    (g, t, { inputs: [y, x] }) => g.mul(t, g.div(x, g.add(g.square(x), g.square(y)))),
+    (g, t, { inputs: [y, x] }) => g.neg(g.mul(t, g.div(y, g.add(g.square(x), g.square(y))))),
+  ],
+  lower: (k, [y, x]) => k.math("atan2", y, x),
 });
 
 /** √(x² + y²), without overflow on the way. */
@@ -189,8 +308,14 @@ export const hypot = elementwise("hypot", 2, {
   cost: 30,
   oracle: Math.hypot,
   domain: [-100, 100],
+  slopes: [shareOfHypot(0), shareOfHypot(1)],
   lower: (k, [x, y]) => k.math("hypot", x, y),
 });
+
+/** The share of an operand in the length, none at the origin. */
+function shareOfHypot(operand: 0 | 1): Slope {
+  return (g, t, node) => g.mul(t, g.where(g.equal(node, 0), 0, g.div(node.inputs[operand], node)));
+}
 
 /** JavaScript's ** differs from C's pow in one point: 1 and -1 to an infinite or undefined power. */
 function powLikeC(x: number, y: number): number {
@@ -222,12 +347,14 @@ export const isNan = elementwise("isNan", 1, {
   kinds: FLOAT,
   result: bool,
   oracle: Number.isNaN,
+  slopes: FLAT,
   lower: (k, [x]) => k.compare("ne", x, x),
 });
 export const isInf = elementwise("isInf", 1, {
   kinds: FLOAT,
   result: bool,
   oracle: (x) => Math.abs(x) === Infinity,
+  slopes: FLAT,
   lower: (k, [x]) => k.compare("eq", k.abs(x), k.constant(k.dtypeOf(x), Infinity)),
 });
 
@@ -237,17 +364,25 @@ export const isInf = elementwise("isInf", 1, {
 export const where = elementwise("where", 3, {
   kinds: ANY,
   result: ([, a]) => a as DType,
+  slopes: [
+    null,
+    (g, t, { inputs: [condition] }) => g.where(condition, t, 0),
+    (g, t, { inputs: [condition] }) => g.where(condition, 0, t),
+  ],
   lower: (k, [condition, a, b]) => k.select(condition, a, b),
 });
 /** The same value in another dtype. Params: dtype. */
 export const cast = elementwise("cast", 1, {
   kinds: ANY,
   result: (_, params) => params.dtype as DType,
+  // Whoever applies the slope brings it to the dtype it needs.
+  slopes: [(_, t) => t],
   lower: (k, [x], _, dtype) => k.cast(x, dtype),
 });
 /** The same bits as another dtype of the same width. Params: dtype. */
 export const bitcast = elementwise("bitcast", 1, {
   kinds: REAL,
   result: (_, params) => params.dtype as DType,
+  slopes: FLAT,
   lower: (k, [x], _, dtype) => k.bitcast(x, dtype),
 });

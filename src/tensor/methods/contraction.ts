@@ -5,9 +5,9 @@ import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
+import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, reshapeNode } from "../build.js";
-import { contractNodes, dotNode } from "../contraction.js";
 import { Tensor } from "../tensor.js";
 
 /** Axes of the left and of the right operand, in pairs. */
