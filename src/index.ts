@@ -36,6 +36,7 @@ export { profile } from "./tensor/profiling.js";
 export { scope } from "./tensor/scope.js";
 export { type Nested, type Operand, type ReduceOptions, Tensor, where } from "./tensor/tensor.js";
 export { type GradOptions, grad, jvp, linearize, stopGradient, valueAndGrad, vjp } from "./transforms/grad.js";
+export { type JitArguments, type JitOptions, type Jitted, jit, type Lowered } from "./transforms/jit.js";
 export { hessian, hvp, type JacobianOptions, jacobian } from "./transforms/matrices.js";
 export * as tree from "./transforms/tree.js";
 export { type BatchAxes, type VmapOptions, vmap } from "./transforms/vmap.js";

@@ -7,6 +7,7 @@ import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
+import { paramsKey } from "./node-key.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
@@ -39,7 +40,30 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Ex
     }
   }
   const copyOf = (node: Node) => copies.get(node) as Node;
-  return { roots: apart(roots.map(copyOf)), leaves: leaves.map(copyOf) };
+  return { roots: apart(merged(roots.map(copyOf))), leaves: leaves.map(copyOf) };
+}
+
+/** Nodes that compute the same of the same become one: differentiation, above all, writes many twice. */
+function merged(roots: readonly Node[]): Node[] {
+  const known = new Map<string, Node>();
+  const numbers = new Map<Node, number>();
+  const kept = new Map<Node, Node>();
+  for (const node of pendingInOrder(roots)) {
+    const inputs = node.inputs.map((input) => kept.get(input) as Node);
+    const key =
+      node.storage !== null
+        ? `#${numbers.size}`
+        : `${node.primitive.name}(${inputs.map((input) => numbers.get(input))})${paramsKey(node)}`;
+    let own = known.get(key);
+    if (!own) {
+      if (inputs.some((input, i) => input !== node.inputs[i])) node.replaceInputs(inputs, node.params);
+      own = node;
+      known.set(key, own);
+      numbers.set(own, numbers.size);
+    }
+    kept.set(node, own);
+  }
+  return roots.map((root) => kept.get(root) as Node);
 }
 
 /** Every root needs memory of its own, also where it is a leaf or another root under a second name. */

@@ -6,10 +6,12 @@ import type { DType } from "../core/dtype.js";
 import { UnsupportedError } from "../core/errors.js";
 import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
+import { placeholder } from "../graph/primitives/leaf.js";
 import type { ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
 import type { Kernel } from "./ir.js";
 import { lowerGroup } from "./lower.js";
+import { paramsKey } from "./node-key.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
@@ -30,6 +32,7 @@ export interface Program<Code> {
   readonly made: readonly { readonly shape: readonly number[]; readonly dtype: DType; readonly root: number }[];
   /** After which step a made value is needed no more; roots live on. */
   readonly lastUse: readonly number[];
+  readonly leaves: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
 }
 
 /** A graph in canonical form: its key, and the leaves that the key numbers. */
@@ -47,7 +50,7 @@ export function canonicalize(roots: readonly Node[]): Canonical {
   for (const node of order) {
     const number = numbers.size;
     numbers.set(node, number);
-    if (node.storage) {
+    if (node.storage || node.primitive === placeholder) {
       leaves.push(node);
       parts.push(`${node.dtype}[${node.shape}]`);
     } else {
@@ -58,33 +61,25 @@ export function canonicalize(roots: readonly Node[]): Canonical {
   return { key: `${parts.join("|")}→${roots.map((root) => numbers.get(root)).join()}`, leaves };
 }
 
-/** Shape and dtype follow from the inputs and the parameters, except for leaves, whose parameters hold them. */
-function paramsKey({ params }: Node): string {
-  let key = "";
-  for (const name in params) key += `${name}=${valueKey(params[name])};`;
-  return key;
-}
-
-/** Numbers that print alike but differ (0 and -0, 1 and 1n) must not share a key. */
-function valueKey(value: unknown): string {
-  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
-  if (typeof value === "bigint") return `${value}n`;
-  if (Array.isArray(value)) return `[${value.map(valueKey).join()}]`;
-  if (typeof value === "object" && value !== null) {
-    return `{${Object.entries(value)
-      .map(([name, part]) => `${name}:${valueKey(part)}`)
-      .join()}}`;
-  }
-  return typeof value === "string" ? `"${value}"` : String(value);
-}
-
 export interface Target<Code> {
   readonly profile: TargetProfile;
   readonly settings: ElementSettings;
-  emit(kernel: Kernel): Code;
+  /** `isIndirect`: which buffers' addresses the kernel finds in memory, because they change from run to run. */
+  emit(kernel: Kernel, isIndirect: readonly boolean[] | null): Code;
 }
 
-export function compile<Code>(pending: readonly Node[], given: readonly Node[], target: Target<Code>): Program<Code> {
+/** A program to be recorded once and run many times. */
+export interface Recordable {
+  /** Leaves whose memory stays where it is. */
+  readonly isFixedLeaf: readonly boolean[];
+}
+
+export function compile<Code>(
+  pending: readonly Node[],
+  given: readonly Node[],
+  target: Target<Code>,
+  recordable: Recordable | null = null,
+): Program<Code> {
   const { roots, leaves } = expandGraph(pending, given);
   const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
   const made: { shape: readonly number[]; dtype: DType; root: number }[] = [];
@@ -101,12 +96,18 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
   };
   const steps: Step<Code>[] = [];
   const lastUse: number[] = [];
-  const codes = new Map<Kernel, Code>();
+  const codes = new Map<Kernel, Map<string, Code>>();
+  const isMoving = ({ from, index }: Slot): boolean =>
+    recordable !== null && (from === "leaf" ? !recordable.isFixedLeaf[index] : made[index].root >= 0);
   const run = (kernel: Kernel, memory: readonly Slot[]) => {
     for (const { from, index } of memory) if (from === "made") lastUse[index] = steps.length;
+    const isIndirect = recordable && memory.map(isMoving);
     // Routines may run one kernel many times. One without rows is never run, and its strides may not fit a word.
-    const code = codes.get(kernel) ?? (kernel.rows > 0 ? target.emit(kernel) : (null as Code));
-    codes.set(kernel, code);
+    const known = codes.get(kernel) ?? new Map<string, Code>();
+    codes.set(kernel, known);
+    const key = String(isIndirect);
+    const code = known.get(key) ?? (kernel.rows > 0 ? target.emit(kernel, isIndirect) : (null as Code));
+    known.set(key, code);
     steps.push({ kernel, code, slots: memory });
   };
   for (const task of schedule(roots, target.profile)) {
@@ -126,7 +127,7 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
       for (const { kernel, buffers } of plan.steps) run(kernel, buffers.map(place));
     }
   }
-  return { steps, made, lastUse };
+  return { steps, made, lastUse, leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })) };
 }
 
 function describeGroup(result: Node): string {

@@ -61,6 +61,9 @@ export function checkOneDevice(operation: string, nodes: readonly Node[]): void 
   }
 }
 
+/** What a weak node counts as where dtypes meet: some number that is not whole. */
+const ANY_NUMBER = 0.5;
+
 /** Nodes and JavaScript values brought to one device, dtype and shape. */
 export function meet(operation: string, operands: readonly (Node | Scalar)[], dtype?: DType): Node[] {
   const nodes = operands.filter((operand): operand is Node => operand instanceof Node);
@@ -69,7 +72,7 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
   const common =
     dtype ??
     resultType(
-      operands.map((operand) => (operand instanceof Node ? operand.dtype : operand)),
+      operands.map((operand) => (operand instanceof Node ? (operand.isWeak ? ANY_NUMBER : operand.dtype) : operand)),
       operation,
     );
   const shape = broadcastShapes(operation, ...nodes.map((node) => node.shape));

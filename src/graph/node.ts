@@ -39,6 +39,8 @@ export class Node {
   depth: number;
   /** It depends on a placeholder of a function that is being traced, so that it has no value and cannot be computed. */
   isAbstract = false;
+  /** It stands for a JavaScript number, which takes the dtype of what it meets. */
+  isWeak = false;
   /** The innermost differentiation whose variables it depends on. */
   trace: Trace | null = null;
 
@@ -82,7 +84,8 @@ export class Node {
   }
 }
 
-function isUnderWay(trace: Trace | null): boolean {
+/** Whether a trace, or one around it, is still being differentiated. */
+export function isUnderWay(trace: Trace | null): boolean {
   for (let each = trace; each; each = each.outer) if (each.isOpen) return true;
   return false;
 }

@@ -3,8 +3,10 @@
  * here: programs are compiled once per form of graph and kept, intermediate values are freed after their last use.
  */
 
+import { type MemoryPlan, planMemory } from "../compiler/memory-plan.js";
 import { canonicalize, compile, type Program, type Slot, type Step, type Target } from "../compiler/program.js";
 import { DTYPES } from "../core/dtype.js";
+import { TraceError } from "../core/errors.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import type { DeviceHandle, Node, Storage } from "../graph/node.js";
 
@@ -15,6 +17,25 @@ export interface DeviceStorage extends Storage {
 
 export const byteLengthOf = (node: Pick<Node, "shape" | "dtype">): number =>
   node.shape.reduce((product, extent) => product * extent, 1) * DTYPES[node.dtype].bytes;
+
+/** An argument of a prepared program: memory given with each call, memory that stays, or one f32 given with each call. */
+export type Argument<S> =
+  | { readonly kind: "memory" }
+  | { readonly kind: "fixed"; readonly memory: S }
+  | { readonly kind: "scalar" };
+
+/** A program with its memory planned, ready to run many times. */
+export interface Prepared<S extends DeviceStorage = DeviceStorage> {
+  readonly program: Program<unknown>;
+  readonly plan: MemoryPlan;
+  /**
+   * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result; `reuse` may
+   * name the argument whose memory a result goes into, where that is safe (see `inPlace`).
+   */
+  run(memory: readonly S[], scalars: readonly number[], isDonated: readonly boolean[]): S[];
+  /** For each result the argument whose memory it may take over when that is donated, or -1. */
+  readonly inPlace: readonly number[];
+}
 
 /** Programs kept per device; the oldest goes first. */
 const MAX_PROGRAMS = 2000;
@@ -41,7 +62,10 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   realize(nodes: readonly Node[]): void {
     const roots = [...new Set(nodes)].filter((node) => node.storage === null);
     if (roots.length === 0) return;
-    for (const root of roots) this.checkFits(root);
+    for (const root of roots) {
+      if (root.isAbstract) throw valueInTrace(root);
+      this.checkFits(root);
+    }
     const { key, leaves } = canonicalize(roots);
     const program = this.programFor(key, roots, leaves);
     const made: (S | null)[] = program.made.map(() => null);
@@ -83,6 +107,16 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     return this.programFor(key, roots, leaves);
   }
 
+  /** Compiles nodes that depend on placeholders into a program that is run again and again. */
+  prepare(roots: readonly Node[], leaves: readonly Node[], args: readonly Argument<S>[]): Prepared<S> {
+    const recordable = { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
+    const program = compile(roots, leaves, this.target, recordable);
+    this.counters.compiled++;
+    return this.prepared(program, planMemory(program), args);
+  }
+
+  protected abstract prepared(program: Program<Code>, plan: MemoryPlan, args: readonly Argument<S>[]): Prepared<S>;
+
   private programFor(key: string, roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
     const known = this.programs.get(key);
     if (known) return known;
@@ -92,4 +126,12 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     this.programs.set(key, program);
     return program;
   }
+}
+
+function valueInTrace({ shape, dtype }: Node): TraceError {
+  return new TraceError(
+    `The value of a tensor [${shape}] of ${dtype} was asked for inside a function that jit, vmap or a loop is tracing, ` +
+      "where it has none yet. Return the tensor and read it outside; for choices use where() or cond(), for loops scan(), " +
+      "whileLoop() or forLoop(); pass what the program should depend on as a static argument.",
+  );
 }

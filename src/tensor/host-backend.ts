@@ -1,15 +1,17 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
 import type { Kernel, Statement } from "../compiler/ir.js";
-import type { Step } from "../compiler/program.js";
+import type { MemoryPlan } from "../compiler/memory-plan.js";
+import type { Program, Step } from "../compiler/program.js";
 import { cpuProfile } from "../compiler/schedule.js";
 import { emitWasm } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { HostKernel } from "../engines/host/kernel.js";
 import type { Profile } from "../engines/vulkan/profile.js";
-import { Backend } from "./backend.js";
+import { type Argument, Backend, type Prepared } from "./backend.js";
+import { HostProgram } from "./host-program.js";
 
-interface HostCode {
+export interface HostCode {
   readonly kernel: HostKernel;
   /** Rows that are worth waking a thread for. */
   readonly grain: number;
@@ -51,6 +53,14 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 
   profile(work: () => unknown): Promise<Profile> {
     return this.device.profile(work);
+  }
+
+  protected prepared(
+    program: Program<HostCode>,
+    plan: MemoryPlan,
+    args: readonly Argument<HostAllocation>[],
+  ): Prepared<HostAllocation> {
+    return new HostProgram(this.device, program, plan, args);
   }
 
   protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {

@@ -26,9 +26,10 @@ import {
 } from "../core/shape.js";
 import { type IndexArgument, parseIndexing } from "../core/slice.js";
 import { dataOf, elementAt, scalarIn } from "../core/storage.js";
-import type { Node } from "../graph/node.js";
+import { type DeviceHandle, Node as GraphNode, type Node } from "../graph/node.js";
 import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
 import * as E from "../graph/primitives/elementwise.js";
+import { buffer } from "../graph/primitives/leaf.js";
 import * as M from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
 import type { DeviceStorage } from "./backend.js";
@@ -185,6 +186,26 @@ export class Tensor<D extends DType = DType> {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  /** @internal Whether nothing else holds its memory or waits to read it. */
+  get isOnlyHolder(): boolean {
+    return this.node.handles === 1 && this.node.users === 0;
+  }
+
+  /** @internal Ends this handle without freeing the memory, which someone else has taken over. */
+  surrender(): void {
+    this.node.handles--;
+    this.current = null;
+  }
+
+  /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
+  [Symbol.toPrimitive](hint: "string" | "number" | "default"): string {
+    if (hint === "string") return this.toString();
+    throw new ArgumentError(
+      "A tensor is no JavaScript number: write a.add(b) for a + b, and itemSync() for the value of a scalar. " +
+        "Numbers passed to a jitted function are tensors inside it; list their positions in { static } to keep them numbers.",
+    );
   }
 
   private checkSingle(): void {
@@ -569,6 +590,8 @@ export class Tensor<D extends DType = DType> {
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     if (!this.current) return "Tensor { disposed }";
+    if (this.current.isAbstract)
+      return `Tensor(traced, shape ${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
     const data = this.dataSync();
     const text = formatArray((i) => elementAt(data, this.dtype, i), this.shape, this.dtype, {
       indent: 7,
@@ -657,6 +680,13 @@ export function trackTensors<T>(work: () => T): { result: T; made: Tensor[] } {
     tracked = outer;
     outer?.push(...made);
   }
+}
+
+/** @internal A tensor over memory that holds its value. */
+export function adopt(storage: DeviceStorage, shape: Shape, dtype: DType, device: DeviceHandle): Tensor {
+  const node = new GraphNode(buffer, { shape, dtype }, [], shape, dtype, device);
+  node.realize(storage);
+  return new Tensor(node);
 }
 
 /** a where the condition holds, else b. */

@@ -1,5 +1,7 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
-import type { Step } from "../compiler/program.js";
+import type { Kernel } from "../compiler/ir.js";
+import type { MemoryPlan } from "../compiler/memory-plan.js";
+import type { Program, Step } from "../compiler/program.js";
 import { gpuProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS, ROWS_PER_GROUP } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
@@ -8,7 +10,8 @@ import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
 import type { Profile } from "../engines/vulkan/profile.js";
-import { Backend } from "./backend.js";
+import { type Argument, Backend, type Prepared } from "./backend.js";
+import { VulkanProgram } from "./vulkan-program.js";
 
 export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
   constructor(
@@ -19,7 +22,7 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
     super(id, {
       profile: gpuProfile,
       settings: { isCorrectlyRounded: false },
-      emit: (kernel) => device.pipeline(emitSpirv(kernel, controls), { name: kernel.name }),
+      emit: (kernel, isIndirect) => device.pipeline(emitSpirv(kernel, controls, isIndirect), { name: kernel.name }),
     });
   }
 
@@ -43,11 +46,24 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
     return this.device.profile(work);
   }
 
-  protected dispatch({ kernel, code }: Step<Pipeline>, memory: readonly DeviceBuffer[]): void {
-    const { stream, plan } = this.device;
+  protected prepared(
+    program: Program<Pipeline>,
+    plan: MemoryPlan,
+    args: readonly Argument<DeviceBuffer>[],
+  ): Prepared<DeviceBuffer> {
+    return new VulkanProgram(this.device, program, plan, args, ({ kernel }) => this.gridOf(kernel));
+  }
+
+  /** Workgroups along each axis. */
+  private gridOf(kernel: Kernel): readonly [number, number, number] {
     const groups = kernel.lanes > 1 ? kernel.rows : Math.ceil(kernel.rows / rowsPerThread(kernel) / ROWS_PER_GROUP);
-    const rows = Math.ceil(groups / plan.limits.maxComputeWorkGroupCount[0]);
-    const columns = Math.ceil(groups / rows);
+    const rows = Math.ceil(groups / this.device.plan.limits.maxComputeWorkGroupCount[0]);
+    return [Math.ceil(groups / rows), rows, 1];
+  }
+
+  protected dispatch({ kernel, code }: Step<Pipeline>, memory: readonly DeviceBuffer[]): void {
+    const { stream } = this.device;
+    const [columns, rows] = this.gridOf(kernel);
     const allocations = memory.map((buffer) => buffer.contents(kernel.name));
     const reads = allocations.filter((_, i) => !kernel.buffers[i].isWritten);
     const writes = allocations.filter((_, i) => kernel.buffers[i].isWritten);

@@ -25,7 +25,12 @@ type SharedMemory = (purpose: "combine" | "exchange0" | "exchange1", type: IRTyp
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
 
-export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatControls"] = {}): Uint32Array {
+/** `isIndirect`: buffers of which the push block has not the address but the address of the address. */
+export function emitSpirv(
+  kernel: Kernel,
+  floatControls: ModuleOptions["floatControls"] = {},
+  isIndirect: readonly boolean[] | null = null,
+): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   const exchanged = exchangedBuffers(kernel.body);
   const pointers = kernel.buffers.map(({ dtype, isWritten }, i) => {
@@ -55,9 +60,11 @@ export function emitSpirv(kernel: Kernel, floatControls: ModuleOptions["floatCon
     const lane = kernel.lanes > 1 ? f.bitcast(local, m.i32) : m.constant(m.i32, 0);
     const perThread = rowsPerThread(kernel);
     f.if(f.less(flat, kernel.rows / perThread), () => {
-      const table = isInline ? null : f.ref(f.pointer(push.table, m.bufferPointer(address, { writable: false })));
+      const addressAt = m.bufferPointer(address, { writable: false });
+      const table = isInline ? null : f.ref(f.pointer(push.table, addressAt));
       const places = pointers.map((pointer, i) => {
-        const at = table ? table.load(i) : push[`b${i}`];
+        const given = table ? table.load(i) : push[`b${i}`];
+        const at = isInline && isIndirect?.[i] ? f.ref(f.pointer(given, addressAt)).load(0) : given;
         // The same validators refuse to make such a pointer of a pair.
         const isNarrow = DTYPES[kernel.buffers[i].dtype].bytes < 4;
         return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));
