@@ -1,12 +1,13 @@
 /**
- * The graph as the scheduler wants it: composite primitives are replaced by what they are made of. It works on a copy,
- * because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
+ * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, and what was written
+ * twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
  * their memory, so that a compilation holds on to nothing.
  */
 import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
+import { paramsKey } from "./params-key.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
@@ -27,19 +28,29 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Ex
     copy.realize(SOME_MEMORY);
     copies.set(leaf, copy);
   }
+  const numbers = new Map<Node, number>();
+  const known = new Map<string, Node>();
   for (const node of pendingInOrder(roots)) {
     if (copies.has(node)) continue;
-    const { primitive, params, shape, dtype, device } = node;
     const inputs = node.inputs.map((input) => copies.get(input) as Node);
-    if (primitive.kind === "composite") copies.set(node, primitive.expand(inputs, params));
-    else {
-      const copy = new Node(primitive, params, inputs, shape, dtype, device);
-      copy.isAbstract = true;
-      copies.set(node, copy);
-    }
+    const names = inputs.map((input) => {
+      numbers.set(input, numbers.get(input) ?? numbers.size);
+      return numbers.get(input);
+    });
+    const key = `${node.primitive.name}(${names})${paramsKey(node)}`;
+    const copy = known.get(key) ?? copyOf(node, inputs);
+    known.set(key, copy);
+    copies.set(node, copy);
   }
-  const copyOf = (node: Node) => copies.get(node) as Node;
-  return { roots: apart(roots.map(copyOf)), leaves: leaves.map(copyOf) };
+  const inCopy = (node: Node) => copies.get(node) as Node;
+  return { roots: apart(roots.map(inCopy)), leaves: leaves.map(inCopy) };
+}
+
+function copyOf({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node {
+  if (primitive.kind === "composite") return primitive.expand(inputs, params);
+  const copy = new Node(primitive, params, inputs, shape, dtype, device);
+  copy.isAbstract = true;
+  return copy;
 }
 
 /** Every root needs memory of its own, also where it is a leaf or another root under a second name. */

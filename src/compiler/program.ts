@@ -9,7 +9,8 @@ import { pendingInOrder } from "../graph/node.js";
 import type { ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
 import type { Kernel } from "./ir.js";
-import { lowerGroup } from "./lower.js";
+import { type Group, lowerGroup } from "./lower.js";
+import { paramsKey } from "./params-key.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
@@ -58,26 +59,6 @@ export function canonicalize(roots: readonly Node[]): Canonical {
   return { key: `${parts.join("|")}→${roots.map((root) => numbers.get(root)).join()}`, leaves };
 }
 
-/** Shape and dtype follow from the inputs and the parameters, except for leaves, whose parameters hold them. */
-function paramsKey({ params }: Node): string {
-  let key = "";
-  for (const name in params) key += `${name}=${valueKey(params[name])};`;
-  return key;
-}
-
-/** Numbers that print alike but differ (0 and -0, 1 and 1n) must not share a key. */
-function valueKey(value: unknown): string {
-  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
-  if (typeof value === "bigint") return `${value}n`;
-  if (Array.isArray(value)) return `[${value.map(valueKey).join()}]`;
-  if (typeof value === "object" && value !== null) {
-    return `{${Object.entries(value)
-      .map(([name, part]) => `${name}:${valueKey(part)}`)
-      .join()}}`;
-  }
-  return typeof value === "string" ? `"${value}"` : String(value);
-}
-
 export interface Target<Code> {
   readonly profile: TargetProfile;
   readonly settings: ElementSettings;
@@ -111,7 +92,7 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
   };
   for (const task of schedule(roots, target.profile)) {
     if (task.kind === "group") {
-      const { kernel, buffers } = lowerGroup(task.group, describeGroup(task.group.result), target.settings);
+      const { kernel, buffers } = lowerGroup(task.group, describeGroup(task.group), target.settings);
       run(kernel, buffers.map(slotOf));
     } else {
       const { node } = task;
@@ -129,6 +110,8 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
   return { steps, made, lastUse };
 }
 
-function describeGroup(result: Node): string {
-  return `${result.primitive.name}[${result.shape.join("×")}]`;
+/** The results of a group; of many the first. */
+function describeGroup({ results }: Group): string {
+  const names = results.map(({ node: { primitive, shape } }) => `${primitive.name}[${shape.join("×")}]`);
+  return names.length <= 3 ? names.join(" + ") : `${names.slice(0, 2).join(" + ")} + ${names.length - 2} more`;
 }
