@@ -1,8 +1,8 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
-import type { Kernel, Statement } from "../compiler/ir.js";
+import { innerStatements, type Kernel, type Statement } from "../compiler/ir.js";
 import type { Step } from "../compiler/program.js";
 import { cpuProfile } from "../compiler/schedule.js";
-import { emitWasm } from "../compiler/wasm/emit-kernel.js";
+import { emitWasm, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { HostKernel } from "../engines/host/kernel.js";
@@ -13,6 +13,8 @@ interface HostCode {
   readonly kernel: HostKernel;
   /** Rows that are worth waking a thread for. */
   readonly grain: number;
+  /** Bytes each thread needs for the kernel's arrays. */
+  readonly slotBytes: number;
 }
 
 /** Values computed in about 20 µs. */
@@ -20,6 +22,8 @@ const WORTH_A_THREAD = 32768;
 
 export class HostBackend extends Backend<HostCode, HostAllocation> {
   readonly device: HostDevice;
+  /** Memory for the arrays of whichever kernel runs: one runs at a time. */
+  private scratch: HostAllocation | null = null;
 
   constructor(device: HostDevice = openHostDevice()) {
     super("cpu", {
@@ -28,6 +32,7 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
       emit: (kernel) => ({
         kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
         grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
+        slotBytes: slotBytes(kernel),
       }),
     });
     this.device = device;
@@ -54,7 +59,23 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
   }
 
   protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {
-    code.kernel.run({ buffers: memory, length: kernel.rows, grain: code.grain });
+    const { grain, slotBytes } = code;
+    if (slotBytes === 0) code.kernel.run({ buffers: memory, length: kernel.rows, grain });
+    else {
+      const { threads } = this.device;
+      const scratch = this.scratchFor(threads * slotBytes);
+      // The first word of a place says whether a thread is using it; one whose kernel failed did not give it back.
+      for (let i = 0; i < threads; i++) this.device.memory.words(scratch.address + i * slotBytes, 1)[0] = 0;
+      code.kernel.run({ buffers: [...memory, scratch], args: Uint32Array.of(threads), length: kernel.rows, grain });
+    }
+  }
+
+  private scratchFor(byteLength: number): HostAllocation {
+    if (this.scratch && this.scratch.byteLength >= byteLength) return this.scratch;
+    this.scratch?.dispose();
+    this.scratch = null;
+    this.scratch = this.device.allocUninitialized(byteLength);
+    return this.scratch;
   }
 }
 
@@ -62,7 +83,8 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 function workPerRow({ body }: Kernel): number {
   const count = (statements: readonly Statement[]): number =>
     statements.reduce(
-      (sum, statement) => sum + (statement.kind === "loop" ? statement.extent * count(statement.body) : 1),
+      (sum, statement) =>
+        sum + (statement.kind === "loop" ? statement.extent : 1) * Math.max(1, count(innerStatements(statement))),
       0,
     );
   return Math.max(1, count(body));
