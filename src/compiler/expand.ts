@@ -1,13 +1,13 @@
 /**
- * The graph as the scheduler wants it: composite primitives are replaced by what they are made of. It works on a copy,
- * because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
+ * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, and what was written
+ * twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
  * their memory, so that a compilation holds on to nothing.
  */
 import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
-import { paramsKey } from "./node-key.js";
+import { paramsKey } from "./params-key.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];

@@ -43,6 +43,7 @@ export function inPlaceOf(program: Program<unknown>, rootCount: number, leafByte
   });
 }
 
+/** All loads of the leaf come before the store, and have its index. */
 function isElementForElement(kernel: Kernel, readers: readonly number[], target: number): boolean {
   const loads: Value[] = [];
   const stores: Value[] = [];
@@ -51,10 +52,12 @@ function isElementForElement(kernel: Kernel, readers: readonly number[], target:
     for (const statement of statements) {
       if (statement.kind === "let") {
         const { op, attribute, args } = statement.value;
-        if (op === "load" && readers.includes(attribute as number)) loads.push(args[0]);
+        if (op !== "load" || !readers.includes(attribute as number)) continue;
+        if (stores.length > 0) isPlain = false;
+        loads.push(args[0]);
       } else if (statement.kind === "loop") visit(statement.body);
-      else if (statement.kind === "store" && statement.buffer === target) stores.push(statement.index);
       else if (statement.kind !== "store") isPlain = false;
+      else if (statement.buffer === target) stores.push(statement.index);
     }
   };
   visit(kernel.body);

@@ -9,6 +9,9 @@
  *
  * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows.
  *
+ * Most values are pure, and where the code stands that asks for one says nothing about where it is computed. Four things
+ * happen in the order they are written: stores, reads of what a kernel itself writes, accesses to arrays, and barriers.
+ *
  * What emitters must know beyond that:
  *
  * - A gated store or atomic happens only where its gate is true; its index may be invalid elsewhere.
@@ -19,7 +22,14 @@
  * - `fromLane` gives each lane the value another lane of its row has at this point. It stands, like `combineLanes`, only
  *   where all lanes of the row come by together, and not at all in a kernel of one lane.
  * - A loop with `exit` ends after the round in which that value is true; accumulators leave with that round's values.
- *   Such a loop is no lane loop, and holds nothing that all lanes do together.
+ *   Such a loop is no lane loop. It may hold what all lanes do together only if they all leave it in the same round.
+ * - An array belongs to a row and is shared by its lanes; when the row begins its contents are undefined. Of several
+ *   neighbours that are accessed at once the first has an index that is a multiple of their number.
+ * - A lane sees what other lanes have written, to arrays and to buffers, after a barrier. A barrier is something all lanes
+ *   do together.
+ * - `load` is for buffers that the kernel does not write, `read` for those it does.
+ * - What is computed inside a branch stays inside it: it may be costly, or fail, where the condition does not hold. What
+ *   all lanes do together stands in a branch only if the condition is the same for all of them.
  */
 import type { DType } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
@@ -69,7 +79,8 @@ export type IROp =
   | "signExtend"
   | "load"
   | "combineLanes"
-  | "fromLane";
+  | "fromLane"
+  | "mulAdd";
 
 export interface Value {
   readonly id: number;
@@ -99,9 +110,36 @@ export interface Loop {
   readonly exit: Value | null;
 }
 
+export interface Branch {
+  readonly kind: "branch";
+  readonly condition: Value;
+  readonly whenTrue: readonly Statement[];
+  readonly whenFalse: readonly Statement[];
+  /** What comes out of it, by the side that was taken. */
+  readonly results: readonly { readonly value: Value; readonly whenTrue: Value; readonly whenFalse: Value }[];
+}
+
 export type Statement =
   | { readonly kind: "let"; readonly value: Value }
   | Loop
+  | Branch
+  | { readonly kind: "barrier" }
+  | {
+      /** Neighbours, in the order of what is written around it. */
+      readonly kind: "read";
+      readonly from: "buffer" | "array";
+      readonly memory: number;
+      readonly index: Value;
+      readonly results: readonly Value[];
+    }
+  | {
+      /** Neighbours in an array. */
+      readonly kind: "write";
+      readonly array: number;
+      readonly index: Value;
+      readonly values: readonly Value[];
+      readonly gate: Value | null;
+    }
   | {
       readonly kind: "store";
       readonly buffer: number;
@@ -124,14 +162,34 @@ export interface BufferParameter {
   readonly isWritten: boolean;
 }
 
+export interface ArrayDeclaration {
+  readonly type: IRType;
+  readonly size: number;
+}
+
 export interface Kernel {
   readonly name: string;
   readonly rows: number;
   readonly lanes: number;
   readonly buffers: readonly BufferParameter[];
+  readonly arrays: readonly ArrayDeclaration[];
   readonly body: readonly Statement[];
   /** Number of values computed, a measure of its size. */
   readonly size: number;
+}
+
+/** The statements inside a statement. */
+export function innerStatements(statement: Statement): readonly Statement[] {
+  if (statement.kind === "loop") return statement.body;
+  return statement.kind === "branch" ? [...statement.whenTrue, ...statement.whenFalse] : [];
+}
+
+/** Visits every statement, those inside others included. */
+export function walkStatements(statements: readonly Statement[], visit: (statement: Statement) => void): void {
+  for (const statement of statements) {
+    visit(statement);
+    walkStatements(innerStatements(statement), visit);
+  }
 }
 
 interface Region {
@@ -146,7 +204,10 @@ const isInteger = (type: IRType): boolean => type !== "bool" && type !== "f32" &
 export class KernelBuilder {
   private nextId = 0;
   private readonly regions: Region[] = [{ statements: [], known: new Map() }];
+  /** The depth that values do not rise above: that of the innermost open branch. */
+  private floor = 0;
   private readonly buffers: BufferParameter[] = [];
+  private readonly arrays: ArrayDeclaration[] = [];
   readonly row: Value;
   readonly lane: Value;
 
@@ -159,7 +220,7 @@ export class KernelBuilder {
     this.lane = this.make("lane", "i32", [], null);
   }
 
-  /** How many loops are open. */
+  /** How many loops and branches are open. */
   get depth(): number {
     return this.regions.length - 1;
   }
@@ -167,7 +228,8 @@ export class KernelBuilder {
   finish(): Kernel {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
     const body = (this.regions[0] as Region).statements;
-    return { name: this.name, rows: this.rows, lanes: this.lanes, buffers: this.buffers, body, size: this.nextId };
+    const { name, rows, lanes, buffers, arrays } = this;
+    return { name, rows, lanes, buffers, arrays, body, size: this.nextId };
   }
 
   // ------------------------------------------------------------------------------------------------ memory
@@ -192,7 +254,45 @@ export class KernelBuilder {
     this.region().statements.push({ kind: "atomic", op, buffer, index, value, gate });
   }
 
-  // ------------------------------------------------------------------------------------------------ loops
+  /** Reads an element, widened, of a buffer that the kernel writes, too. */
+  read(buffer: number, index: Value, type: IRType): Value {
+    return this.readNeighbours("buffer", buffer, index, type, 1)[0] as Value;
+  }
+
+  /** Memory of the row, shared by its lanes. */
+  array(type: IRType, size: number): number {
+    if (!Number.isInteger(size) || size < 1) throw new ArgumentError(`array: ${size} elements; give 1 or more`);
+    this.arrays.push({ type, size });
+    return this.arrays.length - 1;
+  }
+
+  get(array: number, index: Value): Value {
+    return this.getMany(array, index, 1)[0] as Value;
+  }
+
+  set(array: number, index: Value, value: Value, gate: Value | null = null): void {
+    this.setMany(array, index, [value], gate);
+  }
+
+  /** Neighbours at once, from an index that is a multiple of their number. */
+  getMany(array: number, index: Value, count: number): Value[] {
+    return this.readNeighbours("array", array, index, this.arrayType(array), count);
+  }
+
+  setMany(array: number, index: Value, values: readonly Value[], gate: Value | null = null): void {
+    const type = this.arrayType(array);
+    for (const value of values) {
+      if (value.type !== type) throw new ArgumentError(`set: a value of ${value.type} in an array of ${type}`);
+    }
+    this.region().statements.push({ kind: "write", array, index, values, gate });
+  }
+
+  /** Lanes wait for each other; each then sees what the others wrote before. */
+  barrier(): void {
+    if (this.lanes > 1) this.region().statements.push({ kind: "barrier" });
+  }
+
+  // ------------------------------------------------------------------------------------------------ control flow
 
   /** Runs the body for 0 … extent - 1. Accumulators are carried from round to round; their last values are returned. */
   loop(
@@ -209,20 +309,12 @@ export class KernelBuilder {
     const region: Region = { statements: [], known: new Map() };
     const depth = this.regions.length;
     this.regions.push(region);
-    const fresh = (op: IROp, type: IRType, at: number): Value => ({
-      id: this.nextId++,
-      op,
-      type,
-      args: [],
-      attribute: null,
-      depth: at,
-    });
-    const index = fresh("index", "i32", depth);
+    const index = this.fresh("index", "i32", depth);
     const accumulators = initial.map((value) => ({
-      value: fresh("accumulator", value.type, depth),
+      value: this.fresh("accumulator", value.type, depth),
       initial: value,
       next: value,
-      result: fresh("result", value.type, depth - 1),
+      result: this.fresh("result", value.type, depth - 1),
     }));
     const next = body(
       index,
@@ -237,6 +329,35 @@ export class KernelBuilder {
     const isLaneLoop = options.isLaneLoop === true && this.lanes > 1;
     parent.statements.push({ kind: "loop", index, extent, isLaneLoop, accumulators, body: region.statements, exit });
     return accumulators.map(({ result }) => result);
+  }
+
+  /** Does one thing or another. Both sides return as many values; those of the side taken are returned. */
+  when(condition: Value, whenTrue: () => readonly Value[], whenFalse: () => readonly Value[] = () => []): Value[] {
+    if (condition.op === "constant") return [...(condition.attribute ? whenTrue() : whenFalse())];
+    const [yes, no] = [this.side(whenTrue), this.side(whenFalse)];
+    const types = (values: readonly Value[]) => values.map(({ type }) => type).join(", ");
+    if (types(yes.values) !== types(no.values)) {
+      throw new ArgumentError(`when: sides of (${types(yes.values)}) and (${types(no.values)})`);
+    }
+    const results = yes.values.map((value, i) => ({
+      value: this.fresh("result", value.type, this.depth),
+      whenTrue: value,
+      whenFalse: no.values[i] as Value,
+    }));
+    const [a, b] = [yes.statements, no.statements];
+    this.region().statements.push({ kind: "branch", condition, whenTrue: a, whenFalse: b, results });
+    return results.map(({ value }) => value);
+  }
+
+  private side(write: () => readonly Value[]): { statements: Statement[]; values: readonly Value[] } {
+    const region: Region = { statements: [], known: new Map() };
+    const before = this.floor;
+    this.floor = this.regions.length;
+    this.regions.push(region);
+    const values = write();
+    this.regions.pop();
+    this.floor = before;
+    return { statements: region.statements, values };
   }
 
   /** Combines a value of each lane into one that all have. */
@@ -273,6 +394,14 @@ export class KernelBuilder {
 
   unary(op: UnaryOp, x: Value): Value {
     return this.make(op, x.type, [x], null);
+  }
+
+  /** a·b + c, rounded once or twice, whichever the target does faster: for sums whose order is free anyway. */
+  mulAdd(a: Value, b: Value, c: Value): Value {
+    if (a.type !== b.type || a.type !== c.type) {
+      throw new ArgumentError(`mulAdd: operands of ${a.type}, ${b.type} and ${c.type}`);
+    }
+    return this.make("mulAdd", a.type, [a, b, c], null);
   }
 
   select(condition: Value, whenTrue: Value, whenFalse: Value): Value {
@@ -312,22 +441,45 @@ export class KernelBuilder {
     return this.regions[this.regions.length - 1] as Region;
   }
 
+  private fresh(op: IROp, type: IRType, depth: number): Value {
+    return { id: this.nextId++, op, type, args: [], attribute: null, depth };
+  }
+
+  private arrayType(array: number): IRType {
+    const declared = this.arrays[array];
+    if (!declared) throw new ArgumentError(`there is no array ${array}`);
+    return declared.type;
+  }
+
+  private readNeighbours(from: "buffer" | "array", memory: number, index: Value, type: IRType, count: number): Value[] {
+    const results = Array.from({ length: count }, () => this.fresh("result", type, this.depth));
+    this.region().statements.push({ kind: "read", from, memory, index, results });
+    return results;
+  }
+
   private make(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"]): Value {
     let depth = 0;
     for (const arg of args) if (arg.depth > depth) depth = arg.depth;
     return this.place(op, type, args, attribute, depth);
   }
 
-  /** The value, computed at the given depth; the one there is when it was computed before. */
-  private place(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"], depth: number): Value {
+  /**
+   * The value, computed at the given depth, or as near to it as the open branches allow; the one there is when it was
+   * computed before.
+   */
+  private place(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"], from: number): Value {
     let key = `${op}:${type}:${attributeKey(attribute)}`;
     for (const arg of args) key += `,${arg.id}`;
+    const isFree = op === "constant" || op === "row" || op === "lane";
+    const depth = isFree ? from : Math.max(from, this.floor);
+    for (let i = from; i <= depth; i++) {
+      const known = (this.regions[i] as Region).known.get(key);
+      if (known) return known;
+    }
     const region = this.regions[depth] as Region;
-    const known = region.known.get(key);
-    if (known) return known;
     const value: Value = { id: this.nextId++, op, type, args, attribute, depth };
     region.known.set(key, value);
-    if (op !== "constant" && op !== "row" && op !== "lane") region.statements.push({ kind: "let", value });
+    if (!isFree) region.statements.push({ kind: "let", value });
     return value;
   }
 
@@ -362,6 +514,9 @@ export function printKernel(kernel: Kernel): string {
   kernel.buffers.forEach(({ dtype, isWritten }, i) => {
     lines.push(`  b${i}: ${dtype}${isWritten ? ", written" : ""}`);
   });
+  kernel.arrays.forEach(({ type, size }, i) => {
+    lines.push(`  a${i}: ${type}[${size}]`);
+  });
   const name = (value: Value): string =>
     value.op === "constant"
       ? String(value.attribute)
@@ -391,6 +546,33 @@ export function printKernel(kernel: Kernel): string {
           for (const { next, result } of statement.accumulators)
             lines.push(`${indent}  → ${name(next)} as %${result.id}`);
           if (statement.exit) lines.push(`${indent}  exit if ${name(statement.exit)}`);
+          break;
+        }
+        case "branch": {
+          lines.push(`${indent}if ${name(statement.condition)}`);
+          print(statement.whenTrue, `${indent}  `);
+          if (statement.whenFalse.length > 0) {
+            lines.push(`${indent}else`);
+            print(statement.whenFalse, `${indent}  `);
+          }
+          for (const { value, whenTrue, whenFalse } of statement.results) {
+            lines.push(`${indent}→ ${name(whenTrue)} or ${name(whenFalse)} as %${value.id}`);
+          }
+          break;
+        }
+        case "barrier":
+          lines.push(`${indent}barrier`);
+          break;
+        case "read": {
+          const { from, memory, index, results } = statement;
+          const to = results.map(({ id, type }) => `%${id}: ${type}`).join(", ");
+          lines.push(`${indent}${to} = read ${from === "buffer" ? "b" : "a"}${memory}[${name(index)}]`);
+          break;
+        }
+        case "write": {
+          const { array, index, values, gate } = statement;
+          const when = gate ? ` if ${name(gate)}` : "";
+          lines.push(`${indent}write a${array}[${name(index)}] = ${values.map(name).join(", ")}${when}`);
           break;
         }
         case "store":

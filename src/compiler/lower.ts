@@ -1,10 +1,11 @@
 /**
  * From a fused group of the graph to one kernel.
  *
- * A group has one result. Its elements are asked for, one index at a time, from the result backwards: movement rewrites
- * the index, elementwise operations compute, and what other kernels have made is loaded. The index space of the result
- * is split into rows, which run in parallel, and columns, which the kernel loops over. A reduction whose index depends on
- * the row alone is computed once per row, before the columns: that is how softmax becomes one kernel.
+ * A group has one result or several over the same rows. Their elements are asked for, one index at a time, from the
+ * results backwards: movement rewrites the index, elementwise operations compute, and what other kernels have made is
+ * loaded. The index space of a result is split into rows, which run in parallel, and columns, which the kernel loops
+ * over. A reduction whose index depends on the row alone is computed once per row, before the columns: that is how
+ * softmax becomes one kernel. Such reductions of the same extent share a loop unless one needs the other.
  */
 
 import {
@@ -26,10 +27,15 @@ import { computeType, type Element, type ElementSettings, elementOps, wrap } fro
 import { type CombineOp, type Kernel, KernelBuilder, type Value } from "./ir.js";
 import { identityOf } from "./split.js";
 
-export interface Group {
-  readonly result: Node;
-  /** Axes of the result that run in parallel; the rest are columns. */
+export interface GroupResult {
+  readonly node: Node;
+  /** Axes that run in parallel; the rest are columns. */
   readonly rowAxes: readonly number[];
+}
+
+export interface Group {
+  /** They have as many rows, in the same order. */
+  readonly results: readonly GroupResult[];
   /** Lanes that share a row. */
   readonly lanes: number;
   /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */
@@ -38,51 +44,52 @@ export interface Group {
 
 export interface LoweredKernel {
   readonly kernel: Kernel;
-  /** The nodes whose memory the kernel takes, in the order of its buffers; the last is the result. */
+  /** The nodes whose memory the kernel takes, in the order of its buffers. */
   readonly buffers: readonly Node[];
 }
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
 export function lowerGroup(group: Group, name: string, settings: ElementSettings): LoweredKernel {
-  const { result, rowAxes, lanes } = group;
-  const rowShape = rowAxes.map((axis) => result.shape[axis] as number);
-  const columnAxes = result.shape.map((_, axis) => axis).filter((axis) => !rowAxes.includes(axis));
-  const columnShape = columnAxes.map((axis) => result.shape[axis] as number);
-  const columns = sizeOf(columnShape);
-  const k = new KernelBuilder(name, sizeOf(rowShape), lanes);
+  const { results, lanes } = group;
+  const rowShapeOf = ({ node, rowAxes }: GroupResult) => rowAxes.map((axis) => node.shape[axis]);
+  const k = new KernelBuilder(name, sizeOf(rowShapeOf(results[0])), lanes);
   const lowering = new Lowering(k, group, settings);
 
   const row = lowering.bind("row", k.rows, k.row);
-  const rowIndex = unravel(lowering.space, row, rowShape);
-  const column = lowering.variable("column", columns);
-  const columnIndex = unravel(lowering.space, column, columnShape);
-  const index = result.shape.map((_, axis) => {
-    const at = rowAxes.indexOf(axis);
-    return (at >= 0 ? rowIndex[at] : columnIndex[columnAxes.indexOf(axis)]) as IndexExpr;
+  const columnVariables = new Map<number, IndexExpr>();
+  const wanted = results.map((result): Wanted => {
+    const { node, rowAxes } = result;
+    const rowIndex = unravel(lowering.space, row, rowShapeOf(result));
+    const columnAxes = node.shape.map((_, axis) => axis).filter((axis) => !rowAxes.includes(axis));
+    const columnShape = columnAxes.map((axis) => node.shape[axis]);
+    const columns = columnAxes.length === 0 ? null : sizeOf(columnShape);
+    const column =
+      columns === null ? null : entryOf(columnVariables, columns, () => lowering.variable("column", columns));
+    const columnIndex = column ? unravel(lowering.space, column, columnShape) : [];
+    const index = node.shape.map((_, axis) => {
+      const at = rowAxes.indexOf(axis);
+      return at >= 0 ? rowIndex[at] : columnIndex[columnAxes.indexOf(axis)];
+    });
+    return { node, index, columns };
   });
-  const store = (target: number, isOnce: boolean) => {
-    const { value } = lowering.element(result, index);
-    k.store(target, lowering.indexValue(ravel(index, result.shape)), value, isOnce);
-  };
-  if (columnAxes.length === 0) {
-    lowering.shareReductions(result, index, new Set());
-    store(lowering.resultBuffer(), true);
-  } else {
-    lowering.shareReductions(result, index, atomsOf(column));
-    const target = lowering.resultBuffer();
-    lowering.loop(
-      column,
-      columns,
-      [],
-      () => {
-        store(target, false);
-        return [];
-      },
-      true,
-    );
+  lowering.shareReductions(wanted, new Set([...columnVariables.values()].flatMap((column) => [...atomsOf(column)])));
+  for (const result of wanted) if (result.columns === null) lowering.store(result, true);
+  for (const [columns, column] of columnVariables) {
+    const body = () => {
+      for (const result of wanted) if (result.columns === columns) lowering.store(result, false);
+      return [];
+    };
+    lowering.loop(column, columns, [], body, true);
   }
-  return { kernel: k.finish(), buffers: lowering.order() };
+  return { kernel: k.finish(), buffers: lowering.buffers };
+}
+
+/** A result of the kernel: where its elements are in terms of the row and, if it has any, the column. */
+interface Wanted {
+  readonly node: Node;
+  readonly index: readonly IndexExpr[];
+  readonly columns: number | null;
 }
 
 /** What combines two partial results. */
@@ -95,7 +102,11 @@ const combining: Record<ReduceOp, CombineOp> = {
   any: "or",
 };
 
+/** A reduction at one index, and the loop that computes it. */
 interface ReductionLoop {
+  readonly node: Node;
+  readonly op: ReduceOp;
+  readonly key: string;
   readonly extent: number;
   readonly variable: IndexExpr;
   /** Index of the input, in terms of the reduction's own index and the loop's variable. */
@@ -121,17 +132,17 @@ function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 class Lowering {
   readonly space = new IndexSpace();
   private readonly ops: ElementOps<Element>;
-  private readonly loaded: Node[] = [];
+  private readonly results: ReadonlySet<Node>;
+  /** The nodes behind the kernel's buffers. */
+  readonly buffers: Node[] = [];
   private readonly slots = new Map<Node, number>();
   private readonly atoms = new Map<Atom, Value>();
   private readonly known = new Map<Node, Map<string, Element>>();
   /** Elements in the order they were computed, so that those of a loop can be forgotten when it ends. */
   private readonly history: { readonly node: Node; readonly key: string; readonly element: Element }[] = [];
-  private readonly loops = new Map<Node, Map<string, ReductionLoop>>();
-  /** Reductions that all lanes of a row work on together. */
-  private readonly shared = new Map<Node, Set<string>>();
+  /** Variables of the loops over reductions that depend on the row alone, by extent. */
+  private readonly rowLoops = new Map<number, IndexExpr>();
   private readonly computed = new Map<Value, IndexExpr>();
-  private resultSlot = -1;
 
   constructor(
     private readonly k: KernelBuilder,
@@ -139,6 +150,7 @@ class Lowering {
     settings: ElementSettings,
   ) {
     this.ops = elementOps(k, settings);
+    this.results = new Set(group.results.map(({ node }) => node));
   }
 
   /** A loop variable whose value is known already. */
@@ -156,16 +168,17 @@ class Lowering {
     for (const { atom } of variable.terms) this.atoms.set(atom, value);
   }
 
-  resultBuffer(): number {
-    this.resultSlot = this.k.buffer(this.group.result.dtype, true);
-    return this.resultSlot;
+  /** Writes an element of a result; `isOnce`: one for the whole row. */
+  store({ node, index }: Wanted, isOnce: boolean): void {
+    const { value } = this.element(node, index);
+    this.k.store(this.slotOf(node, true), this.indexValue(ravel(index, node.shape)), value, isOnce);
   }
 
-  /** The nodes behind the kernel's buffers. */
-  order(): Node[] {
-    const nodes = [...this.loaded];
-    nodes.splice(this.resultSlot, 0, this.group.result);
-    return nodes;
+  private slotOf(node: Node, isWritten: boolean): number {
+    return entryOf(this.slots, node, () => {
+      this.buffers.push(node);
+      return this.k.buffer(node.dtype, isWritten);
+    });
   }
 
   /** A loop over a variable. What was computed inside it is forgotten afterwards. */
@@ -202,20 +215,22 @@ class Lowering {
   element(node: Node, index: readonly IndexExpr[], gate: Value | null = null): Element {
     const at = indexKey(index);
     const key = gate ? `${at}?${gate.id}` : at;
-    const byIndex = entryOf(this.known, node, () => new Map<string, Element>());
-    const known = byIndex.get(key);
-    if (known) return known;
-    const element = this.compute(node, index, gate, at);
-    byIndex.set(key, element);
+    // What is known without a gate is good under any.
+    const known = this.known.get(node)?.get(key) ?? this.known.get(node)?.get(at);
+    return known ?? this.remember(node, key, this.compute(node, index, gate));
+  }
+
+  private remember(node: Node, key: string, element: Element): Element {
+    entryOf(this.known, node, () => new Map<string, Element>()).set(key, element);
     this.history.push({ node, key, element });
     return element;
   }
 
   private isLoaded(node: Node): boolean {
-    return node.storage !== null || (node !== this.group.result && this.group.isLoaded(node));
+    return node.storage !== null || (!this.results.has(node) && this.group.isLoaded(node));
   }
 
-  private compute(node: Node, index: readonly IndexExpr[], gate: Value | null, at: string): Element {
+  private compute(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
     const { primitive, dtype } = node;
     if (this.isLoaded(node)) return this.load(node, index, gate);
     switch (primitive.kind) {
@@ -228,7 +243,7 @@ class Lowering {
       case "movement":
         return this.move(node, primitive.read(this.space, index, node), gate);
       case "reduce":
-        return this.reduce(node, primitive.op, index, gate, this.shared.get(node)?.has(at) === true);
+        return this.reduce([this.reductionLoop(node, primitive.op, index)], gate, false)[0];
       case "routine":
         throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
       case "composite":
@@ -244,12 +259,7 @@ class Lowering {
   }
 
   private load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
-    let slot = this.slots.get(node);
-    if (slot === undefined) {
-      slot = this.k.buffer(node.dtype, false);
-      this.slots.set(node, slot);
-      this.loaded.push(node);
-    }
+    const slot = this.slotOf(node, false);
     const flat = this.indexValue(ravel(index, node.shape));
     const safe = gate ? this.k.select(gate, flat, this.k.constant("i32", 0)) : flat;
     return { dtype: node.dtype, value: this.k.load(slot, safe, computeType(node.dtype)) };
@@ -306,73 +316,85 @@ class Lowering {
     return a ? this.k.binary("and", a, b) : b;
   }
 
-  private reduce(
-    node: Node,
-    op: ReduceOp,
-    index: readonly IndexExpr[],
-    gate: Value | null,
-    isShared: boolean,
-  ): Element {
+  /** Reductions of one extent, in one loop. */
+  private reduce(loops: readonly ReductionLoop[], gate: Value | null, isLaneLoop: boolean): Element[] {
     const { k } = this;
-    const { extent, variable, at } = this.reductionLoop(node, index);
-    const combine = combining[op];
-    const start = k.constant(computeType(node.dtype), identityOf(op, node.dtype));
-    const step = ([accumulator]: readonly Value[]) => {
-      const { value } = this.element(node.inputs[0], at, gate);
-      return [k.binary(combine, accumulator, value)];
-    };
-    const [total] = this.loop(variable, extent, [start], step, isShared);
-    const combined = isShared ? k.combineLanes(combine, total) : total;
-    return { dtype: node.dtype, value: wrap(k, node.dtype, combined) };
+    const [{ variable, extent }] = loops;
+    const initial = loops.map(({ node, op }) => k.constant(computeType(node.dtype), identityOf(op, node.dtype)));
+    const step = (accumulators: readonly Value[]) =>
+      loops.map(({ node, op, at }, i) => {
+        const { value } = this.element(node.inputs[0], at, gate);
+        return k.binary(combining[op], accumulators[i], value);
+      });
+    const totals = this.loop(variable, extent, initial, step, isLaneLoop);
+    return loops.map(({ node, op }, i) => {
+      const total = isLaneLoop ? k.combineLanes(combining[op], totals[i]) : totals[i];
+      return { dtype: node.dtype, value: wrap(k, node.dtype, total) };
+    });
   }
 
-  private reductionLoop(node: Node, index: readonly IndexExpr[]): ReductionLoop {
-    const byIndex = entryOf(this.loops, node, () => new Map<string, ReductionLoop>());
-    return entryOf(byIndex, indexKey(index), () => {
-      const axes = node.params.axes as readonly number[];
-      const { shape } = node.inputs[0];
-      const extents = axes.map((axis) => shape[axis]);
-      const extent = sizeOf(extents);
-      const variable = this.variable("k", extent);
-      const reduced = unravel(this.space, variable, extents);
-      let kept = 0;
-      const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-      return { extent, variable, at };
-    });
+  private reductionLoop(node: Node, op: ReduceOp, index: readonly IndexExpr[], isOfRow = false): ReductionLoop {
+    const axes = node.params.axes as readonly number[];
+    const { shape } = node.inputs[0];
+    const extents = axes.map((axis) => shape[axis]);
+    const extent = sizeOf(extents);
+    const make = () => this.variable("k", extent);
+    const variable = isOfRow ? entryOf(this.rowLoops, extent, make) : make();
+    const reduced = unravel(this.space, variable, extents);
+    let kept = 0;
+    const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
+    return { node, op, key: indexKey(index), extent, variable, at };
   }
 
   // ------------------------------------------------------------------------------------------------ rows
 
   /**
    * Finds the reductions that depend on the row alone. They are worked on by all lanes together, and are computed here,
-   * before a loop over columns begins.
+   * before a loop over columns begins: in turns, such that each needs only those of earlier turns, with one loop per turn
+   * and extent.
    */
-  shareReductions(result: Node, index: readonly IndexExpr[], columns: ReadonlySet<Atom>): void {
-    const found: { readonly node: Node; readonly at: readonly IndexExpr[] }[] = [];
-    const seen = new Map<Node, Set<string>>();
-    const visit = (node: Node, at: readonly IndexExpr[], inner: ReadonlySet<Atom>) => {
-      const keys = entryOf(seen, node, () => new Set<string>());
+  shareReductions(results: readonly Wanted[], columns: ReadonlySet<Atom>): void {
+    const turns: Map<number, ReductionLoop[]>[] = [];
+    const seen = new Map<Node, Map<string, number>>();
+    /** The turn after which an element can be computed. */
+    const visit = (node: Node, at: readonly IndexExpr[], inner: ReadonlySet<Atom>): number => {
+      if (this.isLoaded(node)) return 0;
+      const byIndex = entryOf(seen, node, () => new Map<string, number>());
       const key = indexKey(at);
-      if (keys.has(key) || this.isLoaded(node)) return;
-      keys.add(key);
+      const known = byIndex.get(key);
+      if (known !== undefined) return known;
       const { primitive } = node;
-      if (primitive.kind === "elementwise") for (const input of node.inputs) visit(input, at, inner);
+      let turn = 0;
+      const need = (input: Node, index: readonly IndexExpr[], within = inner) => {
+        turn = Math.max(turn, visit(input, index, within));
+      };
+      if (primitive.kind === "elementwise") for (const input of node.inputs) need(input, at);
       else if (primitive.kind === "movement") {
         for (const reading of primitive.read(this.space, at, node)) {
-          for (const part of reading.index) if (!("terms" in part)) visit(node.inputs[part.input], part.index, inner);
-          visit(node.inputs[reading.input], symbolicIndex(this.space, reading, node), inner);
+          for (const part of reading.index) if (!("terms" in part)) need(node.inputs[part.input], part.index);
+          need(node.inputs[reading.input], symbolicIndex(this.space, reading, node));
         }
       } else if (primitive.kind === "reduce") {
-        const loop = this.reductionLoop(node, at);
-        visit(node.inputs[0], loop.at, new Set([...inner, ...atomsOf(loop.variable)]));
         const isOfRow = at.every((expression) => [...atomsOf(expression)].every((atom) => !inner.has(atom)));
-        if (isOfRow) found.push({ node, at });
+        const loop = this.reductionLoop(node, primitive.op, at, isOfRow);
+        need(node.inputs[0], loop.at, new Set([...inner, ...atomsOf(loop.variable)]));
+        if (isOfRow) {
+          turns[turn] ??= new Map();
+          entryOf(turns[turn], loop.extent, () => []).push(loop);
+          turn++;
+        }
       }
+      byIndex.set(key, turn);
+      return turn;
     };
-    visit(result, index, columns);
-    for (const { node, at } of found) {
-      entryOf(this.shared, node, () => new Set<string>()).add(indexKey(at));
-      this.element(node, at);
+    for (const { node, index } of results) visit(node, index, columns);
+    for (const turn of turns) {
+      for (const loops of turn.values()) {
+        const elements = this.reduce(loops, null, true);
+        loops.forEach(({ node, key }, i) => {
+          this.remember(node, key, elements[i]);
+        });
+      }
     }
   }
 

@@ -10,8 +10,8 @@ import { placeholder } from "../graph/primitives/leaf.js";
 import type { ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
 import type { Kernel } from "./ir.js";
-import { lowerGroup } from "./lower.js";
-import { paramsKey } from "./node-key.js";
+import { type Group, lowerGroup } from "./lower.js";
+import { paramsKey } from "./params-key.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
@@ -112,7 +112,7 @@ export function compile<Code>(
   };
   for (const task of schedule(roots, target.profile)) {
     if (task.kind === "group") {
-      const { kernel, buffers } = lowerGroup(task.group, describeGroup(task.group.result), target.settings);
+      const { kernel, buffers } = lowerGroup(task.group, describeGroup(task.group), target.settings);
       run(kernel, buffers.map(slotOf));
     } else {
       const { node } = task;
@@ -130,6 +130,8 @@ export function compile<Code>(
   return { steps, made, lastUse, leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })) };
 }
 
-function describeGroup(result: Node): string {
-  return `${result.primitive.name}[${result.shape.join("×")}]`;
+/** The results of a group; of many the first. */
+function describeGroup({ results }: Group): string {
+  const names = results.map(({ node: { primitive, shape } }) => `${primitive.name}[${shape.join("×")}]`);
+  return names.length <= 3 ? names.join(" + ") : `${names.slice(0, 2).join(" + ")} + ${names.length - 2} more`;
 }

@@ -5,11 +5,12 @@
  * would grow too large, or when several kernels would compute it again at more than it costs to load. Everything else is
  * computed where it is used. Movement is never stored for its own sake.
  */
-import { atomsOf, type IndexExpr, IndexSpace, keyOf, unravel } from "../core/index-expr.js";
+import { atomsOf, describe, type IndexExpr, IndexSpace, keyOf, ravel, unravel } from "../core/index-expr.js";
 import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
 import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { type Group, symbolicIndex } from "./lower.js";
+import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
 
 /** What is good on a target. */
@@ -20,6 +21,8 @@ export interface TargetProfile {
   readonly minRows: number;
   /** Nodes in one kernel, at most. */
   readonly maxNodes: number;
+  /** Buffers of a kernel with several results, at most. */
+  readonly maxBuffers: number;
   /** When to do a reduction in two steps. */
   readonly split: SplitWish;
 }
@@ -28,12 +31,15 @@ export const gpuProfile: TargetProfile = {
   maxLanes: 256,
   minRows: 64,
   maxNodes: 400,
+  // As many addresses as fit the push block.
+  maxBuffers: 14,
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastPerChunk: 1024 },
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
   minRows: 4,
   maxNodes: 400,
+  maxBuffers: 32,
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
 };
 
@@ -45,6 +51,8 @@ const MAX_PLACES = { compute: 8, movement: 64 } as const;
 
 /** Additions a load is worth: computing again what costs less is cheaper than storing it. */
 const LOAD_COST = 24;
+/** And what a reduction costs that another kernel would compute again. */
+const REDUCTION_COST = 1000;
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
@@ -54,14 +62,17 @@ interface FoundReduction {
   readonly axes: readonly number[];
   readonly extent: number;
   readonly isInnermost: boolean;
-  /** It stands inside another reduction and is needed anew in each of its rounds. */
-  readonly isNested: boolean;
+  /** It is needed anew in each round of another reduction, or only where some bounds hold. */
+  readonly isApart: boolean;
 }
 
 interface Survey {
   /** Nodes the group computes, and at how many different indices. */
   readonly nodes: ReadonlyMap<Node, number>;
   readonly reductions: readonly FoundReduction[];
+  /** Nodes it loads, and the indices at which it does, in words. */
+  readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
+  readonly ownIndex: string;
 }
 
 /** One thing to run: a fused group, or a routine with kernels of its own. */
@@ -69,30 +80,59 @@ export type Task =
   | { readonly kind: "group"; readonly group: Group }
   | { readonly kind: "routine"; readonly node: Node };
 
-const resultOf = (task: Task): Node => (task.kind === "group" ? task.group.result : task.node);
-
 /** The tasks that compute the roots, in the order to run them. */
 export function schedule(roots: readonly Node[], profile: TargetProfile): Task[] {
   splitReductions(roots, profile.split);
   const order = pendingInOrder(roots).filter((node) => node.storage === null);
-  const position = new Map(order.map((node, i) => [node, i]));
   const stored = new Set<Node>(roots.filter((node) => node.storage === null));
-  let groups = grow(stored, profile);
-  for (const node of sharedAndCostly(groups)) stored.add(node);
-  groups = grow(stored, profile);
-  return [...groups.values()]
-    .map(({ task }) => task)
-    .sort((a, b) => (position.get(resultOf(a)) as number) - (position.get(resultOf(b)) as number));
+  const join = (groups: ReadonlyMap<Node, Grown>) => {
+    const members = order.flatMap((node) => groups.get(node) ?? []).map(asMember);
+    return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
+  };
+  for (const node of sharedAndCostly(join(grow(stored, profile)))) stored.add(node);
+  return join(grow(stored, profile)).map((family) => taskOf(family, stored));
 }
 
 interface Grown {
-  readonly task: Task;
+  readonly node: Node;
+  /** Null: a routine. */
+  readonly group: Group | null;
   readonly survey: Survey;
+}
+
+function asMember({ node, group, survey }: Grown): Member {
+  if (!group) return { kind: "routine", node };
+  const [{ rowAxes }] = group.results;
+  return {
+    kind: "group",
+    sibling: {
+      ...survey,
+      group,
+      nodes: new Set(survey.nodes.keys()),
+      costOf: (shared) => costOf(shared, survey.nodes, REDUCTION_COST),
+      isPlain: survey.reductions.length === 0 && rowAxes.length === node.shape.length,
+    },
+  };
+}
+
+function taskOf({ members }: Family, stored: ReadonlySet<Node>): Task {
+  const [first] = members;
+  if (first.kind === "routine") return first;
+  const groups = members.flatMap((member) => (member.kind === "group" ? member.sibling.group : []));
+  const results = groups.flatMap((group) => group.results);
+  return {
+    kind: "group",
+    group: {
+      results,
+      lanes: Math.max(...groups.map(({ lanes }) => lanes)),
+      isLoaded: (node) => stored.has(node),
+    },
+  };
 }
 
 /** Forms a group for every stored node; whatever cannot be part of its user's group is stored as well. */
 function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
-  const groups = new Map<Node, Grown>();
+  const groups = new Map<Node, Group | null>();
   const waiting = [...stored];
   const store = (node: Node) => {
     if (stored.has(node)) return;
@@ -103,7 +143,7 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
   for (let result = waiting.pop(); result; result = waiting.pop()) {
     if (result.primitive.kind === "routine") {
       for (const input of result.inputs) if (input.storage === null) store(input);
-      groups.set(result, { task: { kind: "routine", node: result }, survey: { nodes: new Map(), reductions: [] } });
+      groups.set(result, null);
       continue;
     }
     let survey = surveyFrom(result, isLoaded, profile.maxNodes);
@@ -118,27 +158,39 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) store(node);
     survey = surveyFrom(result, isLoaded, Number.POSITIVE_INFINITY);
     const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
-    groups.set(result, { task: { kind: "group", group: { result, rowAxes, lanes, isLoaded } }, survey });
+    groups.set(result, { results: [{ node: result, rowAxes }], lanes, isLoaded });
   }
   // A node stored late may have been lowered into a group formed early: look at every group again with all known.
-  for (const [result, { task }] of groups) {
-    if (task.kind === "group") {
-      groups.set(result, { task, survey: surveyFrom(result, isLoaded, Number.POSITIVE_INFINITY) });
-    }
-  }
-  return groups;
+  return new Map(
+    [...groups].map(([node, group]) => {
+      const rowAxes = group?.results[0].rowAxes;
+      const survey = rowAxes ? surveyFrom(node, isLoaded, Number.POSITIVE_INFINITY, rowAxes) : nothing;
+      return [node, { node, group, survey }];
+    }),
+  );
 }
 
-/** Nodes that several groups would compute, at a cost that makes storing them better. */
-function sharedAndCostly(groups: ReadonlyMap<Node, Grown>): Node[] {
+const nothing: Survey = { nodes: new Map(), reductions: [], loads: new Map(), ownIndex: "" };
+
+/** Nodes that several kernels would compute, at a cost that makes storing them better. */
+function sharedAndCostly(families: readonly Family[]): Node[] {
   const uses = new Map<Node, number>();
-  for (const { survey } of groups.values()) {
-    for (const node of survey.nodes.keys()) uses.set(node, (uses.get(node) ?? 0) + 1);
+  const results = new Set<Node>();
+  for (const { members } of families) {
+    const nodes = new Set<Node>();
+    for (const member of members) {
+      if (member.kind === "routine") results.add(member.node);
+      else {
+        for (const { node } of member.sibling.group.results) results.add(node);
+        for (const node of member.sibling.nodes) nodes.add(node);
+      }
+    }
+    for (const node of nodes) uses.set(node, (uses.get(node) ?? 0) + 1);
   }
   const found: Node[] = [];
   for (const [node, count] of uses) {
-    if (count < 2 || groups.has(node)) continue;
-    if (node.primitive.kind === "elementwise" && costOf(node, uses, 1000) * (count - 1) > LOAD_COST) found.push(node);
+    if (count < 2 || results.has(node) || node.primitive.kind !== "elementwise") continue;
+    if (costOf(node, uses, REDUCTION_COST) * (count - 1) > LOAD_COST) found.push(node);
   }
   return lastOfChains(found);
 }
@@ -179,25 +231,35 @@ function costOf(node: Node, within: ReadonlyMap<Node, unknown>, reductionCost: n
 }
 
 /**
- * Walks a group from its result: which nodes it computes, and which axes of the result each reduction depends on.
- * Past `maxNodes` further nodes are cut off, to be stored, and so are nodes that would be computed at too many places.
+ * Walks a group from its result: which nodes it computes and loads, and which axes of the result each reduction depends
+ * on. Past `maxNodes` further nodes are cut off, to be stored, and so are nodes that would be computed at too many places.
+ * Indices are named in words when the rows are known.
  */
 function surveyFrom(
   result: Node,
   isLoaded: (node: Node) => boolean,
   maxNodes: number,
+  rowAxes: readonly number[] | null = null,
 ): Survey & { readonly cuts: readonly Node[] } {
   const space = new IndexSpace();
-  const variables = result.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
+  const variables = result.shape.map((extent, axis) => space.variable(axisName(result, axis, rowAxes), extent));
   const axisOf = new Map(variables.map((variable, axis) => [variable.terms[0]?.atom, axis]));
+  const unitAxes = result.shape.flatMap((extent, axis) => (extent === 1 ? [axis] : []));
   const nodes = new Map<Node, number>();
+  const loads = new Map<Node, Set<string>>();
   const seen = new Map<Node, Set<string>>();
   const reductions = new Map<Node, FoundReduction>();
   const cuts = new Set<Node>();
-  const stack: { node: Node; index: readonly IndexExpr[] }[] = [{ node: result, index: variables }];
+  const words = (index: readonly IndexExpr[], { shape }: Node) => (rowAxes ? describe(ravel(index, shape)) : "");
+  const stack: { node: Node; index: readonly IndexExpr[]; isGated: boolean }[] = [
+    { node: result, index: variables, isGated: false },
+  ];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    const { node, index } = next;
-    if (node.storage !== null || (node !== result && isLoaded(node))) continue;
+    const { node, index, isGated } = next;
+    if (node.storage !== null || (node !== result && isLoaded(node))) {
+      loads.set(node, (loads.get(node) ?? new Set()).add(words(index, node)));
+      continue;
+    }
     const key = index.map(keyOf).join(";");
     let keys = seen.get(node);
     if (!keys) {
@@ -216,13 +278,18 @@ function surveyFrom(
     }
     nodes.set(node, keys.size);
     const { primitive } = node;
-    if (primitive.kind === "elementwise") for (const input of node.inputs) stack.push({ node: input, index });
+    if (primitive.kind === "elementwise") for (const input of node.inputs) stack.push({ node: input, index, isGated });
     else if (primitive.kind === "movement") {
       for (const reading of primitive.read(space, index, node)) {
         for (const part of reading.index) {
-          if (!("terms" in part)) stack.push({ node: node.inputs[part.input], index: part.index });
+          if (!("terms" in part)) stack.push({ node: node.inputs[part.input], index: part.index, isGated });
         }
-        stack.push({ node: node.inputs[reading.input], index: symbolicIndex(space, reading, node) });
+        const isBounded = reading.bounds.some(({ value, low, high }) => value.min < low || value.max >= high);
+        stack.push({
+          node: node.inputs[reading.input],
+          index: symbolicIndex(space, reading, node),
+          isGated: isGated || isBounded,
+        });
       }
     } else if (primitive.kind === "reduce") {
       const axes = node.params.axes as readonly number[];
@@ -232,14 +299,14 @@ function surveyFrom(
       const reduced = unravel(space, inner, extents);
       let kept = 0;
       const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-      stack.push({ node: node.inputs[0], index: at });
+      stack.push({ node: node.inputs[0], index: at, isGated });
       const known = reductions.get(node);
-      const dependsOn = new Set(known?.axes);
-      let isNested = known?.isNested === true;
+      const dependsOn = new Set(known?.axes ?? unitAxes);
+      let isApart = known?.isApart === true || isGated;
       for (const expression of index) {
         for (const atom of atomsOf(expression)) {
           const axis = axisOf.get(atom);
-          if (axis === undefined) isNested = true;
+          if (axis === undefined) isApart = true;
           else dependsOn.add(axis);
         }
       }
@@ -248,11 +315,21 @@ function surveyFrom(
         axes: [...dependsOn].sort((a, b) => a - b),
         extent: sizeOf(extents),
         isInnermost: axes.includes(shape.length - 1),
-        isNested,
+        isApart,
       });
     }
   }
-  return { nodes, reductions: [...reductions.values()], cuts: [...cuts] };
+  const ownIndex = words(variables, result);
+  return { nodes, reductions: [...reductions.values()], loads, ownIndex, cuts: [...cuts] };
+}
+
+/** The same for the same rows, and columns, of other results: axes of extent 1 do not count. */
+function axisName({ shape }: Node, axis: number, rowAxes: readonly number[] | null): string {
+  if (!rowAxes) return `i${axis}`;
+  const isRow = rowAxes.includes(axis);
+  const kin = shape.map((_, i) => i).filter((i) => shape[i] !== 1 && rowAxes.includes(i) === isRow);
+  const name = `${isRow ? "row" : "column"}${kin.indexOf(axis)}`;
+  return isRow ? name : `${name}<${shape[axis]}`;
 }
 
 /** The split into rows and columns that lets the most reduction work be done in the kernel. */
@@ -264,8 +341,8 @@ function chooseRows(
   const everyAxis = result.shape.map((_, axis) => axis);
   const own = reductions.find(({ node }) => node === result);
   const byAxes = new Map<string, { axes: readonly number[]; nodes: Node[]; work: number }>();
-  for (const { node, axes, extent, isNested } of reductions) {
-    if (isNested) continue;
+  for (const { node, axes, extent, isApart } of reductions) {
+    if (isApart) continue;
     const key = axes.join();
     const rows = sizeOf(axes.map((axis) => result.shape[axis]));
     const entry = byAxes.get(key) ?? { axes, nodes: [], work: 0 };

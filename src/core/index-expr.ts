@@ -54,6 +54,7 @@ export class IndexSpace {
   private readonly quotients = new Map<string, Quotient>();
 
   variable(name: string, extent: number): IndexExpr {
+    if (extent === 1) return constantExpr(0);
     return atomExpr({ kind: "variable", id: this.nextId++, name, extent });
   }
 

@@ -1,9 +1,9 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
-import type { Kernel, Statement } from "../compiler/ir.js";
+import { innerStatements, type Kernel, type Statement } from "../compiler/ir.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import type { Program, Step } from "../compiler/program.js";
 import { cpuProfile } from "../compiler/schedule.js";
-import { emitWasm } from "../compiler/wasm/emit-kernel.js";
+import { emitWasm, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { HostKernel } from "../engines/host/kernel.js";
@@ -15,6 +15,8 @@ export interface HostCode {
   readonly kernel: HostKernel;
   /** Rows that are worth waking a thread for. */
   readonly grain: number;
+  /** Bytes each thread needs for the kernel's arrays. */
+  readonly slotBytes: number;
 }
 
 /** Values computed in about 20 µs. */
@@ -22,6 +24,8 @@ const WORTH_A_THREAD = 32768;
 
 export class HostBackend extends Backend<HostCode, HostAllocation> {
   readonly device: HostDevice;
+  /** Memory for the arrays of whichever kernel runs: one runs at a time. */
+  private scratch: HostAllocation | null = null;
 
   constructor(device: HostDevice = openHostDevice()) {
     super("cpu", {
@@ -30,6 +34,7 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
       emit: (kernel) => ({
         kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
         grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
+        slotBytes: slotBytes(kernel),
       }),
     });
     this.device = device;
@@ -60,11 +65,38 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     plan: MemoryPlan,
     args: readonly Argument<HostAllocation>[],
   ): Prepared<HostAllocation> {
-    return new HostProgram(this.device, program, plan, args);
+    return new HostProgram(this.device, program, plan, args, (code, addresses, rows) =>
+      this.runAt(code, addresses, rows),
+    );
   }
 
   protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {
-    code.kernel.run({ buffers: memory, length: kernel.rows, grain: code.grain });
+    this.runAt(
+      code,
+      memory.map(({ address }) => address),
+      kernel.rows,
+    );
+  }
+
+  /** Runs a kernel on buffers given by address. */
+  private runAt({ kernel, grain, slotBytes }: HostCode, addresses: readonly number[], rows: number): void {
+    if (slotBytes === 0) {
+      kernel.runAt(addresses, rows, grain);
+      return;
+    }
+    const { threads } = this.device;
+    const scratch = this.scratchFor(threads * slotBytes);
+    // The first word of a place says whether a thread is using it; one whose kernel failed did not give it back.
+    for (let i = 0; i < threads; i++) this.device.memory.words(scratch.address + i * slotBytes, 1)[0] = 0;
+    kernel.runAt([...addresses, scratch.address, threads], rows, grain);
+  }
+
+  private scratchFor(byteLength: number): HostAllocation {
+    if (this.scratch && this.scratch.byteLength >= byteLength) return this.scratch;
+    this.scratch?.dispose();
+    this.scratch = null;
+    this.scratch = this.device.allocUninitialized(byteLength);
+    return this.scratch;
   }
 }
 
@@ -72,7 +104,8 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 function workPerRow({ body }: Kernel): number {
   const count = (statements: readonly Statement[]): number =>
     statements.reduce(
-      (sum, statement) => sum + (statement.kind === "loop" ? statement.extent * count(statement.body) : 1),
+      (sum, statement) =>
+        sum + (statement.kind === "loop" ? statement.extent : 1) * Math.max(1, count(innerStatements(statement))),
       0,
     );
   return Math.max(1, count(body));

@@ -23,6 +23,7 @@ export class HostProgram implements Prepared<HostAllocation> {
     readonly program: Program<HostCode>,
     readonly plan: MemoryPlan,
     private readonly args: readonly Argument<HostAllocation>[],
+    private readonly runAt: (code: HostCode, addresses: readonly number[], rows: number) => void,
   ) {
     this.steps = program.steps.filter(({ kernel }) => kernel.rows > 0);
     const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
@@ -65,9 +66,7 @@ export class HostProgram implements Prepared<HostAllocation> {
       const { root } = this.program.made[index];
       return root >= 0 ? results[root].address : arena + this.plan.offsets[index];
     };
-    for (const { kernel, code, slots } of this.steps) {
-      code.kernel.runAt(slots.map(addressOf), kernel.rows, code.grain);
-    }
+    for (const { kernel, code, slots } of this.steps) this.runAt(code, slots.map(addressOf), kernel.rows);
     return results;
   }
 }

@@ -1,6 +1,7 @@
 /** What fuses and what does not, told from the kernels a graph would run as. No device is needed to decide. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Kernel, Loop } from "../../src/compiler/ir.js";
 import { lowerGroup } from "../../src/compiler/lower.js";
 import { cpuProfile, gpuProfile, schedule, type TargetProfile } from "../../src/compiler/schedule.js";
 import { Node } from "../../src/graph/node.js";
@@ -33,7 +34,7 @@ const kernelsOf = (roots: readonly Node[], profile: TargetProfile = gpuProfile) 
   schedule(roots, profile).map((task) => {
     assert.equal(task.kind, "group");
     const { group } = task as Extract<typeof task, { kind: "group" }>;
-    return lowerGroup(group, group.result.primitive.name, { isCorrectlyRounded: true }).kernel;
+    return lowerGroup(group, group.results[0]!.node.primitive.name, { isCorrectlyRounded: true }).kernel;
   });
 
 test("a chain of elementwise operations and movement is one kernel", () => {
@@ -93,4 +94,86 @@ test("a kernel does not grow without end", () => {
   for (let i = 0; i < 3 * gpuProfile.maxNodes; i++) node = make(E.add, [node, stored(16)]);
   const kernels = kernelsOf([node]);
   assert.ok(kernels.length > 1, `${kernels.length} kernels`);
+});
+
+test("a mean and a variance along rows are one kernel", () => {
+  const x = stored(512, 1024);
+  const mean = make(E.mul, [
+    make(R.sum, [x], { axes: [1] }),
+    make(L.constant, [], { shape: [512], dtype: "f32", value: 1 / 1024 }),
+  ]);
+  const deviation = make(E.sub, [x, over(mean, x.shape, 1)]);
+  const variance = make(R.sum, [make(E.square, [deviation])], { axes: [1] });
+  for (const profile of [gpuProfile, cpuProfile]) assert.equal(kernelsOf([mean, variance], profile).length, 1);
+});
+
+/** The loops of a kernel, with what they contain. */
+const loopsOf = (statements: Kernel["body"]): Loop[] =>
+  statements.flatMap((statement) => (statement.kind === "loop" ? [statement, ...loopsOf(statement.body)] : []));
+
+test("a sum and a sum of squares are one kernel with one loop that loads each element once", () => {
+  const x = stored(512, 1024);
+  const roots = [make(R.sum, [x], { axes: [1] }), make(R.sum, [make(E.square, [x])], { axes: [1] })];
+  const [kernel, ...others] = kernelsOf(roots, cpuProfile);
+  assert.equal(others.length, 0);
+  const [loop, ...more] = loopsOf(kernel!.body);
+  assert.equal(more.length, 0);
+  assert.equal(loop?.accumulators.length, 2);
+  assert.equal(loop?.body.filter((s) => s.kind === "let" && s.value.op === "load").length, 1);
+});
+
+test("reductions of a row that need one another have a loop each, those that do not share one", () => {
+  const x = stored(512, 1024);
+  const total = (node: Node) => over(make(R.sum, [node], { axes: [1] }), x.shape, 1);
+  const centred = make(E.sub, [x, total(x)]);
+  const y = make(E.add, [total(make(E.square, [centred])), total(make(E.abs, [centred]))]);
+  const [kernel, ...others] = kernelsOf([make(E.mul, [x, y])], cpuProfile);
+  assert.equal(others.length, 0);
+  assert.deepEqual(
+    loopsOf(kernel!.body).map(({ accumulators }) => accumulators.length),
+    [1, 2, 0],
+  );
+});
+
+test("an Adam step is one kernel with three results", () => {
+  const [p, m, v, g] = [0, 1, 2, 3].map(() => stored(300, 70)) as [Node, Node, Node, Node];
+  const scaled = (node: Node, value: number) =>
+    make(E.mul, [node, make(L.constant, [], { shape: node.shape, dtype: "f32", value })]);
+  const first = make(E.add, [scaled(m, 0.9), scaled(g, 0.1)]);
+  const second = make(E.add, [scaled(v, 0.999), scaled(make(E.square, [g]), 0.001)]);
+  const next = make(E.sub, [p, scaled(make(E.div, [first, make(E.sqrt, [second])]), 0.01)]);
+  const [kernel, ...others] = kernelsOf([next, first, second]);
+  assert.equal(others.length, 0);
+  assert.equal(kernel!.buffers.filter(({ isWritten }) => isWritten).length, 3);
+  assert.equal(kernel!.buffers.length, 7);
+});
+
+test("siblings do not join across a kernel that stands between them", () => {
+  const x = stored(300, 300);
+  const first = make(E.exp, [x]);
+  const between = make(M.stored, [make(M.permute, [first], { axes: [1, 0] })]);
+  const last = make(E.add, [first, make(M.permute, [between], { axes: [1, 0] })]);
+  const names = schedule([first, last], gpuProfile).map((task) =>
+    task.kind === "group" ? task.group.results.map(({ node }) => node.primitive.name) : [],
+  );
+  assert.deepEqual(names, [["exp"], ["stored"], ["add"]]);
+});
+
+test("what is read elsewhere than where it is made is not computed again", () => {
+  const x = stored(300, 300);
+  const first = make(E.exp, [x]);
+  const turned = make(E.add, [first, make(M.permute, [first], { axes: [1, 0] })]);
+  assert.equal(kernelsOf([first, turned]).length, 2);
+});
+
+test("large kernels over the same rows that share nothing stay apart, small ones are started together", () => {
+  const double = (node: Node) => make(E.add, [node, node]);
+  assert.equal(kernelsOf([double(stored(300, 300)), double(stored(300, 300))]).length, 2);
+  assert.equal(kernelsOf([double(stored(30, 30)), double(stored(30, 30))]).length, 1);
+});
+
+test("a reduction that is read under bounds is a kernel of its own, because it exists inside them only", () => {
+  const sums = make(R.sum, [stored(512, 64)], { axes: [1] });
+  const padded = make(M.pad, [sums], { low: [3], high: [2], interior: [0], value: 0 });
+  assert.equal(kernelsOf([padded], cpuProfile).length, 2);
 });

@@ -19,6 +19,8 @@ export interface GraphOptions {
   readonly extents?: readonly number[];
   /** Only operations that move elements. */
   readonly onlyMovement?: boolean;
+  /** Values to ask for besides those that nobody uses, at most; 2 unless told. */
+  readonly extraRoots?: number;
 }
 
 const leafDTypes: readonly DType[] = [
@@ -71,7 +73,7 @@ class Generator {
     // What nobody uses would not be computed; with it some values that others use too.
     const unused = this.pool.filter((i) => !this.used.has(i)).slice(-8);
     const roots = new Set([this.pool.at(-1) as number, ...unused]);
-    for (let i = random.below(3); i > 0; i--) roots.add(random.pick(this.pool));
+    for (let i = random.below((this.options.extraRoots ?? 2) + 1); i > 0; i--) roots.add(random.pick(this.pool));
     return { nodes: this.nodes, roots: [...roots] };
   }
 

@@ -88,7 +88,9 @@ const large: GraphOptions = { steps: 120, maxSize: 600 };
 const moving: GraphOptions = { steps: 14, maxSize: 1500, onlyMovement: true };
 /** Long enough for vectors, lanes and reductions in two steps. */
 const wide: GraphOptions = { steps: 7, maxSize: 40000, extents: [1, 2, 3, 5, 129, 1030, 20001, 33000] };
-const kinds = { small, middling, large, moving, wide };
+/** Many values asked for at once, over few shapes, so that they share kernels. */
+const siblings: GraphOptions = { steps: 24, maxSize: 5000, extents: [1, 6, 70], extraRoots: 12 };
+const kinds = { small, middling, large, moving, wide, siblings };
 
 const devices = testDevices();
 const named = process.env.PUMICE_FUZZ_SEED ? Number(process.env.PUMICE_FUZZ_SEED) : null;
@@ -112,7 +114,7 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
         seed++;
         count++;
       } while (Date.now() < end);
-      console.log(`${count} seeds from ${seed - count} on, 5 graphs each: no difference`);
+      console.log(`${count} seeds from ${seed - count} on, ${Object.keys(kinds).length} graphs each: no difference`);
     });
     return;
   }
@@ -125,6 +127,7 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
       ["middling", "fused", device, isHost ? 20 : 4],
       ["large", "fused", device, isHost ? 6 : 1],
       ["wide", "fused", device, isHost ? 15 : 6],
+      ["siblings", "fused", device, isHost ? 40 : 8],
       ["small", "node by node", device, isHost ? 40 : 2],
       ["middling", "node by node", device, isHost ? 4 : 0],
       ["large", "node by node", device, isHost ? 2 : 0],

@@ -6,7 +6,17 @@
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
-import type { AtomicOp, CombineOp, IRType, Value as IRValue, Kernel, Loop, Statement } from "../ir.js";
+import {
+  type AtomicOp,
+  type Branch,
+  type CombineOp,
+  type IRType,
+  type Value as IRValue,
+  type Kernel,
+  type Loop,
+  type Statement,
+  walkStatements,
+} from "../ir.js";
 import { ModuleBuilder } from "./builder.js";
 import type { FunctionBuilder } from "./function-builder.js";
 import type { ModuleOptions } from "./module-values.js";
@@ -24,6 +34,8 @@ export const ROWS_PER_GROUP = 256;
 type SharedMemory = (purpose: "combine" | "exchange0" | "exchange1", type: IRType) => Ref;
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
+type ReadStatement = Extract<Statement, { kind: "read" }>;
+type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 /** `isIndirect`: buffers of which the push block has not the address but the address of the address. */
 export function emitSpirv(
@@ -32,10 +44,11 @@ export function emitSpirv(
   isIndirect: readonly boolean[] | null = null,
 ): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
-  const exchanged = exchangedBuffers(kernel.body);
+  const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel);
   const pointers = kernel.buffers.map(({ dtype, isWritten }, i) => {
     const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
-    return m.bufferPointer(type, isWritten ? {} : { writable: false });
+    const coherent = sharedByLanes.has(i);
+    return m.bufferPointer(type, isWritten ? { coherent } : { writable: false });
   });
   // Addresses travel as pairs of words and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
   // elements in the push block for such elements themselves, and pairs need no 64-bit integers of the device.
@@ -50,6 +63,14 @@ export function emitSpirv(
     shared.set(name, memory);
     return memory;
   };
+
+  const arrayType = (i: number) => {
+    const { type, size } = kernel.arrays[i] as Kernel["arrays"][number];
+    const width = widths[i] as number;
+    const element = width > 1 ? m.vec(valueType(m, type), width) : valueType(m, type);
+    return m.array(element, Math.ceil(size / width));
+  };
+  const sharedArrays = kernel.lanes > 1 ? kernel.arrays.map((_, i) => m.shared(arrayType(i), `a${i}`)) : [];
 
   m.entry("main", { localSize: [kernel.lanes > 1 ? kernel.lanes : ROWS_PER_GROUP] }, (f) => {
     const group = f.builtin("WorkgroupId");
@@ -69,22 +90,69 @@ export function emitSpirv(
         const isNarrow = DTYPES[kernel.buffers[i].dtype].bytes < 4;
         return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));
       });
-      if (perThread === QUAD) emitQuad(m, f, kernel, places, row);
-      else new BodyEmitter(m, f, kernel, places, row, lane, sharedFor).statements(kernel.body);
+      // What one thread has for itself it keeps for itself.
+      const ownArrays =
+        kernel.lanes > 1 ? [] : kernel.arrays.map((_, i) => f.variable(arrayType(i), undefined, `a${i}`));
+      const arrays = [...sharedArrays, ...ownArrays].map((place, i) => ({ place, width: widths[i] as number }));
+      const memory: RowMemory = { buffers: places, arrays, isExchanging: sharedByLanes.size > 0 };
+      if (perThread === QUAD) emitQuad(m, f, kernel, memory, row);
+      else new BodyEmitter(m, f, kernel, memory, row, lane, sharedFor).statements(kernel.body);
     });
   });
   return m.build();
 }
 
+/** Memory as the body of a kernel sees it. */
+interface RowMemory {
+  readonly buffers: readonly Ref[];
+  /** Arrays are kept as vectors of `width` where neighbours are accessed at once. */
+  readonly arrays: readonly { readonly place: Ref; readonly width: number }[];
+  /** Lanes exchange data through buffers, too. */
+  readonly isExchanging: boolean;
+}
+
+interface Accesses {
+  /** Buffers that are updated by comparing and exchanging, which works on integers. */
+  readonly exchanged: ReadonlySet<number>;
+  /** Buffers through which lanes tell each other something. */
+  readonly sharedByLanes: ReadonlySet<number>;
+  /** Neighbours of each array that are accessed at once. */
+  readonly widths: readonly number[];
+}
+
+function surveyAccesses(kernel: Kernel): Accesses {
+  const exchanged = new Set<number>();
+  const sharedByLanes = new Set<number>();
+  const widths = kernel.arrays.map(() => 1);
+  walkStatements(kernel.body, (statement) => {
+    if (statement.kind === "atomic") {
+      if (isExchanged(statement.op, statement.value.type)) exchanged.add(statement.buffer);
+    } else if (statement.kind === "read" && statement.from === "buffer") {
+      if (kernel.lanes > 1) sharedByLanes.add(statement.memory);
+    } else if (statement.kind === "read" || statement.kind === "write") {
+      const [array, count] =
+        statement.kind === "read"
+          ? [statement.memory, statement.results.length]
+          : [statement.array, statement.values.length];
+      const width = widths[array] as number;
+      if (width !== count && width > 1 && count > 1) {
+        throw new Error(`emitSpirv: neighbours of array ${array} are accessed by ${width} and by ${count}`);
+      }
+      widths[array] = Math.max(width, count);
+    }
+  });
+  return { exchanged, sharedByLanes, widths };
+}
+
 /** The rows 4·thread … 4·thread + 3: vectors in and out, the body in between four times. */
-function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, places: readonly Ref[], thread: Value): void {
+function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, memory: RowMemory, thread: Value): void {
   const vectorPlace = (buffer: number): Ref => {
     const { dtype, isWritten } = kernel.buffers[buffer] as Kernel["buffers"][number];
     const type = m.bufferPointer(m.vec(storageType(m, dtype), QUAD), {
       align: 16,
       ...(isWritten ? {} : { writable: false }),
     });
-    return f.ref(f.pointer(f.address((places[buffer] as Ref).at(0), m.vec(m.u32, 2)), type));
+    return f.ref(f.pointer(f.address((memory.buffers[buffer] as Ref).at(0), m.vec(m.u32, 2)), type));
   };
   const vectors = new Map<number, Value>();
   for (const statement of kernel.body) {
@@ -93,7 +161,7 @@ function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, places: 
   }
   const first = f.mul(thread, QUAD);
   const copies = Array.from({ length: QUAD }, (_, part) => {
-    const emitter = new BodyEmitter(m, f, kernel, places, f.add(first, part), m.constant(m.i32, 0), () => {
+    const emitter = new BodyEmitter(m, f, kernel, memory, f.add(first, part), m.constant(m.i32, 0), () => {
       throw new Error("emitSpirv: four rows at once have no lanes");
     });
     for (const [id, vector] of vectors) emitter.define(id, f.extract(vector, part));
@@ -109,21 +177,12 @@ function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, places: 
 /** An atomic that there is no instruction for. */
 const isExchanged = (op: AtomicOp, type: IRType): boolean => op === "mul" || type === "f32" || type === "f64";
 
-/** Buffers that are updated by comparing and exchanging, which works on integers. */
-function exchangedBuffers(statements: readonly Statement[], into = new Set<number>()): Set<number> {
-  for (const statement of statements) {
-    if (statement.kind === "loop") exchangedBuffers(statement.body, into);
-    else if (statement.kind === "atomic" && isExchanged(statement.op, statement.value.type)) into.add(statement.buffer);
-  }
-  return into;
-}
-
 function hasExchange(statements: readonly Statement[]): boolean {
-  return statements.some(
-    (statement) =>
-      (statement.kind === "let" && statement.value.op === "fromLane") ||
-      (statement.kind === "loop" && hasExchange(statement.body)),
-  );
+  let isFound = false;
+  walkStatements(statements, (statement) => {
+    if (statement.kind === "let" && statement.value.op === "fromLane") isFound = true;
+  });
+  return isFound;
 }
 
 class BodyEmitter {
@@ -135,7 +194,7 @@ class BodyEmitter {
     private readonly m: ModuleBuilder,
     private readonly f: FunctionBuilder,
     private readonly kernel: Kernel,
-    private readonly places: readonly Ref[],
+    private readonly memory: RowMemory,
     private readonly row: Value,
     private readonly lane: Value,
     private readonly sharedFor: SharedMemory,
@@ -162,24 +221,114 @@ class BodyEmitter {
 
   statements(list: readonly Statement[]): void {
     for (const statement of list) {
-      if (statement.kind === "let") this.values.set(statement.value.id, this.compute(statement.value));
-      else if (statement.kind === "loop") this.loop(statement);
-      else {
-        const { f } = this;
-        const write = () => (statement.kind === "store" ? this.store(statement) : this.atomic(statement));
-        const isOnce = statement.kind === "store" && statement.isOnce && this.kernel.lanes > 1;
-        const isFirst = isOnce ? f.equal(this.lane, 0) : null;
-        const gate = statement.gate ? this.get(statement.gate) : null;
-        const condition = gate && isFirst ? f.and(gate, isFirst) : (gate ?? isFirst);
-        if (condition) f.if(condition, write);
-        else write();
+      switch (statement.kind) {
+        case "let":
+          this.values.set(statement.value.id, this.compute(statement.value));
+          break;
+        case "loop":
+          this.loop(statement);
+          break;
+        case "branch":
+          this.branch(statement);
+          break;
+        case "barrier":
+          this.barrier();
+          break;
+        case "read":
+          this.read(statement);
+          break;
+        case "write":
+          this.gated(statement.gate, false, () => this.write(statement));
+          break;
+        case "store":
+          this.gated(statement.gate, statement.isOnce, () => this.store(statement));
+          break;
+        case "atomic":
+          this.gated(statement.gate, false, () => this.atomic(statement));
+          break;
       }
     }
   }
 
+  private gated(gate: IRValue | null, isOnce: boolean, write: () => void): void {
+    const { f } = this;
+    const isFirst = isOnce && this.kernel.lanes > 1 ? f.equal(this.lane, 0) : null;
+    const isOpen = gate ? this.get(gate) : null;
+    const condition = isOpen && isFirst ? f.and(isOpen, isFirst) : (isOpen ?? isFirst);
+    if (condition) f.if(condition, write);
+    else write();
+  }
+
+  private barrier(): void {
+    this.f.workgroupBarrier({ shared: true, buffers: this.memory.isExchanging });
+  }
+
+  private read({ from, memory, index, results }: ReadStatement): void {
+    const { f } = this;
+    const at = this.get(index);
+    if (from === "buffer") {
+      const [only] = results as readonly [IRValue];
+      const { dtype } = this.kernel.buffers[memory] as Kernel["buffers"][number];
+      this.values.set(only.id, this.widen((this.memory.buffers[memory] as Ref).load(at), dtype));
+    } else if (results.length === 1) this.values.set((results[0] as IRValue).id, this.element(memory, at).load());
+    else {
+      const { place, width } = this.memory.arrays[memory] as RowMemory["arrays"][number];
+      const vector = place.load(f.shiftRight(at, Math.log2(width)));
+      results.forEach(({ id }, part) => {
+        this.values.set(id, f.extract(vector, part));
+      });
+    }
+  }
+
+  private write({ array, index, values }: WriteStatement): void {
+    const { f } = this;
+    const at = this.get(index);
+    const parts = values.map((value) => this.get(value));
+    if (parts.length === 1) this.element(array, at).store(parts[0] as Value);
+    else {
+      const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
+      place.store(f.shiftRight(at, Math.log2(width)), f.vector(...parts));
+    }
+  }
+
+  private element(array: number, at: Value): Ref {
+    const { f } = this;
+    const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
+    if (width === 1) return place.at(at);
+    return place.at(f.shiftRight(at, Math.log2(width)), f.and(at, width - 1));
+  }
+
+  private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
+    const { f } = this;
+    const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
+      this.statements(statements);
+      return values.map((value) => this.get(value));
+    };
+    // The turns of exchanges on either side are not those of what follows the other.
+    if (hasExchange(whenTrue) || hasExchange(whenFalse)) f.workgroupBarrier();
+    if (whenFalse.length === 0 && results.length === 0) {
+      f.if(this.get(condition), side(whenTrue, []));
+      return;
+    }
+    const values = f.if(
+      this.get(condition),
+      side(
+        whenTrue,
+        results.map((result) => result.whenTrue),
+      ),
+      side(
+        whenFalse,
+        results.map((result) => result.whenFalse),
+      ),
+    );
+    results.forEach(({ value }, i) => {
+      this.values.set(value.id, values[i] as Value);
+    });
+  }
+
   private store({ buffer, index, value }: StoreStatement): void {
     const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
-    (this.places[buffer] as Ref).store(this.get(index), this.narrow(this.get(value), dtype));
+    (this.memory.buffers[buffer] as Ref).store(this.get(index), this.narrow(this.get(value), dtype));
   }
 
   /**
@@ -188,7 +337,7 @@ class BodyEmitter {
    */
   private atomic({ op, buffer, index, value }: AtomicStatement): void {
     const { f, m } = this;
-    const place = (this.places[buffer] as Ref).at(this.get(index));
+    const place = (this.memory.buffers[buffer] as Ref).at(this.get(index));
     const operand = this.get(value);
     if (!isExchanged(op, value.type)) {
       f.atomic[op as "add" | "min" | "max"](place, operand);
@@ -296,6 +445,8 @@ class BodyEmitter {
         return f.not(a);
       case "select":
         return f.select(a, b, c);
+      case "mulAdd":
+        return isFloat ? f.fma(a, b, c) : f.add(f.mul(a, b), c);
       case "convert":
         return this.convert(a, value.args[0].type, value.type);
       case "bitcast":
@@ -312,7 +463,7 @@ class BodyEmitter {
       }
       case "load": {
         const { dtype } = this.kernel.buffers[value.attribute as number] as Kernel["buffers"][number];
-        return this.widen((this.places[value.attribute as number] as Ref).load(a), dtype);
+        return this.widen((this.memory.buffers[value.attribute as number] as Ref).load(a), dtype);
       }
       case "combineLanes":
         return this.combine(value.attribute as CombineOp, a, value.type);

@@ -189,7 +189,9 @@ export class ModuleValues {
     const elements = this.runtimeArray(element);
     this.checkAlignment(elements.element, elements.stride, access.align);
     const readOnly = access.writable === false;
-    const block = this.struct([["elements", elements]], { block: true, layout: true, readOnly });
+    // In the Vulkan memory model the accesses say it, not the memory.
+    const coherent = access.coherent === true && !this.sections.usesVulkanMemoryModel;
+    const block = this.struct([["elements", elements]], { block: true, layout: true, readOnly, coherent });
     return this.types.pointer("PhysicalStorageBuffer", block, pickAccess(access));
   }
 

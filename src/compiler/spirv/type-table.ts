@@ -44,6 +44,8 @@ export interface StructOptions {
   readonly layout?: boolean;
   /** No member is written through it (used where the buffer has no variable to say so on). */
   readonly readOnly?: boolean;
+  /** Invocations exchange data through it (likewise). */
+  readonly coherent?: boolean;
 }
 
 const ACCESS_BY_DEFAULT: PointerAccess = Object.freeze({});
@@ -130,10 +132,10 @@ export class TypeTable {
   }
 
   struct(fields: readonly Member[], options: StructOptions = {}): StructType {
-    const { block = false, layout = false, readOnly = false } = options;
+    const { block = false, layout = false, readOnly = false, coherent = false } = options;
     const members: readonly Member[] = layout ? placeMembers(fields) : fields;
     const parts = members.map((m) => `${m.name}:${m.type.id}@${m.offset}`);
-    const key = `struct ${options.name ?? ""} ${block} ${readOnly} ${parts.join(" ")}`;
+    const key = `struct ${options.name ?? ""} ${block} ${readOnly} ${coherent} ${parts.join(" ")}`;
     return this.intern(key, (id) => {
       const { globals } = this.sections;
       const mark = globals.open(Op.TypeStruct);
@@ -148,6 +150,7 @@ export class TypeTable {
         this.sections.memberName(id, i, member.name);
         if (member.offset !== undefined) this.sections.decorateMemberWith(id, i, Decoration.Offset, member.offset);
         if (readOnly) this.sections.decorateMember(id, i, Decoration.NonWritable);
+        if (coherent) this.sections.decorateMember(id, i, Decoration.Coherent);
       });
       const name = options.name ?? `struct{${members.map((m) => `${m.name}: ${m.type.name}`).join(", ")}}`;
       return { kind: "struct", id, name, contents, members };

@@ -4,11 +4,27 @@
  * The module exports `run(args, start, end)`: `args` points to the addresses of the kernel's buffers, and the rows from
  * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, four are computed at
  * once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of the innermost
- * loop. Rows, or rounds, that are left over are computed one at a time.
+ * loop. Rows, or rounds, that are left over are computed one at a time. The four lanes of a kernel of four lanes are the
+ * lanes of vectors, too: they do everything together, and a barrier is nothing.
+ *
+ * Arrays lie in memory that the caller lends: behind the addresses of the buffers comes that of `slots` places of
+ * `slotBytes(kernel)` each, and their number. A thread takes a place that is free, as its first word tells.
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
-import type { BinaryOp, CompareOp, IRType, Value as IRValue, Kernel, Loop, Statement, UnaryOp } from "../ir.js";
+import {
+  type BinaryOp,
+  type Branch,
+  type CombineOp,
+  type CompareOp,
+  type IRType,
+  type Value as IRValue,
+  type Kernel,
+  type Loop,
+  type Statement,
+  type UnaryOp,
+  walkStatements,
+} from "../ir.js";
 import { ModuleBuilder } from "./builder.js";
 import type { FunctionBuilder } from "./function-builder.js";
 import { decodeHalf, encodeHalf } from "./half.js";
@@ -16,16 +32,42 @@ import type { Value } from "./value.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
+type ReadStatement = Extract<Statement, { kind: "read" }>;
+type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 const LANES = 4;
+/** A cache line: what a place begins with, and what arrays are aligned to. */
+const LINE = 64;
+
+const bytesOf = (type: IRType): number => (type === "i64" || type === "u64" || type === "f64" ? 8 : 4);
+
+/** Where the arrays of a kernel begin in its place, and how long the place is; 0 where there are no arrays. */
+function layOut({ arrays }: Kernel): { readonly starts: readonly number[]; readonly bytes: number } {
+  let bytes = arrays.length > 0 ? LINE : 0;
+  const starts = arrays.map(({ type, size }) => {
+    const start = bytes;
+    bytes += Math.ceil((size * bytesOf(type)) / LINE) * LINE;
+    return start;
+  });
+  return { starts, bytes };
+}
+
+/** Bytes each thread needs for the arrays of a kernel. */
+export const slotBytes = (kernel: Kernel): number => layOut(kernel).bytes;
 
 export function emitWasm(kernel: Kernel): Uint8Array {
+  if (kernel.lanes !== 1 && kernel.lanes !== LANES) {
+    throw new UnsupportedError(`${kernel.name}: ${kernel.lanes} lanes share a row; on the CPU it is 1 or ${LANES}`);
+  }
   const m = new ModuleBuilder();
   const plan = planVectors(kernel);
   const run = m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {
     const addresses = kernel.buffers.map((_, i) => f.i32.load(args, { offset: 4 * i }));
+    const { starts, bytes } = layOut(kernel);
+    const place = bytes > 0 ? takePlace(f, args, kernel.buffers.length, bytes) : null;
+    const arrays = place ? starts.map((offset) => f.i32.add(place, offset)) : [];
     const body = (row: Value<"i32">, lanes: 1 | 4) => {
-      const emitter = new BodyEmitter(f, kernel, addresses, plan);
+      const emitter = new BodyEmitter(f, kernel, addresses, arrays, plan);
       emitter.rows(row, lanes);
     };
     if (plan.isRowVector) {
@@ -34,9 +76,24 @@ export function emitWasm(kernel: Kernel): Uint8Array {
       f.for(start, whole, LANES, (row) => body(row, 4));
       f.for(whole, end, 1, (row) => body(row, 1));
     } else f.for(start, end, 1, (row) => body(row, 1));
+    if (place) f.i32.atomic.store(place, 0);
   });
   m.export(run);
   return m.build();
+}
+
+/** The first free place, now taken. There are as many as threads, so one is always free, or soon. */
+function takePlace(f: FunctionBuilder, args: Value<"i32">, buffers: number, bytes: number): Value<"i32"> {
+  const first = f.i32.load(args, { offset: 4 * buffers });
+  const slots = f.i32.load(args, { offset: 4 * buffers + 4 });
+  const end = f.i32.add(first, f.i32.mul(slots, bytes));
+  const place = f.variable("i32", first);
+  f.loop(() => {
+    f.breakIf(f.i32.eqz(f.i32.atomic.rmw.cmpxchg(place.get(), 0, 1)));
+    const next = f.i32.add(place.get(), bytes);
+    place.set(f.select(f.i32.eq(next, end), first, next));
+  });
+  return place.get();
 }
 
 // ------------------------------------------------------------------------------------------------ what to do at once
@@ -80,22 +137,19 @@ function planVectors(kernel: Kernel): VectorPlan {
   const loops: Loop[] = [];
   const values: IRValue[] = [];
   const stores: StoreStatement[] = [];
-  let isConditional = false;
-  const walk = (statements: readonly Statement[]) => {
-    for (const statement of statements) {
-      if (statement.kind === "let") values.push(statement.value);
-      else if (statement.kind === "store") stores.push(statement);
-      else if (statement.kind === "loop") {
-        loops.push(statement);
-        walk(statement.body);
-      }
-      // What may or may not happen is left to one row at a time.
-      if (statement.kind === "atomic" || (statement.kind === "store" && statement.gate)) isConditional = true;
-      if (statement.kind === "loop" && statement.exit) isConditional = true;
-    }
-  };
-  walk(kernel.body);
-  if (isConditional || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
+  // What may or may not happen, and what happens in a certain order, is left to one row at a time.
+  let isOrdered = kernel.lanes > 1;
+  walkStatements(kernel.body, (statement) => {
+    if (statement.kind === "let") values.push(statement.value);
+    else if (statement.kind === "store") {
+      stores.push(statement);
+      if (statement.gate) isOrdered = true;
+    } else if (statement.kind === "loop") {
+      loops.push(statement);
+      if (statement.exit) isOrdered = true;
+    } else isOrdered = true;
+  });
+  if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
   const isWide = (dtype: DType) => DTYPES[dtype].bytes === 4;
   const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
@@ -159,16 +213,51 @@ const wasmType = { bool: "i32", i32: "i32", u32: "i32", i64: "i64", u64: "i64", 
 const isUnsigned = (type: IRType): boolean => type === "u32" || type === "u64";
 const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
 
+/** Values that may differ between the lanes of a row. */
+function varyingValues(kernel: Kernel): ReadonlySet<number> {
+  const varying = new Set<number>();
+  if (kernel.lanes === 1) return varying;
+  const varies = (value: IRValue) => value.op === "lane" || varying.has(value.id);
+  // An accumulator may come to vary in a later round, so what depends on it is looked at again until nothing changes.
+  for (let before = -1; before < varying.size; ) {
+    before = varying.size;
+    walkStatements(kernel.body, (statement) => {
+      if (statement.kind === "let") {
+        const { id, op, args } = statement.value;
+        if (op !== "combineLanes" && args.some(varies)) varying.add(id);
+      } else if (statement.kind === "read") {
+        if (varies(statement.index)) for (const { id } of statement.results) varying.add(id);
+      } else if (statement.kind === "loop") {
+        if (statement.isLaneLoop) varying.add(statement.index.id);
+        for (const { value, initial, next, result } of statement.accumulators) {
+          if (!statement.isLaneLoop && !varies(initial) && !varies(next)) continue;
+          varying.add(value.id);
+          varying.add(result.id);
+        }
+      } else if (statement.kind === "branch") {
+        for (const { value, whenTrue, whenFalse } of statement.results) {
+          if (varies(whenTrue) || varies(whenFalse)) varying.add(value.id);
+        }
+      }
+    });
+  }
+  return varying;
+}
+
 class BodyEmitter {
   private readonly forms = new Map<number, Form>();
+  private readonly varying: ReadonlySet<number>;
   private row: Form | null = null;
 
   constructor(
     private readonly f: FunctionBuilder,
     private readonly kernel: Kernel,
     private readonly addresses: readonly Value<"i32">[],
+    private readonly arrays: readonly Value<"i32">[],
     private readonly plan: VectorPlan,
-  ) {}
+  ) {
+    this.varying = varyingValues(kernel);
+  }
 
   rows(row: Value<"i32">, lanes: 1 | 4): void {
     this.row = lanes === 1 ? { kind: "uniform", value: row } : { kind: "rising", value: row, step: 1 };
@@ -177,21 +266,60 @@ class BodyEmitter {
 
   private statements(list: readonly Statement[]): void {
     for (const statement of list) {
-      if (statement.kind === "let") this.forms.set(statement.value.id, this.compute(statement.value));
-      else if (statement.kind === "loop") this.loop(statement);
-      else {
-        const write = () => (statement.kind === "store" ? this.store(statement) : this.atomic(statement));
-        if (statement.gate) this.f.if(this.single(this.form(statement.gate)) as Value<"i32">, write);
-        else write();
+      switch (statement.kind) {
+        case "let":
+          this.forms.set(statement.value.id, this.compute(statement.value));
+          break;
+        case "loop":
+          this.loop(statement);
+          break;
+        case "branch":
+          this.branch(statement);
+          break;
+        case "barrier":
+          break;
+        case "read":
+          this.read(statement);
+          break;
+        case "write":
+          this.gated(statement.gate, (lane) => this.write(statement, lane));
+          break;
+        case "store":
+          this.gated(statement.gate, (lane) => this.store(statement, lane));
+          break;
+        case "atomic":
+          if (this.kernel.lanes > 1) this.eachLane(statement.gate, (lane) => this.atomic(statement, lane));
+          else this.gated(statement.gate, () => this.atomic(statement, 0));
+          break;
       }
+    }
+  }
+
+  /** Writes once for all lanes where they agree on whether to, and lane by lane where they do not. */
+  private gated(gate: IRValue | null, write: (lane: number | null) => void): void {
+    const form = gate ? this.form(gate) : null;
+    if (!form) write(null);
+    else if (form.kind === "lanes") this.eachLane(gate, write);
+    else this.f.if(form.value as Value<"i32">, () => write(null));
+  }
+
+  private eachLane(gate: IRValue | null, write: (lane: number) => void): void {
+    for (let lane = 0; lane < LANES; lane++) {
+      if (gate) this.f.if(this.laneOf(this.form(gate), "bool", lane) as Value<"i32">, () => write(lane));
+      else write(lane);
     }
   }
 
   private form(value: IRValue): Form {
     if (value.op === "constant") return { kind: "uniform", value: this.constant(value) };
     if (value.op === "row") return this.row as Form;
-    if (value.op === "lane") return { kind: "uniform", value: this.f.i32.const(0) };
+    if (value.op === "lane") return this.laneForm();
     return this.forms.get(value.id) as Form;
+  }
+
+  private laneForm(): Form {
+    const zero = this.f.i32.const(0);
+    return this.kernel.lanes === 1 ? { kind: "uniform", value: zero } : { kind: "rising", value: zero, step: 1 };
   }
 
   private constant({ type, attribute }: IRValue): Value {
@@ -213,13 +341,52 @@ class BodyEmitter {
     const initial = loop.accumulators.map((accumulator) =>
       this.carried(this.form(accumulator.initial), accumulator.value),
     );
-    const results = this.rounds(loop, 0, loop.extent, 1, initial, "uniform");
+    if (loop.isLaneLoop && loop.extent % LANES !== 0) {
+      throw new UnsupportedError(`${this.kernel.name}: ${loop.extent} rounds do not divide among ${LANES} lanes`);
+    }
+    const results = loop.isLaneLoop
+      ? this.rounds(loop, 0, loop.extent, LANES, initial, "rising")
+      : this.rounds(loop, 0, loop.extent, 1, initial, "uniform");
     this.finish(loop, results);
   }
 
-  /** Under row vectors an accumulator is four values, even where it starts as one. */
+  /** An accumulator that comes to differ between lanes, or rows, is four values, even where it starts as one. */
   private carried(form: Form, accumulator: IRValue): Form {
-    return (this.row as Form).kind === "rising" ? { kind: "lanes", value: this.lanes(form, accumulator.type) } : form;
+    const isFour = (this.row as Form).kind === "rising" || this.varying.has(accumulator.id);
+    return isFour ? { kind: "lanes", value: this.lanes(form, accumulator.type) } : form;
+  }
+
+  private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
+    const { f } = this;
+    const test = this.single(this.form(condition)) as Value<"i32">;
+    const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
+      this.statements(statements);
+      return values.map((value, i) => this.outcome(this.form(value), results[i].value));
+    };
+    if (whenFalse.length === 0 && results.length === 0) {
+      f.if(test, side(whenTrue, []));
+      return;
+    }
+    const values = f.if(
+      test,
+      side(
+        whenTrue,
+        results.map((result) => result.whenTrue),
+      ),
+      side(
+        whenFalse,
+        results.map((result) => result.whenFalse),
+      ),
+    );
+    results.forEach(({ value }, i) => {
+      const kind = this.varying.has(value.id) ? "lanes" : "uniform";
+      this.forms.set(value.id, { kind, value: values[i] } as Form);
+    });
+  }
+
+  /** A value as what comes out of a branch or a loop: one, or four where lanes come to differ. */
+  private outcome(form: Form, as: IRValue): Value {
+    return this.varying.has(as.id) ? this.lanes(form, as.type) : this.single(form);
   }
 
   private rounds(
@@ -270,11 +437,16 @@ class BodyEmitter {
       const op = combiningOp(accumulator) as BinaryOp;
       const { type } = accumulator.value;
       const parts = [0, 1, 2, 3].map((lane) => this.extract(form.value as Value<"v128">, type, lane));
-      const pair = (a: Value, b: Value) => this.binary(op, type, a, b);
-      return { kind: "uniform", value: pair(pair(parts[0], parts[1]), pair(parts[2], parts[3])) };
+      return { kind: "uniform", value: this.pairwise(op, type, parts) };
     });
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
     this.finish(loop, results);
+  }
+
+  /** The order of combining four lanes, wherever they come from. */
+  private pairwise(op: CombineOp | BinaryOp, type: IRType, parts: readonly Value[]): Value {
+    const pair = (a: Value, b: Value) => this.binary(op, type, a, b);
+    return pair(pair(parts[0], parts[1]), pair(parts[2], parts[3]));
   }
 
   private finish(loop: Loop, results: readonly Form[]): void {
@@ -298,6 +470,7 @@ class BodyEmitter {
       const steps = f.i32x4.const([0, form.step, 2 * form.step, 3 * form.step]);
       return f.i32x4.add(f.i32x4.splat(form.value), steps);
     }
+    if (!NARROW.has(type)) throw new UnsupportedError(`${this.kernel.name}: lanes of ${type} on the CPU`);
     if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
     const word = form.value as Value<"i32">;
     return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
@@ -338,7 +511,9 @@ class BodyEmitter {
 
   private compute(value: IRValue): Form {
     const operands = value.args.map((arg) => this.form(arg));
-    if (value.op === "load") return this.load(value, operands[0]);
+    if (value.op === "load") return this.load(value.attribute as number, value.type, operands[0]);
+    if (value.op === "combineLanes" && this.kernel.lanes > 1) return this.combine(value, operands[0]);
+    if (value.op === "fromLane") return this.fromLane(value, operands);
     if (operands.every(({ kind }) => kind === "uniform")) {
       return {
         kind: "uniform",
@@ -349,6 +524,20 @@ class BodyEmitter {
       };
     }
     return this.rising(value, operands) ?? this.vector(value, operands);
+  }
+
+  private combine({ attribute, type }: IRValue, form: Form): Form {
+    const parts = [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane));
+    return { kind: "uniform", value: this.pairwise(attribute as CombineOp, type, parts) };
+  }
+
+  /** A vector's bytes in another order: those of word i are 4 i … 4 i + 3. */
+  private fromLane({ type, args }: IRValue, [form, from]: readonly Form[]): Form {
+    const { f } = this;
+    if (form.kind === "uniform") return form;
+    const words = f.i32x4.mul(this.lanes(from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
+    const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
+    return { kind: "lanes", value: f.i8x16.swizzle(this.lanes(form, type), bytes) };
   }
 
   /** Sums, differences and multiples of what rises by a constant rise by a constant. */
@@ -368,16 +557,99 @@ class BodyEmitter {
     return { kind: "rising", value: f.i32.mul(x, y), step: stepOf(moving) * times };
   }
 
-  private load(value: IRValue, index: Form): Form {
+  private load(slot: number, type: IRType, index: Form): Form {
     const { f } = this;
-    const slot = value.attribute as number;
     const { dtype } = this.kernel.buffers[slot];
     const at = (i: Value<"i32">) => this.loadOne(dtype, this.addressOf(slot, dtype, i));
     if (index.kind === "uniform") return { kind: "uniform", value: at(index.value as Value<"i32">) };
     if (index.kind === "rising" && index.step === 1 && DTYPES[dtype].bytes === 4) {
       return { kind: "lanes", value: f.v128.load(this.addressOf(slot, dtype, index.value)) };
     }
-    return this.gathered(value.type, (lane) => at(this.laneOf(index, "i32", lane) as Value<"i32">));
+    return this.gathered(type, (lane) => at(this.laneOf(index, "i32", lane) as Value<"i32">));
+  }
+
+  private read({ from, memory, index, results }: ReadStatement): void {
+    const form = this.form(index);
+    results.forEach(({ id, type }, part) => {
+      const at = this.following(form, part);
+      this.forms.set(id, from === "buffer" ? this.load(memory, type, at) : this.get(memory, type, at));
+    });
+  }
+
+  /** The index of the neighbour that many places on. */
+  private following(index: Form, by: number): Form {
+    const { f } = this;
+    if (by === 0) return index;
+    if (index.kind === "lanes") return { ...index, value: f.i32x4.add(index.value, f.i32x4.splat(f.i32.const(by))) };
+    return { ...index, value: f.i32.add(index.value as Value<"i32">, by) } as Form;
+  }
+
+  private get(array: number, type: IRType, index: Form): Form {
+    const { f } = this;
+    const at = (i: Value<"i32">) => this.getOne(type, this.placeOf(array, type, i));
+    if (index.kind === "uniform") return { kind: "uniform", value: at(index.value as Value<"i32">) };
+    if (index.kind === "rising" && index.step === 1 && (type === "f32" || type === "i32" || type === "u32")) {
+      return { kind: "lanes", value: f.v128.load(this.placeOf(array, type, index.value)) };
+    }
+    return this.gathered(type, (lane) => at(this.laneOf(index, "i32", lane) as Value<"i32">));
+  }
+
+  /** In arrays every value takes a word or two. */
+  private getOne(type: IRType, at: Value<"i32">): Value {
+    const { f } = this;
+    const wasm = wasmType[type];
+    return wasm === "i64"
+      ? f.i64.load(at)
+      : wasm === "f32"
+        ? f.f32.load(at)
+        : wasm === "f64"
+          ? f.f64.load(at)
+          : f.i32.load(at);
+  }
+
+  private write({ array, index, values }: WriteStatement, lane: number | null): void {
+    const { f } = this;
+    const { type } = this.kernel.arrays[array];
+    values.forEach((value, part) => {
+      const at = this.following(this.form(index), part);
+      const form = this.form(value);
+      if (
+        lane === null &&
+        at.kind === "rising" &&
+        at.step === 1 &&
+        (type === "f32" || type === "i32" || type === "u32")
+      ) {
+        f.v128.store(this.placeOf(array, type, at.value), this.lanes(form, type));
+        return;
+      }
+      for (const each of this.writers(at, lane)) {
+        this.setOne(
+          type,
+          this.placeOf(array, type, this.laneOf(at, "i32", each) as Value<"i32">),
+          this.laneOf(form, type, each),
+        );
+      }
+    });
+  }
+
+  private setOne(type: IRType, at: Value<"i32">, value: Value): void {
+    const { f } = this;
+    const wasm = wasmType[type];
+    if (wasm === "i64") f.i64.store(at, value as Value<"i64">);
+    else if (wasm === "f32") f.f32.store(at, value as Value<"f32">);
+    else if (wasm === "f64") f.f64.store(at, value as Value<"f64">);
+    else f.i32.store(at, value as Value<"i32">);
+  }
+
+  /** The lanes that write one by one: a certain one, one where all write to the same place, or all. */
+  private writers(index: Form, lane: number | null): readonly number[] {
+    if (lane !== null) return [lane];
+    return index.kind === "uniform" ? [0] : [0, 1, 2, 3];
+  }
+
+  private placeOf(array: number, type: IRType, index: Value<"i32">): Value<"i32"> {
+    const { f } = this;
+    return f.i32.add(this.arrays[array], f.i32.shl(index, Math.log2(bytesOf(type))));
   }
 
   private addressOf(slot: number, dtype: DType, index: Value<"i32">): Value<"i32"> {
@@ -418,20 +690,18 @@ class BodyEmitter {
     }
   }
 
-  private store({ buffer: slot, index: at, value }: StoreStatement): void {
+  private store({ buffer: slot, index: at, value }: StoreStatement, lane: number | null): void {
     const { f } = this;
     const { dtype } = this.kernel.buffers[slot];
     const index = this.form(at);
     const form = this.form(value);
-    if (index.kind === "uniform") {
-      this.storeOne(dtype, this.addressOf(slot, dtype, index.value as Value<"i32">), this.single(form));
-    } else if (index.kind === "rising" && index.step === 1 && DTYPES[dtype].bytes === 4) {
+    if (lane === null && index.kind === "rising" && index.step === 1 && DTYPES[dtype].bytes === 4) {
       f.v128.store(this.addressOf(slot, dtype, index.value), this.lanes(form, value.type));
-    } else {
-      for (let lane = 0; lane < LANES; lane++) {
-        const at = this.addressOf(slot, dtype, this.laneOf(index, "i32", lane) as Value<"i32">);
-        this.storeOne(dtype, at, this.laneOf(form, value.type, lane));
-      }
+      return;
+    }
+    for (const each of this.writers(index, lane)) {
+      const to = this.addressOf(slot, dtype, this.laneOf(index, "i32", each) as Value<"i32">);
+      this.storeOne(dtype, to, this.laneOf(form, value.type, each));
     }
   }
 
@@ -473,11 +743,11 @@ class BodyEmitter {
   }
 
   /** Several threads may change an element at once: each tries until nobody was faster. */
-  private atomic({ op, buffer, index, value }: AtomicStatement): void {
+  private atomic({ op, buffer, index, value }: AtomicStatement, lane: number): void {
     const { f } = this;
     const { dtype } = this.kernel.buffers[buffer];
-    const at = this.addressOf(buffer, dtype, this.single(this.form(index)) as Value<"i32">);
-    const operand = this.single(this.form(value));
+    const at = this.addressOf(buffer, dtype, this.laneOf(this.form(index), "i32", lane) as Value<"i32">);
+    const operand = this.laneOf(this.form(value), value.type, lane);
     const { type } = value;
     const wide = wasmType[type] === "i64" || wasmType[type] === "f64";
     const word = wide ? "i64" : "i32";
@@ -510,6 +780,8 @@ class BodyEmitter {
     switch (value.op) {
       case "select":
         return f.select(a as Value<"i32">, b, c);
+      case "mulAdd":
+        return this.binary("add", value.type, this.binary("mul", value.type, a, b), c);
       case "convert":
         return this.convert(from, value.type, a);
       case "bitcast":
@@ -644,6 +916,8 @@ class BodyEmitter {
         const test = shape === "f32x4" ? f.v128.or(f.f32x4.ne(a, a), wins) : wins;
         return made(f.v128.bitselect(a, b, test));
       }
+      case "mulAdd":
+        return made(f.op(`${shape}.add`, f.op(`${shape}.mul`, lane(0), lane(1)), lane(2)));
       case "add":
       case "sub":
       case "mul":

@@ -1,4 +1,4 @@
-/** A node's parameters as text: equal for equal parameters, and only for those. */
+/** A node's parameters as text: two nodes of the same primitive, inputs and parameters compute the same. */
 import type { Node } from "../graph/node.js";
 
 /** Shape and dtype follow from the inputs and the parameters, except for leaves, whose parameters hold them. */
