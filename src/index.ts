@@ -35,6 +35,17 @@ export { blockDiagonal, broadcastTensors, meshgrid, tri } from "./tensor/methods
 export { profile } from "./tensor/profiling.js";
 export { scope } from "./tensor/scope.js";
 export { type Nested, type Operand, type ReduceOptions, Tensor, where } from "./tensor/tensor.js";
+export {
+  associativeScan,
+  cond,
+  forLoop,
+  type ScanOptions,
+  scan,
+  switchCase,
+  type WhileOptions,
+  whileLoop,
+} from "./transforms/control.js";
+export { type CustomDerivatives, checkpoint, customGradient } from "./transforms/custom.js";
 export { type GradOptions, grad, jvp, linearize, stopGradient, valueAndGrad, vjp } from "./transforms/grad.js";
 export { type JitArguments, type JitOptions, type Jitted, jit, type Lowered } from "./transforms/jit.js";
 export { hessian, hvp, type JacobianOptions, jacobian } from "./transforms/matrices.js";

@@ -1,13 +1,16 @@
 /**
  * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, and what was written
- * twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
- * their memory, so that a compilation holds on to nothing.
+ * twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite
+ * nodes too and those of the caller are not to change; leaves are copied as well, without their memory, so that a
+ * compilation holds on to nothing.
  */
 import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
+import * as g from "../graph/ops.js";
+import { paramsKey } from "../graph/params-key.js";
+import { part } from "../graph/primitives/control.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
-import { paramsKey } from "./params-key.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
@@ -28,19 +31,41 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Ex
     copy.realize(SOME_MEMORY);
     copies.set(leaf, copy);
   }
+  let copied = rewritten(roots, copies);
+  // What a composite is made of may be composite again.
+  while (pendingInOrder(copied).some(({ primitive }) => primitive.kind === "composite")) {
+    copied = rewritten(copied, new Map());
+  }
+  return { roots: apart(merged(copied)), leaves: leaves.map((leaf) => copies.get(leaf) as Node) };
+}
+
+/** A copy of the graph behind the roots, with composites replaced. Some nodes have copies already. */
+function rewritten(roots: readonly Node[], copies: Map<Node, Node>): Node[] {
+  const bundles = new Map<Node, readonly Node[]>();
   for (const node of pendingInOrder(roots)) {
     if (copies.has(node)) continue;
+    if (node.storage !== null) {
+      copies.set(node, node);
+      continue;
+    }
     const { primitive, params, shape, dtype, device } = node;
+    const several = primitive === part && bundles.get(node.inputs[0]);
+    if (several) {
+      copies.set(node, several[params.index as number]);
+      continue;
+    }
     const inputs = node.inputs.map((input) => copies.get(input) as Node);
-    if (primitive.kind === "composite") copies.set(node, primitive.expand(inputs, params));
-    else {
+    if (primitive.kind === "composite") {
+      const made = primitive.expand(g, node, inputs);
+      if (made instanceof Node) copies.set(node, made);
+      else bundles.set(node, made);
+    } else {
       const copy = new Node(primitive, params, inputs, shape, dtype, device);
       copy.isAbstract = true;
       copies.set(node, copy);
     }
   }
-  const copyOf = (node: Node) => copies.get(node) as Node;
-  return { roots: apart(merged(roots.map(copyOf))), leaves: leaves.map(copyOf) };
+  return roots.map((root) => copies.get(root) as Node);
 }
 
 /** Nodes that compute the same of the same become one: differentiation, above all, writes many twice. */

@@ -6,27 +6,31 @@
  * reads each element only to compute the element in its place. Whether it does is seen in its code: every load of the
  * leaf has the very index of the store.
  */
+
+import { bytesOf } from "./bytes.js";
 import type { Kernel, Statement, Value } from "./ir.js";
-import { bytesOf } from "./memory-plan.js";
-import type { Program } from "./program.js";
+import { type Program, slotsIn } from "./program.js";
 
 /** For each root the leaf whose memory it may take, or -1; no leaf is named twice. `leafBytes`: -1 for those not on offer. */
 export function inPlaceOf(program: Program<unknown>, rootCount: number, leafBytes: readonly number[]): number[] {
   const { steps, made } = program;
   const taken = new Set<number>();
   const lastRead = leafBytes.map(() => -1);
-  steps.forEach(({ slots }, position) => {
+  const slotsOf = steps.map(slotsIn);
+  slotsOf.forEach((slots, position) => {
     for (const { from, index } of slots) if (from === "leaf") lastRead[index] = position;
   });
   return Array.from({ length: rootCount }, (_, root) => {
     const index = made.findIndex((value) => value.root === root);
-    const touching = steps.flatMap(({ slots }, position) =>
+    const touching = slotsOf.flatMap((slots, position) =>
       slots.some((slot) => slot.from === "made" && slot.index === index) ? [position] : [],
     );
     // Written once and read by nobody inside.
     if (touching.length !== 1) return -1;
     const [position] = touching;
-    const { kernel, slots } = steps[position];
+    const step = steps[position];
+    if (step.kind !== "kernel") return -1;
+    const { kernel, slots } = step;
     const target = slots.findIndex((slot) => slot.from === "made" && slot.index === index);
     const bytes = bytesOf(made[index]);
     const found = leafBytes.findIndex((size, leaf) => {

@@ -160,6 +160,8 @@ export type Statement =
 export interface BufferParameter {
   readonly dtype: DType;
   readonly isWritten: boolean;
+  /** It may begin anywhere, not at a multiple of 16 bytes as others do. */
+  readonly isUnaligned?: boolean;
 }
 
 export interface ArrayDeclaration {

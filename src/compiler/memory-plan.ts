@@ -2,9 +2,8 @@
  * Where the intermediate values of a program lie when it is prepared to run many times: all in one arena, at offsets that
  * are reused as soon as the value there is needed no more. Roots are not in it; they outlive the run.
  */
-import { DTYPES, type DType } from "../core/dtype.js";
-import { sizeOf } from "../core/shape.js";
-import type { Program } from "./program.js";
+import { bytesOf } from "./bytes.js";
+import { type Program, slotsIn } from "./program.js";
 
 export interface MemoryPlan {
   /** Offset in the arena of each value the program makes; -1 for roots. */
@@ -17,14 +16,17 @@ export interface MemoryPlan {
 /** Vectors are read from the start of a value, and devices want large alignments. */
 const ALIGNMENT = 256;
 
-export const bytesOf = ({ shape, dtype }: { readonly shape: readonly number[]; readonly dtype: DType }): number =>
-  sizeOf(shape) * DTYPES[dtype].bytes;
-
 /** Large values are placed first, each at the lowest offset where nothing alive at the same time lies. */
 export function planMemory({ steps, made, lastUse }: Program<unknown>): MemoryPlan {
   const firstUse = made.map(() => -1);
-  steps.forEach(({ slots }, position) => {
-    for (const { from, index } of slots) if (from === "made" && firstUse[index] < 0) firstUse[index] = position;
+  const use = (index: number, position: number) => {
+    if (firstUse[index] < 0) firstUse[index] = position;
+  };
+  steps.forEach((step, position) => {
+    for (const { from, index, swap } of slotsIn(step)) {
+      if (from === "made") use(index, position);
+      if (swap) use(swap.index, position);
+    }
   });
   const inArena = made.flatMap(({ root }, index) => (root < 0 && firstUse[index] >= 0 ? [index] : []));
   const sizes = made.map((value) => Math.max(ALIGNMENT, Math.ceil(bytesOf(value) / ALIGNMENT) * ALIGNMENT));

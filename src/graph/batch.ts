@@ -3,11 +3,12 @@
  * rewritten by its primitive's rule; the batch is the first axis of everything on the way.
  */
 import { UnsupportedError } from "../core/errors.js";
-import { makeNode } from "./build.js";
+import { makeNode, remakeNode } from "./build.js";
 import { abstractInOrder } from "./function.js";
 import type { Node } from "./node.js";
 import * as g from "./ops.js";
 import type { BatchedInput } from "./primitive.js";
+import { part } from "./primitives/control.js";
 
 /** The outputs for inputs in the place of placeholders, some of which have a batch as their first axis. */
 export function vectorize(
@@ -18,17 +19,28 @@ export function vectorize(
 ): BatchedInput[] {
   const known = new Map<Node, BatchedInput>(placeholders.map((node, i) => [node, inputs[i]]));
   const inputOf = (node: Node): BatchedInput => known.get(node) ?? { node, isBatched: false };
+  const parts = new Map<Node, readonly BatchedInput[]>();
   for (const node of abstractInOrder(outputs, placeholders)) {
+    if (node.primitive === part && parts.has(node.inputs[0])) {
+      known.set(node, (parts.get(node.inputs[0]) as readonly BatchedInput[])[node.params.index as number]);
+      continue;
+    }
     const operands = node.inputs.map(inputOf);
     const isBatched = operands.some((operand) => operand.isBatched);
+    if (isBatched && node.primitive.bundle) {
+      parts.set(node, node.primitive.bundle.batch(g, node, operands, size));
+      continue;
+    }
     known.set(node, { node: isBatched ? batched(node, operands, size) : rebuilt(node, operands), isBatched });
   }
   return outputs.map(inputOf);
 }
 
 function rebuilt(node: Node, operands: readonly BatchedInput[]): Node {
-  const inputs = operands.map((operand) => operand.node);
-  return makeNode(node.primitive, inputs, node.params, node.device);
+  return remakeNode(
+    node,
+    operands.map((operand) => operand.node),
+  );
 }
 
 function batched(node: Node, operands: readonly BatchedInput[], size: number): Node {

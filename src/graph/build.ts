@@ -22,6 +22,13 @@ export function makeNode(primitive: Primitive, inputs: readonly Node[], params: 
   return node;
 }
 
+/** The same operation on other inputs. */
+export function remakeNode({ primitive, params, device, attachment }: Node, inputs: readonly Node[]): Node {
+  const node = makeNode(primitive, inputs, params, device);
+  node.attachment = attachment;
+  return node;
+}
+
 /** An operation on one input. */
 export function derive(primitive: Primitive, input: Node, params: Params): Node {
   return makeNode(primitive, [input], params, input.device);

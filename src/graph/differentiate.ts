@@ -5,6 +5,7 @@
 import { DTypeError } from "../core/errors.js";
 import type { Node } from "./node.js";
 import * as g from "./ops.js";
+import { outputsOf, part } from "./primitives/control.js";
 
 /** The nodes on the way from the variables to the outputs, inputs before users; neither variables nor the rest. */
 export function dependentsInOrder(outputs: readonly Node[], variables: readonly Node[]): Node[] {
@@ -57,14 +58,34 @@ export function pullBack(
     const known = collected.get(node);
     collected.set(node, known ? g.add(known, typed) : typed);
   };
+  /** Cotangents of the parts of bundles, which come before the bundle itself on this way. */
+  const ofParts = new Map<Node, (Node | null)[]>();
   outputs.forEach((output, i) => {
     collect(output, cotangents[i]);
   });
   for (let i = order.length - 1; i >= 0; i--) {
     const node = order[i];
+    const { bundle } = node.primitive;
+    if (bundle) {
+      const parts = ofParts.get(node);
+      if (!parts) continue;
+      bundle.vjp(g, node, parts).forEach((each, input) => {
+        collect(node.inputs[input], each);
+      });
+      continue;
+    }
     const cotangent = collected.get(node);
     if (!cotangent) continue;
     collected.delete(node);
+    if (node.primitive === part) {
+      const [whole] = node.inputs;
+      const parts = ofParts.get(whole) ?? outputsOf(whole).map(() => null);
+      const index = node.params.index as number;
+      const known = parts[index];
+      parts[index] = known ? g.add(known, cotangent) : cotangent;
+      ofParts.set(whole, parts);
+      continue;
+    }
     vjpOf(node, cotangent, wanted).forEach((each, input) => {
       collect(node.inputs[input], each);
     });
@@ -90,8 +111,18 @@ export function pushForward(
   tangents: readonly (Node | null)[],
 ): (Node | null)[] {
   const known = new Map<Node, Node | null>(variables.map((variable, i) => [variable, tangents[i]]));
+  const ofParts = new Map<Node, readonly (Node | null)[]>();
   for (const node of dependentsInOrder(outputs, variables)) {
     const incoming = node.inputs.map((input) => known.get(input) ?? null);
+    const { bundle } = node.primitive;
+    if (bundle) {
+      if (incoming.some((t) => t !== null)) ofParts.set(node, bundle.jvp(g, node, incoming));
+      continue;
+    }
+    if (node.primitive === part) {
+      known.set(node, ofParts.get(node.inputs[0])?.[node.params.index as number] ?? null);
+      continue;
+    }
     const isFlat = !g.isDifferentiable(node.dtype) || incoming.every((t) => t === null);
     known.set(node, isFlat ? null : jvpOf(node, incoming));
   }

@@ -39,6 +39,8 @@ export class Node {
   depth: number;
   /** It depends on a placeholder of a function that is being traced, so that it has no value and cannot be computed. */
   isAbstract = false;
+  /** What goes with the node without being part of what it computes: derivatives given by hand. */
+  attachment: unknown = null;
   /** It stands for a JavaScript number, which takes the dtype of what it meets. */
   isWeak = false;
   /** The innermost differentiation whose variables it depends on. */

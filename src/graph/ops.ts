@@ -18,7 +18,8 @@ import * as R from "./primitives/reduce.js";
 import { scatter as scatterPrimitive } from "./primitives/scatter.js";
 import { solveLower as solveLowerPrimitive } from "./primitives/triangular.js";
 
-export { differentiated, pulledBack } from "./differentiate.js";
+export { vectorize } from "./batch.js";
+export { differentiated, pullBack, pulledBack, pushForward } from "./differentiate.js";
 export { foldWindows } from "./windows.js";
 export { broadcastNode as broadcast, castNode as cast, permuteNode as permute, reshapeNode as reshape };
 
@@ -129,6 +130,12 @@ export function flip(x: Node, axes: readonly number[]): Node {
   );
 }
 
+let copies = 0;
+/** The same elements, from which everything is computed again. */
+export function anew(x: Node): Node {
+  return derive(M.anew, x, { id: ++copies });
+}
+
 /** An operation by its primitive. */
 export function move(primitive: Primitive, inputs: readonly Node[], params: Params): Node {
   return makeNode(primitive, inputs, params, inputs[0].device);
@@ -182,6 +189,10 @@ export function counting(shape: Shape, axis: number, like: Node): Node {
 
 export function sum(x: Node, axes: readonly number[]): Node {
   return axes.length === 0 ? x : derive(R.sum, x, { axes: [...axes].sort((i, j) => i - j) });
+}
+
+export function any(x: Node, axes: readonly number[]): Node {
+  return derive(R.any, x, { axes: [...axes] });
 }
 
 /** Sums over what broadcasting repeated, so that the shape is the given one again. */

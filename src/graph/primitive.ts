@@ -28,6 +28,15 @@ interface Common {
   vjp?(g: GraphOps, node: Node, cotangent: Node): readonly (Node | null)[];
   /** The same operation on each member of a batch of `size`; the result has the batch as its first axis. */
   batch?(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): Node;
+  /** An operation with several results (see primitives/control.ts) has these rules instead. */
+  readonly bundle?: BundleRules;
+}
+
+/** The rules of an operation with several results speak of all of them at once. */
+export interface BundleRules {
+  jvp(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): readonly (Node | null)[];
+  vjp(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): readonly (Node | null)[];
+  batch(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): readonly BatchedInput[];
 }
 
 /**
@@ -88,7 +97,8 @@ export interface RoutinePrimitive extends Common {
 /** Written in terms of other primitives, which the compiler puts in its place. It has rules of its own nevertheless. */
 export interface CompositePrimitive extends Common {
   readonly kind: "composite";
-  expand(inputs: readonly Node[], params: Params): Node;
+  /** What it is made of; a list for an operation with several results. */
+  expand(g: GraphOps, node: Node, inputs: readonly Node[]): Node | readonly Node[];
 }
 
 export type Primitive =

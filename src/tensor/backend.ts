@@ -3,9 +3,20 @@
  * here: programs are compiled once per form of graph and kept, intermediate values are freed after their last use.
  */
 
+import { bytesOf } from "../compiler/bytes.js";
 import { type MemoryPlan, planMemory } from "../compiler/memory-plan.js";
-import { canonicalize, compile, type Program, type Slot, type Step, type Target } from "../compiler/program.js";
-import { DTYPES } from "../core/dtype.js";
+import {
+  canonicalize,
+  compile,
+  type KernelStep,
+  type Program,
+  placeOf,
+  type Rounds,
+  runSteps,
+  type Slot,
+  type Step,
+  type Target,
+} from "../compiler/program.js";
 import { TraceError } from "../core/errors.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import type { DeviceHandle, Node, Storage } from "../graph/node.js";
@@ -14,9 +25,6 @@ import type { DeviceHandle, Node, Storage } from "../graph/node.js";
 export interface DeviceStorage extends Storage {
   dispose(): void;
 }
-
-export const byteLengthOf = (node: Pick<Node, "shape" | "dtype">): number =>
-  node.shape.reduce((product, extent) => product * extent, 1) * DTYPES[node.dtype].bytes;
 
 /** An argument of a prepared program: memory given with each call, memory that stays, or one f32 given with each call. */
 export type Argument<S> =
@@ -51,7 +59,8 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   ) {}
 
   protected abstract allocate(byteLength: number): S;
-  protected abstract dispatch(step: Step<Code>, memory: readonly S[]): void;
+  /** Runs a kernel on memory from an offset on. */
+  protected abstract dispatch(step: KernelStep<Code>, memory: readonly S[], offsets: readonly number[]): void;
   abstract upload(bytes: Uint8Array): S;
   abstract read(storage: S): Promise<Uint8Array>;
   abstract readSync(storage: S): Uint8Array;
@@ -68,35 +77,57 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     }
     const { key, leaves } = canonicalize(roots);
     const program = this.programFor(key, roots, leaves);
+    const results = this.execute(
+      program,
+      leaves.map(({ storage }) => storage as S),
+    );
+    results.forEach((memory, root) => {
+      roots[root].realize(memory);
+    });
+  }
+
+  /** Runs a program on the memory of its leaves; returns that of its roots. */
+  protected execute(program: Program<Code>, leaves: readonly S[]): S[] {
     const made: (S | null)[] = program.made.map(() => null);
-    const memoryOf = ({ from, index }: Slot): S => {
-      if (from === "leaf") return leaves[index].storage as S;
-      made[index] ??= this.allocate(byteLengthOf(program.made[index]));
+    const memoryAt = (from: Slot["from"], index: number): S => {
+      if (from === "leaf") return leaves[index];
+      made[index] ??= this.allocate(bytesOf(program.made[index]));
       return made[index] as S;
     };
+    const visit = (step: KernelStep<Code>, rounds: Rounds) => {
+      const places = step.slots.map((slot) => placeOf(slot, rounds));
+      const memory = step.slots.map(({ from }, i) => memoryAt(from, places[i].index));
+      this.dispatch(
+        step,
+        memory,
+        places.map(({ offset }) => offset),
+      );
+      this.counters.kernels++;
+    };
+    const isTrue = ({ from, index }: Slot) => this.readSync(memoryAt(from, index))[0] !== 0;
+    const results: S[] = [];
     try {
       program.steps.forEach((step, position) => {
-        if (step.kernel.rows > 0) {
-          this.dispatch(step, step.slots.map(memoryOf));
-          this.counters.kernels++;
-        } else for (const slot of step.slots) memoryOf(slot);
+        runSteps([step], visit, isTrue);
         program.lastUse.forEach((last, index) => {
           if (last === position && program.made[index].root < 0) made[index]?.dispose();
         });
+      });
+      // A result of no elements, or whose kernel had nothing to do, needs memory all the same.
+      program.made.forEach(({ root }, index) => {
+        if (root >= 0) results[root] = memoryAt("made", index);
       });
     } catch (error) {
       // Memory that ran out half way is needed by whoever tries again.
       for (const memory of made) memory?.dispose();
       throw error;
     }
-    program.made.forEach(({ root }, index) => {
-      if (root >= 0) roots[root].realize(made[index] as S);
-    });
+    return results;
   }
 
   /** What no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
   private checkFits(node: Node): void {
-    const byteLength = byteLengthOf(node);
+    const byteLength = bytesOf(node);
     if (byteLength >= 2 ** 31) this.allocate(byteLength).dispose();
   }
 
@@ -112,7 +143,26 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const recordable = { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
     const program = compile(roots, leaves, this.target, recordable);
     this.counters.compiled++;
-    return this.prepared(program, planMemory(program), args);
+    if (!hasWhile(program.steps)) return this.prepared(program, planMemory(program), args);
+    // How often such a loop runs is decided on the way, so there is nothing to record.
+    return this.interpreted(compile(roots, leaves, this.target), args);
+  }
+
+  private interpreted(program: Program<Code>, args: readonly Argument<S>[]): Prepared<S> {
+    const run = (memory: readonly S[], scalars: readonly number[]) => {
+      let [m, n] = [0, 0];
+      const uploaded: S[] = [];
+      const leaves = args.map((arg) => {
+        if (arg.kind === "fixed") return arg.memory;
+        if (arg.kind === "memory") return memory[m++];
+        uploaded.push(this.upload(new Uint8Array(Float32Array.of(scalars[n++]).buffer)));
+        return uploaded[uploaded.length - 1];
+      });
+      const results = this.execute(program, leaves);
+      for (const scalar of uploaded) scalar.dispose();
+      return results;
+    };
+    return { program, plan: planMemory(program), run, inPlace: [] };
   }
 
   protected abstract prepared(program: Program<Code>, plan: MemoryPlan, args: readonly Argument<S>[]): Prepared<S>;
@@ -127,6 +177,9 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     return program;
   }
 }
+
+const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
+  steps.some((step) => step.kind === "while" || (step.kind === "loop" && hasWhile(step.steps)));
 
 function valueInTrace({ shape, dtype }: Node): TraceError {
   return new TraceError(

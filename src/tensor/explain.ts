@@ -1,7 +1,8 @@
 /** What a value would run as: `console.log(explain(x))`. */
+
+import { bytesOf } from "../compiler/bytes.js";
 import { printKernel } from "../compiler/ir.js";
-import { bytesOf } from "../compiler/memory-plan.js";
-import type { Program } from "../compiler/program.js";
+import { type KernelStep, kernelsOf, type Program, type Step } from "../compiler/program.js";
 import { formatShape } from "../core/shape.js";
 import { backendOf } from "./build.js";
 import type { Tensor } from "./tensor.js";
@@ -11,29 +12,54 @@ export function explain(x: Tensor, options: { readonly verbose?: boolean } = {})
   const { node } = x;
   if (node.storage) return `${x.toString()} is computed already: nothing would run.`;
   const program = backendOf(node).plan([node]);
-  const count = program.steps.length === 1 ? "1 kernel" : `${program.steps.length} kernels`;
+  const { length } = kernelsOf(program.steps);
+  const count = length === 1 ? "1 kernel" : `${length} kernels`;
   return [`${x.toString()} on ${x.device}: ${count}`, printProgram(program, options)].join("\n");
 }
 
-/** A line per kernel: what it computes, how it is laid out, what it reads and writes. */
-export function printProgram(
-  { steps, made, leaves }: Program<unknown>,
-  options: { readonly verbose?: boolean } = {},
+/** A line per kernel: what it computes, how it is laid out, what it reads and writes. Loops are indented. */
+export function printProgram(program: Program<unknown>, options: { readonly verbose?: boolean } = {}): string {
+  let count = 0;
+  const print = (steps: readonly Step<unknown>[], indent: string): string[] =>
+    steps.flatMap((step) => {
+      if (step.kind === "loop") return [`${indent}${step.count} times:`, ...print(step.steps, `${indent}   `)];
+      if (step.kind === "while") {
+        return [
+          `${indent}test:`,
+          ...print(step.test, `${indent}   `),
+          `${indent}while it holds:`,
+          ...print(step.steps, `${indent}   `),
+          ...print(step.finish, indent),
+        ];
+      }
+      return [`${indent}${++count}. ${printStep(program, step, options)}`];
+    });
+  return print(program.steps, "").join("\n");
+}
+
+function printStep(
+  { made, leaves }: Program<unknown>,
+  { kernel, slots }: KernelStep<unknown>,
+  options: { readonly verbose?: boolean },
 ): string {
-  return steps
-    .map(({ kernel, slots }, i) => {
-      const buffers = slots.map(({ from, index }, k) => {
-        const value = from === "made" ? made[index] : leaves[index];
-        return { value, isWritten: kernel.buffers[k].isWritten, text: `${value.dtype}${formatShape(value.shape)}` };
-      });
-      const list = (isWritten: boolean) =>
-        buffers.flatMap((buffer) => (buffer.isWritten === isWritten ? [buffer.text] : [])).join(", ") || "nothing";
-      const bytes = buffers.reduce((sum, { value }) => sum + bytesOf(value), 0);
-      const how = kernel.lanes > 1 ? `${kernel.rows} rows of ${kernel.lanes} lanes` : `${kernel.rows} rows`;
-      const head = `${i + 1}. ${kernel.name}: ${how}, ${kernel.size} values; reads ${list(false)}; writes ${list(true)}; ${formatBytes(bytes)}`;
-      return options.verbose ? `${head}\n${printKernel(kernel)}` : head;
-    })
-    .join("\n");
+  const buffers = kernel.buffers.map(({ dtype, isWritten }, i) => {
+    const { from, index, moves } = slots[i];
+    const value = from === "made" ? made[index] : leaves[index];
+    // Inside a loop a slot is a part of the value.
+    const isWhole = moves === undefined;
+    return {
+      value,
+      isWhole,
+      isWritten,
+      text: isWhole ? `${dtype}${formatShape(value.shape)}` : `a part of ${dtype}${formatShape(value.shape)}`,
+    };
+  });
+  const list = (isWritten: boolean) =>
+    buffers.flatMap((buffer) => (buffer.isWritten === isWritten ? [buffer.text] : [])).join(", ") || "nothing";
+  const bytes = buffers.reduce((sum, { value, isWhole }) => sum + (isWhole ? bytesOf(value) : 0), 0);
+  const how = kernel.lanes > 1 ? `${kernel.rows} rows of ${kernel.lanes} lanes` : `${kernel.rows} rows`;
+  const head = `${kernel.name}: ${how}, ${kernel.size} values; reads ${list(false)}; writes ${list(true)}; ${formatBytes(bytes)}`;
+  return options.verbose ? `${head}\n${printKernel(kernel)}` : head;
 }
 
 function formatBytes(bytes: number): string {

@@ -1,7 +1,7 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
 import { innerStatements, type Kernel, type Statement } from "../compiler/ir.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
-import type { Program, Step } from "../compiler/program.js";
+import type { KernelStep, Program } from "../compiler/program.js";
 import { cpuProfile } from "../compiler/schedule.js";
 import { emitWasm, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
@@ -70,10 +70,14 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     );
   }
 
-  protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {
+  protected dispatch(
+    { kernel, code }: KernelStep<HostCode>,
+    memory: readonly HostAllocation[],
+    offsets: readonly number[],
+  ): void {
     this.runAt(
       code,
-      memory.map(({ address }) => address),
+      memory.map(({ address }, i) => address + offsets[i]),
       kernel.rows,
     );
   }

@@ -1,7 +1,9 @@
 /** A prepared program on the CPU: its kernels run one after another, on addresses that are known but for the arguments'. */
+
+import { bytesOf } from "../compiler/bytes.js";
 import { inPlaceOf } from "../compiler/in-place.js";
-import { bytesOf, type MemoryPlan } from "../compiler/memory-plan.js";
-import type { Program, Slot, Step } from "../compiler/program.js";
+import type { MemoryPlan } from "../compiler/memory-plan.js";
+import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import type { HostDevice } from "../engines/host/device.js";
 import type { Argument, Prepared } from "./backend.js";
@@ -14,7 +16,6 @@ export class HostProgram implements Prepared<HostAllocation> {
   readonly inPlace: readonly number[];
   private readonly arena: HostAllocation | null;
   private readonly scalars: HostAllocation | null;
-  private readonly steps: readonly Step<HostCode>[];
   private readonly roots: readonly number[];
   private readonly memoryOf: readonly number[];
 
@@ -25,11 +26,10 @@ export class HostProgram implements Prepared<HostAllocation> {
     private readonly args: readonly Argument<HostAllocation>[],
     private readonly runAt: (code: HostCode, addresses: readonly number[], rows: number) => void,
   ) {
-    this.steps = program.steps.filter(({ kernel }) => kernel.rows > 0);
     const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
     this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
     this.inPlace = inPlaceOf(
-      { ...program, steps: this.steps },
+      program,
       rootCount,
       program.leaves.map((leaf, i) => (args[i].kind === "memory" ? bytesOf(leaf) : -1)),
     );
@@ -61,12 +61,23 @@ export class HostProgram implements Prepared<HostAllocation> {
       return (this.scalars as HostAllocation).address + SCALAR_STRIDE * scalar++;
     });
     const arena = this.arena?.address ?? 0;
-    const addressOf = ({ from, index }: Slot): number => {
-      if (from === "leaf") return leafAddress[index];
+    const addressOf = (slot: Slot, rounds: Rounds): number => {
+      const { index, offset } = placeOf(slot, rounds);
+      if (slot.from === "leaf") return leafAddress[index] + offset;
       const { root } = this.program.made[index];
-      return root >= 0 ? results[root].address : arena + this.plan.offsets[index];
+      return (root >= 0 ? results[root].address : arena + this.plan.offsets[index]) + offset;
     };
-    for (const { kernel, code, slots } of this.steps) this.runAt(code, slots.map(addressOf), kernel.rows);
+    runSteps(
+      this.program.steps,
+      ({ kernel, code, slots }, rounds) => {
+        this.runAt(
+          code,
+          slots.map((slot) => addressOf(slot, rounds)),
+          kernel.rows,
+        );
+      },
+      () => false,
+    );
     return results;
   }
 }

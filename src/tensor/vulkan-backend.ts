@@ -1,7 +1,7 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
 import type { Kernel } from "../compiler/ir.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
-import type { Program, Step } from "../compiler/program.js";
+import type { KernelStep, Program } from "../compiler/program.js";
 import { gpuProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS, ROWS_PER_GROUP } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
@@ -61,13 +61,17 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
     return [Math.ceil(groups / rows), rows, 1];
   }
 
-  protected dispatch({ kernel, code }: Step<Pipeline>, memory: readonly DeviceBuffer[]): void {
+  protected dispatch(
+    { kernel, code }: KernelStep<Pipeline>,
+    memory: readonly DeviceBuffer[],
+    offsets: readonly number[],
+  ): void {
     const { stream } = this.device;
     const [columns, rows] = this.gridOf(kernel);
     const allocations = memory.map((buffer) => buffer.contents(kernel.name));
     const reads = allocations.filter((_, i) => !kernel.buffers[i].isWritten);
     const writes = allocations.filter((_, i) => kernel.buffers[i].isWritten);
-    const addresses = allocations.map(({ block, offset }) => block.address + BigInt(offset));
+    const addresses = allocations.map(({ block, offset }, i) => block.address + BigInt(offset + offsets[i]));
     if (memory.length <= INLINE_BUFFERS) {
       addresses.forEach((address, i) => {
         stream.push.view.setBigUint64(8 * i, address, true);

@@ -4,9 +4,11 @@
  * that the host writes and the kernels read. As runs overlap, there are several such blocks, each with a recording of its
  * own; they take turns.
  */
+
+import { bytesOf } from "../compiler/bytes.js";
 import { inPlaceOf } from "../compiler/in-place.js";
-import { bytesOf, type MemoryPlan } from "../compiler/memory-plan.js";
-import type { Program, Slot, Step } from "../compiler/program.js";
+import type { MemoryPlan } from "../compiler/memory-plan.js";
+import { type KernelStep, type Program, placeOf, runSteps, type Slot } from "../compiler/program.js";
 import { INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
@@ -28,21 +30,36 @@ interface Turn {
   value: number;
 }
 
-/** A place in the block that holds the address of an argument or a result. */
+/** A place in the block that holds the address of an argument or a result, or of a part of it. */
 interface Pointer {
-  readonly offset: number;
+  /** Where it stands in the block. */
+  readonly at: number;
   readonly isRoot: boolean;
   readonly index: number;
+  /** Where in the argument or result the part begins. */
+  readonly offset: number;
+}
+
+/** A kernel and its memory, loops unrolled. */
+interface Dispatch {
+  readonly step: KernelStep<Pipeline>;
+  readonly places: readonly Place[];
+}
+
+interface Place {
+  readonly from: Slot["from"];
+  readonly index: number;
+  readonly offset: number;
 }
 
 export class VulkanProgram implements Prepared<DeviceBuffer> {
   readonly inPlace: readonly number[];
   private readonly arena: DeviceBuffer | null;
-  private readonly steps: readonly Step<Pipeline>[];
+  private readonly dispatches: readonly Dispatch[];
   private readonly roots: readonly number[];
-  /** By leaf: which of the memory, or of the numbers, of a run it is. */
+  /** By leaf: which of the memory of a run it is. */
   private readonly memoryOf: readonly number[];
-  private readonly pointers: Pointer[] = [];
+  private readonly pointers = new Map<string, Pointer>();
   private readonly tables: readonly number[];
   private readonly scalarsAt: number;
   private readonly blockBytes: number;
@@ -54,35 +71,49 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     readonly program: Program<Pipeline>,
     readonly plan: MemoryPlan,
     private readonly args: readonly Argument<DeviceBuffer>[],
-    private readonly gridOf: (step: Step<Pipeline>) => readonly [number, number, number],
+    private readonly gridOf: (step: KernelStep<Pipeline>) => readonly [number, number, number],
   ) {
-    this.steps = program.steps.filter(({ kernel }) => kernel.rows > 0);
+    const dispatches: Dispatch[] = [];
+    const visit = (step: KernelStep<Pipeline>, rounds: Map<number, number>) => {
+      const places = step.slots.map((slot) => ({ from: slot.from, ...placeOf(slot, rounds) }));
+      dispatches.push({ step, places });
+    };
+    runSteps(program.steps, visit, () => false);
+    this.dispatches = dispatches;
     const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
     this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
     this.inPlace = inPlaceOf(
-      { ...program, steps: this.steps },
+      program,
       rootCount,
       program.leaves.map((leaf, i) => (args[i].kind === "memory" ? bytesOf(leaf) : -1)),
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
-    this.name = `jit of ${this.steps.length} kernels`;
-
+    this.name = `jit of ${dispatches.length} kernels`;
     let count = 0;
     this.memoryOf = args.map(({ kind }) => (kind === "memory" ? count++ : -1));
-    args.forEach(({ kind }, index) => {
-      if (kind === "memory") this.pointers.push({ offset: 8 * this.pointers.length, isRoot: false, index });
-    });
-    this.roots.forEach((_, index) => {
-      this.pointers.push({ offset: 8 * this.pointers.length, isRoot: true, index });
-    });
-    let offset = 8 * this.pointers.length;
-    this.tables = this.steps.map(({ slots }) => {
+    for (const { places } of dispatches) for (const place of places) this.notePointer(place);
+    let offset = 8 * this.pointers.size;
+    this.tables = dispatches.map(({ places }) => {
       const at = offset;
-      if (slots.length > INLINE_BUFFERS) offset += 8 * slots.length;
+      if (places.length > INLINE_BUFFERS) offset += 8 * places.length;
       return at;
     });
     this.scalarsAt = Math.ceil(offset / SCALAR_STRIDE) * SCALAR_STRIDE;
     this.blockBytes = this.scalarsAt + SCALAR_STRIDE * args.filter(({ kind }) => kind === "scalar").length;
+  }
+
+  /** The pointer that a place is reached through: none for memory that stays where it is. */
+  private pointerFor({ from, index, offset }: Place): Omit<Pointer, "at"> | null {
+    const root = from === "made" ? this.program.made[index].root : -1;
+    const isMoving = from === "made" ? root >= 0 : this.args[index].kind === "memory";
+    return isMoving ? { isRoot: from === "made", index: from === "made" ? root : index, offset } : null;
+  }
+
+  private notePointer(place: Place): void {
+    const pointer = this.pointerFor(place);
+    if (!pointer) return;
+    const key = pointerKey(pointer);
+    if (!this.pointers.has(key)) this.pointers.set(key, { at: 8 * this.pointers.size, ...pointer });
   }
 
   run(memory: readonly DeviceBuffer[], scalars: readonly number[], isDonated: readonly boolean[]): DeviceBuffer[] {
@@ -96,16 +127,16 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     });
     const writes = results.map((buffer) => buffer.contents("jit"));
     if (this.arena) writes.push(this.arena.contents("jit"));
-    if (this.steps.length === 0) return results;
+    if (this.dispatches.length === 0) return results;
     const turn = this.takeTurn();
     const { view } = turn.block;
-    const addressAt = ({ isRoot, index }: Pointer): bigint => {
-      const { block, offset } = isRoot ? writes[index] : reads[this.memoryOf[index]];
-      return block.address + BigInt(offset);
+    const addressAt = ({ isRoot, index, offset }: Omit<Pointer, "at">): bigint => {
+      const { block, offset: start } = isRoot ? writes[index] : reads[this.memoryOf[index]];
+      return block.address + BigInt(start + offset);
     };
-    for (const pointer of this.pointers) view.setBigUint64(pointer.offset, addressAt(pointer), true);
-    this.steps.forEach(({ slots }, i) => {
-      if (slots.length > INLINE_BUFFERS) this.writeTable(turn.block, i, slots, addressAt);
+    for (const pointer of this.pointers.values()) view.setBigUint64(pointer.at, addressAt(pointer), true);
+    this.dispatches.forEach(({ places }, i) => {
+      if (places.length > INLINE_BUFFERS) this.writeTable(turn.block, i, places, addressAt);
     });
     scalars.forEach((value, i) => {
       view.setFloat32(this.scalarsAt + SCALAR_STRIDE * i, value, true);
@@ -162,60 +193,49 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
 
   private record(block: ArgumentBlock): RecordedDispatch[] {
     const since = new Touched(this.plan, this.program, this.inPlace);
-    return this.steps.map((step, i) => {
-      const { kernel, code, slots } = step;
-      const isAfterBarrier = since.add(slots, kernel.buffers);
+    return this.dispatches.map(({ step, places }, i) => {
+      const { kernel, code } = step;
+      const isAfterBarrier = since.add(places, kernel.buffers);
       const push =
-        slots.length > INLINE_BUFFERS
+        places.length > INLINE_BUFFERS
           ? [block.address + BigInt(this.tables[i])]
-          : slots.map((slot) => this.addressOf(slot, block));
+          : places.map((place) => this.addressOf(place, block));
       return { kernel: code, push, groups: this.gridOf(step), isAfterBarrier };
     });
   }
 
   /** What a kernel is told of a buffer: its address, or where its address stands. */
-  private addressOf({ from, index }: Slot, block: ArgumentBlock): bigint {
-    if (from === "made") {
-      const { root } = this.program.made[index];
-      if (root < 0) return (this.arena as DeviceBuffer).address + BigInt(this.plan.offsets[index]);
-      return this.pointerTo(true, root, block);
-    }
+  private addressOf(place: Place, block: ArgumentBlock): bigint {
+    const moving = this.pointerFor(place);
+    if (moving) return block.address + BigInt((this.pointers.get(pointerKey(moving)) as Pointer).at);
+    const { from, index, offset } = place;
+    if (from === "made") return (this.arena as DeviceBuffer).address + BigInt(this.plan.offsets[index] + offset);
     const arg = this.args[index];
-    if (arg.kind === "fixed") return arg.memory.address;
-    if (arg.kind === "memory") return this.pointerTo(false, index, block);
+    if (arg.kind === "fixed") return arg.memory.address + BigInt(offset);
     const before = this.args.slice(0, index).filter(({ kind }) => kind === "scalar").length;
     return block.address + BigInt(this.scalarsAt + SCALAR_STRIDE * before);
   }
 
-  private pointerTo(isRoot: boolean, index: number, block: ArgumentBlock): bigint {
-    const pointer = this.pointers.find((each) => each.isRoot === isRoot && each.index === index) as Pointer;
-    return block.address + BigInt(pointer.offset);
-  }
-
   private writeTable(
     block: ArgumentBlock,
-    step: number,
-    slots: readonly Slot[],
-    addressAt: (pointer: Pointer) => bigint,
+    dispatch: number,
+    places: readonly Place[],
+    addressAt: (pointer: Omit<Pointer, "at">) => bigint,
   ): void {
-    slots.forEach((slot, i) => {
-      const { from, index } = slot;
-      const root = from === "made" ? this.program.made[index].root : -1;
-      const isMoving = root >= 0 || (from === "leaf" && this.args[index].kind === "memory");
-      const address = isMoving
-        ? addressAt({ offset: 0, isRoot: root >= 0, index: root >= 0 ? root : index })
-        : this.addressOf(slot, block);
-      block.view.setBigUint64(this.tables[step] + 8 * i, address, true);
+    places.forEach((place, i) => {
+      const moving = this.pointerFor(place);
+      const address = moving ? addressAt(moving) : this.addressOf(place, block);
+      block.view.setBigUint64(this.tables[dispatch] + 8 * i, address, true);
     });
   }
 }
 
+const pointerKey = ({ isRoot, index, offset }: Omit<Pointer, "at">): string => `${isRoot} ${index} ${offset}`;
+
 /** What kernels have touched since the last barrier: whether the next one needs another. */
 class Touched {
-  private reads: string[] = [];
-  private writes: string[] = [];
-  private arenaReads: (readonly [number, number])[] = [];
-  private arenaWrites: (readonly [number, number])[] = [];
+  private reads: Range[] = [];
+  private writes: Range[] = [];
 
   constructor(
     private readonly plan: MemoryPlan,
@@ -224,42 +244,42 @@ class Touched {
   ) {}
 
   /** Notes a kernel's buffers; true when what came before must be finished first. */
-  add(slots: readonly Slot[], buffers: readonly { readonly isWritten: boolean }[]): boolean {
-    const isConflict = slots.some((slot, i) => this.meets(slot, buffers[i].isWritten));
+  add(places: readonly Place[], buffers: readonly { readonly isWritten: boolean }[]): boolean {
+    const ranges = places.map((place) => this.rangeOf(place));
+    const isConflict = ranges.some(
+      (range, i) => this.writes.some(meets(range)) || (buffers[i].isWritten && this.reads.some(meets(range))),
+    );
     if (isConflict) {
       this.reads = [];
       this.writes = [];
-      this.arenaReads = [];
-      this.arenaWrites = [];
     }
-    slots.forEach((slot, i) => {
-      const range = this.rangeOf(slot);
-      if (range) (buffers[i].isWritten ? this.arenaWrites : this.arenaReads).push(range);
-      else (buffers[i].isWritten ? this.writes : this.reads).push(this.nameOf(slot));
+    ranges.forEach((range, i) => {
+      (buffers[i].isWritten ? this.writes : this.reads).push(range);
     });
     return isConflict;
   }
 
-  private meets(slot: Slot, isWritten: boolean): boolean {
-    const range = this.rangeOf(slot);
-    if (range) {
-      const overlaps = ([start, end]: readonly [number, number]) => start < range[1] && range[0] < end;
-      return this.arenaWrites.some(overlaps) || (isWritten && this.arenaReads.some(overlaps));
+  private rangeOf({ from, index }: Place): Range {
+    const whole = (memory: string) => ({ memory, start: 0, end: Number.POSITIVE_INFINITY });
+    if (from === "leaf") return whole(`leaf ${index}`);
+    const value = this.program.made[index];
+    if (value.root < 0) {
+      const start = this.plan.offsets[index];
+      return { memory: "arena", start, end: start + Math.max(1, bytesOf(value)) };
     }
-    const name = this.nameOf(slot);
-    return this.writes.includes(name) || (isWritten && this.reads.includes(name));
-  }
-
-  private rangeOf({ from, index }: Slot): readonly [number, number] | null {
-    if (from === "leaf" || this.program.made[index].root >= 0) return null;
-    const start = this.plan.offsets[index];
-    return [start, start + Math.max(1, bytesOf(this.program.made[index]))];
-  }
-
-  /** A result that may be written over an argument goes under the argument's name. */
-  private nameOf({ from, index }: Slot): string {
-    if (from === "leaf") return `leaf ${index}`;
-    const { root } = this.program.made[index];
-    return this.inPlace[root] >= 0 ? `leaf ${this.inPlace[root]}` : `root ${root}`;
+    // A result that may be written over an argument goes under the argument's name.
+    const leaf = this.inPlace[value.root];
+    return whole(leaf >= 0 ? `leaf ${leaf}` : `root ${value.root}`);
   }
 }
+
+interface Range {
+  readonly memory: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const meets =
+  (range: Range) =>
+  ({ memory, start, end }: Range): boolean =>
+    memory === range.memory && start < range.end && range.start < end;

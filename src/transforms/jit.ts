@@ -7,13 +7,14 @@
  * make a new program. Tensors that the function reaches by closure are captured as they are at the trace: the same memory,
  * and a later assignment to the variable outside is not seen.
  */
+import { bytesOf } from "../compiler/bytes.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { makePlaceholder } from "../graph/function.js";
 import { isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
 import { placeholder } from "../graph/primitives/leaf.js";
-import { type Argument, type Backend, byteLengthOf, type DeviceStorage, type Prepared } from "../tensor/backend.js";
+import type { Argument, Backend, DeviceStorage, Prepared } from "../tensor/backend.js";
 import { backendFor } from "../tensor/devices.js";
 import { printProgram } from "../tensor/explain.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
@@ -315,7 +316,7 @@ function lowered({ prepared, roots, outputs, traceMilliseconds, compileMilliseco
 }
 
 function describeMemory({ plan, program }: Prepared): Lowered["memory"] {
-  const resultBytes = program.made.reduce((sum, value) => (value.root < 0 ? sum : sum + byteLengthOf(value)), 0);
+  const resultBytes = program.made.reduce((sum, value) => (value.root < 0 ? sum : sum + bytesOf(value)), 0);
   return { arenaBytes: plan.arenaBytes, withoutSharingBytes: plan.sumOfBytes, resultBytes };
 }
 

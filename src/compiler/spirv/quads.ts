@@ -19,8 +19,9 @@ export function rowsPerThread(kernel: Kernel): 1 | 4 {
 }
 
 const isWord = (kernel: Kernel, buffer: number): boolean => {
-  const { bytes, kind } = DTYPES[kernel.buffers[buffer].dtype];
-  return bytes === 4 && kind !== "complex";
+  const { dtype, isUnaligned } = kernel.buffers[buffer];
+  const { bytes, kind } = DTYPES[dtype];
+  return bytes === 4 && kind !== "complex" && !isUnaligned;
 };
 
 /** The element of the row itself, in a buffer of words. */

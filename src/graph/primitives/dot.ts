@@ -48,7 +48,7 @@ export const dot: CompositePrimitive = {
     });
     return g.reshape(g.dot(left, right), [size, batch, m, n]);
   },
-  expand: ([a, b]) => sumOfProducts(storedForReuse(a, b.shape[2]), storedForReuse(b, a.shape[1])),
+  expand: (_g, _node, [a, b]) => sumOfProducts(storedForReuse(a, b.shape[2]), storedForReuse(b, a.shape[1])),
 };
 
 export const accumulatorDType = (dtype: DType): DType => (dtype === "f16" || dtype === "bf16" ? "f32" : dtype);

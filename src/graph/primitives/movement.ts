@@ -377,6 +377,12 @@ export const stored: MovementPrimitive = {
 /** The same elements: what a function is differentiated by. */
 export const variable: MovementPrimitive = { ...stored, name: "variable" };
 
+/**
+ * The same elements, which are not taken for the same: what is computed from them is computed again, though it may have been
+ * computed from the input before. Params: id, different every time.
+ */
+export const anew: MovementPrimitive = { ...stored, name: "anew" };
+
 /** The same elements, of which no gradient flows. */
 export const stopped: MovementPrimitive = {
   ...stored,
