@@ -41,6 +41,7 @@ import {
   makeNode,
   meet,
   reshapeNode,
+  scalarNode,
   storedNode,
 } from "./build.js";
 import { backendFor } from "./devices.js";
@@ -213,11 +214,13 @@ export class Tensor<D extends DType = DType> {
   pow<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>> {
     return this.binary(E.pow, other, true) as Tensor<FloatOf<Meeting<D, O>>>;
   }
+  /** The larger of two; NaN wins. Of booleans: whether either is true. */
   maximum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
-    return this.binary(E.maximum, other) as Tensor<Meeting<D, O>>;
+    return this.binary(this.isBoolWith(other) ? E.or : E.maximum, other) as Tensor<Meeting<D, O>>;
   }
+  /** The smaller of two; NaN wins. Of booleans: whether both are true. */
   minimum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
-    return this.binary(E.minimum, other) as Tensor<Meeting<D, O>>;
+    return this.binary(this.isBoolWith(other) ? E.and : E.minimum, other) as Tensor<Meeting<D, O>>;
   }
   neg(): Tensor<D> {
     return this.unary(E.neg) as Tensor<D>;
@@ -354,11 +357,13 @@ export class Tensor<D extends DType = DType> {
   rightShift<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
     return this.binary(E.shiftRight, other) as Tensor<Meeting<D, O>>;
   }
+  /** False for what cannot be NaN: integers and booleans. */
   isNaN(): Tensor<"bool"> {
-    return this.unary(E.isNan) as Tensor<"bool">;
+    return this.tested(E.isNan);
   }
+  /** False for what cannot be infinite: integers and booleans. */
   isInf(): Tensor<"bool"> {
-    return this.unary(E.isInf) as Tensor<"bool">;
+    return this.tested(E.isInf);
   }
 
   cast<T extends DType>(dtype: T): Tensor<T> {
@@ -373,9 +378,11 @@ export class Tensor<D extends DType = DType> {
   prod(options: ReduceOptions = {}): Tensor<SumOf<D>> {
     return this.reduce(R.product, "prod", options) as Tensor<SumOf<D>>;
   }
+  /** The largest element; NaN wins. Of booleans: whether any is true. */
   max(options: ReduceOptions = {}): Tensor<D> {
     return this.reduce(R.max, "max", options) as Tensor<D>;
   }
+  /** The smallest element; NaN wins. Of booleans: whether all are true. */
   min(options: ReduceOptions = {}): Tensor<D> {
     return this.reduce(R.min, "min", options) as Tensor<D>;
   }
@@ -591,6 +598,17 @@ export class Tensor<D extends DType = DType> {
     return isFloat(this.dtype) ? (this.unary(primitive) as Tensor<D>) : this;
   }
 
+  /** What only floats can be; false for the others. */
+  private tested(primitive: ElementwisePrimitive): Tensor<"bool"> {
+    const { kind } = DTYPES[this.dtype];
+    if (kind === "float" || kind === "complex") return this.unary(primitive) as Tensor<"bool">;
+    return new Tensor<"bool">(scalarNode(false, "bool", backendOf(this.node), this.shape));
+  }
+
+  private isBoolWith(other: Operand): boolean {
+    return this.dtype === "bool" && (other instanceof Tensor ? other.dtype === "bool" : typeof other === "boolean");
+  }
+
   private binary(primitive: ElementwisePrimitive, other: Operand, asFloat = false): Tensor {
     const operand = other instanceof Tensor ? other.node : other;
     const [a, b] = meet(primitive.name, [this.node, operand]);
@@ -630,6 +648,9 @@ export class Tensor<D extends DType = DType> {
       throw new ShapeError(
         `${operation}: no elements along an axis of ${formatShape(this.shape)}, so there is none to choose.`,
       );
+    }
+    if (isOrder && this.dtype === "bool") {
+      return this.reduce(primitive.op === "max" ? R.any : R.all, operation, options);
     }
     // Sums of booleans count; sums of narrow integers are made in i32 or u32, as NumPy widens them.
     const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? this.dtype : widened(this.dtype);

@@ -335,6 +335,45 @@ export const shiftRight = elementwise("shiftRight", 2, {
   kinds: INTEGER,
   lower: (k, [a, b]) => k.shift("right", a, b),
 });
+/** How many bits are ones. */
+export const popcount = elementwise("popcount", 1, { kinds: INTEGER, cost: 12, lower: (k, [x]) => countOnes(k, x) });
+/** How many bits before the first one; all of them for 0. */
+export const countLeadingZeros = elementwise("countLeadingZeros", 1, {
+  kinds: INTEGER,
+  cost: 24,
+  lower: (k, [x]) => {
+    // Everything behind the first one becomes ones too; what is left are the zeros before it.
+    let filled = asUnsigned(k, x);
+    const dtype = k.dtypeOf(filled);
+    for (let distance = 1; distance < DTYPES[dtype].bits; distance *= 2) {
+      filled = k.or(filled, k.shift("right", filled, k.constant(dtype, distance)));
+    }
+    return k.cast(countOnes(k, k.not(filled)), k.dtypeOf(x));
+  },
+});
+
+/** The same bits without a sign, so that zeros come in from the left. */
+function asUnsigned<V>(k: ElementOps<V>, x: V): V {
+  const dtype = k.dtypeOf(x);
+  return DTYPES[dtype].kind === "int" ? k.cast(x, dtype.replace("i", "u") as DType) : x;
+}
+
+/** Sums of neighbouring bits, then of pairs, then of fours; a product adds up the bytes (Warren, Hacker's Delight, 5-1). */
+function countOnes<V>(k: ElementOps<V>, x: V): V {
+  const bits = asUnsigned(k, x);
+  const dtype = k.dtypeOf(bits);
+  const width = DTYPES[dtype].bits;
+  const repeated = (byte: bigint) => {
+    let value = byte;
+    for (let at = 8; at < width; at += 8) value = (value << 8n) | byte;
+    return k.constant(dtype, width === 64 ? value : Number(value));
+  };
+  const right = (value: V, distance: number) => k.shift("right", value, k.constant(dtype, distance));
+  const pairs = k.sub(bits, k.and(right(bits, 1), repeated(0x55n)));
+  const fours = k.add(k.and(pairs, repeated(0x33n)), k.and(right(pairs, 2), repeated(0x33n)));
+  const bytes = k.and(k.add(fours, right(fours, 4)), repeated(0x0fn));
+  return k.cast(right(k.mul(bytes, repeated(0x01n)), width - 8), k.dtypeOf(x));
+}
 
 export const equal = comparison("equal", "eq", (a, b) => a === b);
 export const notEqual = comparison("notEqual", "ne", (a, b) => a !== b);
