@@ -49,12 +49,7 @@ export const less = binary(E.less);
 export const greater = binary(E.greater);
 export const greaterEqual = binary(E.greaterEqual);
 export const maximum = binary(E.maximum);
-export const logaddexp = (a: Node, b: Node): Node => {
-  const larger = maximum(a, b);
-  const distance = neg(abs(sub(a, b)));
-  // Two equal infinities have no distance.
-  return where(equal(a, b), add(larger, Math.LN2), add(larger, log1p(exp(distance))));
-};
+export const logaddexp = binary(E.logaddexp);
 
 export const neg = unary(E.neg);
 export const abs = unary(E.abs);
@@ -63,7 +58,6 @@ export const square = unary(E.square);
 export const trunc = unary(E.trunc);
 export const exp = unary(E.exp);
 export const log = unary(E.log);
-export const log1p = unary(E.log1p);
 export const sqrt = unary(E.sqrt);
 export const sin = unary(E.sin);
 export const cos = unary(E.cos);

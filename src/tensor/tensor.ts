@@ -300,8 +300,9 @@ export class Tensor<D extends DType = DType> {
   softplus(): Tensor<FloatOf<D>> {
     return this.unary(E.softplus, true) as Tensor<FloatOf<D>>;
   }
+  /** The number itself where it is positive, else 0. The slope at 0 is 0. */
   relu(): Tensor<D> {
-    return this.maximum(0) as Tensor<D>;
+    return where(this.lessEqual(0), 0, this) as Tensor<D>;
   }
   clip(low: Operand, high: Operand): Tensor {
     return this.maximum(low).minimum(high);
@@ -415,7 +416,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
-    return this.variance(options).sqrt() as unknown as Tensor<FloatOf<D>>;
+    return flatAtZero(this.variance(options), (x) => x.sqrt()) as unknown as Tensor<FloatOf<D>>;
   }
 
   /** log Σ exp, without overflow. */
@@ -427,11 +428,12 @@ export class Tensor<D extends DType = DType> {
     const total = floats
       .sub(shift)
       .exp()
-      .sum({ ...options, keepDims: true })
-      .log()
-      .add(shift);
+      .sum({ ...options, keepDims: true });
+    const isNone = total.equal(0);
+    // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
+    const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
     const shape = reducedShape(this.shape, this.axesOf("logsumexp", options), options.keepDims);
-    return total.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    return logarithm.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
@@ -690,6 +692,12 @@ export function where(condition: Tensor, a: Operand, b: Operand): Tensor {
   const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return new Tensor(makeNode(E.where, inputs, {}, backendOf(test)));
+}
+
+/** f(x), which is zero at zero, with no slope there: for roots of sums of squares, whose slope would be NaN. */
+export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
+  const isZero = x.equal(0);
+  return where(isZero, 0, f(where(isZero, 1, x)));
 }
 
 function widened(dtype: DType): DType {

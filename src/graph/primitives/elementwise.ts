@@ -317,6 +317,30 @@ function shareOfHypot(operand: 0 | 1): Slope {
   return (g, t, node) => g.mul(t, g.where(g.equal(node, 0), 0, g.div(node.inputs[operand], node)));
 }
 
+/** log(eˣ + eʸ), without overflow. Next to its zeros the error is small beside the operands, not beside the result. */
+export const logaddexp = elementwise("logaddexp", 2, {
+  kinds: FLOAT,
+  cost: 50,
+  oracle: (x, y) => (x === y ? x + Math.LN2 : Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)))),
+  domain: [-20, 20],
+  slopes: [shareOfSum(0), shareOfSum(1)],
+  lower: (k, [x, y]) => {
+    // Two equal infinities have no distance.
+    const distance = k.select(k.compare("eq", x, y), zeroLike(k, x), k.abs(k.sub(x, y)));
+    return k.add(k.max(x, y), k.math("log1p", k.math("exp", k.neg(distance))));
+  },
+});
+
+/** The share of eˣ in the sum. Of an infinite sum it is that of the larger operand, so that there is no NaN. */
+function shareOfSum(operand: 0 | 1): Slope {
+  const ofLarger = chosenBy(operand, "greater");
+  return (g, t, node) => {
+    const isBounded = g.less(g.abs(node), Infinity);
+    const share = g.exp(g.where(isBounded, g.sub(node.inputs[operand], node), 0));
+    return g.where(isBounded, g.mul(t, share), ofLarger(g, t, node));
+  };
+}
+
 /** JavaScript's ** differs from C's pow in one point: 1 and -1 to an infinite or undefined power. */
 function powLikeC(x: number, y: number): number {
   if (x === 1) return 1;

@@ -96,10 +96,7 @@ Tensor.prototype.floorDivide = function (other) {
 
 Tensor.prototype.logaddexp = function (other) {
   const [a, b] = metFloats("logaddexp", [this, other]);
-  const larger = a.maximum(b);
-  const sum = larger.add(a.sub(b).abs().neg().exp().log1p());
-  // Equal operands may be infinite, and then have no difference.
-  return where(a.equal(b), a.add(Math.LN2), sum);
+  return divided(a, b, E.logaddexp);
 };
 
 Tensor.prototype.hypot = function (other) {
