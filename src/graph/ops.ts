@@ -58,6 +58,7 @@ export const square = unary(E.square);
 export const trunc = unary(E.trunc);
 export const exp = unary(E.exp);
 export const log = unary(E.log);
+export const log1p = unary(E.log1p);
 export const sqrt = unary(E.sqrt);
 export const sin = unary(E.sin);
 export const cos = unary(E.cos);
