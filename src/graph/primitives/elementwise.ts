@@ -331,13 +331,11 @@ export const logaddexp = elementwise("logaddexp", 2, {
   },
 });
 
-/** The share of eˣ in the sum. Of an infinite sum it is that of the larger operand, so that there is no NaN. */
+/** The share of eˣ in the sum; all of it when x is the sum, which may be infinite and then has no distance from itself. */
 function shareOfSum(operand: 0 | 1): Slope {
-  const ofLarger = chosenBy(operand, "greater");
   return (g, t, node) => {
-    const isBounded = g.less(g.abs(node), Infinity);
-    const share = g.exp(g.where(isBounded, g.sub(node.inputs[operand], node), 0));
-    return g.where(isBounded, g.mul(t, share), ofLarger(g, t, node));
+    const x = node.inputs[operand];
+    return g.mul(t, g.exp(g.where(g.equal(x, node), 0, g.sub(x, node))));
   };
 }
 
