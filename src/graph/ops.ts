@@ -50,12 +50,7 @@ export const less = binary(E.less);
 export const greater = binary(E.greater);
 export const greaterEqual = binary(E.greaterEqual);
 export const maximum = binary(E.maximum);
-export const logaddexp = (a: Node, b: Node): Node => {
-  const larger = maximum(a, b);
-  const distance = neg(abs(sub(a, b)));
-  // Two equal infinities have no distance.
-  return where(equal(a, b), add(larger, Math.LN2), add(larger, log1p(exp(distance))));
-};
+export const logaddexp = binary(E.logaddexp);
 
 export const neg = unary(E.neg);
 export const abs = unary(E.abs);

@@ -42,6 +42,7 @@ import {
   makeNode,
   meet,
   reshapeNode,
+  scalarNode,
   storedNode,
 } from "./build.js";
 import { backendFor } from "./devices.js";
@@ -234,11 +235,13 @@ export class Tensor<D extends DType = DType> {
   pow<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>> {
     return this.binary(E.pow, other, true) as Tensor<FloatOf<Meeting<D, O>>>;
   }
+  /** The larger of two; NaN wins. Of booleans: whether either is true. */
   maximum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
-    return this.binary(E.maximum, other) as Tensor<Meeting<D, O>>;
+    return this.binary(this.isBoolWith(other) ? E.or : E.maximum, other) as Tensor<Meeting<D, O>>;
   }
+  /** The smaller of two; NaN wins. Of booleans: whether both are true. */
   minimum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
-    return this.binary(E.minimum, other) as Tensor<Meeting<D, O>>;
+    return this.binary(this.isBoolWith(other) ? E.and : E.minimum, other) as Tensor<Meeting<D, O>>;
   }
   neg(): Tensor<D> {
     return this.unary(E.neg) as Tensor<D>;
@@ -318,8 +321,9 @@ export class Tensor<D extends DType = DType> {
   softplus(): Tensor<FloatOf<D>> {
     return this.unary(E.softplus, true) as Tensor<FloatOf<D>>;
   }
+  /** The number itself where it is positive, else 0. The slope at 0 is 0. */
   relu(): Tensor<D> {
-    return this.maximum(0) as Tensor<D>;
+    return where(this.lessEqual(0), 0, this) as Tensor<D>;
   }
   clip(low: Operand, high: Operand): Tensor {
     return this.maximum(low).minimum(high);
@@ -375,11 +379,13 @@ export class Tensor<D extends DType = DType> {
   rightShift<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
     return this.binary(E.shiftRight, other) as Tensor<Meeting<D, O>>;
   }
+  /** False for what cannot be NaN: integers and booleans. */
   isNaN(): Tensor<"bool"> {
-    return this.unary(E.isNan) as Tensor<"bool">;
+    return this.tested(E.isNan);
   }
+  /** False for what cannot be infinite: integers and booleans. */
   isInf(): Tensor<"bool"> {
-    return this.unary(E.isInf) as Tensor<"bool">;
+    return this.tested(E.isInf);
   }
 
   cast<T extends DType>(dtype: T): Tensor<T> {
@@ -394,9 +400,11 @@ export class Tensor<D extends DType = DType> {
   prod(options: ReduceOptions = {}): Tensor<SumOf<D>> {
     return this.reduce(R.product, "prod", options) as Tensor<SumOf<D>>;
   }
+  /** The largest element; NaN wins. Of booleans: whether any is true. */
   max(options: ReduceOptions = {}): Tensor<D> {
     return this.reduce(R.max, "max", options) as Tensor<D>;
   }
+  /** The smallest element; NaN wins. Of booleans: whether all are true. */
   min(options: ReduceOptions = {}): Tensor<D> {
     return this.reduce(R.min, "min", options) as Tensor<D>;
   }
@@ -429,7 +437,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
-    return this.variance(options).sqrt() as unknown as Tensor<FloatOf<D>>;
+    return flatAtZero(this.variance(options), (x) => x.sqrt()) as unknown as Tensor<FloatOf<D>>;
   }
 
   /** log Σ exp, without overflow. */
@@ -441,11 +449,12 @@ export class Tensor<D extends DType = DType> {
     const total = floats
       .sub(shift)
       .exp()
-      .sum({ ...options, keepDims: true })
-      .log()
-      .add(shift);
+      .sum({ ...options, keepDims: true });
+    const isNone = total.equal(0);
+    // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
+    const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
     const shape = reducedShape(this.shape, this.axesOf("logsumexp", options), options.keepDims);
-    return total.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    return logarithm.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
@@ -614,6 +623,17 @@ export class Tensor<D extends DType = DType> {
     return isFloat(this.dtype) ? (this.unary(primitive) as Tensor<D>) : this;
   }
 
+  /** What only floats can be; false for the others. */
+  private tested(primitive: ElementwisePrimitive): Tensor<"bool"> {
+    const { kind } = DTYPES[this.dtype];
+    if (kind === "float" || kind === "complex") return this.unary(primitive) as Tensor<"bool">;
+    return new Tensor<"bool">(scalarNode(false, "bool", backendOf(this.node), this.shape));
+  }
+
+  private isBoolWith(other: Operand): boolean {
+    return this.dtype === "bool" && (other instanceof Tensor ? other.dtype === "bool" : typeof other === "boolean");
+  }
+
   private binary(primitive: ElementwisePrimitive, other: Operand, asFloat = false): Tensor {
     const operand = other instanceof Tensor ? other.node : other;
     const [a, b] = meet(primitive.name, [this.node, operand]);
@@ -653,6 +673,9 @@ export class Tensor<D extends DType = DType> {
       throw new ShapeError(
         `${operation}: no elements along an axis of ${formatShape(this.shape)}, so there is none to choose.`,
       );
+    }
+    if (isOrder && this.dtype === "bool") {
+      return this.reduce(primitive.op === "max" ? R.any : R.all, operation, options);
     }
     // Sums of booleans count; sums of narrow integers are made in i32 or u32, as NumPy widens them.
     const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? this.dtype : widened(this.dtype);
@@ -699,6 +722,12 @@ export function where(condition: Tensor, a: Operand, b: Operand): Tensor {
   const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return new Tensor(makeNode(E.where, inputs, {}, backendOf(test)));
+}
+
+/** f(x), which is zero at zero, with no slope there: for roots of sums of squares, whose slope would be NaN. */
+export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
+  const isZero = x.equal(0);
+  return where(isZero, 0, f(where(isZero, 1, x)));
 }
 
 function widened(dtype: DType): DType {

@@ -317,6 +317,28 @@ function shareOfHypot(operand: 0 | 1): Slope {
   return (g, t, node) => g.mul(t, g.where(g.equal(node, 0), 0, g.div(node.inputs[operand], node)));
 }
 
+/** log(eˣ + eʸ), without overflow. Next to its zeros the error is small beside the operands, not beside the result. */
+export const logaddexp = elementwise("logaddexp", 2, {
+  kinds: FLOAT,
+  cost: 50,
+  oracle: (x, y) => (x === y ? x + Math.LN2 : Math.max(x, y) + Math.log1p(Math.exp(-Math.abs(x - y)))),
+  domain: [-20, 20],
+  slopes: [shareOfSum(0), shareOfSum(1)],
+  lower: (k, [x, y]) => {
+    // Two equal infinities have no distance.
+    const distance = k.select(k.compare("eq", x, y), zeroLike(k, x), k.abs(k.sub(x, y)));
+    return k.add(k.max(x, y), k.math("log1p", k.math("exp", k.neg(distance))));
+  },
+});
+
+/** The share of eˣ in the sum; all of it when x is the sum, which may be infinite and then has no distance from itself. */
+function shareOfSum(operand: 0 | 1): Slope {
+  return (g, t, node) => {
+    const x = node.inputs[operand];
+    return g.mul(t, g.exp(g.where(g.equal(x, node), 0, g.sub(x, node))));
+  };
+}
+
 /** JavaScript's ** differs from C's pow in one point: 1 and -1 to an infinite or undefined power. */
 function powLikeC(x: number, y: number): number {
   if (x === 1) return 1;
@@ -335,6 +357,45 @@ export const shiftRight = elementwise("shiftRight", 2, {
   kinds: INTEGER,
   lower: (k, [a, b]) => k.shift("right", a, b),
 });
+/** How many bits are ones. */
+export const popcount = elementwise("popcount", 1, { kinds: INTEGER, cost: 12, lower: (k, [x]) => countOnes(k, x) });
+/** How many bits before the first one; all of them for 0. */
+export const countLeadingZeros = elementwise("countLeadingZeros", 1, {
+  kinds: INTEGER,
+  cost: 24,
+  lower: (k, [x]) => {
+    // Everything behind the first one becomes ones too; what is left are the zeros before it.
+    let filled = asUnsigned(k, x);
+    const dtype = k.dtypeOf(filled);
+    for (let distance = 1; distance < DTYPES[dtype].bits; distance *= 2) {
+      filled = k.or(filled, k.shift("right", filled, k.constant(dtype, distance)));
+    }
+    return k.cast(countOnes(k, k.not(filled)), k.dtypeOf(x));
+  },
+});
+
+/** The same bits without a sign, so that zeros come in from the left. */
+function asUnsigned<V>(k: ElementOps<V>, x: V): V {
+  const dtype = k.dtypeOf(x);
+  return DTYPES[dtype].kind === "int" ? k.cast(x, dtype.replace("i", "u") as DType) : x;
+}
+
+/** Sums of neighbouring bits, then of pairs, then of fours; a product adds up the bytes (Warren, Hacker's Delight, 5-1). */
+function countOnes<V>(k: ElementOps<V>, x: V): V {
+  const bits = asUnsigned(k, x);
+  const dtype = k.dtypeOf(bits);
+  const width = DTYPES[dtype].bits;
+  const repeated = (byte: bigint) => {
+    let value = byte;
+    for (let at = 8; at < width; at += 8) value = (value << 8n) | byte;
+    return k.constant(dtype, width === 64 ? value : Number(value));
+  };
+  const right = (value: V, distance: number) => k.shift("right", value, k.constant(dtype, distance));
+  const pairs = k.sub(bits, k.and(right(bits, 1), repeated(0x55n)));
+  const fours = k.add(k.and(pairs, repeated(0x33n)), k.and(right(pairs, 2), repeated(0x33n)));
+  const bytes = k.and(k.add(fours, right(fours, 4)), repeated(0x0fn));
+  return k.cast(right(k.mul(bytes, repeated(0x01n)), width - 8), k.dtypeOf(x));
+}
 
 export const equal = comparison("equal", "eq", (a, b) => a === b);
 export const notEqual = comparison("notEqual", "ne", (a, b) => a !== b);

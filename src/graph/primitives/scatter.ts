@@ -62,13 +62,13 @@ export const scatter: RoutinePrimitive = {
   },
 };
 
-/** The rows that updates went to; zero for those that were left out. */
-function rowsAt(g: GraphOps, x: Node, positions: Node, updates: Node): Node {
+/** The rows that updates went to; another value for those that were left out. */
+function rowsAt(g: GraphOps, x: Node, positions: Node, updates: Node, otherwise = 0): Node {
   const [rows] = x.shape;
   if (rows === 0 || positions.shape[0] === 0) return g.zeros(updates.shape, x);
   const isInside = g.and(g.greaterEqual(positions, 0), g.less(positions, rows));
   const taken = g.take(x, g.where(isInside, positions, 0), 0);
-  return g.where(g.broadcast(g.reshape(isInside, [positions.shape[0], 1]), updates.shape), taken, 0);
+  return g.where(g.broadcast(g.reshape(isInside, [positions.shape[0], 1]), updates.shape), taken, otherwise);
 }
 
 /** How much a small change of each element changes the result it went into, for extremes and products. */
@@ -88,7 +88,8 @@ function sharesOf(g: GraphOps, node: Node): { ofX: Node; ofUpdates: Node } {
   }
   const isReached = (value: Node, result: Node) => g.cast(g.equal(value, result), value.dtype);
   const fromX = isReached(x, node);
-  const fromUpdates = isReached(updates, at(node));
+  // What was left out reached nothing, and nothing equals NaN.
+  const fromUpdates = isReached(updates, rowsAt(g, node, positions, updates, Number.NaN));
   const ties = g.scatterAdd(fromX, positions, fromUpdates);
   return { ofX: g.div(fromX, ties), ofUpdates: g.where(g.equal(fromUpdates, 0), 0, g.div(fromUpdates, at(ties))) };
 }

@@ -2,7 +2,7 @@
 import { type DType, isFloat } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis } from "../../core/shape.js";
-import { type ReduceOptions, Tensor, where } from "../tensor.js";
+import { flatAtZero, type ReduceOptions, Tensor, where } from "../tensor.js";
 import { asFloat, positionsAlong } from "./operands.js";
 
 export interface AxisOptions {
@@ -24,7 +24,7 @@ declare module "../tensor.js" {
     argmin(options?: AxisOptions): Tensor<"i32">;
     /** How many elements differ from zero; NaN does. i32. */
     countNonzero(options?: ReduceOptions): Tensor<"i32">;
-    /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. */
+    /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. The slope at zero is zero. */
     norm(options?: NormOptions): Tensor;
     /**
      * The covariance matrix of columns: [..., observations, variables] gives [..., variables, variables]. `correction: 1`
@@ -81,12 +81,9 @@ Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
     case 1:
       return size.sum(options);
     case 2:
-      return x.square().sum(options).sqrt();
+      return flatAtZero(x.square().sum(options), (sum) => sum.sqrt());
     default:
-      return size
-        .pow(order)
-        .sum(options)
-        .pow(1 / order);
+      return flatAtZero(size.pow(order).sum(options), (sum) => sum.pow(1 / order));
   }
 };
 
