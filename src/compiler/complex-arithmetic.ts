@@ -82,40 +82,48 @@ const multiply: ComplexFunction = (k, a, b) => ({
 });
 
 /**
- * a·conj(b) / |b|². By an infinite number the quotient is zero; by zero it is that of the parts and the real zero, which
- * has a sign.
+ * What divisions by a number have in common. Its inverse is conj(z) / |z|², of the number scaled; the quotient is to be
+ * multiplied by the root of the factor twice, since the factor may be out of range where the quotient is not. An infinite
+ * number is replaced by its direction, and the factor by 0.
  */
-const divide: ComplexFunction = (k, a, b) => {
-  const c = constantsLike(k, b);
-  const isByInfinity = k.or(isInfinite(k, b.re), isInfinite(k, b.im));
-  const isByZero = k.and(isZero(k, b.re), isZero(k, b.im));
-  const inside = scaled(k, b);
-  // An infinite divisor is replaced by its direction, and the quotient by nothing.
-  const direction = (x: typeof b.re) => k.withSign(k.select(isInfinite(k, x), c(1), c(0)), x);
-  const divisor = {
-    re: k.select(isByInfinity, direction(b.re), inside.re),
-    im: k.select(isByInfinity, direction(b.im), inside.im),
-  };
-  const dividend = scaled(k, a);
-  const square = k.select(isByZero, divisor.re, sumOfSquares(k, divisor));
-  const root = k.mul(dividend.inverseRoot, k.select(isByInfinity, c(0), inside.root));
-  // By the root twice: its square may be out of range where the quotient is not.
-  const quotient = (part: typeof b.re) => k.mul(k.mul(k.div(part, square), root), root);
+function divisorOf<V>(k: ElementOps<V>, z: Complex<V>) {
+  const c = constantsLike(k, z);
+  const isEndless = k.or(isInfinite(k, z.re), isInfinite(k, z.im));
+  const inside = scaled(k, z);
+  const direction = (x: V) => k.withSign(k.select(isInfinite(k, x), c(1), c(0)), x);
+  const [re, im] = [k.select(isEndless, direction(z.re), inside.re), k.select(isEndless, direction(z.im), inside.im)];
+  const isNothing = k.and(isZero(k, z.re), isZero(k, z.im));
   return {
-    re: () => {
-      const product = k.add(k.mul(dividend.re, divisor.re), k.mul(dividend.im, divisor.im));
-      return quotient(k.select(isByZero, dividend.re, product));
-    },
-    im: () => {
-      const product = k.sub(k.mul(dividend.im, divisor.re), k.mul(dividend.re, divisor.im));
-      return quotient(k.select(isByZero, dividend.im, product));
-    },
+    re,
+    im,
+    root: k.select(isEndless, c(0), inside.root),
+    isNothing,
+    /** |z|²; of zero the real part, which has a sign. */
+    square: k.select(isNothing, re, sumOfSquares(k, { re, im })),
+  };
+}
+
+/** By zero it is the quotient of each part and the real zero. */
+const divide: ComplexFunction = (k, a, b) => {
+  const { re, im, root, square, isNothing } = divisorOf(k, b);
+  const dividend = scaled(k, a);
+  const factor = k.mul(dividend.inverseRoot, root);
+  const part = (product: typeof root, byZero: typeof root) =>
+    k.mul(k.mul(k.div(k.select(isNothing, byZero, product), square), factor), factor);
+  return {
+    re: () => part(k.add(k.mul(dividend.re, re), k.mul(dividend.im, im)), dividend.re),
+    im: () => part(k.sub(k.mul(dividend.im, re), k.mul(dividend.re, im)), dividend.im),
   };
 };
 
 const reciprocal: ComplexFunction = (k, z) => {
   const c = constantsLike(k, z);
-  return divide(k, { re: c(1), im: c(0) }, z);
+  const { re, im, root, square, isNothing } = divisorOf(k, z);
+  const part = (x: typeof root) => k.mul(k.mul(k.div(x, square), root), root);
+  return {
+    re: () => part(k.select(isNothing, c(1), re)),
+    im: () => part(k.neg(im)),
+  };
 };
 
 /** Kahan's: the root of the half sum of |z| and |re z| is one part, and gives the other without cancellation. */
