@@ -10,6 +10,7 @@ export * as random from "./random/index.js";
 export {
   arange,
   type CreationOptions,
+  complex,
   concat,
   eye,
   fromBytes,

@@ -1,9 +1,10 @@
 /**
- * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, and what was written
- * twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite
- * nodes too and those of the caller are not to change; leaves are copied as well, without their memory, so that a
- * compilation holds on to nothing.
+ * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, complex numbers by their
+ * parts, and what was written twice (the mean in a variance, beside the mean itself) is there once. It works on a copy,
+ * because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
+ * their memory, so that a compilation holds on to nothing.
  */
+import { isComplex, realDType } from "../core/dtype.js";
 import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import * as g from "../graph/ops.js";
@@ -11,6 +12,7 @@ import { paramsKey } from "../graph/params-key.js";
 import { part } from "../graph/primitives/control.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
+import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
@@ -23,20 +25,29 @@ const SOME_MEMORY = { byteLength: 0 };
 
 export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Expanded {
   const copies = new Map<Node, Node>();
-  for (const leaf of leaves) {
-    const { shape, dtype, device } = leaf;
-    const copy = new Node(buffer, { shape, dtype }, [], shape, dtype, device);
-    // What is built on it is only looked at: nothing may start computing it.
-    copy.isAbstract = true;
-    copy.realize(SOME_MEMORY);
-    copies.set(leaf, copy);
-  }
+  const memory = leaves.map((leaf) => {
+    const copy = memoryLike(leaf);
+    copies.set(leaf, isComplex(leaf.dtype) ? complexOfMemory(copy) : copy);
+    return copy;
+  });
   let copied = rewritten(roots, copies);
   // What a composite is made of may be composite again.
   while (pendingInOrder(copied).some(({ primitive }) => primitive.kind === "composite")) {
     copied = rewritten(copied, new Map());
   }
-  return { roots: apart(merged(copied)), leaves: leaves.map((leaf) => copies.get(leaf) as Node) };
+  const written = copied.map((root) => (isComplex(root.dtype) ? memoryOfComplex(root) : root));
+  return { roots: apart(merged(withoutComplex(written))), leaves: memory };
+}
+
+/** A leaf without its memory. Complex numbers are two real ones there, side by side. */
+function memoryLike({ shape: elements, dtype: element, device }: Node): Node {
+  const shape = isComplex(element) ? [...elements, 2] : elements;
+  const dtype = realDType(element);
+  const node = new Node(buffer, { shape, dtype }, [], shape, dtype, device);
+  // What is built on it is only looked at: nothing may start computing it.
+  node.isAbstract = true;
+  node.realize(SOME_MEMORY);
+  return node;
 }
 
 /** A copy of the graph behind the roots, with composites replaced. Some nodes have copies already. */
@@ -55,7 +66,9 @@ function rewritten(roots: readonly Node[], copies: Map<Node, Node>): Node[] {
       continue;
     }
     const inputs = node.inputs.map((input) => copies.get(input) as Node);
-    if (primitive.kind === "composite") {
+    const ofComplex = expandComplex(primitive, inputs, params);
+    if (ofComplex) copies.set(node, ofComplex);
+    else if (primitive.kind === "composite") {
       const made = primitive.expand(g, node, inputs);
       if (made instanceof Node) copies.set(node, made);
       else bundles.set(node, made);

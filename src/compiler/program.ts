@@ -2,7 +2,7 @@
  * A compiled piece of the graph: kernels to run in order, and which memory each of them gets. It holds no node and no
  * buffer, so it serves every graph of the same form: a loop that builds the same expression again compiles it once.
  */
-import type { DType } from "../core/dtype.js";
+import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../core/errors.js";
 import { sizeOf } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
@@ -368,10 +368,10 @@ class Compilation<Code> {
   }
 
   private copy(from: Slot, to: Slot, { shape, dtype }: Pick<Node, "shape" | "dtype">): KernelStep<Code> {
-    const rows = sizeOf(shape);
-    const k = new KernelBuilder(`copy[${shape.join("×")}]`, rows);
-    const [source, target] = [k.buffer(dtype, false), k.buffer(dtype, true)];
-    k.store(target, k.row, k.load(source, k.row, computeType(dtype)));
+    const part = realDType(dtype);
+    const k = new KernelBuilder(`copy[${shape.join("×")}]`, sizeOf(shape) * (part === dtype ? 1 : 2));
+    const [source, target] = [k.buffer(part, false), k.buffer(part, true)];
+    k.store(target, k.row, k.load(source, k.row, computeType(part)));
     return this.kernel(k.finish(), [from, to]);
   }
 }

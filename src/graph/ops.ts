@@ -52,6 +52,10 @@ export const greaterEqual = binary(E.greaterEqual);
 export const maximum = binary(E.maximum);
 export const logaddexp = binary(E.logaddexp);
 
+export const complex = binary(E.complex);
+export const real = unary(E.real);
+export const imag = unary(E.imag);
+export const conj = unary(E.conj);
 export const neg = unary(E.neg);
 export const abs = unary(E.abs);
 export const sign = unary(E.sign);

@@ -2,11 +2,15 @@
  * The tensor users hold: a handle on a node of the lazy graph. Operations add nodes and return at once; `data()`, `item()`
  * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
  */
+import { castScalar } from "../core/cast.js";
 import {
+  type Complex,
   DTYPES,
   type DType,
-  isFloat,
+  defaultDType,
+  isComplex,
   isInteger,
+  realDType,
   type Scalar,
   type ScalarOf,
   type TypedArrayOf,
@@ -74,8 +78,13 @@ export type SumOf<D extends DType> = DType extends D
     : D extends "u8" | "u16"
       ? "u32"
       : D;
+/** The dtype of the parts of complex numbers, of their absolute value and phase. Others are their own. */
+export type RealOf<D extends DType> = DType extends D ? DType : D extends "c64" ? "f32" : D extends "c128" ? "f64" : D;
+/** The complex dtype whose parts hold a dtype's values. */
+export type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
 /** The dtype of two operands as far as types can tell: equal ones stay, a JavaScript value takes the tensor's. */
-export type Meeting<D extends DType, O> = O extends Tensor<infer E> ? ([D, E] extends [E, D] ? D : DType) : D;
+export type Meeting<D extends DType, O> =
+  O extends Tensor<infer E> ? ([D, E] extends [E, D] ? D : DType) : O extends Complex ? ComplexOf<D> : D;
 
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
@@ -246,8 +255,9 @@ export class Tensor<D extends DType = DType> {
   neg(): Tensor<D> {
     return this.unary(E.neg) as Tensor<D>;
   }
-  abs(): Tensor<D> {
-    return this.unary(E.abs) as Tensor<D>;
+  /** The absolute value; of a complex number √(re² + im²), a real number. */
+  abs(): Tensor<RealOf<D>> {
+    return this.unary(E.abs) as Tensor<RealOf<D>>;
   }
   sign(): Tensor<D> {
     return this.unary(E.sign) as Tensor<D>;
@@ -392,6 +402,25 @@ export class Tensor<D extends DType = DType> {
     return new Tensor<T>(castNode(this.node, dtype));
   }
 
+  // ------------------------------------------------------------------------------------------------ complex numbers
+
+  /** The real part; a real tensor is its own. */
+  real(): Tensor<RealOf<D>> {
+    return (isComplex(this.dtype) ? this.unary(E.real) : this) as Tensor<RealOf<D>>;
+  }
+  /** The imaginary part; of a real tensor zeros. */
+  imag(): Tensor<RealOf<D>> {
+    return this.unary(E.imag) as Tensor<RealOf<D>>;
+  }
+  /** The complex conjugate; a real tensor is its own. */
+  conj(): Tensor<D> {
+    return isComplex(this.dtype) ? (this.unary(E.conj) as Tensor<D>) : this;
+  }
+  /** The angle of a complex number, from -π to π; of a real one 0, or π where it is negative. */
+  phase(): Tensor<RealOf<FloatOf<D>>> {
+    return this.unary(E.phase, true) as Tensor<RealOf<FloatOf<D>>>;
+  }
+
   // ------------------------------------------------------------------------------------------------ reductions
 
   sum(options: ReduceOptions = {}): Tensor<SumOf<D>> {
@@ -420,24 +449,27 @@ export class Tensor<D extends DType = DType> {
   }
 
   /** Mean of squared deviations; `correction: 1` divides by n - 1. */
-  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
+  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
     const x = this.asSummable();
     const deviation = x.sub(x.mean({ axis: options.axis, keepDims: true }));
-    return this.averaged(deviation.square(), "variance", options);
+    const size = isComplex(x.dtype) ? deviation.abs() : deviation;
+    return this.averaged(size.square(), "variance", options) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
-  /** The sum over the count, in the dtype of this tensor's floats. */
+  /** The sum over the count, in the dtype of this tensor's floats, or the real one of these when x is real. */
   private averaged(
     x: Tensor,
     operation: string,
     options: ReduceOptions & { readonly correction?: number },
   ): Tensor<FloatOf<D>> {
     const count = this.reducedCount(operation, options) - (options.correction ?? 0);
-    return x.sum(options).div(count).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    const { dtype } = this.asFloat();
+    const result = isComplex(x.dtype) ? dtype : realDType(dtype);
+    return x.sum(options).div(count).cast(result) as unknown as Tensor<FloatOf<D>>;
   }
 
-  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
-    return flatAtZero(this.variance(options), (x) => x.sqrt()) as unknown as Tensor<FloatOf<D>>;
+  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
+    return flatAtZero(this.variance(options), (x) => x.sqrt()) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
   /** log Σ exp, without overflow. */
@@ -556,7 +588,7 @@ export class Tensor<D extends DType = DType> {
   /** Surrounds the tensor with a value: [before, after] per axis; negative amounts cut off. */
   pad(
     amounts: readonly (readonly [number, number])[],
-    options: { readonly value?: number; readonly interior?: readonly number[] } = {},
+    options: { readonly value?: Scalar; readonly interior?: readonly number[] } = {},
   ): Tensor<D> {
     if (amounts.length !== this.rank) throw new ArgumentError(`pad: ${amounts.length} pairs for ${this.rank} axes.`);
     const low = amounts.map(([before]) => before);
@@ -620,7 +652,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   private rounded(primitive: ElementwisePrimitive): Tensor<D> {
-    return isFloat(this.dtype) ? (this.unary(primitive) as Tensor<D>) : this;
+    return isInteger(this.dtype) || this.dtype === "bool" ? this : (this.unary(primitive) as Tensor<D>);
   }
 
   /** What only floats can be; false for the others. */
@@ -642,11 +674,11 @@ export class Tensor<D extends DType = DType> {
   }
 
   private logical(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
-    const right = other instanceof Tensor ? other.cast("bool") : Boolean(other);
+    const right = other instanceof Tensor ? other.cast("bool") : castScalar(other, defaultDType(other), "bool");
     return this.cast("bool").binary(primitive, right) as Tensor<"bool">;
   }
 
-  /** As floats that can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
+  /** As floats, or complex numbers, that can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
   private asSummable(): Tensor {
     const floats = this.asFloat();
     return floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
@@ -654,8 +686,7 @@ export class Tensor<D extends DType = DType> {
 
   private asFloat(): Tensor {
     const { kind } = DTYPES[this.dtype];
-    if (kind === "complex") throw new DTypeError(`${this.dtype} is not supported here yet.`);
-    return kind === "float" ? this : this.cast("f32");
+    return kind === "float" || kind === "complex" ? this : this.cast("f32");
   }
 
   private axesOf(operation: string, options: ReduceOptions): number[] {

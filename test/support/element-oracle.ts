@@ -11,7 +11,8 @@ import { digamma, erf, erfc, erfInv, lgamma, trigamma } from "./special-function
 /** An element: bool is 0 or 1; i64 and u64 are bigints. */
 export type Value = number | bigint;
 
-export const entries: readonly ElementwiseEntry[] = Object.values(E);
+/** Those of real numbers. Complex numbers have tests of their own: test/tensor/complex.test.ts. */
+export const entries: readonly ElementwiseEntry[] = Object.values(E).filter((entry) => entry !== E.complex);
 
 const isWide = (dtype: DType): boolean => dtype === "i64" || dtype === "u64";
 
@@ -32,6 +33,9 @@ const whole: Readonly<Record<string, (a: bigint, b: bigint, bits: number) => big
   maximum: (a, b) => (a > b ? a : b),
   minimum: (a, b) => (a < b ? a : b),
   neg: (a) => -a,
+  real: (a) => a,
+  imag: () => 0n,
+  conj: (a) => a,
   abs: (a) => (a < 0n ? -a : a),
   sign: (a) => (a < 0n ? -1n : a > 0n ? 1n : 0n),
   square: (a) => a * a,

@@ -46,7 +46,7 @@ const cancelling = new Set(["logaddexp"]);
 const zeroSignFree = new Set(["maximum", "minimum"]);
 
 const dtypesOf = ({ kinds }: ElementwiseEntry): DType[] =>
-  DTYPE_NAMES.filter((dtype) => kinds.includes(DTYPES[dtype].kind));
+  DTYPE_NAMES.filter((dtype) => kinds.includes(DTYPES[dtype].kind) && DTYPES[dtype].kind !== "complex");
 
 const operandDTypes = (entry: ElementwiseEntry, dtype: DType): DType[] =>
   entry.name === "where" ? ["bool", dtype, dtype] : new Array(entry.arity).fill(dtype);

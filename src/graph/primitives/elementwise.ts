@@ -3,7 +3,7 @@
  * broadcasting and promotion are the tensor's business. `oracle` is the meaning in plain JavaScript, which the op sweep
  * compares with, over `domain`.
  */
-import { DTYPES, type DType, type DTypeKind } from "../../core/dtype.js";
+import { complexDType, DTYPES, type DType, type DTypeKind, isComplex, realDType } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import type { Comparison, ElementOps } from "../element-ops.js";
 import type { Node } from "../node.js";
@@ -26,6 +26,8 @@ interface Entry {
   readonly oracle?: (...args: number[]) => number | boolean;
   readonly domain?: readonly [number, number];
   readonly slopes?: readonly (Slope | null)[];
+  readonly jvp?: ElementwisePrimitive["jvp"];
+  readonly vjp?: ElementwisePrimitive["vjp"];
   lower<V>(k: ElementOps<V>, operands: readonly V[], params: Params, dtype: DType): V;
 }
 
@@ -46,7 +48,8 @@ function elementwise(name: string, arity: number, entry: Entry): ElementwiseEntr
       const dtypes = inputs.map(({ dtype }) => dtype);
       for (const dtype of dtypes) {
         if (!entry.kinds.includes(DTYPES[dtype].kind)) {
-          throw new DTypeError(`${name}: takes ${entry.kinds.join(", ")}, not ${dtype}; cast it first.`);
+          const remedy = isComplex(dtype) ? "take its real(), imag() or abs()" : "cast it";
+          throw new DTypeError(`${name}: takes ${entry.kinds.join(", ")}, not ${dtype}; ${remedy} first.`);
         }
       }
       return { shape: first.shape, dtype: entry.result?.(dtypes, params) ?? first.dtype };
@@ -59,6 +62,10 @@ const INTEGER: readonly DTypeKind[] = ["int", "uint"];
 const REAL: readonly DTypeKind[] = ["int", "uint", "float"];
 const ANY: readonly DTypeKind[] = ["bool", "int", "uint", "float"];
 const BITS: readonly DTypeKind[] = ["bool", "int", "uint"];
+/** With complex numbers, which the compiler takes apart into real ones (compiler/complex.ts); `lower` never sees them. */
+const INEXACT: readonly DTypeKind[] = ["float", "complex"];
+const NUMBER: readonly DTypeKind[] = [...REAL, "complex"];
+const EVERY: readonly DTypeKind[] = [...ANY, "complex"];
 const bool = (): DType => "bool";
 /** Steps: the derivative is zero wherever there is one. */
 const FLAT = [null, null] as const;
@@ -71,6 +78,20 @@ const chosenBy =
     return g.where(g[how](own, other), t, g.where(g.equal(own, other), g.mul(t, 0.5), 0));
   };
 
+/** Rules for complex operands where a small change does not just multiply: what it does forwards, and its transpose. */
+const notHolomorphic = (forward: Slope, backward: Slope): Pick<ElementwisePrimitive, "jvp" | "vjp"> => ({
+  jvp: (g, node, [t]) => t && forward(g, t, node),
+  vjp: (g, node, ct) => [backward(g, ct, node)],
+});
+
+/** conj(x) / |x|, and 0 at 0: of real numbers the sign. */
+function directionOf(g: GraphOps, node: Node): Node {
+  const [x] = node.inputs;
+  if (x.dtype === node.dtype) return g.sign(x);
+  const size = g.where(g.equal(node, 0), 1, node);
+  return g.div(g.conj(x), g.cast(size, x.dtype));
+}
+
 /** A function of the math library. */
 const math = (
   name: string,
@@ -78,10 +99,15 @@ const math = (
   domain: readonly [number, number],
   slope: Slope,
   cost = 20,
-) => elementwise(name, 1, { kinds: FLOAT, cost, oracle, domain, slopes: [slope], lower: (k, [x]) => k.math(name, x) });
+  kinds: readonly DTypeKind[] = FLOAT,
+) => elementwise(name, 1, { kinds, cost, oracle, domain, slopes: [slope], lower: (k, [x]) => k.math(name, x) });
 
-const comparison = (name: string, how: Comparison, oracle: (a: number, b: number) => boolean) =>
-  elementwise(name, 2, { kinds: ANY, result: bool, oracle, slopes: FLAT, lower: (k, [a, b]) => k.compare(how, a, b) });
+const comparison = (
+  name: string,
+  how: Comparison,
+  oracle: (a: number, b: number) => boolean,
+  kinds: readonly DTypeKind[] = ANY,
+) => elementwise(name, 2, { kinds, result: bool, oracle, slopes: FLAT, lower: (k, [a, b]) => k.compare(how, a, b) });
 
 const rounding = (name: string, how: "floor" | "ceil" | "trunc" | "even", oracle: (x: number) => number) =>
   elementwise(name, 1, { kinds: FLOAT, oracle, domain: [-9, 9], slopes: FLAT, lower: (k, [x]) => k.round(how, x) });
@@ -101,26 +127,26 @@ function roundHalfEven(x: number): number {
 // ------------------------------------------------------------------------------------------------ arithmetic
 
 export const add = elementwise("add", 2, {
-  kinds: REAL,
+  kinds: NUMBER,
   oracle: (a, b) => a + b,
   slopes: [(_, t) => t, (_, t) => t],
   lower: (k, [a, b]) => k.add(a, b),
 });
 export const sub = elementwise("sub", 2, {
-  kinds: REAL,
+  kinds: NUMBER,
   oracle: (a, b) => a - b,
   slopes: [(_, t) => t, (g, t) => g.neg(t)],
   lower: (k, [a, b]) => k.sub(a, b),
 });
 export const mul = elementwise("mul", 2, {
-  kinds: REAL,
+  kinds: NUMBER,
   oracle: (a, b) => a * b,
   slopes: [(g, t, { inputs: [, b] }) => g.mul(t, b), (g, t, { inputs: [a] }) => g.mul(t, a)],
   lower: (k, [a, b]) => k.mul(a, b),
 });
 /** Floats only: division of integers is `div` of their floats, or `floorDivide`. */
 export const div = elementwise("div", 2, {
-  kinds: FLOAT,
+  kinds: INEXACT,
   cost: 4,
   oracle: (a, b) => a / b,
   slopes: [(g, t, { inputs: [, b] }) => g.div(t, b), (g, t, node) => g.neg(g.mul(g.div(t, node.inputs[1]), node))],
@@ -155,15 +181,19 @@ export const minimum = elementwise("minimum", 2, {
   lower: (k, [a, b]) => k.min(a, b),
 });
 export const neg = elementwise("neg", 1, {
-  kinds: REAL,
+  kinds: NUMBER,
   oracle: (x) => -x,
   slopes: [(g, t) => g.neg(t)],
   lower: (k, [x]) => k.neg(x),
 });
 export const abs = elementwise("abs", 1, {
-  kinds: REAL,
+  kinds: NUMBER,
+  result: ([dtype]) => realDType(dtype),
   oracle: Math.abs,
-  slopes: [(g, t, { inputs: [x] }) => g.mul(t, g.sign(x))],
+  ...notHolomorphic(
+    (g, t, node) => g.real(g.mul(t, directionOf(g, node))),
+    (g, ct, node) => g.mul(g.cast(ct, node.inputs[0].dtype), directionOf(g, node)),
+  ),
   lower: (k, [x]) => k.abs(x),
 });
 /** Zero and NaN are their own sign. */
@@ -178,20 +208,20 @@ export const sign = elementwise("sign", 1, {
   },
 });
 export const square = elementwise("square", 1, {
-  kinds: REAL,
+  kinds: NUMBER,
   oracle: (x) => x * x,
   slopes: [(g, t, { inputs: [x] }) => g.mul(t, g.mul(x, 2))],
   lower: (k, [x]) => k.mul(x, x),
 });
 export const reciprocal = elementwise("reciprocal", 1, {
-  kinds: FLOAT,
+  kinds: INEXACT,
   cost: 4,
   oracle: (x) => 1 / x,
   slopes: [(g, t, node) => g.neg(g.mul(t, g.square(node)))],
   lower: (k, [x]) => k.div(oneLike(k, x), x),
 });
 export const sqrt = elementwise("sqrt", 1, {
-  kinds: FLOAT,
+  kinds: INEXACT,
   cost: 4,
   oracle: Math.sqrt,
   slopes: [(g, t, node) => g.div(t, g.mul(node, 2))],
@@ -214,7 +244,7 @@ export const round = rounding("round", "even", roundHalfEven);
 
 // ------------------------------------------------------------------------------------------------ functions
 
-export const exp = math("exp", Math.exp, [-20, 20], (g, t, node) => g.mul(t, node));
+export const exp = math("exp", Math.exp, [-20, 20], (g, t, node) => g.mul(t, node), 20, INEXACT);
 export const exp2 = math(
   "exp2",
   (x) => 2 ** x,
@@ -222,19 +252,26 @@ export const exp2 = math(
   (g, t, node) => g.mul(t, g.mul(node, Math.LN2)),
 );
 export const expm1 = math("expm1", Math.expm1, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.exp(x)));
-export const log = math("log", Math.log, [0, 100], (g, t, { inputs: [x] }) => g.div(t, x));
+export const log = math("log", Math.log, [0, 100], (g, t, { inputs: [x] }) => g.div(t, x), 20, INEXACT);
 export const log2 = math("log2", Math.log2, [0, 100], (g, t, { inputs: [x] }) => g.div(t, g.mul(x, Math.LN2)));
 export const log10 = math("log10", Math.log10, [0, 100], (g, t, { inputs: [x] }) => g.div(t, g.mul(x, Math.LN10)));
 export const log1p = math("log1p", Math.log1p, [-1, 100], (g, t, { inputs: [x] }) => g.div(t, g.add(x, 1)));
-export const sin = math("sin", Math.sin, [-100, 100], (g, t, { inputs: [x] }) => g.mul(t, g.cos(x)), 40);
-export const cos = math("cos", Math.cos, [-100, 100], (g, t, { inputs: [x] }) => g.neg(g.mul(t, g.sin(x))), 40);
-export const tan = math("tan", Math.tan, [-100, 100], (g, t, node) => g.mul(t, g.add(g.square(node), 1)), 50);
+export const sin = math("sin", Math.sin, [-100, 100], (g, t, { inputs: [x] }) => g.mul(t, g.cos(x)), 40, INEXACT);
+export const cos = math(
+  "cos",
+  Math.cos,
+  [-100, 100],
+  (g, t, { inputs: [x] }) => g.neg(g.mul(t, g.sin(x))),
+  40,
+  INEXACT,
+);
+export const tan = math("tan", Math.tan, [-100, 100], (g, t, node) => g.mul(t, g.add(g.square(node), 1)), 50, INEXACT);
 export const asin = math("asin", Math.asin, [-1, 1], (g, t, { inputs: [x] }) => g.div(t, cosOfAsin(g, x)));
 export const acos = math("acos", Math.acos, [-1, 1], (g, t, { inputs: [x] }) => g.neg(g.div(t, cosOfAsin(g, x))));
 export const atan = math("atan", Math.atan, [-20, 20], (g, t, { inputs: [x] }) => g.div(t, g.add(g.square(x), 1)));
-export const sinh = math("sinh", Math.sinh, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.cosh(x)));
-export const cosh = math("cosh", Math.cosh, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.sinh(x)));
-export const tanh = math("tanh", Math.tanh, [-20, 20], (g, t, node) => g.mul(t, g.sub(1, g.square(node))));
+export const sinh = math("sinh", Math.sinh, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.cosh(x)), 20, INEXACT);
+export const cosh = math("cosh", Math.cosh, [-20, 20], (g, t, { inputs: [x] }) => g.mul(t, g.sinh(x)), 20, INEXACT);
+export const tanh = math("tanh", Math.tanh, [-20, 20], (g, t, node) => g.mul(t, g.sub(1, g.square(node))), 20, INEXACT);
 export const asinh = math("asinh", Math.asinh, [-20, 20], (g, t, { inputs: [x] }) =>
   g.div(t, g.sqrt(g.add(g.square(x), 1))),
 );
@@ -277,7 +314,7 @@ export const lgamma = special("lgamma", [0, 100], 80, (g, t, { inputs: [x] }) =>
 export const digamma = special("digamma", [0, 100], 80, (g, t, { inputs: [x] }) => g.mul(t, g.trigamma(x)));
 export const trigamma = special("trigamma", [0, 100], 80);
 export const pow = elementwise("pow", 2, {
-  kinds: FLOAT,
+  kinds: INEXACT,
   cost: 60,
   oracle: powLikeC,
   domain: [-5, 5],
@@ -397,22 +434,22 @@ function countOnes<V>(k: ElementOps<V>, x: V): V {
   return k.cast(right(k.mul(bytes, repeated(0x01n)), width - 8), k.dtypeOf(x));
 }
 
-export const equal = comparison("equal", "eq", (a, b) => a === b);
-export const notEqual = comparison("notEqual", "ne", (a, b) => a !== b);
+export const equal = comparison("equal", "eq", (a, b) => a === b, EVERY);
+export const notEqual = comparison("notEqual", "ne", (a, b) => a !== b, EVERY);
 export const less = comparison("less", "lt", (a, b) => a < b);
 export const lessEqual = comparison("lessEqual", "le", (a, b) => a <= b);
 export const greater = comparison("greater", "gt", (a, b) => a > b);
 export const greaterEqual = comparison("greaterEqual", "ge", (a, b) => a >= b);
 
 export const isNan = elementwise("isNan", 1, {
-  kinds: FLOAT,
+  kinds: INEXACT,
   result: bool,
   oracle: Number.isNaN,
   slopes: FLAT,
   lower: (k, [x]) => k.compare("ne", x, x),
 });
 export const isInf = elementwise("isInf", 1, {
-  kinds: FLOAT,
+  kinds: INEXACT,
   result: bool,
   oracle: (x) => Math.abs(x) === Infinity,
   slopes: FLAT,
@@ -423,7 +460,7 @@ export const isInf = elementwise("isInf", 1, {
 
 /** condition ? a : b. The condition is bool; a and b share a dtype. */
 export const where = elementwise("where", 3, {
-  kinds: ANY,
+  kinds: EVERY,
   result: ([, a]) => a as DType,
   slopes: [
     null,
@@ -434,7 +471,7 @@ export const where = elementwise("where", 3, {
 });
 /** The same value in another dtype. Params: dtype. */
 export const cast = elementwise("cast", 1, {
-  kinds: ANY,
+  kinds: EVERY,
   result: (_, params) => params.dtype as DType,
   // Whoever applies the slope brings it to the dtype it needs.
   slopes: [(_, t) => t],
@@ -446,4 +483,60 @@ export const bitcast = elementwise("bitcast", 1, {
   result: (_, params) => params.dtype as DType,
   slopes: FLAT,
   lower: (k, [x], _, dtype) => k.bitcast(x, dtype),
+});
+
+// ------------------------------------------------------------------------------------------------ complex numbers
+
+/** A complex number of its parts, f32 or f64. */
+export const complex = elementwise("complex", 2, {
+  kinds: FLOAT,
+  result: ([dtype]) => complexDType(dtype),
+  jvp: (g, { inputs: [re, im] }, [tr, ti]) => g.complex(tr ?? g.zeros(re.shape, re), ti ?? g.zeros(im.shape, im)),
+  vjp: (g, _node, ct) => [g.real(ct), g.neg(g.imag(ct))],
+  lower: () => {
+    throw new Error("complex: the compiler takes complex numbers apart before it lowers");
+  },
+});
+export const real = elementwise("real", 1, {
+  kinds: NUMBER,
+  result: ([dtype]) => realDType(dtype),
+  ...notHolomorphic(
+    (g, t) => g.real(t),
+    (g, ct, { inputs: [x] }) => g.cast(ct, x.dtype),
+  ),
+  oracle: (x) => x,
+  lower: (_k, [x]) => x,
+});
+export const imag = elementwise("imag", 1, {
+  kinds: NUMBER,
+  result: ([dtype]) => realDType(dtype),
+  ...notHolomorphic(
+    (g, t) => g.imag(t),
+    (g, ct, { inputs: [x] }) =>
+      x.dtype === ct.dtype ? g.zeros(x.shape, x) : g.complex(g.zeros(ct.shape, ct), g.neg(ct)),
+  ),
+  oracle: () => 0,
+  lower: (k, [x]) => zeroLike(k, x),
+});
+export const conj = elementwise("conj", 1, {
+  kinds: NUMBER,
+  ...notHolomorphic(
+    (g, t) => g.conj(t),
+    (g, ct) => g.conj(ct),
+  ),
+  oracle: (x) => x,
+  lower: (_k, [x]) => x,
+});
+/** The angle of a complex number, from -π to π: of a real one 0, or π where it is negative. */
+export const phase = elementwise("phase", 1, {
+  kinds: INEXACT,
+  result: ([dtype]) => realDType(dtype),
+  ...notHolomorphic(
+    (g, t, { inputs: [x] }) => g.imag(g.div(t, x)),
+    (g, ct, { inputs: [x] }) =>
+      x.dtype === ct.dtype ? g.zeros(x.shape, x) : g.div(g.complex(g.zeros(ct.shape, ct), g.neg(ct)), x),
+  ),
+  cost: 40,
+  oracle: (x) => Math.atan2(0, x),
+  lower: (k, [x]) => k.math("atan2", zeroLike(k, x), x),
 });

@@ -1,5 +1,5 @@
 /** Reductions over a set of axes, which the result does not have. Params: axes. */
-import { DTYPES } from "../../core/dtype.js";
+import { DTYPES, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
@@ -23,6 +23,9 @@ const reduction = (op: ReduceOp, rules: Rules = {}): ReducePrimitive => ({
     const isLogical = op === "all" || op === "any";
     if (isLogical !== (DTYPES[dtype].kind === "bool")) {
       throw new DTypeError(`${op}: takes ${isLogical ? "bool" : "numbers"}, not ${dtype}; cast it first.`);
+    }
+    if (isComplex(dtype) && op !== "sum" && op !== "product") {
+      throw new DTypeError(`${op}: complex numbers have no order; take real(), imag() or abs() of ${dtype} first.`);
     }
     return { shape: shape.filter((_, axis) => !axes.includes(axis)), dtype };
   },

@@ -11,13 +11,16 @@ import type { RoutinePrimitive } from "../primitive.js";
 export type ScatterOp = "add" | "mul" | "min" | "max";
 
 const atomicDTypes = ["i32", "u32", "i64", "u64", "f32", "f64"];
+/** Sums of complex numbers are the sums of their parts; what else there is mixes the parts. */
+const addedDTypes = [...atomicDTypes, "c64", "c128"];
 
 export const scatter: RoutinePrimitive = {
   name: "scatter",
   kind: "routine",
-  infer: ([x, positions, updates]) => {
-    if (!atomicDTypes.includes(x.dtype) || updates.dtype !== x.dtype) {
-      throw new DTypeError(`scatter: ${updates.dtype} into ${x.dtype}; it takes ${atomicDTypes.join(", ")}.`);
+  infer: ([x, positions, updates], params) => {
+    const dtypes = params.op === "add" ? addedDTypes : atomicDTypes;
+    if (!dtypes.includes(x.dtype) || updates.dtype !== x.dtype) {
+      throw new DTypeError(`scatter, ${params.op}: ${updates.dtype} into ${x.dtype}; it takes ${dtypes.join(", ")}.`);
     }
     const [, inner] = x.shape;
     const [m] = positions.shape;

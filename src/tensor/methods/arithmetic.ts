@@ -1,10 +1,10 @@
 /** Divisions with remainder, comparisons within a tolerance, and other functions of two numbers. */
-import { type DType, isFloat, isInteger } from "../../core/dtype.js";
+import { type DType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode } from "../build.js";
 import { Tensor, where } from "../tensor.js";
-import { met, metFloats, scalarLike } from "./operands.js";
+import { met, metFloats, metNumbers, scalarLike } from "./operands.js";
 
 export interface ClosenessOptions {
   /** Allowed difference as a part of the other value; 1e-5. */
@@ -116,12 +116,13 @@ Tensor.prototype.quotient = function (other) {
 };
 
 Tensor.prototype.isFinite = function () {
-  if (!isFloat(this.dtype)) return this.equal(this);
+  if (!isFloat(this.dtype) && !isComplex(this.dtype)) return this.equal(this);
+  if (isComplex(this.dtype)) return this.real().isFinite().logicalAnd(this.imag().isFinite());
   return this.abs().less(Infinity);
 };
 
 Tensor.prototype.isClose = function (other, { rtol = 1e-5, atol = 1e-8, equalNaN = false } = {}) {
-  const [a, b] = metFloats("isClose", [this, other]);
+  const [a, b] = metNumbers("isClose", [this, other]);
   const isNear = a.sub(b).abs().lessEqual(b.abs().mul(rtol).add(atol)).logicalAnd(b.abs().less(Infinity));
   const isSame = a.equal(b).logicalOr(isNear);
   return equalNaN ? isSame.logicalOr(a.notEqual(a).logicalAnd(b.notEqual(b))) : isSame;

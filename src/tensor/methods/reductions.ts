@@ -1,5 +1,5 @@
 /** Reductions that are made of others: positions of extremes, counts, norms, covariance. */
-import { type DType, isFloat } from "../../core/dtype.js";
+import { type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis } from "../../core/shape.js";
 import { flatAtZero, type ReduceOptions, Tensor, where } from "../tensor.js";
@@ -69,7 +69,7 @@ Tensor.prototype.countNonzero = function (options = {}) {
 };
 
 Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
-  const x = asFloat("norm", this);
+  const x = isComplex(this.dtype) ? this : asFloat("norm", this);
   const size = x.abs();
   switch (order) {
     case Infinity:
@@ -77,11 +77,11 @@ Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
     case -Infinity:
       return size.min(options);
     case 0:
-      return x.cast("bool").sum(options).cast(x.dtype);
+      return x.cast("bool").sum(options).cast(realDType(x.dtype));
     case 1:
       return size.sum(options);
     case 2:
-      return flatAtZero(x.square().sum(options), (sum) => sum.sqrt());
+      return flatAtZero(size.square().sum(options), (sum) => sum.sqrt());
     default:
       return flatAtZero(size.pow(order).sum(options), (sum) => sum.pow(1 / order));
   }
