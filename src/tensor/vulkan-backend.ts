@@ -1,25 +1,44 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
 import type { Step } from "../compiler/program.js";
 import { gpuProfile } from "../compiler/schedule.js";
-import { emitSpirv, INLINE_BUFFERS, ROWS_PER_GROUP } from "../compiler/spirv/emit-kernel.js";
+import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
+import { mappingOf } from "../compiler/spirv/mapping.js";
 import { rowsPerThread } from "../compiler/spirv/quads.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
+import type { PhysicalDevice } from "../engines/vulkan/plan.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { Backend } from "./backend.js";
 
-export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
+/** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
+const SHUFFLE = 0x10;
+
+/** Lanes that can read from one another. */
+const shufflingSubgroup = ({ size, operations }: PhysicalDevice["subgroup"]): number =>
+  operations & SHUFFLE ? size : 0;
+
+interface VulkanCode {
+  readonly pipeline: Pipeline;
+  /** Workgroups to dispatch. */
+  readonly groups: number;
+}
+
+export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   constructor(
     id: string,
     readonly device: VulkanDevice,
   ) {
-    const controls = floatControlsOf(device.properties.floatControls);
+    const floatControls = floatControlsOf(device.properties.floatControls);
+    const subgroupSize = shufflingSubgroup(device.properties.subgroup);
     super(id, {
       profile: gpuProfile,
       settings: { isCorrectlyRounded: false },
-      emit: (kernel) => device.pipeline(emitSpirv(kernel, controls), { name: kernel.name }),
+      emit: (kernel) => ({
+        pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize }), { name: kernel.name }),
+        groups: Math.ceil(kernel.rows / rowsPerThread(kernel) / mappingOf(kernel, subgroupSize).rowsPerGroup),
+      }),
     });
   }
 
@@ -43,9 +62,8 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
     return this.device.profile(work);
   }
 
-  protected dispatch({ kernel, code }: Step<Pipeline>, memory: readonly DeviceBuffer[]): void {
+  protected dispatch({ kernel, code: { pipeline, groups } }: Step<VulkanCode>, memory: readonly DeviceBuffer[]): void {
     const { stream, plan } = this.device;
-    const groups = kernel.lanes > 1 ? kernel.rows : Math.ceil(kernel.rows / rowsPerThread(kernel) / ROWS_PER_GROUP);
     const rows = Math.ceil(groups / plan.limits.maxComputeWorkGroupCount[0]);
     const columns = Math.ceil(groups / rows);
     const allocations = memory.map((buffer) => buffer.contents(kernel.name));
@@ -56,12 +74,12 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
       addresses.forEach((address, i) => {
         stream.push.view.setBigUint64(8 * i, address, true);
       });
-      stream.dispatch(code, reads, writes, columns, rows, 1);
+      stream.dispatch(pipeline, reads, writes, columns, rows, 1);
     } else {
       const table = this.device.upload(BigUint64Array.from(addresses));
       const place = table.contents(kernel.name);
       stream.push.view.setBigUint64(0, place.block.address + BigInt(place.offset), true);
-      stream.dispatch(code, [...reads, place], writes, columns, rows, 1);
+      stream.dispatch(pipeline, [...reads, place], writes, columns, rows, 1);
       table.dispose();
     }
   }
