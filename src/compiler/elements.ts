@@ -144,6 +144,12 @@ export function scalarOps(k: KernelBuilder, settings: ElementSettings): ScalarOp
     shl: (a, distance) => k.binary("shl", a, distance),
     shr: (a, distance) => k.binary("shr", a, distance),
     select: (condition, a, b) => k.select(condition, a, b),
+    rarely: (condition, usual, compute) =>
+      k.when(
+        condition,
+        () => [compute()],
+        () => [usual],
+      )[0],
     bitcast: (to, x) => k.bitcast(to, x),
     highWord: (x) => k.word("highWord", x),
     lowWord: (x) => k.word("lowWord", x),

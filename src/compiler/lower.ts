@@ -10,6 +10,7 @@
 
 import {
   type Atom,
+  addConstant,
   add as addIndex,
   atomsOf,
   constantExpr,
@@ -17,6 +18,7 @@ import {
   IndexSpace,
   keyOf,
   ravel,
+  scale,
   unravel,
 } from "../core/index-expr.js";
 import type { ElementOps } from "../graph/element-ops.js";
@@ -26,6 +28,7 @@ import { constant, iota } from "../graph/primitives/leaf.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "./elements.js";
 import { type CombineOp, type Kernel, KernelBuilder, type Value } from "./ir.js";
 import { identityOf } from "./split.js";
+import { planWalk, type Tiling, type Walk } from "./walk.js";
 
 export interface GroupResult {
   readonly node: Node;
@@ -36,8 +39,10 @@ export interface GroupResult {
 export interface Group {
   /** They have as many rows, in the same order. */
   readonly results: readonly GroupResult[];
-  /** Lanes that share a row. */
-  readonly lanes: number;
+  /** How the lanes of a row share its work. */
+  readonly tiling: Tiling;
+  /** Neighbouring rows that a thread computes, where a row is one element of each result. */
+  readonly rowsPerThread: number;
   /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */
   readonly isLoaded: (node: Node) => boolean;
 }
@@ -50,46 +55,75 @@ export interface LoweredKernel {
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
-export function lowerGroup(group: Group, name: string, settings: ElementSettings): LoweredKernel {
-  const { results, lanes } = group;
-  const rowShapeOf = ({ node, rowAxes }: GroupResult) => rowAxes.map((axis) => node.shape[axis]);
-  const k = new KernelBuilder(name, sizeOf(rowShapeOf(results[0])), lanes);
-  const lowering = new Lowering(k, group, settings);
+/** Values in a kernel above which it is written without repeating its body: drivers would take long to compile it. */
+const MAX_SIZE = 2500;
 
-  const row = lowering.bind("row", k.rows, k.row);
-  const columnVariables = new Map<number, IndexExpr>();
-  const wanted = results.map((result): Wanted => {
-    const { node, rowAxes } = result;
-    const rowIndex = unravel(lowering.space, row, rowShapeOf(result));
-    const columnAxes = node.shape.map((_, axis) => axis).filter((axis) => !rowAxes.includes(axis));
-    const columnShape = columnAxes.map((axis) => node.shape[axis]);
-    const columns = columnAxes.length === 0 ? null : sizeOf(columnShape);
-    const column =
-      columns === null ? null : entryOf(columnVariables, columns, () => lowering.variable("column", columns));
-    const columnIndex = column ? unravel(lowering.space, column, columnShape) : [];
-    const index = node.shape.map((_, axis) => {
-      const at = rowAxes.indexOf(axis);
-      return at >= 0 ? rowIndex[at] : columnIndex[columnAxes.indexOf(axis)];
-    });
-    return { node, index, columns };
-  });
-  lowering.shareReductions(wanted, new Set([...columnVariables.values()].flatMap((column) => [...atomsOf(column)])));
-  for (const result of wanted) if (result.columns === null) lowering.store(result, true);
-  for (const [columns, column] of columnVariables) {
-    const body = () => {
-      for (const result of wanted) if (result.columns === columns) lowering.store(result, false);
-      return [];
-    };
-    lowering.loop(column, columns, [], body, true);
+export function lowerGroup(group: Group, name: string, settings: ElementSettings): LoweredKernel {
+  const lowered = lower(group, name, settings);
+  if (lowered.kernel.size <= MAX_SIZE) return lowered;
+  return lower({ ...group, rowsPerThread: 1, tiling: { ...group.tiling, unroll: 1, held: 0 } }, name, settings);
+}
+
+function lower(group: Group, name: string, settings: ElementSettings): LoweredKernel {
+  const { results, rowsPerThread, tiling } = group;
+  const rows = sizeOf(rowShapeOf(results[0])) / rowsPerThread;
+  const k = new KernelBuilder(name, rows, tiling.lanes);
+  const lowering = new Lowering(k, group, settings);
+  const thread = lowering.bind("row", rows, k.row);
+  const wanted = results.map((result) => wantedOf(lowering.space, result));
+  if (rowsPerThread > 1) {
+    const neighbours = Array.from({ length: rowsPerThread }, (_, i) => addConstant(scale(thread, rowsPerThread), i));
+    for (const result of wanted) {
+      const places = neighbours.map((row) => ({ index: result.at(row, constantExpr(0)), gate: null }));
+      lowering.store(result.node, places, false);
+    }
+  } else {
+    lowering.shareReductions(wanted, thread);
+    for (const result of wanted) {
+      const index = result.at(thread, constantExpr(0));
+      if (result.columns === null) lowering.store(result.node, [{ index, gate: null }], true);
+    }
+    for (const columns of new Set(wanted.map((result) => result.columns))) {
+      if (columns === null) continue;
+      lowering.overColumns(columns, (places) => {
+        for (const result of wanted) {
+          if (result.columns !== columns) continue;
+          const indexed = places.map(({ column, gate }) => ({ index: result.at(thread, column), gate }));
+          lowering.store(result.node, indexed, false);
+        }
+      });
+    }
   }
+  // A result without elements is never written, but has its place among the buffers.
+  for (const { node } of results) lowering.slotOf(node, true);
   return { kernel: k.finish(), buffers: lowering.buffers };
 }
 
 /** A result of the kernel: where its elements are in terms of the row and, if it has any, the column. */
 interface Wanted {
   readonly node: Node;
-  readonly index: readonly IndexExpr[];
   readonly columns: number | null;
+  at(row: IndexExpr, column: IndexExpr): readonly IndexExpr[];
+}
+
+const rowShapeOf = ({ node, rowAxes }: GroupResult): number[] => rowAxes.map((axis) => node.shape[axis]);
+
+function wantedOf(space: IndexSpace, result: GroupResult): Wanted {
+  const { node, rowAxes } = result;
+  const columnAxes = node.shape.map((_, axis) => axis).filter((axis) => !rowAxes.includes(axis));
+  const columnShape = columnAxes.map((axis) => node.shape[axis]);
+  return {
+    node,
+    columns: columnAxes.length === 0 ? null : sizeOf(columnShape),
+    at: (row, column) => {
+      const rowIndex = unravel(space, row, rowShapeOf(result));
+      const columnIndex = unravel(space, column, columnShape);
+      return node.shape.map((_, axis) => {
+        const at = rowAxes.indexOf(axis);
+        return at >= 0 ? rowIndex[at] : columnIndex[columnAxes.indexOf(axis)];
+      });
+    },
+  };
 }
 
 /** What combines two partial results. */
@@ -102,15 +136,25 @@ const combining: Record<ReduceOp, CombineOp> = {
   any: "or",
 };
 
-/** A reduction at one index, and the loop that computes it. */
-interface ReductionLoop {
+/** A reduction at one index. */
+interface Reduction {
   readonly node: Node;
   readonly op: ReduceOp;
   readonly key: string;
   readonly extent: number;
-  readonly variable: IndexExpr;
-  /** Index of the input, in terms of the reduction's own index and the loop's variable. */
-  readonly at: readonly IndexExpr[];
+  /** Index of the input that is reduced, for a position in the stretch. */
+  at(position: IndexExpr): readonly IndexExpr[];
+}
+
+/** Combines neighbours, then neighbours of those, and so on. */
+function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
+  let rest = values;
+  while (rest.length > 1) {
+    const next: T[] = [];
+    for (let i = 0; i < rest.length; i += 2) next.push(i + 1 < rest.length ? merge(rest[i], rest[i + 1]) : rest[i]);
+    rest = next;
+  }
+  return rest[0];
 }
 
 /** The index of a reading where elements of inputs stand for themselves: what can be said before anything is computed. */
@@ -140,8 +184,9 @@ class Lowering {
   private readonly known = new Map<Node, Map<string, Element>>();
   /** Elements in the order they were computed, so that those of a loop can be forgotten when it ends. */
   private readonly history: { readonly node: Node; readonly key: string; readonly element: Element }[] = [];
-  /** Variables of the loops over reductions that depend on the row alone, by extent. */
-  private readonly rowLoops = new Map<number, IndexExpr>();
+  private readonly lane: IndexExpr;
+  /** The ways over the row that all its lanes take together, by extent. */
+  private readonly walks = new Map<number, Walk>();
   private readonly computed = new Map<Value, IndexExpr>();
 
   constructor(
@@ -151,6 +196,7 @@ class Lowering {
   ) {
     this.ops = elementOps(k, settings);
     this.results = new Set(group.results.map(({ node }) => node));
+    this.lane = this.bind("lane", group.tiling.lanes, k.lane);
   }
 
   /** A loop variable whose value is known already. */
@@ -168,13 +214,18 @@ class Lowering {
     for (const { atom } of variable.terms) this.atoms.set(atom, value);
   }
 
-  /** Writes an element of a result; `isOnce`: one for the whole row. */
-  store({ node, index }: Wanted, isOnce: boolean): void {
-    const { value } = this.element(node, index);
-    this.k.store(this.slotOf(node, true), this.indexValue(ravel(index, node.shape)), value, isOnce);
+  /** Writes elements of a result, one after another, so that they can be written at once. `isOnce`: for the whole row. */
+  store(node: Node, places: readonly { index: readonly IndexExpr[]; gate: Value | null }[], isOnce: boolean): void {
+    const slot = this.slotOf(node, true);
+    const writes = places.map(({ index, gate }) => ({
+      at: this.indexValue(ravel(index, node.shape)),
+      value: this.element(node, index, gate).value,
+      gate,
+    }));
+    for (const { at, value, gate } of writes) this.k.store(slot, at, value, isOnce, gate);
   }
 
-  private slotOf(node: Node, isWritten: boolean): number {
+  slotOf(node: Node, isWritten: boolean): number {
     return entryOf(this.slots, node, () => {
       this.buffers.push(node);
       return this.k.buffer(node.dtype, isWritten);
@@ -182,23 +233,17 @@ class Lowering {
   }
 
   /** A loop over a variable. What was computed inside it is forgotten afterwards. */
-  loop(
+  private loop(
     variable: IndexExpr,
     extent: number,
     initial: readonly Value[],
     body: (accumulators: readonly Value[]) => readonly Value[],
-    isLaneLoop: boolean,
   ): Value[] {
     const mark = this.history.length;
-    const results = this.k.loop(
-      extent,
-      initial,
-      (i, accumulators) => {
-        this.assign(variable, i);
-        return body(accumulators);
-      },
-      { isLaneLoop },
-    );
+    const results = this.k.loop(extent, initial, (i, accumulators) => {
+      this.assign(variable, i);
+      return body(accumulators);
+    });
     const depth = this.k.depth;
     const kept = this.history.splice(mark).filter(({ node, key, element }) => {
       if (element.value.depth <= depth) return true;
@@ -207,6 +252,31 @@ class Lowering {
     });
     this.history.push(...kept);
     return results;
+  }
+
+  /** The way of all lanes together over a stretch of the row. */
+  private walkOver(extent: number): Walk {
+    return entryOf(this.walks, extent, () => planWalk(this.space, this.lane, extent, this.group.tiling));
+  }
+
+  /** Does something for every column. */
+  overColumns(columns: number, body: (places: readonly { column: IndexExpr; gate: Value | null }[]) => void): void {
+    const { rounds, round, inRound, after, bounded } = this.walkOver(columns);
+    const ungated = (indices: readonly IndexExpr[]) => indices.map((column) => ({ column, gate: null }));
+    if (rounds > 0) {
+      this.loop(round, rounds, [], () => {
+        body(ungated(inRound));
+        return [];
+      });
+    }
+    if (after.length > 0) body(ungated(after));
+    if (bounded.length > 0) {
+      body(bounded.map(({ index, first }) => ({ column: index, gate: this.isBelow(first, columns) })));
+    }
+  }
+
+  private isBelow(index: IndexExpr, limit: number): Value {
+    return this.k.compare("lt", this.indexValue(index), this.k.constant("i32", limit));
   }
 
   // ------------------------------------------------------------------------------------------------ elements
@@ -243,7 +313,7 @@ class Lowering {
       case "movement":
         return this.move(node, primitive.read(this.space, index, node), gate);
       case "reduce":
-        return this.reduce([this.reductionLoop(node, primitive.op, index)], gate, false)[0];
+        return this.reduceAlone(this.reductionAt(node, primitive.op, index), gate);
       case "routine":
         throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
       case "composite":
@@ -316,34 +386,57 @@ class Lowering {
     return a ? this.k.binary("and", a, b) : b;
   }
 
-  /** Reductions of one extent, in one loop. */
-  private reduce(loops: readonly ReductionLoop[], gate: Value | null, isLaneLoop: boolean): Element[] {
-    const { k } = this;
-    const [{ variable, extent }] = loops;
-    const initial = loops.map(({ node, op }) => k.constant(computeType(node.dtype), identityOf(op, node.dtype)));
-    const step = (accumulators: readonly Value[]) =>
-      loops.map(({ node, op, at }, i) => {
-        const { value } = this.element(node.inputs[0], at, gate);
-        return k.binary(combining[op], accumulators[i], value);
-      });
-    const totals = this.loop(variable, extent, initial, step, isLaneLoop);
-    return loops.map(({ node, op }, i) => {
-      const total = isLaneLoop ? k.combineLanes(combining[op], totals[i]) : totals[i];
-      return { dtype: node.dtype, value: wrap(k, node.dtype, total) };
-    });
-  }
-
-  private reductionLoop(node: Node, op: ReduceOp, index: readonly IndexExpr[], isOfRow = false): ReductionLoop {
+  private reductionAt(node: Node, op: ReduceOp, index: readonly IndexExpr[]): Reduction {
     const axes = node.params.axes as readonly number[];
     const { shape } = node.inputs[0];
     const extents = axes.map((axis) => shape[axis]);
-    const extent = sizeOf(extents);
-    const make = () => this.variable("k", extent);
-    const variable = isOfRow ? entryOf(this.rowLoops, extent, make) : make();
-    const reduced = unravel(this.space, variable, extents);
-    let kept = 0;
-    const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-    return { node, op, key: indexKey(index), extent, variable, at };
+    return {
+      node,
+      op,
+      key: indexKey(index),
+      extent: sizeOf(extents),
+      at: (position) => {
+        const reduced = unravel(this.space, position, extents);
+        let kept = 0;
+        return shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
+      },
+    };
+  }
+
+  /** A reduction that every lane needs at another index, and does by itself. */
+  private reduceAlone(reduction: Reduction, gate: Value | null): Element {
+    const tiling = { lanes: 1, width: 1, unroll: 1, held: 0 };
+    const walk = planWalk(this.space, constantExpr(0), reduction.extent, tiling);
+    const [value] = this.reduce([reduction], walk, gate);
+    return { dtype: reduction.node.dtype, value: wrap(this.k, reduction.node.dtype, value) };
+  }
+
+  /** What a lane finds in its share of reductions of one extent. */
+  private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
+    const { k } = this;
+    const identities = reductions.map(({ node, op }) =>
+      k.constant(computeType(node.dtype), identityOf(op, node.dtype)),
+    );
+    const found = (totals: readonly Value[], positions: readonly IndexExpr[], bound: Value | null = null) =>
+      reductions.map(({ node, op, at }, i) => {
+        const values = positions.map((position) => {
+          const { value } = this.element(node.inputs[0], at(position), bound ? this.both(gate, bound) : gate);
+          return bound ? k.select(bound, value, identities[i]) : value;
+        });
+        const merge = (a: Value, b: Value) => k.binary(combining[op], a, b);
+        const sum = inPairs(values, merge);
+        return totals[i] === identities[i] ? sum : merge(totals[i], sum);
+      });
+    const { extent, rounds, round, inRound, after, bounded } = walk;
+    let totals: readonly Value[] = identities;
+    if (rounds > 0) totals = this.loop(round, rounds, totals, (accumulators) => found(accumulators, inRound));
+    if (after.length > 0) totals = found(totals, after);
+    if (bounded.length > 0) {
+      const [{ first }] = bounded;
+      const positions = bounded.map(({ index }) => index);
+      totals = found(totals, positions, this.isBelow(first, extent));
+    }
+    return totals;
   }
 
   // ------------------------------------------------------------------------------------------------ rows
@@ -353,8 +446,8 @@ class Lowering {
    * before a loop over columns begins: in turns, such that each needs only those of earlier turns, with one loop per turn
    * and extent.
    */
-  shareReductions(results: readonly Wanted[], columns: ReadonlySet<Atom>): void {
-    const turns: Map<number, ReductionLoop[]>[] = [];
+  shareReductions(results: readonly Wanted[], row: IndexExpr): void {
+    const turns: Map<number, Reduction[]>[] = [];
     const seen = new Map<Node, Map<string, number>>();
     /** The turn after which an element can be computed. */
     const visit = (node: Node, at: readonly IndexExpr[], inner: ReadonlySet<Atom>): number => {
@@ -376,23 +469,31 @@ class Lowering {
         }
       } else if (primitive.kind === "reduce") {
         const isOfRow = at.every((expression) => [...atomsOf(expression)].every((atom) => !inner.has(atom)));
-        const loop = this.reductionLoop(node, primitive.op, at, isOfRow);
-        need(node.inputs[0], loop.at, new Set([...inner, ...atomsOf(loop.variable)]));
+        const reduction = this.reductionAt(node, primitive.op, at);
+        const position = this.variable("position", reduction.extent);
+        need(node.inputs[0], reduction.at(position), new Set([...inner, ...atomsOf(position)]));
         if (isOfRow) {
           turns[turn] ??= new Map();
-          entryOf(turns[turn], loop.extent, () => []).push(loop);
+          entryOf(turns[turn], reduction.extent, () => []).push(reduction);
           turn++;
         }
       }
       byIndex.set(key, turn);
       return turn;
     };
-    for (const { node, index } of results) visit(node, index, columns);
+    for (const { node, columns, at } of results) {
+      const column = this.variable("column", columns ?? 1);
+      visit(node, at(row, column), atomsOf(column));
+    }
     for (const turn of turns) {
-      for (const loops of turn.values()) {
-        const elements = this.reduce(loops, null, true);
-        loops.forEach(({ node, key }, i) => {
-          this.remember(node, key, elements[i]);
+      for (const [extent, reductions] of turn) {
+        const totals = this.reduce(reductions, this.walkOver(extent), null);
+        reductions.forEach(({ node, op, key }, i) => {
+          const { dtype } = node;
+          this.remember(node, key, {
+            dtype,
+            value: wrap(this.k, dtype, this.k.combineLanes(combining[op], totals[i])),
+          });
         });
       }
     }

@@ -12,11 +12,17 @@ import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { type Group, symbolicIndex } from "./lower.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
+import type { Tiling } from "./walk.js";
 
 /** What is good on a target. */
 export interface TargetProfile {
   /** Lanes that may share a row; 1 on the CPU. */
   readonly maxLanes: number;
+  /** Neighbours that are moved at once, and steps of the lanes of a row that are under way together. */
+  readonly width: number;
+  readonly unroll: number;
+  /** Elements a thread may hold at once. */
+  readonly held: number;
   /** Rows below which a reduction is not worth fusing into the kernel that uses it. */
   readonly minRows: number;
   /** Nodes in one kernel, at most. */
@@ -29,6 +35,9 @@ export interface TargetProfile {
 
 export const gpuProfile: TargetProfile = {
   maxLanes: 256,
+  width: 4,
+  unroll: 4,
+  held: 16,
   minRows: 64,
   maxNodes: 400,
   // As many addresses as fit the push block.
@@ -37,6 +46,9 @@ export const gpuProfile: TargetProfile = {
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
+  width: 1,
+  unroll: 1,
+  held: 4,
   minRows: 4,
   maxNodes: 400,
   maxBuffers: 32,
@@ -53,6 +65,11 @@ const MAX_PLACES = { compute: 8, movement: 64 } as const;
 const LOAD_COST = 24;
 /** And what a reduction costs that another kernel would compute again. */
 const REDUCTION_COST = 1000;
+
+/** Rows that are shared out several to a thread. */
+const MANY_ROWS = 1 << 16;
+/** Threads that keep a device busy. */
+const BUSY_THREADS = 1 << 17;
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
@@ -90,7 +107,7 @@ export function schedule(roots: readonly Node[], profile: TargetProfile): Task[]
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
   };
   for (const node of sharedAndCostly(join(grow(stored, profile)))) stored.add(node);
-  return join(grow(stored, profile)).map((family) => taskOf(family, stored));
+  return join(grow(stored, profile)).map((family) => taskOf(family, stored, profile));
 }
 
 interface Grown {
@@ -115,16 +132,21 @@ function asMember({ node, group, survey }: Grown): Member {
   };
 }
 
-function taskOf({ members }: Family, stored: ReadonlySet<Node>): Task {
+function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetProfile): Task {
   const [first] = members;
   if (first.kind === "routine") return first;
-  const groups = members.flatMap((member) => (member.kind === "group" ? member.sibling.group : []));
-  const results = groups.flatMap((group) => group.results);
+  const siblings = members.flatMap((member) => (member.kind === "group" ? member.sibling : []));
+  const groups = siblings.map(({ group }) => group);
+  const { tiling } = groups.reduce((most, next) => (next.tiling.lanes > most.tiling.lanes ? next : most));
+  const rows = sizeOf(first.sibling.group.results[0].node.shape);
+  const isPlain = siblings.every((sibling) => sibling.isPlain);
+  const canShare = isPlain && rows >= MANY_ROWS && rows % profile.width === 0;
   return {
     kind: "group",
     group: {
-      results,
-      lanes: Math.max(...groups.map(({ lanes }) => lanes)),
+      results: groups.flatMap((group) => group.results),
+      tiling,
+      rowsPerThread: canShare ? profile.width : 1,
       isLoaded: (node) => stored.has(node),
     },
   };
@@ -158,7 +180,8 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) store(node);
     survey = surveyFrom(result, isLoaded, Number.POSITIVE_INFINITY);
     const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
-    groups.set(result, { results: [{ node: result, rowAxes }], lanes, isLoaded });
+    const tiling = tilingFor(lanes, profile);
+    groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded });
   }
   // A node stored late may have been lowered into a group formed early: look at every group again with all known.
   return new Map(
@@ -373,6 +396,13 @@ function chooseLanes(
   const longest = Math.max(0, ...reductions.filter(({ isInnermost }) => isInnermost).map(({ extent }) => extent));
   if (profile.maxLanes === 1 || longest < 32 || rows * 4 > 65536 * longest) return 1;
   let lanes = 32;
-  while (lanes < profile.maxLanes && lanes * 4 <= longest) lanes *= 2;
+  // As many elements per lane as it can hold, fewer where there are not enough rows to keep the device busy.
+  while (lanes < profile.maxLanes && lanes * profile.held <= longest / 2) lanes *= 2;
+  while (lanes < profile.maxLanes && lanes * 2 * profile.width <= longest && rows * lanes < BUSY_THREADS) lanes *= 2;
   return lanes;
+}
+
+/** A thread by itself takes one element at a time: its neighbours take those beside it. */
+function tilingFor(lanes: number, { width, unroll, held }: TargetProfile): Tiling {
+  return { lanes, width: lanes > 1 ? width : 1, unroll, held };
 }

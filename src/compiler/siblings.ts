@@ -93,7 +93,7 @@ class GrowingFamily implements Family {
     for (const [node, indices] of sibling.loads) {
       this.loads.set(node, new Set([...(this.loads.get(node) ?? []), ...indices]));
     }
-    this.lanes = Math.max(this.lanes, sibling.group.lanes);
+    this.lanes = Math.max(this.lanes, sibling.group.tiling.lanes);
     this.isPlain &&= sibling.isPlain;
   }
 
@@ -144,7 +144,7 @@ function isGood(
 ): boolean {
   const { group, nodes, loads } = sibling;
   const read = [...loads.keys()].filter((node) => family.made.has(node));
-  const canShareLanes = family.lanes === group.lanes || (read.length > 0 && (family.isPlain || sibling.isPlain));
+  const canShareLanes = family.lanes === group.tiling.lanes || (read.length > 0 && (family.isPlain || sibling.isPlain));
   if (!canShareLanes) return false;
   if (family.nodes.size + nodes.size > limits.maxNodes) return false;
   const buffers = new Set([...family.loads.keys(), ...loads.keys(), ...family.made.keys()]).size + group.results.length;

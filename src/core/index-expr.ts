@@ -71,6 +71,8 @@ export class IndexSpace {
     if (low === Math.floor(rest.max / by)) return add(whole, constantExpr(low));
     const inner = nestedQuotient(rest, by);
     if (inner) return add(whole, this.quotient(inner.of, inner.by));
+    const reduced = withoutCommonFactor(rest, by);
+    if (reduced) return add(whole, this.quotient(reduced.of, by / reduced.factor));
     return add(whole, atomExpr(this.quotientAtom("quotient", rest, by)));
   }
 
@@ -80,6 +82,11 @@ export class IndexSpace {
     const { rest } = split(x, by);
     const low = Math.floor(rest.min / by);
     if (low === Math.floor(rest.max / by)) return add(rest, constantExpr(-low * by));
+    const reduced = withoutCommonFactor(rest, by);
+    if (reduced) {
+      const { of, factor, over } = reduced;
+      return addConstant(scale(this.remainder(of, by / factor), factor), over);
+    }
     return atomExpr(this.quotientAtom("remainder", rest, by));
   }
 
@@ -194,6 +201,22 @@ function split(x: IndexExpr, by: number): { whole: IndexExpr; rest: IndexExpr } 
   }
   const constant = Math.floor(x.constant / by);
   return { whole: fromTerms(whole, constant), rest: fromTerms(rest, x.constant - constant * by) };
+}
+
+/**
+ * x = factor·of + over with 0 ≤ over < factor, where the factor divides all of x but its constant, and divides `by`, too:
+ * then x / by is of / (by / factor), and x mod by is factor·(of mod (by / factor)) + over. So neighbours stay neighbours.
+ */
+function withoutCommonFactor(x: IndexExpr, by: number): { of: IndexExpr; factor: number; over: number } | null {
+  const factor = x.terms.reduce((common, term) => greatestCommonDivisor(common, term.factor), by);
+  if (factor === 1) return null;
+  const over = x.constant - factor * Math.floor(x.constant / factor);
+  const terms = x.terms.map((term) => ({ atom: term.atom, factor: term.factor / factor }));
+  return { of: fromTerms(terms, (x.constant - over) / factor), factor, over };
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? Math.abs(a) : greatestCommonDivisor(b, a % b);
 }
 
 /** (x / a) / b is x / (a·b). */

@@ -97,3 +97,14 @@ test("simplified expressions keep the value and the range of what they came from
     }
   }
 });
+
+test("neighbours stay neighbours when an axis is split or wrapped around", () => {
+  const space = new IndexSpace();
+  const i = space.variable("i", 100);
+  for (const over of [0, 1, 2, 3]) {
+    const index = add(scale(i, 4), constantExpr(over));
+    assert.equal(text(space.quotient(index, 12)), "(i / 3)");
+    assert.equal(text(space.remainder(index, 12)), over === 0 ? "4*(i % 3)" : `4*(i % 3) + ${over}`);
+    assert.equal(text(ravel(unravel(space, index, [34, 12]), [34, 12])), text(index));
+  }
+});

@@ -7,11 +7,24 @@
  * remainder of that then tells which neighbour is nearest. A quotient or root is never halfway between two floats of
  * its own precision, so no ties arise, except when a quotient is rounded again into a denormal (see `divide`).
  *
+ * For f32 there is a shorter way. A quotient of 12 bits leaves a remainder that two products give exactly, and with it
+ * the quotient is right to a few hundredths of an ulp. Which neighbour is nearest, the exact remainder tells: of 24-bit
+ * integers, whose product need only be known modulo 2^32, since the remainder is small.
+ *
  * `divide` and `squareRoot` take any operands. `divideNormal` is half the work, for library code that knows its
- * operands.
+ * operands, and `reciprocalOfUnit` less still.
  */
 import type { Pair } from "./error-free.js";
-import { constants, formats, isSignSet, powerOfTwo, scaleByPowerOfTwo, signWord, withSignWord } from "./float-parts.js";
+import {
+  constants,
+  formats,
+  isSignSet,
+  leadingPart,
+  powerOfTwo,
+  scaleByPowerOfTwo,
+  signWord,
+  withSignWord,
+} from "./float-parts.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
 /** x as an exact sum of two parts of at most half the precision: by masking for f32, Veltkamp's splitting for f64. */
@@ -66,19 +79,84 @@ function refineQuotient<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): { quot
   return { quotient: add(close, step), remainder: sub(remainder, mul(step, b)) };
 }
 
+/** A step to the neighbour, as a difference of bits, for a quotient that leaves a remainder of more than half a divisor. */
+function stepToNearest<V>(k: ScalarOps<V>, remainder: V, divisor: V): V {
+  const i = (value: number) => k.constant("i32", value);
+  const twice = k.add(remainder, remainder);
+  const isTooLarge = k.lt(twice, k.sub(i(0), divisor));
+  return k.select(k.gt(twice, divisor), i(1), k.select(isTooLarge, i(-1), i(0)));
+}
+
+/** a / b in f32, all but rounded to nearest, for b from 1 to 2, a quotient from 1/2 to 2, and an estimate of 1 / b. */
+function closeQuotient<V>(k: ScalarOps<V>, a: V, b: V, reciprocal: V): V {
+  const { add, sub, mul } = k;
+  const leading = leadingPart(k, mul(a, reciprocal), "f32");
+  const [b1, b2] = splitInHalf(k, b, "f32");
+  const remainder = sub(sub(a, mul(leading, b1)), mul(leading, b2));
+  return add(leading, mul(remainder, reciprocal));
+}
+
+/** 1 / b, correctly rounded, for b from 1 to 2. */
+export function reciprocalOfUnit<V>(k: ScalarOps<V>, b: V, type: FloatType): V {
+  const one = k.constant(type, 1);
+  if (type === "f64" || k.isCorrectlyRounded("div", type)) return divideNormal(k, one, b, type);
+  const bits = k.bitcast("i32", closeQuotient(k, one, b, k.div(one, b)));
+  // As multiples of 2^-23 and 2^-24. Their product is 2^47 less the remainder, which is all there is modulo 2^32.
+  const divisor = k.sub(k.bitcast("i32", b), k.constant("i32", 0x3f000000));
+  const quotient = k.sub(bits, k.constant("i32", 0x3e800000));
+  const remainder = k.sub(k.constant("i32", 0), k.mul(divisor, quotient));
+  return k.bitcast("f32", k.add(bits, stepToNearest(k, remainder, divisor)));
+}
+
+/** The bits of a / b in f32, correctly rounded, where a, b and the quotient are normal numbers; b is not zero. */
+function quotientBits<V>(k: ScalarOps<V>, a: V, b: V): V {
+  const { add, sub, and, or } = k;
+  const i = (value: number) => k.constant("i32", value);
+  const [x, y] = [k.bitcast("i32", a), k.bitcast("i32", b)];
+  const [fraction, hidden, exponent] = [i(0x007fffff), i(0x00800000), i(0x7f800000)];
+  const dividend = or(and(x, fraction), hidden);
+  const divisor = or(and(y, fraction), hidden);
+  const isLess = k.lt(dividend, divisor);
+  const double = k.select(isLess, hidden, i(0));
+  // Both as numbers from 1 to 2, but for a dividend that is doubled, so that the quotient is from 1 to 2 as well.
+  const unit = k.bitcast("f32", or(divisor, i(0x3f000000)));
+  const scaled = k.bitcast("f32", add(or(dividend, i(0x3f000000)), double));
+  const bits = k.bitcast("i32", closeQuotient(k, scaled, unit, k.div(k.constant("f32", 1), unit)));
+  const whole = k.select(isLess, add(dividend, dividend), dividend);
+  const product = k.mul(sub(bits, i(0x3f000000)), divisor);
+  const remainder = sub(k.shl(whole, k.constant("u32", 23)), product);
+  const rounded = add(bits, stepToNearest(k, remainder, divisor));
+  const scale = sub(sub(and(x, exponent), and(y, exponent)), double);
+  return or(add(rounded, scale), and(k.xor(x, y), i(-0x80000000)));
+}
+
+/** Whether `quotientBits` holds: a, b and a / b are normal numbers, not at the very ends of the range. */
+function hasPlainQuotient<V>(k: ScalarOps<V>, a: V, b: V): V {
+  const u = (value: number) => k.constant("u32", value);
+  const [x, y] = [k.bitcast("u32", a), k.bitcast("u32", b)];
+  const isNormal = (bits: V) => k.lt(k.sub(k.and(bits, u(0x7fffffff)), u(0x00800000)), u(0x7f000000));
+  const difference = k.sub(k.and(x, u(0x7f800000)), k.and(y, u(0x7f800000)));
+  const isInside = k.lt(k.add(difference, u(125 * 2 ** 23)), u(251 * 2 ** 23));
+  return k.and(k.and(isNormal(x), isNormal(y)), isInside);
+}
+
 /**
  * a / b for callers that know both to be far from the ends of the range. Elsewhere the result is exact if b is 1, and
  * otherwise only close, which is enough where it is too small, or too large, to show.
  */
 export function divideNormal<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   if (k.isCorrectlyRounded("div", type)) return k.div(a, b);
-  const { select, lt, gt } = k;
+  const { select, lt } = k;
   const c = constants(k, type);
   const [smallest, largest] = type === "f32" ? [2 ** -70, 2 ** 70] : [2 ** -700, 2 ** 700];
   const divisor = k.abs(b);
-  const { quotient } = refineQuotient(k, select(lt(b, c(0)), k.neg(a), a), divisor, type);
-  const isOutside = k.or(lt(k.abs(a), c(smallest)), gt(divisor, c(largest)));
-  return select(isOutside, select(k.eq(b, c(1)), a, k.div(a, b)), quotient);
+  const quotient =
+    type === "f32"
+      ? k.bitcast("f32", quotientBits(k, a, b))
+      : refineQuotient(k, select(lt(b, c(0)), k.neg(a), a), divisor, type).quotient;
+  // NaN is not inside.
+  const isInside = k.and(k.ge(k.abs(a), c(smallest)), k.le(divisor, c(largest)));
+  return select(isInside, quotient, select(k.eq(b, c(1)), a, k.div(a, b)));
 }
 
 /** |x| as 2^exponent * significand with the significand in [1, 2); x may be denormal but not zero, infinite or NaN. */
@@ -98,6 +176,12 @@ function normalize<V>(k: ScalarOps<V>, x: V, type: FloatType): { exponent: V; si
 
 export function divide<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   if (k.isCorrectlyRounded("div", type)) return k.div(a, b);
+  if (type === "f64") return divideAny(k, a, b, type);
+  const plain = k.bitcast("f32", quotientBits(k, a, b));
+  return k.rarely(k.not(hasPlainQuotient(k, a, b)), plain, () => divideAny(k, a, b, type));
+}
+
+function divideAny<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   const { add, mul, eq, lt, gt, select, and } = k;
   const c = constants(k, type);
   const i = (value: number) => k.constant("i32", value);
@@ -136,6 +220,36 @@ export function divide<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
 
 export function squareRoot<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   if (k.isCorrectlyRounded("sqrt", type)) return k.sqrt(x);
+  if (type === "f64") return squareRootOfAny(k, x, type);
+  const u = (value: number) => k.constant("u32", value);
+  const isPlain = k.lt(k.sub(k.bitcast("u32", x), u(0x00800000)), u(0x7f000000));
+  return k.rarely(k.not(isPlain), squareRootOfNormal(k, x), () => squareRootOfAny(k, x, type));
+}
+
+/** The root of a positive, normal f32, as `quotientBits` does it. */
+function squareRootOfNormal<V>(k: ScalarOps<V>, x: V): V {
+  const { add, sub, mul, or, select } = k;
+  const i = (value: number) => k.constant("i32", value);
+  const bits = k.bitcast("i32", x);
+  // x = 2^(2 half) m with m in [1, 4), of which `whole` are the multiples of 2^-23.
+  const exponent = k.shr(sub(bits, i(0x3f800000)), k.constant("u32", 23));
+  const isOdd = k.ne(k.and(exponent, i(1)), i(0));
+  const fraction = or(k.and(bits, i(0x007fffff)), i(0x00800000));
+  const whole = select(isOdd, add(fraction, fraction), fraction);
+  const m = k.bitcast("f32", add(or(fraction, i(0x3f000000)), select(isOdd, i(0x00800000), i(0))));
+  const guess = k.sqrt(m);
+  const leading = leadingPart(k, guess, "f32");
+  const rest = mul(sub(m, mul(leading, leading)), k.div(k.constant("f32", 1), add(leading, guess)));
+  const close = k.bitcast("i32", add(leading, rest));
+  const root = sub(close, i(0x3f000000));
+  // The root is nearer to the next float when m exceeds root² + root, in units of the last place of root².
+  const remainder = sub(k.shl(whole, k.constant("u32", 23)), mul(root, root));
+  const step = select(k.gt(remainder, root), i(1), select(k.le(remainder, sub(i(0), root)), i(-1), i(0)));
+  const half = k.shr(exponent, k.constant("u32", 1));
+  return k.bitcast("f32", add(add(close, step), k.shl(half, k.constant("u32", 23))));
+}
+
+function squareRootOfAny<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { add, mul, lt, gt, le, select } = k;
   const c = constants(k, type);
   const { precision } = formats[type];

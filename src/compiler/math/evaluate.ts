@@ -111,6 +111,13 @@ export function makeEvaluator(options: EvaluatorOptions = {}): ScalarOps<Scalar>
     };
   const disturb = options.rootAndQuotientError ?? ((x: number) => x);
 
+  const select = (condition: Scalar, whenTrue: Scalar, whenFalse: Scalar): Scalar => {
+    if (condition.type !== "bool" || whenTrue.type !== whenFalse.type) {
+      return mismatch("select", condition, whenTrue, whenFalse);
+    }
+    return condition.value ? whenTrue : whenFalse;
+  };
+
   return {
     typeOf: (v) => v.type,
     constant: (type, value) => {
@@ -158,12 +165,8 @@ export function makeEvaluator(options: EvaluatorOptions = {}): ScalarOps<Scalar>
     },
     shl: shift("shl", (a, n) => a << n),
     shr: shift("shr", (a, n, type) => (type === "i32" ? a >> n : a >>> n)),
-    select: (condition, whenTrue, whenFalse) => {
-      if (condition.type !== "bool" || whenTrue.type !== whenFalse.type) {
-        return mismatch("select", condition, whenTrue, whenFalse);
-      }
-      return condition.value ? whenTrue : whenFalse;
-    },
+    select,
+    rarely: (condition, usual, compute) => select(condition, compute(), usual),
     bitcast: (to, v) => {
       if (v.type === "f64" || v.type === "bool") return mismatch(`bitcast to ${to}`, v);
       const bits = v.type === "f32" ? bitsOfF32(v.value) : v.value >>> 0;

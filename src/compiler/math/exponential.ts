@@ -9,7 +9,7 @@
  * The argument is first clamped to just beyond where the result overflows or vanishes: infinities then need no case of
  * their own, and NaN passes through the arithmetic.
  */
-import { constants, powerOfTwo, scaleByPowerOfTwo } from "./float-parts.js";
+import { constants, formats, powerOfTwo, scaleByPowerOfTwo } from "./float-parts.js";
 import { polynomial } from "./polynomial.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
@@ -47,12 +47,24 @@ function clamp<V>(k: ScalarOps<V>, x: V, low: V, high: V): V {
   return k.select(k.lt(x, low), low, below);
 }
 
-/** x as n ln 2 + (high - low): n integral, `high` exact. */
-function reduceByLn2<V>(k: ScalarOps<V>, x: V, type: FloatType): { n: V; high: V; low: V } {
+/** x as n ln 2 + (high - low): n integral, also as an i32, and `high` exact. */
+function reduceByLn2<V>(k: ScalarOps<V>, x: V, type: FloatType): { n: V; exponent: V; high: V; low: V } {
   const c = constants(k, type);
-  const n = k.roundEven(k.mul(x, c(Math.LOG2E)));
+  const { n, exponent } = nearestInteger(k, k.mul(x, c(Math.LOG2E)), type);
   const high = k.sub(x, k.mul(n, c(ln2[type].high)));
-  return { n, high, low: k.mul(n, c(ln2[type].low)) };
+  return { n, exponent, high, low: k.mul(n, c(ln2[type].low)) };
+}
+
+/**
+ * The integer nearest to x, below 2^22 in size, as a float and as an i32. Next to 1.5 · 2^23 (2^52) floats are integers,
+ * and their last bits are those of the integer: an addition does what rounding and converting would, at less cost.
+ */
+function nearestInteger<V>(k: ScalarOps<V>, x: V, type: FloatType): { n: V; exponent: V } {
+  const magic = k.constant(type, 1.5 * 2 ** (formats[type].precision - 1));
+  const shifted = k.add(x, magic);
+  const n = k.sub(shifted, magic);
+  if (type === "f64") return { n, exponent: k.bitcast("i32", k.lowWord(shifted)) };
+  return { n, exponent: k.sub(k.bitcast("i32", shifted), k.constant("i32", 0x4b400000)) };
 }
 
 /** (significand + rest) * 2^exponent: `rest` is the rounding error of the significand, for those who want it. */
@@ -75,7 +87,7 @@ export function expParts<V>(k: ScalarOps<V>, x: V, type: FloatType, low?: V): Ex
   const one = k.constant(type, 1);
   const fraction = add(reduced.high, sub(tail, remainder));
   const significand = add(one, fraction);
-  return { significand, rest: sub(fraction, sub(significand, one)), exponent: k.convert("i32", reduced.n) };
+  return { significand, rest: sub(fraction, sub(significand, one)), exponent: reduced.exponent };
 }
 
 /** x limited to just beyond where exp(x) and exp(x) / 4 overflow or round to zero. */
@@ -116,11 +128,11 @@ export function exp2<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { add, sub, mul } = k;
   const c = constants(k, type);
   const clamped = clamp(k, x, c(exp2Limits[type].low), c(exp2Limits[type].high));
-  const n = k.roundEven(clamped);
+  const { n, exponent } = nearestInteger(k, clamped, type);
   const r = sub(clamped, n);
   const tail = mul(mul(r, r), polynomial(k, r, exp2Coefficients[type], type));
   const significand = add(c(1), add(mul(r, c(Math.LN2)), tail));
-  return scaleByPowerOfTwo(k, significand, k.convert("i32", n), type);
+  return scaleByPowerOfTwo(k, significand, exponent, type);
 }
 
 /**
@@ -132,10 +144,9 @@ export function expm1<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const c = constants(k, type);
   const lowest = type === "f32" ? -30 : -60;
   const clamped = clamp(k, x, c(lowest), c(expLimits[type].high));
-  const { n, high, low } = reduceByLn2(k, clamped, type);
+  const { n, exponent, high, low } = reduceByLn2(k, clamped, type);
   const r = sub(high, low);
   const tail = sub(mul(mul(r, r), polynomial(k, r, expm1Coefficients[type], type)), low);
-  const exponent = k.convert("i32", n);
   // Past 2^-100 the subtraction no longer shows; the limit keeps 2^-n a normal number.
   const limit = k.constant("i32", 100);
   const shift = k.select(k.gt(exponent, limit), limit, exponent);

@@ -2,10 +2,10 @@
  * sinh, cosh and tanh.
  *
  * Near zero, where the exponentials would cancel, sinh and tanh are odd minimax polynomials x + x³ P(x²). Beyond:
- * tanh x = 1 - 2 / (exp(2x) + 1), from 0.55 on, where the subtraction can no longer magnify an error; sinh and cosh are
+ * tanh x = 1 - 2z / (1 + z) with z = exp(-2x), from 0.55 on, where the subtraction can no longer magnify an error; sinh and cosh are
  * e ∓ 1 / (4 e) with e = exp(x) / 2, which is finite wherever the result is.
  */
-import { divideNormal } from "./correct-rounding.js";
+import { divideNormal, reciprocalOfUnit } from "./correct-rounding.js";
 import { expBounded, halfExp } from "./exponential.js";
 import { constants, withSignOf } from "./float-parts.js";
 import { polynomial } from "./polynomial.js";
@@ -42,8 +42,8 @@ export function tanh<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   // From here on tanh rounds to 1, and the exponential stays in range.
   const end = type === "f32" ? 10 : 20;
   const bounded = k.select(k.gt(magnitude, c(end)), c(end), magnitude);
-  const e = expBounded(k, k.add(bounded, bounded), type);
-  const outer = k.sub(c(1), divideNormal(k, c(2), k.add(e, c(1)), type));
+  const z = expBounded(k, k.mul(bounded, c(-2)), type);
+  const outer = k.sub(c(1), k.mul(k.add(z, z), reciprocalOfUnit(k, k.add(c(1), z), type)));
   // On the magnitude, because -0 + 0 would lose the sign of -0.
   const inner = oddPolynomial(k, magnitude, tanhCoefficients[type], type);
   return withSignOf(k, k.select(k.lt(magnitude, c(0.55)), inner, outer), x, type);

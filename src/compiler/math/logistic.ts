@@ -5,7 +5,7 @@
  * precision down to the denormals; a last step adds what rounding exp and the sum lost. softplus(x) = max(x, 0) +
  * log1p(exp(-|x|)).
  */
-import { divideNormal } from "./correct-rounding.js";
+import { reciprocalOfUnit } from "./correct-rounding.js";
 import { clampForExp, exp, expParts } from "./exponential.js";
 import { constants, scaleByPowerOfTwo } from "./float-parts.js";
 import { log1p } from "./logarithm.js";
@@ -19,8 +19,8 @@ export function sigmoid<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const z = scaleByPowerOfTwo(k, significand, exponent, type);
   const isNegative = k.lt(x, zero);
   const denominator = add(one, z);
-  // Where z is denormal the denominator is 1.
-  const quotient = divideNormal(k, k.select(isNegative, z, one), denominator, type);
+  const reciprocal = reciprocalOfUnit(k, denominator, type);
+  const quotient = k.select(isNegative, mul(z, reciprocal), reciprocal);
 
   // What rounding took from z (relative to z) and from 1 + z; 1 / (1 + z) is the quotient or its complement.
   const lostFromZ = mul(rest, sub(c(2), significand));

@@ -2,7 +2,7 @@
  * Writes a kernel of the loop-nest language as SPIR-V.
  *
  * Buffers are 64-bit addresses in the push block, up to `INLINE_BUFFERS` of them; beyond, the push block holds the address
- * of a table of addresses. One thread works on a row where rows have one lane; otherwise a workgroup does.
+ * of a table of addresses.
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
@@ -18,7 +18,9 @@ import {
   walkStatements,
 } from "../ir.js";
 import { ModuleBuilder } from "./builder.js";
+import { combineLanes, type Lanes, merge } from "./combine-lanes.js";
 import type { FunctionBuilder } from "./function-builder.js";
+import { mappingOf } from "./mapping.js";
 import type { ModuleOptions } from "./module-values.js";
 import { isVectorLoad, QUAD, rowsPerThread } from "./quads.js";
 import type { Ref } from "./ref.js";
@@ -27,21 +29,25 @@ import type { Value } from "./value.js";
 
 /** 128 bytes of push constants are guaranteed; eight of them are kept for the width of the grid. */
 export const INLINE_BUFFERS = 14;
-/** Threads of a workgroup where rows have one lane. */
-export const ROWS_PER_GROUP = 256;
 
-/** Shared memory of one value per lane. Exchanges take turns with two, so that one barrier each is enough. */
-type SharedMemory = (purpose: "combine" | "exchange0" | "exchange1", type: IRType) => Ref;
+/** Shared memory of one value per lane. Those who use it take turns with two, so that one barrier each is enough. */
+type SharedMemory = (turn: 0 | 1, type: IRType) => Ref;
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
 type ReadStatement = Extract<Statement, { kind: "read" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
-/** `isIndirect`: buffers of which the push block has not the address but the address of the address. */
+export interface SpirvTarget {
+  readonly floatControls?: ModuleOptions["floatControls"];
+  /** Lanes of a subgroup that can read from one another; 0 where they cannot. */
+  readonly subgroupSize?: number;
+  /** Buffers of which the push block has not the address but the address of the address. */
+  readonly isIndirect?: readonly boolean[] | null;
+}
+
 export function emitSpirv(
   kernel: Kernel,
-  floatControls: ModuleOptions["floatControls"] = {},
-  isIndirect: readonly boolean[] | null = null,
+  { floatControls = {}, subgroupSize = 0, isIndirect = null }: SpirvTarget = {},
 ): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel);
@@ -57,8 +63,8 @@ export function emitSpirv(
   const names = isInline ? pointers.map((_, i) => `b${i}`) : ["table"];
   const push = m.pushConstants(names.map((name) => [name, address] as const)) as Readonly<Record<string, Value>>;
   const shared = new Map<string, Ref>();
-  const sharedFor: SharedMemory = (purpose, type) => {
-    const name = `${purpose}_${type}`;
+  const sharedFor: SharedMemory = (turn, type) => {
+    const name = `exchange${turn}_${type}`;
     const memory = shared.get(name) ?? m.shared(m.array(valueType(m, type), kernel.lanes), name);
     shared.set(name, memory);
     return memory;
@@ -72,13 +78,16 @@ export function emitSpirv(
   };
   const sharedArrays = kernel.lanes > 1 ? kernel.arrays.map((_, i) => m.shared(arrayType(i), `a${i}`)) : [];
 
-  m.entry("main", { localSize: [kernel.lanes > 1 ? kernel.lanes : ROWS_PER_GROUP] }, (f) => {
+  const { threads, rowsPerGroup } = mappingOf(kernel, subgroupSize);
+  m.entry("main", { localSize: [threads] }, (f) => {
     const group = f.builtin("WorkgroupId");
     const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
-    const local = f.builtin("LocalInvocationIndex");
-    const flat = kernel.lanes > 1 ? flatGroup : f.add(f.mul(flatGroup, ROWS_PER_GROUP), local);
+    const local = threadOfGroup(f, kernel.lanes > 1 ? subgroupSize : 0);
+    const isShared = kernel.lanes > 1;
+    const flat = f.add(f.mul(flatGroup, rowsPerGroup), isShared ? f.div(local, kernel.lanes) : local);
     const row = f.bitcast(flat, m.i32);
-    const lane = kernel.lanes > 1 ? f.bitcast(local, m.i32) : m.constant(m.i32, 0);
+    const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
+    const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
     const perThread = rowsPerThread(kernel);
     f.if(f.less(flat, kernel.rows / perThread), () => {
       const addressAt = m.bufferPointer(address, { writable: false });
@@ -96,10 +105,16 @@ export function emitSpirv(
       const arrays = [...sharedArrays, ...ownArrays].map((place, i) => ({ place, width: widths[i] as number }));
       const memory: RowMemory = { buffers: places, arrays, isExchanging: sharedByLanes.size > 0 };
       if (perThread === QUAD) emitQuad(m, f, kernel, memory, row);
-      else new BodyEmitter(m, f, kernel, memory, row, lane, sharedFor).statements(kernel.body);
+      else new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
     });
   });
   return m.build();
+}
+
+/** The place of a thread in its workgroup, such that subgroups are stretches of it. */
+function threadOfGroup(f: FunctionBuilder, subgroupSize: number): Value {
+  if (subgroupSize === 0) return f.builtin("LocalInvocationIndex");
+  return f.add(f.mul(f.builtin("SubgroupId"), subgroupSize), f.builtin("SubgroupLocalInvocationId"));
 }
 
 /** Memory as the body of a kernel sees it. */
@@ -161,7 +176,8 @@ function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, memory: 
   }
   const first = f.mul(thread, QUAD);
   const copies = Array.from({ length: QUAD }, (_, part) => {
-    const emitter = new BodyEmitter(m, f, kernel, memory, f.add(first, part), m.constant(m.i32, 0), () => {
+    const lanes: Lanes = { count: 1, own: m.constant(m.i32, 0), subgroupSize: 0 };
+    const emitter = new BodyEmitter(m, f, kernel, memory, f.add(first, part), lanes, () => {
       throw new Error("emitSpirv: four rows at once have no lanes");
     });
     for (const [id, vector] of vectors) emitter.define(id, f.extract(vector, part));
@@ -180,13 +196,16 @@ const isExchanged = (op: AtomicOp, type: IRType): boolean => op === "mul" || typ
 function hasExchange(statements: readonly Statement[]): boolean {
   let isFound = false;
   walkStatements(statements, (statement) => {
-    if (statement.kind === "let" && statement.value.op === "fromLane") isFound = true;
+    if (statement.kind !== "let") return;
+    const { op } = statement.value;
+    if (op === "fromLane" || op === "combineLanes") isFound = true;
   });
   return isFound;
 }
 
 class BodyEmitter {
   private readonly values = new Map<number, Value>();
+  private readonly lane: Value;
   /** Exchanges between lanes written so far. */
   private exchanges = 0;
 
@@ -196,9 +215,11 @@ class BodyEmitter {
     private readonly kernel: Kernel,
     private readonly memory: RowMemory,
     private readonly row: Value,
-    private readonly lane: Value,
+    private readonly lanes: Lanes,
     private readonly sharedFor: SharedMemory,
-  ) {}
+  ) {
+    this.lane = lanes.own;
+  }
 
   /** A value that is known already. */
   define(id: number, value: Value): void {
@@ -347,7 +368,7 @@ class BodyEmitter {
       [f.atomic.load(place), m.constant(m.bool, false)],
       ([, isDone]) => f.not(isDone),
       ([expected]) => {
-        const combined = this.merge(op, f.bitcast(expected, operand.type), operand, value.type);
+        const combined = merge(f, op, f.bitcast(expected, operand.type), operand, value.type);
         const seen = f.atomic.compareExchange(place, expected, f.bitcast(combined, place.type));
         return [seen, f.equal(seen, expected)];
       },
@@ -466,10 +487,11 @@ class BodyEmitter {
         return this.widen((this.memory.buffers[value.attribute as number] as Ref).load(a), dtype);
       }
       case "combineLanes":
-        return this.combine(value.attribute as CombineOp, a, value.type);
+        return combineLanes(f, value.attribute as CombineOp, a, value.type, this.lanes, () =>
+          this.nextMemory(value.type),
+        );
       case "fromLane": {
-        // Who still reads what was exchanged two turns ago has not passed the barrier of the last turn.
-        const memory = this.sharedFor(this.exchanges++ % 2 === 0 ? "exchange0" : "exchange1", value.type);
+        const memory = this.nextMemory(value.type);
         memory.store(this.lane, a);
         f.workgroupBarrier();
         return memory.load(b);
@@ -489,32 +511,9 @@ class BodyEmitter {
     return f.bitcast(f.vector(x, f.shiftRight(x, 31)), valueType(m, to));
   }
 
-  /** A tree over shared memory. The order depends only on the number of lanes. */
-  private combine(op: CombineOp, x: Value, type: IRType): Value {
-    const { f, lane } = this;
-    const memory = this.sharedFor("combine", type);
-    // The memory may still be read by an earlier combination.
-    f.workgroupBarrier();
-    memory.store(lane, x);
-    for (let half = this.kernel.lanes / 2; half >= 1; half /= 2) {
-      f.workgroupBarrier();
-      f.if(f.less(lane, half), () => {
-        memory.store(lane, this.merge(op, memory.load(lane), memory.load(f.add(lane, half)), type));
-      });
-    }
-    f.workgroupBarrier();
-    return memory.load(0);
-  }
-
-  private merge(op: CombineOp, a: Value, b: Value, type: IRType): Value {
-    const { f } = this;
-    if (op === "add") return f.add(a, b);
-    if (op === "mul") return f.mul(a, b);
-    if (op === "and") return f.and(a, b);
-    if (op === "or") return f.or(a, b);
-    const isFloat = type === "f32" || type === "f64";
-    const wins = op === "min" ? f.less(a, b) : f.greater(a, b);
-    return f.select(isFloat ? f.or(f.isNan(a), wins) : wins, a, b);
+  /** Shared memory that is free: who still reads what was there has not passed the barrier of the last turn. */
+  private nextMemory(type: IRType): Ref {
+    return this.sharedFor((this.exchanges++ % 2) as 0 | 1, type);
   }
 
   private widen(x: Value, dtype: DType): Value {

@@ -49,6 +49,7 @@ export function spirvOps(f: FunctionBuilder, options: SpirvOpsOptions = {}): Sca
     shl: (a, distance) => f.shiftLeft(a, distance),
     shr: (a, distance) => f.shiftRight(a, distance),
     select: (condition, whenTrue, whenFalse) => f.select(condition, whenTrue, whenFalse),
+    rarely: (condition, usual, compute) => f.if(condition, compute, () => usual),
     bitcast: (to, value) => f.bitcast(value, types[to]),
     highWord: (x) => f.extract(words(x), 1),
     lowWord: (x) => f.extract(words(x), 0),

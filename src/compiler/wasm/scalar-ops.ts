@@ -84,6 +84,11 @@ export function wasmOps(f: FunctionBuilder, options: WasmOpsOptions = {}): WasmO
       return { type: a.type, value: form.shift(full, a.value, distance) };
     };
 
+  const select = (condition: TypedValue, a: TypedValue, b: TypedValue): TypedValue => {
+    if (condition.type !== "bool" || a.type !== b.type) return mismatch("select", condition, a, b);
+    return { type: a.type, value: form.select(condition.value, a.value, b.value) };
+  };
+
   return {
     typed: (type, value) => ({ type, value }),
     typeOf: ({ type }) => type,
@@ -112,10 +117,8 @@ export function wasmOps(f: FunctionBuilder, options: WasmOpsOptions = {}): WasmO
     not: (a) => (isFloat(a.type) ? mismatch("not", a) : { type: a.type, value: form.not(a.type, a.value) }),
     shl: shift("shl"),
     shr: shift("shr"),
-    select: (condition, a, b) => {
-      if (condition.type !== "bool" || a.type !== b.type) return mismatch("select", condition, a, b);
-      return { type: a.type, value: form.select(condition.value, a.value, b.value) };
-    },
+    select,
+    rarely: (condition, usual, compute) => select(condition, compute(), usual),
     bitcast: (to, v) => {
       if (v.type === "f64" || v.type === "bool") return mismatch(`bitcast to ${to}`, v);
       return { type: to, value: form.bitcast(v.type, to, v.value) };

@@ -88,6 +88,7 @@ export function record(f: ScalarFunction, arity: number, type: FloatType, option
     shl: shift("shl"),
     shr: shift("shr"),
     select: (c, a, b) => (a === b ? a : emit("select", sameType("select", a, b), [c, a, b])),
+    rarely: (c, usual, compute) => emit("select", typeOf(usual), [c, compute(), usual]),
     bitcast: (to, v) => emit("bitcast", to, [v]),
     highWord: (x) => emit("highWord", "u32", [x]),
     lowWord: (x) => emit("lowWord", "u32", [x]),

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { divide, squareRoot } from "../../../src/compiler/math/correct-rounding.js";
+import { divide, reciprocalOfUnit, squareRoot } from "../../../src/compiler/math/correct-rounding.js";
 import {
   bitsOfF32,
   type EvaluatorOptions,
@@ -126,6 +126,18 @@ describe("refined division and square root round correctly", () => {
         assert(same(value, round(Math.sqrt(x))), `sqrt(${x}) gave ${value}, not ${round(Math.sqrt(x))}`);
       }
     });
+  }
+});
+
+test("reciprocals of numbers from 1 to 2 round correctly", () => {
+  const k = makeEvaluator({ rootAndQuotientError: disturbed("f32") });
+  const [one, two] = [bitsOfF32(1), bitsOfF32(2)];
+  const steps = Array.from({ length: 200_000 }, (_, i) => one + ((i * 4099) % (two - one)));
+  const ends = Array.from({ length: 500 }, (_, i) => [one + i, two - i]).flat();
+  for (const bits of [...steps, ...ends]) {
+    const b = f32FromBits(bits);
+    const { value } = reciprocalOfUnit(k, k.constant("f32", b), "f32");
+    assert(same(value, Math.fround(1 / b)), `1 / ${b} gave ${value}, not ${Math.fround(1 / b)}`);
   }
 });
 
