@@ -9,11 +9,21 @@ import { rowsPerThread } from "../compiler/spirv/quads.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
+import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
 import { VulkanProgram } from "./vulkan-program.js";
 
-export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
+/** A kernel as it is dispatched. */
+export interface VulkanCode {
+  readonly pipeline: Pipeline;
+  readonly groups: readonly [number, number, number];
+  /** What a dispatch reads and writes is listed here: making lists for every one is slow. */
+  readonly reads: Allocation[];
+  readonly writes: Allocation[];
+}
+
+export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   constructor(
     id: string,
     readonly device: VulkanDevice,
@@ -22,7 +32,12 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
     super(id, {
       profile: gpuProfile,
       settings: { isCorrectlyRounded: false },
-      emit: (kernel, isIndirect) => device.pipeline(emitSpirv(kernel, controls, isIndirect), { name: kernel.name }),
+      emit: (kernel, isIndirect) => ({
+        pipeline: device.pipeline(emitSpirv(kernel, controls, isIndirect), { name: kernel.name }),
+        groups: gridOf(kernel, device.plan.limits.maxComputeWorkGroupCount[0]),
+        reads: [],
+        writes: [],
+      }),
     });
   }
 
@@ -47,42 +62,45 @@ export class VulkanBackend extends Backend<Pipeline, DeviceBuffer> {
   }
 
   protected prepared(
-    program: Program<Pipeline>,
+    program: Program<VulkanCode>,
     plan: MemoryPlan,
     args: readonly Argument<DeviceBuffer>[],
   ): Prepared<DeviceBuffer> {
-    return new VulkanProgram(this.device, program, plan, args, ({ kernel }) => this.gridOf(kernel));
-  }
-
-  /** Workgroups along each axis. */
-  private gridOf(kernel: Kernel): readonly [number, number, number] {
-    const groups = kernel.lanes > 1 ? kernel.rows : Math.ceil(kernel.rows / rowsPerThread(kernel) / ROWS_PER_GROUP);
-    const rows = Math.ceil(groups / this.device.plan.limits.maxComputeWorkGroupCount[0]);
-    return [Math.ceil(groups / rows), rows, 1];
+    return new VulkanProgram(this.device, program, plan, args);
   }
 
   protected dispatch(
-    { kernel, code }: KernelStep<Pipeline>,
+    { kernel, code }: KernelStep<VulkanCode>,
     memory: readonly DeviceBuffer[],
     offsets: readonly number[],
   ): void {
+    const { pipeline, groups, reads, writes } = code;
     const { stream } = this.device;
-    const [columns, rows] = this.gridOf(kernel);
-    const allocations = memory.map((buffer) => buffer.contents(kernel.name));
-    const reads = allocations.filter((_, i) => !kernel.buffers[i].isWritten);
-    const writes = allocations.filter((_, i) => kernel.buffers[i].isWritten);
-    const addresses = allocations.map(({ block, offset }, i) => block.address + BigInt(offset + offsets[i]));
-    if (memory.length <= INLINE_BUFFERS) {
-      addresses.forEach((address, i) => {
-        stream.push.view.setBigUint64(8 * i, address, true);
-      });
-      stream.dispatch(code, reads, writes, columns, rows, 1);
-    } else {
-      const table = this.device.upload(BigUint64Array.from(addresses));
-      const place = table.contents(kernel.name);
-      stream.push.view.setBigUint64(0, place.block.address + BigInt(place.offset), true);
-      stream.dispatch(code, [...reads, place], writes, columns, rows, 1);
-      table.dispose();
+    const { view } = stream.push;
+    // Addresses stand in the push block, or, when there are many, in a table whose address stands there.
+    const table = memory.length > INLINE_BUFFERS ? new DataView(new ArrayBuffer(8 * memory.length)) : null;
+    let readCount = 0;
+    let writeCount = 0;
+    for (let i = 0; i < memory.length; i++) {
+      const allocation = memory[i].contents(kernel.name);
+      putAddress(table ?? view, 8 * i, allocation, offsets[i]);
+      if (kernel.buffers[i].isWritten) writes[writeCount++] = allocation;
+      else reads[readCount++] = allocation;
     }
+    const uploaded = table && this.device.upload(table);
+    if (uploaded) {
+      const allocation = uploaded.contents(kernel.name);
+      putAddress(view, 0, allocation);
+      reads[readCount] = allocation;
+    }
+    stream.dispatch(pipeline, reads, writes, groups[0], groups[1], groups[2]);
+    uploaded?.dispose();
   }
+}
+
+/** Workgroups along each axis; in rows, where there are more than a device takes side by side. */
+function gridOf(kernel: Kernel, maxColumns: number): readonly [number, number, number] {
+  const groups = kernel.lanes > 1 ? kernel.rows : Math.ceil(kernel.rows / rowsPerThread(kernel) / ROWS_PER_GROUP);
+  const rows = Math.ceil(groups / maxColumns);
+  return [Math.ceil(groups / rows), rows, 1];
 }

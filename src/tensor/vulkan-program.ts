@@ -12,10 +12,10 @@ import { type KernelStep, type Program, placeOf, runSteps, type Slot } from "../
 import { INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
-import type { Pipeline } from "../engines/vulkan/kernels.js";
 import type { Allocation } from "../engines/vulkan/memory.js";
 import { type RecordedDispatch, Recording } from "../engines/vulkan/recording.js";
 import type { Argument, Prepared } from "./backend.js";
+import type { VulkanCode } from "./vulkan-backend.js";
 
 /** Runs that may be under way at once; further ones wait for the first. */
 const MAX_TURNS = 16;
@@ -42,7 +42,7 @@ interface Pointer {
 
 /** A kernel and its memory, loops unrolled. */
 interface Dispatch {
-  readonly step: KernelStep<Pipeline>;
+  readonly step: KernelStep<VulkanCode>;
   readonly places: readonly Place[];
 }
 
@@ -68,13 +68,12 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
 
   constructor(
     private readonly device: VulkanDevice,
-    readonly program: Program<Pipeline>,
+    readonly program: Program<VulkanCode>,
     readonly plan: MemoryPlan,
     private readonly args: readonly Argument<DeviceBuffer>[],
-    private readonly gridOf: (step: KernelStep<Pipeline>) => readonly [number, number, number],
   ) {
     const dispatches: Dispatch[] = [];
-    const visit = (step: KernelStep<Pipeline>, rounds: Map<number, number>) => {
+    const visit = (step: KernelStep<VulkanCode>, rounds: Map<number, number>) => {
       const places = step.slots.map((slot) => ({ from: slot.from, ...placeOf(slot, rounds) }));
       dispatches.push({ step, places });
     };
@@ -200,7 +199,7 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
         places.length > INLINE_BUFFERS
           ? [block.address + BigInt(this.tables[i])]
           : places.map((place) => this.addressOf(place, block));
-      return { kernel: code, push, groups: this.gridOf(step), isAfterBarrier };
+      return { kernel: code.pipeline, push, groups: code.groups, isAfterBarrier };
     });
   }
 
