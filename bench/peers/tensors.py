@@ -23,7 +23,8 @@ def length(full):
 
 
 def probes(size):
-    return [(size - 1) * k // (PROBES - 1) for k in range(PROBES)]
+    """Positions spread over a result, the first and the last among them, each once."""
+    return sorted({(size - 1) * k // (PROBES - 1) for k in range(PROBES)})
 
 
 def milliseconds(compute, wait):

@@ -44,6 +44,8 @@ export const WORKS = {
 
 const PROBES = 8;
 
-/** The elements of a result that the rows compare. */
-export const probe = (values) =>
-  Array.from({ length: PROBES }, (_, k) => values[Math.floor(((values.length - 1) * k) / (PROBES - 1))]);
+/** Elements spread over a result, the first and the last among them, each once: what the rows compare. */
+export function probe(values) {
+  const places = Array.from({ length: PROBES }, (_, k) => Math.floor(((values.length - 1) * k) / (PROBES - 1)));
+  return [...new Set(places)].map((place) => values[place]);
+}
