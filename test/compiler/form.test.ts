@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { isSameValue, ProgramTable } from "../../src/compiler/form.js";
 import type { DType, Scalar } from "../../src/core/dtype.js";
 import { derive, makeNode } from "../../src/graph/build.js";
+import { GraphFunction, makePlaceholder } from "../../src/graph/function.js";
 import { type DeviceHandle, Node } from "../../src/graph/node.js";
+import { scanNode } from "../../src/graph/primitives/control.js";
 import { add, exp, mul, neg } from "../../src/graph/primitives/elementwise.js";
 import { buffer, constant } from "../../src/graph/primitives/leaf.js";
 import { permute, slice } from "../../src/graph/primitives/movement.js";
@@ -114,6 +116,15 @@ test("parameters of arrays are compared element by element", () => {
     permuted: () => [derive(permute, leaf([4, 4]), { axes: [1, 0] })],
     unpermuted: () => [derive(permute, leaf([4, 4]), { axes: [0, 1] })],
   });
+});
+
+test("a function among the parameters is told by what it computes", () => {
+  const loop = (primitive: typeof exp, length: number) => () => {
+    const carry = makePlaceholder({ shape: [4], dtype: "f32", device });
+    const body = new GraphFunction([carry], [derive(primitive, carry, {})]);
+    return scanNode([leaf()], { body, constants: 0, carries: 1, length, isReverse: false }).slice(0, 1);
+  };
+  expectForms({ exp: loop(exp, 3), neg: loop(neg, 3), longer: loop(exp, 4) });
 });
 
 test("a value computed in the meantime is a leaf", () => {

@@ -13,6 +13,8 @@ test("an address is the block's plus the offset, also across the boundary of 32 
     for (const offset of offsets) {
       putAddress(view, 8, newChunk(block, offset, 1));
       assert.equal(view.getBigUint64(8, true), address + BigInt(offset), `${address} + ${offset}`);
+      putAddress(view, 8, newChunk(block, offset, 1), 48);
+      assert.equal(view.getBigUint64(8, true), address + BigInt(offset) + 48n, `${address} + ${offset} + 48`);
     }
   }
   assert.equal(view.getBigUint64(0, true), 0n);
