@@ -6,10 +6,7 @@ import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../core/errors.js";
 import { sizeOf } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
-import { pendingInOrder } from "../graph/node.js";
-import { paramsKey } from "../graph/params-key.js";
 import { part, type ScanParams, scan, type WhileParams, whileLoop } from "../graph/primitives/control.js";
-import { placeholder } from "../graph/primitives/leaf.js";
 import { bytesOf } from "./bytes.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
@@ -63,12 +60,21 @@ export interface WhileStep<Code> {
 
 export type Step<Code> = KernelStep<Code> | LoopStep<Code> | WhileStep<Code>;
 
+/** A value the program makes, and which root it is, if any. */
+export interface Made {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly byteLength: number;
+  readonly root: number;
+}
+
 export interface Program<Code> {
   readonly steps: readonly Step<Code>[];
-  /** The values the program makes: their size, and which root each is, if any. */
-  readonly made: readonly { readonly shape: readonly number[]; readonly dtype: DType; readonly root: number }[];
+  readonly made: readonly Made[];
   /** After which step a made value is needed no more; roots live on. */
   readonly lastUse: readonly number[];
+  /** By step, the made values that are needed no more after it and are not roots. */
+  readonly frees: readonly (readonly number[])[];
   readonly leaves: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
 }
 
@@ -101,15 +107,28 @@ export function runSteps<Code>(
   isTrue: (flag: Slot, rounds: Rounds) => boolean,
   rounds: Rounds = new Map(),
 ): void {
-  for (const step of steps) {
-    if (step.kind === "kernel") {
-      if (step.kernel.rows > 0) visit(step, rounds);
-    } else if (step.kind === "loop") {
-      for (let round = 0; round < step.count; round++) {
-        rounds.set(step.loop, round);
-        runSteps(step.steps, visit, isTrue, rounds);
-      }
-    } else runWhile(step, visit, isTrue, rounds);
+  for (const step of steps) runStep(step, visit, isTrue, rounds);
+}
+
+const NO_ROUNDS: Rounds = new Map();
+
+export function runStep<Code>(
+  step: Step<Code>,
+  visit: (step: KernelStep<Code>, rounds: Rounds) => void,
+  isTrue: (flag: Slot, rounds: Rounds) => boolean,
+  known?: Rounds,
+): void {
+  if (step.kind === "kernel") {
+    if (step.kernel.rows > 0) visit(step, known ?? NO_ROUNDS);
+    return;
+  }
+  const rounds = known ?? new Map<number, number>();
+  if (step.kind === "while") runWhile(step, visit, isTrue, rounds);
+  else {
+    for (let round = 0; round < step.count; round++) {
+      rounds.set(step.loop, round);
+      runSteps(step.steps, visit, isTrue, rounds);
+    }
   }
 }
 
@@ -131,32 +150,6 @@ function runWhile<Code>(
     runSteps(step.steps, visit, isTrue, rounds);
   }
   runSteps(step.finish, visit, isTrue, rounds);
-}
-
-/** A graph in canonical form: its key, and the leaves that the key numbers. */
-export interface Canonical {
-  readonly key: string;
-  readonly leaves: readonly Node[];
-}
-
-/** Two graphs with the same key compute the same thing of their leaves. */
-export function canonicalize(roots: readonly Node[]): Canonical {
-  const order = pendingInOrder(roots);
-  const numbers = new Map<Node, number>();
-  const leaves: Node[] = [];
-  const parts: string[] = [];
-  for (const node of order) {
-    const number = numbers.size;
-    numbers.set(node, number);
-    if (node.storage || node.primitive === placeholder) {
-      leaves.push(node);
-      parts.push(`${node.dtype}[${node.shape}]`);
-    } else {
-      const inputs = node.inputs.map((input) => numbers.get(input)).join();
-      parts.push(`${node.primitive.name}(${inputs})${paramsKey(node)}`);
-    }
-  }
-  return { key: `${parts.join("|")}→${roots.map((root) => numbers.get(root)).join()}`, leaves };
 }
 
 export interface Target<Code> {
@@ -183,7 +176,16 @@ export function compile<Code>(
   const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
   const steps = compilation.graph(roots, slots, (root) => compilation.make(roots[root], root));
   const { made } = compilation;
-  return { steps, made, lastUse: lastUseOf(steps), leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })) };
+  const lastUse = lastUseOf(steps);
+  const isFreedAfter = (position: number) => (index: number) => lastUse[index] === position && made[index].root < 0;
+  const indices = made.map((_, index) => index);
+  return {
+    steps,
+    made,
+    lastUse,
+    frees: steps.map((_, position) => indices.filter(isFreedAfter(position))),
+    leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })),
+  };
 }
 
 /** Every slot that a step and those inside it touch. */
@@ -206,7 +208,7 @@ function lastUseOf(steps: readonly Step<unknown>[]): number[] {
 
 /** Compiles a graph and, for loops, the graphs inside it, into steps over one list of values. */
 class Compilation<Code> {
-  readonly made: { shape: readonly number[]; dtype: DType; root: number }[] = [];
+  readonly made: Made[] = [];
   private readonly codes = new Map<Kernel, Map<string, Code>>();
   private loops = 0;
 
@@ -216,7 +218,7 @@ class Compilation<Code> {
   ) {}
 
   make({ shape, dtype }: Pick<Node, "shape" | "dtype">, root = -1): Slot {
-    this.made.push({ shape, dtype, root });
+    this.made.push({ shape, dtype, byteLength: bytesOf({ shape, dtype }), root });
     return { from: "made", index: this.made.length - 1 };
   }
 

@@ -2,7 +2,7 @@
  * Making nodes: the one place where operands meet. JavaScript values become constants, dtypes are promoted, shapes are
  * broadcast, devices must agree, and a graph that has grown long is sent to work.
  */
-import type { DType, Scalar } from "../core/dtype.js";
+import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
 import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
@@ -73,6 +73,10 @@ const ANY_NUMBER = 0.5;
 
 /** Nodes and JavaScript values brought to one device, dtype and shape. */
 export function meet(operation: string, operands: readonly (Node | Scalar)[], dtype?: DType): Node[] {
+  if (dtype === undefined && operands.length === 2) {
+    const alike = meetAlike(operands[0], operands[1]);
+    if (alike) return alike;
+  }
   const nodes = operands.filter((operand): operand is Node => operand instanceof Node);
   const [first] = nodes;
   checkOneDevice(operation, nodes);
@@ -88,4 +92,14 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
       ? broadcastNode(castNode(operand, common), shape)
       : scalarNode(operand, common, first.device, shape),
   );
+}
+
+/** The usual case, in which nothing has to be found out: two nodes alike, or a node of floats and a number. Else null. */
+function meetAlike(a: Node | Scalar, b: Node | Scalar): Node[] | null {
+  if (!(a instanceof Node) || a.isWeak) return null;
+  const { dtype, shape, device } = a;
+  if (typeof b === "number")
+    return isFloat(dtype) ? [a, makeNode(constant, [], { value: b, dtype, shape }, device)] : null;
+  if (!(b instanceof Node) || b.isWeak) return null;
+  return device === b.device && dtype === b.dtype && sameShape(shape, b.shape) ? [a, b] : null;
 }

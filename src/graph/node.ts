@@ -45,6 +45,9 @@ export class Node {
   isWeak = false;
   /** The innermost differentiation whose variables it depends on. */
   trace: Trace | null = null;
+  /** Its place in the last walk that met it, and which walk that was: cheaper than a table per walk. */
+  position = 0;
+  walk = 0;
 
   constructor(
     readonly primitive: Primitive,
@@ -92,27 +95,39 @@ export function isUnderWay(trace: Trace | null): boolean {
   return false;
 }
 
-/** Every node the roots depend on that has not run, and the leaves they read, inputs before users. Iterative: graphs are deep. */
+let walks = 0;
+
+/**
+ * Every node the roots depend on that has not run, and the leaves they read, inputs before users; until the next walk,
+ * each node's `position` is its index. Iterative: graphs are deep.
+ */
 export function pendingInOrder(roots: readonly Node[]): Node[] {
+  const walk = ++walks;
   const order: Node[] = [];
-  const seen = new Set<Node>();
-  const stack: { node: Node; next: number }[] = [];
-  const enter = (node: Node) => {
-    if (seen.has(node)) return;
-    seen.add(node);
-    stack.push({ node, next: 0 });
-  };
+  // The path from a root to the node being visited, and which input of each of them is next.
+  const path: Node[] = [];
+  const next: number[] = [];
   for (const root of roots) {
-    enter(root);
-    while (stack.length > 0) {
-      const frame = stack[stack.length - 1] as { node: Node; next: number };
-      const input = frame.node.storage === null ? frame.node.inputs[frame.next] : undefined;
-      if (input) {
-        frame.next++;
-        enter(input);
+    if (root.walk === walk) continue;
+    root.walk = walk;
+    path.push(root);
+    next.push(0);
+    while (path.length > 0) {
+      const top = path.length - 1;
+      const node = path[top];
+      const at = next[top];
+      if (node.storage === null && at < node.inputs.length) {
+        next[top] = at + 1;
+        const input = node.inputs[at];
+        if (input.walk === walk) continue;
+        input.walk = walk;
+        path.push(input);
+        next.push(0);
       } else {
-        stack.pop();
-        order.push(frame.node);
+        path.pop();
+        next.pop();
+        node.position = order.length;
+        order.push(node);
       }
     }
   }

@@ -4,15 +4,15 @@
  */
 
 import { bytesOf } from "../compiler/bytes.js";
+import { ProgramTable } from "../compiler/form.js";
 import { type MemoryPlan, planMemory } from "../compiler/memory-plan.js";
 import {
-  canonicalize,
   compile,
   type KernelStep,
   type Program,
   placeOf,
   type Rounds,
-  runSteps,
+  runStep,
   type Slot,
   type Step,
   type Target,
@@ -49,7 +49,7 @@ export interface Prepared<S extends DeviceStorage = DeviceStorage> {
 const MAX_PROGRAMS = 2000;
 
 export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceStorage> implements DeviceHandle {
-  private readonly programs = new Map<string, Program<Code>>();
+  private readonly programs = new ProgramTable<Program<Code>>(MAX_PROGRAMS);
   /** Counts for tests: kernels run, programs compiled. */
   readonly counters = { kernels: 0, compiled: 0 };
 
@@ -69,54 +69,51 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   /** Computes the nodes. Returns when the work is under way; reading waits for it. */
   realize(nodes: readonly Node[]): void {
-    const roots = [...new Set(nodes)].filter((node) => node.storage === null);
+    const roots = pendingOf(nodes);
     if (roots.length === 0) return;
-    for (const root of roots) {
-      if (root.isAbstract) throw valueInTrace(root);
-      this.checkFits(root);
-    }
-    const { key, leaves } = canonicalize(roots);
-    const program = this.programFor(key, roots, leaves);
+    for (const root of roots) if (root.isAbstract) throw valueInTrace(root);
+    const { program: known, leaves } = this.programs.find(roots);
+    if (!known) for (const root of roots) this.checkFits(root);
+    const program = known ?? this.compile(roots, leaves);
     const results = this.execute(
       program,
       leaves.map(({ storage }) => storage as S),
     );
-    results.forEach((memory, root) => {
-      roots[root].realize(memory);
-    });
+    for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
   }
 
   /** Runs a program on the memory of its leaves; returns that of its roots. */
   protected execute(program: Program<Code>, leaves: readonly S[]): S[] {
-    const made: (S | null)[] = program.made.map(() => null);
+    const made = new Array<S | null>(program.made.length).fill(null);
     const memoryAt = (from: Slot["from"], index: number): S => {
       if (from === "leaf") return leaves[index];
-      made[index] ??= this.allocate(bytesOf(program.made[index]));
+      made[index] ??= this.allocate(program.made[index].byteLength);
       return made[index] as S;
     };
     const visit = (step: KernelStep<Code>, rounds: Rounds) => {
-      const places = step.slots.map((slot) => placeOf(slot, rounds));
-      const memory = step.slots.map(({ from }, i) => memoryAt(from, places[i].index));
-      this.dispatch(
-        step,
-        memory,
-        places.map(({ offset }) => offset),
-      );
+      const { slots } = step;
+      const memory = new Array<S>(slots.length);
+      const offsets = new Array<number>(slots.length);
+      for (let i = 0; i < slots.length; i++) {
+        const { index, offset } = placeOf(slots[i], rounds);
+        memory[i] = memoryAt(slots[i].from, index);
+        offsets[i] = offset;
+      }
+      this.dispatch(step, memory, offsets);
       this.counters.kernels++;
     };
     const isTrue = ({ from, index }: Slot) => this.readSync(memoryAt(from, index))[0] !== 0;
     const results: S[] = [];
     try {
-      program.steps.forEach((step, position) => {
-        runSteps([step], visit, isTrue);
-        program.lastUse.forEach((last, index) => {
-          if (last === position && program.made[index].root < 0) made[index]?.dispose();
-        });
-      });
+      for (let position = 0; position < program.steps.length; position++) {
+        runStep(program.steps[position], visit, isTrue);
+        for (const index of program.frees[position]) made[index]?.dispose();
+      }
       // A result of no elements, or whose kernel had nothing to do, needs memory all the same.
-      program.made.forEach(({ root }, index) => {
+      for (let index = 0; index < made.length; index++) {
+        const { root } = program.made[index];
         if (root >= 0) results[root] = memoryAt("made", index);
-      });
+      }
     } catch (error) {
       // Memory that ran out half way is needed by whoever tries again.
       for (const memory of made) memory?.dispose();
@@ -133,9 +130,9 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   /** The kernels the nodes would run as. */
   plan(nodes: readonly Node[]): Program<Code> {
-    const roots = nodes.filter((node) => node.storage === null);
-    const { key, leaves } = canonicalize(roots);
-    return this.programFor(key, roots, leaves);
+    const roots = pendingOf(nodes);
+    const { program, leaves } = this.programs.find(roots);
+    return program ?? this.compile(roots, leaves);
   }
 
   /** Compiles nodes that depend on placeholders into a program that is run again and again. */
@@ -167,15 +164,18 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   protected abstract prepared(program: Program<Code>, plan: MemoryPlan, args: readonly Argument<S>[]): Prepared<S>;
 
-  private programFor(key: string, roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
-    const known = this.programs.get(key);
-    if (known) return known;
+  private compile(roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
     const program = compile(roots, leaves, this.target);
     this.counters.compiled++;
-    if (this.programs.size >= MAX_PROGRAMS) this.programs.delete(this.programs.keys().next().value as string);
-    this.programs.set(key, program);
+    this.programs.add(roots, program);
     return program;
   }
+}
+
+/** Those that have not run, each once. */
+function pendingOf(nodes: readonly Node[]): readonly Node[] {
+  if (nodes.length === 1) return nodes[0].storage === null ? nodes : [];
+  return [...new Set(nodes)].filter((node) => node.storage === null);
 }
 
 const hasWhile = (steps: readonly Step<unknown>[]): boolean =>

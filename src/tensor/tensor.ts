@@ -668,9 +668,8 @@ export class Tensor<D extends DType = DType> {
 
   private binary(primitive: ElementwisePrimitive, other: Operand, asFloat = false): Tensor {
     const operand = other instanceof Tensor ? other.node : other;
-    const [a, b] = meet(primitive.name, [this.node, operand]);
-    const inputs = asFloat ? [a, b].map((node) => new Tensor(node).asFloat().node) : [a, b];
-    return new Tensor(makeNode(primitive, inputs, {}, backendOf(a)));
+    const met = meet(primitive.name, [this.node, operand]);
+    return new Tensor(makeNode(primitive, asFloat ? met.map(floatNode) : met, {}, met[0].device));
   }
 
   private logical(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
@@ -685,8 +684,8 @@ export class Tensor<D extends DType = DType> {
   }
 
   private asFloat(): Tensor {
-    const { kind } = DTYPES[this.dtype];
-    return kind === "float" || kind === "complex" ? this : this.cast("f32");
+    const node = floatNode(this.node);
+    return node === this.node ? this : new Tensor(node);
   }
 
   private axesOf(operation: string, options: ReduceOptions): number[] {
@@ -759,6 +758,12 @@ export function where(condition: Tensor, a: Operand, b: Operand): Tensor {
 export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
   const isZero = x.equal(0);
   return where(isZero, 0, f(where(isZero, 1, x)));
+}
+
+/** Floats and complex numbers as they are, integers and booleans as f32. */
+function floatNode(node: Node): Node {
+  const { kind } = DTYPES[node.dtype];
+  return kind === "float" || kind === "complex" ? node : castNode(node, "f32");
 }
 
 function widened(dtype: DType): DType {

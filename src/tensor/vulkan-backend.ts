@@ -1,4 +1,5 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
+import type { Kernel } from "../compiler/ir.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import { gpuProfile } from "../compiler/schedule.js";
@@ -9,6 +10,7 @@ import { rowsPerThread } from "../compiler/spirv/quads.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
+import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import type { PhysicalDevice } from "../engines/vulkan/plan.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
@@ -21,10 +23,13 @@ const SHUFFLE = 0x10;
 const shufflingSubgroup = ({ size, operations }: PhysicalDevice["subgroup"]): number =>
   operations & SHUFFLE ? size : 0;
 
+/** A kernel as it is dispatched. */
 export interface VulkanCode {
   readonly pipeline: Pipeline;
-  /** Workgroups to dispatch. */
-  readonly groups: number;
+  readonly groups: readonly [number, number, number];
+  /** What a dispatch reads and writes is listed here: making lists for every one is slow. */
+  readonly reads: Allocation[];
+  readonly writes: Allocation[];
 }
 
 export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
@@ -41,7 +46,9 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
         pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect }), {
           name: kernel.name,
         }),
-        groups: Math.ceil(kernel.rows / rowsPerThread(kernel) / mappingOf(kernel, subgroupSize).rowsPerGroup),
+        groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
+        reads: [],
+        writes: [],
       }),
     });
   }
@@ -71,13 +78,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     plan: MemoryPlan,
     args: readonly Argument<DeviceBuffer>[],
   ): Prepared<DeviceBuffer> {
-    return new VulkanProgram(this.device, program, plan, args, ({ code }) => this.gridOf(code));
-  }
-
-  /** Workgroups along each axis. */
-  private gridOf({ groups }: VulkanCode): readonly [number, number, number] {
-    const rows = Math.ceil(groups / this.device.plan.limits.maxComputeWorkGroupCount[0]);
-    return [Math.ceil(groups / rows), rows, 1];
+    return new VulkanProgram(this.device, program, plan, args);
   }
 
   protected dispatch(
@@ -85,24 +86,33 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     memory: readonly DeviceBuffer[],
     offsets: readonly number[],
   ): void {
+    const { pipeline, groups, reads, writes } = code;
     const { stream } = this.device;
-    const { pipeline } = code;
-    const [columns, rows] = this.gridOf(code);
-    const allocations = memory.map((buffer) => buffer.contents(kernel.name));
-    const reads = allocations.filter((_, i) => !kernel.buffers[i].isWritten);
-    const writes = allocations.filter((_, i) => kernel.buffers[i].isWritten);
-    const addresses = allocations.map(({ block, offset }, i) => block.address + BigInt(offset + offsets[i]));
-    if (memory.length <= INLINE_BUFFERS) {
-      addresses.forEach((address, i) => {
-        stream.push.view.setBigUint64(8 * i, address, true);
-      });
-      stream.dispatch(pipeline, reads, writes, columns, rows, 1);
-    } else {
-      const table = this.device.upload(BigUint64Array.from(addresses));
-      const place = table.contents(kernel.name);
-      stream.push.view.setBigUint64(0, place.block.address + BigInt(place.offset), true);
-      stream.dispatch(pipeline, [...reads, place], writes, columns, rows, 1);
-      table.dispose();
+    const { view } = stream.push;
+    // Addresses stand in the push block, or, when there are many, in a table whose address stands there.
+    const table = memory.length > INLINE_BUFFERS ? new DataView(new ArrayBuffer(8 * memory.length)) : null;
+    let readCount = 0;
+    let writeCount = 0;
+    for (let i = 0; i < memory.length; i++) {
+      const allocation = memory[i].contents(kernel.name);
+      putAddress(table ?? view, 8 * i, allocation, offsets[i]);
+      if (kernel.buffers[i].isWritten) writes[writeCount++] = allocation;
+      else reads[readCount++] = allocation;
     }
+    const uploaded = table && this.device.upload(table);
+    if (uploaded) {
+      const allocation = uploaded.contents(kernel.name);
+      putAddress(view, 0, allocation);
+      reads[readCount] = allocation;
+    }
+    stream.dispatch(pipeline, reads, writes, groups[0], groups[1], groups[2]);
+    uploaded?.dispose();
   }
+}
+
+/** Workgroups along each axis; in rows, where there are more than a device takes side by side. */
+function gridOf(kernel: Kernel, subgroupSize: number, maxColumns: number): readonly [number, number, number] {
+  const groups = Math.ceil(kernel.rows / rowsPerThread(kernel) / mappingOf(kernel, subgroupSize).rowsPerGroup);
+  const rows = Math.ceil(groups / maxColumns);
+  return [Math.ceil(groups / rows), rows, 1];
 }

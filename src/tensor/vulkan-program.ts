@@ -71,7 +71,6 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     readonly program: Program<VulkanCode>,
     readonly plan: MemoryPlan,
     private readonly args: readonly Argument<DeviceBuffer>[],
-    private readonly gridOf: (step: KernelStep<VulkanCode>) => readonly [number, number, number],
   ) {
     const dispatches: Dispatch[] = [];
     const visit = (step: KernelStep<VulkanCode>, rounds: Map<number, number>) => {
@@ -200,7 +199,7 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
         places.length > INLINE_BUFFERS
           ? [block.address + BigInt(this.tables[i])]
           : places.map((place) => this.addressOf(place, block));
-      return { kernel: code.pipeline, push, groups: this.gridOf(step), isAfterBarrier };
+      return { kernel: code.pipeline, push, groups: code.groups, isAfterBarrier };
     });
   }
 

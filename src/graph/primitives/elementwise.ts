@@ -5,6 +5,7 @@
  */
 import { complexDType, DTYPES, type DType, type DTypeKind, isComplex, realDType } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
+import { sameShape } from "../../core/shape.js";
 import type { Comparison, ElementOps } from "../element-ops.js";
 import type { Node } from "../node.js";
 import type { GraphOps } from "../ops.js";
@@ -40,19 +41,22 @@ function elementwise(name: string, arity: number, entry: Entry): ElementwiseEntr
     cost: entry.cost ?? 1,
     infer: (inputs, params) => {
       const [first] = inputs as readonly [Node];
-      for (const { shape } of inputs) {
-        if (shape.length !== first.shape.length || shape.some((n, axis) => n !== first.shape[axis])) {
+      for (const { shape, dtype } of inputs) {
+        if (!sameShape(shape, first.shape)) {
           throw new ShapeError(`${name}: operands of [${first.shape}] and [${shape}].`);
         }
-      }
-      const dtypes = inputs.map(({ dtype }) => dtype);
-      for (const dtype of dtypes) {
         if (!entry.kinds.includes(DTYPES[dtype].kind)) {
           const remedy = isComplex(dtype) ? "take its real(), imag() or abs()" : "cast it";
           throw new DTypeError(`${name}: takes ${entry.kinds.join(", ")}, not ${dtype}; ${remedy} first.`);
         }
       }
-      return { shape: first.shape, dtype: entry.result?.(dtypes, params) ?? first.dtype };
+      const result = entry.result
+        ? entry.result(
+            inputs.map(({ dtype }) => dtype),
+            params,
+          )
+        : first.dtype;
+      return { shape: first.shape, dtype: result };
     },
   };
 }
