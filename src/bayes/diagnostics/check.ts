@@ -7,7 +7,7 @@ import type { Chains, Draws } from "../draws.js";
 import { isConstant } from "./chains.js";
 import { eBfmi } from "./energy.js";
 import { sortWithOrder } from "./ranks.js";
-import { type Summary, summary } from "./summary.js";
+import { formatRatio, type Summary, summary } from "./summary.js";
 
 export type ProblemKind =
   | "empty"
@@ -34,6 +34,9 @@ export interface Problem {
 
 /** The limits that Vehtari et al. (2021) and the Stan team recommend. */
 const LIMITS = { rHat: 1.01, ess: 400, eBfmi: 0.3 } as const;
+
+/** From here on chains tend to be short. */
+const MANY_CHAINS = 32;
 
 /** What `check` found. Prints as text. */
 export class Check {
@@ -228,19 +231,19 @@ function disagreement(table: Summary): Problem | undefined {
     .filter(({ value }) => value > LIMITS.rHat)
     .sort((a, b) => b.value - a.value);
   if (variables.length === 0) return undefined;
-  const named = list(variables.map(({ name, value }) => `${name} (${value.toFixed(value < 10 ? 3 : 0)})`));
+  const named = list(variables.map(({ name, value }) => `${name} (${formatRatio(value)})`));
   const worst = variables[0].value;
   return problem(
     "r-hat",
     worst > 1.05 ? "error" : "warning",
     `The chains disagree: ${isNested ? "nested R-hat" : "R-hat"} is above ${LIMITS.rHat} for ${named}.`,
-    worst > 1.05
+    (worst > 1.05
       ? "Do not use these estimates. Look at the trace plots: drifting chains need more warmup, chains in different " +
-          "places a model with one mode (order the components, tighten priors), slow ones a better parameterisation."
-      : "Warm up longer and draw more; if it stays, reparameterise." +
-          (table.chains >= 32 && !isNested
-            ? " With many short chains R-hat stays above 1 for want of draws in each: start them in superchains, and nested R-hat tells."
-            : ""),
+        "places a model with one mode (order the components, tighten priors), slow ones a better parameterisation."
+      : "Warm up longer and draw more; if it stays, reparameterise.") +
+      (table.chains >= MANY_CHAINS && !isNested
+        ? " Many short chains keep R-hat above 1 for want of draws in each; started in superchains, nested R-hat tells."
+        : ""),
     variables,
   );
 }

@@ -5,6 +5,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { meanOf } from "./chains.js";
 import { type Loo, standardErrorOfSum } from "./loo.js";
+import { alignColumns } from "./table.js";
 
 /** A model in a comparison. Differences are to the best one: 0 for it, negative for the others. */
 export interface ComparisonRow {
@@ -50,11 +51,7 @@ export class Comparison implements Iterable<ComparisonRow> {
         row.weight.toFixed(2),
       ]),
     ];
-    const widths = table[0].map((_, i) => Math.max(...table.map((line) => line[i].length)));
-    const lines = table.map((line) =>
-      line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join("  "),
-    );
-    return `${lines.join("\n")}\n${this.verdict}`;
+    return `${alignColumns(table)}\n${this.verdict}`;
   }
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {

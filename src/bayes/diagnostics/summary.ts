@@ -7,6 +7,7 @@ import { allFinite, isConstant, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essOfHalves } from "./effective-sample-size.js";
 import { nestedRatio, nestedRHat, rHatOfHalves } from "./r-hat.js";
 import { scoreChains } from "./scores.js";
+import { alignColumns } from "./table.js";
 
 /** A row of the summary. Diagnostics are NaN where there is nothing to say, as of a constant. */
 export interface SummaryRow {
@@ -101,44 +102,42 @@ export class Summary implements Iterable<SummaryRow> {
   /** Headings and cells as text. */
   cells(): { readonly headings: readonly string[]; readonly rows: readonly (readonly string[])[] } {
     const columns = COLUMNS.filter(([, key]) => this.rows.some((row) => row[key] !== undefined));
-    const bodies = columns.map(([, key, format]) =>
-      formatColumn(
-        this.rows.map((row) => row[key] ?? Number.NaN),
-        format,
-      ),
-    );
     return {
       headings: columns.map(([heading]) => heading),
-      rows: this.rows.map((_, i) => bodies.map((body) => body[i])),
+      rows: this.rows.map((row) => columns.map(([, key, format]) => formatCell(row[key] ?? Number.NaN, format))),
     };
   }
 
-  toString(): string {
+  /** The table, of so many rows at most. */
+  toString(most = Infinity): string {
     const { headings, rows } = this.cells();
-    const table = [["", ...headings], ...rows.map((row, i) => [this.rows[i].name, ...row])];
-    const widths = table[0].map((_, column) => Math.max(...table.map((line) => line[column].length)));
-    const lines = table.map((line) =>
-      line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join("  "),
-    );
-    return `${lines.join("\n")}\n${this.chains} chain${this.chains === 1 ? "" : "s"} × ${this.draws} draws`;
+    const shown = rows.slice(0, most).map((row, i) => [this.rows[i].name, ...row]);
+    const rest = rows.length > most ? `… and ${rows.length - most} more; name the variables to see them\n` : "";
+    const count = `${this.chains} chain${this.chains === 1 ? "" : "s"} × ${this.draws} draws`;
+    return `${alignColumns([["", ...headings], ...shown])}\n${rest}${count}`;
   }
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
-    return this.toString();
+    return this.toString(MOST_PRINTED);
   }
 }
 
-/** What does not exist is a dash. */
-function formatColumn(values: readonly number[], format: "value" | "count" | "ratio"): string[] {
-  return values.map((value) => {
-    if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "-∞";
-    if (format === "count") return value.toFixed(0);
-    return format === "ratio" ? value.toFixed(3) : formatValue(value);
-  });
+/** Beyond this many rows, printing stops. */
+const MOST_PRINTED = 200;
+
+function formatCell(value: number, format: "value" | "count" | "ratio"): string {
+  if (!Number.isFinite(value) || format === "value") return formatValue(value);
+  return format === "count" ? value.toFixed(0) : formatRatio(value);
 }
 
-/** Three decimals where they show three digits, else three significant digits. */
+/** R-hat; chains that never moved have an infinite one but for rounding. */
+export function formatRatio(value: number): string {
+  return value < 10 ? value.toFixed(3) : value < 1e6 ? value.toFixed(0) : "∞";
+}
+
+/** Three decimals where they show three digits, else three significant digits; what does not exist is a dash. */
 export function formatValue(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "-∞";
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (size >= 1e6 || size < 1e-3) return value.toExponential(2);
