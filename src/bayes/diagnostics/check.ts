@@ -4,13 +4,13 @@
  * report print it.
  */
 import type { Chains, Draws } from "../draws.js";
-import { isConstant } from "./chains.js";
+import { allFinite, isConstant } from "./chains.js";
 import { eBfmi } from "./energy.js";
 import { sortWithOrder } from "./ranks.js";
 import { formatRatio, type Summary, summary } from "./summary.js";
 
 export type ProblemKind =
-  | "empty"
+  | "too-few"
   | "non-finite"
   | "stuck"
   | "divergences"
@@ -33,7 +33,7 @@ export interface Problem {
 }
 
 /** The limits that Vehtari et al. (2021) and the Stan team recommend. */
-const LIMITS = { rHat: 1.01, ess: 400, eBfmi: 0.3 } as const;
+export const LIMITS = { rHat: 1.01, ess: 400, eBfmi: 0.3 } as const;
 
 /** From here on chains tend to be short. */
 const MANY_CHAINS = 32;
@@ -67,7 +67,7 @@ export class Check {
 export function check(draws: Draws, table: Summary = summary(draws)): Check {
   if (draws.length < 8) {
     const message = `There ${draws.length === 1 ? "is" : "are"} ${count(draws.length, "draw")} per chain, too few to judge.`;
-    return new Check([problem("empty", "error", message, "Draw at least 100 per chain.")], "");
+    return new Check([problem("too-few", "error", message, "Draw at least 100 per chain.")], "");
   }
   const problems = [
     nonFinite(draws),
@@ -117,8 +117,8 @@ function sum(values: Float64Array): number {
 
 function nonFinite(draws: Draws): Problem | undefined {
   const variables = draws.names
+    .filter((name) => !allFinite(draws.scalar(name).values))
     .map((name) => ({ name, value: draws.scalar(name).values.filter((value) => !Number.isFinite(value)).length }))
-    .filter(({ value }) => value > 0)
     .sort((a, b) => b.value - a.value);
   if (variables.length === 0) return undefined;
   const named = list(variables.map(({ name, value }) => `${name} (${count(value, "draw")})`));

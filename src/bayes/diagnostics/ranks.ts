@@ -13,83 +13,84 @@ export interface Sorted {
 
 /** Where the high half of a double lies among its two words. */
 const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0];
-/** Shorter runs are sorted by insertion. */
-const SHORT_RUN = 32;
 const DIGITS = [0, 11, 22] as const;
+/** Moves per value after which insertion gives up. */
+const MOST_MOVES = 8;
 
 /** Sorts values other than NaN; -0 and 0 are equal, and equal values keep their order. */
 export function sortWithOrder(x: Float64Array): Sorted {
-  const order = new Uint32Array(x.length);
-  for (let i = 0; i < order.length; i++) order[i] = i;
-  const { high, low } = sortableWords(x);
-  const room = { keys: new Uint32Array(x.length), order: new Uint32Array(x.length) };
-  radixSort(high, order, room, 0, x.length);
-  // The high words decide nearly everything. Runs of equal ones are sorted by their low words.
-  for (let start = 0; start < order.length; ) {
-    let end = start + 1;
-    while (end < order.length && high[end] === high[start]) end++;
-    if (end - start > SHORT_RUN) {
-      for (let i = start; i < end; i++) high[i] = low[order[i]];
-      radixSort(high, order, room, start, end);
-    } else if (end - start > 1) insertionSort(low, order, start, end);
-    start = end;
-  }
+  // The high words of the doubles decide nearly everything, and insertion puts the rest right. Where it does not, as in
+  // numbers that differ in their last digits only, the low words are sorted by first.
+  const high = sortableWords(x, "high");
+  const sorted = gathered(x, radixSort(high, positions(x.length)));
+  if (insertionSort(sorted)) return sorted;
+  const byLow = radixSort(sortableWords(x, "low"), positions(x.length));
+  const highs = byLow.map((position) => high[position]);
+  return gathered(x, radixSort(highs, byLow));
+}
+
+function positions(count: number): Uint32Array {
+  const result = new Uint32Array(count);
+  for (let i = 0; i < count; i++) result[i] = i;
+  return result;
+}
+
+function gathered(x: Float64Array, order: Uint32Array): Sorted {
   const values = new Float64Array(x.length);
   for (let i = 0; i < values.length; i++) values[i] = x[order[i]];
   return { values, order };
 }
 
 /** Unsigned words that compare as the doubles do: the high ones first, then the low ones. */
-function sortableWords(x: Float64Array): { high: Uint32Array; low: Uint32Array } {
+function sortableWords(x: Float64Array, half: "high" | "low"): Uint32Array {
   const words = new Uint32Array(x.buffer, x.byteOffset, 2 * x.length);
-  const high = new Uint32Array(x.length);
-  const low = new Uint32Array(x.length);
-  for (let i = 0; i < x.length; i++) {
-    const top = words[2 * i + HIGH];
-    const rest = words[2 * i + 1 - HIGH];
-    const isNegative = x[i] < 0; // which -0 is not
-    high[i] = isNegative ? ~top : top | 0x80000000;
-    low[i] = isNegative ? ~rest : rest;
-  }
-  return { high, low };
+  const first = half === "high" ? HIGH : 1 - HIGH;
+  const sign = half === "high" ? 0x80000000 : 0;
+  const result = new Uint32Array(x.length);
+  // -0 is not negative here, and its sign bit is set as that of 0 will be.
+  for (let i = 0; i < x.length; i++) result[i] = x[i] < 0 ? ~words[2 * i + first] : words[2 * i + first] | sign;
+  return result;
 }
 
-/** Sorts a range of keys and of the order that goes with them, by three digits, the last first. */
-function radixSort(
-  keys: Uint32Array,
-  order: Uint32Array,
-  room: { readonly keys: Uint32Array; readonly order: Uint32Array },
-  start: number,
-  end: number,
-): void {
-  let [keysFrom, orderFrom, keysTo, orderTo] = [keys, order, room.keys, room.order];
+/** The order sorted by the keys that go with it, stably: by three digits, the last first. */
+function radixSort(keys: Uint32Array, order: Uint32Array): Uint32Array {
+  let [keysFrom, orderFrom] = [keys, order];
   for (const shift of DIGITS) {
     const next = new Uint32Array(2049);
-    for (let i = start; i < end; i++) next[((keysFrom[i] >>> shift) & 2047) + 1]++;
-    if (next.includes(end - start)) continue; // they all share this digit
-    next[0] = start;
+    for (let i = 0; i < keys.length; i++) next[((keys[i] >>> shift) & 2047) + 1]++;
+    if (next.includes(keys.length)) continue; // they all share this digit
     for (let digit = 1; digit < 2048; digit++) next[digit] += next[digit - 1];
-    for (let i = start; i < end; i++) {
+    const keysTo = new Uint32Array(keys.length);
+    const orderTo = new Uint32Array(keys.length);
+    for (let i = 0; i < keys.length; i++) {
       const key = keysFrom[i];
       const to = next[(key >>> shift) & 2047]++;
       keysTo[to] = key;
       orderTo[to] = orderFrom[i];
     }
-    [keysFrom, orderFrom, keysTo, orderTo] = [keysTo, orderTo, keysFrom, orderFrom];
+    [keysFrom, orderFrom] = [keysTo, orderTo];
   }
-  if (keysFrom === keys) return;
-  keys.set(keysFrom.subarray(start, end), start);
-  order.set(orderFrom.subarray(start, end), start);
+  return orderFrom;
 }
 
-/** Sorts a range of the order by the keys it points to. */
-function insertionSort(keys: Uint32Array, order: Uint32Array, start: number, end: number): void {
-  for (let i = start + 1; i < end; i++) {
+/** Sorts what is nearly sorted. False where it would take too long; what is left then is no longer of use. */
+function insertionSort({ values, order }: Sorted): boolean {
+  let moves = 0;
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i];
+    if (!(values[i - 1] > value)) continue;
     const position = order[i];
     let j = i;
-    for (; j > start && keys[order[j - 1]] > keys[position]; j--) order[j] = order[j - 1];
+    for (; j > 0 && values[j - 1] > value; j--) {
+      values[j] = values[j - 1];
+      order[j] = order[j - 1];
+    }
+    values[j] = value;
     order[j] = position;
+    moves += i - j;
+    if (moves > MOST_MOVES * values.length) return false;
   }
+  return true;
 }
 
 /** A quantile of sorted values, interpolated as NumPy and R do by default. */

@@ -2,7 +2,7 @@
  * The report as one HTML page that needs nothing else: what check() says, the summary, and for every variable how its chains
  * ran. A policy in its head forbids the page to fetch anything. report.ts writes it to a file.
  */
-import { type Check, check } from "../diagnostics/check.js";
+import { type Check, check, LIMITS } from "../diagnostics/check.js";
 import { eBfmi } from "../diagnostics/energy.js";
 import { formatValue, type Summary, type SummaryRow, summary } from "../diagnostics/summary.js";
 import type { Chains, Draws, NameFilter } from "../draws.js";
@@ -57,7 +57,7 @@ ${draws.length > 0 ? variablesSection(draws, table, names) : ""}
 ${pairsSection(draws, table, found, options.pairs)}
 ${samplerSection(draws)}
 </main>
-<footer>Made by Pumice. R-hat above 1.01 or fewer than 400 effective draws are marked.</footer>
+<footer>Made by Pumice. R-hat above ${LIMITS.rHat} and fewer than ${LIMITS.ess} effective draws are marked.</footer>
 <script>${SCRIPT}</script>
 </body>
 </html>
@@ -65,7 +65,7 @@ ${samplerSection(draws)}
 }
 
 function isDoubtful({ rHat, nestedRHat, essBulk, essTail }: SummaryRow): boolean {
-  return (nestedRHat ?? rHat) > 1.01 || essBulk < 400 || essTail < 400;
+  return (nestedRHat ?? rHat) > LIMITS.rHat || essBulk < LIMITS.ess || essTail < LIMITS.ess;
 }
 
 /** The doubtful first, then the others, as many as fit, in the order of the draws. Constants have nothing to show. */
@@ -87,10 +87,10 @@ function summarySection(table: Summary, panels: ReadonlyMap<string, string>): st
   const { headings, rows } = table.cells();
   const keys = ["mean", "sd", "mcseMean", "q5", "median", "q95", "essBulk", "essTail", "rHat", "nestedRHat"] as const;
   const limits: Partial<Record<(typeof keys)[number], (value: number) => boolean>> = {
-    essBulk: (value) => value < 400,
-    essTail: (value) => value < 400,
+    essBulk: (value) => value < LIMITS.ess,
+    essTail: (value) => value < LIMITS.ess,
     // Where there are superchains, theirs decides.
-    [headings.includes("nested_rhat") ? "nestedRHat" : "rHat"]: (value: number) => value > 1.01,
+    [headings.includes("nested_rhat") ? "nestedRHat" : "rHat"]: (value: number) => value > LIMITS.rHat,
   };
   const body = rows.slice(0, MOST_ROWS).map((cells, i) => {
     const row = table.rows[i];

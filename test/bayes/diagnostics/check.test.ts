@@ -45,7 +45,7 @@ describe("what is wrong is found", () => {
       );
     });
 
-  found("empty", /5 draws per chain, too few/, Draws.from({ mu: [[1, 2, 3, 4, 5]] }));
+  found("too-few", /5 draws per chain, too few/, Draws.from({ mu: [[1, 2, 3, 4, 5]] }));
 
   const holed = good.map((chain, c) => chain.map((value, i) => (c === 1 && i < 3 ? Number.NaN : value)));
   found("non-finite", /mu \(3 draws\)/, Draws.from({ mu: holed, tau: good }), ["mu"]);
