@@ -1,0 +1,323 @@
+/**
+ * A model joined with data: the log density as a function of one flat vector of free numbers, and the way between that
+ * vector and the values that have names. All of it is made of ordinary tensor operations, with data as tensors, so that it
+ * can be differentiated, vectorised and compiled into a sampler's kernel. Samplers and diagnostics start from here.
+ */
+import { type DType, isFloat } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
+import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { foldIn, type Key } from "../../random/key.js";
+import { concat, zeros } from "../../tensor/creation.js";
+import { Tensor } from "../../tensor/tensor.js";
+import { type Argument, tensorOf } from "../argument.js";
+import { floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
+import { dependenceOn } from "./dependence.js";
+import { dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import {
+  bijectionOf,
+  changed,
+  type Deterministic,
+  type Latent,
+  type Observed,
+  type Plan,
+  planOf,
+  valueFrom,
+} from "./plan.js";
+import { batchShapeOf, type Run, runModel, speakingOf } from "./run.js";
+import { Sum } from "./sum.js";
+import { RandomVariable } from "./variable.js";
+
+export type { Observation } from "./given-data.js";
+export type { Deterministic, Latent, Observed } from "./plan.js";
+
+type Returned = Readonly<Record<string, Tensor>>;
+
+export interface DensityOptions {
+  /**
+   * Whether terms that do not depend on what is sampled are kept (true). Without them the density is known up to a factor,
+   * which is all that samplers need, and cheaper: Stan's ~ leaves them out too.
+   */
+  readonly normalized?: boolean;
+}
+
+/** Values by name: latent variables, and what is computed from them. */
+export type Values<R, O extends string> = { readonly [K in Exclude<keyof R, O> & string]: Tensor };
+
+/** What a run knows of a latent variable. */
+interface Placed {
+  readonly standard: Tensor | null;
+  readonly logJacobian: Term;
+}
+
+export class Posterior<R extends Returned, O extends string = never> {
+  private readonly plan: Plan;
+  private readonly dataIn: (dtype: DType) => GivenData<unknown>;
+  private readonly fn: (data: unknown) => R;
+
+  /** @internal Use `model(fn).given(observed, data)`. */
+  constructor(fn: (data: never) => R, observed: Readonly<Record<string, Observation>>, data: unknown) {
+    this.fn = fn as (data: unknown) => R;
+    this.dataIn = dataIn(data, observed);
+    const dtype = widestFloat([data, observed]);
+    this.plan = planOf(this.fn, this.dataIn(dtype), dtype);
+  }
+
+  /** How many free numbers there are. */
+  get dim(): number {
+    return this.plan.dim;
+  }
+
+  /** What the flat vector holds, in its order. */
+  get latents(): readonly Latent[] {
+    return this.entries("latent");
+  }
+
+  get observed(): readonly Observed[] {
+    return this.entries("observed");
+  }
+
+  /** Returned tensors that are computed from others. */
+  get deterministics(): readonly Deterministic[] {
+    return this.plan.deterministic;
+  }
+
+  /** The log density at free numbers [dim], with the Jacobian of the way to values: a scalar of their dtype. */
+  logDensity(u: Tensor, options: DensityOptions = {}): Tensor {
+    const { prior, likelihood } = this.densityParts(u, options);
+    return prior.add(likelihood);
+  }
+
+  /** The same in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
+  densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Tensor; readonly likelihood: Tensor } {
+    const given = this.dataAt(u);
+    const depends = options.normalized === false ? dependenceOn([u], given.tensors) : () => true;
+    const kept = (terms: readonly Term[]): readonly Term[] =>
+      options.normalized === false ? terms.filter((term) => typeof term !== "number" && depends(term)) : terms;
+    return this.evaluate(u, given, (run, placed) => {
+      const prior = new Sum(u);
+      const likelihood = new Sum(u);
+      run.variables.forEach((variable, number) => {
+        const entry = this.plan.variables.get(number);
+        if (!entry) return;
+        const { distribution } = variable;
+        const value = entry.kind === "observed" ? (given.observed.get(entry.name) as Tensor) : plainValue(variable);
+        const batch = value.shape.slice(0, value.rank - distribution.eventShape.length);
+        if (entry.kind === "observed") {
+          likelihood.add(kept(distribution.terms(value)), batch);
+          return;
+        }
+        const { standard, logJacobian } = placed(number);
+        const base = standard && distribution.noncentered?.().base;
+        if (standard && base) prior.add(kept(base.terms(standard)), standard.shape);
+        else prior.add(kept(distribution.terms(value)), batch);
+        prior.add([logJacobian], value.shape.slice(0, value.rank - variable.constraint.eventRank));
+      });
+      for (const factor of run.factors) {
+        if (typeof factor === "number") likelihood.add([factor], []);
+        else likelihood.add([new Tensor(factor.node)], factor.shape);
+      }
+      return { prior: prior.total(), likelihood: likelihood.total() };
+    });
+  }
+
+  /** The log density of each observation, by name, at free numbers. Constants are kept. */
+  logLikelihood(u: Tensor): { readonly [K in O]: Tensor } {
+    const given = this.dataAt(u);
+    return this.evaluate(u, given, (run) => {
+      const found: Record<string, Tensor> = {};
+      run.variables.forEach(({ distribution }, number) => {
+        const entry = this.plan.variables.get(number);
+        if (entry?.kind !== "observed") return;
+        const data = given.observed.get(entry.name) as Tensor;
+        const batch = data.shape.slice(0, data.rank - distribution.eventShape.length);
+        found[entry.name] = tensorOf(sumOfTerms(distribution.terms(data)), data).broadcastTo(batch);
+      });
+      return found as { [K in O]: Tensor };
+    });
+  }
+
+  /** Values by name from free numbers [dim]: latent variables, also those without a name of yours, and deterministic ones. */
+  constrain(u: Tensor): Values<R, O> {
+    return this.evaluate(u, this.dataAt(u), (run) => {
+      const found: Record<string, Tensor> = {};
+      run.variables.forEach((variable, number) => {
+        const entry = this.plan.variables.get(number);
+        if (entry?.kind === "latent") found[entry.name] = plainValue(variable);
+      });
+      return { ...found, ...deterministicIn(run) } as Values<R, O>;
+    });
+  }
+
+  /** Free numbers from values of all latent variables. The way back of `constrain`; values must lie in their supports. */
+  unconstrain(values: Readonly<Record<string, Argument>>, options: { readonly dtype?: DType } = {}): Tensor {
+    const dtype = options.dtype ?? floatOf(Object.values(values));
+    const given = this.dataIn(dtype);
+    const like = zeros([], { dtype, device: given.tensors[0]?.device ?? deviceIn(values) });
+    const parts: Tensor[] = [];
+    const valueOfLatent = (number: number): Tensor => {
+      const { name, shape } = this.plan.variables.get(number) as Latent;
+      if (!(name in values)) {
+        throw new ArgumentError(
+          `unconstrain: no value of ${name}; it takes ${this.latents.map((l) => l.name).join(", ")}.`,
+        );
+      }
+      const value = tensorOf(values[name], like);
+      if (sameShape(value.shape, shape)) return value;
+      throw new ShapeError(
+        `unconstrain: ${name} has the shape ${formatShape(shape)}, not ${formatShape(value.shape)}.`,
+      );
+    };
+    return runModel(
+      this.fn,
+      given.data,
+      (_, number) => this.observedIn(given, number) ?? valueOfLatent(number),
+      (run) => {
+        run.variables.forEach((variable, number) => {
+          const entry = this.plan.variables.get(number);
+          if (entry?.kind !== "latent") return;
+          const value = plainValue(variable);
+          const standard = variable.isNoncentered ? variable.distribution.noncentered?.().inverse(value) : value;
+          parts.push(
+            bijectionOf(variable)
+              .inverse(standard as Tensor)
+              .flatten(),
+          );
+        });
+        return concat(parts);
+      },
+    );
+  }
+
+  /** Observations the model would make, at free numbers [dim]: one draw of each observed variable, in the shape of the data. */
+  posteriorPredictive(key: Key, u: Tensor): { readonly [K in O]: Tensor } {
+    const given = this.dataAt(u);
+    return this.evaluate(u, given, (run) => {
+      const found: Record<string, Tensor> = {};
+      run.variables.forEach((variable, number) => {
+        const entry = this.plan.variables.get(number);
+        if (entry?.kind !== "observed") return;
+        found[entry.name] = drawn(variable, foldIn(key, number), this.observedBatch(variable, entry), u.dtype);
+      });
+      return found as { [K in O]: Tensor };
+    });
+  }
+
+  /** One draw of everything from the prior, observed variables included, which have the shape of their data. */
+  priorPredictive(key: Key, options: { readonly dtype?: DType } = {}): { readonly [K in keyof R]: Tensor } {
+    const dtype = options.dtype ?? "f32";
+    const given = this.dataIn(dtype);
+    const batchOf = (variable: RandomVariable, number: number): Shape => {
+      const entry = this.plan.variables.get(number);
+      return entry?.kind === "observed" ? this.observedBatch(variable, entry) : batchShapeOf(variable);
+    };
+    return simulated(this.fn, given.data, key, dtype, batchOf) as { [K in keyof R]: Tensor };
+  }
+
+  private observedBatch({ distribution }: RandomVariable, { shape }: Observed): Shape {
+    return shape.slice(0, shape.length - distribution.eventShape.length);
+  }
+
+  private entries<K extends (Latent | Observed)["kind"]>(kind: K): readonly Extract<Latent | Observed, { kind: K }>[] {
+    const all = [...this.plan.variables.values()];
+    return all.filter((entry): entry is Extract<Latent | Observed, { kind: K }> => entry.kind === kind);
+  }
+
+  private dataAt(u: Tensor): GivenData<unknown> {
+    if (!isFloat(u.dtype)) throw new DTypeError(`Free numbers are floats, not ${u.dtype}.`);
+    if (!sameShape(u.shape, [this.dim])) {
+      throw new ShapeError(
+        `The model has ${this.dim} free numbers: give a vector [${this.dim}], not ${formatShape(u.shape)}; ` +
+          "vmap maps over several.",
+      );
+    }
+    return this.dataIn(u.dtype);
+  }
+
+  private observedIn(given: GivenData<unknown>, number: number): Tensor | undefined {
+    const entry = this.plan.variables.get(number);
+    if (!entry) throw changed();
+    return entry.kind === "observed" ? given.observed.get(entry.name) : undefined;
+  }
+
+  /** Runs the function with latent variables made of slices of u. */
+  private evaluate<T>(
+    u: Tensor,
+    given: GivenData<unknown>,
+    finish: (run: Run, placed: (number: number) => Placed) => T,
+  ): T {
+    const placed = new Map<number, Placed>();
+    const value = (variable: RandomVariable, number: number): Tensor => {
+      const data = this.observedIn(given, number);
+      if (data) return data;
+      const { name, shape, freeShape, offset } = this.plan.variables.get(number) as Latent;
+      const free = u.at(`${offset}:${offset + sizeOf(freeShape)}`).reshape(freeShape);
+      const found = speakingOf(name, () => valueFrom(variable, free, shape));
+      placed.set(number, found);
+      return found.value;
+    };
+    return runModel(this.fn, given.data, value, (run) => {
+      if (run.variables.length !== this.plan.count) throw changed();
+      return finish(run, (number) => placed.get(number) as Placed);
+    });
+  }
+}
+
+/** The value as a plain tensor, which outlives the run. */
+const plainValue = (variable: RandomVariable): Tensor => new Tensor(variable.node);
+
+function deterministicIn(run: Run): Record<string, Tensor> {
+  const plain = Object.entries(run.returned).filter(([, value]) => !(value instanceof RandomVariable));
+  return Object.fromEntries(plain);
+}
+
+function deviceIn(values: Readonly<Record<string, Argument>>): string | undefined {
+  return Object.values(values).find((value) => value instanceof Tensor)?.device;
+}
+
+/** A draw of a variable from its distribution. */
+function drawn(variable: RandomVariable, key: Key, shape: Shape, dtype: DType): Tensor {
+  const { distribution } = variable;
+  if (variable.isNarrowed) {
+    throw new UnsupportedError(
+      `${distribution.name}(…).constrained(…) is known by its density only and cannot be drawn from directly.`,
+    );
+  }
+  return distribution.sample(key, shape, distribution.support.bijection ? { dtype } : {});
+}
+
+function simulated(
+  fn: (data: unknown) => Returned,
+  data: unknown,
+  key: Key,
+  dtype: DType,
+  batchOf: (variable: RandomVariable, number: number) => Shape,
+): Record<string, Tensor> {
+  const draws = new Map<RandomVariable, Tensor>();
+  const draw = (variable: RandomVariable, number: number): Tensor => {
+    const found = drawn(variable, foldIn(key, number), batchOf(variable, number), dtype);
+    draws.set(variable, found);
+    return found.cast(dtype);
+  };
+  return runModel(fn, data, draw, (run) => {
+    const named = Object.entries(run.returned).map(([name, value]): [string, Tensor] =>
+      speakingOf(name, () => {
+        const node = value.node;
+        // Counts come as whole numbers, though the model computes with them as floats.
+        return [name, (value instanceof RandomVariable && draws.get(value)) || new Tensor(node)];
+      }),
+    );
+    return Object.fromEntries(named);
+  });
+}
+
+/** One draw of everything from the prior. Floats are f32 unless told, or f64 where data are. */
+export function simulate<D>(
+  fn: (data: D) => Returned,
+  data: D,
+  key: Key,
+  options: { readonly dtype?: DType } = {},
+): Record<string, Tensor> {
+  const dtype = options.dtype ?? widestFloat(data);
+  const given = dataIn(data, {})(dtype);
+  return simulated(fn as (data: unknown) => Returned, given.data, key, dtype, batchShapeOf);
+}
