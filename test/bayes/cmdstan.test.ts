@@ -1,4 +1,4 @@
-/** The reference models' log densities against CmdStan's, which drops constants and includes Jacobians. */
+/** The reference models' log densities and gradients against CmdStan's, which drops constants and includes Jacobians. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { tensor } from "../../src/tensor/creation.js";
@@ -32,18 +32,25 @@ function placesInStan({ order }: ReferenceModel, posterior: AnyPosterior): numbe
   );
 }
 
-describe("log densities equal CmdStan's", { skip }, () => {
+describe("log densities and gradients equal CmdStan's", { skip }, () => {
   const known = skip ? {} : (referenceJson(file) as Record<string, Known>);
   for (const one of referenceModels) {
     const { stan } = one;
     if (!stan) continue;
     test(one.name, () => {
       const posterior = one.posterior(makeIn("f64", "cpu"));
-      const expected = known[stan]!.log_density - (one.keptByStan ?? 0);
-      const u = tensor(placesInStan(one, posterior).map(point), { dtype: "f64", device: "cpu" });
-      const actual = posterior.logDensity(u, { normalized: false }).itemSync() as number;
-      const error = Math.abs(actual - expected) / Math.abs(expected);
-      assert.ok(error <= 1e-8, `${actual}, not ${expected}: off by ${error} of it`);
+      const { log_density, gradient } = known[stan]!;
+      const places = placesInStan(one, posterior);
+      const u = tensor(places.map(point), { dtype: "f64", device: "cpu" });
+      const [value, slopes] = posterior.logDensityAndGrad(u, { normalized: false });
+      expectClose("log density", value.itemSync() as number, log_density - (one.keptByStan ?? 0));
+      const found = Array.from(slopes.dataSync() as Float64Array);
+      for (const [i, place] of places.entries()) expectClose(`gradient ${place}`, found[i]!, gradient[place]!);
     });
   }
 });
+
+function expectClose(what: string, actual: number, expected: number): void {
+  const error = Math.abs(actual - expected) / Math.abs(expected);
+  assert.ok(error <= 1e-8, `${what}: ${actual}, not ${expected}: off by ${error} of it`);
+}

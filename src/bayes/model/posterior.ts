@@ -9,6 +9,7 @@ import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js"
 import { foldIn, type Key } from "../../random/key.js";
 import { concat, zeros } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
+import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
 import { floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
 import { dependenceOn } from "./dependence.js";
@@ -87,7 +88,12 @@ export class Posterior<R extends Returned, O extends string = never> {
     return prior.add(likelihood);
   }
 
-  /** The same in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
+  /** The log density and its gradient by the free numbers. */
+  logDensityAndGrad(u: Tensor, options: DensityOptions = {}): readonly [logDensity: Tensor, gradient: Tensor] {
+    return valueAndGrad((free: Tensor) => this.logDensity(free, options))(u);
+  }
+
+  /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
   densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Tensor; readonly likelihood: Tensor } {
     const given = this.dataAt(u);
     const depends = options.normalized === false ? dependenceOn([u], given.tensors) : () => true;
