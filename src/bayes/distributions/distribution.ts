@@ -11,7 +11,7 @@ import type { DType } from "../../core/dtype.js";
 import { isFloat } from "../../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
-import { broadcastShapes, type Shape } from "../../core/shape.js";
+import { broadcastShapes, checkBroadcastTo, type Shape } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
 import { Tensor, where } from "../../tensor/tensor.js";
@@ -184,12 +184,7 @@ export function completed(core: Core): Distribution {
       const isDiscrete = !core.support.bijection;
       const dtype = options.dtype ?? (isDiscrete ? "i32" : floatOf(core.arguments));
       const work = dtype === "f64" || floatOf(core.arguments) === "f64" ? "f64" : "f32";
-      const extent = broadcastShapes(`${core.name}.sample`, core.batchShape, shape);
-      if (extent.length !== shape.length || extent.some((size, axis) => size !== shape[axis])) {
-        throw new ArgumentError(
-          `${core.name}.sample: arguments of shape [${core.batchShape}] do not broadcast to the draws' [${shape}].`,
-        );
-      }
+      checkBroadcastTo(`${core.name}.sample`, core.batchShape, shape);
       return core.draw({ key, shape, dtype: work }).cast(dtype);
     },
   };

@@ -7,14 +7,14 @@ import type { Tensor } from "../../tensor/tensor.js";
 type Node = Tensor["node"];
 
 /**
- * A test for dependence on some tensors. `data` are leaves that do not count. What has been computed has lost its past,
+ * A test for dependence on some tensors, a list that may still grow. `data` are leaves that do not count. What has been computed has lost its past,
  * and is taken to depend: the answer errs on that side.
  */
 export function dependenceOn(sources: readonly Tensor[], data: readonly Tensor[]): (x: Tensor) => boolean {
   const known = new Map<Node, boolean>();
   for (const { node } of data) known.set(node, false);
-  for (const { node } of sources) known.set(node, true);
   return ({ node: root }) => {
+    for (const { node } of sources) known.set(node, true);
     const stack = [root];
     while (stack.length > 0) {
       const node = stack[stack.length - 1] as Node;

@@ -5,13 +5,13 @@
  */
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { broadcastShapes, formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { zeros } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
 import type { Bijection } from "../constraints/constraint.js";
 import { dependenceOn } from "./dependence.js";
 import type { GivenData } from "./given-data.js";
-import { batchShapeOf, namesIn, type Run, runModel, speakingOf } from "./run.js";
+import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
 
 export interface Latent {
@@ -191,7 +191,8 @@ function checkObservation(variable: RandomVariable, data: Tensor, depends: (x: T
   const batch = data.shape.slice(0, Math.max(0, data.rank - eventShape.length));
   const own = asked ? batchShapeOf(variable) : distribution.batchShape;
   const fits =
-    sameShape(data.shape.slice(batch.length), eventShape) && (asked ? sameShape(batch, asked) : broadcasts(own, batch));
+    sameShape(data.shape.slice(batch.length), eventShape) &&
+    (asked ? sameShape(batch, asked) : broadcastsTo(own, batch));
   if (!fits) {
     throw new ShapeError(
       `the data have the shape ${formatShape(data.shape)}, but ${distribution.name} has ` +
@@ -208,12 +209,4 @@ function checkObservation(variable: RandomVariable, data: Tensor, depends: (x: T
   const shown = size === 1 ? `${values[0]}` : `[${values.slice(0, 6).join(", ")}${size > 6 ? ", …" : ""}]`;
   const where = inside.size === 1 ? "the value" : `value ${position}`;
   throw new ArgumentError(`${where} is ${shown}, but ${distribution.name} takes ${variable.constraint.description}.`);
-}
-
-function broadcasts(from: Shape, to: Shape): boolean {
-  try {
-    return sameShape(broadcastShapes("given", from, to), to);
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,6 @@
 /** One run of a model's function, whatever decides the values of its variables; and shapes and errors in its terms. */
-import { ArgumentError, PumiceError } from "../../core/errors.js";
-import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
+import { formatShape, type Shape } from "../../core/shape.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { during, RandomVariable } from "./variable.js";
 
@@ -66,16 +66,20 @@ export function namesIn(run: Run): Map<RandomVariable, string> {
 }
 
 /** Shape of a variable's independent draws: what `.shape(…)` said, else that of its arguments. */
-export function batchShapeOf(variable: RandomVariable): Shape {
-  const { distribution, batchShape: asked } = variable;
+export function batchShapeOf({ distribution, batchShape: asked }: RandomVariable): Shape {
   const own = distribution.batchShape;
   if (!asked) return own;
-  const joint = broadcastShapes(distribution.name, own, asked);
-  if (sameShape(joint, asked)) return asked;
-  throw new ArgumentError(
+  if (broadcastsTo(own, asked)) return asked;
+  throw new ShapeError(
     `${distribution.name}: its arguments have the shape ${formatShape(own)}, which does not broadcast to ` +
       `${formatShape(asked)} of .shape(…).`,
   );
+}
+
+/** Whether a shape stretches to another, aligned at the last axis. */
+export function broadcastsTo(from: Shape, to: Shape): boolean {
+  const offset = to.length - from.length;
+  return offset >= 0 && from.every((size, axis) => size === 1 || size === to[offset + axis]);
 }
 
 /** What goes wrong meanwhile is said of the variable. */
