@@ -28,7 +28,9 @@ export function standardize(x: Tensor, location: Argument, scale: Argument): { z
   const centred = location === 0 ? x : x.sub(tensorOf(location, x));
   if (scale === 1) return { z: centred, logScale: 0 };
   const factor = tensorOf(scale, x);
-  return { z: centred.div(factor), logScale: typeof scale === "number" ? Math.log(scale) : factor.log() };
+  const logScale = typeof scale === "number" ? Math.log(scale) : factor.log();
+  // One division for many products, in the gradient too.
+  return { z: factor.size < centred.size ? centred.mul(factor.reciprocal()) : centred.div(factor), logScale };
 }
 
 export const negated = (term: Term): Term => (typeof term === "number" ? -term : term.neg());

@@ -5,17 +5,19 @@ import { categorical } from "../../random/exponential.js";
 import { split } from "../../random/key.js";
 import { stack, zeros } from "../../tensor/creation.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
+import { stopGradient } from "../../transforms/grad.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { completed, type Distribution, reducedTo, sumOfTerms, type Term } from "./distribution.js";
+import { negated } from "./location-scale.js";
 
 /** log Σ exp over a list, elementwise: all of it melts into one kernel. */
 function logSumExpOf(parts: readonly Tensor[]): Tensor {
   const largest = parts.reduce((a, b) => a.maximum(b));
-  // Where all parts are -Infinity, that must not be subtracted from itself.
-  const shift = where(largest.greater(-Infinity), largest, 0);
+  // Where all parts are -Infinity, that must not be subtracted from itself. The result does not depend on the shift.
+  const shift = stopGradient(where(largest.greater(-Infinity), largest, 0));
   return parts
     .map((part) => part.sub(shift).exp())
     .reduce((a, b) => a.add(b))
@@ -23,14 +25,18 @@ function logSumExpOf(parts: readonly Tensor[]): Tensor {
     .add(shift);
 }
 
-/** The logarithms of the weights, one tensor for each component. */
-function logWeights(weights: Argument, k: number, isLogits: boolean, like: Tensor): Tensor[] {
+interface Weights {
+  /** The logarithms of the weights, one tensor for each component, up to the norm. */
+  readonly logs: readonly Tensor[];
+  /** What they sum to, on the log scale. */
+  readonly norm: Term;
+}
+
+function weightsAs(weights: Argument, k: number, isLogits: boolean, like: Tensor): Weights {
   const parts = Array.isArray(weights)
     ? (weights as readonly Argument[]).map((weight) => tensorOf(weight, like))
     : Array.from({ length: k }, (_, i) => tensorOf(weights, like).at("...", i));
-  if (!isLogits) return parts.map((part) => part.log());
-  const norm = logSumExpOf(parts);
-  return parts.map((part) => part.sub(norm));
+  return isLogits ? { logs: parts, norm: logSumExpOf(parts) } : { logs: parts.map((part) => part.log()), norm: 0 };
 }
 
 /** Where draws of any of the components lie. */
@@ -75,13 +81,13 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
     support,
     arguments: [weights],
     terms(x) {
-      const logW = logWeights(weights, k, isLogits, x);
-      return [logSumExpOf(components.map((component, i) => weighted(x, component, logW[i])))];
+      const { logs, norm } = weightsAs(weights, k, isLogits, x);
+      return [logSumExpOf(components.map((component, i) => weighted(x, component, logs[i]))), negated(norm)];
     },
     draw({ key, shape, dtype }) {
       const [own, ...keys] = split(key, k + 1);
       const like = zeros([], { dtype, device: key.device });
-      const logits = logWeights(weights, k, isLogits, like).map((logW) => logW.broadcastTo(shape));
+      const logits = weightsAs(weights, k, isLogits, like).logs.map((log) => log.broadcastTo(shape));
       const chosen = categorical(own, stack(logits, { axis: -1 }));
       const index = chosen.reshape([...shape, ...first.eventShape.map(() => 1)]);
       return components
@@ -108,10 +114,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
       `mixture: ${components.name}(…) is a single component; give its arguments an axis, or a list.`,
     );
   }
-  const logW = (like: Tensor): Tensor => {
-    const given = tensorOf(weights, like);
-    return isLogits ? given.sub(given.logsumexp({ axis: -1, keepDims: true })) : given.log();
-  };
+  const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : tensorOf(weights, like).log());
   return completed({
     name: "mixture",
     batchShape: broadcastShapes("mixture", shapeOfArgument(weights), components.batchShape).slice(0, -1),
@@ -119,8 +122,9 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     support,
     arguments: [weights],
     terms(x) {
-      const terms: Term[] = [...components.terms(x.expandDims(-1)), logW(x)];
-      return [(sumOfTerms(terms) as Tensor).logsumexp({ axis: -1 })];
+      const logs = logW(x);
+      const total = sumOfTerms([...components.terms(x.expandDims(-1)), logs]) as Tensor;
+      return [total.logsumexp({ axis: -1 }), isLogits ? logs.logsumexp({ axis: -1 }).neg() : 0];
     },
     draw({ key, shape, dtype }) {
       const [first, second] = split(key);

@@ -21,7 +21,7 @@ const support = { ...real, description: "series of finite numbers" };
 function stepTerms(deviations: Tensor, scale: Tensor): Term[] {
   const count = deviations.shape.at(-1) as number;
   return [
-    deviations.div(scale.expandDims(-1)).square().sum({ axis: -1 }).mul(-0.5),
+    deviations.mul(scale.reciprocal().expandDims(-1)).square().sum({ axis: -1 }).mul(-0.5),
     scale.log().mul(-count),
     -LOG_SQRT_2PI * count,
   ];

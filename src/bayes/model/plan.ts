@@ -8,8 +8,8 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { zeros } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
-import type { Bijection } from "../constraints/constraint.js";
-import { dependenceOn } from "./dependence.js";
+import { placeholderLike } from "../../transforms/trace.js";
+import type { Bijection, Term } from "../constraints/constraint.js";
 import type { GivenData } from "./given-data.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
@@ -43,6 +43,8 @@ export interface Deterministic {
 export interface Plan {
   /** By number of the variable; absent for those that nothing depends on, such as components of mixtures. */
   readonly variables: ReadonlyMap<number, Latent | Observed>;
+  /** For each of them, which terms of its density depend on what is sampled. */
+  readonly dependent: ReadonlyMap<number, readonly boolean[]>;
   readonly deterministic: readonly Deterministic[];
   /** How many variables the function makes. */
   readonly count: number;
@@ -64,12 +66,30 @@ export function bijectionOf(variable: RandomVariable): Bijection {
   );
 }
 
-/** The value of a variable from its free numbers, with what the density needs to know. */
-export function valueFrom(variable: RandomVariable, free: Tensor, shape: Shape) {
+/** A latent variable at free numbers. */
+export interface Placed {
+  readonly value: Tensor;
+  /** The standard numbers of a non-centred variable. */
+  readonly standard: Tensor | null;
+  readonly logJacobian: Term;
+}
+
+export function placedAt(variable: RandomVariable, free: Tensor, shape: Shape): Placed {
   const { value, logJacobian } = bijectionOf(variable).forward(free, shape);
-  const standard = variable.isNoncentered ? value : null;
-  const noncentered = standard && variable.distribution.noncentered?.();
-  return { value: noncentered ? noncentered.forward(value) : value, standard, logJacobian };
+  if (!variable.isNoncentered || !variable.distribution.noncentered) return { value, standard: null, logJacobian };
+  return { value: variable.distribution.noncentered().forward(value), standard: value, logJacobian };
+}
+
+/** The terms of a variable's density, and the shape they are summed over. */
+export function termsOf(
+  { distribution }: RandomVariable,
+  value: Tensor,
+  standard: Tensor | null = null,
+): { readonly terms: readonly Term[]; readonly shape: Shape } {
+  if (standard && distribution.noncentered) {
+    return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
+  }
+  return { terms: distribution.terms(value), shape: value.shape.slice(0, value.rank - distribution.eventShape.length) };
 }
 
 /** Shape of a variable's values, without those of an observation. */
@@ -79,13 +99,18 @@ function valueShapeOf(variable: RandomVariable): Shape {
 
 export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
   const device = given.tensors[0]?.device;
-  const placeholders: Tensor[] = [];
+  const placed = new Map<RandomVariable, Placed>();
+  // Without values: nothing is computed, and whatever depends on them can be told from what does not.
   const placeholder = (variable: RandomVariable): Tensor => {
     const shape = valueShapeOf(variable);
     const isLatent = variable.constraint.bijection !== undefined;
-    const free = zeros(isLatent ? bijectionOf(variable).freeShape(shape) : shape, { dtype, device });
-    placeholders.push(free);
-    return isLatent ? valueFrom(variable, free, shape).value : free;
+    const free = placeholderLike(
+      zeros(isLatent ? bijectionOf(variable).freeShape(shape) : shape, { dtype, device }).node,
+    );
+    if (!isLatent) return free;
+    const found = placedAt(variable, free, shape);
+    placed.set(variable, found);
+    return found.value;
   };
   // Which variables are observed is known only when the function has returned their names.
   const observed = runModel(fn, given.data, placeholder, (run) => {
@@ -102,7 +127,7 @@ export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, giv
     (variable, number) => observed[number] ?? placeholder(variable),
     (run) => {
       if (run.variables.length !== observed.length) throw changed();
-      return planFrom(run, observed, dependenceOn(placeholders, given.tensors));
+      return planFrom(run, observed, placed);
     },
   );
 }
@@ -126,26 +151,33 @@ function checkObserved(run: Run, given: GivenData<unknown>): void {
   }
 }
 
-function planFrom(run: Run, observed: readonly (Tensor | undefined)[], depends: (x: Tensor) => boolean): Plan {
+/** Whether a term depends on placeholders. */
+const isDependent = (term: Term): boolean => typeof term !== "number" && term.node.isAbstract;
+
+function planFrom(
+  run: Run,
+  observed: readonly (Tensor | undefined)[],
+  placed: ReadonlyMap<RandomVariable, Placed>,
+): Plan {
   const names = namesIn(run);
   const label = labelsFor(run, names);
-  const needed = new Set<RandomVariable>();
+  const dependent = new Map<number, readonly boolean[]>();
   // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
   for (let number = run.variables.length - 1; number >= 0; number--) {
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
-    needed.add(variable);
     speakingOf(label(variable), () => {
       const data = observed[number];
-      if (data) checkObservation(variable, data, depends);
-      variable.distribution.terms(new Tensor(data?.node ?? variable.node));
-      if (!data) bijectionOf(variable);
+      if (data) checkObservation(variable, data);
+      else bijectionOf(variable);
+      const value = data ?? new Tensor(variable.node);
+      dependent.set(number, termsOf(variable, value, placed.get(variable)?.standard).terms.map(isDependent));
     });
   }
   let offset = 0;
   const variables = new Map<number, Latent | Observed>();
   run.variables.forEach((variable, number) => {
-    if (!needed.has(variable)) return;
+    if (!dependent.has(number)) return;
     const { name: distribution } = variable.distribution;
     const name = label(variable);
     const data = observed[number];
@@ -167,7 +199,7 @@ function planFrom(run: Run, observed: readonly (Tensor | undefined)[], depends: 
   const deterministic = Object.entries(run.returned).flatMap(([name, value]): Deterministic[] =>
     value instanceof RandomVariable ? [] : [{ kind: "deterministic", name, shape: [...value.shape] }],
   );
-  return { variables, deterministic, count: run.variables.length, dim: offset };
+  return { variables, dependent, deterministic, count: run.variables.length, dim: offset };
 }
 
 /** The names variables go by: those they were returned under, else their distribution's with a number. */
@@ -185,7 +217,7 @@ function labelsFor(run: Run, names: ReadonlyMap<RandomVariable, string>): (varia
   return (variable) => labels.get(variable) as string;
 }
 
-function checkObservation(variable: RandomVariable, data: Tensor, depends: (x: Tensor) => boolean): void {
+function checkObservation(variable: RandomVariable, data: Tensor): void {
   const { distribution, batchShape: asked } = variable;
   const { eventShape } = distribution;
   const batch = data.shape.slice(0, Math.max(0, data.rank - eventShape.length));
@@ -200,7 +232,8 @@ function checkObservation(variable: RandomVariable, data: Tensor, depends: (x: T
     );
   }
   const inside = variable.constraint.holds(data);
-  if (depends(inside)) return;
+  // Where the support depends on what is sampled, only the density can tell.
+  if (isDependent(inside)) return;
   const answers = inside.dataSync() as ArrayLike<number | boolean>;
   const position = Array.from(answers, Boolean).indexOf(false);
   if (position < 0) return;

@@ -11,8 +11,7 @@ import { concat, zeros } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
-import { floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
-import { dependenceOn } from "./dependence.js";
+import { floatOf, sumOfTerms } from "../distributions/distribution.js";
 import { dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
   bijectionOf,
@@ -20,9 +19,11 @@ import {
   type Deterministic,
   type Latent,
   type Observed,
+  type Placed,
   type Plan,
+  placedAt,
   planOf,
-  valueFrom,
+  termsOf,
 } from "./plan.js";
 import { batchShapeOf, type Run, runModel, speakingOf } from "./run.js";
 import { Sum } from "./sum.js";
@@ -43,12 +44,6 @@ export interface DensityOptions {
 
 /** Values by name: latent variables, and what is computed from them. */
 export type Values<R, O extends string> = { readonly [K in Exclude<keyof R, O> & string]: Tensor };
-
-/** What a run knows of a latent variable. */
-interface Placed {
-  readonly standard: Tensor | null;
-  readonly logJacobian: Term;
-}
 
 export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
@@ -96,26 +91,20 @@ export class Posterior<R extends Returned, O extends string = never> {
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
   densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Tensor; readonly likelihood: Tensor } {
     const given = this.dataAt(u);
-    const depends = options.normalized === false ? dependenceOn([u], given.tensors) : () => true;
-    const kept = (terms: readonly Term[]): readonly Term[] =>
-      options.normalized === false ? terms.filter((term) => typeof term !== "number" && depends(term)) : terms;
     return this.evaluate(u, given, (run, placed) => {
       const prior = new Sum(u);
       const likelihood = new Sum(u);
       run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
         if (!entry) return;
-        const { distribution } = variable;
-        const value = entry.kind === "observed" ? (given.observed.get(entry.name) as Tensor) : plainValue(variable);
-        const batch = value.shape.slice(0, value.rank - distribution.eventShape.length);
-        if (entry.kind === "observed") {
-          likelihood.add(kept(distribution.terms(value)), batch);
-          return;
-        }
-        const { standard, logJacobian } = placed(number);
-        const base = standard && distribution.noncentered?.().base;
-        if (standard && base) prior.add(kept(base.terms(standard)), standard.shape);
-        else prior.add(kept(distribution.terms(value)), batch);
+        const isObserved = entry.kind === "observed";
+        const value = isObserved ? (given.observed.get(entry.name) as Tensor) : plainValue(variable);
+        const { terms, shape } = termsOf(variable, value, placed(number)?.standard);
+        const dependent = this.plan.dependent.get(number);
+        const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
+        (isObserved ? likelihood : prior).add(kept, shape);
+        if (isObserved) return;
+        const { logJacobian } = placed(number) as Placed;
         prior.add([logJacobian], value.shape.slice(0, value.rank - variable.constraint.eventRank));
       });
       for (const factor of run.factors) {
@@ -249,7 +238,7 @@ export class Posterior<R extends Returned, O extends string = never> {
   private evaluate<T>(
     u: Tensor,
     given: GivenData<unknown>,
-    finish: (run: Run, placed: (number: number) => Placed) => T,
+    finish: (run: Run, placed: (number: number) => Placed | undefined) => T,
   ): T {
     const placed = new Map<number, Placed>();
     const value = (variable: RandomVariable, number: number): Tensor => {
@@ -257,13 +246,13 @@ export class Posterior<R extends Returned, O extends string = never> {
       if (data) return data;
       const { name, shape, freeShape, offset } = this.plan.variables.get(number) as Latent;
       const free = u.at(`${offset}:${offset + sizeOf(freeShape)}`).reshape(freeShape);
-      const found = speakingOf(name, () => valueFrom(variable, free, shape));
+      const found = speakingOf(name, () => placedAt(variable, free, shape));
       placed.set(number, found);
       return found.value;
     };
     return runModel(this.fn, given.data, value, (run) => {
       if (run.variables.length !== this.plan.count) throw changed();
-      return finish(run, (number) => placed.get(number) as Placed);
+      return finish(run, (number) => placed.get(number));
     });
   }
 }
