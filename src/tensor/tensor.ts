@@ -316,15 +316,6 @@ export class Tensor<D extends DType = DType> {
   tan(): Tensor<FloatOf<D>> {
     return this.unary(E.tan, true) as Tensor<FloatOf<D>>;
   }
-  asin(): Tensor<FloatOf<D>> {
-    return this.unary(E.asin, true) as Tensor<FloatOf<D>>;
-  }
-  acos(): Tensor<FloatOf<D>> {
-    return this.unary(E.acos, true) as Tensor<FloatOf<D>>;
-  }
-  atan(): Tensor<FloatOf<D>> {
-    return this.unary(E.atan, true) as Tensor<FloatOf<D>>;
-  }
   sinh(): Tensor<FloatOf<D>> {
     return this.unary(E.sinh, true) as Tensor<FloatOf<D>>;
   }

@@ -4,6 +4,7 @@ import { ar, flat, halfCauchy, normal } from "../../../src/bayes/distributions/i
 import { factor, model } from "../../../src/bayes/index.js";
 import { stack } from "../../../src/tensor/creation.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
+import { scan } from "../../../src/transforms/control.js";
 import { normalConstant, posteriorData, type ReferenceModel } from "./reference-model.js";
 
 const autoregression = model(() => {
@@ -27,9 +28,9 @@ const volatility = model(({ past, sigma1 }: { past: Tensor; sigma1: Tensor }) =>
   const alpha1 = flat(unitInterval);
   const beta1 = flat(interval(0, alpha1.neg().add(1)));
   const shocks = past.sub(mu).square().mul(alpha1).add(alpha0);
-  const variances = [sigma1.square() as Tensor];
-  for (let t = 1; t < past.shape[0]!; t++) variances.push(variances[t - 1]!.mul(beta1).add(shocks.at(t - 1)));
-  return { mu, alpha0, alpha1, beta1, y: normal(mu, stack(variances).sqrt()) };
+  const next = (variance: Tensor, shock: Tensor) => [variance.mul(beta1).add(shock), variance] as const;
+  const [, variances] = scan(next, sigma1.square() as Tensor, shocks as Tensor);
+  return { mu, alpha0, alpha1, beta1, y: normal(mu, variances.sqrt()) };
 });
 
 export const garch11: ReferenceModel = {
@@ -50,11 +51,10 @@ const hidden = model(({ y }: { y: Tensor }) => {
   const mu = normal([3, 10], 1).constrained(positiveOrdered);
   const moves = stack([theta1, theta2]).log();
   const emissions = normal(mu, 1).distribution.logDensity(y.expandDims(1));
-  let forward = emissions.at(0) as Tensor;
-  for (let t = 1; t < y.shape[0]!; t++) {
-    forward = forward.expandDims(1).add(moves).logsumexp({ axis: 0 }).add(emissions.at(t));
-  }
-  factor(forward.logsumexp());
+  const step = (forward: Tensor, emission: Tensor) =>
+    [forward.expandDims(1).add(moves).logsumexp({ axis: 0 }).add(emission) as Tensor, null] as const;
+  const [last] = scan(step, emissions.at(0) as Tensor, emissions.at("1:"));
+  factor(last.logsumexp());
   return { theta1, theta2, mu };
 });
 
