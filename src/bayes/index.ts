@@ -21,6 +21,7 @@ export {
 export type {
   DensityOptions,
   Deterministic,
+  Floats,
   Latent,
   Observation,
   Observed,

@@ -3,7 +3,7 @@ import type { Shape } from "../../core/shape.js";
 import { concat, eye, stack } from "../../tensor/creation.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { runningSum } from "../running-sum.js";
-import type { Constraint } from "./constraint.js";
+import type { Bijection, Constraint } from "./constraint.js";
 
 const TOLERANCE = 1e-5;
 
@@ -35,35 +35,38 @@ const freeSize = (shape: Shape, extra: 0 | 1): Shape => [
 ];
 
 /**
- * Lower factors L of correlation matrices: rows of length 1. Each free number is a partial correlation z = tanh(u), and
+ * To lower factors L of correlation matrices, whose rows have length 1. Each free number is a partial correlation z = tanh(u), and
  * takes its part of what the elements before it left of the row's length: L_ij = z_ij √Π_{m<j}(1 - z_im²), as in Stan.
  */
+export const partialCorrelations: Bijection = {
+  freeShape: (shape) => freeSize(shape, 0),
+  forward(free, shape) {
+    const n = shape.at(-1) as number;
+    // log(1 - tanh² u) = 2 (u + log 2 - softplus(2u)), which is exact where 1 - z² is not.
+    const logRest = free.add(Math.LN2).sub(free.mul(2).softplus()).mul(2);
+    const used = intoTriangle(logRest, n, 0);
+    const left = runningSum(used, { exclusive: true });
+    const isDiagonal = eye(n, n, { dtype: "bool", device: free.device });
+    const value = where(isDiagonal, 1, intoTriangle(free.tanh(), n, 0)).mul(left.mul(0.5).exp());
+    // Besides dz/du, each element is scaled by what was left for it.
+    const below = where(isDiagonal, 0, left.mul(0.5).tril());
+    return { value, logJacobian: logRest.sum({ axis: -1 }).add(below.sum({ axis: [-2, -1] })) };
+  },
+  inverse(value) {
+    // What is left of a row's length is the length of its rest, which subtracts nothing.
+    const rest = runningSum(value.square().flip(-1)).flip(-1).sqrt();
+    const z = where(rest.greater(0), value.div(rest), 0);
+    const partial = fromTriangle(z, 0);
+    return partial.log1p().sub(partial.neg().log1p()).mul(0.5);
+  },
+};
+
+/** Lower factors of correlation matrices. */
 export const correlationCholesky: Constraint = {
   name: "correlationCholesky",
   description: "lower triangular matrices with positive diagonals and rows of length 1",
   eventRank: 2,
-  bijection: {
-    freeShape: (shape) => freeSize(shape, 0),
-    forward(free, shape) {
-      const n = shape.at(-1) as number;
-      // log(1 - tanh² u) = 2 (u + log 2 - softplus(2u)), which is exact where 1 - z² is not.
-      const logRest = free.add(Math.LN2).sub(free.mul(2).softplus()).mul(2);
-      const used = intoTriangle(logRest, n, 0);
-      const left = runningSum(used, { exclusive: true });
-      const isDiagonal = eye(n, n, { dtype: "bool", device: free.device });
-      const value = where(isDiagonal, 1, intoTriangle(free.tanh(), n, 0)).mul(left.mul(0.5).exp());
-      // Besides dz/du, each element is scaled by what was left for it.
-      const below = where(isDiagonal, 0, left.mul(0.5).tril());
-      return { value, logJacobian: logRest.sum({ axis: -1 }).add(below.sum({ axis: [-2, -1] })) };
-    },
-    inverse(value) {
-      // What is left of a row's length is the length of its rest, which subtracts nothing.
-      const rest = runningSum(value.square().flip(-1)).flip(-1).sqrt();
-      const z = where(rest.greater(0), value.div(rest), 0);
-      const partial = fromTriangle(z, 0);
-      return partial.log1p().sub(partial.neg().log1p()).mul(0.5);
-    },
-  },
+  bijection: partialCorrelations,
   holds: (x) =>
     isLower(x)
       .logicalAnd(hasPositiveDiagonal(x))

@@ -63,4 +63,4 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
  * bounds may differ between observations.
  */
 export const censored = (base: RandomVariable, bounds: Bounds): RandomVariable =>
-  new RandomVariable(censoredOf(base.distribution, bounds));
+  new RandomVariable(censoredOf(base.asPart("censored"), bounds));

@@ -7,8 +7,7 @@
  * drops them when asked, as Stan's ~ does. They are plain tensor expressions, so that they can be differentiated and
  * fused.
  */
-import type { DType } from "../../core/dtype.js";
-import { isFloat } from "../../core/dtype.js";
+import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, checkBroadcastTo, type Shape } from "../../core/shape.js";
@@ -109,8 +108,8 @@ export interface Family<P extends string> {
   /** `p` are the arguments as tensors in the dtype of x; `given` is what the user wrote. */
   terms(x: Tensor, p: Tensors<P>, given: Arguments<P>): readonly Term[];
   draw(draws: Draws, p: Tensors<P>): Tensor;
-  mean?(p: Tensors<P>): Tensor;
-  variance?(p: Tensors<P>): Tensor;
+  readonly mean?: (p: Tensors<P>) => Tensor;
+  readonly variance?: (p: Tensors<P>) => Tensor;
   readonly logCdf?: (x: Tensor, p: Tensors<P>) => Tensor;
   readonly logSurvival?: (x: Tensor, p: Tensors<P>) => Tensor;
   readonly noncentered?: (given: Arguments<P>) => Noncentered;
@@ -122,12 +121,12 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
   for (const name of names) checkArgument(family.name, name, family.parameters[name], given[name]);
   const record = <T>(of: (name: P) => T) => Object.fromEntries(names.map((name) => [name, of(name)])) as Record<P, T>;
   const tensorsLike = (like: Tensor): Tensors<P> => record((name) => tensorOf(given[name], like));
-  const moment = (of: ((p: Tensors<P>) => Tensor) | undefined, what: string, options: MomentOptions = {}): Tensor => {
-    if (!of) throw new UnsupportedError(`${family.name}: no closed form of its ${what}; average draws of sample().`);
-    const dtype = options.dtype ?? floatOf(names.map((name) => given[name]));
-    return of(tensorsLike(zeros([], { dtype, device: options.device ?? deviceOf(names.map((name) => given[name])) })));
-  };
-  const { logCdf, logSurvival, noncentered } = family;
+  const all = names.map((name) => given[name]);
+  const moment =
+    (of: (p: Tensors<P>) => Tensor) =>
+    ({ dtype = floatOf(all), device = deviceOf(all) }: MomentOptions = {}): Tensor =>
+      of(tensorsLike(zeros([], { dtype, device })));
+  const { mean, variance, logCdf, logSurvival, noncentered } = family;
   return completed({
     name: family.name,
     get batchShape() {
@@ -148,9 +147,9 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
       const like = zeros([], { dtype: draws.dtype, device: draws.key.device });
       return family.draw(draws, tensorsLike(like));
     },
-    arguments: names.map((name) => given[name]),
-    mean: (options) => moment(family.mean, "mean", options),
-    variance: (options) => moment(family.variance, "variance", options),
+    arguments: all,
+    ...(mean && { mean: moment(mean) }),
+    ...(variance && { variance: moment(variance) }),
     ...(logCdf && { logCdf: (x: Tensor) => logCdf(x, tensorsLike(x)) }),
     ...(logSurvival && { logSurvival: (x: Tensor) => logSurvival(x, tensorsLike(x)) }),
     ...(noncentered && { noncentered: () => noncentered(given) }),

@@ -9,7 +9,7 @@ import { concat } from "../../tensor/creation.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
-import { correlationCholesky } from "../constraints/matrices.js";
+import { correlationCholesky, partialCorrelations } from "../constraints/matrices.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 
@@ -56,11 +56,7 @@ function family(n: number): Family<"concentration"> {
       const share = concat(byRows, { axis: -1 });
       // atanh(2s - 1) is half the log-odds of s.
       const free = share.log().sub(share.neg().log1p()).mul(0.5);
-      const { value } = (correlationCholesky.bijection as NonNullable<typeof correlationCholesky.bijection>).forward(
-        free,
-        [...shape, n, n],
-      );
-      return value;
+      return partialCorrelations.forward(free, [...shape, n, n]).value;
     },
   };
 }

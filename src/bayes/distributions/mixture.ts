@@ -44,11 +44,12 @@ function unionOf(supports: readonly Constraint[]): Constraint {
   const [first] = supports;
   if (supports.every((support) => support === first)) return first;
   const isShared = supports.every(({ bijection }) => bijection === first.bijection);
+  const isSmooth = supports.every(({ bijection }) => bijection);
   return {
     name: "union",
     description: "what one of the components takes",
     eventRank: first.eventRank,
-    bijection: isShared ? first.bijection : real.bijection,
+    bijection: isShared ? first.bijection : isSmooth ? real.bijection : undefined,
     holds: (x) => supports.map((support) => support.holds(x)).reduce((a, b) => a.logicalOr(b)),
   };
 }
@@ -138,13 +139,13 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
 
 function made(weights: Argument, components: Components, isLogits: boolean): RandomVariable {
   if (components instanceof RandomVariable) {
-    return new RandomVariable(mixtureAlongAxis(weights, components.distribution, isLogits));
+    return new RandomVariable(mixtureAlongAxis(weights, components.asPart("mixture"), isLogits));
   }
   if (components.length === 0) throw new ArgumentError("mixture: no components.");
   return new RandomVariable(
     mixtureOf(
       weights,
-      components.map(({ distribution }) => distribution),
+      components.map((component) => component.asPart("mixture")),
       isLogits,
     ),
   );

@@ -53,7 +53,7 @@ export interface RandomWalkOptions {
 
 /** Distributions of first values hold one number for each series, and apply along its axis. */
 const startOf = (given: RandomVariable | undefined, scale: Argument, like: Tensor): Distribution => {
-  if (given) return given.distribution;
+  if (given) return given.asPart("start");
   return bind(normalFamily, { location: 0, scale: tensorOf(scale, like).expandDims(-1) });
 };
 

@@ -16,12 +16,15 @@ export interface GivenData<D> {
   readonly tensors: readonly Tensor[];
 }
 
-/** A function that gives data in a dtype. */
-export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation>>): (dtype: DType) => GivenData<D> {
-  const kept = new Map<DType, GivenData<D>>();
-  const device = tensorsIn([data, observed])[0]?.device;
-  return (dtype) => {
-    const known = kept.get(dtype);
+/** Gives data in a dtype. Numbers in arrays go to the device; tensors stay where they are, and it is theirs unless told. */
+export type DataIn<D> = (dtype: DType, device?: string) => GivenData<D>;
+
+export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation>>): DataIn<D> {
+  const kept = new Map<string, GivenData<D>>();
+  const own = tensorsIn([data, observed])[0]?.device;
+  return (dtype, device = own) => {
+    const place = `${dtype} ${device}`;
+    const known = kept.get(place);
     if (known) return known;
     const tensors: Tensor[] = [];
     const keep = (x: Tensor, target: DType): Tensor => {
@@ -39,7 +42,7 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
       ),
       tensors,
     };
-    kept.set(dtype, made);
+    kept.set(place, made);
     return made;
   };
 }
@@ -48,7 +51,9 @@ function observation(name: string, values: Exclude<Observation, Tensor>, dtype: 
   if (values === undefined || values === null) {
     throw new ArgumentError(`${name}: given without a value; leave the name out, or give it one.`);
   }
-  return tensor(values, { dtype, device });
+  // Doubles are rounded here, not on the device, which may have none.
+  const numbers = ArrayBuffer.isView(values) ? Array.from(values as unknown as ArrayLike<number>) : values;
+  return tensor(numbers, { dtype, device });
 }
 
 /** The dtype data are checked in: f64 where some of them are. */

@@ -160,13 +160,12 @@ function planFrom(
   placed: ReadonlyMap<RandomVariable, Placed>,
 ): Plan {
   const names = namesIn(run);
-  const label = labelsFor(run, names);
   const dependent = new Map<number, readonly boolean[]>();
   // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
   for (let number = run.variables.length - 1; number >= 0; number--) {
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
-    speakingOf(label(variable), () => {
+    speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
       const data = observed[number];
       if (data) checkObservation(variable, data);
       else bijectionOf(variable);
@@ -174,12 +173,13 @@ function planFrom(
       dependent.set(number, termsOf(variable, value, placed.get(variable)?.standard).terms.map(isDependent));
     });
   }
+  const label = labelsFor(run, dependent, names);
   let offset = 0;
   const variables = new Map<number, Latent | Observed>();
   run.variables.forEach((variable, number) => {
     if (!dependent.has(number)) return;
     const { name: distribution } = variable.distribution;
-    const name = label(variable);
+    const name = label.get(variable) as string;
     const data = observed[number];
     if (data) {
       variables.set(number, { kind: "observed", name, distribution, shape: [...data.shape] });
@@ -203,18 +203,22 @@ function planFrom(
 }
 
 /** The names variables go by: those they were returned under, else their distribution's with a number. */
-function labelsFor(run: Run, names: ReadonlyMap<RandomVariable, string>): (variable: RandomVariable) => string {
+function labelsFor(
+  run: Run,
+  needed: ReadonlyMap<number, unknown>,
+  names: ReadonlyMap<RandomVariable, string>,
+): ReadonlyMap<RandomVariable, string> {
   const labels = new Map(names);
   const taken = new Set(Object.keys(run.returned));
-  for (const variable of run.variables) {
-    if (labels.has(variable)) continue;
-    let number = 1;
-    while (taken.has(`${variable.distribution.name}_${number}`)) number++;
-    const label = `${variable.distribution.name}_${number}`;
-    taken.add(label);
-    labels.set(variable, label);
-  }
-  return (variable) => labels.get(variable) as string;
+  run.variables.forEach((variable, number) => {
+    if (labels.has(variable) || !needed.has(number)) return;
+    const { name } = variable.distribution;
+    let count = 1;
+    while (taken.has(`${name}_${count}`)) count++;
+    taken.add(`${name}_${count}`);
+    labels.set(variable, `${name}_${count}`);
+  });
+  return labels;
 }
 
 function checkObservation(variable: RandomVariable, data: Tensor): void {

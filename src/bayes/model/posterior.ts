@@ -11,8 +11,8 @@ import { concat, zeros } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
-import { floatOf, sumOfTerms } from "../distributions/distribution.js";
-import { dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
+import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
   bijectionOf,
   changed,
@@ -42,20 +42,27 @@ export interface DensityOptions {
   readonly normalized?: boolean;
 }
 
+/** In the dtype of the free numbers. */
+export type Floats = Tensor<"f32" | "f64">;
+
 /** Values by name: latent variables, and what is computed from them. */
-export type Values<R, O extends string> = { readonly [K in Exclude<keyof R, O> & string]: Tensor };
+export type Values<R, O extends string> = {
+  readonly [K in Exclude<keyof R, O> & string]: R[K] extends RandomVariable ? Floats : R[K];
+};
 
 export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
-  private readonly dataIn: (dtype: DType) => GivenData<unknown>;
+  private readonly dataIn: DataIn<unknown>;
+  /** That of the data. */
+  private readonly dtype: "f32" | "f64";
   private readonly fn: (data: unknown) => R;
 
   /** @internal Use `model(fn).given(observed, data)`. */
   constructor(fn: (data: never) => R, observed: Readonly<Record<string, Observation>>, data: unknown) {
     this.fn = fn as (data: unknown) => R;
     this.dataIn = dataIn(data, observed);
-    const dtype = widestFloat([data, observed]);
-    this.plan = planOf(this.fn, this.dataIn(dtype), dtype);
+    this.dtype = widestFloat([data, observed]);
+    this.plan = planOf(this.fn, this.dataIn(this.dtype), this.dtype);
   }
 
   /** How many free numbers there are. */
@@ -78,18 +85,18 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   /** The log density at free numbers [dim], with the Jacobian of the way to values: a scalar of their dtype. */
-  logDensity(u: Tensor, options: DensityOptions = {}): Tensor {
+  logDensity(u: Tensor, options: DensityOptions = {}): Floats {
     const { prior, likelihood } = this.densityParts(u, options);
     return prior.add(likelihood);
   }
 
   /** The log density and its gradient by the free numbers. */
-  logDensityAndGrad(u: Tensor, options: DensityOptions = {}): readonly [logDensity: Tensor, gradient: Tensor] {
-    return valueAndGrad((free: Tensor) => this.logDensity(free, options))(u);
+  logDensityAndGrad(u: Tensor, options: DensityOptions = {}): readonly [logDensity: Floats, gradient: Floats] {
+    return valueAndGrad((free: Tensor) => this.logDensity(free, options))(u) as [Floats, Floats];
   }
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
-  densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Tensor; readonly likelihood: Tensor } {
+  densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Floats; readonly likelihood: Floats } {
     const given = this.dataAt(u);
     return this.evaluate(u, given, (run, placed) => {
       const prior = new Sum(u);
@@ -111,12 +118,12 @@ export class Posterior<R extends Returned, O extends string = never> {
         if (typeof factor === "number") likelihood.add([factor], []);
         else likelihood.add([new Tensor(factor.node)], factor.shape);
       }
-      return { prior: prior.total(), likelihood: likelihood.total() };
+      return { prior: prior.total() as Floats, likelihood: likelihood.total() as Floats };
     });
   }
 
   /** The log density of each observation, by name, at free numbers. Constants are kept. */
-  logLikelihood(u: Tensor): { readonly [K in O]: Tensor } {
+  logLikelihood(u: Tensor): { readonly [K in O]: Floats } {
     const given = this.dataAt(u);
     return this.evaluate(u, given, (run) => {
       const found: Record<string, Tensor> = {};
@@ -127,7 +134,7 @@ export class Posterior<R extends Returned, O extends string = never> {
         const batch = data.shape.slice(0, data.rank - distribution.eventShape.length);
         found[entry.name] = tensorOf(sumOfTerms(distribution.terms(data)), data).broadcastTo(batch);
       });
-      return found as { [K in O]: Tensor };
+      return found as { [K in O]: Floats };
     });
   }
 
@@ -144,10 +151,11 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   /** Free numbers from values of all latent variables. The way back of `constrain`; values must lie in their supports. */
-  unconstrain(values: Readonly<Record<string, Argument>>, options: { readonly dtype?: DType } = {}): Tensor {
+  unconstrain(values: Readonly<Record<string, Argument>>, options: { readonly dtype?: DType } = {}): Floats {
     const dtype = options.dtype ?? floatOf(Object.values(values));
-    const given = this.dataIn(dtype);
-    const like = zeros([], { dtype, device: given.tensors[0]?.device ?? deviceIn(values) });
+    const device = deviceOf(Object.values(values));
+    const given = this.dataIn(dtype, device);
+    const like = zeros([], { dtype, device: device ?? given.tensors[0]?.device });
     const parts: Tensor[] = [];
     const valueOfLatent = (number: number): Tensor => {
       const { name, shape } = this.plan.variables.get(number) as Latent;
@@ -178,7 +186,7 @@ export class Posterior<R extends Returned, O extends string = never> {
               .flatten(),
           );
         });
-        return concat(parts);
+        return concat(parts) as Floats;
       },
     );
   }
@@ -197,10 +205,13 @@ export class Posterior<R extends Returned, O extends string = never> {
     });
   }
 
-  /** One draw of everything from the prior, observed variables included, which have the shape of their data. */
+  /**
+   * One draw of everything from the prior, observed variables included, which have the shape of their data. Floats have the
+   * dtype of the data unless told.
+   */
   priorPredictive(key: Key, options: { readonly dtype?: DType } = {}): { readonly [K in keyof R]: Tensor } {
-    const dtype = options.dtype ?? "f32";
-    const given = this.dataIn(dtype);
+    const dtype = options.dtype ?? this.dtype;
+    const given = this.dataIn(dtype, key.device);
     const batchOf = (variable: RandomVariable, number: number): Shape => {
       const entry = this.plan.variables.get(number);
       return entry?.kind === "observed" ? this.observedBatch(variable, entry) : batchShapeOf(variable);
@@ -225,7 +236,7 @@ export class Posterior<R extends Returned, O extends string = never> {
           "vmap maps over several.",
       );
     }
-    return this.dataIn(u.dtype);
+    return this.dataIn(u.dtype, u.device);
   }
 
   private observedIn(given: GivenData<unknown>, number: number): Tensor | undefined {
@@ -263,10 +274,6 @@ const plainValue = (variable: RandomVariable): Tensor => new Tensor(variable.nod
 function deterministicIn(run: Run): Record<string, Tensor> {
   const plain = Object.entries(run.returned).filter(([, value]) => !(value instanceof RandomVariable));
   return Object.fromEntries(plain);
-}
-
-function deviceIn(values: Readonly<Record<string, Argument>>): string | undefined {
-  return Object.values(values).find((value) => value instanceof Tensor)?.device;
 }
 
 /** A draw of a variable from its distribution. */

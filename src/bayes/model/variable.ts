@@ -127,6 +127,15 @@ export class RandomVariable extends Tensor {
     return this;
   }
 
+  /** @internal The distribution, for use in another one. Modifiers would be lost on it. */
+  asPart(whole: string): Distribution {
+    if (!this.asked && !this.narrowed && !this.isStandardized) return this.distribution;
+    throw new ArgumentError(
+      `${whole}: its part ${this.distribution.name}(…) takes no .shape(…), .noncentered() or .constrained(…); ` +
+        `call them on ${whole}(…).`,
+    );
+  }
+
   private checkUnused(what: string): void {
     if (!this.value) return;
     throw new ArgumentError(

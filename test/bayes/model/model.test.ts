@@ -356,11 +356,19 @@ describe("mistakes are named at once", () => {
     const posterior = fickle.given({});
     assert.throws(() => posterior.logDensity(f64([0])), /different variables each time/);
   });
+  test("functions that read the values of variables", () => {
+    const nosy = model(() => {
+      const a = normal(0, 1);
+      return (a.itemSync() as number) > 0 ? { a } : { a };
+    });
+    assert.throws(() => nosy.given({}), /value of a tensor .* was asked for/);
+  });
   test("arguments that make no sense", () => {
     assert.throws(() => normal(0, -1), /normal: scale is -1; it is a positive number/);
     assert.throws(() => bernoulli(1.5), /bernoulli: probability is 1\.5/);
     assert.throws(() => normal(Number.NaN, 1), /location is NaN/);
     assert.throws(() => gamma(1, 1).noncentered(), /noncentered\(\) is for/);
+    assert.throws(() => mixture([0.5, 0.5], [normal(0, 1).shape(3), normal(0, 2)]), /mixture: its part normal/);
     assert.throws(
       () => model(() => ({ v: normal(0, 1).shape(2).noncentered().constrained(ordered) })).given({}),
       /v: a variable is either/,
