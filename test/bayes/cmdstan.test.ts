@@ -1,8 +1,9 @@
 /** The reference models' log densities and gradients against CmdStan's, which drops constants and includes Jacobians. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { tensor } from "../../src/tensor/creation.js";
 import { referenceJson, withoutReference } from "../support/reference-data.js";
+import { describeOnTensorDevices } from "../support/tensors.js";
 import { referenceModels } from "./models/index.js";
 import { type AnyPosterior, makeIn, type ReferenceModel } from "./models/reference-model.js";
 
@@ -32,16 +33,16 @@ function placesInStan({ order }: ReferenceModel, posterior: AnyPosterior): numbe
   );
 }
 
-describe("log densities and gradients equal CmdStan's", { skip }, () => {
+describeOnTensorDevices("log densities and gradients equal CmdStan's", (device) => {
   const known = skip ? {} : (referenceJson(file) as Record<string, Known>);
   for (const one of referenceModels) {
     const { stan } = one;
     if (!stan) continue;
-    test(one.name, () => {
-      const posterior = one.posterior(makeIn("f64", "cpu"));
+    test(one.name, { skip }, () => {
+      const posterior = one.posterior(makeIn("f64", device));
       const { log_density, gradient } = known[stan]!;
       const places = placesInStan(one, posterior);
-      const u = tensor(places.map(point), { dtype: "f64", device: "cpu" });
+      const u = tensor(places.map(point), { dtype: "f64", device });
       const [value, slopes] = posterior.logDensityAndGrad(u, { normalized: false });
       expectClose("log density", value.itemSync() as number, log_density - (one.keptByStan ?? 0));
       const found = Array.from(slopes.dataSync() as Float64Array);

@@ -1,6 +1,6 @@
 /** The model language: names, shapes, observations, factors, and what it says about mistakes. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import {
   bernoulli,
   beta,
@@ -20,9 +20,13 @@ import {
   uniform,
 } from "../../../src/bayes/index.js";
 import { tensor, zeros } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { Tensor, where } from "../../../src/tensor/tensor.js";
 import { lgamma } from "../../support/special-functions.js";
 import { numbersOf } from "../../support/tensors.js";
+
+// Models below make tensors of their own, which go to the default device.
+before(() => setDefaultDevice("cpu"));
 
 const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const at = (x: Tensor): number => x.itemSync() as number;

@@ -1,6 +1,6 @@
 /** Posteriors: predictions, vectorisation, every way to write a variable non-centred, devices and dtypes. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import {
   beta,
   cauchy,
@@ -29,6 +29,7 @@ import {
 } from "../../../src/bayes/index.js";
 import { key, split } from "../../../src/random/key.js";
 import { stack, tensor } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { vmap } from "../../../src/transforms/vmap.js";
 import { expectDistribution, expectFrequencies, normalDistribution } from "../../support/goodness-of-fit.js";
@@ -37,6 +38,9 @@ import { referenceJson, withoutReference } from "../../support/reference-data.js
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import { regimeModel } from "../models/mixtures.js";
 import { makeIn } from "../models/reference-model.js";
+
+// Models below make tensors of their own, which go to the default device.
+before(() => setDefaultDevice("cpu"));
 
 const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const at = (x: Tensor): number => x.itemSync() as number;
