@@ -89,10 +89,10 @@ export type Meeting<D extends DType, O> =
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
 
-  /** @internal Use `tensor()`, `zeros()` and the other creation functions. */
-  constructor(node: Node) {
+  /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
+  constructor(node: Node | null) {
     this.current = node;
-    node.handles++;
+    if (node) node.handles++;
     tracked?.push(this as unknown as Tensor);
   }
 
@@ -502,7 +502,7 @@ export class Tensor<D extends DType = DType> {
   // ------------------------------------------------------------------------------------------------ movement
 
   reshape(...shape: number[] | [Shape]): Tensor<D> {
-    const wanted = (Array.isArray(shape[0]) ? shape[0] : shape) as Shape;
+    const wanted = (shape.length === 1 && typeof shape[0] !== "number" ? shape[0] : shape) as Shape;
     return new Tensor<D>(reshapeNode(this.node, reshapeInfer(this.shape, wanted)));
   }
 
