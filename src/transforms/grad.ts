@@ -79,7 +79,7 @@ function differentiate(
   const { argument = 0 } = options;
   const chosen = chooseArguments(operation, args, argument);
   const { leaves, structure } = flattenTensors(chosen.tree, operation);
-  checkFloats(operation, leaves, structure);
+  checkFloats(operation, leaves, structure, "choose another argument with { argument }");
   return withTrace((trace) => {
     const variables = leaves.map((leaf) => variableOf(trace, leaf));
     const result = f(...chosen.replace(unflatten(structure, variables)));
@@ -99,9 +99,20 @@ function differentiate(
 
 function chooseArguments(operation: string, args: readonly unknown[], argument: number | readonly number[]) {
   const positions = typeof argument === "number" ? [argument] : argument;
-  for (const position of positions) {
+  for (const [i, position] of positions.entries()) {
     if (!Number.isInteger(position) || position < 0 || position >= args.length) {
-      throw new ArgumentError(`${operation}: argument ${position} of a call with ${args.length} arguments.`);
+      throw new ArgumentError(
+        `${operation}: argument ${position} of a call with ${args.length} arguments; { argument } counts from 0.`,
+      );
+    }
+    if (positions.indexOf(position) < i) {
+      throw new ArgumentError(`${operation}: argument ${position} is chosen twice in { argument }; name it once.`);
+    }
+    if (typeof args[position] === "number") {
+      throw new ArgumentError(
+        `${operation}: argument ${position} is the number ${args[position]}; make it a tensor with tensor(), ` +
+          `or choose another argument with { argument }.`,
+      );
     }
   }
   return {
@@ -113,21 +124,27 @@ function chooseArguments(operation: string, args: readonly unknown[], argument: 
   };
 }
 
-function checkFloats(operation: string, leaves: readonly Tensor[], structure: TreeStructure): void {
-  if (leaves.length === 0) throw new ArgumentError(`${operation}: the chosen argument has no tensors.`);
+function checkFloats(
+  operation: string,
+  leaves: readonly Tensor[],
+  structure: TreeStructure,
+  remedy = "take it from outside the function",
+): void {
+  if (leaves.length === 0) throw new ArgumentError(`${operation}: there is no tensor to differentiate by.`);
   leaves.forEach(({ dtype }, i) => {
     if (isFloat(dtype) || dtype === "c64" || dtype === "c128") return;
     const where = pathOf(structure, i);
     throw new DTypeError(
-      `${operation}: ${where || "the argument"} is ${dtype}; only floats have gradients. ` +
-        `Cast it, or choose another argument with { argument }.`,
+      `${operation}: ${where || "the argument"} is ${dtype}; only floats have gradients. Cast it, or ${remedy}.`,
     );
   });
 }
 
 function checkAux(operation: string, result: unknown): readonly [Tensor, unknown] {
-  if (Array.isArray(result) && result.length === 2) return result as unknown as readonly [Tensor, unknown];
-  throw new ArgumentError(`${operation}: with { aux: true } the function returns [value, aux].`);
+  if (Array.isArray(result) && result.length === 2 && isTensor(result[0])) {
+    return result as unknown as readonly [Tensor, unknown];
+  }
+  throw new ArgumentError(`${operation}: with { aux: true } the function returns [value, aux], the value a tensor.`);
 }
 
 function checkLoss(operation: string, value: unknown): asserts value is Tensor {
@@ -142,7 +159,10 @@ function checkLoss(operation: string, value: unknown): asserts value is Tensor {
     );
   }
   if (!isFloat(value.dtype)) {
-    throw new DTypeError(`${operation}: the function returned ${value.dtype}; only floats have gradients.`);
+    throw new DTypeError(
+      `${operation}: the function returned ${value.dtype}; only floats have gradients. ` +
+        `Return what it was computed from: a choice or a count has no slope.`,
+    );
   }
 }
 
@@ -156,13 +176,22 @@ export function vjp<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   ...args: A
 ): [result: R, pullback: (cotangent: R) => A] {
-  const inputs = flattenTensors(args, "vjp");
-  checkFloats("vjp", inputs.leaves, inputs.structure);
+  return vjpAs("vjp", f, args);
+}
+
+/** @internal vjp under the name that errors have. */
+export function vjpAs<A extends readonly unknown[], R>(
+  operation: string,
+  f: (...args: A) => R,
+  args: A,
+): [result: R, pullback: (cotangent: R) => A] {
+  const inputs = flattenTensors(args, operation);
+  checkFloats(operation, inputs.leaves, inputs.structure);
   return withTrace((trace) => {
     const variables = inputs.leaves.map((leaf) => variableOf(trace, leaf));
     const result = f(...(unflatten(inputs.structure, variables) as A));
-    checkNotAsync(result, "vjp");
-    const outputs = flattenTensors(result, "vjp, results");
+    checkNotAsync(result, operation);
+    const outputs = flattenTensors(result, `${operation}, results`);
     const nodes = outputs.leaves.map(({ node }) => node);
     // The way back is built at once, for cotangents to be named later: the function's graph need not be kept.
     const seeds = nodes.map(makePlaceholder);
@@ -173,7 +202,7 @@ export function vjp<A extends readonly unknown[], R>(
     );
     const whole = gradients.map((gradient, i) => gradient ?? zerosLike(inputs.leaves[i].node));
     const pullback = (cotangent: R): A => {
-      const given = beside("vjp", outputs.structure, outputs.leaves, cotangent);
+      const given = beside(`${operation}, cotangents`, outputs.structure, outputs.leaves, cotangent);
       const results = substitute(whole, seeds, given);
       return unflatten(
         inputs.structure,
@@ -190,6 +219,9 @@ export function jvp<A extends readonly unknown[], R>(
   args: A,
   tangents: A,
 ): [result: R, tangent: R] {
+  if (![args, tangents].every((list) => Array.isArray(list))) {
+    throw new ArgumentError("jvp: arguments and tangents are lists, as in jvp(f, [x], [t]).");
+  }
   const [result, push] = linearizeAs("jvp", f, args);
   return [result, push(...tangents)];
 }
@@ -202,7 +234,8 @@ export function linearize<A extends readonly unknown[], R>(
   return linearizeAs("linearize", f, args);
 }
 
-function linearizeAs<A extends readonly unknown[], R>(
+/** @internal linearize under the name that errors have. */
+export function linearizeAs<A extends readonly unknown[], R>(
   operation: string,
   f: (...args: A) => R,
   args: A,
@@ -222,7 +255,7 @@ function linearizeAs<A extends readonly unknown[], R>(
     );
     const whole = moved.map((tangent, i) => tangent ?? zerosLike(outputs.leaves[i].node));
     const push = (...tangents: A): R => {
-      const given = beside(operation, inputs.structure, inputs.leaves, tangents);
+      const given = beside(`${operation}, tangents`, inputs.structure, inputs.leaves, tangents);
       const results = substitute(whole, seeds, given);
       return unflatten(
         outputs.structure,
@@ -237,11 +270,14 @@ function linearizeAs<A extends readonly unknown[], R>(
 function beside(operation: string, structure: TreeStructure, like: readonly Tensor[], tree: unknown): Node[] {
   return leavesBeside(structure, tree, 2, operation).map((leaf, i) => {
     const wanted = like[i];
-    if (!isTensor(leaf)) throw new ArgumentError(`${operation}: ${pathOf(structure, i) || "the tree"} is no tensor.`);
+    const where = pathOf(structure, i) || "what was given";
+    if (!isTensor(leaf)) {
+      throw new ArgumentError(`${operation}: ${where} is a ${typeof leaf}, not a tensor; make it one with tensor().`);
+    }
     if (formatShape(leaf.shape) !== formatShape(wanted.shape)) {
       throw new ShapeError(
-        `${operation}: ${pathOf(structure, i) || "the tree"} has the shape ${formatShape(leaf.shape)}, ` +
-          `not ${formatShape(wanted.shape)} as what it goes with.`,
+        `${operation}: ${where} has the shape ${formatShape(leaf.shape)}; what it goes with has ` +
+          `${formatShape(wanted.shape)}, and they must be equal.`,
       );
     }
     return leaf.cast(wanted.dtype).node;

@@ -1,7 +1,8 @@
 /** Matrices of derivatives: Jacobians in either mode, Hessians, and their products with vectors. */
+import { ArgumentError } from "../core/errors.js";
 import { eye, zeros } from "../tensor/creation.js";
 import type { Tensor } from "../tensor/tensor.js";
-import { grad, jvp, linearize, vjp } from "./grad.js";
+import { grad, linearizeAs, vjpAs } from "./grad.js";
 import { flattenTensors, type TreeStructure, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
@@ -23,9 +24,12 @@ export function jacobian<X, A extends readonly unknown[], R>(
 ): (x: X, ...rest: A) => JacobianOf<R, X> {
   return (x, ...rest) => {
     const at = (each: X) => f(each, ...rest);
+    if (![undefined, "forward", "reverse"].includes(options.mode)) {
+      throw new ArgumentError(`jacobian: there is no mode "${options.mode}"; use "forward" or "reverse".`);
+    }
     const inputs = flattenTensors(x, "jacobian");
     if (options.mode === "forward") return forward(at, x, inputs) as JacobianOf<R, X>;
-    const [result, pullback] = vjp(at, x);
+    const [result, pullback] = vjpAs("jacobian", at, [x]);
     const outputs = flattenTensors(result, "jacobian, results");
     const count = (leaves: readonly Tensor[]) => leaves.reduce((sum, { size }) => sum + size, 0);
     if (options.mode === undefined && count(inputs.leaves) < count(outputs.leaves)) {
@@ -48,7 +52,7 @@ function forward<X, R>(
   x: X,
   inputs: { readonly leaves: Tensor[]; readonly structure: TreeStructure },
 ): unknown {
-  const [result, push] = linearize(f, x);
+  const [result, push] = linearizeAs("jacobian", f, [x]);
   const outputs = flattenTensors(result, "jacobian, results");
   const columns = inputs.leaves.map((leaf, i) => {
     const moved = vmap(push)(unflatten(inputs.structure, basis(inputs.leaves, i)) as X);
@@ -84,5 +88,6 @@ export function hessian<X, A extends readonly unknown[]>(
 
 /** The Hessian of a function that returns one number, times a vector (a tree like the argument), without the matrix. */
 export function hvp<X>(f: (x: X) => Tensor, x: X, v: X): X {
-  return jvp(grad(f) as (x: X) => X, [x], [v])[1];
+  const [, push] = linearizeAs("hvp", grad(f) as (x: X) => X, [x]);
+  return push(v);
 }

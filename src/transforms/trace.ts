@@ -37,7 +37,7 @@ export function placeholderLike(like: Pick<Node, "shape" | "dtype" | "device">):
 export function checkNotAsync(result: unknown, operation: string): void {
   if (result instanceof Promise) {
     throw new ArgumentError(
-      `${operation}: the function returned a promise; transforms take functions that return at once.`,
+      `${operation}: the function returned a promise; await before or after it, transforms take functions that return at once.`,
     );
   }
 }

@@ -33,7 +33,7 @@ export function vmap<A extends readonly unknown[], R>(
 ): (...args: A) => R {
   return (...args) => {
     const given = flattenAny(args, "vmap");
-    const axes = axesFor(options.in ?? 0, args, given.leaves.length);
+    const axes = axesFor(options.in === undefined ? 0 : options.in, args, given.leaves.length);
     const inputs = given.leaves.map((leaf, i) => member(leaf, axes[i], given.structure, i));
     const size = batchSize(given.leaves, axes, given.structure);
     const placeholders = inputs.map((input) => (input?.isBatched ? makePlaceholder(memberOf(input.node)) : null));
@@ -52,7 +52,7 @@ export function vmap<A extends readonly unknown[], R>(
       used.map(({ input }) => input),
       size,
     );
-    const places = spreadAxes(options.out ?? 0, outputs.structure);
+    const places = spreadAxes(options.out === undefined ? 0 : options.out, outputs.structure);
     const tensors = batched.map((output, i) => new Tensor(placed(output, places[i], size)));
     return unflatten(outputs.structure, tensors) as R;
   };
@@ -89,11 +89,12 @@ function batchSize(leaves: readonly unknown[], axes: readonly (number | null)[],
     } else if (extent !== size) {
       throw new ShapeError(
         `vmap: argument ${first} has ${size} members along its axis, argument ${pathOf(structure, i)} has ${extent} ` +
-          `along axis ${axis} of ${formatShape(leaf.shape)}.`,
+          `along axis ${axis} of ${formatShape(leaf.shape)}; name the axes in { in }, with null for what all members share.`,
       );
     }
   });
-  if (size === null) throw new ArgumentError("vmap: no tensor among the arguments has a batch axis.");
+  if (size === null)
+    throw new ArgumentError("vmap: no tensor among the arguments has a batch axis; name one in { in }.");
   return size;
 }
 
@@ -118,7 +119,7 @@ function spreadAxes(axes: BatchAxes, structure: TreeStructure): (number | null)[
 function placed({ node, isBatched }: BatchedInput, axis: number | null, size: number): Node {
   if (axis === null) {
     if (!isBatched) return node;
-    throw new ArgumentError("vmap: a result with { out: null } differs between the members.");
+    throw new ArgumentError("vmap: a result with { out: null } differs between the members; give it an axis.");
   }
   const whole = isBatched ? node : broadcastNode(node, [size, ...node.shape]);
   const at = normalizeAxis(axis, whole.shape.length, "vmap");

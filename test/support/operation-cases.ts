@@ -438,9 +438,11 @@ for (const [name, op] of [
     x.putAlongAxis(i, v, 1, { op }),
   );
 }
-add("scatter with add, deterministic", [floats([3, 2]), integers([6], -1, 4), floats([6, 2])], (x, i, v) =>
-  x.scatter(i, v, { axis: 0, op: "add", deterministic: true }),
-);
+for (const op of ["add", "mul"] as const) {
+  add(`scatter with ${op}, deterministic`, [floats([3, 2]), integers([6], -1, 4), floats([6, 2])], (x, i, v) =>
+    x.scatter(i, v, { axis: 0, op, deterministic: true }),
+  );
+}
 add("bincount with weights", [integers([6], 0, 4), floats([6])], (x, weights) => x.bincount({ length: 4, weights }));
 add("bincount", [integers([6], 0, 4)], (x) => x.bincount({ length: 4 }), discrete);
 add("histogram", [floats([9]), floats([9])], (x, weights) => x.histogram({ bins: 4, range: [-2, 2], weights }).counts);

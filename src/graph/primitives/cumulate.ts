@@ -1,9 +1,11 @@
 /**
- * Running totals along an axis. Inputs: x, and perhaps segments: rising whole numbers (i32) of one axis; the total starts
- * anew where they change. Params: axis, op, isReverse (from the end), isExclusive (without the element itself).
+ * Running totals along an axis. Inputs: x, and perhaps segments: rising whole numbers from 0 on (i32), one for each place
+ * on the axis; the total starts anew where they change. Params: axis, op, isReverse (from the end), isExclusive (without
+ * the element itself).
  */
 import { isComplex } from "../../core/dtype.js";
-import { DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
+import { DTypeError, ShapeError } from "../../core/errors.js";
+import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
 import type { GraphOps } from "../ops.js";
 import type { Params, RoutinePrimitive } from "../primitive.js";
@@ -46,12 +48,31 @@ export const cumulate: RoutinePrimitive = {
     return [g.pulledBack(byDoubling(g, node), x, ct), ...others];
   },
   batch: (g, { primitive, params }, [x, segments], size) => {
-    if (segments?.isBatched) throw new UnsupportedError("vmap: cumulative sums over segments that differ per member.");
     const whole = x.isBatched ? x.node : g.broadcast(x.node, [size, ...x.node.shape]);
-    const inputs = segments ? [whole, segments.node] : [whole];
-    return g.move(primitive, inputs, { ...params, axis: (params.axis as number) + 1 });
+    const axis = (params.axis as number) + 1;
+    if (!segments?.isBatched)
+      return g.move(primitive, segments ? [whole, segments.node] : [whole], { ...params, axis });
+    if (sizeOf(whole.shape) === 0) return whole;
+    // Members with segments of their own go one behind the other, as one long axis in front.
+    const others = whole.shape.flatMap((_, i) => (i === 0 || i === axis ? [] : [i]));
+    const order = [0, axis, ...others];
+    const front = g.permute(whole, order);
+    const long = g.reshape(front, [size * whole.shape[axis], ...front.shape.slice(2)]);
+    const totals = g.move(primitive, [long, numbered(g, segments.node)], { ...params, axis: 0 });
+    return g.permute(
+      g.reshape(totals, front.shape),
+      order.map((_, i) => order.indexOf(i)),
+    );
   },
 };
+
+/** Rows of segments [size, n] one behind the other, numbered through so that they rise. */
+function numbered(g: GraphOps, segments: Node): Node {
+  const before = g.pad(segments, [0, 1], [0, -1]);
+  const hasBefore = g.greater(g.counting(segments.shape, 1, segments), 0);
+  const isNew = g.where(g.and(hasBefore, g.equal(segments, before)), g.constantLike(0, segments), 1);
+  return g.cumulate(g.reshape(isNew, [sizeOf(segments.shape)]), { axis: 0, op: "sum" });
+}
 
 interface CumulateParams {
   readonly axis: number;
@@ -77,18 +98,24 @@ function reachedAt(g: GraphOps, node: Node): Node {
 
 /**
  * Running products and sums of exponentials written as doubling steps of elementwise operations, whose derivatives are
- * known: each step combines an element with the one 1, 2, 4 … places before it.
+ * known: each step combines an element with the one 1, 2, 4 … places before it, in its segment.
  */
 function byDoubling(g: GraphOps, node: Node): Node {
   const { axis, op, isReverse, isExclusive } = node.params as unknown as CumulateParams;
   const [x, segments] = node.inputs;
-  if (segments) throw new UnsupportedError(`There is no derivative of running ${op}s over segments.`);
   const neutral = op === "product" ? 1 : -Infinity;
   const extent = x.shape[axis];
-  const shifted = (value: Node, distance: number): Node => {
+  const along = x.shape.map((_, i) => (i === axis ? extent : 1));
+  const segmentOf = segments && g.broadcast(g.reshape(segments, along), x.shape);
+  const moved = (value: Node, distance: number, outside: number): Node => {
     const amount = x.shape.map((_, i) => (i === axis ? distance : 0));
     const back = amount.map((n) => -n);
-    return isReverse ? g.padWith(value, back, amount, neutral) : g.padWith(value, amount, back, neutral);
+    return isReverse ? g.padWith(value, back, amount, outside) : g.padWith(value, amount, back, outside);
+  };
+  const shifted = (value: Node, distance: number): Node => {
+    const there = moved(value, distance, neutral);
+    if (!segmentOf) return there;
+    return g.where(g.equal(segmentOf, moved(segmentOf, distance, -1)), there, neutral);
   };
   let total = isExclusive && extent > 0 ? shifted(x, 1) : x;
   for (let distance = 1; distance < extent; distance *= 2) {
