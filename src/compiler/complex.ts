@@ -78,7 +78,8 @@ function alternating(even: Node, odd: Node, axis: number): Node {
 export function expandComplex(primitive: Primitive, inputs: readonly Node[], params: Params): Node | null {
   if (!inputs.some(({ dtype }) => isComplex(dtype))) return null;
   if (primitive === dot) return matrixProduct(inputs[0], inputs[1]);
-  return primitive === product ? productOver(inputs[0], params.axes as readonly number[]) : null;
+  if (primitive === product) return productOver(inputs[0], params.axes as readonly number[]);
+  return primitive === cumulate && params.op === "product" ? runningProduct(inputs[0], params) : null;
 }
 
 /**
@@ -115,6 +116,21 @@ function productOver(x: Node, axes: readonly number[]): Node {
     line = makeNode(E.mul, [half(0), half(count)], {}, x.device);
   }
   return reshapeNode(line, shape);
+}
+
+/** Each element times the one before, then times the product two before, four before … */
+function runningProduct(x: Node, params: Params): Node {
+  const axis = params.axis as number;
+  const none = x.shape.map(() => 0);
+  const shifted = (line: Node, distance: number) => {
+    const by = params.isReverse ? -distance : distance;
+    return derive(pad, line, { low: none.with(axis, by), high: none.with(axis, -by), interior: none, value: 1 });
+  };
+  let line = params.isExclusive ? shifted(x, 1) : x;
+  for (let distance = 1; distance < x.shape[axis]; distance *= 2) {
+    line = makeNode(E.mul, [line, shifted(line, distance)], {}, x.device);
+  }
+  return line;
 }
 
 // ------------------------------------------------------------------------------------------------ parts

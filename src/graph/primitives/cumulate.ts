@@ -17,8 +17,10 @@ export const cumulate: RoutinePrimitive = {
   infer: ([x, segments], params) => {
     const { shape, dtype } = x as Node;
     if (dtype === "bool") throw new DTypeError("cumulate: takes numbers, not bool; cast it first.");
-    if (isComplex(dtype) && params.op !== "sum") {
-      throw new DTypeError(`cumulate: running sums are all that ${dtype} has, no ${params.op}; take its parts first.`);
+    if (isComplex(dtype) && params.op !== "sum" && (params.op !== "product" || segments)) {
+      throw new DTypeError(
+        `cumulate, ${params.op}: takes real numbers, not ${dtype}; take real(), imag() or abs() first.`,
+      );
     }
     const extent = shape[params.axis as number];
     if (segments && (segments.dtype !== "i32" || segments.shape.length !== 1 || segments.shape[0] !== extent)) {
