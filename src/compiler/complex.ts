@@ -194,11 +194,17 @@ function castRule({ dtype, shape, device }: Node, [from]: readonly Taken[]): Tak
 const MAX_WHOLE_POWER = 64;
 
 function powerRule(node: Node, inputs: readonly Taken[]): Taken {
-  const { primitive, params } = node.inputs[1];
-  const exponent = primitive === constant ? params.value : null;
-  const isWhole = typeof exponent === "number" && Number.isInteger(exponent) && Math.abs(exponent) <= MAX_WHOLE_POWER;
-  if (!isWhole) return mixedParts(node, inputs, complexRules.pow);
+  const exponent = wholeExponent(node.inputs[1]);
+  if (exponent === null) return mixedParts(node, inputs, complexRules.pow);
   return mixedParts(node, inputs.slice(0, 1), { cost: 20, apply: (k, z) => wholePower(k, z, exponent) });
+}
+
+/** The exponent, where it is a small whole number and part of the program. */
+function wholeExponent({ primitive, params }: Node): number | null {
+  if (primitive !== constant) return null;
+  const value = params.value as Scalar;
+  const exponent = typeof value !== "object" ? Number(value) : value.im === 0 ? value.re : Number.NaN;
+  return Number.isInteger(exponent) && Math.abs(exponent) <= MAX_WHOLE_POWER ? exponent : null;
 }
 
 // ------------------------------------------------------------------------------------------------ making nodes

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Complex } from "../../src/core/dtype.js";
+import type { Complex, Scalar } from "../../src/core/dtype.js";
 import { complex, tensor } from "../../src/tensor/creation.js";
 import type { Tensor } from "../../src/tensor/tensor.js";
 import { complexCases, complexNumbers, complexOf, numbersIn } from "../support/complex-cases.js";
@@ -201,7 +201,8 @@ describe("powers and fusion", { skip }, () => {
             for (let i = 0; i < exponent; i++) power = product(power, value);
             return power;
           });
-          const got = complexNumbers(z.pow(exponent));
+          const same: readonly Scalar[] = [exponent, BigInt(exponent), { re: exponent, im: 0 }];
+          const got = complexNumbers(z.pow(same[exponent % 3]!));
           got.forEach(({ re, im }, i) => {
             assert.deepEqual([re + 0, im + 0], [want[i]!.re + 0, want[i]!.im + 0], `${exponent} on ${device}`);
           });
