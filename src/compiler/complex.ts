@@ -30,9 +30,6 @@ import {
 
 // ------------------------------------------------------------------------------------------------ memory
 
-/** The memory of complex nodes that were read from it. */
-const memories = new WeakMap<Node, Node>();
-
 /** A complex node over real memory of [..., 2]. */
 export function complexOfMemory(memory: Node): Node {
   const shape = memory.shape.slice(0, -1);
@@ -41,21 +38,24 @@ export function complexOfMemory(memory: Node): Node {
     const params = { start: [...zeros, which], step: memory.shape.map(() => 1), shape: [...shape, 1] };
     return reshapeNode(derive(slice, memory, params), shape);
   };
-  const node = makeNode(E.complex, [part(0), part(1)], {}, memory.device);
-  memories.set(node, memory);
-  return node;
+  return makeNode(E.complex, [part(0), part(1)], { isInMemory: true }, memory.device);
+}
+
+/** The memory that `complexOfMemory` was given, or that of a copy of what it made; null of other nodes. */
+function memoryBehind({ params, inputs: [part] }: Node): Node | null {
+  return params.isInMemory ? part.inputs[0].inputs[0] : null;
 }
 
 /** A complex node as it lies in memory. What only changes the order of axes or their number is done there. */
 export function memoryOfComplex(node: Node): Node {
   const path: Node[] = [];
   let source = node;
-  while (!memories.has(source) && (source.primitive === reshape || source.primitive === permute)) {
+  while (source.primitive === reshape || source.primitive === permute) {
     path.push(source);
     [source] = source.inputs;
   }
   const start =
-    memories.get(source) ?? alternating(derive(E.real, source, {}), derive(E.imag, source, {}), source.shape.length);
+    memoryBehind(source) ?? alternating(derive(E.real, source, {}), derive(E.imag, source, {}), source.shape.length);
   return path.reduceRight((memory, { primitive, params, shape }) => {
     if (primitive === reshape) return reshapeNode(memory, [...shape, 2]);
     return permuteNode(memory, [...(params.axes as readonly number[]), shape.length]);
@@ -196,7 +196,8 @@ const MAX_WHOLE_POWER = 64;
 function powerRule(node: Node, inputs: readonly Taken[]): Taken {
   const exponent = wholeExponent(node.inputs[1]);
   if (exponent === null) return mixedParts(node, inputs, complexRules.pow);
-  return mixedParts(node, inputs.slice(0, 1), { cost: 20, apply: (k, z) => wholePower(k, z, exponent) });
+  const rule: Rule<ComplexFunction> = { cost: 20, apply: (k, z) => wholePower(k, z, exponent) };
+  return mixedParts(node, inputs.slice(0, 1), rule, { exponent });
 }
 
 /** The exponent, where it is a small whole number and part of the program. */
@@ -230,12 +231,18 @@ function partParams(params: Params, which: "re" | "im"): Params {
   };
 }
 
-function mixedParts(node: Node, inputs: readonly Taken[], { cost, apply }: Rule<ComplexFunction>): Complex<Node> {
+/** `params` tells rules of one name apart. */
+function mixedParts(
+  node: Node,
+  inputs: readonly Taken[],
+  { cost, apply }: Rule<ComplexFunction>,
+  params: Params = {},
+): Complex<Node> {
   const { name } = node.primitive;
   const dtype = realDType(node.dtype);
   return {
-    re: mixing(node, inputs, `${name}.re`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).re() }),
-    im: mixing(node, inputs, `${name}.im`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).im() }),
+    re: mixing(node, inputs, `${name}.re`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).re() }, params),
+    im: mixing(node, inputs, `${name}.im`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).im() }, params),
   };
 }
 
@@ -246,6 +253,7 @@ function mixing(
   name: string,
   dtype: DType,
   { cost, apply }: Rule<RealFunction>,
+  params: Params = {},
 ): Node {
   const primitive: ElementwisePrimitive = {
     name,
@@ -258,7 +266,7 @@ function mixing(
     },
   };
   const parts = inputs.flatMap((input) => [pair(input).re, pair(input).im]);
-  return ownNode(node, primitive, {}, parts, dtype);
+  return ownNode(node, primitive, params, parts, dtype);
 }
 
 function ownNode(like: Node, primitive: Primitive, params: Params, inputs: readonly Node[], dtype: DType): Node {

@@ -220,6 +220,13 @@ describe("powers and fusion", { skip }, () => {
     }
   });
 
+  test("different powers of one number in one expression stay different", () => {
+    for (const device of devices) {
+      const z = tensor({ re: 1, im: 2 }, { dtype: "c128", device });
+      assert.deepEqual(z.pow(2).add(z.pow(3)).sub(z.pow(1)).itemSync(), { re: -15, im: 0 });
+    }
+  });
+
   test("exp(iπ) = -1, i² = -1, |exp(ix)| = 1 and log(exp(z)) = z", () => {
     for (const device of devices) {
       const i = tensor({ re: 0, im: 1 }, { dtype: "c128", device });
