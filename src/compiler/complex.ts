@@ -10,12 +10,14 @@ import { type DType, isComplex, realDType, type Scalar } from "../core/dtype.js"
 import { UnsupportedError } from "../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
+import * as g from "../graph/ops.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../graph/primitive.js";
-import { cumulate } from "../graph/primitives/cumulate.js";
+import { part, scan, whileLoop } from "../graph/primitives/control.js";
+import { byDoubling, cumulate } from "../graph/primitives/cumulate.js";
 import { dot } from "../graph/primitives/dot.js";
 import * as E from "../graph/primitives/elementwise.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
-import { pad, permute, reshape, slice } from "../graph/primitives/movement.js";
+import { expand, pad, permute, reshape, slice } from "../graph/primitives/movement.js";
 import { product, sum } from "../graph/primitives/reduce.js";
 import { scatter } from "../graph/primitives/scatter.js";
 import {
@@ -34,16 +36,16 @@ import {
 export function complexOfMemory(memory: Node): Node {
   const shape = memory.shape.slice(0, -1);
   const zeros = shape.map(() => 0);
-  const part = (which: 0 | 1) => {
+  const every = (which: 0 | 1) => {
     const params = { start: [...zeros, which], step: memory.shape.map(() => 1), shape: [...shape, 1] };
     return reshapeNode(derive(slice, memory, params), shape);
   };
-  return makeNode(E.complex, [part(0), part(1)], { isInMemory: true }, memory.device);
+  return makeNode(E.complex, [every(0), every(1)], { isInMemory: true }, memory.device);
 }
 
 /** The memory that `complexOfMemory` was given, or that of a copy of what it made; null of other nodes. */
-function memoryBehind({ params, inputs: [part] }: Node): Node | null {
-  return params.isInMemory ? part.inputs[0].inputs[0] : null;
+function memoryBehind({ params, inputs: [re] }: Node): Node | null {
+  return params.isInMemory ? re.inputs[0].inputs[0] : null;
 }
 
 /** A complex node as it lies in memory. What only changes the order of axes or their number is done there. */
@@ -72,14 +74,21 @@ function alternating(even: Node, odd: Node, axis: number): Node {
   return makeNode(E.where, [isOdd, spread(odd), spread(even)], {}, even.device);
 }
 
-// ------------------------------------------------------------------------------------------------ products
+// ------------------------------------------------------------------------------------------------ products and loops
 
-/** What takes more than its parts, in terms of complex nodes; null for all else. */
-export function expandComplex(primitive: Primitive, inputs: readonly Node[], params: Params): Node | null {
-  if (!inputs.some(({ dtype }) => isComplex(dtype))) return null;
+/** What takes more than parts of its inputs, in terms of complex nodes and of memory; null for all else. */
+export function expandComplex({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node | null {
+  if (primitive === part && isComplex(dtype)) {
+    return complexOfMemory(owned(new Node(part, params, inputs, [...shape, 2], realDType(dtype), device)));
+  }
+  if (!inputs.some((input) => isComplex(input.dtype))) return null;
+  if (primitive === scan || primitive === whileLoop) {
+    const given = inputs.map((input) => (isComplex(input.dtype) ? memoryOfComplex(input) : input));
+    return owned(new Node(primitive, params, given, shape, dtype, device));
+  }
   if (primitive === dot) return matrixProduct(inputs[0], inputs[1]);
   if (primitive === product) return productOver(inputs[0], params.axes as readonly number[]);
-  return primitive === cumulate && params.op === "product" ? runningProduct(inputs[0], params) : null;
+  return primitive === cumulate && params.op === "product" ? byDoubling(g, { params, inputs }) : null;
 }
 
 /**
@@ -116,21 +125,6 @@ function productOver(x: Node, axes: readonly number[]): Node {
     line = makeNode(E.mul, [half(0), half(count)], {}, x.device);
   }
   return reshapeNode(line, shape);
-}
-
-/** Each element times the one before, then times the product two before, four before … */
-function runningProduct(x: Node, params: Params): Node {
-  const axis = params.axis as number;
-  const none = x.shape.map(() => 0);
-  const shifted = (line: Node, distance: number) => {
-    const by = params.isReverse ? -distance : distance;
-    return derive(pad, line, { low: none.with(axis, by), high: none.with(axis, -by), interior: none, value: 1 });
-  };
-  let line = params.isExclusive ? shifted(x, 1) : x;
-  for (let distance = 1; distance < x.shape[axis]; distance *= 2) {
-    line = makeNode(E.mul, [line, shifted(line, distance)], {}, x.device);
-  }
-  return line;
 }
 
 // ------------------------------------------------------------------------------------------------ parts
@@ -170,7 +164,7 @@ const nodeRules: ReadonlyMap<Primitive, NodeRule> = new Map<Primitive, NodeRule>
   [
     E.complex,
     ({ dtype }, inputs) => {
-      const [re, im] = inputs.map((part) => castNode(part as Node, realDType(dtype)));
+      const [re, im] = inputs.map((input) => castNode(input as Node, realDType(dtype)));
       return { re, im };
     },
   ],
@@ -183,9 +177,9 @@ const nodeRules: ReadonlyMap<Primitive, NodeRule> = new Map<Primitive, NodeRule>
 
 /** From real numbers the imaginary part is 0; to real ones it is dropped, except that a bool is true for either. */
 function castRule({ dtype, shape, device }: Node, [from]: readonly Taken[]): Taken {
-  const part = realDType(dtype);
-  if (from instanceof Node) return { re: castNode(from, part), im: owned(scalarNode(0, part, device, shape)) };
-  const [re, im] = [castNode(from.re, part), castNode(from.im, part)];
+  const real = realDType(dtype);
+  if (from instanceof Node) return { re: castNode(from, real), im: owned(scalarNode(0, real, device, shape)) };
+  const [re, im] = [castNode(from.re, real), castNode(from.im, real)];
   if (dtype === "bool") return makeNode(E.or, [re, im], {}, device);
   return isComplex(dtype) ? { re, im } : re;
 }
@@ -201,7 +195,10 @@ function powerRule(node: Node, inputs: readonly Taken[]): Taken {
 }
 
 /** The exponent, where it is a small whole number and part of the program. */
-function wholeExponent({ primitive, params }: Node): number | null {
+function wholeExponent(node: Node): number | null {
+  let source = node;
+  while (source.primitive === expand || source.primitive === reshape) [source] = source.inputs;
+  const { primitive, params } = source;
   if (primitive !== constant) return null;
   const value = params.value as Scalar;
   const exponent = typeof value !== "object" ? Number(value) : value.im === 0 ? value.re : Number.NaN;
@@ -223,10 +220,10 @@ function partOf(node: Node, inputs: readonly Taken[], which: "re" | "im"): Node 
 /** The parameters that hold a value or a dtype are those of the part: of constants and of padding. */
 function partParams(params: Params, which: "re" | "im"): Params {
   const value = params.value as Scalar | undefined;
-  const part = typeof value === "object" ? value[which] : which === "re" ? value : 0;
+  const own = typeof value === "object" ? value[which] : which === "re" ? value : 0;
   return {
     ...params,
-    ...(value === undefined ? {} : { value: part }),
+    ...(value === undefined ? {} : { value: own }),
     ...(params.dtype === undefined ? {} : { dtype: realDType(params.dtype as DType) }),
   };
 }

@@ -79,11 +79,10 @@ function reachedAt(g: GraphOps, node: Node): Node {
 
 /**
  * Running products and sums of exponentials written as doubling steps of elementwise operations, whose derivatives are
- * known: each step combines an element with the one 1, 2, 4 … places before it.
+ * known and which complex numbers have: each step combines an element with the one 1, 2, 4 … places before it.
  */
-function byDoubling(g: GraphOps, node: Node): Node {
-  const { axis, op, isReverse, isExclusive } = node.params as unknown as CumulateParams;
-  const [x, segments] = node.inputs;
+export function byDoubling(g: GraphOps, { params, inputs: [x, segments] }: Pick<Node, "params" | "inputs">): Node {
+  const { axis, op, isReverse, isExclusive } = params as unknown as CumulateParams;
   if (segments) throw new UnsupportedError(`There is no derivative of running ${op}s over segments.`);
   const neutral = op === "product" ? 1 : -Infinity;
   const extent = x.shape[axis];
