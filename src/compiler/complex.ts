@@ -10,12 +10,14 @@ import { type DType, isComplex, realDType, type Scalar } from "../core/dtype.js"
 import { UnsupportedError } from "../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
+import * as g from "../graph/ops.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../graph/primitive.js";
-import { cumulate } from "../graph/primitives/cumulate.js";
+import { part, scan, whileLoop } from "../graph/primitives/control.js";
+import { byDoubling, cumulate } from "../graph/primitives/cumulate.js";
 import { dot } from "../graph/primitives/dot.js";
 import * as E from "../graph/primitives/elementwise.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
-import { pad, permute, reshape, slice } from "../graph/primitives/movement.js";
+import { expand, pad, permute, reshape, slice } from "../graph/primitives/movement.js";
 import { product, sum } from "../graph/primitives/reduce.js";
 import { scatter } from "../graph/primitives/scatter.js";
 import {
@@ -30,32 +32,32 @@ import {
 
 // ------------------------------------------------------------------------------------------------ memory
 
-/** The memory of complex nodes that were read from it. */
-const memories = new WeakMap<Node, Node>();
-
 /** A complex node over real memory of [..., 2]. */
 export function complexOfMemory(memory: Node): Node {
   const shape = memory.shape.slice(0, -1);
   const zeros = shape.map(() => 0);
-  const part = (which: 0 | 1) => {
+  const every = (which: 0 | 1) => {
     const params = { start: [...zeros, which], step: memory.shape.map(() => 1), shape: [...shape, 1] };
     return reshapeNode(derive(slice, memory, params), shape);
   };
-  const node = makeNode(E.complex, [part(0), part(1)], {}, memory.device);
-  memories.set(node, memory);
-  return node;
+  return makeNode(E.complex, [every(0), every(1)], { isInMemory: true }, memory.device);
+}
+
+/** The memory that `complexOfMemory` was given, or that of a copy of what it made; null of other nodes. */
+function memoryBehind({ params, inputs: [re] }: Node): Node | null {
+  return params.isInMemory ? re.inputs[0].inputs[0] : null;
 }
 
 /** A complex node as it lies in memory. What only changes the order of axes or their number is done there. */
 export function memoryOfComplex(node: Node): Node {
   const path: Node[] = [];
   let source = node;
-  while (!memories.has(source) && (source.primitive === reshape || source.primitive === permute)) {
+  while (source.primitive === reshape || source.primitive === permute) {
     path.push(source);
     [source] = source.inputs;
   }
   const start =
-    memories.get(source) ?? alternating(derive(E.real, source, {}), derive(E.imag, source, {}), source.shape.length);
+    memoryBehind(source) ?? alternating(derive(E.real, source, {}), derive(E.imag, source, {}), source.shape.length);
   return path.reduceRight((memory, { primitive, params, shape }) => {
     if (primitive === reshape) return reshapeNode(memory, [...shape, 2]);
     return permuteNode(memory, [...(params.axes as readonly number[]), shape.length]);
@@ -72,13 +74,21 @@ function alternating(even: Node, odd: Node, axis: number): Node {
   return makeNode(E.where, [isOdd, spread(odd), spread(even)], {}, even.device);
 }
 
-// ------------------------------------------------------------------------------------------------ products
+// ------------------------------------------------------------------------------------------------ products and loops
 
-/** What takes more than its parts, in terms of complex nodes; null for all else. */
-export function expandComplex(primitive: Primitive, inputs: readonly Node[], params: Params): Node | null {
-  if (!inputs.some(({ dtype }) => isComplex(dtype))) return null;
+/** What takes more than parts of its inputs, in terms of complex nodes and of memory; null for all else. */
+export function expandComplex({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node | null {
+  if (primitive === part && isComplex(dtype)) {
+    return complexOfMemory(owned(new Node(part, params, inputs, [...shape, 2], realDType(dtype), device)));
+  }
+  if (!inputs.some((input) => isComplex(input.dtype))) return null;
+  if (primitive === scan || primitive === whileLoop) {
+    const given = inputs.map((input) => (isComplex(input.dtype) ? memoryOfComplex(input) : input));
+    return owned(new Node(primitive, params, given, shape, dtype, device));
+  }
   if (primitive === dot) return matrixProduct(inputs[0], inputs[1]);
-  return primitive === product ? productOver(inputs[0], params.axes as readonly number[]) : null;
+  if (primitive === product) return productOver(inputs[0], params.axes as readonly number[]);
+  return primitive === cumulate && params.op === "product" ? byDoubling(g, { params, inputs }) : null;
 }
 
 /**
@@ -154,7 +164,7 @@ const nodeRules: ReadonlyMap<Primitive, NodeRule> = new Map<Primitive, NodeRule>
   [
     E.complex,
     ({ dtype }, inputs) => {
-      const [re, im] = inputs.map((part) => castNode(part as Node, realDType(dtype)));
+      const [re, im] = inputs.map((input) => castNode(input as Node, realDType(dtype)));
       return { re, im };
     },
   ],
@@ -167,9 +177,9 @@ const nodeRules: ReadonlyMap<Primitive, NodeRule> = new Map<Primitive, NodeRule>
 
 /** From real numbers the imaginary part is 0; to real ones it is dropped, except that a bool is true for either. */
 function castRule({ dtype, shape, device }: Node, [from]: readonly Taken[]): Taken {
-  const part = realDType(dtype);
-  if (from instanceof Node) return { re: castNode(from, part), im: owned(scalarNode(0, part, device, shape)) };
-  const [re, im] = [castNode(from.re, part), castNode(from.im, part)];
+  const real = realDType(dtype);
+  if (from instanceof Node) return { re: castNode(from, real), im: owned(scalarNode(0, real, device, shape)) };
+  const [re, im] = [castNode(from.re, real), castNode(from.im, real)];
   if (dtype === "bool") return makeNode(E.or, [re, im], {}, device);
   return isComplex(dtype) ? { re, im } : re;
 }
@@ -178,11 +188,21 @@ function castRule({ dtype, shape, device }: Node, [from]: readonly Taken[]): Tak
 const MAX_WHOLE_POWER = 64;
 
 function powerRule(node: Node, inputs: readonly Taken[]): Taken {
-  const { primitive, params } = node.inputs[1];
-  const exponent = primitive === constant ? params.value : null;
-  const isWhole = typeof exponent === "number" && Number.isInteger(exponent) && Math.abs(exponent) <= MAX_WHOLE_POWER;
-  if (!isWhole) return mixedParts(node, inputs, complexRules.pow);
-  return mixedParts(node, inputs.slice(0, 1), { cost: 20, apply: (k, z) => wholePower(k, z, exponent) });
+  const exponent = wholeExponent(node.inputs[1]);
+  if (exponent === null) return mixedParts(node, inputs, complexRules.pow);
+  const rule: Rule<ComplexFunction> = { cost: 20, apply: (k, z) => wholePower(k, z, exponent) };
+  return mixedParts(node, inputs.slice(0, 1), rule, { exponent });
+}
+
+/** The exponent, where it is a small whole number and part of the program. */
+function wholeExponent(node: Node): number | null {
+  let source = node;
+  while (source.primitive === expand || source.primitive === reshape) [source] = source.inputs;
+  const { primitive, params } = source;
+  if (primitive !== constant) return null;
+  const value = params.value as Scalar;
+  const exponent = typeof value !== "object" ? Number(value) : value.im === 0 ? value.re : Number.NaN;
+  return Number.isInteger(exponent) && Math.abs(exponent) <= MAX_WHOLE_POWER ? exponent : null;
 }
 
 // ------------------------------------------------------------------------------------------------ making nodes
@@ -200,20 +220,26 @@ function partOf(node: Node, inputs: readonly Taken[], which: "re" | "im"): Node 
 /** The parameters that hold a value or a dtype are those of the part: of constants and of padding. */
 function partParams(params: Params, which: "re" | "im"): Params {
   const value = params.value as Scalar | undefined;
-  const part = typeof value === "object" ? value[which] : which === "re" ? value : 0;
+  const own = typeof value === "object" ? value[which] : which === "re" ? value : 0;
   return {
     ...params,
-    ...(value === undefined ? {} : { value: part }),
+    ...(value === undefined ? {} : { value: own }),
     ...(params.dtype === undefined ? {} : { dtype: realDType(params.dtype as DType) }),
   };
 }
 
-function mixedParts(node: Node, inputs: readonly Taken[], { cost, apply }: Rule<ComplexFunction>): Complex<Node> {
+/** `params` tells rules of one name apart. */
+function mixedParts(
+  node: Node,
+  inputs: readonly Taken[],
+  { cost, apply }: Rule<ComplexFunction>,
+  params: Params = {},
+): Complex<Node> {
   const { name } = node.primitive;
   const dtype = realDType(node.dtype);
   return {
-    re: mixing(node, inputs, `${name}.re`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).re() }),
-    im: mixing(node, inputs, `${name}.im`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).im() }),
+    re: mixing(node, inputs, `${name}.re`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).re() }, params),
+    im: mixing(node, inputs, `${name}.im`, dtype, { cost, apply: (k, ...z) => apply(k, ...z).im() }, params),
   };
 }
 
@@ -224,6 +250,7 @@ function mixing(
   name: string,
   dtype: DType,
   { cost, apply }: Rule<RealFunction>,
+  params: Params = {},
 ): Node {
   const primitive: ElementwisePrimitive = {
     name,
@@ -236,7 +263,7 @@ function mixing(
     },
   };
   const parts = inputs.flatMap((input) => [pair(input).re, pair(input).im]);
-  return ownNode(node, primitive, {}, parts, dtype);
+  return ownNode(node, primitive, params, parts, dtype);
 }
 
 function ownNode(like: Node, primitive: Primitive, params: Params, inputs: readonly Node[], dtype: DType): Node {

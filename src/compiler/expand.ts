@@ -66,7 +66,7 @@ function rewritten(roots: readonly Node[], copies: Map<Node, Node>): Node[] {
       continue;
     }
     const inputs = node.inputs.map((input) => copies.get(input) as Node);
-    const ofComplex = expandComplex(primitive, inputs, params);
+    const ofComplex = expandComplex(node, inputs);
     if (ofComplex) copies.set(node, ofComplex);
     else if (primitive.kind === "composite") {
       const made = primitive.expand(g, node, inputs);

@@ -452,8 +452,7 @@ export class Tensor<D extends DType = DType> {
   variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
     const x = this.asSummable();
     const deviation = x.sub(x.mean({ axis: options.axis, keepDims: true }));
-    const size = isComplex(x.dtype) ? deviation.abs() : deviation;
-    return this.averaged(size.square(), "variance", options) as unknown as Tensor<RealOf<FloatOf<D>>>;
+    return this.averaged(squaredSize(deviation), "variance", options) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
   /** The sum over the count, in the dtype of this tensor's floats, or the real one of these when x is real. */
@@ -740,6 +739,11 @@ export function adopt(storage: DeviceStorage, shape: Shape, dtype: DType, device
   const node = new GraphNode(buffer, { shape, dtype }, [], shape, dtype, device);
   node.realize(storage);
   return new Tensor(node);
+}
+
+/** |x|², which is real. */
+export function squaredSize(x: Tensor): Tensor {
+  return isComplex(x.dtype) ? x.mul(x.conj()).real() : x.square();
 }
 
 /** a where the condition holds, else b. */

@@ -19,8 +19,10 @@ export const cumulate: RoutinePrimitive = {
   infer: ([x, segments], params) => {
     const { shape, dtype } = x as Node;
     if (dtype === "bool") throw new DTypeError("cumulate: takes numbers, not bool; cast it first.");
-    if (isComplex(dtype) && params.op !== "sum") {
-      throw new DTypeError(`cumulate: running sums are all that ${dtype} has, no ${params.op}; take its parts first.`);
+    if (isComplex(dtype) && params.op !== "sum" && (params.op !== "product" || segments)) {
+      throw new DTypeError(
+        `cumulate, ${params.op}: takes real numbers, not ${dtype}; take real(), imag() or abs() first.`,
+      );
     }
     const extent = shape[params.axis as number];
     if (segments && (segments.dtype !== "i32" || segments.shape.length !== 1 || segments.shape[0] !== extent)) {
@@ -98,11 +100,11 @@ function reachedAt(g: GraphOps, node: Node): Node {
 
 /**
  * Running products and sums of exponentials written as doubling steps of elementwise operations, whose derivatives are
- * known: each step combines an element with the one 1, 2, 4 … places before it, in its segment.
+ * known and which complex numbers have: each step combines an element with the one 1, 2, 4 … places before it, in its
+ * segment.
  */
-function byDoubling(g: GraphOps, node: Node): Node {
-  const { axis, op, isReverse, isExclusive } = node.params as unknown as CumulateParams;
-  const [x, segments] = node.inputs;
+export function byDoubling(g: GraphOps, { params, inputs: [x, segments] }: Pick<Node, "params" | "inputs">): Node {
+  const { axis, op, isReverse, isExclusive } = params as unknown as CumulateParams;
   const neutral = op === "product" ? 1 : -Infinity;
   const extent = x.shape[axis];
   const along = x.shape.map((_, i) => (i === axis ? extent : 1));

@@ -2,7 +2,7 @@
 import { type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis } from "../../core/shape.js";
-import { flatAtZero, type ReduceOptions, Tensor, where } from "../tensor.js";
+import { flatAtZero, type ReduceOptions, squaredSize, Tensor, where } from "../tensor.js";
 import { asFloat, positionsAlong } from "./operands.js";
 
 export interface AxisOptions {
@@ -81,7 +81,7 @@ Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
     case 1:
       return size.sum(options);
     case 2:
-      return flatAtZero(size.square().sum(options), (sum) => sum.sqrt());
+      return flatAtZero(squaredSize(x).sum(options), (sum) => sum.sqrt());
     default:
       return flatAtZero(size.pow(order).sum(options), (sum) => sum.pow(1 / order));
   }
