@@ -40,6 +40,14 @@ export interface Group {
   readonly lanes: number;
   /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */
   readonly isLoaded: (node: Node) => boolean;
+  /** The product of matrices that its only result follows from, element by element. */
+  readonly product?: FusedProduct;
+}
+
+export interface FusedProduct {
+  readonly dot: Node;
+  /** From its first user to the result: each has as many elements, perhaps at other places. */
+  readonly path: readonly Node[];
 }
 
 export interface LoweredKernel {
@@ -129,9 +137,9 @@ function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-class Lowering {
+export class Lowering {
   readonly space = new IndexSpace();
-  private readonly ops: ElementOps<Element>;
+  readonly ops: ElementOps<Element>;
   private readonly results: ReadonlySet<Node>;
   /** The nodes behind the kernel's buffers. */
   readonly buffers: Node[] = [];
@@ -143,6 +151,8 @@ class Lowering {
   /** Variables of the loops over reductions that depend on the row alone, by extent. */
   private readonly rowLoops = new Map<number, IndexExpr>();
   private readonly computed = new Map<Value, IndexExpr>();
+  /** Products, as far as they have been computed. */
+  private readonly given = new Map<Node, Element>();
 
   constructor(
     private readonly k: KernelBuilder,
@@ -168,13 +178,25 @@ class Lowering {
     for (const { atom } of variable.terms) this.atoms.set(atom, value);
   }
 
+  /** An index that is computed, and below the extent wherever it matters. */
+  index(value: Value, extent: number): IndexExpr {
+    const index = this.space.computed(0, extent - 1);
+    this.assign(index, value);
+    return index;
+  }
+
+  /** The element of a product that is asked for next. */
+  give(product: Node, element: Element): void {
+    this.given.set(product, element);
+  }
+
   /** Writes an element of a result; `isOnce`: one for the whole row. */
   store({ node, index }: Wanted, isOnce: boolean): void {
     const { value } = this.element(node, index);
     this.k.store(this.slotOf(node, true), this.indexValue(ravel(index, node.shape)), value, isOnce);
   }
 
-  private slotOf(node: Node, isWritten: boolean): number {
+  slotOf(node: Node, isWritten: boolean): number {
     return entryOf(this.slots, node, () => {
       this.buffers.push(node);
       return this.k.buffer(node.dtype, isWritten);
@@ -226,7 +248,7 @@ class Lowering {
     return element;
   }
 
-  private isLoaded(node: Node): boolean {
+  isLoaded(node: Node): boolean {
     return node.storage !== null || (!this.results.has(node) && this.group.isLoaded(node));
   }
 
@@ -246,8 +268,11 @@ class Lowering {
         return this.reduce([this.reductionLoop(node, primitive.op, index)], gate, false)[0];
       case "routine":
         throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
-      case "composite":
-        throw new Error(`lower: ${primitive.name} must have been expanded`);
+      case "composite": {
+        const given = this.given.get(node);
+        if (!given) throw new Error(`lower: ${primitive.name} must have been expanded`);
+        return given;
+      }
     }
   }
 
