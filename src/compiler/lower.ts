@@ -42,6 +42,20 @@ export interface Group {
   readonly isLoaded: (node: Node) => boolean;
   /** The product of matrices that its only result follows from, element by element. */
   readonly product?: FusedProduct;
+  /** How its only result is made square by square, because its source lies the other way. */
+  readonly transposed?: TransposedAxes;
+}
+
+export interface TransposedAxes {
+  /** What has these axes: the result, or what it is another shape of. */
+  readonly node: Node;
+  /** The axis along which the source is contiguous, and the one along which the result is. */
+  readonly from: number;
+  readonly to: number;
+  /** Of a square. */
+  readonly side: number;
+  /** How much memory a workgroup shares, if squares go through it; null: through the cache. */
+  readonly sharedBytes: number | null;
 }
 
 export interface FusedProduct {
@@ -188,6 +202,11 @@ export class Lowering {
   /** The element of a product that is asked for next. */
   give(product: Node, element: Element): void {
     this.given.set(product, element);
+  }
+
+  /** An element that was computed elsewhere. */
+  provide(node: Node, index: readonly IndexExpr[], element: Element): void {
+    this.remember(node, indexKey(index), element);
   }
 
   /** Writes an element of a result; `isOnce`: one for the whole row. */

@@ -16,6 +16,7 @@ import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
 import { lowerProduct } from "./tiles/product.js";
 import { productRewriter } from "./tiles/rewrite.js";
+import { lowerTransposed } from "./tiles/transpose.js";
 
 /** Memory by role: the i-th leaf of the graph, or the i-th value the program makes. */
 export type Slot = { readonly from: "leaf" | "made"; readonly index: number };
@@ -95,7 +96,8 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
   };
   for (const task of schedule(roots, target.profile, products.stored)) {
     if (task.kind === "group") {
-      const lower = task.group.product ? lowerProduct : lowerGroup;
+      const { product, transposed } = task.group;
+      const lower = product ? lowerProduct : transposed ? lowerTransposed : lowerGroup;
       const { kernel, buffers } = lower(task.group, describeGroup(task.group), target.settings);
       run(kernel, buffers.map(slotOf));
     } else {

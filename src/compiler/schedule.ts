@@ -14,6 +14,7 @@ import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
 import { fusedProduct } from "./tiles/fusion.js";
 import type { TileProfile } from "./tiles/plan.js";
+import { transposedAxes } from "./tiles/transpose.js";
 
 /** What is good on a target. */
 export interface TargetProfile {
@@ -136,6 +137,7 @@ function taskOf({ members }: Family, stored: ReadonlySet<Node>): Task {
       lanes: Math.max(...groups.map(({ lanes }) => lanes)),
       isLoaded: (node) => stored.has(node),
       product: groups[0].product,
+      transposed: groups[0].transposed,
     },
   };
 }
@@ -183,11 +185,19 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
       const rowAxes = group?.results[0].rowAxes;
       const survey = rowAxes ? surveyFrom(node, isLoaded, Number.POSITIVE_INFINITY, rowAxes) : nothing;
       // Once its product is stored a group has nothing left that it could not compute row by row.
-      const isProduct = group?.product && survey.products.includes(group.product.dot);
-      return [node, { node, group: group && !isProduct ? { ...group, product: undefined } : group, survey }];
+      const product = group?.product && survey.products.includes(group.product.dot) ? group.product : undefined;
+      const isPlain = !product && survey.reductions.length === 0;
+      const transposed = isPlain
+        ? (transposedAxes(node, isLoadedIn(node, isLoaded), profile.tiles) ?? undefined)
+        : undefined;
+      return [node, { node, group: group && { ...group, product, transposed }, survey }];
     }),
   );
 }
+
+/** Whether the group of a result loads a node, and does not compute it. */
+const isLoadedIn = (result: Node, isStored: (node: Node) => boolean) => (node: Node) =>
+  node.storage !== null || (node !== result && isStored(node));
 
 const nothing: Survey = { nodes: new Map(), reductions: [], products: [], loads: new Map(), ownIndex: "" };
 

@@ -120,8 +120,8 @@ export function joinSiblings(members: readonly Member[], limits: SiblingLimits):
       const family = familyOf.get(input);
       if (family) needs.add(family);
     }
-    // Tiles of a product are not rows.
-    const hasRows = member.kind === "group" && !member.sibling.group.product;
+    // Tiles are not rows.
+    const hasRows = member.kind === "group" && !member.sibling.group.product && !member.sibling.group.transposed;
     const known = hasRows ? entryOf(byRows, rowsKey(member.sibling.group), () => []) : [];
     const candidates = known.slice(-MAX_CANDIDATES).reverse();
     let family = candidates.find(

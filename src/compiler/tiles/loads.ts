@@ -44,22 +44,27 @@ export function loadsOf(
   return found;
 }
 
+/** An index of a node that stands for all of them. */
+export function anyIndex(space: IndexSpace, { shape }: Node): IndexExpr[] {
+  return shape.map((extent, axis) => space.variable(`i${axis}`, extent));
+}
+
 /** Places tried to see how far apart neighbours lie. */
 const SAMPLES = 12;
 
 /**
  * How far apart in memory neighbours along each axis of a node lie, for each load: the distance that most of a few places
- * show, since a window or a reshape may jump now and then. Loads that no axis changes are left out.
+ * show, since a window or a reshape may jump now and then. In the order of `loadsOf`; loads that no axis changes count
+ * for nothing.
  */
 export function stridesOf(node: Node, isLoaded: (node: Node) => boolean): number[][] {
   const space = new IndexSpace();
   // Axes of extent 1 have no neighbours, and no variable.
-  const variables = node.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
-  const strides = loadsOf(space, node, variables, isLoaded).map(({ node: source, index }) => {
+  const variables = anyIndex(space, node);
+  return loadsOf(space, node, variables, isLoaded).map(({ node: source, index }) => {
     const flat = ravel(index, source.shape);
     return variables.map(({ terms }, axis) => (terms[0] ? usualStride(flat, terms[0].atom, node.shape[axis]) : 0));
   });
-  return strides.filter((each) => each.some((stride) => stride !== 0));
 }
 
 function usualStride(flat: IndexExpr, along: Atom, extent: number): number {
