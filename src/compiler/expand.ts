@@ -1,6 +1,6 @@
 /**
- * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, and what was written
- * twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
+ * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, unless the target has
+ * something better, and what was written twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
  * their memory, so that a compilation holds on to nothing.
  */
 import { derive } from "../graph/build.js";
@@ -18,7 +18,10 @@ export interface Expanded {
 /** Stands for memory that the program is given when it runs. */
 const SOME_MEMORY = { byteLength: 0 };
 
-export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Expanded {
+/** What a target puts in the place of a composite primitive of these inputs, if it has something of its own. */
+export type Substitute = (primitive: Node["primitive"], inputs: readonly Node[]) => Node | null;
+
+export function expandGraph(roots: readonly Node[], leaves: readonly Node[], substitute: Substitute): Expanded {
   const copies = new Map<Node, Node>();
   for (const leaf of leaves) {
     const { shape, dtype, device } = leaf;
@@ -38,7 +41,7 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Ex
       return numbers.get(input);
     });
     const key = `${node.primitive.name}(${names})${paramsKey(node)}`;
-    const copy = known.get(key) ?? copyOf(node, inputs);
+    const copy = known.get(key) ?? copyOf(node, inputs, substitute);
     known.set(key, copy);
     copies.set(node, copy);
   }
@@ -46,8 +49,9 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Ex
   return { roots: apart(roots.map(inCopy)), leaves: leaves.map(inCopy) };
 }
 
-function copyOf({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node {
-  if (primitive.kind === "composite") return primitive.expand(inputs, params);
+function copyOf(node: Node, inputs: readonly Node[], substitute: Substitute): Node {
+  const { primitive, params, shape, dtype, device } = node;
+  if (primitive.kind === "composite") return substitute(primitive, inputs) ?? primitive.expand(inputs, params);
   const copy = new Node(primitive, params, inputs, shape, dtype, device);
   copy.isAbstract = true;
   return copy;

@@ -14,6 +14,9 @@ import { paramsKey } from "./params-key.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
+import { lowerProduct } from "./tiles/product.js";
+import { productRewriter } from "./tiles/rewrite.js";
+import { lowerTransposed } from "./tiles/transpose.js";
 
 /** Memory by role: the i-th leaf of the graph, or the i-th value the program makes. */
 export type Slot = { readonly from: "leaf" | "made"; readonly index: number };
@@ -66,7 +69,8 @@ export interface Target<Code> {
 }
 
 export function compile<Code>(pending: readonly Node[], given: readonly Node[], target: Target<Code>): Program<Code> {
-  const { roots, leaves } = expandGraph(pending, given);
+  const products = productRewriter(target.profile.tiles);
+  const { roots, leaves } = expandGraph(pending, given, products.rewrite);
   const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
   const made: { shape: readonly number[]; dtype: DType; root: number }[] = [];
   const make = (shape: readonly number[], dtype: DType, root: number): Slot => {
@@ -90,9 +94,11 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
     codes.set(kernel, code);
     steps.push({ kernel, code, slots: memory });
   };
-  for (const task of schedule(roots, target.profile)) {
+  for (const task of schedule(roots, target.profile, products.stored)) {
     if (task.kind === "group") {
-      const { kernel, buffers } = lowerGroup(task.group, describeGroup(task.group), target.settings);
+      const { product, transposed } = task.group;
+      const lower = product ? lowerProduct : transposed ? lowerTransposed : lowerGroup;
+      const { kernel, buffers } = lower(task.group, describeGroup(task.group), target.settings);
       run(kernel, buffers.map(slotOf));
     } else {
       const { node } = task;
