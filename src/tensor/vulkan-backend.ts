@@ -4,7 +4,6 @@ import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { mappingOf } from "../compiler/spirv/mapping.js";
-import { rowsPerThread } from "../compiler/spirv/quads.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
@@ -56,7 +55,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
       settings: { isCorrectlyRounded: false },
       emit: (kernel) => ({
         pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize }), { name: kernel.name }),
-        groups: Math.ceil(kernel.rows / rowsPerThread(kernel) / mappingOf(kernel, subgroupSize).rowsPerGroup),
+        groups: Math.ceil(kernel.rows / mappingOf(kernel, subgroupSize).rowsPerGroup),
       }),
     });
   }

@@ -22,7 +22,6 @@ import { combineLanes, type Lanes, merge } from "./combine-lanes.js";
 import type { FunctionBuilder } from "./function-builder.js";
 import { mappingOf } from "./mapping.js";
 import type { ModuleOptions } from "./module-values.js";
-import { isVectorLoad, QUAD, rowsPerThread } from "./quads.js";
 import type { Ref } from "./ref.js";
 import type { ScalarType } from "./types.js";
 import type { Value } from "./value.js";
@@ -85,8 +84,7 @@ export function emitSpirv(kernel: Kernel, { floatControls = {}, subgroupSize = 0
     const row = f.bitcast(flat, m.i32);
     const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
     const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
-    const perThread = rowsPerThread(kernel);
-    f.if(f.less(flat, kernel.rows / perThread), () => {
+    f.if(f.less(flat, kernel.rows), () => {
       const table = isInline ? null : f.ref(f.pointer(push.table, m.bufferPointer(address, { writable: false })));
       const places = pointers.map((pointer, i) => {
         const at = table ? table.load(i) : push[`b${i}`];
@@ -102,8 +100,7 @@ export function emitSpirv(kernel: Kernel, { floatControls = {}, subgroupSize = 0
         wide.buffers.has(i) ? vectorPlace(m, f, buffer, places[i]) : null,
       );
       const memory: RowMemory = { buffers: places, vectors, arrays, wide, isExchanging: sharedByLanes.size > 0 };
-      if (perThread === QUAD) emitQuad(m, f, kernel, memory, row);
-      else new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
+      new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
     });
   });
   return m.build();
@@ -160,30 +157,6 @@ function surveyAccesses(kernel: Kernel): Accesses {
   return { exchanged, sharedByLanes, widths };
 }
 
-/** The rows 4·thread … 4·thread + 3: vectors in and out, the body in between four times. */
-function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, memory: RowMemory, thread: Value): void {
-  const quads = (i: number): Ref => vectorPlace(m, f, kernel.buffers[i], memory.buffers[i]);
-  const vectors = new Map<number, Value>();
-  for (const statement of kernel.body) {
-    if (statement.kind !== "let" || !isVectorLoad(kernel, statement.value)) continue;
-    vectors.set(statement.value.id, quads(statement.value.attribute as number).load(thread));
-  }
-  const first = f.mul(thread, QUAD);
-  const copies = Array.from({ length: QUAD }, (_, part) => {
-    const lanes: Lanes = { count: 1, own: m.constant(m.i32, 0), subgroupSize: 0 };
-    const emitter = new BodyEmitter(m, f, kernel, memory, f.add(first, part), lanes, () => {
-      throw new Error("emitSpirv: four rows at once have no lanes");
-    });
-    for (const [id, vector] of vectors) emitter.define(id, f.extract(vector, part));
-    return emitter.results(kernel.body);
-  });
-  kernel.body
-    .filter((statement) => statement.kind === "store")
-    .forEach(({ buffer }, i) => {
-      quads(buffer).store(thread, f.vector(...copies.map((values) => values[i] as Value)));
-    });
-}
-
 /** A buffer as vectors. */
 function vectorPlace(
   m: ModuleBuilder,
@@ -229,25 +202,6 @@ class BodyEmitter {
     private readonly sharedFor: SharedMemory,
   ) {
     this.lane = lanes.own;
-  }
-
-  /** A value that is known already. */
-  define(id: number, value: Value): void {
-    this.values.set(id, value);
-  }
-
-  /** What straight-line code would store, narrowed. */
-  results(list: readonly Statement[]): Value[] {
-    const results: Value[] = [];
-    for (const statement of list) {
-      if (statement.kind === "let") {
-        if (!this.values.has(statement.value.id)) this.values.set(statement.value.id, this.compute(statement.value));
-      } else if (statement.kind === "store") {
-        const { dtype } = this.kernel.buffers[statement.buffer] as Kernel["buffers"][number];
-        results.push(this.narrow(this.get(statement.value), dtype));
-      }
-    }
-    return results;
   }
 
   statements(list: readonly Statement[]): void {
