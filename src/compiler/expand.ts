@@ -9,35 +9,53 @@ import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import * as g from "../graph/ops.js";
 import { paramsKey } from "../graph/params-key.js";
+import type { CompositePrimitive } from "../graph/primitive.js";
 import { part } from "../graph/primitives/control.js";
+import { dot } from "../graph/primitives/dot.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
 import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
+import type { TileProfile } from "./tiles/plan.js";
+import { productRewriter } from "./tiles/rewrite.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
   /** Copies of the leaves, in their order. */
   readonly leaves: readonly Node[];
+  /** Nodes that are to be in memory before a product of matrices loads them. */
+  readonly stored: ReadonlySet<Node>;
 }
 
 /** Stands for memory that the program is given when it runs. */
 const SOME_MEMORY = { byteLength: 0 };
 
-export function expandGraph(roots: readonly Node[], leaves: readonly Node[]): Expanded {
+export function expandGraph(roots: readonly Node[], leaves: readonly Node[], tiles: TileProfile): Expanded {
   const copies = new Map<Node, Node>();
   const memory = leaves.map((leaf) => {
     const copy = memoryLike(leaf);
     copies.set(leaf, isComplex(leaf.dtype) ? complexOfMemory(copy) : copy);
     return copy;
   });
-  let copied = rewritten(roots, copies);
+  const expand = (node: Node, inputs: readonly Node[]) =>
+    isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null;
+  let copied = rewritten(roots, copies, expand);
   // What a composite is made of may be composite again.
-  while (pendingInOrder(copied).some(({ primitive }) => primitive.kind === "composite")) {
-    copied = rewritten(copied, new Map());
+  while (pendingInOrder(copied).some(({ primitive }) => isExpanded(primitive))) {
+    copied = rewritten(copied, new Map(), expand);
   }
   const written = copied.map((root) => (isComplex(root.dtype) ? memoryOfComplex(root) : root));
-  return { roots: apart(merged(withoutComplex(written))), leaves: memory };
+  const whole = merged(withoutComplex(written)).roots;
+  const products = productRewriter(tiles);
+  const tiled = rewritten(whole, new Map(), (node, inputs) =>
+    node.primitive === dot ? (products.rewrite(dot, inputs) ?? dot.expand(g, node, inputs)) : null,
+  );
+  const final = merged(tiled);
+  return { roots: apart(final.roots), leaves: memory, stored: new Set([...products.stored].map(final.keptFor)) };
 }
+
+/** Products of matrices come last, because what is good for them depends on what their operands have become. */
+const isExpanded = (primitive: Node["primitive"]): primitive is CompositePrimitive =>
+  primitive.kind === "composite" && primitive !== dot;
 
 /** A leaf without its memory. Complex numbers are two real ones there, side by side. */
 function memoryLike({ shape: elements, dtype: element, device }: Node): Node {
@@ -50,8 +68,12 @@ function memoryLike({ shape: elements, dtype: element, device }: Node): Node {
   return node;
 }
 
-/** A copy of the graph behind the roots, with composites replaced. Some nodes have copies already. */
-function rewritten(roots: readonly Node[], copies: Map<Node, Node>): Node[] {
+/** A copy of the graph behind the roots, with other nodes where `replace` has them. Some nodes have copies already. */
+function rewritten(
+  roots: readonly Node[],
+  copies: Map<Node, Node>,
+  replace: (node: Node, inputs: readonly Node[]) => Node | readonly Node[] | null,
+): Node[] {
   const bundles = new Map<Node, readonly Node[]>();
   for (const node of pendingInOrder(roots)) {
     if (copies.has(node)) continue;
@@ -66,13 +88,10 @@ function rewritten(roots: readonly Node[], copies: Map<Node, Node>): Node[] {
       continue;
     }
     const inputs = node.inputs.map((input) => copies.get(input) as Node);
-    const ofComplex = expandComplex(node, inputs);
-    if (ofComplex) copies.set(node, ofComplex);
-    else if (primitive.kind === "composite") {
-      const made = primitive.expand(g, node, inputs);
-      if (made instanceof Node) copies.set(node, made);
-      else bundles.set(node, made);
-    } else {
+    const made = expandComplex(node, inputs) ?? replace(node, inputs);
+    if (made instanceof Node) copies.set(node, made);
+    else if (made) bundles.set(node, made);
+    else {
       const copy = new Node(primitive, params, inputs, shape, dtype, device);
       copy.isAbstract = true;
       copies.set(node, copy);
@@ -81,8 +100,14 @@ function rewritten(roots: readonly Node[], copies: Map<Node, Node>): Node[] {
   return roots.map((root) => copies.get(root) as Node);
 }
 
+interface Merged {
+  readonly roots: Node[];
+  /** The node that a node has become one with. */
+  keptFor(node: Node): Node;
+}
+
 /** Nodes that compute the same of the same become one: differentiation, above all, writes many twice. */
-function merged(roots: readonly Node[]): Node[] {
+function merged(roots: readonly Node[]): Merged {
   const known = new Map<string, Node>();
   const numbers = new Map<Node, number>();
   const kept = new Map<Node, Node>();
@@ -101,7 +126,8 @@ function merged(roots: readonly Node[]): Node[] {
     }
     kept.set(node, own);
   }
-  return roots.map((root) => kept.get(root) as Node);
+  const keptFor = (node: Node) => kept.get(node) ?? node;
+  return { roots: roots.map(keptFor), keptFor };
 }
 
 /** Every root needs memory of its own, also where it is a leaf or another root under a second name. */

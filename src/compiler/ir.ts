@@ -180,17 +180,17 @@ export interface Kernel {
   readonly size: number;
 }
 
-/** The statements inside a statement. */
-export function innerStatements(statement: Statement): readonly Statement[] {
-  if (statement.kind === "loop") return statement.body;
-  return statement.kind === "branch" ? [...statement.whenTrue, ...statement.whenFalse] : [];
+/** The lists of statements inside a statement. */
+export function innerLists(statement: Statement): readonly (readonly Statement[])[] {
+  if (statement.kind === "loop") return [statement.body];
+  return statement.kind === "branch" ? [statement.whenTrue, statement.whenFalse] : [];
 }
 
 /** Visits every statement, those inside others included. */
 export function walkStatements(statements: readonly Statement[], visit: (statement: Statement) => void): void {
   for (const statement of statements) {
     visit(statement);
-    walkStatements(innerStatements(statement), visit);
+    for (const list of innerLists(statement)) walkStatements(list, visit);
   }
 }
 

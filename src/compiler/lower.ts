@@ -45,6 +45,28 @@ export interface Group {
   readonly rowsPerThread: number;
   /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */
   readonly isLoaded: (node: Node) => boolean;
+  /** The product of matrices that its only result follows from, element by element. */
+  readonly product?: FusedProduct;
+  /** How its only result is made square by square, because its source lies the other way. */
+  readonly transposed?: TransposedAxes;
+}
+
+export interface TransposedAxes {
+  /** What has these axes: the result, or what it is another shape of. */
+  readonly node: Node;
+  /** The axis along which the source is contiguous, and the one along which the result is. */
+  readonly from: number;
+  readonly to: number;
+  /** Of a square. */
+  readonly side: number;
+  /** How much memory a workgroup shares, if squares go through it; null: through the cache. */
+  readonly sharedBytes: number | null;
+}
+
+export interface FusedProduct {
+  readonly dot: Node;
+  /** From its first user to the result: each has as many elements, perhaps at other places. */
+  readonly path: readonly Node[];
 }
 
 export interface LoweredKernel {
@@ -173,9 +195,9 @@ function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-class Lowering {
+export class Lowering {
   readonly space = new IndexSpace();
-  private readonly ops: ElementOps<Element>;
+  readonly ops: ElementOps<Element>;
   private readonly results: ReadonlySet<Node>;
   /** The nodes behind the kernel's buffers. */
   readonly buffers: Node[] = [];
@@ -188,6 +210,8 @@ class Lowering {
   /** The ways over the row that all its lanes take together, by extent. */
   private readonly walks = new Map<number, Walk>();
   private readonly computed = new Map<Value, IndexExpr>();
+  /** Products, as far as they have been computed. */
+  private readonly given = new Map<Node, Element>();
 
   constructor(
     private readonly k: KernelBuilder,
@@ -214,6 +238,23 @@ class Lowering {
     for (const { atom } of variable.terms) this.atoms.set(atom, value);
   }
 
+  /** An index that is computed, and below the extent wherever it matters. */
+  index(value: Value, extent: number): IndexExpr {
+    const index = this.space.computed(0, extent - 1);
+    this.assign(index, value);
+    return index;
+  }
+
+  /** The element of a product that is asked for next. */
+  give(product: Node, element: Element): void {
+    this.given.set(product, element);
+  }
+
+  /** An element that was computed elsewhere. */
+  provide(node: Node, index: readonly IndexExpr[], element: Element): void {
+    this.remember(node, indexKey(index), element);
+  }
+
   /** Writes elements of a result, one after another, so that they can be written at once. `isOnce`: for the whole row. */
   store(node: Node, places: readonly { index: readonly IndexExpr[]; gate: Value | null }[], isOnce: boolean): void {
     const slot = this.slotOf(node, true);
@@ -233,7 +274,7 @@ class Lowering {
   }
 
   /** A loop over a variable. What was computed inside it is forgotten afterwards. */
-  private loop(
+  loop(
     variable: IndexExpr,
     extent: number,
     initial: readonly Value[],
@@ -296,7 +337,7 @@ class Lowering {
     return element;
   }
 
-  private isLoaded(node: Node): boolean {
+  isLoaded(node: Node): boolean {
     return node.storage !== null || (!this.results.has(node) && this.group.isLoaded(node));
   }
 
@@ -316,8 +357,11 @@ class Lowering {
         return this.reduceAlone(this.reductionAt(node, primitive.op, index), gate);
       case "routine":
         throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
-      case "composite":
-        throw new Error(`lower: ${primitive.name} must have been expanded`);
+      case "composite": {
+        const given = this.given.get(node);
+        if (!given) throw new Error(`lower: ${primitive.name} must have been expanded`);
+        return given;
+      }
     }
   }
 

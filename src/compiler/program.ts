@@ -15,6 +15,8 @@ import { type Group, lowerGroup } from "./lower.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
+import { lowerProduct } from "./tiles/product.js";
+import { lowerTransposed } from "./tiles/transpose.js";
 
 /**
  * Memory by role: the i-th leaf of the graph, or the i-th value the program makes. Inside loops a slot may move: by some
@@ -171,10 +173,10 @@ export function compile<Code>(
   target: Target<Code>,
   recordable: Recordable | null = null,
 ): Program<Code> {
-  const { roots, leaves } = expandGraph(pending, given);
+  const { roots, leaves, stored } = expandGraph(pending, given, target.profile.tiles);
   const compilation = new Compilation(target, recordable);
   const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
-  const steps = compilation.graph(roots, slots, (root) => compilation.make(roots[root], root));
+  const steps = compilation.graph(roots, slots, stored, (root) => compilation.make(roots[root], root));
   const { made } = compilation;
   const lastUse = lastUseOf(steps);
   const isFreedAfter = (position: number) => (index: number) => lastUse[index] === position && made[index].root < 0;
@@ -223,7 +225,12 @@ class Compilation<Code> {
   }
 
   /** The steps that compute roots from leaves, which have slots; `rootSlot` says where a root goes. */
-  graph(roots: readonly Node[], slots: Map<Node, Slot>, rootSlot: (root: number) => Slot): Step<Code>[] {
+  graph(
+    roots: readonly Node[],
+    slots: Map<Node, Slot>,
+    stored: ReadonlySet<Node>,
+    rootSlot: (root: number) => Slot,
+  ): Step<Code>[] {
     const { target } = this;
     const steps: Step<Code>[] = [];
     const slotOf = (node: Node): Slot => {
@@ -234,7 +241,7 @@ class Compilation<Code> {
       slots.set(node, slot);
       return slot;
     };
-    const tasks = schedule(roots, target.profile);
+    const tasks = schedule(roots, target.profile, stored);
     const parts = new Map<Node, Node[]>();
     for (const task of tasks) {
       if (task.kind !== "routine" || task.node.primitive !== part) continue;
@@ -243,7 +250,9 @@ class Compilation<Code> {
     }
     for (const task of tasks) {
       if (task.kind === "group") {
-        const { kernel, buffers } = lowerGroup(task.group, describeGroup(task.group), target.settings);
+        const { product, transposed } = task.group;
+        const lower = product ? lowerProduct : transposed ? lowerTransposed : lowerGroup;
+        const { kernel, buffers } = lower(task.group, describeGroup(task.group), target.settings);
         steps.push(this.kernel(kernel, buffers.map(slotOf)));
         continue;
       }
@@ -365,8 +374,8 @@ class Compilation<Code> {
     parameterSlots: readonly Slot[],
     rootSlot: (root: number) => Slot,
   ): Step<Code>[] {
-    const { roots, leaves } = expandGraph(results, parameters);
-    return this.graph(roots, new Map(leaves.map((leaf, i) => [leaf, parameterSlots[i]])), rootSlot);
+    const { roots, leaves, stored } = expandGraph(results, parameters, this.target.profile.tiles);
+    return this.graph(roots, new Map(leaves.map((leaf, i) => [leaf, parameterSlots[i]])), stored, rootSlot);
   }
 
   private copy(from: Slot, to: Slot, { shape, dtype }: Pick<Node, "shape" | "dtype">): KernelStep<Code> {

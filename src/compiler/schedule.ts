@@ -12,6 +12,9 @@ import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { type Group, symbolicIndex } from "./lower.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
+import { fusedProduct } from "./tiles/fusion.js";
+import type { TileProfile } from "./tiles/plan.js";
+import { transposedAxes } from "./tiles/transpose.js";
 import type { Tiling } from "./walk.js";
 
 /** What is good on a target. */
@@ -31,6 +34,8 @@ export interface TargetProfile {
   readonly maxBuffers: number;
   /** When to do a reduction in two steps. */
   readonly split: SplitWish;
+  /** How products of matrices are computed. */
+  readonly tiles: TileProfile;
 }
 
 export const gpuProfile: TargetProfile = {
@@ -43,6 +48,8 @@ export const gpuProfile: TargetProfile = {
   // As many addresses as fit the push block.
   maxBuffers: 14,
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastPerChunk: 1024 },
+  // What Vulkan guarantees; a device that offers more has a profile of its own.
+  tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
@@ -53,6 +60,7 @@ export const cpuProfile: TargetProfile = {
   maxNodes: 400,
   maxBuffers: 32,
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
+  tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
 };
 
 /**
@@ -87,6 +95,8 @@ interface Survey {
   /** Nodes the group computes, and at how many different indices. */
   readonly nodes: ReadonlyMap<Node, number>;
   readonly reductions: readonly FoundReduction[];
+  /** Products of matrices that are computed in tiles. */
+  readonly products: readonly Node[];
   /** Nodes it loads, and the indices at which it does, in words. */
   readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
   readonly ownIndex: string;
@@ -97,11 +107,11 @@ export type Task =
   | { readonly kind: "group"; readonly group: Group }
   | { readonly kind: "routine"; readonly node: Node };
 
-/** The tasks that compute the roots, in the order to run them. */
-export function schedule(roots: readonly Node[], profile: TargetProfile): Task[] {
+/** The tasks that compute the roots, in the order to run them. Some nodes on the way may be asked to be stored, too. */
+export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?: ReadonlySet<Node>): Task[] {
   splitReductions(roots, profile.split);
   const order = pendingInOrder(roots).filter((node) => node.storage === null);
-  const stored = new Set<Node>(roots.filter((node) => node.storage === null));
+  const stored = new Set<Node>(order.filter((node) => roots.includes(node) || wanted?.has(node)));
   const join = (groups: ReadonlyMap<Node, Grown>) => {
     const members = order.flatMap((node) => groups.get(node) ?? []).map(asMember);
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
@@ -148,6 +158,8 @@ function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetP
       tiling,
       rowsPerThread: canShare ? profile.width : 1,
       isLoaded: (node) => stored.has(node),
+      product: groups[0].product,
+      transposed: groups[0].transposed,
     },
   };
 }
@@ -172,9 +184,17 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     // What is cut off takes with it what only it needs, so each time the rest is looked at anew.
     for (;;) {
       const costly = survey.cuts.length > 0 ? null : costlyAgain(survey, result);
-      for (const node of costly ? [costly] : survey.cuts) store(node);
-      if (!costly && survey.cuts.length === 0) break;
+      const apart = costly ? [costly] : survey.cuts.length > 0 ? survey.cuts : apartFromProduct(result, survey);
+      if (apart.length === 0) break;
+      for (const node of apart) store(node);
       survey = surveyFrom(result, isLoaded, profile.maxNodes);
+    }
+    const product = fusedProduct(result, survey);
+    if (product) {
+      const rowAxes = result.shape.map((_, axis) => axis);
+      const tiling = tilingFor(1, profile);
+      groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded, product });
+      continue;
     }
     const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
     for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) store(node);
@@ -188,12 +208,30 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     [...groups].map(([node, group]) => {
       const rowAxes = group?.results[0].rowAxes;
       const survey = rowAxes ? surveyFrom(node, isLoaded, Number.POSITIVE_INFINITY, rowAxes) : nothing;
-      return [node, { node, group, survey }];
+      // Once its product is stored a group has nothing left that it could not compute row by row.
+      const product = group?.product && survey.products.includes(group.product.dot) ? group.product : undefined;
+      const isPlain = !product && survey.reductions.length === 0;
+      const transposed = isPlain
+        ? (transposedAxes(node, isLoadedIn(node, isLoaded), profile.tiles) ?? undefined)
+        : undefined;
+      return [node, { node, group: group && { ...group, product, transposed }, survey }];
     }),
   );
 }
 
-const nothing: Survey = { nodes: new Map(), reductions: [], loads: new Map(), ownIndex: "" };
+/** Whether the group of a result loads a node, and does not compute it. */
+const isLoadedIn = (result: Node, isStored: (node: Node) => boolean) => (node: Node) =>
+  node.storage !== null || (node !== result && isStored(node));
+
+const nothing: Survey = { nodes: new Map(), reductions: [], products: [], loads: new Map(), ownIndex: "" };
+
+/** Where a group computes a product: the other products, and reductions. They are not computed tile by tile. */
+function apartFromProduct(result: Node, survey: Survey): Node[] {
+  if (survey.products.length === 0) return [];
+  const fused = fusedProduct(result, survey);
+  const products = survey.products.filter((node) => node !== fused?.dot);
+  return fused ? [...products, ...survey.reductions.map(({ node }) => node)] : products;
+}
 
 /** Nodes that several kernels would compute, at a cost that makes storing them better. */
 function sharedAndCostly(families: readonly Family[]): Node[] {
@@ -212,7 +250,8 @@ function sharedAndCostly(families: readonly Family[]): Node[] {
   }
   const found: Node[] = [];
   for (const [node, count] of uses) {
-    if (count < 2 || results.has(node) || node.primitive.kind !== "elementwise") continue;
+    const { kind } = node.primitive;
+    if (count < 2 || results.has(node) || (kind !== "elementwise" && kind !== "composite")) continue;
     if (costOf(node, uses, REDUCTION_COST) * (count - 1) > LOAD_COST) found.push(node);
   }
   return lastOfChains(found);
@@ -248,7 +287,7 @@ function lastOfChains(found: readonly Node[]): Node[] {
 function costOf(node: Node, within: ReadonlyMap<Node, unknown>, reductionCost: number, depth = 0): number {
   if (depth > 8 || !within.has(node)) return 0;
   const { primitive } = node;
-  if (primitive.kind === "reduce") return reductionCost;
+  if (primitive.kind === "reduce" || primitive.kind === "composite") return reductionCost;
   const own = primitive.kind === "elementwise" ? primitive.cost : 0;
   return node.inputs.reduce((sum, input) => sum + costOf(input, within, reductionCost, depth + 1), own);
 }
@@ -272,6 +311,7 @@ function surveyFrom(
   const loads = new Map<Node, Set<string>>();
   const seen = new Map<Node, Set<string>>();
   const reductions = new Map<Node, FoundReduction>();
+  const products = new Set<Node>();
   const cuts = new Set<Node>();
   const words = (index: readonly IndexExpr[], { shape }: Node) => (rowAxes ? describe(ravel(index, shape)) : "");
   const stack: { node: Node; index: readonly IndexExpr[]; isGated: boolean }[] = [
@@ -340,10 +380,23 @@ function surveyFrom(
         isInnermost: axes.includes(shape.length - 1),
         isApart,
       });
+    } else if (primitive.kind === "composite") {
+      const [a, b] = node.inputs;
+      const [batch, row, column] = index;
+      const inner = space.variable("k", a.shape[2]);
+      products.add(node);
+      stack.push({ node: a, index: [batch, row, inner], isGated }, { node: b, index: [batch, inner, column], isGated });
     }
   }
   const ownIndex = words(variables, result);
-  return { nodes, reductions: [...reductions.values()], loads, ownIndex, cuts: [...cuts] };
+  return {
+    nodes,
+    reductions: [...reductions.values()],
+    products: [...products],
+    loads,
+    ownIndex,
+    cuts: [...cuts],
+  };
 }
 
 /** The same for the same rows, and columns, of other results: axes of extent 1 do not count. */

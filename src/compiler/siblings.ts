@@ -120,7 +120,9 @@ export function joinSiblings(members: readonly Member[], limits: SiblingLimits):
       const family = familyOf.get(input);
       if (family) needs.add(family);
     }
-    const known = member.kind === "group" ? entryOf(byRows, rowsKey(member.sibling.group), () => []) : [];
+    // Tiles are not rows.
+    const hasRows = member.kind === "group" && !member.sibling.group.product && !member.sibling.group.transposed;
+    const known = hasRows ? entryOf(byRows, rowsKey(member.sibling.group), () => []) : [];
     const candidates = known.slice(-MAX_CANDIDATES).reverse();
     let family = candidates.find(
       (candidate) => member.kind === "group" && isGood(candidate, member.sibling, needs, limits),

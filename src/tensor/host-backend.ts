@@ -1,5 +1,5 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
-import { innerStatements, type Kernel, type Statement } from "../compiler/ir.js";
+import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import { cpuProfile } from "../compiler/schedule.js";
@@ -27,9 +27,9 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
 
-  constructor(device: HostDevice = openHostDevice()) {
+  constructor(device: HostDevice = openHostDevice(), profile = cpuProfile) {
     super("cpu", {
-      profile: cpuProfile,
+      profile,
       settings: { isCorrectlyRounded: true },
       emit: (kernel) => ({
         kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
@@ -109,7 +109,7 @@ function workPerRow({ body }: Kernel): number {
   const count = (statements: readonly Statement[]): number =>
     statements.reduce(
       (sum, statement) =>
-        sum + (statement.kind === "loop" ? statement.extent : 1) * Math.max(1, count(innerStatements(statement))),
+        sum + (statement.kind === "loop" ? statement.extent : 1) * Math.max(1, count(innerLists(statement).flat())),
       0,
     );
   return Math.max(1, count(body));

@@ -2,19 +2,36 @@
 import type { Kernel } from "../compiler/ir.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
-import { gpuProfile } from "../compiler/schedule.js";
+import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { mappingOf } from "../compiler/spirv/mapping.js";
-import { rowsPerThread } from "../compiler/spirv/quads.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
 import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
-import type { PhysicalDevice } from "../engines/vulkan/plan.js";
+import { type DeviceType, isSoftware, type PhysicalDevice } from "../engines/vulkan/plan.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
 import { VulkanProgram } from "./vulkan-program.js";
+
+/** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
+const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
+
+/** What is good on a device. */
+export function profileOf({ plan: { limits }, properties }: VulkanDevice): TargetProfile {
+  const [maxSide] = limits.maxComputeWorkGroupSize;
+  return {
+    ...gpuProfile,
+    tiles: {
+      // Barriers cost a software driver more than shared memory saves: tiles with them were eight times as slow.
+      kind: isSoftware(properties) ? "registers" : "shared",
+      sharedBytes: limits.maxComputeSharedMemorySize,
+      maxLanes: Math.min(maxSide, limits.maxComputeWorkGroupInvocations),
+      units: UNITS[properties.type],
+    },
+  };
+}
 
 /** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
 const SHUFFLE = 0x10;
@@ -36,11 +53,12 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   constructor(
     id: string,
     readonly device: VulkanDevice,
+    profile = profileOf(device),
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
     super(id, {
-      profile: gpuProfile,
+      profile,
       settings: { isCorrectlyRounded: false },
       emit: (kernel, isIndirect) => ({
         pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect }), {
@@ -112,7 +130,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
 
 /** Workgroups along each axis; in rows, where there are more than a device takes side by side. */
 function gridOf(kernel: Kernel, subgroupSize: number, maxColumns: number): readonly [number, number, number] {
-  const groups = Math.ceil(kernel.rows / rowsPerThread(kernel) / mappingOf(kernel, subgroupSize).rowsPerGroup);
+  const groups = Math.ceil(kernel.rows / mappingOf(kernel, subgroupSize).rowsPerGroup);
   const rows = Math.ceil(groups / maxColumns);
   return [Math.ceil(groups / rows), rows, 1];
 }

@@ -1,20 +1,31 @@
 /** Scattering by atomics: the tensor is copied, then every update is combined into its place. */
+import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import type { ScatterOp } from "../../graph/primitives/scatter.js";
 import { computeType } from "../elements.js";
-import { KernelBuilder } from "../ir.js";
+import { type Kernel, KernelBuilder } from "../ir.js";
 import type { Routine } from "../routine.js";
 
-export const scatterRoutine: Routine = (node) => {
+/** Neighbours are moved at once where their number allows. */
+function copyKernel(name: string, dtype: DType, size: number, neighbours: number): Kernel {
+  const width = size % neighbours === 0 ? neighbours : 1;
+  const k = new KernelBuilder(name, size / width);
+  const [from, to] = [k.buffer(dtype, false), k.buffer(dtype, true)];
+  const first = k.binary("mul", k.row, k.constant("i32", width));
+  const places = Array.from({ length: width }, (_, i) => k.binary("add", first, k.constant("i32", i)));
+  const values = places.map((place) => k.load(from, place, computeType(dtype)));
+  places.forEach((place, i) => {
+    k.store(to, place, values[i], false);
+  });
+  return k.finish();
+}
+
+export const scatterRoutine: Routine = (node, profile) => {
   const [x, positions, updates] = node.inputs as readonly [Node, Node, Node];
   const [rows, inner] = x.shape as readonly [number, number];
   const type = computeType(x.dtype);
 
-  const copy = new KernelBuilder(`scatter copy[${rows}×${inner}]`, rows * inner);
-  const from = copy.buffer(x.dtype, false);
-  const to = copy.buffer(x.dtype, true);
-  copy.store(to, copy.row, copy.load(from, copy.row, type));
-
+  const copy = copyKernel(`scatter copy[${rows}×${inner}]`, x.dtype, rows * inner, profile.width);
   const size = rows * inner === 0 ? 0 : (positions.shape[0] as number) * inner;
   const k = new KernelBuilder(`scatter ${node.params.op}[${updates.shape.join("×")}]`, size);
   const i = (value: number) => k.constant("i32", value);
@@ -29,7 +40,7 @@ export const scatterRoutine: Routine = (node) => {
   return {
     temporaries: [],
     steps: [
-      { kernel: copy.finish(), buffers: [{ kind: "input", index: 0 }, { kind: "result" }] },
+      { kernel: copy, buffers: [{ kind: "input", index: 0 }, { kind: "result" }] },
       {
         kernel: k.finish(),
         buffers: [{ kind: "input", index: 1 }, { kind: "input", index: 2 }, { kind: "result" }],

@@ -22,10 +22,10 @@ import { combineLanes, type Lanes, merge } from "./combine-lanes.js";
 import type { FunctionBuilder } from "./function-builder.js";
 import { mappingOf } from "./mapping.js";
 import type { ModuleOptions } from "./module-values.js";
-import { isVectorLoad, QUAD, rowsPerThread } from "./quads.js";
 import type { Ref } from "./ref.js";
 import type { ScalarType } from "./types.js";
 import type { Value } from "./value.js";
+import { type WideAccesses, wideAccesses, widthOf } from "./wide-accesses.js";
 
 /** 128 bytes of push constants are guaranteed; eight of them are kept for the width of the grid. */
 export const INLINE_BUFFERS = 14;
@@ -51,6 +51,7 @@ export function emitSpirv(
 ): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel);
+  const wide = wideAccesses(kernel, sharedByLanes);
   const pointers = kernel.buffers.map(({ dtype, isWritten }, i) => {
     const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
     const coherent = sharedByLanes.has(i);
@@ -88,8 +89,7 @@ export function emitSpirv(
     const row = f.bitcast(flat, m.i32);
     const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
     const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
-    const perThread = rowsPerThread(kernel);
-    f.if(f.less(flat, kernel.rows / perThread), () => {
+    f.if(f.less(flat, kernel.rows), () => {
       const addressAt = m.bufferPointer(address, { writable: false });
       const table = isInline ? null : f.ref(f.pointer(push.table, addressAt));
       const places = pointers.map((pointer, i) => {
@@ -103,9 +103,11 @@ export function emitSpirv(
       const ownArrays =
         kernel.lanes > 1 ? [] : kernel.arrays.map((_, i) => f.variable(arrayType(i), undefined, `a${i}`));
       const arrays = [...sharedArrays, ...ownArrays].map((place, i) => ({ place, width: widths[i] as number }));
-      const memory: RowMemory = { buffers: places, arrays, isExchanging: sharedByLanes.size > 0 };
-      if (perThread === QUAD) emitQuad(m, f, kernel, memory, row);
-      else new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
+      const vectors = kernel.buffers.map((buffer, i) =>
+        wide.buffers.has(i) ? vectorPlace(m, f, buffer, places[i]) : null,
+      );
+      const memory: RowMemory = { buffers: places, vectors, arrays, wide, isExchanging: sharedByLanes.size > 0 };
+      new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
     });
   });
   return m.build();
@@ -120,6 +122,9 @@ function threadOfGroup(f: FunctionBuilder, subgroupSize: number): Value {
 /** Memory as the body of a kernel sees it. */
 interface RowMemory {
   readonly buffers: readonly Ref[];
+  /** The buffers as vectors, where neighbours are accessed at once. */
+  readonly vectors: readonly (Ref | null)[];
+  readonly wide: WideAccesses;
   /** Arrays are kept as vectors of `width` where neighbours are accessed at once. */
   readonly arrays: readonly { readonly place: Ref; readonly width: number }[];
   /** Lanes exchange data through buffers, too. */
@@ -159,35 +164,20 @@ function surveyAccesses(kernel: Kernel): Accesses {
   return { exchanged, sharedByLanes, widths };
 }
 
-/** The rows 4·thread … 4·thread + 3: vectors in and out, the body in between four times. */
-function emitQuad(m: ModuleBuilder, f: FunctionBuilder, kernel: Kernel, memory: RowMemory, thread: Value): void {
-  const vectorPlace = (buffer: number): Ref => {
-    const { dtype, isWritten } = kernel.buffers[buffer] as Kernel["buffers"][number];
-    const type = m.bufferPointer(m.vec(storageType(m, dtype), QUAD), {
-      align: 16,
-      ...(isWritten ? {} : { writable: false }),
-    });
-    return f.ref(f.pointer(f.address((memory.buffers[buffer] as Ref).at(0), m.vec(m.u32, 2)), type));
-  };
-  const vectors = new Map<number, Value>();
-  for (const statement of kernel.body) {
-    if (statement.kind !== "let" || !isVectorLoad(kernel, statement.value)) continue;
-    vectors.set(statement.value.id, vectorPlace(statement.value.attribute as number).load(thread));
-  }
-  const first = f.mul(thread, QUAD);
-  const copies = Array.from({ length: QUAD }, (_, part) => {
-    const lanes: Lanes = { count: 1, own: m.constant(m.i32, 0), subgroupSize: 0 };
-    const emitter = new BodyEmitter(m, f, kernel, memory, f.add(first, part), lanes, () => {
-      throw new Error("emitSpirv: four rows at once have no lanes");
-    });
-    for (const [id, vector] of vectors) emitter.define(id, f.extract(vector, part));
-    return emitter.results(kernel.body);
+/** A buffer as vectors. */
+function vectorPlace(
+  m: ModuleBuilder,
+  f: FunctionBuilder,
+  { dtype, isWritten }: Kernel["buffers"][number],
+  place: Ref,
+): Ref {
+  const width = widthOf(dtype);
+  const { bytes } = DTYPES[dtype];
+  const type = m.bufferPointer(m.vec(storageType(m, dtype), width), {
+    align: width * bytes,
+    ...(isWritten ? {} : { writable: false }),
   });
-  kernel.body
-    .filter((statement) => statement.kind === "store")
-    .forEach(({ buffer }, i) => {
-      vectorPlace(buffer).store(thread, f.vector(...copies.map((values) => values[i] as Value)));
-    });
+  return f.ref(f.pointer(f.address(place.at(0), bytes < 4 ? m.u64 : m.vec(m.u32, 2)), type));
 }
 
 /** An atomic that there is no instruction for. */
@@ -221,30 +211,12 @@ class BodyEmitter {
     this.lane = lanes.own;
   }
 
-  /** A value that is known already. */
-  define(id: number, value: Value): void {
-    this.values.set(id, value);
-  }
-
-  /** What straight-line code would store, narrowed. */
-  results(list: readonly Statement[]): Value[] {
-    const results: Value[] = [];
-    for (const statement of list) {
-      if (statement.kind === "let") {
-        if (!this.values.has(statement.value.id)) this.values.set(statement.value.id, this.compute(statement.value));
-      } else if (statement.kind === "store") {
-        const { dtype } = this.kernel.buffers[statement.buffer] as Kernel["buffers"][number];
-        results.push(this.narrow(this.get(statement.value), dtype));
-      }
-    }
-    return results;
-  }
-
   statements(list: readonly Statement[]): void {
+    const { wide } = this.memory;
     for (const statement of list) {
       switch (statement.kind) {
         case "let":
-          this.values.set(statement.value.id, this.compute(statement.value));
+          if (!this.loadWide(statement.value)) this.values.set(statement.value.id, this.compute(statement.value));
           break;
         case "loop":
           this.loop(statement);
@@ -261,14 +233,43 @@ class BodyEmitter {
         case "write":
           this.gated(statement.gate, false, () => this.write(statement));
           break;
-        case "store":
-          this.gated(statement.gate, statement.isOnce, () => this.store(statement));
+        case "store": {
+          const run = wide.stores.get(statement);
+          if (!run) this.gated(statement.gate, statement.isOnce, () => this.store(statement));
+          else if (run[0] === statement) this.gated(statement.gate, false, () => this.storeWide(run));
           break;
+        }
         case "atomic":
           this.gated(statement.gate, false, () => this.atomic(statement));
           break;
       }
     }
+  }
+
+  /** Loads that become one are all there once the first of them is asked for. */
+  private loadWide(value: IRValue): boolean {
+    const { f } = this;
+    const run = this.memory.wide.loads.get(value);
+    if (!run) return false;
+    if (this.values.has(value.id)) return true;
+    const slot = value.attribute as number;
+    const { dtype } = this.kernel.buffers[slot] as Kernel["buffers"][number];
+    const vector = (this.memory.vectors[slot] as Ref).load(
+      f.shiftRight(this.get(value.args[0]), Math.log2(run.length)),
+    );
+    run.forEach(({ id }, part) => {
+      this.values.set(id, this.widen(f.extract(vector, part), dtype));
+    });
+    return true;
+  }
+
+  private storeWide(run: readonly StoreStatement[]): void {
+    const { f } = this;
+    const [{ buffer, index }] = run;
+    const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
+    const parts = run.map(({ value }) => this.narrow(this.get(value), dtype));
+    const place = this.memory.vectors[buffer] as Ref;
+    place.store(f.shiftRight(this.get(index), Math.log2(run.length)), f.vector(...parts));
   }
 
   private gated(gate: IRValue | null, isOnce: boolean, write: () => void): void {

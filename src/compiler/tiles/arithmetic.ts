@@ -1,0 +1,46 @@
+/** The arithmetic of products: what elements are multiplied and added up as, and how a sum becomes an element again. */
+import type { DType } from "../../core/dtype.js";
+import { accumulatorDType } from "../../graph/primitives/dot.js";
+import { computeType, type Element, wrap } from "../elements.js";
+import type { IRType, KernelBuilder, Value } from "../ir.js";
+import type { Lowering } from "../lower.js";
+
+export interface ProductArithmetic {
+  readonly type: IRType;
+  readonly zero: Value;
+  /** An operand's element as it is kept in tiles. */
+  enter(element: Element): Value;
+  /** sum + a·b */
+  step(a: Value, b: Value, sum: Value): Value;
+  /** The element of the product that a sum is. */
+  leave(sum: Value): Element;
+}
+
+export function productArithmetic(k: KernelBuilder, lowering: Lowering, dtype: DType): ProductArithmetic {
+  if (dtype === "bool") return booleanArithmetic(k);
+  const wide = accumulatorDType(dtype);
+  const type = computeType(wide);
+  return {
+    type,
+    zero: k.constant(type, 0),
+    enter: ({ value }) => value,
+    step: (a, b, sum) => k.mulAdd(a, b, sum),
+    // Narrow integers are cut to their width once, at the end: what wraps in between is lost either way.
+    leave: (sum) => {
+      if (wide !== dtype) return lowering.ops.cast({ dtype: wide, value: sum }, dtype);
+      return { dtype, value: wrap(k, dtype, sum) };
+    },
+  };
+}
+
+/** Whether any pair is true, in words: arrays of truth values are no vectors. */
+function booleanArithmetic(k: KernelBuilder): ProductArithmetic {
+  const [zero, one] = [k.constant("u32", 0), k.constant("u32", 1)];
+  return {
+    type: "u32",
+    zero,
+    enter: ({ value }) => k.select(value, one, zero),
+    step: (a, b, sum) => k.binary("or", sum, k.binary("and", a, b)),
+    leave: (sum) => ({ dtype: "bool", value: k.compare("ne", sum, zero) }),
+  };
+}

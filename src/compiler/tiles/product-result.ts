@@ -1,0 +1,44 @@
+/** Storing the elements of a product, after what is done to them: the end of every kernel that computes one. */
+import { type IndexExpr, ravel, unravel } from "../../core/index-expr.js";
+import type { Node } from "../../graph/node.js";
+import { permute, reshape } from "../../graph/primitives/movement.js";
+import type { KernelBuilder, Value } from "../ir.js";
+import type { FusedProduct, Group, Lowering } from "../lower.js";
+import type { ProductArithmetic } from "./arithmetic.js";
+
+/** An element of the product: its index, its sum, and when it is one at all. */
+export interface ProductElement {
+  readonly index: readonly IndexExpr[];
+  readonly sum: Value;
+  readonly gate: Value | null;
+}
+
+/** Stores elements side by side. What they take is computed before the first is stored, so that they can go as one. */
+export function storeElements(
+  k: KernelBuilder,
+  lowering: Lowering,
+  group: Group,
+  arithmetic: ProductArithmetic,
+  elements: readonly ProductElement[],
+): void {
+  const { dot, path } = group.product as FusedProduct;
+  const [{ node: result }] = group.results;
+  const stores = elements.map(({ index, sum, gate }) => {
+    const at = resultIndex(lowering, index, path);
+    lowering.give(dot, arithmetic.leave(sum));
+    const { value } = lowering.element(result, at, gate);
+    return { at: lowering.indexValue(ravel(at, result.shape)), value, gate };
+  });
+  const target = lowering.slotOf(result, true);
+  for (const { at, value, gate } of stores) k.store(target, at, value, false, gate);
+}
+
+/** Where an element of the product is in the result. */
+function resultIndex(lowering: Lowering, index: readonly IndexExpr[], path: readonly Node[]): readonly IndexExpr[] {
+  return path.reduce<readonly IndexExpr[]>((at, { primitive, params, shape, inputs }) => {
+    if (primitive === permute) return (params.axes as readonly number[]).map((axis) => at[axis]);
+    if (primitive !== reshape) return at;
+    const [from] = inputs;
+    return unravel(lowering.space, ravel(at, from.shape), shape);
+  }, index);
+}

@@ -1,0 +1,18 @@
+/**
+ * Products of matrices, tile by tile. A product comes with the tile it was planned to be computed in and with what is done
+ * to its elements afterwards; each way to compute a tile is a file of its own.
+ */
+import type { ElementSettings } from "../elements.js";
+import type { FusedProduct, Group, LoweredKernel } from "../lower.js";
+import type { Tile } from "./plan.js";
+import { lowerRegisterProduct } from "./register-product.js";
+import { lowerSharedProduct } from "./shared-product.js";
+
+export function lowerProduct(group: Group, name: string, settings: ElementSettings): LoweredKernel {
+  const { dot } = group.product as FusedProduct;
+  const tile = dot.params.tile as Tile;
+  const label = `${name} in ${tile.rows}×${tile.columns}`;
+  return tile.kind === "shared"
+    ? lowerSharedProduct(group, tile, label, settings)
+    : lowerRegisterProduct(group, tile, label, settings);
+}

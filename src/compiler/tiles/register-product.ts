@@ -1,0 +1,65 @@
+/**
+ * A product of matrices where barriers cost more than they save, as on a software Vulkan driver: each thread computes a
+ * small tile of the result by itself, in registers, straight from memory.
+ */
+import { unravel } from "../../core/index-expr.js";
+import type { ElementSettings } from "../elements.js";
+import { KernelBuilder, type Value } from "../ir.js";
+import { type FusedProduct, type Group, type LoweredKernel, Lowering } from "../lower.js";
+import { productArithmetic } from "./arithmetic.js";
+import type { RegisterTile } from "./plan.js";
+import { storeElements } from "./product-result.js";
+
+export function lowerRegisterProduct(
+  group: Group,
+  tile: RegisterTile,
+  name: string,
+  settings: ElementSettings,
+): LoweredKernel {
+  const { dot } = group.product as FusedProduct;
+  const [a, b] = dot.inputs;
+  const [batch, m, depth] = a.shape;
+  const n = b.shape[2];
+  const [tilesDown, tilesAcross] = [Math.ceil(m / tile.rows), Math.ceil(n / tile.columns)];
+  const k = new KernelBuilder(name, batch * tilesDown * tilesAcross);
+  const lowering = new Lowering(k, group, settings);
+  const arithmetic = productArithmetic(k, lowering, dot.dtype);
+  const i = (value: number) => k.constant("i32", value);
+
+  const row = lowering.bind("row", k.rows, k.row);
+  const [atBatch, down, across] = unravel(lowering.space, row, [batch, tilesDown, tilesAcross]);
+  const places = (from: Value, count: number, extent: number) =>
+    Array.from({ length: count }, (_, c) => {
+      const at = k.binary("add", k.binary("mul", from, i(count)), i(c));
+      return {
+        index: lowering.index(at, extent),
+        gate: extent % count === 0 ? null : k.compare("lt", at, i(extent)),
+      };
+    });
+  const rows = places(lowering.indexValue(down), tile.rows, m);
+  const columns = places(lowering.indexValue(across), tile.columns, n);
+
+  const at = lowering.variable("k", depth);
+  const sums = lowering.loop(
+    at,
+    depth,
+    new Array<Value>(tile.rows * tile.columns).fill(arithmetic.zero),
+    (accumulators) => {
+      const left = rows.map(({ index, gate }) => arithmetic.enter(lowering.element(a, [atBatch, index, at], gate)));
+      const right = columns.map(({ index, gate }) => arithmetic.enter(lowering.element(b, [atBatch, at, index], gate)));
+      return accumulators.map((sum, place) => {
+        const [r, c] = [Math.floor(place / tile.columns), place % tile.columns];
+        return arithmetic.step(left[r], right[c], sum);
+      });
+    },
+  );
+  rows.forEach(({ index: rowIndex, gate: isRow }, r) => {
+    const elements = columns.map(({ index, gate: isColumn }, c) => ({
+      index: [atBatch, rowIndex, index],
+      sum: sums[r * tile.columns + c],
+      gate: isRow && isColumn ? k.binary("and", isRow, isColumn) : (isRow ?? isColumn),
+    }));
+    storeElements(k, lowering, group, arithmetic, elements);
+  });
+  return { kernel: k.finish(), buffers: lowering.buffers };
+}
