@@ -1,19 +1,24 @@
 /**
  * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, unless the target has
- * something better, and what was written twice (the mean in a variance, beside the mean itself) is there once. It works on a copy, because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
- * their memory, so that a compilation holds on to nothing.
+ * something better; what was written twice (the mean in a variance, beside the mean itself) is there once; reductions of
+ * what is the same everywhere are gone. It works on a copy, because later passes rewrite nodes too and those of the
+ * caller are not to change; leaves are copied as well, without their memory, so that a compilation holds on to nothing.
  */
 import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
+import { MAX_I32 } from "./ir.js";
 import { paramsKey } from "./params-key.js";
+import { simpler } from "./simplify.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
   /** Copies of the leaves, in their order. */
   readonly leaves: readonly Node[];
 }
+
+const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
 /** Stands for memory that the program is given when it runs. */
 const SOME_MEMORY = { byteLength: 0 };
@@ -41,7 +46,7 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], sub
       return numbers.get(input);
     });
     const key = `${node.primitive.name}(${names})${paramsKey(node)}`;
-    const copy = known.get(key) ?? copyOf(node, inputs, substitute);
+    const copy = known.get(key) ?? simpler(node, inputs[0]) ?? copyOf(node, inputs, substitute);
     known.set(key, copy);
     copies.set(node, copy);
   }
@@ -51,7 +56,11 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], sub
 
 function copyOf(node: Node, inputs: readonly Node[], substitute: Substitute): Node {
   const { primitive, params, shape, dtype, device } = node;
-  if (primitive.kind === "composite") return substitute(primitive, inputs) ?? primitive.expand(inputs, params);
+  if (primitive.kind === "composite") {
+    // What targets have of their own counts in 32 bits.
+    const isShort = [node, ...inputs].every(({ shape }) => sizeOf(shape) <= MAX_I32);
+    return (isShort ? substitute(primitive, inputs) : null) ?? primitive.expand(inputs, params);
+  }
   const copy = new Node(primitive, params, inputs, shape, dtype, device);
   copy.isAbstract = true;
   return copy;

@@ -8,7 +8,7 @@ import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
 import type { ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
-import type { Kernel } from "./ir.js";
+import { type Kernel, MAX_I32 } from "./ir.js";
 import { type Group, lowerGroup } from "./lower.js";
 import { paramsKey } from "./params-key.js";
 import type { RoutineBuffer } from "./routine.js";
@@ -104,6 +104,7 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
       const { node } = task;
       const routine = routines[node.primitive.name];
       if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
+      checkCountable(node);
       const plan = routine(node, target.profile, target.settings);
       const temporaries = plan.temporaries.map(({ dtype, size }) => make([size], dtype, -1));
       const place = (buffer: RoutineBuffer): Slot => {
@@ -114,6 +115,15 @@ export function compile<Code>(pending: readonly Node[], given: readonly Node[], 
     }
   }
   return { steps, made, lastUse };
+}
+
+/** Routines count in 32 bits. */
+function checkCountable(node: Node): void {
+  const long = [node, ...node.inputs].find(({ shape }) => shape.reduce((size, extent) => size * extent, 1) > MAX_I32);
+  if (!long) return;
+  throw new UnsupportedError(
+    `${node.primitive.name}: a tensor of [${long.shape}] has more than ${MAX_I32} elements; do it in parts.`,
+  );
 }
 
 /** The results of a group; of many the first. */

@@ -2,7 +2,7 @@
 import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
 import type { Step } from "../compiler/program.js";
 import { cpuProfile } from "../compiler/schedule.js";
-import { emitWasm, slotBytes } from "../compiler/wasm/emit-kernel.js";
+import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { HostKernel } from "../engines/host/kernel.js";
@@ -60,13 +60,14 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 
   protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {
     const { grain, slotBytes } = code;
-    if (slotBytes === 0) code.kernel.run({ buffers: memory, length: kernel.rows, grain });
+    const length = Math.ceil(kernel.rows / rowsPerCount(kernel));
+    if (slotBytes === 0) code.kernel.run({ buffers: memory, length, grain });
     else {
       const { threads } = this.device;
       const scratch = this.scratchFor(threads * slotBytes);
       // The first word of a place says whether a thread is using it; one whose kernel failed did not give it back.
       for (let i = 0; i < threads; i++) this.device.memory.words(scratch.address + i * slotBytes, 1)[0] = 0;
-      code.kernel.run({ buffers: [...memory, scratch], args: Uint32Array.of(threads), length: kernel.rows, grain });
+      code.kernel.run({ buffers: [...memory, scratch], args: Uint32Array.of(threads), length, grain });
     }
   }
 

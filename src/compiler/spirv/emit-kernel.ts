@@ -14,6 +14,7 @@ import {
   type Value as IRValue,
   type Kernel,
   type Loop,
+  MAX_I32,
   type Statement,
   walkStatements,
 } from "../ir.js";
@@ -47,10 +48,10 @@ export function emitSpirv(kernel: Kernel, { floatControls = {}, subgroupSize = 0
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel);
   const wide = wideAccesses(kernel, sharedByLanes);
-  const pointers = kernel.buffers.map(({ dtype, isWritten }, i) => {
+  const pointers = kernel.buffers.map(({ dtype, isWritten, isLarge: large }, i) => {
     const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
     const coherent = sharedByLanes.has(i);
-    return m.bufferPointer(type, isWritten ? { coherent } : { writable: false });
+    return m.bufferPointer(type, isWritten ? { coherent, large } : { writable: false, large });
   });
   // Addresses travel as pairs of words and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
   // elements in the push block for such elements themselves, and pairs need no 64-bit integers of the device.
@@ -80,8 +81,11 @@ export function emitSpirv(kernel: Kernel, { floatControls = {}, subgroupSize = 0
     const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
     const local = threadOfGroup(f, kernel.lanes > 1 ? subgroupSize : 0);
     const isShared = kernel.lanes > 1;
-    const flat = f.add(f.mul(flatGroup, rowsPerGroup), isShared ? f.div(local, kernel.lanes) : local);
-    const row = f.bitcast(flat, m.i32);
+    const inGroup = isShared ? f.div(local, kernel.lanes) : local;
+    const isWide = kernel.rows > MAX_I32;
+    const counted = (x: Value) => (isWide ? f.convert(x, m.u64) : x);
+    const flat = f.add(f.mul(counted(flatGroup), rowsPerGroup), counted(inGroup));
+    const row = f.bitcast(flat, isWide ? m.i64 : m.i32);
     const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
     const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
     f.if(f.less(flat, kernel.rows), () => {
@@ -161,13 +165,14 @@ function surveyAccesses(kernel: Kernel): Accesses {
 function vectorPlace(
   m: ModuleBuilder,
   f: FunctionBuilder,
-  { dtype, isWritten }: Kernel["buffers"][number],
+  { dtype, isWritten, isLarge: large }: Kernel["buffers"][number],
   place: Ref,
 ): Ref {
   const width = widthOf(dtype);
   const { bytes } = DTYPES[dtype];
   const type = m.bufferPointer(m.vec(storageType(m, dtype), width), {
     align: width * bytes,
+    large,
     ...(isWritten ? {} : { writable: false }),
   });
   return f.ref(f.pointer(f.address(place.at(0), bytes < 4 ? m.u64 : m.vec(m.u32, 2)), type));

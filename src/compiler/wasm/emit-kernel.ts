@@ -21,6 +21,7 @@ import {
   type Value as IRValue,
   type Kernel,
   type Loop,
+  MAX_I32,
   type Statement,
   type UnaryOp,
   walkStatements,
@@ -55,6 +56,10 @@ function layOut({ arrays }: Kernel): { readonly starts: readonly number[]; reado
 /** Bytes each thread needs for the arrays of a kernel. */
 export const slotBytes = (kernel: Kernel): number => layOut(kernel).bytes;
 
+/** Rows that `start` and `end` count at a time, where there are more than 32 bits count. */
+const COUNTED_ROWS = 4;
+export const rowsPerCount = ({ rows }: Kernel): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
+
 export function emitWasm(kernel: Kernel): Uint8Array {
   if (kernel.lanes !== 1 && kernel.lanes !== LANES) {
     throw new UnsupportedError(`${kernel.name}: ${kernel.lanes} lanes share a row; on the CPU it is 1 or ${LANES}`);
@@ -66,11 +71,19 @@ export function emitWasm(kernel: Kernel): Uint8Array {
     const { starts, bytes } = layOut(kernel);
     const place = bytes > 0 ? takePlace(f, args, kernel.buffers.length, bytes) : null;
     const arrays = place ? starts.map((offset) => f.i32.add(place, offset)) : [];
-    const body = (row: Value<"i32">, lanes: 1 | 4) => {
+    const body = (row: Value<"i32"> | Value<"i64">, lanes: 1 | 4) => {
       const emitter = new BodyEmitter(f, kernel, addresses, arrays, plan);
       emitter.rows(row, lanes);
     };
-    if (plan.isRowVector) {
+    if (rowsPerCount(kernel) > 1) {
+      f.for(start, end, 1, (count) => {
+        f.for(0, COUNTED_ROWS, 1, (part) => {
+          const first = f.i64.mul(f.i64.extend_i32_u(count), BigInt(COUNTED_ROWS));
+          const row = f.i64.add(first, f.i64.extend_i32_u(part));
+          f.if(f.i64.lt_u(row, BigInt(kernel.rows)), () => body(row, 1));
+        });
+      });
+    } else if (plan.isRowVector) {
       const count = f.i32.sub(end, start);
       const whole = f.i32.add(start, f.i32.and(count, -LANES));
       f.for(start, whole, LANES, (row) => body(row, 4));
@@ -259,8 +272,8 @@ class BodyEmitter {
     this.varying = varyingValues(kernel);
   }
 
-  rows(row: Value<"i32">, lanes: 1 | 4): void {
-    this.row = lanes === 1 ? { kind: "uniform", value: row } : { kind: "rising", value: row, step: 1 };
+  rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4): void {
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : { kind: "rising", value: row as Value<"i32">, step: 1 };
     this.statements(this.kernel.body);
   }
 
@@ -652,10 +665,12 @@ class BodyEmitter {
     return f.i32.add(this.arrays[array], f.i32.shl(index, Math.log2(bytesOf(type))));
   }
 
-  private addressOf(slot: number, dtype: DType, index: Value<"i32">): Value<"i32"> {
+  /** Memory ends before 32 bits do, so the upper half of a longer index says nothing. */
+  private addressOf(slot: number, dtype: DType, index: Value): Value<"i32"> {
     const { f } = this;
     const shift = Math.log2(DTYPES[dtype].bytes);
-    return f.i32.add(this.addresses[slot], shift === 0 ? index : f.i32.shl(index, shift));
+    const at = index.type === "i64" ? f.i32.wrap_i64(index as Value<"i64">) : (index as Value<"i32">);
+    return f.i32.add(this.addresses[slot], shift === 0 ? at : f.i32.shl(at, shift));
   }
 
   private loadOne(dtype: DType, at: Value<"i32">): Value {
