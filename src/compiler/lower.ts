@@ -58,8 +58,6 @@ export interface TransposedAxes {
   /** The axis along which the source is contiguous, and the one along which the result is. */
   readonly from: number;
   readonly to: number;
-  /** Of a square. */
-  readonly side: number;
   /** How much memory a workgroup shares, if squares go through it; null: through the cache. */
   readonly sharedBytes: number | null;
 }

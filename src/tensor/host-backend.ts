@@ -1,7 +1,7 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
 import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
 import type { Step } from "../compiler/program.js";
-import { cpuProfile } from "../compiler/schedule.js";
+import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
@@ -20,12 +20,17 @@ interface HostCode {
 /** Values computed in about 20 µs. */
 const WORTH_A_THREAD = 32768;
 
+/** What is good on a CPU of so many threads. */
+export function profileOf({ threads }: HostDevice): TargetProfile {
+  return { ...cpuProfile, tiles: { ...cpuProfile.tiles, units: threads } };
+}
+
 export class HostBackend extends Backend<HostCode, HostAllocation> {
   readonly device: HostDevice;
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
 
-  constructor(device: HostDevice = openHostDevice(), profile = cpuProfile) {
+  constructor(device: HostDevice = openHostDevice(), profile = profileOf(device)) {
     super("cpu", {
       profile,
       settings: { isCorrectlyRounded: true },

@@ -285,15 +285,14 @@ class BodyEmitter {
 
   private read({ from, memory, index, results }: ReadStatement): void {
     const { f } = this;
-    const at = this.get(index);
     if (from === "buffer") {
       const [only] = results as readonly [IRValue];
       const { dtype } = this.kernel.buffers[memory] as Kernel["buffers"][number];
-      this.values.set(only.id, this.widen((this.memory.buffers[memory] as Ref).load(at), dtype));
-    } else if (results.length === 1) this.values.set((results[0] as IRValue).id, this.element(memory, at).load());
+      this.values.set(only.id, this.widen((this.memory.buffers[memory] as Ref).load(this.get(index)), dtype));
+    } else if (results.length === 1) this.values.set((results[0] as IRValue).id, this.element(memory, index).load());
     else {
       const { place, width } = this.memory.arrays[memory] as RowMemory["arrays"][number];
-      const vector = place.load(f.shiftRight(at, Math.log2(width)));
+      const vector = place.load(this.vectorIndex(index, width).vector);
       results.forEach(({ id }, part) => {
         this.values.set(id, f.extract(vector, part));
       });
@@ -302,20 +301,33 @@ class BodyEmitter {
 
   private write({ array, index, values }: WriteStatement): void {
     const { f } = this;
-    const at = this.get(index);
     const parts = values.map((value) => this.get(value));
-    if (parts.length === 1) this.element(array, at).store(parts[0] as Value);
+    if (parts.length === 1) this.element(array, index).store(parts[0] as Value);
     else {
       const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
-      place.store(f.shiftRight(at, Math.log2(width)), f.vector(...parts));
+      place.store(this.vectorIndex(index, width).vector, f.vector(...parts));
     }
   }
 
-  private element(array: number, at: Value): Ref {
-    const { f } = this;
+  private element(array: number, index: IRValue): Ref {
     const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
-    if (width === 1) return place.at(at);
-    return place.at(f.shiftRight(at, Math.log2(width)), f.and(at, width - 1));
+    if (width === 1) return place.at(this.get(index));
+    const { vector, part } = this.vectorIndex(index, width);
+    return place.at(vector, part());
+  }
+
+  /**
+   * The vector an element is in, and its part of it. A constant number of vectors is added last, so that a driver can make
+   * it part of the instruction: accesses side by side then share what is before.
+   */
+  private vectorIndex(index: IRValue, width: number): { readonly vector: Value; readonly part: () => Value } {
+    const { f } = this;
+    const [base, offset] = index.args;
+    const isApart = index.op === "add" && offset.op === "constant" && Number(offset.attribute) % width === 0;
+    const at = this.get(isApart ? base : index);
+    const first = f.shiftRight(at, Math.log2(width));
+    const vector = isApart ? f.add(first, Number(offset.attribute) / width) : first;
+    return { vector, part: () => f.and(at, width - 1) };
   }
 
   private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
