@@ -58,16 +58,10 @@ export function lowerPanelProduct(
   /** A loop whose body takes its index as an expression and as a value. */
   const loop = (name: string, extent: number, body: (at: IndexExpr, value: Value) => void) => {
     const variable = lowering.variable(name, extent);
-    lowering.loop(
-      variable,
-      extent,
-      [],
-      () => {
-        body(variable, lowering.indexValue(variable));
-        return [];
-      },
-      false,
-    );
+    lowering.loop(variable, extent, [], () => {
+      body(variable, lowering.indexValue(variable));
+      return [];
+    });
   };
 
   // The left operand: lanes are neighbours along the summation where those are neighbours in memory, or else one by one.
