@@ -1,10 +1,11 @@
 /**
  * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, complex numbers by their
- * parts, and what was written twice (the mean in a variance, beside the mean itself) is there once. It works on a copy,
- * because later passes rewrite nodes too and those of the caller are not to change; leaves are copied as well, without
- * their memory, so that a compilation holds on to nothing.
+ * parts; what was written twice (the mean in a variance, beside the mean itself) is there once; reductions of what is the
+ * same everywhere are gone. It works on a copy, because later passes rewrite nodes too and those of the caller are not to
+ * change; leaves are copied as well, without their memory, so that a compilation holds on to nothing.
  */
 import { isComplex, realDType } from "../core/dtype.js";
+import { sizeOf } from "../core/shape.js";
 import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import * as g from "../graph/ops.js";
@@ -15,6 +16,8 @@ import { dot } from "../graph/primitives/dot.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
 import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
+import { MAX_I32 } from "./ir.js";
+import { simpler } from "./simplify.js";
 import type { TileProfile } from "./tiles/plan.js";
 import { productRewriter } from "./tiles/rewrite.js";
 
@@ -37,7 +40,7 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
     return copy;
   });
   const expand = (node: Node, inputs: readonly Node[]) =>
-    isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null;
+    simpler(node, inputs[0]) ?? (isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null);
   let copied = rewritten(roots, copies, expand);
   // What a composite is made of may be composite again.
   while (pendingInOrder(copied).some(({ primitive }) => isExpanded(primitive))) {
@@ -47,11 +50,16 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
   const whole = merged(withoutComplex(written)).roots;
   const products = productRewriter(tiles);
   const tiled = rewritten(whole, new Map(), (node, inputs) =>
-    node.primitive === dot ? (products.rewrite(dot, inputs) ?? dot.expand(g, node, inputs)) : null,
+    node.primitive === dot
+      ? ((isCountable([node, ...inputs]) ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs))
+      : null,
   );
   const final = merged(tiled);
   return { roots: apart(final.roots), leaves: memory, stored: new Set([...products.stored].map(final.keptFor)) };
 }
+
+/** Tiles count in 32 bits. */
+const isCountable = (nodes: readonly Node[]): boolean => nodes.every(({ shape }) => sizeOf(shape) <= MAX_I32);
 
 /** Products of matrices come last, because what is good for them depends on what their operands have become. */
 const isExpanded = (primitive: Node["primitive"]): primitive is CompositePrimitive =>

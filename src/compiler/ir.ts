@@ -7,7 +7,8 @@
  * in the outermost place where its operands exist, so loop-invariant code and common subexpressions take care of
  * themselves.
  *
- * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows.
+ * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows. Indices are i32, or
+ * i64 where they count further; so is the row where there are more than 2^31.
  *
  * Most values are pure, and where the code stands that asks for one says nothing about where it is computed. Four things
  * happen in the order they are written: stores, reads of what a kernel itself writes, accesses to arrays, and barriers.
@@ -160,6 +161,8 @@ export type Statement =
 export interface BufferParameter {
   readonly dtype: DType;
   readonly isWritten: boolean;
+  /** It has more bytes than 32 bits count. */
+  readonly isLarge: boolean;
   /** It may begin anywhere, not at a multiple of 16 bytes as others do. */
   readonly isUnaligned?: boolean;
 }
@@ -200,6 +203,9 @@ interface Region {
   readonly known: Map<string, Value>;
 }
 
+/** The largest number an i32 holds. */
+export const MAX_I32 = 2 ** 31 - 1;
+
 const isInteger = (type: IRType): boolean => type !== "bool" && type !== "f32" && type !== "f64";
 
 /** Writes one kernel. Its methods are the operations of the language. */
@@ -218,7 +224,7 @@ export class KernelBuilder {
     readonly rows: number,
     readonly lanes = 1,
   ) {
-    this.row = this.make("row", "i32", [], null);
+    this.row = this.make("row", rows > MAX_I32 ? "i64" : "i32", [], null);
     this.lane = this.make("lane", "i32", [], null);
   }
 
@@ -236,8 +242,8 @@ export class KernelBuilder {
 
   // ------------------------------------------------------------------------------------------------ memory
 
-  buffer(dtype: DType, isWritten: boolean): number {
-    this.buffers.push({ dtype, isWritten });
+  buffer(dtype: DType, isWritten: boolean, isLarge = false): number {
+    this.buffers.push({ dtype, isWritten, isLarge });
     return this.buffers.length - 1;
   }
 
@@ -416,6 +422,8 @@ export class KernelBuilder {
   }
 
   convert(to: IRType, x: Value): Value {
+    if (x.op === "constant" && x.type === "i32" && to === "i64")
+      return this.constant("i64", BigInt(x.attribute as number));
     return x.type === to ? x : this.make("convert", to, [x], null);
   }
 
@@ -495,11 +503,18 @@ export class KernelBuilder {
     if (op === "mul" && x === 1) return b;
     if ((op === "mul" || op === "idiv") && y === 1) return a;
     if (op === "mul" && (x === 0 || y === 0)) return this.constant(a.type, 0);
-    if (x === null || y === null || a.type !== "i32") return null;
+    if (x === null || y === null) return null;
+    if (a.type === "i64") return this.foldWide(op, BigInt(a.attribute as bigint), BigInt(b.attribute as bigint));
+    if (a.type !== "i32") return null;
     if (op === "add") return this.constant("i32", (x + y) | 0);
     if (op === "sub") return this.constant("i32", (x - y) | 0);
     if (op === "mul") return this.constant("i32", Math.imul(x, y));
     return null;
+  }
+
+  private foldWide(op: BinaryOp, x: bigint, y: bigint): Value | null {
+    const result = op === "add" ? x + y : op === "sub" ? x - y : op === "mul" ? x * y : null;
+    return result === null ? null : this.constant("i64", BigInt.asIntN(64, result));
   }
 }
 

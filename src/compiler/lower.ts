@@ -8,6 +8,7 @@
  * softmax becomes one kernel. Such reductions of the same extent share a loop unless one needs the other.
  */
 
+import { DTYPES } from "../core/dtype.js";
 import {
   type Atom,
   addConstant,
@@ -26,7 +27,7 @@ import type { Node } from "../graph/node.js";
 import type { Reading, ReduceOp } from "../graph/primitive.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "./elements.js";
-import { type CombineOp, type Kernel, KernelBuilder, type Value } from "./ir.js";
+import { type CombineOp, type Kernel, KernelBuilder, MAX_I32, type Statement, type Value } from "./ir.js";
 import { identityOf } from "./split.js";
 import { planWalk, type Tiling, type Walk } from "./walk.js";
 
@@ -57,8 +58,6 @@ export interface TransposedAxes {
   /** The axis along which the source is contiguous, and the one along which the result is. */
   readonly from: number;
   readonly to: number;
-  /** Of a square. */
-  readonly side: number;
   /** How much memory a workgroup shares, if squares go through it; null: through the cache. */
   readonly sharedBytes: number | null;
 }
@@ -77,13 +76,22 @@ export interface LoweredKernel {
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
-/** Values in a kernel above which it is written without repeating its body: drivers would take long to compile it. */
-const MAX_SIZE = 2500;
+/**
+ * Values in a kernel above which it is written without repeating its body: drivers would take long to compile it, and what
+ * is always computed should fit the instruction cache.
+ */
+const MAX_SIZE = { all: 8000, always: 2500 } as const;
 
 export function lowerGroup(group: Group, name: string, settings: ElementSettings): LoweredKernel {
   const lowered = lower(group, name, settings);
-  if (lowered.kernel.size <= MAX_SIZE) return lowered;
+  const { size, body } = lowered.kernel;
+  if (size <= MAX_SIZE.all && countAlways(body) <= MAX_SIZE.always) return lowered;
   return lower({ ...group, rowsPerThread: 1, tiling: { ...group.tiling, unroll: 1, held: 0 } }, name, settings);
+}
+
+/** Values that are computed whatever branches are taken. */
+function countAlways(statements: readonly Statement[]): number {
+  return statements.reduce((sum, statement) => sum + (statement.kind === "loop" ? countAlways(statement.body) : 1), 0);
 }
 
 function lower(group: Group, name: string, settings: ElementSettings): LoweredKernel {
@@ -185,6 +193,22 @@ export function symbolicIndex(space: IndexSpace, reading: Reading, node: Node): 
   return reading.index.map((part, axis) => ("terms" in part ? part : space.computed(0, Math.max(0, shape[axis] - 1))));
 }
 
+const isNarrow = ({ min, max }: IndexExpr): boolean => min >= -MAX_I32 && max <= MAX_I32;
+
+/** The last 32 bits of a number. */
+const wrapped = (value: number): number => Number(BigInt.asIntN(32, BigInt(value)));
+
+/** A position along an axis, held between 0 and its last, as an i32 where that fits. */
+function heldIndex(k: KernelBuilder, value: Value, last: number): Value {
+  const { type } = value;
+  const isSigned = type === "i32" || type === "i64";
+  const above = isSigned ? k.binary("max", value, k.constant(type, 0)) : value;
+  // What the type cannot hold is no limit to it.
+  const isLimit = last <= (type === "i32" ? MAX_I32 : type === "u32" ? 2 ** 32 - 1 : Number.POSITIVE_INFINITY);
+  const held = isLimit ? k.binary("min", above, k.constant(type, last)) : above;
+  return k.convert(last <= MAX_I32 ? "i32" : "i64", held);
+}
+
 const indexKey = (index: readonly IndexExpr[]): string => index.map(keyOf).join(";");
 
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
@@ -269,7 +293,8 @@ export class Lowering {
   slotOf(node: Node, isWritten: boolean): number {
     return entryOf(this.slots, node, () => {
       this.buffers.push(node);
-      return this.k.buffer(node.dtype, isWritten);
+      const isLarge = sizeOf(node.shape) * DTYPES[node.dtype].bytes > 2 ** 32;
+      return this.k.buffer(node.dtype, isWritten, isLarge);
     });
   }
 
@@ -317,7 +342,8 @@ export class Lowering {
   }
 
   private isBelow(index: IndexExpr, limit: number): Value {
-    return this.k.compare("lt", this.indexValue(index), this.k.constant("i32", limit));
+    const at = this.indexValue(index);
+    return this.k.compare("lt", at, this.k.constant(at.type, limit));
   }
 
   // ------------------------------------------------------------------------------------------------ elements
@@ -368,14 +394,17 @@ export class Lowering {
   private leaf(node: Node, index: readonly IndexExpr[]): Element {
     const { primitive, params, dtype } = node;
     if (primitive === constant) return this.ops.constant(dtype, params.value as number);
-    if (primitive === iota) return this.ops.cast({ dtype: "i32", value: this.indexValue(index[0]) }, dtype);
+    if (primitive === iota) {
+      const value = this.indexValue(index[0]);
+      return this.ops.cast({ dtype: value.type as "i32" | "i64", value }, dtype);
+    }
     throw new Error(`lower: a ${primitive.name} without storage`);
   }
 
   private load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
     const slot = this.slotOf(node, false);
     const flat = this.indexValue(ravel(index, node.shape));
-    const safe = gate ? this.k.select(gate, flat, this.k.constant("i32", 0)) : flat;
+    const safe = gate ? this.k.select(gate, flat, this.k.constant(flat.type, 0)) : flat;
     return { dtype: node.dtype, value: this.k.load(slot, safe, computeType(node.dtype)) };
   }
 
@@ -392,8 +421,8 @@ export class Lowering {
       let condition: Value | null = null;
       for (const { value, low, high } of tests) {
         const at = this.indexValue(value);
-        if (value.min < low) condition = this.both(condition, k.compare("ge", at, k.constant("i32", low)));
-        if (value.max >= high) condition = this.both(condition, k.compare("lt", at, k.constant("i32", high)));
+        if (value.min < low) condition = this.both(condition, k.compare("ge", at, k.constant(at.type, low)));
+        if (value.max >= high) condition = this.both(condition, k.compare("lt", at, k.constant(at.type, high)));
       }
       const isInside = condition as Value;
       const inner = this.both(gate, isInside);
@@ -410,8 +439,8 @@ export class Lowering {
     return reading.index.map((part, axis) => {
       if ("terms" in part) return part;
       const last = Math.max(0, shape[axis] - 1);
-      const { value } = this.ops.cast(this.element(node.inputs[part.input], part.index, gate), "i32");
-      const held = k.binary("min", k.binary("max", value, k.constant("i32", 0)), k.constant("i32", last));
+      const { value } = this.element(node.inputs[part.input], part.index, gate);
+      const held = heldIndex(k, value, last);
       return entryOf(this.computed, held, () => {
         const atom = this.space.computed(0, last);
         this.assign(atom, held);
@@ -468,8 +497,7 @@ export class Lowering {
           return bound ? k.select(bound, value, identities[i]) : value;
         });
         const merge = (a: Value, b: Value) => k.binary(combining[op], a, b);
-        const sum = inPairs(values, merge);
-        return totals[i] === identities[i] ? sum : merge(totals[i], sum);
+        return merge(totals[i], inPairs(values, merge));
       });
     const { extent, rounds, round, inRound, after, bounded } = walk;
     let totals: readonly Value[] = identities;
@@ -545,16 +573,18 @@ export class Lowering {
 
   // ------------------------------------------------------------------------------------------------ indices
 
-  /** An index expression as a value. */
+  /** An index expression as a value: an i32 where its range allows, else an i64. Parts of an i32 may wrap around. */
   indexValue(x: IndexExpr): Value {
     const { k } = this;
+    const type = isNarrow(x) ? "i32" : "i64";
+    const constant = (value: number) => k.constant(type, type === "i32" ? wrapped(value) : BigInt(value));
     let total: Value | null = null;
     for (const { atom, factor } of x.terms) {
-      const value = this.atomValue(atom);
-      const term = factor === 1 ? value : k.binary("mul", value, k.constant("i32", factor));
+      const value = k.convert(type, this.atomValue(atom));
+      const term = factor === 1 ? value : k.binary("mul", value, constant(factor));
       total = total ? k.binary("add", total, term) : term;
     }
-    const rest = k.constant("i32", x.constant);
+    const rest = constant(x.constant);
     return total ? k.binary("add", total, rest) : rest;
   }
 
@@ -568,9 +598,9 @@ export class Lowering {
     // Division truncates in the loop language; shifting by a multiple first makes that a floor.
     const shift = atom.of.min < 0 ? Math.ceil(-atom.of.min / atom.by) : 0;
     const inner = this.indexValue(addIndex(atom.of, constantExpr(shift * atom.by)));
-    const by = k.constant("i32", atom.by);
+    const by = k.constant(inner.type, atom.by);
     if (atom.kind === "remainder") return k.binary("irem", inner, by);
     const quotient = k.binary("idiv", inner, by);
-    return shift === 0 ? quotient : k.binary("sub", quotient, k.constant("i32", shift));
+    return shift === 0 ? quotient : k.binary("sub", quotient, k.constant(inner.type, shift));
   }
 }

@@ -10,7 +10,7 @@ import { part, type ScanParams, scan, type WhileParams, whileLoop } from "../gra
 import { bytesOf } from "./bytes.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
-import { type Kernel, KernelBuilder } from "./ir.js";
+import { type Kernel, KernelBuilder, MAX_I32 } from "./ir.js";
 import { type Group, lowerGroup } from "./lower.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
@@ -286,6 +286,7 @@ class Compilation<Code> {
     const { profile, settings } = this.target;
     const routine = routines[node.primitive.name];
     if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
+    checkCountable(node);
     const plan = routine(node, profile, settings);
     const temporaries = plan.temporaries.map(({ dtype, size }) => this.make({ shape: [size], dtype }));
     const place = (buffer: RoutineBuffer): Slot => {
@@ -394,6 +395,15 @@ function withAlignment(kernel: Kernel, slots: readonly Slot[]): Kernel {
   );
   if (!isUnaligned.includes(true)) return kernel;
   return { ...kernel, buffers: kernel.buffers.map((buffer, i) => ({ ...buffer, isUnaligned: isUnaligned[i] })) };
+}
+
+/** Routines count in 32 bits. */
+function checkCountable(node: Node): void {
+  const long = [node, ...node.inputs].find(({ shape }) => shape.reduce((size, extent) => size * extent, 1) > MAX_I32);
+  if (!long) return;
+  throw new UnsupportedError(
+    `${node.primitive.name}: a tensor of [${long.shape}] has more than ${MAX_I32} elements; do it in parts.`,
+  );
 }
 
 /** The results of a group; of many the first. */

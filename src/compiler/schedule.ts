@@ -9,6 +9,7 @@ import { atomsOf, describe, type IndexExpr, IndexSpace, keyOf, ravel, unravel } 
 import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
 import { stored as storedPrimitive } from "../graph/primitives/movement.js";
+import { MAX_I32 } from "./ir.js";
 import { type Group, symbolicIndex } from "./lower.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
@@ -41,7 +42,7 @@ export interface TargetProfile {
 export const gpuProfile: TargetProfile = {
   maxLanes: 256,
   width: 4,
-  unroll: 4,
+  unroll: 2,
   held: 16,
   minRows: 64,
   maxNodes: 400,
@@ -76,6 +77,8 @@ const REDUCTION_COST = 1000;
 
 /** Rows that are shared out several to a thread. */
 const MANY_ROWS = 1 << 16;
+/** Lanes of a row that need no barriers, on most devices. */
+const SHORT_ROW_LANES = 32;
 /** Threads that keep a device busy. */
 const BUSY_THREADS = 1 << 17;
 
@@ -210,7 +213,9 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
       const survey = rowAxes ? surveyFrom(node, isLoaded, Number.POSITIVE_INFINITY, rowAxes) : nothing;
       // Once its product is stored a group has nothing left that it could not compute row by row.
       const product = group?.product && survey.products.includes(group.product.dot) ? group.product : undefined;
-      const isPlain = !product && survey.reductions.length === 0;
+      // Squares are counted in 32 bits.
+      const isShort = [node, ...survey.loads.keys()].every(({ shape }) => sizeOf(shape) <= MAX_I32);
+      const isPlain = !product && survey.reductions.length === 0 && isShort;
       const transposed = isPlain
         ? (transposedAxes(node, isLoadedIn(node, isLoaded), profile.tiles) ?? undefined)
         : undefined;
@@ -447,15 +452,16 @@ function chooseLanes(
 ): number {
   const rows = sizeOf(rowAxes.map((axis) => result.shape[axis]));
   const longest = Math.max(0, ...reductions.filter(({ isInnermost }) => isInnermost).map(({ extent }) => extent));
-  if (profile.maxLanes === 1 || longest < 32 || rows * 4 > 65536 * longest) return 1;
-  let lanes = 32;
+  if (profile.maxLanes === 1 || longest < 8 * profile.width) return 1;
+  let lanes = 8;
+  while (lanes < SHORT_ROW_LANES && lanes * 2 * profile.width <= longest) lanes *= 2;
   // As many elements per lane as it can hold, fewer where there are not enough rows to keep the device busy.
   while (lanes < profile.maxLanes && lanes * profile.held <= longest / 2) lanes *= 2;
   while (lanes < profile.maxLanes && lanes * 2 * profile.width <= longest && rows * lanes < BUSY_THREADS) lanes *= 2;
   return lanes;
 }
 
-/** A thread by itself takes one element at a time: its neighbours take those beside it. */
+/** A thread by itself takes one element at a time, its neighbours take those beside it: it needs more under way. */
 function tilingFor(lanes: number, { width, unroll, held }: TargetProfile): Tiling {
-  return { lanes, width: lanes > 1 ? width : 1, unroll, held };
+  return lanes > 1 ? { lanes, width, unroll, held } : { lanes, width: 1, unroll: unroll * width, held };
 }

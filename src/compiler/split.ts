@@ -19,6 +19,9 @@ export interface SplitWish {
   readonly leastPerChunk: number;
 }
 
+/** Elements that are reduced in one loop, at most: its rounds are counted in 32 bits. */
+const MAX_EXTENT = 2 ** 30;
+
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
 /** Rewrites such reductions among the pending nodes. What they compute stays the same. */
@@ -37,7 +40,8 @@ function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, w
   const lanes = axes.includes(shape.length - 1) ? wish.lanes : 1;
   const threads = lanes * Math.max(1, results);
   const least = Math.max(lanes * wish.leastPerThread, wish.leastPerChunk);
-  const chunks = Math.floor(Math.min(wish.parallelism / threads, extent / least));
+  const wanted = Math.floor(Math.min(wish.parallelism / threads, extent / least));
+  const chunks = Math.max(wanted, Math.ceil(extent / MAX_EXTENT));
   if (chunks < 2) return;
   // The longest axis is cut; where it does not divide evenly it is filled up with what changes nothing.
   const axis = axes.reduce((longest, next) => (shape[next] > shape[longest] ? next : longest));
@@ -52,6 +56,7 @@ function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, w
   // Kept axes before the cut one come first in the partial result; the chunks are next.
   const position = Array.from({ length: axis }, (_, i) => i).filter((i) => !axes.includes(i)).length;
   node.replaceInputs([partial], { axes: [position], dtype: node.dtype });
+  if (extent / count > MAX_EXTENT) split(partial, primitive, wish);
 }
 
 function fill(x: Node, axis: number, amount: number, value: number | bigint | boolean): Node {

@@ -107,7 +107,7 @@ function counting(length: number, dtype: DType, device: string | undefined): Ten
   return new Tensor(makeNode(iota, [], { shape: [length], dtype }, backendFor(device)));
 }
 
-/** start, start + step … below stop. Whole numbers give i32, others f32. */
+/** start, start + step … below stop. Whole numbers give i32, or i64 where they are larger than that, others f32. */
 export function arange<D extends DType = "i32" | "f32">(
   start: number,
   stop?: number,
@@ -120,8 +120,10 @@ export function arange<D extends DType = "i32" | "f32">(
   }
   const length = Math.max(0, Math.ceil((to - from) / step));
   const isWhole = [from, step].every(Number.isInteger);
-  const dtype = options.dtype ?? (isWhole ? "i32" : "f32");
-  return counting(length, isWhole ? "i32" : "f32", options.device)
+  const isLong = [from, to, length].some((value) => Math.abs(value) > 2 ** 31 - 1);
+  const whole = isLong ? "i64" : "i32";
+  const dtype = options.dtype ?? (isWhole ? whole : "f32");
+  return counting(length, isWhole ? whole : "f32", options.device)
     .mul(step)
     .add(from)
     .cast(dtype as D);

@@ -2,8 +2,8 @@
 import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
-import { cpuProfile } from "../compiler/schedule.js";
-import { emitWasm, slotBytes } from "../compiler/wasm/emit-kernel.js";
+import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
+import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { HostKernel } from "../engines/host/kernel.js";
@@ -13,6 +13,8 @@ import { HostProgram } from "./host-program.js";
 
 export interface HostCode {
   readonly kernel: HostKernel;
+  /** How far the kernel counts: its rows, or several of them at a time. */
+  readonly length: number;
   /** Rows that are worth waking a thread for. */
   readonly grain: number;
   /** Bytes each thread needs for the kernel's arrays. */
@@ -22,17 +24,23 @@ export interface HostCode {
 /** Values computed in about 20 µs. */
 const WORTH_A_THREAD = 32768;
 
+/** What is good on a CPU of so many threads. */
+export function profileOf({ threads }: HostDevice): TargetProfile {
+  return { ...cpuProfile, tiles: { ...cpuProfile.tiles, units: threads } };
+}
+
 export class HostBackend extends Backend<HostCode, HostAllocation> {
   readonly device: HostDevice;
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
 
-  constructor(device: HostDevice = openHostDevice(), profile = cpuProfile) {
+  constructor(device: HostDevice = openHostDevice(), profile = profileOf(device)) {
     super("cpu", {
       profile,
       settings: { isCorrectlyRounded: true },
       emit: (kernel) => ({
         kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
+        length: Math.ceil(kernel.rows / rowsPerCount(kernel)),
         grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
         slotBytes: slotBytes(kernel),
       }),
@@ -65,34 +73,31 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     plan: MemoryPlan,
     args: readonly Argument<HostAllocation>[],
   ): Prepared<HostAllocation> {
-    return new HostProgram(this.device, program, plan, args, (code, addresses, rows) =>
-      this.runAt(code, addresses, rows),
-    );
+    return new HostProgram(this.device, program, plan, args, (code, addresses) => this.runAt(code, addresses));
   }
 
   protected dispatch(
-    { kernel, code }: KernelStep<HostCode>,
+    { code }: KernelStep<HostCode>,
     memory: readonly HostAllocation[],
     offsets: readonly number[],
   ): void {
     this.runAt(
       code,
       memory.map(({ address }, i) => address + offsets[i]),
-      kernel.rows,
     );
   }
 
   /** Runs a kernel on buffers given by address. */
-  private runAt({ kernel, grain, slotBytes }: HostCode, addresses: readonly number[], rows: number): void {
+  private runAt({ kernel, length, grain, slotBytes }: HostCode, addresses: readonly number[]): void {
     if (slotBytes === 0) {
-      kernel.runAt(addresses, rows, grain);
+      kernel.runAt(addresses, length, grain);
       return;
     }
     const { threads } = this.device;
     const scratch = this.scratchFor(threads * slotBytes);
     // The first word of a place says whether a thread is using it; one whose kernel failed did not give it back.
     for (let i = 0; i < threads; i++) this.device.memory.words(scratch.address + i * slotBytes, 1)[0] = 0;
-    kernel.runAt([...addresses, scratch.address, threads], rows, grain);
+    kernel.runAt([...addresses, scratch.address, threads], length, grain);
   }
 
   private scratchFor(byteLength: number): HostAllocation {

@@ -24,7 +24,7 @@ export class HostProgram implements Prepared<HostAllocation> {
     readonly program: Program<HostCode>,
     readonly plan: MemoryPlan,
     private readonly args: readonly Argument<HostAllocation>[],
-    private readonly runAt: (code: HostCode, addresses: readonly number[], rows: number) => void,
+    private readonly runAt: (code: HostCode, addresses: readonly number[]) => void,
   ) {
     const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
     this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
@@ -69,11 +69,10 @@ export class HostProgram implements Prepared<HostAllocation> {
     };
     runSteps(
       this.program.steps,
-      ({ kernel, code, slots }, rounds) => {
+      ({ code, slots }, rounds) => {
         this.runAt(
           code,
           slots.map((slot) => addressOf(slot, rounds)),
-          kernel.rows,
         );
       },
       () => false,

@@ -494,7 +494,8 @@ export class Tensor<D extends DType = DType> {
     // Any shift gives the same shares, so no gradient flows through it.
     const shift = floats.max({ axis, keepDims: true }).movedBy(M.stopped, {});
     const powers = floats.sub(shift).exp();
-    const shares = powers.div(powers.sum({ axis, keepDims: true }));
+    // A reciprocal for each row, and a product for each element, cost less than a quotient for each element.
+    const shares = powers.mul(powers.sum({ axis, keepDims: true }).reciprocal());
     return shares.cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
@@ -617,12 +618,13 @@ export class Tensor<D extends DType = DType> {
       throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.`);
     }
     checkOneDevice(operation, [this.node, positions.node]);
-    // What does not fit an i32 is outside in any case, and must not come back in by wrapping.
+    // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
     const extent = this.shape[axis];
-    const isWide = DTYPES[positions.dtype].bits > 32 || positions.dtype === "u32";
-    const isSigned = DTYPES[positions.dtype].signed;
-    const held = isWide ? (isSigned ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
-    const wide = held.cast("i32");
+    const isLong = extent > 2 ** 31 - 1;
+    const { bits, signed } = DTYPES[positions.dtype];
+    const mayWrap = isLong ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
+    const held = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
+    const wide: Tensor = held.cast(isLong ? "i64" : "i32");
     return where(wide.less(0), wide.add(extent), wide).node;
   }
 

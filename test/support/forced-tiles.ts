@@ -1,28 +1,24 @@
 /** Devices that compute every product of matrices in a certain tile, however small the product: for tests of the tiles. */
-import { cpuProfile, type TargetProfile } from "../../src/compiler/schedule.js";
+import type { TargetProfile } from "../../src/compiler/schedule.js";
 import type { TileProfile } from "../../src/compiler/tiles/plan.js";
 import type { DType } from "../../src/core/dtype.js";
 import type { Backend, DeviceStorage } from "../../src/tensor/backend.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
 import { backendFor } from "../../src/tensor/devices.js";
-import { HostBackend } from "../../src/tensor/host-backend.js";
+import { HostBackend, profileOf as hostProfile } from "../../src/tensor/host-backend.js";
 import { Tensor } from "../../src/tensor/tensor.js";
-import { profileOf, VulkanBackend } from "../../src/tensor/vulkan-backend.js";
+import { VulkanBackend, profileOf as vulkanProfile } from "../../src/tensor/vulkan-backend.js";
 import { type Plain, toTensor } from "./tensors.js";
 
 /** A second way to use an open device, with another profile. */
 export function withTiles(device: string, tiles: Partial<TileProfile>): Backend {
   const plain: unknown = backendFor(device);
   const changed = (profile: TargetProfile) => ({ ...profile, tiles: { ...profile.tiles, ...tiles } });
-  const forced: unknown =
-    plain instanceof HostBackend
-      ? new HostBackend(plain.device, changed(cpuProfile))
-      : new VulkanBackend(
-          "vulkan",
-          (plain as VulkanBackend).device,
-          changed(profileOf((plain as VulkanBackend).device)),
-        );
-  return forced as Backend;
+  if (plain instanceof HostBackend) {
+    return new HostBackend(plain.device, changed(hostProfile(plain.device))) as unknown as Backend;
+  }
+  const { device: engine } = plain as VulkanBackend;
+  return new VulkanBackend("vulkan", engine, changed(vulkanProfile(engine))) as unknown as Backend;
 }
 
 /** A tensor on such a device. */

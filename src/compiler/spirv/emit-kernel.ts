@@ -14,6 +14,7 @@ import {
   type Value as IRValue,
   type Kernel,
   type Loop,
+  MAX_I32,
   type Statement,
   walkStatements,
 } from "../ir.js";
@@ -52,10 +53,10 @@ export function emitSpirv(
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel);
   const wide = wideAccesses(kernel, sharedByLanes);
-  const pointers = kernel.buffers.map(({ dtype, isWritten }, i) => {
+  const pointers = kernel.buffers.map(({ dtype, isWritten, isLarge: large }, i) => {
     const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
     const coherent = sharedByLanes.has(i);
-    return m.bufferPointer(type, isWritten ? { coherent } : { writable: false });
+    return m.bufferPointer(type, isWritten ? { coherent, large } : { writable: false, large });
   });
   // Addresses travel as pairs of words and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
   // elements in the push block for such elements themselves, and pairs need no 64-bit integers of the device.
@@ -85,8 +86,11 @@ export function emitSpirv(
     const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
     const local = threadOfGroup(f, kernel.lanes > 1 ? subgroupSize : 0);
     const isShared = kernel.lanes > 1;
-    const flat = f.add(f.mul(flatGroup, rowsPerGroup), isShared ? f.div(local, kernel.lanes) : local);
-    const row = f.bitcast(flat, m.i32);
+    const inGroup = isShared ? f.div(local, kernel.lanes) : local;
+    const isWide = kernel.rows > MAX_I32;
+    const counted = (x: Value) => (isWide ? f.convert(x, m.u64) : x);
+    const flat = f.add(f.mul(counted(flatGroup), rowsPerGroup), counted(inGroup));
+    const row = f.bitcast(flat, isWide ? m.i64 : m.i32);
     const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
     const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
     f.if(f.less(flat, kernel.rows), () => {
@@ -168,13 +172,14 @@ function surveyAccesses(kernel: Kernel): Accesses {
 function vectorPlace(
   m: ModuleBuilder,
   f: FunctionBuilder,
-  { dtype, isWritten }: Kernel["buffers"][number],
+  { dtype, isWritten, isLarge: large }: Kernel["buffers"][number],
   place: Ref,
 ): Ref {
   const width = widthOf(dtype);
   const { bytes } = DTYPES[dtype];
   const type = m.bufferPointer(m.vec(storageType(m, dtype), width), {
     align: width * bytes,
+    large,
     ...(isWritten ? {} : { writable: false }),
   });
   return f.ref(f.pointer(f.address(place.at(0), bytes < 4 ? m.u64 : m.vec(m.u32, 2)), type));
@@ -287,15 +292,14 @@ class BodyEmitter {
 
   private read({ from, memory, index, results }: ReadStatement): void {
     const { f } = this;
-    const at = this.get(index);
     if (from === "buffer") {
       const [only] = results as readonly [IRValue];
       const { dtype } = this.kernel.buffers[memory] as Kernel["buffers"][number];
-      this.values.set(only.id, this.widen((this.memory.buffers[memory] as Ref).load(at), dtype));
-    } else if (results.length === 1) this.values.set((results[0] as IRValue).id, this.element(memory, at).load());
+      this.values.set(only.id, this.widen((this.memory.buffers[memory] as Ref).load(this.get(index)), dtype));
+    } else if (results.length === 1) this.values.set((results[0] as IRValue).id, this.element(memory, index).load());
     else {
       const { place, width } = this.memory.arrays[memory] as RowMemory["arrays"][number];
-      const vector = place.load(f.shiftRight(at, Math.log2(width)));
+      const vector = place.load(this.vectorIndex(index, width).vector);
       results.forEach(({ id }, part) => {
         this.values.set(id, f.extract(vector, part));
       });
@@ -304,20 +308,33 @@ class BodyEmitter {
 
   private write({ array, index, values }: WriteStatement): void {
     const { f } = this;
-    const at = this.get(index);
     const parts = values.map((value) => this.get(value));
-    if (parts.length === 1) this.element(array, at).store(parts[0] as Value);
+    if (parts.length === 1) this.element(array, index).store(parts[0] as Value);
     else {
       const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
-      place.store(f.shiftRight(at, Math.log2(width)), f.vector(...parts));
+      place.store(this.vectorIndex(index, width).vector, f.vector(...parts));
     }
   }
 
-  private element(array: number, at: Value): Ref {
-    const { f } = this;
+  private element(array: number, index: IRValue): Ref {
     const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
-    if (width === 1) return place.at(at);
-    return place.at(f.shiftRight(at, Math.log2(width)), f.and(at, width - 1));
+    if (width === 1) return place.at(this.get(index));
+    const { vector, part } = this.vectorIndex(index, width);
+    return place.at(vector, part());
+  }
+
+  /**
+   * The vector an element is in, and its part of it. A constant number of vectors is added last, so that a driver can make
+   * it part of the instruction: accesses side by side then share what is before.
+   */
+  private vectorIndex(index: IRValue, width: number): { readonly vector: Value; readonly part: () => Value } {
+    const { f } = this;
+    const [base, offset] = index.args;
+    const isApart = index.op === "add" && offset.op === "constant" && Number(offset.attribute) % width === 0;
+    const at = this.get(isApart ? base : index);
+    const first = f.shiftRight(at, Math.log2(width));
+    const vector = isApart ? f.add(first, Number(offset.attribute) / width) : first;
+    return { vector, part: () => f.and(at, width - 1) };
   }
 
   private branch({ condition, whenTrue, whenFalse, results }: Branch): void {

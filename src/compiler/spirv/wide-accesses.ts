@@ -88,7 +88,7 @@ function placeOf(forms: LinearForms, kernel: Kernel, buffer: number, index: IRVa
   // Loads outside a gate read the first element; so does their vector.
   const isGated = index.op === "select" && index.args[2].op === "constant" && Number(index.args[2].attribute) === 0;
   const { terms, constant } = forms.of(isGated ? index.args[1] : index);
-  if (width === 1 || index.type !== "i32" || ![...terms.values()].every((factor) => factor % width === 0)) return null;
+  if (width === 1 || ![...terms.values()].every((factor) => factor % width === 0)) return null;
   const part = ((constant % width) + width) % width;
   const sum = [...terms].map(([{ id }, factor]) => `${factor}*${id}`).sort();
   return { key: `${buffer}|${isGated ? index.args[0].id : ""}|${sum}|${constant - part}`, part };

@@ -44,11 +44,6 @@ export function loadsOf(
   return found;
 }
 
-/** An index of a node that stands for all of them. */
-export function anyIndex(space: IndexSpace, { shape }: Node): IndexExpr[] {
-  return shape.map((extent, axis) => space.variable(`i${axis}`, extent));
-}
-
 /** Places tried to see how far apart neighbours lie. */
 const SAMPLES = 12;
 
@@ -60,7 +55,7 @@ const SAMPLES = 12;
 export function stridesOf(node: Node, isLoaded: (node: Node) => boolean): number[][] {
   const space = new IndexSpace();
   // Axes of extent 1 have no neighbours, and no variable.
-  const variables = anyIndex(space, node);
+  const variables = node.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
   return loadsOf(space, node, variables, isLoaded).map(({ node: source, index }) => {
     const flat = ravel(index, source.shape);
     return variables.map(({ terms }, axis) => (terms[0] ? usualStride(flat, terms[0].atom, node.shape[axis]) : 0));

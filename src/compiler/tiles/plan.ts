@@ -18,8 +18,8 @@ export interface TileProfile {
   readonly maxLanes: number;
   /** Multiprocessors, or threads, that work at the same time. */
   readonly units: number;
-  /** For tests and for tuning: how every product is computed, however small. */
-  readonly forced?: { readonly tile: Tile; readonly parts: number };
+  /** For tests and for tuning: every product is computed in tiles, however small, in this one if it is given. */
+  readonly forced?: { readonly tile?: Tile; readonly parts: number };
 }
 
 /** A workgroup's tile of the result: rows × columns, summed over `depth` at a time. */
@@ -43,7 +43,18 @@ export interface RegisterTile {
   readonly columns: number;
 }
 
-export type Tile = SharedTile | RegisterTile;
+/** A thread's tile of the result, and the part of it that is in registers: so many rows of so many vectors. */
+export interface PanelTile {
+  readonly kind: "panels";
+  readonly rows: number;
+  readonly columns: number;
+  readonly depth: number;
+  readonly micro: readonly [rows: number, vectors: number];
+  /** Elements of a vector. */
+  readonly lanes: 1 | 4;
+}
+
+export type Tile = SharedTile | RegisterTile | PanelTile;
 
 export interface ProductPlan {
   readonly tile: Tile;
@@ -125,13 +136,21 @@ export function planProduct(shape: ProductShape, profile: TileProfile): ProductP
   const { batch, m, n, k, dtype } = shape;
   if (DTYPES[dtype].kind === "complex" || batch * m * n * k === 0) return null;
   if (profile.forced) {
-    const { tile, parts } = profile.forced;
-    const step = tile.kind === "shared" ? tile.depth : 1;
-    return { tile, length: parts === 1 ? k : Math.ceil(k / parts / step) * step };
+    const { parts, tile = planTile(shape, profile)?.tile } = profile.forced;
+    const step = tile?.kind === "shared" ? tile.depth : 1;
+    // Panels are whole.
+    if (tile?.kind === "panels" && (tile.rows > m || tile.columns > n)) return null;
+    return tile ? { tile, length: parts === 1 ? k : Math.ceil(k / parts / step) * step } : null;
   }
   if (batch * m * n * k < SMALL_PRODUCT) return null;
-  if (Math.min(m, n) < SKINNY || k < SHORT) return null;
-  return profile.kind === "shared" ? planShared(shape, profile) : { tile: REGISTER_TILE, length: k };
+  if (k < SHORT) return null;
+  return planTile(shape, profile);
+}
+
+function planTile(shape: ProductShape, profile: TileProfile): ProductPlan | null {
+  if (Math.min(shape.m, shape.n) < SKINNY) return null;
+  if (profile.kind === "shared") return planShared(shape, profile);
+  return { tile: profile.kind === "panels" ? planPanels(shape, profile) : REGISTER_TILE, length: shape.k };
 }
 
 function planShared(shape: ProductShape, profile: TileProfile): ProductPlan | null {
@@ -160,4 +179,34 @@ function planShared(shape: ProductShape, profile: TileProfile): ProductPlan | nu
     }
   }
   return best;
+}
+
+/** Rows, columns and depth of a tile whose operands fit a core's cache of 512 KiB, with room for the sums. */
+const PANEL_ROWS = 96;
+const PANEL_COLUMNS = 256;
+const PANEL_DEPTH = 256;
+/** Tiles per thread, so that threads end at about the same time. */
+const TILES_PER_UNIT = 2;
+
+/** Sums that are in registers at a time: vectors of 4-byte numbers, or single numbers. */
+const MICRO = { vectors: [4, 2], single: [3, 4] } as const;
+
+/** Tiles of equal size, as few as there must be, and no smaller than what is in registers. */
+function planPanels({ batch, m, n, k, dtype }: ProductShape, { units }: TileProfile): PanelTile {
+  const isVector = wideBytes(dtype) === 4;
+  const lanes = isVector ? 4 : 1;
+  const micro = isVector ? MICRO.vectors : MICRO.single;
+  const even = (extent: number, most: number, step: number) => {
+    const count = Math.ceil(extent / most);
+    const each = Math.ceil(extent / count / step) * step;
+    // Tiles overlap at the edge, so that all are whole; none is larger than the matrix.
+    return each <= extent ? each : Math.max(step, Math.floor(extent / step) * step);
+  };
+  let [rows, columns] = [even(m, PANEL_ROWS, micro[0]), even(n, PANEL_COLUMNS, micro[1] * lanes)];
+  const count = () => batch * Math.ceil(m / rows) * Math.ceil(n / columns);
+  while (count() < TILES_PER_UNIT * units && (rows > 4 * micro[0] || columns > 4 * micro[1] * lanes)) {
+    if (rows > 4 * micro[0]) rows = even(m, Math.ceil(rows / 2), micro[0]);
+    else columns = even(n, Math.ceil(columns / 2), micro[1] * lanes);
+  }
+  return { kind: "panels", rows, columns, depth: even(k, PANEL_DEPTH, 4), micro, lanes };
 }

@@ -4,6 +4,7 @@
  */
 import type { ElementSettings } from "../elements.js";
 import type { FusedProduct, Group, LoweredKernel } from "../lower.js";
+import { lowerPanelProduct } from "./panel-product.js";
 import type { Tile } from "./plan.js";
 import { lowerRegisterProduct } from "./register-product.js";
 import { lowerSharedProduct } from "./shared-product.js";
@@ -12,7 +13,12 @@ export function lowerProduct(group: Group, name: string, settings: ElementSettin
   const { dot } = group.product as FusedProduct;
   const tile = dot.params.tile as Tile;
   const label = `${name} in ${tile.rows}×${tile.columns}`;
-  return tile.kind === "shared"
-    ? lowerSharedProduct(group, tile, label, settings)
-    : lowerRegisterProduct(group, tile, label, settings);
+  switch (tile.kind) {
+    case "shared":
+      return lowerSharedProduct(group, tile, label, settings);
+    case "registers":
+      return lowerRegisterProduct(group, tile, label, settings);
+    case "panels":
+      return lowerPanelProduct(group, tile, label, settings);
+  }
 }

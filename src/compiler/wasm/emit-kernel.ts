@@ -21,6 +21,7 @@ import {
   type Value as IRValue,
   type Kernel,
   type Loop,
+  MAX_I32,
   type Statement,
   type UnaryOp,
   walkStatements,
@@ -39,14 +40,12 @@ const LANES = 4;
 /** A cache line: what a place begins with, and what arrays are aligned to. */
 const LINE = 64;
 
-const bytesOf = (type: IRType): number => (type === "i64" || type === "u64" || type === "f64" ? 8 : 4);
-
 /** Where the arrays of a kernel begin in its place, and how long the place is; 0 where there are no arrays. */
 function layOut({ arrays }: Kernel): { readonly starts: readonly number[]; readonly bytes: number } {
   let bytes = arrays.length > 0 ? LINE : 0;
   const starts = arrays.map(({ type, size }) => {
     const start = bytes;
-    bytes += Math.ceil((size * bytesOf(type)) / LINE) * LINE;
+    bytes += Math.ceil((size * DTYPES[type].bytes) / LINE) * LINE;
     return start;
   });
   return { starts, bytes };
@@ -54,6 +53,10 @@ function layOut({ arrays }: Kernel): { readonly starts: readonly number[]; reado
 
 /** Bytes each thread needs for the arrays of a kernel. */
 export const slotBytes = (kernel: Kernel): number => layOut(kernel).bytes;
+
+/** Rows that `start` and `end` count at a time, where there are more than 32 bits count. */
+const COUNTED_ROWS = 4;
+export const rowsPerCount = ({ rows }: Kernel): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
 
 export function emitWasm(kernel: Kernel): Uint8Array {
   if (kernel.lanes !== 1 && kernel.lanes !== LANES) {
@@ -66,11 +69,19 @@ export function emitWasm(kernel: Kernel): Uint8Array {
     const { starts, bytes } = layOut(kernel);
     const place = bytes > 0 ? takePlace(f, args, kernel.buffers.length, bytes) : null;
     const arrays = place ? starts.map((offset) => f.i32.add(place, offset)) : [];
-    const body = (row: Value<"i32">, lanes: 1 | 4) => {
+    const body = (row: Value<"i32"> | Value<"i64">, lanes: 1 | 4) => {
       const emitter = new BodyEmitter(f, kernel, addresses, arrays, plan);
       emitter.rows(row, lanes);
     };
-    if (plan.isRowVector) {
+    if (rowsPerCount(kernel) > 1) {
+      f.for(start, end, 1, (count) => {
+        f.for(0, COUNTED_ROWS, 1, (part) => {
+          const first = f.i64.mul(f.i64.extend_i32_u(count), BigInt(COUNTED_ROWS));
+          const row = f.i64.add(first, f.i64.extend_i32_u(part));
+          f.if(f.i64.lt_u(row, BigInt(kernel.rows)), () => body(row, 1));
+        });
+      });
+    } else if (plan.isRowVector) {
       const count = f.i32.sub(end, start);
       const whole = f.i32.add(start, f.i32.and(count, -LANES));
       f.for(start, whole, LANES, (row) => body(row, 4));
@@ -213,6 +224,72 @@ const wasmType = { bool: "i32", i32: "i32", u32: "i32", i64: "i64", u64: "i64", 
 const isUnsigned = (type: IRType): boolean => type === "u32" || type === "u64";
 const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
 
+/** Elements side by side in memory: a buffer, or an array. */
+interface Place {
+  readonly start: Value<"i32">;
+  readonly dtype: DType;
+}
+
+/** Four of them are a vector as they lie. */
+const isWord = ({ dtype }: Place): boolean => DTYPES[dtype].bytes === 4;
+
+/** Whether a number is one of elements, and so never negative. */
+function isCount({ op, args, attribute }: IRValue, depth = 0): boolean {
+  const all = () => depth < 8 && args.every((arg) => isCount(arg, depth + 1));
+  switch (op) {
+    case "row":
+    case "lane":
+    case "index":
+      return true;
+    case "constant":
+      return Number(attribute) >= 0;
+    case "add":
+    case "mul":
+    case "min":
+    case "idiv":
+      return all();
+    default:
+      return false;
+  }
+}
+
+/** Values that are the same in all lanes, but read to be combined with some that are not. */
+function spreadValues(kernel: Kernel, varying: ReadonlySet<number>): ReadonlySet<number> {
+  const spread = new Set<number>();
+  if (kernel.lanes === 1) return spread;
+  const kept = new Set<number>();
+  const keep = (value: IRValue | null) => value && kept.add(value.id);
+  walkStatements(kernel.body, (statement) => {
+    switch (statement.kind) {
+      case "let":
+        for (const arg of statement.value.args) (varying.has(statement.value.id) ? spread : kept).add(arg.id);
+        break;
+      case "read":
+        keep(statement.index);
+        break;
+      case "write":
+        for (const value of [statement.index, statement.gate, ...statement.values]) keep(value);
+        break;
+      case "store":
+      case "atomic":
+        for (const value of [statement.index, statement.gate, statement.value]) keep(value);
+        break;
+      case "branch":
+        for (const { whenTrue, whenFalse } of statement.results) for (const side of [whenTrue, whenFalse]) keep(side);
+        keep(statement.condition);
+        break;
+      case "loop":
+        for (const { initial, next } of statement.accumulators) for (const value of [initial, next]) keep(value);
+        keep(statement.exit);
+        break;
+      case "barrier":
+        break;
+    }
+  });
+  for (const id of kept) spread.delete(id);
+  return spread;
+}
+
 /** Values that may differ between the lanes of a row. */
 function varyingValues(kernel: Kernel): ReadonlySet<number> {
   const varying = new Set<number>();
@@ -247,6 +324,7 @@ function varyingValues(kernel: Kernel): ReadonlySet<number> {
 class BodyEmitter {
   private readonly forms = new Map<number, Form>();
   private readonly varying: ReadonlySet<number>;
+  private readonly spread: ReadonlySet<number>;
   private row: Form | null = null;
 
   constructor(
@@ -257,10 +335,11 @@ class BodyEmitter {
     private readonly plan: VectorPlan,
   ) {
     this.varying = varyingValues(kernel);
+    this.spread = spreadValues(kernel, this.varying);
   }
 
-  rows(row: Value<"i32">, lanes: 1 | 4): void {
-    this.row = lanes === 1 ? { kind: "uniform", value: row } : { kind: "rising", value: row, step: 1 };
+  rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4): void {
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : { kind: "rising", value: row as Value<"i32">, step: 1 };
     this.statements(this.kernel.body);
   }
 
@@ -511,7 +590,9 @@ class BodyEmitter {
 
   private compute(value: IRValue): Form {
     const operands = value.args.map((arg) => this.form(arg));
-    if (value.op === "load") return this.load(value.attribute as number, value.type, operands[0]);
+    if (value.op === "load") {
+      return this.load(this.placeOf("buffer", value.attribute as number), value.type, value.args[0]);
+    }
     if (value.op === "combineLanes" && this.kernel.lanes > 1) return this.combine(value, operands[0]);
     if (value.op === "fromLane") return this.fromLane(value, operands);
     if (operands.every(({ kind }) => kind === "uniform")) {
@@ -557,88 +638,77 @@ class BodyEmitter {
     return { kind: "rising", value: f.i32.mul(x, y), step: stepOf(moving) * times };
   }
 
-  private load(slot: number, type: IRType, index: Form): Form {
+  private placeOf(from: "buffer" | "array", memory: number): Place {
+    if (from === "array") return { start: this.arrays[memory], dtype: this.kernel.arrays[memory].type };
+    return { start: this.addresses[memory], dtype: this.kernel.buffers[memory].dtype };
+  }
+
+  /** An index, and a constant that is added to it: instructions have a place for that. */
+  private indexOf(index: IRValue): { readonly form: Form; readonly by: number } {
+    const [base, offset] = index.args;
+    const by = index.op === "add" && offset.op === "constant" ? Number(offset.attribute) : 0;
+    // The sum in an instruction does not wrap, so both parts must be numbers of elements.
+    return by > 0 && isCount(base) ? { form: this.form(base), by } : { form: this.form(index), by: 0 };
+  }
+
+  private load(place: Place, type: IRType, index: IRValue, part = 0): Form {
     const { f } = this;
-    const { dtype } = this.kernel.buffers[slot];
-    const at = (i: Value<"i32">) => this.loadOne(dtype, this.addressOf(slot, dtype, i));
-    if (index.kind === "uniform") return { kind: "uniform", value: at(index.value as Value<"i32">) };
-    if (index.kind === "rising" && index.step === 1 && DTYPES[dtype].bytes === 4) {
-      return { kind: "lanes", value: f.v128.load(this.addressOf(slot, dtype, index.value)) };
+    const { form, by: first } = this.indexOf(index);
+    const by = first + part;
+    const at = (i: Value<"i32">) => this.loadOne(place.dtype, this.addressOf(place, i), this.offsetOf(place, by));
+    if (form.kind === "uniform") return { kind: "uniform", value: at(form.value as Value<"i32">) };
+    if (form.kind === "rising" && form.step === 1 && isWord(place)) {
+      return { kind: "lanes", value: f.v128.load(this.addressOf(place, form.value), this.offsetOf(place, by)) };
     }
-    return this.gathered(type, (lane) => at(this.laneOf(index, "i32", lane) as Value<"i32">));
+    return this.gathered(type, (lane) => at(this.laneOf(form, "i32", lane) as Value<"i32">));
   }
 
   private read({ from, memory, index, results }: ReadStatement): void {
-    const form = this.form(index);
-    results.forEach(({ id, type }, part) => {
-      const at = this.following(form, part);
-      this.forms.set(id, from === "buffer" ? this.load(memory, type, at) : this.get(memory, type, at));
+    const place = this.placeOf(from, memory);
+    results.forEach((result, part) => {
+      this.forms.set(result.id, this.splat(place, result, index, part) ?? this.load(place, result.type, index, part));
     });
   }
 
-  /** The index of the neighbour that many places on. */
-  private following(index: Form, by: number): Form {
+  /** A number that is needed in every lane is loaded into every lane. */
+  private splat(place: Place, { id }: IRValue, index: IRValue, part: number): Form | null {
     const { f } = this;
-    if (by === 0) return index;
-    if (index.kind === "lanes") return { ...index, value: f.i32x4.add(index.value, f.i32x4.splat(f.i32.const(by))) };
-    return { ...index, value: f.i32.add(index.value as Value<"i32">, by) } as Form;
-  }
-
-  private get(array: number, type: IRType, index: Form): Form {
-    const { f } = this;
-    const at = (i: Value<"i32">) => this.getOne(type, this.placeOf(array, type, i));
-    if (index.kind === "uniform") return { kind: "uniform", value: at(index.value as Value<"i32">) };
-    if (index.kind === "rising" && index.step === 1 && (type === "f32" || type === "i32" || type === "u32")) {
-      return { kind: "lanes", value: f.v128.load(this.placeOf(array, type, index.value)) };
-    }
-    return this.gathered(type, (lane) => at(this.laneOf(index, "i32", lane) as Value<"i32">));
-  }
-
-  /** In arrays every value takes a word or two. */
-  private getOne(type: IRType, at: Value<"i32">): Value {
-    const { f } = this;
-    const wasm = wasmType[type];
-    return wasm === "i64"
-      ? f.i64.load(at)
-      : wasm === "f32"
-        ? f.f32.load(at)
-        : wasm === "f64"
-          ? f.f64.load(at)
-          : f.i32.load(at);
+    const { form, by } = this.indexOf(index);
+    if (form.kind !== "uniform" || place.dtype !== "f32" || !this.spread.has(id)) return null;
+    const at = this.addressOf(place, form.value as Value<"i32">);
+    return { kind: "lanes", value: f.v128.load32_splat(at, this.offsetOf(place, by + part)) };
   }
 
   private write({ array, index, values }: WriteStatement, lane: number | null): void {
-    const { f } = this;
-    const { type } = this.kernel.arrays[array];
+    const place = this.placeOf("array", array);
     values.forEach((value, part) => {
-      const at = this.following(this.form(index), part);
-      const form = this.form(value);
-      if (
-        lane === null &&
-        at.kind === "rising" &&
-        at.step === 1 &&
-        (type === "f32" || type === "i32" || type === "u32")
-      ) {
-        f.v128.store(this.placeOf(array, type, at.value), this.lanes(form, type));
-        return;
-      }
-      for (const each of this.writers(at, lane)) {
-        this.setOne(
-          type,
-          this.placeOf(array, type, this.laneOf(at, "i32", each) as Value<"i32">),
-          this.laneOf(form, type, each),
-        );
-      }
+      this.put(place, index, value, lane, part);
     });
   }
 
-  private setOne(type: IRType, at: Value<"i32">, value: Value): void {
+  private store({ buffer, index, value }: StoreStatement, lane: number | null): void {
+    this.put(this.placeOf("buffer", buffer), index, value, lane);
+  }
+
+  private put(place: Place, at: IRValue, value: IRValue, lane: number | null, part = 0): void {
     const { f } = this;
-    const wasm = wasmType[type];
-    if (wasm === "i64") f.i64.store(at, value as Value<"i64">);
-    else if (wasm === "f32") f.f32.store(at, value as Value<"f32">);
-    else if (wasm === "f64") f.f64.store(at, value as Value<"f64">);
-    else f.i32.store(at, value as Value<"i32">);
+    const { form: index, by: first } = this.indexOf(at);
+    const by = first + part;
+    const form = this.form(value);
+    const isAll = lane === null && index.kind === "rising" && isWord(place);
+    if (isAll && index.step === 1) {
+      f.v128.store(this.addressOf(place, index.value), this.lanes(form, value.type), this.offsetOf(place, by));
+    } else if (isAll && index.step > 0 && form.kind === "lanes" && value.type !== "bool") {
+      const start = this.addressOf(place, index.value);
+      for (const each of [0, 1, 2, 3]) {
+        f.v128.store32_lane(start, form.value, each, this.offsetOf(place, by + each * index.step));
+      }
+    } else {
+      for (const each of this.writers(index, lane)) {
+        const to = this.addressOf(place, this.laneOf(index, "i32", each) as Value<"i32">);
+        this.storeOne(place.dtype, to, this.laneOf(form, value.type, each), this.offsetOf(place, by));
+      }
+    }
   }
 
   /** The lanes that write one by one: a certain one, one where all write to the same place, or all. */
@@ -647,95 +717,81 @@ class BodyEmitter {
     return index.kind === "uniform" ? [0] : [0, 1, 2, 3];
   }
 
-  private placeOf(array: number, type: IRType, index: Value<"i32">): Value<"i32"> {
-    const { f } = this;
-    return f.i32.add(this.arrays[array], f.i32.shl(index, Math.log2(bytesOf(type))));
-  }
-
-  private addressOf(slot: number, dtype: DType, index: Value<"i32">): Value<"i32"> {
+  /** Memory ends before 32 bits do, so the upper half of a longer index says nothing. */
+  private addressOf({ start, dtype }: Place, index: Value): Value<"i32"> {
     const { f } = this;
     const shift = Math.log2(DTYPES[dtype].bytes);
-    return f.i32.add(this.addresses[slot], shift === 0 ? index : f.i32.shl(index, shift));
+    const at = index.type === "i64" ? f.i32.wrap_i64(index as Value<"i64">) : (index as Value<"i32">);
+    return f.i32.add(start, shift === 0 ? at : f.i32.shl(at, shift));
   }
 
-  private loadOne(dtype: DType, at: Value<"i32">): Value {
+  private offsetOf({ dtype }: Place, elements: number): { readonly offset: number } {
+    return { offset: elements * DTYPES[dtype].bytes };
+  }
+
+  private loadOne(dtype: DType, at: Value<"i32">, offset: { readonly offset: number }): Value {
     const { f } = this;
     switch (dtype) {
       case "bool":
-        return f.i32.ne(f.i32.load8_u(at), 0);
+        return f.i32.ne(f.i32.load8_u(at, offset), 0);
       case "i8":
-        return f.i32.load8_s(at);
+        return f.i32.load8_s(at, offset);
       case "u8":
-        return f.i32.load8_u(at);
+        return f.i32.load8_u(at, offset);
       case "i16":
-        return f.i32.load16_s(at);
+        return f.i32.load16_s(at, offset);
       case "u16":
-        return f.i32.load16_u(at);
+        return f.i32.load16_u(at, offset);
       case "i32":
       case "u32":
-        return f.i32.load(at);
+        return f.i32.load(at, offset);
       case "i64":
       case "u64":
-        return f.i64.load(at);
+        return f.i64.load(at, offset);
       case "f16":
-        return decodeHalf(f, f.i32.load16_u(at));
+        return decodeHalf(f, f.i32.load16_u(at, offset));
       case "bf16":
-        return f.f32.reinterpret_i32(f.i32.shl(f.i32.load16_u(at), 16));
+        return f.f32.reinterpret_i32(f.i32.shl(f.i32.load16_u(at, offset), 16));
       case "f32":
-        return f.f32.load(at);
+        return f.f32.load(at, offset);
       case "f64":
-        return f.f64.load(at);
+        return f.f64.load(at, offset);
       default:
         throw new UnsupportedError(`${dtype} is stored as pairs of floats and read one half at a time`);
     }
   }
 
-  private store({ buffer: slot, index: at, value }: StoreStatement, lane: number | null): void {
-    const { f } = this;
-    const { dtype } = this.kernel.buffers[slot];
-    const index = this.form(at);
-    const form = this.form(value);
-    if (lane === null && index.kind === "rising" && index.step === 1 && DTYPES[dtype].bytes === 4) {
-      f.v128.store(this.addressOf(slot, dtype, index.value), this.lanes(form, value.type));
-      return;
-    }
-    for (const each of this.writers(index, lane)) {
-      const to = this.addressOf(slot, dtype, this.laneOf(index, "i32", each) as Value<"i32">);
-      this.storeOne(dtype, to, this.laneOf(form, value.type, each));
-    }
-  }
-
-  private storeOne(dtype: DType, at: Value<"i32">, value: Value): void {
+  private storeOne(dtype: DType, at: Value<"i32">, value: Value, offset: { readonly offset: number }): void {
     const { f } = this;
     switch (dtype) {
       case "bool":
       case "i8":
       case "u8":
-        f.i32.store8(at, value as Value<"i32">);
+        f.i32.store8(at, value as Value<"i32">, offset);
         break;
       case "i16":
       case "u16":
-        f.i32.store16(at, value as Value<"i32">);
+        f.i32.store16(at, value as Value<"i32">, offset);
         break;
       case "i32":
       case "u32":
-        f.i32.store(at, value as Value<"i32">);
+        f.i32.store(at, value as Value<"i32">, offset);
         break;
       case "i64":
       case "u64":
-        f.i64.store(at, value as Value<"i64">);
+        f.i64.store(at, value as Value<"i64">, offset);
         break;
       case "f16":
-        f.i32.store16(at, encodeHalf(f, value as Value<"f32">));
+        f.i32.store16(at, encodeHalf(f, value as Value<"f32">), offset);
         break;
       case "bf16":
-        f.i32.store16(at, roundToBrain(f, value as Value<"f32">));
+        f.i32.store16(at, roundToBrain(f, value as Value<"f32">), offset);
         break;
       case "f32":
-        f.f32.store(at, value as Value<"f32">);
+        f.f32.store(at, value as Value<"f32">, offset);
         break;
       case "f64":
-        f.f64.store(at, value as Value<"f64">);
+        f.f64.store(at, value as Value<"f64">, offset);
         break;
       default:
         throw new UnsupportedError(`${dtype} is stored as pairs of floats and written one half at a time`);
@@ -745,8 +801,10 @@ class BodyEmitter {
   /** Several threads may change an element at once: each tries until nobody was faster. */
   private atomic({ op, buffer, index, value }: AtomicStatement, lane: number): void {
     const { f } = this;
-    const { dtype } = this.kernel.buffers[buffer];
-    const at = this.addressOf(buffer, dtype, this.laneOf(this.form(index), "i32", lane) as Value<"i32">);
+    const at = this.addressOf(
+      this.placeOf("buffer", buffer),
+      this.laneOf(this.form(index), "i32", lane) as Value<"i32">,
+    );
     const operand = this.laneOf(this.form(value), value.type, lane);
     const { type } = value;
     const wide = wasmType[type] === "i64" || wasmType[type] === "f64";
