@@ -14,7 +14,7 @@ import type { CompositePrimitive } from "../graph/primitive.js";
 import { part } from "../graph/primitives/control.js";
 import { dot } from "../graph/primitives/dot.js";
 import { buffer } from "../graph/primitives/leaf.js";
-import { stored } from "../graph/primitives/movement.js";
+import { anew, stopped, stored as storedPrimitive, variable } from "../graph/primitives/movement.js";
 import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
 import { MAX_I32 } from "./ir.js";
 import { simpler } from "./simplify.js";
@@ -40,7 +40,8 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
     return copy;
   });
   const expand = (node: Node, inputs: readonly Node[]) =>
-    simpler(node, inputs[0]) ?? (isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null);
+    (isForTransforms(node.primitive) ? inputs[0] : simpler(node, inputs[0])) ??
+    (isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null);
   let copied = rewritten(roots, copies, expand);
   // What a composite is made of may be composite again.
   while (pendingInOrder(copied).some(({ primitive }) => isExpanded(primitive))) {
@@ -55,11 +56,18 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
       : null,
   );
   const final = merged(tiled);
-  return { roots: apart(final.roots), leaves: memory, stored: new Set([...products.stored].map(final.keptFor)) };
+  // What is to be computed anew has been kept apart until here.
+  const plain = new Map<Node, Node>();
+  const bare = rewritten(final.roots, plain, ({ primitive }, [input]) => (primitive === anew ? input : null));
+  const stored = [...products.stored].map((node) => plain.get(final.keptFor(node)) as Node);
+  return { roots: apart(bare), leaves: memory, stored: new Set(stored) };
 }
 
 /** Tiles count in 32 bits. */
 const isCountable = (nodes: readonly Node[]): boolean => nodes.every(({ shape }) => sizeOf(shape) <= MAX_I32);
+
+/** What only says something to a derivative is nothing here. */
+const isForTransforms = (primitive: Node["primitive"]): boolean => primitive === variable || primitive === stopped;
 
 /** Products of matrices come last, because what is good for them depends on what their operands have become. */
 const isExpanded = (primitive: Node["primitive"]): primitive is CompositePrimitive =>
@@ -144,6 +152,6 @@ function apart(roots: readonly Node[]): Node[] {
   return roots.map((root) => {
     const isOwn = root.storage === null && !seen.has(root);
     seen.add(root);
-    return isOwn ? root : derive(stored, root, {});
+    return isOwn ? root : derive(storedPrimitive, root, {});
   });
 }
