@@ -183,8 +183,12 @@ const LONG = 8;
  * the same program, and a loop that reads nothing does not become one of many steps at once.
  */
 function computeFirst(nodes: readonly Node[]): void {
-  const long = nodes.filter((node) => node.storage === null && !node.isAbstract && measureDepth(node) > LONG);
-  if (long.length > 0) long[0].device.realize(long);
+  const [{ device }] = nodes;
+  const waiting = nodes.filter(
+    (node) => node.storage === null && !node.isAbstract && node.depth > LONG && node.device === device,
+  );
+  // Walks are short where little is left to do, and the first long one decides.
+  if (waiting.some((node) => measureDepth(node) > LONG)) device.realize(waiting);
 }
 
 const zerosLike = ({ shape, dtype, device }: Node): Node => scalarNode(0, dtype, device, shape);
