@@ -3,7 +3,7 @@
  * runs once, on variables; its graph is then walked by the rules of the primitives. All results are lazy tensors again,
  * so transforms nest in any order.
  */
-import { isFloat } from "../core/dtype.js";
+import { isComplex, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { derive, scalarNode } from "../graph/build.js";
@@ -170,7 +170,9 @@ function checkLoss(operation: string, value: unknown): asserts value is Tensor {
   if (!isFloat(value.dtype)) {
     throw new DTypeError(
       `${operation}: the function returned ${value.dtype}; only floats have gradients. ` +
-        `Return what it was computed from: a choice or a count has no slope.`,
+        (isComplex(value.dtype)
+          ? "Return its real() or abs()."
+          : "Return what it was computed from: a choice or a count has no slope."),
     );
   }
 }
