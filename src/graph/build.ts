@@ -6,7 +6,7 @@ import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
 import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
-import { type DeviceHandle, Node } from "./node.js";
+import { type DeviceHandle, measureDepth, Node } from "./node.js";
 import type { Params, Primitive } from "./primitive.js";
 import { cast } from "./primitives/elementwise.js";
 import { constant } from "./primitives/leaf.js";
@@ -18,7 +18,8 @@ const MAX_DEPTH = 200;
 export function makeNode(primitive: Primitive, inputs: readonly Node[], params: Params, device: DeviceHandle): Node {
   const { shape, dtype } = primitive.infer(inputs, params);
   const node = new Node(primitive, params, inputs, shape, dtype, device);
-  if (node.depth > MAX_DEPTH && !node.isAbstract) device.realize([node]);
+  // What was computed since its users were built has left them deeper on record than they are.
+  if (node.depth > MAX_DEPTH && !node.isAbstract && measureDepth(node) > MAX_DEPTH) device.realize([node]);
   return node;
 }
 

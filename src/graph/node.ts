@@ -29,6 +29,8 @@ export interface Trace {
   readonly level: number;
 }
 
+const NONE: readonly Node[] = [];
+
 export class Node {
   /** The computed value; null while the node waits. */
   storage: Storage | null = null;
@@ -48,6 +50,9 @@ export class Node {
   /** Its place in the last walk that met it, and which walk that was: cheaper than a table per walk. */
   position = 0;
   walk = 0;
+  /** While it waits: values that are computed together with it, see `computeTogether`, and whether it needs one with such. */
+  companions: readonly Node[] = NONE;
+  isAccompanied = false;
 
   constructor(
     readonly primitive: Primitive,
@@ -63,6 +68,7 @@ export class Node {
       depth = Math.max(depth, input.depth);
       input.users++;
       if (input.isAbstract) this.isAbstract = true;
+      if (input.isAccompanied) this.isAccompanied = true;
       if (input.trace && input.trace.level > (this.trace?.level ?? -1)) this.trace = input.trace;
     }
     this.depth = depth + 1;
@@ -79,6 +85,8 @@ export class Node {
   /** Turns the node into a leaf that holds its value. */
   realize(storage: Storage): void {
     this.storage = storage;
+    this.companions = NONE;
+    this.isAccompanied = false;
     if (isUnderWay(this.trace)) {
       this.depth = 0;
       return;
@@ -89,10 +97,40 @@ export class Node {
   }
 }
 
+/**
+ * The first of some nodes that is needed takes the others along. A loss and its gradients share most of their work, which
+ * a loop that reads only the loss would otherwise do again and again for the rest.
+ */
+export function computeTogether(nodes: readonly Node[]): void {
+  const companions = nodes.filter(({ storage }) => storage === null);
+  for (const node of companions) {
+    node.companions = companions;
+    node.isAccompanied = true;
+  }
+}
+
+/** Nodes to compute, with those that go with what they need, unless nobody wants them any more. */
+export function withCompanions(nodes: readonly Node[]): readonly Node[] {
+  if (!nodes.some(({ isAccompanied }) => isAccompanied)) return nodes;
+  const all = new Set(nodes);
+  for (const { companions, device } of pendingInOrder(nodes)) {
+    for (const node of companions) if (node.device === device && (node.handles > 0 || node.users > 0)) all.add(node);
+  }
+  return [...all];
+}
+
 /** Whether a trace, or one around it, is still being differentiated. */
 export function isUnderWay(trace: Trace | null): boolean {
   for (let each = trace; each; each = each.outer) if (each.isOpen) return true;
   return false;
+}
+
+/** The length of the longest chain behind a node that has still not run. */
+export function measureDepth(node: Node): number {
+  for (const each of pendingInOrder([node])) {
+    each.depth = each.storage === null ? 1 + each.inputs.reduce((most, { depth }) => Math.max(most, depth), 0) : 0;
+  }
+  return node.depth;
 }
 
 let walks = 0;

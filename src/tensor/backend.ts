@@ -19,7 +19,7 @@ import {
 } from "../compiler/program.js";
 import { TraceError } from "../core/errors.js";
 import type { Profile } from "../engines/vulkan/profile.js";
-import type { DeviceHandle, Node, Storage } from "../graph/node.js";
+import { type DeviceHandle, type Node, type Storage, withCompanions } from "../graph/node.js";
 
 /** Memory as the device's engine holds it. */
 export interface DeviceStorage extends Storage {
@@ -69,7 +69,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   /** Computes the nodes. Returns when the work is under way; reading waits for it. */
   realize(nodes: readonly Node[]): void {
-    const roots = pendingOf(nodes);
+    const roots = pendingOf(withCompanions(nodes));
     if (roots.length === 0) return;
     for (const root of roots) if (root.isAbstract) throw valueInTrace(root);
     const { program: known, leaves } = this.programs.find(roots);

@@ -3,13 +3,13 @@
  * runs once, on variables; its graph is then walked by the rules of the primitives. All results are lazy tensors again,
  * so transforms nest in any order.
  */
-import { isFloat } from "../core/dtype.js";
+import { isComplex, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { derive, scalarNode } from "../graph/build.js";
 import { pullBack, pushForward } from "../graph/differentiate.js";
 import { makePlaceholder, substitute } from "../graph/function.js";
-import type { Node } from "../graph/node.js";
+import { computeTogether, measureDepth, type Node } from "../graph/node.js";
 import { stopped } from "../graph/primitives/movement.js";
 import { Tensor } from "../tensor/tensor.js";
 import { checkNotAsync, variableOf, withTrace } from "./trace.js";
@@ -81,6 +81,7 @@ function differentiate(
   const { leaves, structure } = flattenTensors(chosen.tree, operation);
   checkFloats(operation, leaves, structure, "choose another argument with { argument }");
   return withTrace((trace) => {
+    if (!trace.outer) computeFirst(leaves.map(({ node }) => node));
     const variables = leaves.map((leaf) => variableOf(trace, leaf));
     const result = f(...chosen.replace(unflatten(structure, variables)));
     checkNotAsync(result, operation);
@@ -93,6 +94,14 @@ function differentiate(
       variables.map(({ node }) => node),
     );
     const tensors = gradients.map((gradient, i) => new Tensor(gradient ?? zerosLike(leaves[i].node)));
+    if (!trace.outer && !value.node.isAbstract) {
+      const results = operation === "grad" ? tensors : [value, ...tensors];
+      // With the arguments that are more than views: the next step of a loop starts from them.
+      const computed = leaves.filter(
+        ({ node: { primitive } }) => primitive.kind !== "leaf" && primitive.kind !== "movement",
+      );
+      computeTogether([...results, ...computed].map(({ node }) => node));
+    }
     return { value, aux, gradient: unflatten(structure, tensors) };
   });
 }
@@ -161,9 +170,27 @@ function checkLoss(operation: string, value: unknown): asserts value is Tensor {
   if (!isFloat(value.dtype)) {
     throw new DTypeError(
       `${operation}: the function returned ${value.dtype}; only floats have gradients. ` +
-        `Return what it was computed from: a choice or a count has no slope.`,
+        (isComplex(value.dtype)
+          ? "Return its real() or abs()."
+          : "Return what it was computed from: a choice or a count has no slope."),
     );
   }
+}
+
+/** Chains that are worth a program of their own. */
+const LONG = 8;
+
+/**
+ * Starts computing arguments that are the outcome of much work: most likely the step before in a loop. So every step is
+ * the same program, and a loop that reads nothing does not become one of many steps at once.
+ */
+function computeFirst(nodes: readonly Node[]): void {
+  const [{ device }] = nodes;
+  const waiting = nodes.filter(
+    (node) => node.storage === null && !node.isAbstract && node.depth > LONG && node.device === device,
+  );
+  // Walks are short where little is left to do, and the first long one decides.
+  if (waiting.some((node) => measureDepth(node) > LONG)) device.realize(waiting);
 }
 
 const zerosLike = ({ shape, dtype, device }: Node): Node => scalarNode(0, dtype, device, shape);

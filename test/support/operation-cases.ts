@@ -188,7 +188,7 @@ for (const entry of entries) {
   const operand = { shape: [], dtype: "f64" } as unknown as Node;
   const isFloatResult = isOfFloats && entry.infer(new Array(arity).fill(operand), {}).dtype === "f64";
   add(`${name} (primitive)`, inputs, applied(entry), {
-    isDiscrete: !isFloatResult || entry.slopes === undefined,
+    isDiscrete: !isFloatResult || (entry.slopes ?? entry.vjp) === undefined,
     isOnceOnly: name === "digamma",
     isEverywhere: ["tanh", "pow", "maximum", "sigmoid", "atan2"].includes(name),
   });

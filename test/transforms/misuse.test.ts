@@ -130,6 +130,12 @@ describe("grad refuses", () => {
     /trigamma has no derivative.*stopGradient.*customGradient/,
   );
   refuses("a Hessian of several numbers", () => hessian((a: Tensor) => a)(x()), ShapeError, /one number/);
+  refuses(
+    "a complex loss",
+    () => grad((a: Tensor) => a.cast("c64").sum())(x()),
+    DTypeError,
+    /returned c64.*real\(\) or abs\(\)/,
+  );
 });
 
 describe("functions that return promises are refused by", () => {

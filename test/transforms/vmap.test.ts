@@ -10,6 +10,7 @@ import {
   setDefaultDevice,
   stack,
   type Tensor,
+  Tensor as TensorClass,
   tensor,
   vmap,
 } from "../../src/index.js";
@@ -37,6 +38,33 @@ function same(got: Tensor, want: Tensor, tolerance = 1e-12): void {
   for (const [i, x] of a.entries())
     assert.ok(Math.abs(x - b[i]!) <= tolerance * (1 + Math.abs(b[i]!)), `${x} is not ${b[i]}`);
 }
+
+test("every method that computes has a case", () => {
+  const cases = new Set(operationCases.map(({ name }) => name.split(/[ ,]/)[0]));
+  // What reads, moves or frees, and what has a shape that only values tell.
+  const others = [
+    "constructor",
+    "data",
+    "dataSync",
+    "bytes",
+    "item",
+    "itemSync",
+    "array",
+    "arraySync",
+    "to",
+    "realize",
+  ];
+  others.push("dispose", "toString", "nonzero", "argwhere", "unique");
+  // Private parts and properties.
+  others.push("node", "shape", "dtype", "device", "rank", "size", "isOnlyHolder", "surrender", "checkSingle");
+  others.push("averaged", "positionsIn", "unary", "rounded", "tested", "isBoolWith", "binary", "logical", "asSummable");
+  others.push("asFloat", "axesOf", "reducedCount", "reduce", "movedBy");
+  const all = [...Object.getOwnPropertyNames(TensorClass.prototype), ...Object.keys(linalg)];
+  assert.deepEqual(
+    all.filter((name) => !cases.has(name) && !others.includes(name)),
+    [],
+  );
+});
 
 describe("vmap of vmap", () => {
   const positions = tensor([0, 2, 2], { dtype: "i32" });

@@ -42,6 +42,13 @@ export const dot: CompositePrimitive = {
       const k = a.node.shape[3];
       return g.reshape(g.dot(g.reshape(a.node, [1, size * m, k]), b.node), [size, 1, m, n]);
     }
+    // One matrix against the columns of all members is one wide product.
+    if (!a.isBatched && batch === 1) {
+      const k = b.node.shape[2];
+      const columns = g.reshape(g.permute(b.node, [1, 2, 0, 3]), [1, k, size * n]);
+      const wide = g.reshape(g.dot(a.node, columns), [1, m, size, n]);
+      return g.permute(wide, [2, 0, 1, 3]);
+    }
     const [left, right] = [a, b].map(({ node, isBatched }) => {
       const whole = isBatched ? node : g.broadcast(node, [size, ...node.shape]);
       return g.reshape(whole, [size * batch, ...whole.shape.slice(2)]);
