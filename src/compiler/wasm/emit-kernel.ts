@@ -214,11 +214,27 @@ function isVectorizable(loop: Loop): boolean {
 
 // ------------------------------------------------------------------------------------------------ the body
 
-/** A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, or four values. */
+/**
+ * A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, four values in a vector,
+ * or, where they are 64 bits wide, four values one by one.
+ */
 type Form =
   | { readonly kind: "uniform"; readonly value: Value }
   | { readonly kind: "rising"; readonly value: Value<"i32">; readonly step: number }
-  | { readonly kind: "lanes"; readonly value: Value<"v128"> };
+  | { readonly kind: "lanes"; readonly value: Value<"v128"> }
+  | { readonly kind: "each"; readonly values: readonly Value[] };
+
+/** The values a form is made of, and forms made of such. */
+const partsOf = (form: Form): readonly Value[] => (form.kind === "each" ? form.values : [form.value]);
+
+function joined(kinds: readonly Form["kind"][], values: readonly Value[]): Form[] {
+  let at = 0;
+  return kinds.map((kind) => {
+    if (kind !== "each") return { kind, value: values[at++] } as Form;
+    at += LANES;
+    return { kind, values: values.slice(at - LANES, at) };
+  });
+}
 
 const wasmType = { bool: "i32", i32: "i32", u32: "i32", i64: "i64", u64: "i64", f32: "f32", f64: "f64" } as const;
 const isUnsigned = (type: IRType): boolean => type === "u32" || type === "u64";
@@ -379,7 +395,7 @@ class BodyEmitter {
     const form = gate ? this.form(gate) : null;
     if (!form) write(null);
     else if (form.kind === "lanes") this.eachLane(gate, write);
-    else this.f.if(form.value as Value<"i32">, () => write(null));
+    else this.f.if(this.single(form) as Value<"i32">, () => write(null));
   }
 
   private eachLane(gate: IRValue | null, write: (lane: number) => void): void {
@@ -417,8 +433,8 @@ class BodyEmitter {
       this.vectorLoop(loop);
       return;
     }
-    const initial = loop.accumulators.map((accumulator) =>
-      this.carried(this.form(accumulator.initial), accumulator.value),
+    const initial = loop.accumulators.map(({ initial: form, value }) =>
+      this.as(this.formOf(value), this.form(form), value.type),
     );
     if (loop.isLaneLoop && loop.extent % LANES !== 0) {
       throw new UnsupportedError(`${this.kernel.name}: ${loop.extent} rounds do not divide among ${LANES} lanes`);
@@ -429,10 +445,15 @@ class BodyEmitter {
     this.finish(loop, results);
   }
 
-  /** An accumulator that comes to differ between lanes, or rows, is four values, even where it starts as one. */
-  private carried(form: Form, accumulator: IRValue): Form {
-    const isFour = (this.row as Form).kind === "rising" || this.varying.has(accumulator.id);
-    return isFour ? { kind: "lanes", value: this.lanes(form, accumulator.type) } : form;
+  /** How a value is held that comes out of a loop or a branch: as four where lanes, or rows, come to differ. */
+  private formOf({ id, type }: IRValue): "uniform" | "lanes" | "each" {
+    const isFour = (this.row as Form).kind === "rising" || this.varying.has(id);
+    return isFour ? (NARROW.has(type) ? "lanes" : "each") : "uniform";
+  }
+
+  private as(kind: Form["kind"], form: Form, type: IRType): Form {
+    if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane)) };
+    return kind === "lanes" ? { kind, value: this.lanes(form, type) } : { kind: "uniform", value: this.single(form) };
   }
 
   private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
@@ -440,7 +461,10 @@ class BodyEmitter {
     const test = this.single(this.form(condition)) as Value<"i32">;
     const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
       this.statements(statements);
-      return values.map((value, i) => this.outcome(this.form(value), results[i].value));
+      return values.flatMap((value, i) => {
+        const { value: result } = results[i];
+        return partsOf(this.as(this.formOf(result), this.form(value), result.type));
+      });
     };
     if (whenFalse.length === 0 && results.length === 0) {
       f.if(test, side(whenTrue, []));
@@ -457,15 +481,13 @@ class BodyEmitter {
         results.map((result) => result.whenFalse),
       ),
     );
+    const forms = joined(
+      results.map(({ value }) => this.formOf(value)),
+      values,
+    );
     results.forEach(({ value }, i) => {
-      const kind = this.varying.has(value.id) ? "lanes" : "uniform";
-      this.forms.set(value.id, { kind, value: values[i] } as Form);
+      this.forms.set(value.id, forms[i]);
     });
-  }
-
-  /** A value as what comes out of a branch or a loop: one, or four where lanes come to differ. */
-  private outcome(form: Form, as: IRValue): Value {
-    return this.varying.has(as.id) ? this.lanes(form, as.type) : this.single(form);
   }
 
   private rounds(
@@ -478,30 +500,21 @@ class BodyEmitter {
   ): Form[] {
     const { f } = this;
     const kinds = initial.map(({ kind }) => kind);
-    const asForm = (value: Value, i: number): Form => ({ kind: kinds[i], value }) as Form;
-    const results = f.fold(
-      f.i32.const(from),
-      to,
-      step,
-      initial.map(({ value }) => value),
-      (i, state) => {
-        this.forms.set(
-          loop.index.id,
-          index === "uniform" ? { kind: "uniform", value: i } : { kind: "rising", value: i, step: 1 },
-        );
-        loop.accumulators.forEach(({ value }, k) => {
-          this.forms.set(value.id, asForm(state[k], k));
-        });
-        this.statements(loop.body);
-        const next = loop.accumulators.map((accumulator, k) => {
-          const form = this.form(accumulator.next);
-          return kinds[k] === "lanes" ? this.lanes(form, accumulator.next.type) : this.single(form);
-        });
-        if (loop.exit) f.if(this.single(this.form(loop.exit)) as Value<"i32">, () => f.break(...next));
-        return next;
-      },
-    );
-    return results.map(asForm);
+    const results = f.fold(f.i32.const(from), to, step, initial.flatMap(partsOf), (i, state) => {
+      this.forms.set(
+        loop.index.id,
+        index === "uniform" ? { kind: "uniform", value: i } : { kind: "rising", value: i, step: 1 },
+      );
+      const carried = joined(kinds, state);
+      loop.accumulators.forEach(({ value }, k) => {
+        this.forms.set(value.id, carried[k]);
+      });
+      this.statements(loop.body);
+      const next = loop.accumulators.flatMap(({ next }, k) => partsOf(this.as(kinds[k], this.form(next), next.type)));
+      if (loop.exit) f.if(this.single(this.form(loop.exit)) as Value<"i32">, () => f.break(...next));
+      return next;
+    });
+    return joined(kinds, results);
   }
 
   /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
@@ -515,7 +528,7 @@ class BodyEmitter {
       const accumulator = loop.accumulators[k];
       const op = combiningOp(accumulator) as BinaryOp;
       const { type } = accumulator.value;
-      const parts = [0, 1, 2, 3].map((lane) => this.extract(form.value as Value<"v128">, type, lane));
+      const parts = [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane));
       return { kind: "uniform", value: this.pairwise(op, type, parts) };
     });
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
@@ -537,7 +550,7 @@ class BodyEmitter {
   // ---------------------------------------------------------------------------------------------- forms
 
   private single(form: Form): Value {
-    if (form.kind === "lanes") throw new Error("emitWasm: four values where one is needed");
+    if (form.kind === "lanes" || form.kind === "each") throw new Error("emitWasm: four values where one is needed");
     return form.value;
   }
 
@@ -545,11 +558,13 @@ class BodyEmitter {
   private lanes(form: Form, type: IRType): Value<"v128"> {
     const { f } = this;
     if (form.kind === "lanes") return form.value;
+    if (form.kind === "each" || !NARROW.has(type)) {
+      throw new UnsupportedError(`${this.kernel.name}: ${type} in vectors of four on the CPU`);
+    }
     if (form.kind === "rising") {
       const steps = f.i32x4.const([0, form.step, 2 * form.step, 3 * form.step]);
       return f.i32x4.add(f.i32x4.splat(form.value), steps);
     }
-    if (!NARROW.has(type)) throw new UnsupportedError(`${this.kernel.name}: lanes of ${type} on the CPU`);
     if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
     const word = form.value as Value<"i32">;
     return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
@@ -564,12 +579,14 @@ class BodyEmitter {
 
   private laneOf(form: Form, type: IRType, lane: number): Value {
     if (form.kind === "uniform") return form.value;
+    if (form.kind === "each") return form.values[lane];
     if (form.kind === "rising") return this.f.i32.add(form.value, lane * form.step);
     return this.extract(form.value, type, lane);
   }
 
   private gathered(type: IRType, part: (lane: number) => Value): Form {
     const { f } = this;
+    if (!NARROW.has(type)) return { kind: "each", values: [0, 1, 2, 3].map(part) };
     let vector: Value<"v128"> =
       type === "f32" ? f.f32x4.splat(part(0) as Value<"f32">) : f.i32x4.splat(this.asMask(part(0), type));
     for (let lane = 1; lane < LANES; lane++) {
@@ -600,7 +617,7 @@ class BodyEmitter {
         kind: "uniform",
         value: this.scalar(
           value,
-          operands.map(({ value: v }) => v),
+          operands.map((form) => this.single(form)),
         ),
       };
     }
@@ -616,6 +633,7 @@ class BodyEmitter {
   private fromLane({ type, args }: IRValue, [form, from]: readonly Form[]): Form {
     const { f } = this;
     if (form.kind === "uniform") return form;
+    if (form.kind === "each") throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
     const words = f.i32x4.mul(this.lanes(from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
     const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
     return { kind: "lanes", value: f.i8x16.swizzle(this.lanes(form, type), bytes) };
@@ -625,6 +643,7 @@ class BodyEmitter {
   private rising(value: IRValue, [a, b]: readonly Form[]): Form | null {
     const { f } = this;
     if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
+    if (a.kind === "each" || b.kind === "each") return null;
     const stepOf = (form: Form) => (form.kind === "rising" ? form.step : 0);
     const [x, y] = [a.value as Value<"i32">, b.value as Value<"i32">];
     if (value.op === "add") return { kind: "rising", value: f.i32.add(x, y), step: stepOf(a) + stepOf(b) };
@@ -954,6 +973,7 @@ class BodyEmitter {
           operands.map((form, k) => this.laneOf(form, args[k].type, i)),
         ),
       );
+    if (![type, ...args.map((arg) => arg.type)].every((each) => NARROW.has(each))) return oneByOne();
     switch (op) {
       case "select":
         return made(f.v128.bitselect(lane(1), lane(2), lane(0)));
