@@ -143,9 +143,8 @@ export function planProduct(shape: ProductShape, profile: TileProfile): ProductP
   if (profile.forced) {
     const { parts, tile = planTile(shape, profile)?.tile } = profile.forced;
     const step = tile?.kind === "shared" ? tile.depth : 1;
-    // Panels are whole, and their vectors hold four numbers of 4 bytes.
-    const isTooLarge = tile?.kind === "panels" && (tile.rows > m || tile.columns > n);
-    if (isTooLarge || (tile?.kind === "panels" && tile.lanes * wideBytes(dtype) > 16)) return null;
+    // Panels are whole.
+    if (tile?.kind === "panels" && (tile.rows > m || tile.columns > n)) return null;
     return tile ? { tile, length: parts === 1 ? k : Math.ceil(k / parts / step) * step } : null;
   }
   if (batch * m * n * k < SMALL_PRODUCT) return null;
@@ -188,28 +187,35 @@ function planShared(shape: ProductShape, profile: TileProfile): ProductPlan | nu
   return best;
 }
 
-/** Rows, columns and depth of a tile whose operands fit a core's cache of 512 KiB, with room for the sums. */
-const PANEL_ROWS = 96;
-const PANEL_COLUMNS = 256;
+/** Rows, columns and depth of a tile, at most: operands and sums together take 320 KiB of a core's cache. */
+const PANEL_SIDE = 128;
 const PANEL_DEPTH = 256;
 /** Tiles per thread, so that threads end at about the same time. */
 const TILES_PER_UNIT = 2;
 
-/** Sums that are in registers at a time: vectors of 4-byte numbers, or single numbers. */
-const MICRO = { vectors: [4, 2], single: [3, 4] } as const;
+/** Sums that are in registers at a time: rows of vectors. Four numbers of 8 bytes take two registers. */
+const MICRO = { words: [4, 2], floats: [4, 1], integers: [2, 4] } as const;
+
+/** The extent of equal tiles that cover an axis with the least overlap: between half of `most` and all of it. */
+function even(extent: number, most: number, step: number): number {
+  let best = Math.max(step, Math.floor(Math.min(extent, most) / step) * step);
+  let least = Number.POSITIVE_INFINITY;
+  for (let count = Math.ceil(extent / most); count <= Math.ceil((2 * extent) / most); count++) {
+    const each = Math.ceil(extent / count / step) * step;
+    if (each > extent || count * each >= least) continue;
+    least = count * each;
+    best = each;
+  }
+  return best;
+}
 
 /** Tiles of equal size, as few as there must be, and no smaller than what is in registers. */
 function planPanels({ batch, m, n, k, dtype }: ProductShape, { units }: TileProfile): PanelTile {
-  const isVector = wideBytes(dtype) === 4;
-  const lanes = isVector ? 4 : 1;
-  const micro = isVector ? MICRO.vectors : MICRO.single;
-  const even = (extent: number, most: number, step: number) => {
-    const count = Math.ceil(extent / most);
-    const each = Math.ceil(extent / count / step) * step;
-    // Tiles overlap at the edge, so that all are whole; none is larger than the matrix.
-    return each <= extent ? each : Math.max(step, Math.floor(extent / step) * step);
-  };
-  let [rows, columns] = [even(m, PANEL_ROWS, micro[0]), even(n, PANEL_COLUMNS, micro[1] * lanes)];
+  // There are vectors of everything but of 64-bit integers.
+  const kind = wideBytes(dtype) === 4 ? "words" : dtype === "f64" ? "floats" : "integers";
+  const lanes = kind === "integers" ? 1 : 4;
+  const micro = MICRO[kind];
+  let [rows, columns] = [even(m, PANEL_SIDE, micro[0]), even(n, PANEL_SIDE, micro[1] * lanes)];
   const count = () => batch * Math.ceil(m / rows) * Math.ceil(n / columns);
   while (count() < TILES_PER_UNIT * units && (rows > 4 * micro[0] || columns > 4 * micro[1] * lanes)) {
     if (rows > 4 * micro[0]) rows = even(m, Math.ceil(rows / 2), micro[0]);

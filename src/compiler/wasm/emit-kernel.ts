@@ -142,6 +142,21 @@ function stepsIn(variable: IRValue): (value: IRValue) => number | null {
   return step;
 }
 
+/** Operations on f64 that two vectors do at once. */
+const PAIRED: ReadonlySet<string> = new Set([
+  "add",
+  "sub",
+  "mul",
+  "div",
+  "neg",
+  "abs",
+  "sqrt",
+  "floor",
+  "ceil",
+  "trunc",
+  "mulAdd",
+]);
+
 const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 
 function planVectors(kernel: Kernel): VectorPlan {
@@ -216,23 +231,25 @@ function isVectorizable(loop: Loop): boolean {
 
 /**
  * A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, four values in a vector,
- * or, where they are 64 bits wide, four values one by one.
+ * four f64 in two vectors, or, where they are other things of 64 bits, four values one by one.
  */
 type Form =
   | { readonly kind: "uniform"; readonly value: Value }
   | { readonly kind: "rising"; readonly value: Value<"i32">; readonly step: number }
   | { readonly kind: "lanes"; readonly value: Value<"v128"> }
+  | { readonly kind: "pair"; readonly values: readonly [Value<"v128">, Value<"v128">] }
   | { readonly kind: "each"; readonly values: readonly Value[] };
 
 /** The values a form is made of, and forms made of such. */
-const partsOf = (form: Form): readonly Value[] => (form.kind === "each" ? form.values : [form.value]);
+const partsOf = (form: Form): readonly Value[] => ("values" in form ? form.values : [form.value]);
 
 function joined(kinds: readonly Form["kind"][], values: readonly Value[]): Form[] {
   let at = 0;
   return kinds.map((kind) => {
-    if (kind !== "each") return { kind, value: values[at++] } as Form;
-    at += LANES;
-    return { kind, values: values.slice(at - LANES, at) };
+    const count = kind === "each" ? LANES : kind === "pair" ? 2 : 1;
+    at += count;
+    if (count === 1) return { kind, value: values[at - 1] } as Form;
+    return { kind, values: values.slice(at - count, at) } as unknown as Form;
   });
 }
 
@@ -446,13 +463,15 @@ class BodyEmitter {
   }
 
   /** How a value is held that comes out of a loop or a branch: as four where lanes, or rows, come to differ. */
-  private formOf({ id, type }: IRValue): "uniform" | "lanes" | "each" {
+  private formOf({ id, type }: IRValue): "uniform" | "lanes" | "pair" | "each" {
     const isFour = (this.row as Form).kind === "rising" || this.varying.has(id);
-    return isFour ? (NARROW.has(type) ? "lanes" : "each") : "uniform";
+    if (!isFour) return "uniform";
+    return NARROW.has(type) ? "lanes" : type === "f64" ? "pair" : "each";
   }
 
   private as(kind: Form["kind"], form: Form, type: IRType): Form {
     if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane)) };
+    if (kind === "pair") return { kind, values: this.pair(form) };
     return kind === "lanes" ? { kind, value: this.lanes(form, type) } : { kind: "uniform", value: this.single(form) };
   }
 
@@ -550,15 +569,15 @@ class BodyEmitter {
   // ---------------------------------------------------------------------------------------------- forms
 
   private single(form: Form): Value {
-    if (form.kind === "lanes" || form.kind === "each") throw new Error("emitWasm: four values where one is needed");
-    return form.value;
+    if (form.kind === "uniform" || form.kind === "rising") return form.value;
+    throw new Error("emitWasm: four values where one is needed");
   }
 
   /** A value as four. Truth is a mask: all bits or none. */
   private lanes(form: Form, type: IRType): Value<"v128"> {
     const { f } = this;
     if (form.kind === "lanes") return form.value;
-    if (form.kind === "each" || !NARROW.has(type)) {
+    if ("values" in form || !NARROW.has(type)) {
       throw new UnsupportedError(`${this.kernel.name}: ${type} in vectors of four on the CPU`);
     }
     if (form.kind === "rising") {
@@ -568,6 +587,16 @@ class BodyEmitter {
     if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
     const word = form.value as Value<"i32">;
     return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
+  }
+
+  /** Four f64 as two vectors. */
+  private pair(form: Form): [Value<"v128">, Value<"v128">] {
+    const { f } = this;
+    if (form.kind === "pair") return [...form.values];
+    const one = (lane: number) => this.laneOf(form, "f64", lane) as Value<"f64">;
+    const first = f.f64x2.splat(one(0));
+    if (form.kind === "uniform") return [first, first];
+    return [f.f64x2.replace_lane(first, one(1), 1), f.f64x2.replace_lane(f.f64x2.splat(one(2)), one(3), 1)];
   }
 
   private extract(vector: Value<"v128">, type: IRType, lane: number): Value {
@@ -580,6 +609,7 @@ class BodyEmitter {
   private laneOf(form: Form, type: IRType, lane: number): Value {
     if (form.kind === "uniform") return form.value;
     if (form.kind === "each") return form.values[lane];
+    if (form.kind === "pair") return this.f.f64x2.extract_lane(form.values[lane >> 1], lane % 2);
     if (form.kind === "rising") return this.f.i32.add(form.value, lane * form.step);
     return this.extract(form.value, type, lane);
   }
@@ -633,7 +663,7 @@ class BodyEmitter {
   private fromLane({ type, args }: IRValue, [form, from]: readonly Form[]): Form {
     const { f } = this;
     if (form.kind === "uniform") return form;
-    if (form.kind === "each") throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
+    if ("values" in form) throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
     const words = f.i32x4.mul(this.lanes(from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
     const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
     return { kind: "lanes", value: f.i8x16.swizzle(this.lanes(form, type), bytes) };
@@ -643,7 +673,7 @@ class BodyEmitter {
   private rising(value: IRValue, [a, b]: readonly Form[]): Form | null {
     const { f } = this;
     if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
-    if (a.kind === "each" || b.kind === "each") return null;
+    if ("values" in a || "values" in b) return null;
     const stepOf = (form: Form) => (form.kind === "rising" ? form.step : 0);
     const [x, y] = [a.value as Value<"i32">, b.value as Value<"i32">];
     if (value.op === "add") return { kind: "rising", value: f.i32.add(x, y), step: stepOf(a) + stepOf(b) };
@@ -679,6 +709,11 @@ class BodyEmitter {
     if (form.kind === "rising" && form.step === 1 && isWord(place)) {
       return { kind: "lanes", value: f.v128.load(this.addressOf(place, form.value), this.offsetOf(place, by)) };
     }
+    if (form.kind === "rising" && form.step === 1 && place.dtype === "f64") {
+      const start = this.addressOf(place, form.value);
+      const half = (part: number) => f.v128.load(start, this.offsetOf(place, by + part));
+      return { kind: "pair", values: [half(0), half(2)] };
+    }
     return this.gathered(type, (lane) => at(this.laneOf(form, "i32", lane) as Value<"i32">));
   }
 
@@ -693,9 +728,13 @@ class BodyEmitter {
   private splat(place: Place, { id }: IRValue, index: IRValue, part: number): Form | null {
     const { f } = this;
     const { form, by } = this.indexOf(index);
-    if (form.kind !== "uniform" || place.dtype !== "f32" || !this.spread.has(id)) return null;
+    const isFloat = place.dtype === "f32" || place.dtype === "f64";
+    if (form.kind !== "uniform" || !isFloat || !this.spread.has(id)) return null;
     const at = this.addressOf(place, form.value as Value<"i32">);
-    return { kind: "lanes", value: f.v128.load32_splat(at, this.offsetOf(place, by + part)) };
+    const offset = this.offsetOf(place, by + part);
+    if (place.dtype === "f32") return { kind: "lanes", value: f.v128.load32_splat(at, offset) };
+    const both = f.v128.load64_splat(at, offset);
+    return { kind: "pair", values: [both, both] };
   }
 
   private write({ array, index, values }: WriteStatement, lane: number | null): void {
@@ -714,6 +753,13 @@ class BodyEmitter {
     const { form: index, by: first } = this.indexOf(at);
     const by = first + part;
     const form = this.form(value);
+    if (lane === null && index.kind === "rising" && index.step === 1 && place.dtype === "f64") {
+      const start = this.addressOf(place, index.value);
+      for (const [half, vector] of this.pair(form).entries()) {
+        f.v128.store(start, vector, this.offsetOf(place, by + 2 * half));
+      }
+      return;
+    }
     const isAll = lane === null && index.kind === "rising" && isWord(place);
     if (isAll && index.step === 1) {
       f.v128.store(this.addressOf(place, index.value), this.lanes(form, value.type), this.offsetOf(place, by));
@@ -959,6 +1005,17 @@ class BodyEmitter {
 
   // ---------------------------------------------------------------------------------------------- four at a time
 
+  private paired(op: IRValue["op"], operands: readonly Form[]): Form {
+    const { f } = this;
+    const halves = operands.map((form) => this.pair(form));
+    const half = (i: 0 | 1): Value<"v128"> => {
+      const [a, b, c] = halves.map((each) => each[i]);
+      if (op === "mulAdd") return f.f64x2.add(f.f64x2.mul(a, b), c);
+      return f.op(`f64x2.${op}`, ...(b ? [a, b] : [a])) as Value<"v128">;
+    };
+    return { kind: "pair", values: [half(0), half(1)] };
+  }
+
   private vector(value: IRValue, operands: readonly Form[]): Form {
     const { f } = this;
     const { op, type, args } = value;
@@ -973,7 +1030,9 @@ class BodyEmitter {
           operands.map((form, k) => this.laneOf(form, args[k].type, i)),
         ),
       );
-    if (![type, ...args.map((arg) => arg.type)].every((each) => NARROW.has(each))) return oneByOne();
+    const types = [type, ...args.map((arg) => arg.type)];
+    if (types.every((each) => each === "f64") && PAIRED.has(op)) return this.paired(op, operands);
+    if (!types.every((each) => NARROW.has(each))) return oneByOne();
     switch (op) {
       case "select":
         return made(f.v128.bitselect(lane(1), lane(2), lane(0)));

@@ -107,7 +107,6 @@ describeOnTensorDevices("products in tiles", (device) => {
       };
       const on = (plain: Plain, dtype: DType = "f32") => tensorOn(backendOf(), plain, dtype);
       const fits = (dtype: DType) => {
-        if (tile?.kind === "panels") return tile.lanes === 1 || DTYPES[dtype].bytes < 8;
         return tile?.kind !== "shared" || sharedBytesOf(tile, DTYPES[dtype].bytes) <= 32768;
       };
       // On the CPU tiles are whole, so a matrix has at least one.
