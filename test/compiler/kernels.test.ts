@@ -183,6 +183,25 @@ const kernels = {
     return k.finish();
   },
 
+  /** Powers of what each lane has, in 64 bits, through a loop and a branch. */
+  powers(lanes: number, rows: number): Kernel {
+    const k = new KernelBuilder("powers", rows, lanes);
+    const i = (value: number) => k.constant("i32", value);
+    const target = k.buffer("f64", true);
+    const own = k.binary("add", k.binary("mul", k.row, i(lanes)), k.lane);
+    const x = k.convert("f64", own);
+    const [power] = k.loop(3, [k.constant("f64", 1)], (_, [state]) => [k.binary("mul", state as Value, x)]);
+    const isSmall = k.compare("lt", power as Value, k.constant("f64", 1000));
+    const chosen = k.select(isSmall, power as Value, k.unary("neg", power as Value));
+    const [result] = k.when(
+      k.compare("lt", k.row, i(2)),
+      () => [k.binary("add", chosen, k.constant("f64", 0.5))],
+      () => [chosen],
+    );
+    k.store(target, own, result as Value, false);
+    return k.finish();
+  },
+
   mulAdd(rows: number, type: "f32" | "f64" | "i32"): Kernel {
     const k = new KernelBuilder("mulAdd", rows);
     const [a, b, c, out] = [k.buffer(type, false), k.buffer(type, false), k.buffer(type, false), k.buffer(type, true)];
@@ -217,10 +236,9 @@ describeOnTensorDevices("kernels", (device) => {
 
   for (const type of ["i32", "u32", "f64"] as const) {
     test(`arrays of ${type}`, () => {
-      const count = type === "f64" && device === "cpu" ? 1 : lanes;
       const Type = { i32: Int32Array, u32: Uint32Array, f64: Float64Array }[type];
       const source = new Type(numbers(640, (i) => i + 0.5));
-      const [, result] = run(kernels.reversal(count, 5, 128, type), [source, new Type(640)]);
+      const [, result] = run(kernels.reversal(lanes, 5, 128, type), [source, new Type(640)]);
       assert.deepEqual([...result], inReverse(source, 5, 128));
     });
   }
@@ -305,6 +323,15 @@ describeOnTensorDevices("kernels", (device) => {
     assert.deepEqual(result, expected);
   });
 
+  test("lanes hold 64 bits through loops and branches, too", () => {
+    const [result] = run(kernels.powers(lanes, 5), [new Float64Array(5 * lanes)]);
+    const expected = Float64Array.from(result, (_, i) => {
+      const power = i ** 3;
+      return (power < 1000 ? power : -power) + (i < 2 * lanes ? 0.5 : 0);
+    });
+    assert.deepEqual(result, expected);
+  });
+
   test("mulAdd rounds once or twice", () => {
     const rows = 257;
     const [a, b, c] = [1, 2, 3].map((seed) => numbers(rows, (i) => Math.sin(seed * (i + 1)))) as [
@@ -338,6 +365,7 @@ describe("kernels", () => {
     kernels.quartets(lanes, 3, 4),
     kernels.collatz(3),
     kernels.branchOfLanes(lanes, 3),
+    kernels.powers(lanes, 3),
     kernels.mulAdd(3, "f64"),
   ];
 

@@ -19,6 +19,8 @@ export interface GraphOptions {
   readonly extents?: readonly number[];
   /** Only operations that move elements. */
   readonly onlyMovement?: boolean;
+  /** Products of matrices as well, often. */
+  readonly products?: boolean;
   /** Values to ask for besides those that nobody uses, at most; 2 unless told. */
   readonly extraRoots?: number;
 }
@@ -41,6 +43,7 @@ const leafDTypes: readonly DType[] = [
   "f16",
   "bf16",
 ];
+const MATRIX_EXTENTS = [1, 3, 8, 9, 17, 20, 32, 34];
 const EXTENTS = [1, 1, 2, 3, 4, 5, 7, 8, 13, 33];
 
 const isNarrow = (dtype: DType): boolean => dtype === "f16" || dtype === "bf16";
@@ -228,6 +231,7 @@ class Generator {
       () => this.function(),
       () => this.counting(),
       () => this.routine(),
+      ...(this.options.products ? new Array(5).fill(() => this.product()) : []),
     ];
     return random.pick(kinds)();
   }
@@ -399,6 +403,23 @@ class Generator {
     const spread = this.add("expand", [kept], { shape: [...shape] });
     if (dtype === "bool") return this.add("xor", [x, spread]);
     return this.add(random.pick(["maximum", "minimum", ...(isNarrow(dtype) ? [] : ["sub", "add"])]), [x, spread]);
+  }
+
+  /** A product of matrices, of numbers small enough that sums of them are exact in any order. */
+  private product(): number | null {
+    const { random } = this;
+    const x = this.pick(({ dtype }) => DTYPES[dtype].kind !== "complex");
+    if (x === null) return null;
+    const { dtype } = this.node(x);
+    const [batch, m, k, n] = [random.pick([1, 1, 2, 3]), ...[0, 1, 2].map(() => random.pick(MATRIX_EXTENTS))];
+    const operand = (shape: readonly number[]) => {
+      const fitted = this.fitted(shape, dtype);
+      const calm = isFloat(dtype) ? this.toGrid(fitted, 4, 1 / 4) : fitted;
+      if (random.below(3) > 0) return calm;
+      const [b, i, j] = shape as [number, number, number];
+      return this.add("permute", [this.add("reshape", [calm], { shape: [b, j, i] })], { axes: [0, 2, 1] });
+    };
+    return this.add("dot", [operand([batch!, m!, k!]), operand([batch!, k!, n!])]);
   }
 
   private routine(): number | null {

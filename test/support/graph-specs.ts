@@ -6,10 +6,12 @@
  * from a transcendental function is `approximate`, until it is rounded to a coarse grid; an element that falls next to
  * the middle between two points of that grid is in `doubt`, as is all that is computed from it, and is not compared.
  */
+import { roundTo } from "../../src/core/cast.js";
 import { DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
 import type { Node } from "../../src/graph/node.js";
 import type { Params, Primitive } from "../../src/graph/primitive.js";
 import { cumulate } from "../../src/graph/primitives/cumulate.js";
+import { dot } from "../../src/graph/primitives/dot.js";
 import * as L from "../../src/graph/primitives/leaf.js";
 import * as M from "../../src/graph/primitives/movement.js";
 import { argsort } from "../../src/graph/primitives/order.js";
@@ -48,7 +50,7 @@ const primitives = new Map<string, Primitive>();
 for (const primitive of [...entries, ...Object.values(L), ...Object.values(M), ...Object.values(R)]) {
   primitives.set(primitive.name, primitive);
 }
-for (const routine of [cumulate, argsort, scatter]) primitives.set(routine.name, routine);
+for (const routine of [cumulate, argsort, scatter, dot]) primitives.set(routine.name, routine);
 
 export const primitiveOf = (op: string): Primitive => primitives.get(op) as Primitive;
 
@@ -118,6 +120,7 @@ export function evaluate(node: SpecNode, inputs: readonly Plain[]): Plain {
   }
   if (op === "iota") return plain(Array.from({ length: sizeOf(shape) }, (_, i) => wrapped(BigInt(i), dtype)));
   if (op in reducers) return reduce(node, inputs[0]!, plain);
+  if (op === "dot") return multiply(node, inputs, plain);
   if (op === "cumulate") return accumulate(node, inputs[0]!, plain);
   if (op === "argsort") return sortPositions(inputs[0]!, plain);
   if (op === "scatter") return scatterInto(node, inputs, plain);
@@ -292,6 +295,24 @@ function reduce({ op, params, dtype }: SpecNode, x: Plain, plain: Maker): Plain 
   return plain(values, doubt);
 }
 
+/** [batch, m, k] × [batch, k, n]: sums of products, rounded once. */
+function multiply({ dtype, shape }: SpecNode, [a, b]: readonly Plain[], plain: Maker): Plain {
+  const extent = a!.shape[2]!;
+  const values: Value[] = [];
+  const doubt = new Uint8Array(sizeOf(shape));
+  forEachIndex(shape, ([at, i, j], flat) => {
+    let sum = identity(dtype === "bool" ? "any" : "sum", dtype);
+    for (let k = 0; k < extent; k++) {
+      const [x, y] = [flatAt(a!.shape, [at!, i!, k]), flatAt(b!.shape, [at!, k, j!])];
+      const term = reducers[dtype === "bool" ? "all" : "product"]!(a!.values[x]!, b!.values[y]!, dtype);
+      sum = reducers[dtype === "bool" ? "any" : "sum"]!(sum, term, dtype);
+      if (a!.doubt?.[x] || b!.doubt?.[y] || a!.isApproximate || b!.isApproximate) doubt[flat] = 1;
+    }
+    values.push(isFloat(dtype) ? roundTo(dtype, Number(sum)) : sum);
+  });
+  return plain(values, doubt);
+}
+
 function accumulate({ params, dtype, shape }: SpecNode, x: Plain, plain: Maker): Plain {
   const axis = params.axis as number;
   const op = params.op as string;
@@ -353,9 +374,9 @@ export function buildGraph(
   { nodes }: Spec,
   device: string,
   each: (node: Node, index: number) => void = () => {},
+  backend = backendFor(device),
 ): Node[] {
   const made: Node[] = [];
-  const backend = backendFor(device);
   nodes.forEach(({ op, inputs, params, shape, dtype, values }, index) => {
     const node =
       op === "buffer"

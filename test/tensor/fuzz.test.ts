@@ -7,11 +7,13 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Tile } from "../../src/compiler/tiles/plan.js";
 import { dataOf } from "../../src/core/storage.js";
 import type { Node } from "../../src/graph/node.js";
-import type { DeviceStorage } from "../../src/tensor/backend.js";
-import { backendOf } from "../../src/tensor/build.js";
+import type { Backend, DeviceStorage } from "../../src/tensor/backend.js";
+import { backendFor } from "../../src/tensor/devices.js";
 import type { Value } from "../support/element-oracle.js";
+import { withTiles } from "../support/forced-tiles.js";
 import { type GraphOptions, randomSpec } from "../support/graph-generator.js";
 import { shrink } from "../support/graph-shrink.js";
 import { buildGraph, interpret, type Plain, printSpec, type Spec } from "../support/graph-specs.js";
@@ -19,8 +21,7 @@ import { testDevices } from "../support/tensors.js";
 
 type Mode = "fused" | "node by node";
 
-function readNode(node: Node): Value[] {
-  const backend = backendOf(node);
+function readNode(node: Node, backend: Backend): Value[] {
   backend.realize([node]);
   return Array.from(dataOf(backend.readSync(node.storage as DeviceStorage), node.dtype) as ArrayLike<Value>);
 }
@@ -44,22 +45,27 @@ interface Failure {
 }
 
 /** What is wrong with the library's answer, or null. */
-function failure(spec: Spec, device: string, mode: Mode): Failure | null {
+function failure(spec: Spec, device: string, mode: Mode, backend = backendFor(device)): Failure | null {
   const wanted = interpret(spec);
   let found: Failure | null = null;
   const compare = (node: Node, index: number) => {
     if (found) return;
-    const text = difference(readNode(node), wanted[index] as Plain);
+    const text = difference(readNode(node, backend), wanted[index] as Plain);
     if (text) found = { node: index, text };
   };
   let reached = 0;
   try {
-    const nodes = buildGraph(spec, device, (node, index) => {
-      reached = index;
-      if (mode === "node by node") compare(node, index);
-    });
+    const nodes = buildGraph(
+      spec,
+      device,
+      (node, index) => {
+        reached = index;
+        if (mode === "node by node") compare(node, index);
+      },
+      backend,
+    );
     if (mode === "fused") {
-      backendOf(nodes[0] as Node).realize(spec.roots.map((root) => nodes[root] as Node));
+      backend.realize(spec.roots.map((root) => nodes[root] as Node));
       for (const root of spec.roots) compare(nodes[root] as Node, root);
     }
     return found;
@@ -68,14 +74,15 @@ function failure(spec: Spec, device: string, mode: Mode): Failure | null {
   }
 }
 
-function checkSpec(seed: number, options: GraphOptions, device: string, mode: Mode): void {
+function checkSpec(seed: number, options: GraphOptions, device: string, mode: Mode, backend?: Backend): void {
   const spec = randomSpec(seed, options);
-  const wrong = failure(spec, device, mode);
+  const wrong = failure(spec, device, mode, backend);
   if (wrong === null) return;
   // Node by node, what is wrong need not be a root.
   const start = mode === "fused" ? spec : { ...spec, roots: [wrong.node] };
-  const small = shrink(start, (candidate) => failure(candidate, device, mode) !== null, device === "cpu" ? 3000 : 600);
-  const left = failure(small, device, mode);
+  const isWrong = (candidate: Spec) => failure(candidate, device, mode, backend) !== null;
+  const small = shrink(start, isWrong, device === "cpu" ? 3000 : 600);
+  const left = failure(small, device, mode, backend);
   assert.fail(
     `seed ${seed} ${JSON.stringify(options)}, ${mode} on ${device}: n${wrong.node}: ${wrong.text}\n` +
       `cut down to n${left?.node}: ${left?.text}\n${printSpec(small)}`,
@@ -90,7 +97,20 @@ const moving: GraphOptions = { steps: 14, maxSize: 1500, onlyMovement: true };
 const wide: GraphOptions = { steps: 7, maxSize: 40000, extents: [1, 2, 3, 5, 129, 1030, 20001, 33000] };
 /** Many values asked for at once, over few shapes, so that they share kernels. */
 const siblings: GraphOptions = { steps: 24, maxSize: 5000, extents: [1, 6, 70], extraRoots: 12 };
-const kinds = { small, middling, large, moving, wide, siblings };
+/** Products of matrices, small ones in tiles like large ones. */
+const products: GraphOptions = { steps: 12, maxSize: 1200, products: true };
+const kinds = { small, middling, large, moving, wide, siblings, products };
+
+const tileOn = (device: string): Tile =>
+  device === "cpu"
+    ? { kind: "panels", rows: 8, columns: 8, depth: 12, micro: [4, 2], lanes: 4 }
+    : { kind: "shared", rows: 32, columns: 32, depth: 8, perLane: [4, 4], buffers: 1, unrolled: 4 };
+
+/** Every other graph in the tiles that are planned for it. */
+function inTiles(seed: number, device: string): Backend {
+  const tile = seed % 2 === 0 ? tileOn(device) : undefined;
+  return withTiles(device, { ...(tile && { kind: tile.kind }), forced: { tile, parts: seed % 3 === 0 ? 3 : 1 } });
+}
 
 const devices = testDevices();
 const named = process.env.PUMICE_FUZZ_SEED ? Number(process.env.PUMICE_FUZZ_SEED) : null;
@@ -107,7 +127,7 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
       do {
         for (const options of Object.values(kinds)) {
           for (const device of devices) {
-            checkSpec(seed, options, device, "fused");
+            checkSpec(seed, options, device, "fused", options.products ? inTiles(seed, device) : undefined);
             if (device === "cpu" || count % 10 === 0) checkSpec(seed, options, device, "node by node");
           }
         }
@@ -128,6 +148,7 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
       ["large", "fused", device, isHost ? 6 : 1],
       ["wide", "fused", device, isHost ? 15 : 6],
       ["siblings", "fused", device, isHost ? 40 : 8],
+      ["products", "fused", device, isHost ? 80 : 10],
       ["small", "node by node", device, isHost ? 40 : 2],
       ["middling", "node by node", device, isHost ? 4 : 0],
       ["large", "node by node", device, isHost ? 2 : 0],
@@ -136,7 +157,9 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
   for (const [kind, mode, device, count] of plans) {
     if (count === 0) continue;
     test(`${count} ${kind} graphs, ${mode}, on ${device}`, () => {
-      for (const seed of range(1, count)) checkSpec(seed, kinds[kind], device, mode);
+      for (const seed of range(1, count)) {
+        checkSpec(seed, kinds[kind], device, mode, kind === "products" ? inTiles(seed, device) : undefined);
+      }
     });
   }
 });

@@ -17,6 +17,9 @@ import { stridesOf } from "./loads.js";
 import type { PanelTile } from "./plan.js";
 import { storeElements } from "./product-result.js";
 
+/** Numbers of 4 bytes in a line of a cache. */
+const LINE = 16;
+
 export function lowerPanelProduct(
   group: Group,
   tile: PanelTile,
@@ -50,8 +53,10 @@ export function lowerPanelProduct(
 
   const blocks = Math.ceil(depth / tile.depth);
   const panelDepth = Math.min(tile.depth, depth);
-  const left = k.array(arithmetic.type, rows * panelDepth);
-  const right = k.array(arithmetic.type, panelDepth * columns);
+  // Panels begin at different places of a cache's sets, or they would displace one another while they are copied.
+  const pitch = (width: number, length: number) => width * length + LINE;
+  const left = k.array(arithmetic.type, (rows / microRows) * pitch(microRows, panelDepth));
+  const right = k.array(arithmetic.type, (columns / microColumns) * pitch(microColumns, panelDepth));
   // Sums wait here while the next parts of the operands are copied.
   const waiting = blocks > 1 ? k.array(arithmetic.type, rows * columns) : null;
 
@@ -73,7 +78,7 @@ export function lowerPanelProduct(
       k.set(left, to, arithmetic.enter(lowering.element(a, index)));
     };
     loop("panel", rows / microRows, (panel, panelValue) => {
-      const place = times(panelValue, microRows * length);
+      const place = times(panelValue, pitch(microRows, length));
       const step = isAlongSum ? lanes : 1;
       loop("along", Math.floor(length / step), (along, alongValue) => {
         const at = step > 1 ? plus(scale(along, lanes), lane) : along;
@@ -90,7 +95,7 @@ export function lowerPanelProduct(
   const copyRight = (from: IndexExpr, length: number) => {
     loop("along", length, (along, alongValue) => {
       loop("panel", columns / microColumns, (panel, panelValue) => {
-        const place = k.binary("add", times(panelValue, microColumns * length), times(alongValue, microColumns));
+        const place = k.binary("add", times(panelValue, pitch(microColumns, length)), times(alongValue, microColumns));
         for (let v = 0; v < vectors; v++) {
           const inPanel = plus(constantExpr(v * lanes), lane);
           const index = [atBatch, plus(from, along), plus(firstColumn, plus(scale(panel, microColumns), inPanel))];
@@ -154,8 +159,8 @@ export function lowerPanelProduct(
     copyRight(from, length);
     copyLeft(from, length);
     eachPair(({ downAt, acrossAt, downValue, acrossValue, place }) => {
-      const leftPlace = times(downValue, microRows * length);
-      const rightPlace = k.binary("add", times(acrossValue, microColumns * length), k.lane);
+      const leftPlace = times(downValue, pitch(microRows, length));
+      const rightPlace = k.binary("add", times(acrossValue, pitch(microColumns, length)), k.lane);
       const initial = Array.from({ length: count }, (_, at) =>
         waiting === null ? arithmetic.zero : k.get(waiting, wait(place, at)),
       );

@@ -142,6 +142,21 @@ function stepsIn(variable: IRValue): (value: IRValue) => number | null {
   return step;
 }
 
+/** Operations on f64 that two vectors do at once. */
+const PAIRED: ReadonlySet<string> = new Set([
+  "add",
+  "sub",
+  "mul",
+  "div",
+  "neg",
+  "abs",
+  "sqrt",
+  "floor",
+  "ceil",
+  "trunc",
+  "mulAdd",
+]);
+
 const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 
 function planVectors(kernel: Kernel): VectorPlan {
@@ -214,11 +229,29 @@ function isVectorizable(loop: Loop): boolean {
 
 // ------------------------------------------------------------------------------------------------ the body
 
-/** A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, or four values. */
+/**
+ * A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, four values in a vector,
+ * four f64 in two vectors, or, where they are other things of 64 bits, four values one by one.
+ */
 type Form =
   | { readonly kind: "uniform"; readonly value: Value }
   | { readonly kind: "rising"; readonly value: Value<"i32">; readonly step: number }
-  | { readonly kind: "lanes"; readonly value: Value<"v128"> };
+  | { readonly kind: "lanes"; readonly value: Value<"v128"> }
+  | { readonly kind: "pair"; readonly values: readonly [Value<"v128">, Value<"v128">] }
+  | { readonly kind: "each"; readonly values: readonly Value[] };
+
+/** The values a form is made of, and forms made of such. */
+const partsOf = (form: Form): readonly Value[] => ("values" in form ? form.values : [form.value]);
+
+function joined(kinds: readonly Form["kind"][], values: readonly Value[]): Form[] {
+  let at = 0;
+  return kinds.map((kind) => {
+    const count = kind === "each" ? LANES : kind === "pair" ? 2 : 1;
+    at += count;
+    if (count === 1) return { kind, value: values[at - 1] } as Form;
+    return { kind, values: values.slice(at - count, at) } as unknown as Form;
+  });
+}
 
 const wasmType = { bool: "i32", i32: "i32", u32: "i32", i64: "i64", u64: "i64", f32: "f32", f64: "f64" } as const;
 const isUnsigned = (type: IRType): boolean => type === "u32" || type === "u64";
@@ -379,7 +412,7 @@ class BodyEmitter {
     const form = gate ? this.form(gate) : null;
     if (!form) write(null);
     else if (form.kind === "lanes") this.eachLane(gate, write);
-    else this.f.if(form.value as Value<"i32">, () => write(null));
+    else this.f.if(this.single(form) as Value<"i32">, () => write(null));
   }
 
   private eachLane(gate: IRValue | null, write: (lane: number) => void): void {
@@ -417,8 +450,8 @@ class BodyEmitter {
       this.vectorLoop(loop);
       return;
     }
-    const initial = loop.accumulators.map((accumulator) =>
-      this.carried(this.form(accumulator.initial), accumulator.value),
+    const initial = loop.accumulators.map(({ initial: form, value }) =>
+      this.as(this.formOf(value), this.form(form), value.type),
     );
     if (loop.isLaneLoop && loop.extent % LANES !== 0) {
       throw new UnsupportedError(`${this.kernel.name}: ${loop.extent} rounds do not divide among ${LANES} lanes`);
@@ -429,10 +462,17 @@ class BodyEmitter {
     this.finish(loop, results);
   }
 
-  /** An accumulator that comes to differ between lanes, or rows, is four values, even where it starts as one. */
-  private carried(form: Form, accumulator: IRValue): Form {
-    const isFour = (this.row as Form).kind === "rising" || this.varying.has(accumulator.id);
-    return isFour ? { kind: "lanes", value: this.lanes(form, accumulator.type) } : form;
+  /** How a value is held that comes out of a loop or a branch: as four where lanes, or rows, come to differ. */
+  private formOf({ id, type }: IRValue): "uniform" | "lanes" | "pair" | "each" {
+    const isFour = (this.row as Form).kind === "rising" || this.varying.has(id);
+    if (!isFour) return "uniform";
+    return NARROW.has(type) ? "lanes" : type === "f64" ? "pair" : "each";
+  }
+
+  private as(kind: Form["kind"], form: Form, type: IRType): Form {
+    if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane)) };
+    if (kind === "pair") return { kind, values: this.pair(form) };
+    return kind === "lanes" ? { kind, value: this.lanes(form, type) } : { kind: "uniform", value: this.single(form) };
   }
 
   private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
@@ -440,7 +480,10 @@ class BodyEmitter {
     const test = this.single(this.form(condition)) as Value<"i32">;
     const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
       this.statements(statements);
-      return values.map((value, i) => this.outcome(this.form(value), results[i].value));
+      return values.flatMap((value, i) => {
+        const { value: result } = results[i];
+        return partsOf(this.as(this.formOf(result), this.form(value), result.type));
+      });
     };
     if (whenFalse.length === 0 && results.length === 0) {
       f.if(test, side(whenTrue, []));
@@ -457,15 +500,13 @@ class BodyEmitter {
         results.map((result) => result.whenFalse),
       ),
     );
+    const forms = joined(
+      results.map(({ value }) => this.formOf(value)),
+      values,
+    );
     results.forEach(({ value }, i) => {
-      const kind = this.varying.has(value.id) ? "lanes" : "uniform";
-      this.forms.set(value.id, { kind, value: values[i] } as Form);
+      this.forms.set(value.id, forms[i]);
     });
-  }
-
-  /** A value as what comes out of a branch or a loop: one, or four where lanes come to differ. */
-  private outcome(form: Form, as: IRValue): Value {
-    return this.varying.has(as.id) ? this.lanes(form, as.type) : this.single(form);
   }
 
   private rounds(
@@ -478,30 +519,21 @@ class BodyEmitter {
   ): Form[] {
     const { f } = this;
     const kinds = initial.map(({ kind }) => kind);
-    const asForm = (value: Value, i: number): Form => ({ kind: kinds[i], value }) as Form;
-    const results = f.fold(
-      f.i32.const(from),
-      to,
-      step,
-      initial.map(({ value }) => value),
-      (i, state) => {
-        this.forms.set(
-          loop.index.id,
-          index === "uniform" ? { kind: "uniform", value: i } : { kind: "rising", value: i, step: 1 },
-        );
-        loop.accumulators.forEach(({ value }, k) => {
-          this.forms.set(value.id, asForm(state[k], k));
-        });
-        this.statements(loop.body);
-        const next = loop.accumulators.map((accumulator, k) => {
-          const form = this.form(accumulator.next);
-          return kinds[k] === "lanes" ? this.lanes(form, accumulator.next.type) : this.single(form);
-        });
-        if (loop.exit) f.if(this.single(this.form(loop.exit)) as Value<"i32">, () => f.break(...next));
-        return next;
-      },
-    );
-    return results.map(asForm);
+    const results = f.fold(f.i32.const(from), to, step, initial.flatMap(partsOf), (i, state) => {
+      this.forms.set(
+        loop.index.id,
+        index === "uniform" ? { kind: "uniform", value: i } : { kind: "rising", value: i, step: 1 },
+      );
+      const carried = joined(kinds, state);
+      loop.accumulators.forEach(({ value }, k) => {
+        this.forms.set(value.id, carried[k]);
+      });
+      this.statements(loop.body);
+      const next = loop.accumulators.flatMap(({ next }, k) => partsOf(this.as(kinds[k], this.form(next), next.type)));
+      if (loop.exit) f.if(this.single(this.form(loop.exit)) as Value<"i32">, () => f.break(...next));
+      return next;
+    });
+    return joined(kinds, results);
   }
 
   /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
@@ -515,7 +547,7 @@ class BodyEmitter {
       const accumulator = loop.accumulators[k];
       const op = combiningOp(accumulator) as BinaryOp;
       const { type } = accumulator.value;
-      const parts = [0, 1, 2, 3].map((lane) => this.extract(form.value as Value<"v128">, type, lane));
+      const parts = [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane));
       return { kind: "uniform", value: this.pairwise(op, type, parts) };
     });
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
@@ -537,22 +569,34 @@ class BodyEmitter {
   // ---------------------------------------------------------------------------------------------- forms
 
   private single(form: Form): Value {
-    if (form.kind === "lanes") throw new Error("emitWasm: four values where one is needed");
-    return form.value;
+    if (form.kind === "uniform" || form.kind === "rising") return form.value;
+    throw new Error("emitWasm: four values where one is needed");
   }
 
   /** A value as four. Truth is a mask: all bits or none. */
   private lanes(form: Form, type: IRType): Value<"v128"> {
     const { f } = this;
     if (form.kind === "lanes") return form.value;
+    if ("values" in form || !NARROW.has(type)) {
+      throw new UnsupportedError(`${this.kernel.name}: ${type} in vectors of four on the CPU`);
+    }
     if (form.kind === "rising") {
       const steps = f.i32x4.const([0, form.step, 2 * form.step, 3 * form.step]);
       return f.i32x4.add(f.i32x4.splat(form.value), steps);
     }
-    if (!NARROW.has(type)) throw new UnsupportedError(`${this.kernel.name}: lanes of ${type} on the CPU`);
     if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
     const word = form.value as Value<"i32">;
     return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
+  }
+
+  /** Four f64 as two vectors. */
+  private pair(form: Form): [Value<"v128">, Value<"v128">] {
+    const { f } = this;
+    if (form.kind === "pair") return [...form.values];
+    const one = (lane: number) => this.laneOf(form, "f64", lane) as Value<"f64">;
+    const first = f.f64x2.splat(one(0));
+    if (form.kind === "uniform") return [first, first];
+    return [f.f64x2.replace_lane(first, one(1), 1), f.f64x2.replace_lane(f.f64x2.splat(one(2)), one(3), 1)];
   }
 
   private extract(vector: Value<"v128">, type: IRType, lane: number): Value {
@@ -564,12 +608,15 @@ class BodyEmitter {
 
   private laneOf(form: Form, type: IRType, lane: number): Value {
     if (form.kind === "uniform") return form.value;
+    if (form.kind === "each") return form.values[lane];
+    if (form.kind === "pair") return this.f.f64x2.extract_lane(form.values[lane >> 1], lane % 2);
     if (form.kind === "rising") return this.f.i32.add(form.value, lane * form.step);
     return this.extract(form.value, type, lane);
   }
 
   private gathered(type: IRType, part: (lane: number) => Value): Form {
     const { f } = this;
+    if (!NARROW.has(type)) return { kind: "each", values: [0, 1, 2, 3].map(part) };
     let vector: Value<"v128"> =
       type === "f32" ? f.f32x4.splat(part(0) as Value<"f32">) : f.i32x4.splat(this.asMask(part(0), type));
     for (let lane = 1; lane < LANES; lane++) {
@@ -600,7 +647,7 @@ class BodyEmitter {
         kind: "uniform",
         value: this.scalar(
           value,
-          operands.map(({ value: v }) => v),
+          operands.map((form) => this.single(form)),
         ),
       };
     }
@@ -616,6 +663,7 @@ class BodyEmitter {
   private fromLane({ type, args }: IRValue, [form, from]: readonly Form[]): Form {
     const { f } = this;
     if (form.kind === "uniform") return form;
+    if ("values" in form) throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
     const words = f.i32x4.mul(this.lanes(from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
     const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
     return { kind: "lanes", value: f.i8x16.swizzle(this.lanes(form, type), bytes) };
@@ -625,6 +673,7 @@ class BodyEmitter {
   private rising(value: IRValue, [a, b]: readonly Form[]): Form | null {
     const { f } = this;
     if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
+    if ("values" in a || "values" in b) return null;
     const stepOf = (form: Form) => (form.kind === "rising" ? form.step : 0);
     const [x, y] = [a.value as Value<"i32">, b.value as Value<"i32">];
     if (value.op === "add") return { kind: "rising", value: f.i32.add(x, y), step: stepOf(a) + stepOf(b) };
@@ -660,6 +709,11 @@ class BodyEmitter {
     if (form.kind === "rising" && form.step === 1 && isWord(place)) {
       return { kind: "lanes", value: f.v128.load(this.addressOf(place, form.value), this.offsetOf(place, by)) };
     }
+    if (form.kind === "rising" && form.step === 1 && place.dtype === "f64") {
+      const start = this.addressOf(place, form.value);
+      const half = (part: number) => f.v128.load(start, this.offsetOf(place, by + part));
+      return { kind: "pair", values: [half(0), half(2)] };
+    }
     return this.gathered(type, (lane) => at(this.laneOf(form, "i32", lane) as Value<"i32">));
   }
 
@@ -674,9 +728,13 @@ class BodyEmitter {
   private splat(place: Place, { id }: IRValue, index: IRValue, part: number): Form | null {
     const { f } = this;
     const { form, by } = this.indexOf(index);
-    if (form.kind !== "uniform" || place.dtype !== "f32" || !this.spread.has(id)) return null;
+    const isFloat = place.dtype === "f32" || place.dtype === "f64";
+    if (form.kind !== "uniform" || !isFloat || !this.spread.has(id)) return null;
     const at = this.addressOf(place, form.value as Value<"i32">);
-    return { kind: "lanes", value: f.v128.load32_splat(at, this.offsetOf(place, by + part)) };
+    const offset = this.offsetOf(place, by + part);
+    if (place.dtype === "f32") return { kind: "lanes", value: f.v128.load32_splat(at, offset) };
+    const both = f.v128.load64_splat(at, offset);
+    return { kind: "pair", values: [both, both] };
   }
 
   private write({ array, index, values }: WriteStatement, lane: number | null): void {
@@ -695,6 +753,13 @@ class BodyEmitter {
     const { form: index, by: first } = this.indexOf(at);
     const by = first + part;
     const form = this.form(value);
+    if (lane === null && index.kind === "rising" && index.step === 1 && place.dtype === "f64") {
+      const start = this.addressOf(place, index.value);
+      for (const [half, vector] of this.pair(form).entries()) {
+        f.v128.store(start, vector, this.offsetOf(place, by + 2 * half));
+      }
+      return;
+    }
     const isAll = lane === null && index.kind === "rising" && isWord(place);
     if (isAll && index.step === 1) {
       f.v128.store(this.addressOf(place, index.value), this.lanes(form, value.type), this.offsetOf(place, by));
@@ -940,6 +1005,17 @@ class BodyEmitter {
 
   // ---------------------------------------------------------------------------------------------- four at a time
 
+  private paired(op: IRValue["op"], operands: readonly Form[]): Form {
+    const { f } = this;
+    const halves = operands.map((form) => this.pair(form));
+    const half = (i: 0 | 1): Value<"v128"> => {
+      const [a, b, c] = halves.map((each) => each[i]);
+      if (op === "mulAdd") return f.f64x2.add(f.f64x2.mul(a, b), c);
+      return f.op(`f64x2.${op}`, ...(b ? [a, b] : [a])) as Value<"v128">;
+    };
+    return { kind: "pair", values: [half(0), half(1)] };
+  }
+
   private vector(value: IRValue, operands: readonly Form[]): Form {
     const { f } = this;
     const { op, type, args } = value;
@@ -954,6 +1030,9 @@ class BodyEmitter {
           operands.map((form, k) => this.laneOf(form, args[k].type, i)),
         ),
       );
+    const types = [type, ...args.map((arg) => arg.type)];
+    if (types.every((each) => each === "f64") && PAIRED.has(op)) return this.paired(op, operands);
+    if (!types.every((each) => NARROW.has(each))) return oneByOne();
     switch (op) {
       case "select":
         return made(f.v128.bitselect(lane(1), lane(2), lane(0)));
