@@ -15,10 +15,20 @@ export interface Pace {
   readonly minimum: number;
 }
 
-/** Software devices have no clocks to raise, and their figures are only for trying the harness. */
-export function paceFor(isSoftware: boolean, isQuick: boolean): Pace {
-  if (isQuick) return { warmUp: isSoftware ? 0.1 : 0.5, budget: 0.3, minimum: 3 };
-  return isSoftware ? { warmUp: 0.3, budget: 1, minimum: 5 } : { warmUp: 1.5, budget: 2, minimum: 9 };
+/** What a row runs on: a GPU, software Vulkan, or the CPU engine. */
+export type Kind = "gpu" | "software" | "cpu";
+
+/** Only GPUs have clocks to raise, and the figures of software Vulkan are for trying the harness. */
+const PACES: Readonly<Record<Kind, Pace>> = {
+  gpu: { warmUp: 1.5, budget: 2, minimum: 9 },
+  software: { warmUp: 0.3, budget: 1, minimum: 5 },
+  cpu: { warmUp: 0.5, budget: 1.5, minimum: 7 },
+};
+
+/** `budget` in seconds, where the command line states one. */
+export function paceFor(kind: Kind, isQuick: boolean, budget: number | null = null): Pace {
+  if (isQuick) return { warmUp: kind === "gpu" ? 0.5 : 0.1, budget: 0.3, minimum: 3 };
+  return { ...PACES[kind], ...(budget === null ? {} : { budget }) };
 }
 
 /** More samples than this sharpen no median. */
@@ -30,6 +40,10 @@ export interface Context {
   readonly deviceIndex: number;
   readonly isSoftware: boolean;
   readonly isQuick: boolean;
+  /** Where the row's tensors live: "vulkan:0", or "cpu". */
+  readonly tensors: string;
+  /** How often the edges of large tensors are halved: at a hurried pace, on software Vulkan, or where memory is short. */
+  readonly halvings: number;
   readonly pace: Pace;
   /**
    * Warms up with `once`, then calls it for one sample after another until the budget is spent. Await it in the row:
@@ -38,6 +52,8 @@ export interface Context {
   sample(once: () => number | Promise<number>): Promise<number[]>;
   /** A remark to print under the table. */
   note(text: string): void;
+  /** A few elements of the result. Peers show theirs, and one that differs gets no figure. */
+  show(values: readonly number[]): void;
   /** Bytes or operations per second that this device was seen to reach; measured once, when first asked for. */
   ceiling(of: Ceiling): Promise<number>;
 }

@@ -10,6 +10,8 @@ export interface Options {
   readonly json: string | null;
   readonly peers: boolean;
   readonly jsPeers: boolean;
+  /** Seconds of samples per row, ours and the peers'; null for what the device deserves. */
+  readonly budget: number | null;
   readonly quick: boolean;
   readonly help: boolean;
 }
@@ -26,6 +28,7 @@ export const HELP = `Usage: npm run bench -- [options]      (or: node dist/bench
   --json <file>    also writes everything, samples included, to a file
   --peers          also measures PyTorch, JAX and NumPyro with python3, where installed
   --js-peers       also measures JavaScript peers; installs them under bench/peers, which needs npm and a registry
+  --budget <s>     seconds of samples per row, after the warm-up (2 on a GPU, 1.5 on the CPU engine)
   --quick          short warm-up and few samples: to try the harness, not for figures
   --help           this text
 
@@ -39,11 +42,15 @@ export function parseOptions(args: readonly string[]): Options {
     json: { type: "string" },
     peers: { type: "boolean", default: false },
     "js-peers": { type: "boolean", default: false },
+    budget: { type: "string" },
     quick: { type: "boolean", default: false },
     help: { type: "boolean", default: false, short: "h" },
   } as const;
   try {
     const { values } = parseArgs({ args: [...args], options, strict: true });
+    const budget = values.budget === undefined ? null : Number(values.budget);
+    if (budget !== null && !(budget > 0))
+      throw new Error(`--budget ${values.budget}: a number of seconds is positive.`);
     return {
       device: values.device ?? null,
       only: (values.only ?? []).flatMap((list) => list.split(",")).filter((pattern) => pattern !== ""),
@@ -51,6 +58,7 @@ export function parseOptions(args: readonly string[]): Options {
       json: values.json ?? null,
       peers: values.peers,
       jsPeers: values["js-peers"],
+      budget,
       quick: values.quick,
       help: values.help,
     };

@@ -7,6 +7,7 @@
  *
  *     {"package": "torch", "version": "2.11.0", "device": "NVIDIA H200"}
  *     {"row": "torch/clone", "unit": "GB/s", "samples": [4310.2, …]}
+ *     {"row": "torch/cumsum", "unit": "ms", "samples": […], "values": [0.43, …]}
  *     {"row": "torch/start", "error": "why it failed"}
  *     {"row": "jax/roundtrip", "absent": "No module named 'jax'"}
  */
@@ -20,7 +21,13 @@ import { fileURLToPath } from "node:url";
 export const PEERS_FOLDER = fileURLToPath(new URL("../../bench/peers", import.meta.url));
 
 export type PeerFigure =
-  | { readonly row: string; readonly unit: string; readonly samples: readonly number[] }
+  | {
+      readonly row: string;
+      readonly unit: string;
+      readonly samples: readonly number[];
+      /** Elements of its result, at the positions where the row shows ours. */
+      readonly values?: readonly number[];
+    }
   | { readonly row: string; readonly error: string }
   | { readonly row: string; readonly absent: string };
 
@@ -46,17 +53,31 @@ export interface PeerProgram {
 const SILENCE_MS = 240_000;
 const COMPLAINT_CHARACTERS = 1500;
 
-export function pythonPeers(isQuick: boolean): PeerProgram {
+/** How peers are to measure, so that they do the same work for as long. */
+export interface PeerPace {
+  readonly isQuick: boolean;
+  readonly budget: number | null;
+  /** How often the edges of large tensors are halved. */
+  readonly halvings: number;
+}
+
+const paceArguments = ({ isQuick, budget, halvings }: PeerPace): string[] => [
+  ...(isQuick ? ["--quick"] : []),
+  ...(budget === null ? [] : ["--budget", String(budget)]),
+  ...(halvings === 0 ? [] : ["--halvings", String(halvings)]),
+];
+
+export function pythonPeers(pace: PeerPace): PeerProgram {
   return {
     command: process.env.PYTHON ?? "python3",
-    args: ["-B", join(PEERS_FOLDER, "peers.py"), ...(isQuick ? ["--quick"] : [])],
+    args: ["-B", join(PEERS_FOLDER, "peers.py"), ...paceArguments(pace)],
     // JAX takes three quarters of the GPU's memory at its first breath unless told otherwise.
     env: { XLA_PYTHON_CLIENT_PREALLOCATE: "false", TF_CPP_MIN_LOG_LEVEL: "2", PYTHONUNBUFFERED: "1" },
   };
 }
 
-export function javascriptPeers(isQuick: boolean): PeerProgram {
-  return { command: process.execPath, args: [join(PEERS_FOLDER, "peers.mjs"), ...(isQuick ? ["--quick"] : [])] };
+export function javascriptPeers(pace: PeerPace): PeerProgram {
+  return { command: process.execPath, args: [join(PEERS_FOLDER, "peers.mjs"), ...paceArguments(pace)] };
 }
 
 /** The package a peer row belongs to. JavaScript's begin with "js:", as in "js:jax-js/chain". */
@@ -131,7 +152,7 @@ export function parseNews(line: string): PeerFigure | PeerPackage | null {
     return null;
   }
   if (typeof news !== "object" || news === null) return null;
-  const { row, samples, unit, error, absent, package: name, version, device } = news as Record<string, unknown>;
+  const { row, samples, values, unit, error, absent, package: name, version, device } = news as Record<string, unknown>;
   if (typeof name === "string") {
     return { package: name, version: String(version), ...(device === undefined ? {} : { device: String(device) }) };
   }
@@ -140,19 +161,19 @@ export function parseNews(line: string): PeerFigure | PeerPackage | null {
   if (typeof error === "string") return { row, error };
   const isGood = Array.isArray(samples) && samples.length > 0 && samples.every((n) => Number.isFinite(n));
   if (typeof unit !== "string" || !isGood) return { row, error: `an answer without samples: ${line.slice(0, 200)}` };
-  return { row, unit, samples };
+  return { row, unit, samples, ...(Array.isArray(values) ? { values: values.map(Number) } : {}) };
 }
 
-/** Installs what bench/peers/package.json lists, into its own folder. Returns why that failed, or null. */
+/** Installs what bench/peers/package-lock.json lists, into its own folder. Returns why that failed, or null. */
 export function installJavascriptPeers(): string | null {
   const { dependencies = {} } = JSON.parse(readFileSync(join(PEERS_FOLDER, "package.json"), "utf8"));
   const installed = join(PEERS_FOLDER, "node_modules");
   const isThere = (name: string) => existsSync(join(installed, name)) && readdirSync(join(installed, name)).length > 0;
   if (Object.keys(dependencies).every(isThere)) return null;
-  const result = spawnSync("npm", ["install", "--prefix", PEERS_FOLDER, "--no-audit", "--no-fund"], {
+  const result = spawnSync("npm", ["ci", "--prefix", PEERS_FOLDER, "--ignore-scripts", "--no-audit", "--no-fund"], {
     encoding: "utf8",
     shell: process.platform === "win32", // npm is a .cmd file there
   });
   if (result.status === 0) return null;
-  return `npm install --prefix bench/peers failed: ${result.error?.message ?? result.stderr.slice(-COMPLAINT_CHARACTERS)}`;
+  return `npm ci --prefix bench/peers failed: ${result.error?.message ?? result.stderr.slice(-COMPLAINT_CHARACTERS)}`;
 }

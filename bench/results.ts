@@ -13,6 +13,8 @@ export interface Outcome {
   /** Part of the row's limit that the median reaches, where the row has one. */
   readonly share: number | null;
   readonly notes: readonly string[];
+  /** Elements of the result that the row showed; empty where it shows none. */
+  readonly values: readonly number[];
   /** Why there are no samples. */
   readonly error: string | null;
   readonly seconds: number;
@@ -47,13 +49,13 @@ export interface Result {
 
 /** `figures` is missing when no peers were asked; targets are judged only where they were set: on a GPU. */
 export function resultOf(
-  { row, samples, share, notes, error, seconds }: Outcome,
+  { row, samples, share, notes, values, error, seconds }: Outcome,
   figures: ReadonlyMap<string, PeerFigure> | undefined,
   isJudged: boolean,
 ): Result {
   const summary = samples.length > 0 ? summarise(samples) : null;
   const peers = Object.entries(figures ? (row.peers ?? {}) : {}).map(([label, name]) =>
-    peerResult(row, summary, label, name, figures?.get(name)),
+    peerResult(row, summary, values, label, name, figures?.get(name)),
   );
   const ratios = new Map(peers.flatMap(({ label, ratio }) => (ratio === null ? [] : [[label, ratio] as const])));
   const targets = (row.targets ?? []).map((target) => ({
@@ -67,6 +69,7 @@ export function resultOf(
 function peerResult(
   { unit, better }: Row,
   ours: Summary | null,
+  values: readonly number[],
   label: string,
   row: string,
   figure: PeerFigure | undefined,
@@ -76,7 +79,21 @@ function peerResult(
   if ("absent" in figure) return { ...nothing, missing: `absent: ${figure.absent}` };
   if ("error" in figure) return { ...nothing, missing: figure.error };
   if (figure.unit !== unit) return { ...nothing, missing: `measured in ${figure.unit}, the row is in ${unit}` };
+  const different = differenceOf(values, figure.values ?? []);
+  if (different) return { ...nothing, missing: different };
   const summary = summarise(figure.samples);
   const ratio = ours && ratioTo(better, ours.median, summary.median);
   return { label, row, summary, ratio, missing: null, samples: figure.samples };
+}
+
+/** Sums in another order differ by less; wrong answers by more. */
+const TOLERANCE = 1e-3;
+
+export const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= TOLERANCE * Math.max(1e-3, Math.abs(b));
+
+/** In what a peer's result differs from ours, or null: the time of another computation is no peer of our time. */
+function differenceOf(ours: readonly number[], theirs: readonly number[]): string | null {
+  if (ours.length === 0 || theirs.length === 0) return null;
+  const at = ours.findIndex((value, i) => !isClose(theirs[i] ?? Number.NaN, value));
+  return at < 0 ? null : `its result differs from ours: ${theirs[at]} where ours is ${ours[at]}`;
 }

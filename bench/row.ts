@@ -41,6 +41,8 @@ export interface Row {
   readonly limit?: Limit;
   /** Label in the table → "package/row" in bench/peers. A peer measures the same work in the same unit. */
   readonly peers?: Readonly<Record<string, string>>;
+  /** Rows of the CPU engine: `context.device` and its ceilings are not there. */
+  readonly place?: "cpu";
   /** The samples, in the row's unit. */
   run(context: Context): Promise<readonly number[]>;
 }

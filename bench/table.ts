@@ -66,19 +66,23 @@ function peerCells(peer: PeerResult | undefined, unit: string): [string, string,
 
 const verdict = (met: boolean | null): string => (met === null ? "" : met ? "met" : "MISSED");
 
-/** What the table has no room for: remarks, failures, peers without a figure (each reason once). */
+/** What the table has no room for: failures, remarks, peers without a figure; each text once, with all it is true of. */
 export function formatRemarks(results: readonly Result[]): string {
-  const lines = results.flatMap(({ name, notes, error }) => [
-    ...(error ? [`${name}: failed: ${error}`] : []),
-    ...notes.map((note) => `${name}: ${note}`),
-  ]);
-  const reasons = new Map<string, string[]>();
-  for (const { row, missing } of results.flatMap(({ peers }) => peers)) {
-    if (missing === null) continue;
-    const rows = reasons.get(missing) ?? [];
-    if (!rows.includes(row)) rows.push(row);
-    reasons.set(missing, rows);
-  }
-  for (const [reason, rows] of reasons) lines.push(`no figure from ${rows.join(", ")}: ${reason}`);
-  return lines.join("\n");
+  const failures = results.flatMap(({ name, error }) => (error ? [`${name}: failed: ${error}`] : []));
+  const notes = grouped(results.flatMap(({ name, notes }) => notes.map((note) => [note, name] as const)));
+  const missing = results
+    .flatMap(({ peers }) => peers)
+    .flatMap(({ row, missing: why }) => (why ? [[why, row] as const] : []));
+  return [
+    ...failures,
+    ...notes.map(([note, names]) => `${names.join(", ")}: ${note}`),
+    ...grouped(missing).map(([reason, rows]) => `no figure from ${rows.join(", ")}: ${reason}`),
+  ].join("\n");
+}
+
+/** The distinct values of each key, in order of appearance. */
+function grouped(pairs: readonly (readonly [string, string])[]): [string, string[]][] {
+  const groups = new Map<string, Set<string>>();
+  for (const [key, value] of pairs) groups.set(key, (groups.get(key) ?? new Set()).add(value));
+  return [...groups].map(([key, values]) => [key, [...values]]);
 }

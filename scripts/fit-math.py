@@ -172,6 +172,14 @@ def gamma_functions():
         fit("cos(pi r) / (1 - 4 r²)", h, range(c_terms), 0, mpf("0.25"), kind, lambda v: 1 / h(v), [1])
 
 
+def trigamma_function():
+    """psi'(y) (y + 1/2) in z = 1 / (y + 1/2), for all y from 1 on."""
+    mp.dps = 50
+    g = lambda z: psi(1, 1 / z - mpf("0.5")) / z
+    for kind, terms in (("f32", 11), ("f64", 23)):
+        fit("trigamma", g, range(terms), mpf("1e-8"), mpf(2) / 3, kind, lambda z: 1 / g(z), [1], sharpen=3)
+
+
 def split(name, x, bits, to_integer=nint):
     """x in two parts, the high one a multiple of 2^-bits."""
     high = to_integer(x * mpf(2) ** bits) / mpf(2) ** bits
@@ -212,6 +220,7 @@ FITS = {
     "erf erfc": error_functions,
     "erfInv": inverse_error_function,
     "lgamma digamma": gamma_functions,
+    "trigamma": trigamma_function,
 }
 
 wanted = sys.argv[1:]

@@ -10,6 +10,7 @@ export * as random from "./random/index.js";
 export {
   arange,
   type CreationOptions,
+  complex,
   concat,
   eye,
   fromBytes,
@@ -35,3 +36,19 @@ export { blockDiagonal, broadcastTensors, meshgrid, tri } from "./tensor/methods
 export { profile } from "./tensor/profiling.js";
 export { scope } from "./tensor/scope.js";
 export { type Nested, type Operand, type ReduceOptions, Tensor, where } from "./tensor/tensor.js";
+export {
+  associativeScan,
+  cond,
+  forLoop,
+  type ScanOptions,
+  scan,
+  switchCase,
+  type WhileOptions,
+  whileLoop,
+} from "./transforms/control.js";
+export { type CustomDerivatives, checkpoint, customGradient } from "./transforms/custom.js";
+export { type GradOptions, grad, jvp, linearize, stopGradient, valueAndGrad, vjp } from "./transforms/grad.js";
+export { type JitArguments, type JitOptions, type Jitted, jit, type Lowered } from "./transforms/jit.js";
+export { hessian, hvp, type JacobianOptions, jacobian } from "./transforms/matrices.js";
+export * as tree from "./transforms/tree.js";
+export { type BatchAxes, type VmapOptions, vmap } from "./transforms/vmap.js";

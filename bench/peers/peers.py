@@ -2,16 +2,20 @@
 
 Started by bench/peers.ts, which describes the protocol, once for each package. By hand, to try one row:
 
-    echo '["torch/clone"]' | python3 bench/peers/peers.py [--quick]
+    echo '["torch/clone"]' | python3 bench/peers/peers.py [--quick] [--budget seconds] [--halvings n]
+
+`--list` prints the rows there are with their units and measures nothing.
 
 A row that fails reports why and the next one runs. Rows are in the modules below, one per family of benchmark rows.
 """
 
+import argparse
 import json
 import sys
 import traceback
 
 import native  # noqa: F401  enters its rows in the table
+import tensors  # noqa: F401  likewise
 from timing import PEERS, Absent, Pace, the, version
 
 
@@ -25,7 +29,10 @@ def measure(name):
     unit, function = PEERS[name]
     try:
         the(name.split("/")[0])
-        return {"row": name, "unit": unit, "samples": [float(value) for value in function()]}
+        found = function()
+        samples, values = found if isinstance(found, tuple) else (found, [])
+        figure = {"row": name, "unit": unit, "samples": [float(value) for value in samples]}
+        return {**figure, "values": [float(value) for value in values]} if values else figure
     except Absent as why:
         return {"row": name, "absent": str(why)}
     except Exception as why:  # whatever a library throws, the other rows still run
@@ -34,8 +41,20 @@ def measure(name):
 
 
 def main():
-    if "--quick" in sys.argv[1:]:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--budget", type=float)
+    parser.add_argument("--halvings", type=int, default=0)
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    if options.list:
+        tell({name: unit for name, (unit, _) in PEERS.items()})
+        return
+    if options.quick:
         Pace.quicken()
+    elif options.budget:
+        Pace.budget = options.budget
+    Pace.halvings = options.halvings
     wanted = json.load(sys.stdin)
     for package in dict.fromkeys(name.split("/")[0] for name in wanted):
         found = version(package)

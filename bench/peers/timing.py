@@ -9,6 +9,8 @@ returns samples in its unit:
         torch = the("torch")
         ...
         return sample(lambda: one_measurement())
+
+One that returns (samples, values) also shows elements of its result, which are compared with ours.
 """
 
 import time
@@ -18,11 +20,12 @@ MAX_SAMPLES = 2000
 
 
 class Pace:
-    """Seconds; main sets the quick values."""
+    """Seconds, and how often the edges of large tensors are halved; main sets what the command line asks for."""
 
     warm_up = 1.5
     budget = 2.0
     minimum = 9
+    halvings = 0
 
     @classmethod
     def quicken(cls):

@@ -5,6 +5,7 @@
 import type { Row } from "../row.js";
 import { recordingRows } from "./recording.js";
 import { startRows } from "./start.js";
+import { tensorRows } from "./tensors.js";
 import { transferRows } from "./transfers.js";
 
-export const rows: readonly Row[] = [...startRows, ...recordingRows, ...transferRows];
+export const rows: readonly Row[] = [...startRows, ...recordingRows, ...transferRows, ...tensorRows];

@@ -10,6 +10,7 @@ import type { Comparison, ElementOps } from "../graph/element-ops.js";
 import { floatRemainder } from "./float-remainder.js";
 import type { IRType, KernelBuilder, Value } from "./ir.js";
 import { divide, squareRoot } from "./math/correct-rounding.js";
+import { withSignOf } from "./math/float-parts.js";
 import { type MathFunction, mathFunctions } from "./math/library.js";
 import type { FloatType, ScalarOps, ScalarType } from "./math/scalar-ops.js";
 import { isNarrowFloat, roundToNarrow } from "./narrow-floats.js";
@@ -90,6 +91,7 @@ export function elementOps(k: KernelBuilder, settings: ElementSettings): Element
       return of(a.dtype, k.select(k.compare("lt", a.value, zero(a.dtype)), negated, a.value));
     },
     round: (how, a) => of(a.dtype, k.unary(how === "even" ? "roundEven" : how, a.value)),
+    withSign: (a, b) => of(a.dtype, withSignOf(scalar, a.value, b.value, floatType(a.dtype))),
     sqrt: (a) => of(a.dtype, squareRoot(scalar, a.value, floatType(a.dtype))),
     and: (a, b) => of(a.dtype, k.binary("and", a.value, b.value)),
     or: (a, b) => of(a.dtype, k.binary("or", a.value, b.value)),

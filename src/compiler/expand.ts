@@ -1,21 +1,31 @@
 /**
- * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, unless the target has
- * something better; what was written twice (the mean in a variance, beside the mean itself) is there once; reductions of
- * what is the same everywhere are gone. It works on a copy, because later passes rewrite nodes too and those of the
- * caller are not to change; leaves are copied as well, without their memory, so that a compilation holds on to nothing.
+ * The graph as the scheduler wants it: composite primitives are replaced by what they are made of, complex numbers by their
+ * parts; what was written twice (the mean in a variance, beside the mean itself) is there once; reductions of what is the
+ * same everywhere are gone. It works on a copy, because later passes rewrite nodes too and those of the caller are not to
+ * change; leaves are copied as well, without their memory, so that a compilation holds on to nothing.
  */
+import { isComplex, realDType } from "../core/dtype.js";
 import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
+import * as g from "../graph/ops.js";
+import { paramsKey } from "../graph/params-key.js";
+import type { CompositePrimitive } from "../graph/primitive.js";
+import { part } from "../graph/primitives/control.js";
+import { dot } from "../graph/primitives/dot.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { stored } from "../graph/primitives/movement.js";
+import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
 import { MAX_I32 } from "./ir.js";
-import { paramsKey } from "./params-key.js";
 import { simpler } from "./simplify.js";
+import type { TileProfile } from "./tiles/plan.js";
+import { productRewriter } from "./tiles/rewrite.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
   /** Copies of the leaves, in their order. */
   readonly leaves: readonly Node[];
+  /** Nodes that are to be in memory before a product of matrices loads them. */
+  readonly stored: ReadonlySet<Node>;
 }
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
@@ -23,47 +33,108 @@ const sizeOf = (shape: readonly number[]): number => shape.reduce((product, exte
 /** Stands for memory that the program is given when it runs. */
 const SOME_MEMORY = { byteLength: 0 };
 
-/** What a target puts in the place of a composite primitive of these inputs, if it has something of its own. */
-export type Substitute = (primitive: Node["primitive"], inputs: readonly Node[]) => Node | null;
-
-export function expandGraph(roots: readonly Node[], leaves: readonly Node[], substitute: Substitute): Expanded {
+export function expandGraph(roots: readonly Node[], leaves: readonly Node[], tiles: TileProfile): Expanded {
   const copies = new Map<Node, Node>();
-  for (const leaf of leaves) {
-    const { shape, dtype, device } = leaf;
-    const copy = new Node(buffer, { shape, dtype }, [], shape, dtype, device);
-    // What is built on it is only looked at: nothing may start computing it.
-    copy.isAbstract = true;
-    copy.realize(SOME_MEMORY);
-    copies.set(leaf, copy);
+  const memory = leaves.map((leaf) => {
+    const copy = memoryLike(leaf);
+    copies.set(leaf, isComplex(leaf.dtype) ? complexOfMemory(copy) : copy);
+    return copy;
+  });
+  const expand = (node: Node, inputs: readonly Node[]) =>
+    isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null;
+  let copied = rewritten(roots, copies, expand);
+  // What a composite is made of may be composite again.
+  while (pendingInOrder(copied).some(({ primitive }) => isExpanded(primitive))) {
+    copied = rewritten(copied, new Map(), expand);
   }
-  const numbers = new Map<Node, number>();
-  const known = new Map<string, Node>();
-  for (const node of pendingInOrder(roots)) {
-    if (copies.has(node)) continue;
-    const inputs = node.inputs.map((input) => copies.get(input) as Node);
-    const names = inputs.map((input) => {
-      numbers.set(input, numbers.get(input) ?? numbers.size);
-      return numbers.get(input);
-    });
-    const key = `${node.primitive.name}(${names})${paramsKey(node)}`;
-    const copy = known.get(key) ?? simpler(node, inputs[0]) ?? copyOf(node, inputs, substitute);
-    known.set(key, copy);
-    copies.set(node, copy);
-  }
-  const inCopy = (node: Node) => copies.get(node) as Node;
-  return { roots: apart(roots.map(inCopy)), leaves: leaves.map(inCopy) };
+  const written = copied.map((root) => (isComplex(root.dtype) ? memoryOfComplex(root) : root));
+  const whole = merged(withoutComplex(written)).roots;
+  const products = productRewriter(tiles);
+  const tiled = rewritten(whole, new Map(), (node, inputs) => {
+    if (node.primitive !== dot) return simpler(node, inputs[0]);
+    // Tiles are counted in 32 bits.
+    const isShort = [node, ...inputs].every(({ shape }) => sizeOf(shape) <= MAX_I32);
+    return (isShort ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs);
+  });
+  const final = merged(tiled);
+  return { roots: apart(final.roots), leaves: memory, stored: new Set([...products.stored].map(final.keptFor)) };
 }
 
-function copyOf(node: Node, inputs: readonly Node[], substitute: Substitute): Node {
-  const { primitive, params, shape, dtype, device } = node;
-  if (primitive.kind === "composite") {
-    // What targets have of their own counts in 32 bits.
-    const isShort = [node, ...inputs].every(({ shape }) => sizeOf(shape) <= MAX_I32);
-    return (isShort ? substitute(primitive, inputs) : null) ?? primitive.expand(inputs, params);
+/** Products of matrices come last, because what is good for them depends on what their operands have become. */
+const isExpanded = (primitive: Node["primitive"]): primitive is CompositePrimitive =>
+  primitive.kind === "composite" && primitive !== dot;
+
+/** A leaf without its memory. Complex numbers are two real ones there, side by side. */
+function memoryLike({ shape: elements, dtype: element, device }: Node): Node {
+  const shape = isComplex(element) ? [...elements, 2] : elements;
+  const dtype = realDType(element);
+  const node = new Node(buffer, { shape, dtype }, [], shape, dtype, device);
+  // What is built on it is only looked at: nothing may start computing it.
+  node.isAbstract = true;
+  node.realize(SOME_MEMORY);
+  return node;
+}
+
+/** A copy of the graph behind the roots, with other nodes where `replace` has them. Some nodes have copies already. */
+function rewritten(
+  roots: readonly Node[],
+  copies: Map<Node, Node>,
+  replace: (node: Node, inputs: readonly Node[]) => Node | readonly Node[] | null,
+): Node[] {
+  const bundles = new Map<Node, readonly Node[]>();
+  for (const node of pendingInOrder(roots)) {
+    if (copies.has(node)) continue;
+    if (node.storage !== null) {
+      copies.set(node, node);
+      continue;
+    }
+    const { primitive, params, shape, dtype, device } = node;
+    const several = primitive === part && bundles.get(node.inputs[0]);
+    if (several) {
+      copies.set(node, several[params.index as number]);
+      continue;
+    }
+    const inputs = node.inputs.map((input) => copies.get(input) as Node);
+    const made = expandComplex(node, inputs) ?? replace(node, inputs);
+    if (made instanceof Node) copies.set(node, made);
+    else if (made) bundles.set(node, made);
+    else {
+      const copy = new Node(primitive, params, inputs, shape, dtype, device);
+      copy.isAbstract = true;
+      copies.set(node, copy);
+    }
   }
-  const copy = new Node(primitive, params, inputs, shape, dtype, device);
-  copy.isAbstract = true;
-  return copy;
+  return roots.map((root) => copies.get(root) as Node);
+}
+
+interface Merged {
+  readonly roots: Node[];
+  /** The node that a node has become one with. */
+  keptFor(node: Node): Node;
+}
+
+/** Nodes that compute the same of the same become one: differentiation, above all, writes many twice. */
+function merged(roots: readonly Node[]): Merged {
+  const known = new Map<string, Node>();
+  const numbers = new Map<Node, number>();
+  const kept = new Map<Node, Node>();
+  for (const node of pendingInOrder(roots)) {
+    const inputs = node.inputs.map((input) => kept.get(input) as Node);
+    const key =
+      node.storage !== null
+        ? `#${numbers.size}`
+        : `${node.primitive.name}(${inputs.map((input) => numbers.get(input))})${paramsKey(node)}`;
+    let own = known.get(key);
+    if (!own) {
+      if (inputs.some((input, i) => input !== node.inputs[i])) node.replaceInputs(inputs, node.params);
+      own = node;
+      known.set(key, own);
+      numbers.set(own, numbers.size);
+    }
+    kept.set(node, own);
+  }
+  const keptFor = (node: Node) => kept.get(node) ?? node;
+  return { roots: roots.map(keptFor), keptFor };
 }
 
 /** Every root needs memory of its own, also where it is a leaf or another root under a second name. */

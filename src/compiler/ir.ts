@@ -163,6 +163,8 @@ export interface BufferParameter {
   readonly isWritten: boolean;
   /** It has more bytes than 32 bits count. */
   readonly isLarge: boolean;
+  /** It may begin anywhere, not at a multiple of 16 bytes as others do. */
+  readonly isUnaligned?: boolean;
 }
 
 export interface ArrayDeclaration {

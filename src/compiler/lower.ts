@@ -107,24 +107,28 @@ function lower(group: Group, name: string, settings: ElementSettings): LoweredKe
       addConstant(first, i * tiling.lanes),
     );
     lowering.shareReductions(wanted, neighbours);
-    for (const result of wanted) {
-      const places = neighbours.map((row) => ({ index: result.at(row, constantExpr(0)), gate: null }));
-      lowering.store(result.node, places, false);
-    }
+    const places = (result: Wanted) =>
+      neighbours.map((row) => ({ index: result.at(row, constantExpr(0)), gate: null }));
+    lowering.store(
+      wanted.map((result) => ({ node: result.node, places: places(result) })),
+      false,
+    );
   } else {
     lowering.shareReductions(wanted, [thread]);
-    for (const result of wanted) {
-      const index = result.at(thread, constantExpr(0));
-      if (result.columns === null) lowering.store(result.node, [{ index, gate: null }], true);
-    }
+    const ofRow = wanted.filter((result) => result.columns === null);
+    lowering.store(
+      ofRow.map(({ node, at }) => ({ node, places: [{ index: at(thread, constantExpr(0)), gate: null }] })),
+      true,
+    );
     for (const columns of new Set(wanted.map((result) => result.columns))) {
       if (columns === null) continue;
+      const ofColumns = wanted.filter((result) => result.columns === columns);
       lowering.overColumns(columns, (places) => {
-        for (const result of wanted) {
-          if (result.columns !== columns) continue;
-          const indexed = places.map(({ column, gate }) => ({ index: result.at(thread, column), gate }));
-          lowering.store(result.node, indexed, false);
-        }
+        const indexed = ({ node, at }: Wanted) => ({
+          node,
+          places: places.map(({ column, gate }) => ({ index: at(thread, column), gate })),
+        });
+        lowering.store(ofColumns.map(indexed), false);
       });
     }
   }
@@ -138,6 +142,12 @@ interface Wanted {
   readonly node: Node;
   readonly columns: number | null;
   at(row: IndexExpr, column: IndexExpr): readonly IndexExpr[];
+}
+
+/** Elements of a result that are written together. */
+interface Written {
+  readonly node: Node;
+  readonly places: readonly { readonly index: readonly IndexExpr[]; readonly gate: Value | null }[];
 }
 
 const rowShapeOf = ({ node, rowAxes }: GroupResult): number[] => rowAxes.map((axis) => node.shape[axis]);
@@ -283,15 +293,21 @@ export class Lowering {
     this.remember(node, indexKey(index), element);
   }
 
-  /** Writes elements of a result, one after another, so that they can be written at once. `isOnce`: for the whole row. */
-  store(node: Node, places: readonly { index: readonly IndexExpr[]; gate: Value | null }[], isOnce: boolean): void {
-    const slot = this.slotOf(node, true);
-    const writes = places.map(({ index, gate }) => ({
-      at: this.indexValue(ravel(index, node.shape)),
-      value: this.element(node, index, gate).value,
-      gate,
-    }));
-    for (const { at, value, gate } of writes) this.k.store(slot, at, value, isOnce, gate);
+  /**
+   * Writes elements of results, when all are computed: those of one result one after another, so that they can be written
+   * at once. `isOnce`: for the whole row.
+   */
+  store(results: readonly Written[], isOnce: boolean): void {
+    const writes = results.flatMap(({ node, places }) => {
+      const slot = this.slotOf(node, true);
+      return places.map(({ index, gate }) => ({
+        slot,
+        at: this.indexValue(ravel(index, node.shape)),
+        value: this.element(node, index, gate).value,
+        gate,
+      }));
+    });
+    for (const { slot, at, value, gate } of writes) this.k.store(slot, at, value, isOnce, gate);
   }
 
   slotOf(node: Node, isWritten: boolean): number {

@@ -2,119 +2,399 @@
  * A compiled piece of the graph: kernels to run in order, and which memory each of them gets. It holds no node and no
  * buffer, so it serves every graph of the same form: a loop that builds the same expression again compiles it once.
  */
-import type { DType } from "../core/dtype.js";
-import { UnsupportedError } from "../core/errors.js";
+import { type DType, realDType } from "../core/dtype.js";
+import { ArgumentError, UnsupportedError } from "../core/errors.js";
+import { sizeOf } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
-import { pendingInOrder } from "../graph/node.js";
-import type { ElementSettings } from "./elements.js";
+import { part, type ScanParams, scan, type WhileParams, whileLoop } from "../graph/primitives/control.js";
+import { bytesOf } from "./bytes.js";
+import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
-import { type Kernel, MAX_I32 } from "./ir.js";
+import { type Kernel, KernelBuilder, MAX_I32 } from "./ir.js";
 import { type Group, lowerGroup } from "./lower.js";
-import { paramsKey } from "./params-key.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
 import { lowerProduct } from "./tiles/product.js";
-import { productRewriter } from "./tiles/rewrite.js";
 import { lowerTransposed } from "./tiles/transpose.js";
 
-/** Memory by role: the i-th leaf of the graph, or the i-th value the program makes. */
-export type Slot = { readonly from: "leaf" | "made"; readonly index: number };
+/**
+ * Memory by role: the i-th leaf of the graph, or the i-th value the program makes. Inside loops a slot may move: by some
+ * bytes in every round, or between two values in turns.
+ */
+export interface Slot {
+  readonly from: "leaf" | "made";
+  readonly index: number;
+  /** Where in that memory it begins. */
+  readonly offset?: number;
+  /** Bytes it moves by in each round of a loop. */
+  readonly moves?: readonly { readonly loop: number; readonly bytes: number }[];
+  /** The value it is in odd rounds of a loop. */
+  readonly swap?: { readonly loop: number; readonly index: number };
+}
 
-export interface Step<Code> {
+export interface KernelStep<Code> {
+  readonly kind: "kernel";
   readonly kernel: Kernel;
   /** Null where the kernel has no rows: it is not run. */
   readonly code: Code;
   readonly slots: readonly Slot[];
 }
 
+/** Steps repeated a known number of times. */
+export interface LoopStep<Code> {
+  readonly kind: "loop";
+  readonly loop: number;
+  readonly count: number;
+  readonly steps: readonly Step<Code>[];
+}
+
+/** Steps repeated while the bool that `test` computes is true; then, with the loop's number still known, `finish`. */
+export interface WhileStep<Code> {
+  readonly kind: "while";
+  readonly loop: number;
+  readonly maxRounds: number;
+  readonly test: readonly Step<Code>[];
+  readonly flag: Slot;
+  readonly steps: readonly Step<Code>[];
+  readonly finish: readonly Step<Code>[];
+}
+
+export type Step<Code> = KernelStep<Code> | LoopStep<Code> | WhileStep<Code>;
+
+/** A value the program makes, and which root it is, if any. */
+export interface Made {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly byteLength: number;
+  readonly root: number;
+}
+
 export interface Program<Code> {
   readonly steps: readonly Step<Code>[];
-  /** The values the program makes: their size, and which root each is, if any. */
-  readonly made: readonly { readonly shape: readonly number[]; readonly dtype: DType; readonly root: number }[];
+  readonly made: readonly Made[];
   /** After which step a made value is needed no more; roots live on. */
   readonly lastUse: readonly number[];
+  /** By step, the made values that are needed no more after it and are not roots. */
+  readonly frees: readonly (readonly number[])[];
+  readonly leaves: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
 }
 
-/** A graph in canonical form: its key, and the leaves that the key numbers. */
-export interface Canonical {
-  readonly key: string;
-  readonly leaves: readonly Node[];
+/** Every kernel among steps, those in loops once. */
+export function kernelsOf<Code>(steps: readonly Step<Code>[]): KernelStep<Code>[] {
+  return steps.flatMap((step) => {
+    if (step.kind === "kernel") return [step];
+    if (step.kind === "loop") return kernelsOf(step.steps);
+    return [...kernelsOf(step.test), ...kernelsOf(step.steps), ...kernelsOf(step.finish)];
+  });
 }
 
-/** Two graphs with the same key compute the same thing of their leaves. */
-export function canonicalize(roots: readonly Node[]): Canonical {
-  const order = pendingInOrder(roots);
-  const numbers = new Map<Node, number>();
-  const leaves: Node[] = [];
-  const parts: string[] = [];
-  for (const node of order) {
-    const number = numbers.size;
-    numbers.set(node, number);
-    if (node.storage) {
-      leaves.push(node);
-      parts.push(`${node.dtype}[${node.shape}]`);
-    } else {
-      const inputs = node.inputs.map((input) => numbers.get(input)).join();
-      parts.push(`${node.primitive.name}(${inputs})${paramsKey(node)}`);
+/** Which round each loop is in. */
+export type Rounds = Map<number, number>;
+
+/** Where a slot is in the present rounds: a value and an offset into it. */
+export function placeOf(slot: Slot, rounds: Rounds): { readonly index: number; readonly offset: number } {
+  const { index, offset = 0, moves, swap } = slot;
+  if (!moves && !swap) return { index, offset };
+  const now = swap && (rounds.get(swap.loop) ?? 0) % 2 === 1 ? swap.index : index;
+  let at = offset;
+  for (const { loop, bytes } of moves ?? []) at += (rounds.get(loop) ?? 0) * bytes;
+  return { index: now, offset: at };
+}
+
+/** Runs steps in order, loops round by round. `isTrue` reads a bool, which waits for what came before. */
+export function runSteps<Code>(
+  steps: readonly Step<Code>[],
+  visit: (step: KernelStep<Code>, rounds: Rounds) => void,
+  isTrue: (flag: Slot, rounds: Rounds) => boolean,
+  rounds: Rounds = new Map(),
+): void {
+  for (const step of steps) runStep(step, visit, isTrue, rounds);
+}
+
+const NO_ROUNDS: Rounds = new Map();
+
+export function runStep<Code>(
+  step: Step<Code>,
+  visit: (step: KernelStep<Code>, rounds: Rounds) => void,
+  isTrue: (flag: Slot, rounds: Rounds) => boolean,
+  known?: Rounds,
+): void {
+  if (step.kind === "kernel") {
+    if (step.kernel.rows > 0) visit(step, known ?? NO_ROUNDS);
+    return;
+  }
+  const rounds = known ?? new Map<number, number>();
+  if (step.kind === "while") runWhile(step, visit, isTrue, rounds);
+  else {
+    for (let round = 0; round < step.count; round++) {
+      rounds.set(step.loop, round);
+      runSteps(step.steps, visit, isTrue, rounds);
     }
   }
-  return { key: `${parts.join("|")}→${roots.map((root) => numbers.get(root)).join()}`, leaves };
+}
+
+function runWhile<Code>(
+  step: WhileStep<Code>,
+  visit: (step: KernelStep<Code>, rounds: Rounds) => void,
+  isTrue: (flag: Slot, rounds: Rounds) => boolean,
+  rounds: Rounds,
+): void {
+  for (let round = 0; ; round++) {
+    rounds.set(step.loop, round);
+    runSteps(step.test, visit, isTrue, rounds);
+    if (!isTrue(step.flag, rounds)) break;
+    if (round >= step.maxRounds) {
+      throw new ArgumentError(
+        `whileLoop: its condition still held after ${step.maxRounds} rounds; raise { maxRounds } if that is meant.`,
+      );
+    }
+    runSteps(step.steps, visit, isTrue, rounds);
+  }
+  runSteps(step.finish, visit, isTrue, rounds);
 }
 
 export interface Target<Code> {
   readonly profile: TargetProfile;
   readonly settings: ElementSettings;
-  emit(kernel: Kernel): Code;
+  /** `isIndirect`: which buffers' addresses the kernel finds in memory, because they change from run to run. */
+  emit(kernel: Kernel, isIndirect: readonly boolean[] | null): Code;
 }
 
-export function compile<Code>(pending: readonly Node[], given: readonly Node[], target: Target<Code>): Program<Code> {
-  const products = productRewriter(target.profile.tiles);
-  const { roots, leaves } = expandGraph(pending, given, products.rewrite);
+/** A program to be recorded once and run many times. */
+export interface Recordable {
+  /** Leaves whose memory stays where it is. */
+  readonly isFixedLeaf: readonly boolean[];
+}
+
+export function compile<Code>(
+  pending: readonly Node[],
+  given: readonly Node[],
+  target: Target<Code>,
+  recordable: Recordable | null = null,
+): Program<Code> {
+  const { roots, leaves, stored } = expandGraph(pending, given, target.profile.tiles);
+  const compilation = new Compilation(target, recordable);
   const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
-  const made: { shape: readonly number[]; dtype: DType; root: number }[] = [];
-  const make = (shape: readonly number[], dtype: DType, root: number): Slot => {
-    made.push({ shape, dtype, root });
-    return { from: "made", index: made.length - 1 };
+  const steps = compilation.graph(roots, slots, stored, (root) => compilation.make(roots[root], root));
+  const { made } = compilation;
+  const lastUse = lastUseOf(steps);
+  const isFreedAfter = (position: number) => (index: number) => lastUse[index] === position && made[index].root < 0;
+  const indices = made.map((_, index) => index);
+  return {
+    steps,
+    made,
+    lastUse,
+    frees: steps.map((_, position) => indices.filter(isFreedAfter(position))),
+    leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })),
   };
-  const slotOf = (node: Node): Slot => {
-    const known = slots.get(node);
-    if (known) return known;
-    const slot = make(node.shape, node.dtype, roots.indexOf(node));
-    slots.set(node, slot);
-    return slot;
-  };
-  const steps: Step<Code>[] = [];
+}
+
+/** Every slot that a step and those inside it touch. */
+export function slotsIn(step: Step<unknown>): Slot[] {
+  if (step.kind === "kernel") return [...step.slots];
+  const inner = step.kind === "loop" ? step.steps : [...step.test, ...step.steps, ...step.finish];
+  return [...inner.flatMap(slotsIn), ...(step.kind === "while" ? [step.flag] : [])];
+}
+
+function lastUseOf(steps: readonly Step<unknown>[]): number[] {
   const lastUse: number[] = [];
-  const codes = new Map<Kernel, Code>();
-  const run = (kernel: Kernel, memory: readonly Slot[]) => {
-    for (const { from, index } of memory) if (from === "made") lastUse[index] = steps.length;
-    // Routines may run one kernel many times. One without rows is never run, and its strides may not fit a word.
-    const code = codes.get(kernel) ?? (kernel.rows > 0 ? target.emit(kernel) : (null as Code));
-    codes.set(kernel, code);
-    steps.push({ kernel, code, slots: memory });
-  };
-  for (const task of schedule(roots, target.profile, products.stored)) {
-    if (task.kind === "group") {
-      const { product, transposed } = task.group;
-      const lower = product ? lowerProduct : transposed ? lowerTransposed : lowerGroup;
-      const { kernel, buffers } = lower(task.group, describeGroup(task.group), target.settings);
-      run(kernel, buffers.map(slotOf));
-    } else {
-      const { node } = task;
-      const routine = routines[node.primitive.name];
-      if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
-      checkCountable(node);
-      const plan = routine(node, target.profile, target.settings);
-      const temporaries = plan.temporaries.map(({ dtype, size }) => make([size], dtype, -1));
-      const place = (buffer: RoutineBuffer): Slot => {
-        if (buffer.kind === "input") return slotOf(node.inputs[buffer.index]);
-        return buffer.kind === "result" ? slotOf(node) : temporaries[buffer.index];
-      };
-      for (const { kernel, buffers } of plan.steps) run(kernel, buffers.map(place));
+  steps.forEach((step, position) => {
+    for (const { from, index, swap } of slotsIn(step)) {
+      if (from === "made") lastUse[index] = position;
+      if (swap) lastUse[swap.index] = position;
     }
+  });
+  return lastUse;
+}
+
+/** Compiles a graph and, for loops, the graphs inside it, into steps over one list of values. */
+class Compilation<Code> {
+  readonly made: Made[] = [];
+  private readonly codes = new Map<Kernel, Map<string, Code>>();
+  private loops = 0;
+
+  constructor(
+    private readonly target: Target<Code>,
+    private readonly recordable: Recordable | null,
+  ) {}
+
+  make({ shape, dtype }: Pick<Node, "shape" | "dtype">, root = -1): Slot {
+    this.made.push({ shape, dtype, byteLength: bytesOf({ shape, dtype }), root });
+    return { from: "made", index: this.made.length - 1 };
   }
-  return { steps, made, lastUse };
+
+  /** The steps that compute roots from leaves, which have slots; `rootSlot` says where a root goes. */
+  graph(
+    roots: readonly Node[],
+    slots: Map<Node, Slot>,
+    stored: ReadonlySet<Node>,
+    rootSlot: (root: number) => Slot,
+  ): Step<Code>[] {
+    const { target } = this;
+    const steps: Step<Code>[] = [];
+    const slotOf = (node: Node): Slot => {
+      const known = slots.get(node);
+      if (known) return known;
+      const root = roots.indexOf(node);
+      const slot = root >= 0 ? rootSlot(root) : this.make(node);
+      slots.set(node, slot);
+      return slot;
+    };
+    const tasks = schedule(roots, target.profile, stored);
+    const parts = new Map<Node, Node[]>();
+    for (const task of tasks) {
+      if (task.kind !== "routine" || task.node.primitive !== part) continue;
+      const [bundle] = task.node.inputs;
+      parts.set(bundle, [...(parts.get(bundle) ?? []), task.node]);
+    }
+    for (const task of tasks) {
+      if (task.kind === "group") {
+        const { product, transposed } = task.group;
+        const lower = product ? lowerProduct : transposed ? lowerTransposed : lowerGroup;
+        const { kernel, buffers } = lower(task.group, describeGroup(task.group), target.settings);
+        steps.push(this.kernel(kernel, buffers.map(slotOf)));
+        continue;
+      }
+      const { node } = task;
+      if (node.primitive === part) continue;
+      if (node.primitive === scan) steps.push(...this.scan(node, parts.get(node) ?? [], slotOf));
+      else if (node.primitive === whileLoop) steps.push(...this.while(node, parts.get(node) ?? [], slotOf));
+      else steps.push(...this.routine(node, slotOf));
+    }
+    return steps;
+  }
+
+  private kernel(kernel: Kernel, slots: readonly Slot[]): KernelStep<Code> {
+    const aligned = withAlignment(kernel, slots);
+    const isIndirect = this.recordable && slots.map((slot) => this.isMoving(slot));
+    // Routines may run one kernel many times. One without rows is never run, and its strides may not fit a word.
+    const known = this.codes.get(kernel) ?? new Map<string, Code>();
+    this.codes.set(kernel, known);
+    const key = `${isIndirect}${aligned === kernel}`;
+    const code = known.get(key) ?? (kernel.rows > 0 ? this.target.emit(aligned, isIndirect) : (null as Code));
+    known.set(key, code);
+    return { kind: "kernel", kernel: aligned, code, slots };
+  }
+
+  /** Whether its memory is another one in every run. */
+  private isMoving({ from, index }: Slot): boolean {
+    return from === "leaf" ? !this.recordable?.isFixedLeaf[index] : this.made[index].root >= 0;
+  }
+
+  private routine(node: Node, slotOf: (node: Node) => Slot): Step<Code>[] {
+    const { profile, settings } = this.target;
+    const routine = routines[node.primitive.name];
+    if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
+    checkCountable(node);
+    const plan = routine(node, profile, settings);
+    const temporaries = plan.temporaries.map(({ dtype, size }) => this.make({ shape: [size], dtype }));
+    const place = (buffer: RoutineBuffer): Slot => {
+      if (buffer.kind === "input") return slotOf(node.inputs[buffer.index]);
+      return buffer.kind === "result" ? slotOf(node) : temporaries[buffer.index];
+    };
+    return plan.steps.map(({ kernel, buffers }) => this.kernel(kernel, buffers.map(place)));
+  }
+
+  // ------------------------------------------------------------------------------------------------ loops
+
+  /** Carries go back and forth between two values; sequences and stacked results are stepped through. */
+  private scan(node: Node, parts: readonly Node[], slotOf: (node: Node) => Slot): Step<Code>[] {
+    const { body, constants, carries, length, isReverse } = node.params as unknown as ScanParams;
+    const loop = this.loops++;
+    const inputs = node.inputs.map(slotOf);
+    const pairs = body.parameters.slice(constants, constants + carries).map((carry) => this.pair(carry, loop));
+    const element = (slot: Slot, value: Pick<Node, "shape" | "dtype">): Slot => {
+      const bytes = bytesOf(value);
+      return {
+        ...slot,
+        offset: (slot.offset ?? 0) + (isReverse ? (length - 1) * bytes : 0),
+        moves: [...(slot.moves ?? []), { loop, bytes: isReverse ? -bytes : bytes }],
+      };
+    };
+    const parameterSlots = body.parameters.map((parameter, i) => {
+      if (i < constants) return inputs[i];
+      return i < constants + carries ? pairs[i - constants].now : element(inputs[i], parameter);
+    });
+    // Stacked results that nobody reads are left out; the carries each round began with are among them.
+    const stacked = parts.filter((each) => (each.params.index as number) >= carries);
+    const results = [
+      ...body.results.slice(0, carries),
+      ...stacked.map((each) => {
+        const index = each.params.index as number;
+        return index < body.results.length
+          ? body.results[index]
+          : body.parameters[constants + index - body.results.length];
+      }),
+    ];
+    const stackedSlots = stacked.map((each, i) => element(slotOf(each), results[carries + i]));
+    const steps = this.body(body.parameters, results, parameterSlots, (root) =>
+      root < carries ? pairs[root].next : stackedSlots[root - carries],
+    );
+    const first = pairs.map(({ now }, i) =>
+      this.copy(inputs[constants + i], { from: now.from, index: now.index }, body.parameters[constants + i]),
+    );
+    const last = parts
+      .filter((each) => (each.params.index as number) < carries)
+      .map((each) => {
+        const { now } = pairs[each.params.index as number];
+        const index = length % 2 === 1 && now.swap ? now.swap.index : now.index;
+        return this.copy({ from: "made", index }, slotOf(each), each);
+      });
+    return [...first, { kind: "loop", loop, count: length, steps }, ...last];
+  }
+
+  private while(node: Node, parts: readonly Node[], slotOf: (node: Node) => Slot): Step<Code>[] {
+    const { body, test, constants, maxRounds } = node.params as unknown as WhileParams;
+    const loop = this.loops++;
+    const inputs = node.inputs.map(slotOf);
+    const pairs = body.parameters.slice(constants).map((carry) => this.pair(carry, loop));
+    const parameterSlots = body.parameters.map((_, i) => (i < constants ? inputs[i] : pairs[i - constants].now));
+    const flag = this.make(test.results[0]);
+    const first = pairs.map(({ now }, i) =>
+      this.copy(inputs[constants + i], { from: now.from, index: now.index }, body.parameters[constants + i]),
+    );
+    const tests = this.body(test.parameters, test.results, parameterSlots, () => flag);
+    const steps = this.body(body.parameters, body.results, parameterSlots, (root) => pairs[root].next);
+    const finish = parts.map((each) => this.copy(pairs[each.params.index as number].now, slotOf(each), each));
+    return [...first, { kind: "while", loop, maxRounds, test: tests, flag, steps, finish }];
+  }
+
+  /** Two values that take turns: what a round reads, and what it writes for the next. */
+  private pair(value: Node, loop: number): { readonly now: Slot; readonly next: Slot } {
+    const [even, odd] = [this.make(value), this.make(value)];
+    return {
+      now: { ...even, swap: { loop, index: odd.index } },
+      next: { ...odd, swap: { loop, index: even.index } },
+    };
+  }
+
+  private body(
+    parameters: readonly Node[],
+    results: readonly Node[],
+    parameterSlots: readonly Slot[],
+    rootSlot: (root: number) => Slot,
+  ): Step<Code>[] {
+    const { roots, leaves, stored } = expandGraph(results, parameters, this.target.profile.tiles);
+    return this.graph(roots, new Map(leaves.map((leaf, i) => [leaf, parameterSlots[i]])), stored, rootSlot);
+  }
+
+  private copy(from: Slot, to: Slot, { shape, dtype }: Pick<Node, "shape" | "dtype">): KernelStep<Code> {
+    const part = realDType(dtype);
+    const k = new KernelBuilder(`copy[${shape.join("×")}]`, sizeOf(shape) * (part === dtype ? 1 : 2));
+    const [source, target] = [k.buffer(part, false), k.buffer(part, true)];
+    k.store(target, k.row, k.load(source, k.row, computeType(part)));
+    return this.kernel(k.finish(), [from, to]);
+  }
+}
+
+/** Slots that move by other than whole vectors of 16 bytes are marked in the kernel, so that it reads no such vectors. */
+function withAlignment(kernel: Kernel, slots: readonly Slot[]): Kernel {
+  const isUnaligned = slots.map(
+    ({ offset = 0, moves = [] }) => offset % 16 !== 0 || moves.some(({ bytes }) => bytes % 16 !== 0),
+  );
+  if (!isUnaligned.includes(true)) return kernel;
+  return { ...kernel, buffers: kernel.buffers.map((buffer, i) => ({ ...buffer, isUnaligned: isUnaligned[i] })) };
 }
 
 /** Routines count in 32 bits. */

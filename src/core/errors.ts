@@ -27,6 +27,9 @@ export class DeviceLostError extends PumiceError {}
 /** A buffer, tensor or device was used after it was disposed. */
 export class DisposedError extends PumiceError {}
 
+/** A value was asked for where there is none yet: inside a function that a transform is tracing. */
+export class TraceError extends PumiceError {}
+
 /** A file or byte sequence that is not what it claims to be. */
 export class FormatError extends PumiceError {}
 

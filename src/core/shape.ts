@@ -47,7 +47,10 @@ export function stridesOf(shape: Shape): number[] {
 }
 
 export function sameShape(a: Shape, b: Shape): boolean {
-  return a.length === b.length && a.every((size, axis) => size === b[axis]);
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let axis = 0; axis < a.length; axis++) if (a[axis] !== b[axis]) return false;
+  return true;
 }
 
 /** The shape that all of these broadcast to: aligned at the last axis, sizes of 1 stretch. */

@@ -2,7 +2,7 @@
  * Making nodes: the one place where operands meet. JavaScript values become constants, dtypes are promoted, shapes are
  * broadcast, devices must agree, and a graph that has grown long is sent to work.
  */
-import type { DType, Scalar } from "../core/dtype.js";
+import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
 import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
@@ -19,6 +19,13 @@ export function makeNode(primitive: Primitive, inputs: readonly Node[], params: 
   const { shape, dtype } = primitive.infer(inputs, params);
   const node = new Node(primitive, params, inputs, shape, dtype, device);
   if (node.depth > MAX_DEPTH && !node.isAbstract) device.realize([node]);
+  return node;
+}
+
+/** The same operation on other inputs. */
+export function remakeNode({ primitive, params, device, attachment }: Node, inputs: readonly Node[]): Node {
+  const node = makeNode(primitive, inputs, params, device);
+  node.attachment = attachment;
   return node;
 }
 
@@ -61,15 +68,22 @@ export function checkOneDevice(operation: string, nodes: readonly Node[]): void 
   }
 }
 
+/** What a weak node counts as where dtypes meet: some number that is not whole. */
+const ANY_NUMBER = 0.5;
+
 /** Nodes and JavaScript values brought to one device, dtype and shape. */
 export function meet(operation: string, operands: readonly (Node | Scalar)[], dtype?: DType): Node[] {
+  if (dtype === undefined && operands.length === 2) {
+    const alike = meetAlike(operands[0], operands[1]);
+    if (alike) return alike;
+  }
   const nodes = operands.filter((operand): operand is Node => operand instanceof Node);
   const [first] = nodes;
   checkOneDevice(operation, nodes);
   const common =
     dtype ??
     resultType(
-      operands.map((operand) => (operand instanceof Node ? operand.dtype : operand)),
+      operands.map((operand) => (operand instanceof Node ? (operand.isWeak ? ANY_NUMBER : operand.dtype) : operand)),
       operation,
     );
   const shape = broadcastShapes(operation, ...nodes.map((node) => node.shape));
@@ -78,4 +92,14 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
       ? broadcastNode(castNode(operand, common), shape)
       : scalarNode(operand, common, first.device, shape),
   );
+}
+
+/** The usual case, in which nothing has to be found out: two nodes alike, or a node of floats and a number. Else null. */
+function meetAlike(a: Node | Scalar, b: Node | Scalar): Node[] | null {
+  if (!(a instanceof Node) || a.isWeak) return null;
+  const { dtype, shape, device } = a;
+  if (typeof b === "number")
+    return isFloat(dtype) ? [a, makeNode(constant, [], { value: b, dtype, shape }, device)] : null;
+  if (!(b instanceof Node) || b.isWeak) return null;
+  return device === b.device && dtype === b.dtype && sameShape(shape, b.shape) ? [a, b] : null;
 }

@@ -25,6 +25,8 @@ export interface ElementOps<V> {
   /** Floats to whole numbers. */
   round(how: "floor" | "ceil" | "trunc" | "even", a: V): V;
   sqrt(a: V): V;
+  /** The magnitude of a number that is not negative with the sign of another, -0 included. Floats. */
+  withSign(magnitude: V, sign: V): V;
 
   and(a: V, b: V): V;
   or(a: V, b: V): V;

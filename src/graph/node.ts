@@ -23,8 +23,9 @@ export interface DeviceHandle {
 /** A differentiation: while it is open, nodes that depend on its variables keep their inputs for the way back. */
 export interface Trace {
   isOpen: boolean;
-  /** Traces that were open when this one began. */
+  /** The one inside which it began. */
   readonly outer: Trace | null;
+  /** Counts all traces: one that began later has a higher number. */
   readonly level: number;
 }
 
@@ -38,8 +39,15 @@ export class Node {
   depth: number;
   /** It depends on a placeholder of a function that is being traced, so that it has no value and cannot be computed. */
   isAbstract = false;
+  /** What goes with the node without being part of what it computes: derivatives given by hand. */
+  attachment: unknown = null;
+  /** It stands for a JavaScript number, which takes the dtype of what it meets. */
+  isWeak = false;
   /** The innermost differentiation whose variables it depends on. */
   trace: Trace | null = null;
+  /** Its place in the last walk that met it, and which walk that was: cheaper than a table per walk. */
+  position = 0;
+  walk = 0;
 
   constructor(
     readonly primitive: Primitive,
@@ -81,32 +89,45 @@ export class Node {
   }
 }
 
-function isUnderWay(trace: Trace | null): boolean {
+/** Whether a trace, or one around it, is still being differentiated. */
+export function isUnderWay(trace: Trace | null): boolean {
   for (let each = trace; each; each = each.outer) if (each.isOpen) return true;
   return false;
 }
 
-/** Every node the roots depend on that has not run, and the leaves they read, inputs before users. Iterative: graphs are deep. */
+let walks = 0;
+
+/**
+ * Every node the roots depend on that has not run, and the leaves they read, inputs before users; until the next walk,
+ * each node's `position` is its index. Iterative: graphs are deep.
+ */
 export function pendingInOrder(roots: readonly Node[]): Node[] {
+  const walk = ++walks;
   const order: Node[] = [];
-  const seen = new Set<Node>();
-  const stack: { node: Node; next: number }[] = [];
-  const enter = (node: Node) => {
-    if (seen.has(node)) return;
-    seen.add(node);
-    stack.push({ node, next: 0 });
-  };
+  // The path from a root to the node being visited, and which input of each of them is next.
+  const path: Node[] = [];
+  const next: number[] = [];
   for (const root of roots) {
-    enter(root);
-    while (stack.length > 0) {
-      const frame = stack[stack.length - 1] as { node: Node; next: number };
-      const input = frame.node.storage === null ? frame.node.inputs[frame.next] : undefined;
-      if (input) {
-        frame.next++;
-        enter(input);
+    if (root.walk === walk) continue;
+    root.walk = walk;
+    path.push(root);
+    next.push(0);
+    while (path.length > 0) {
+      const top = path.length - 1;
+      const node = path[top];
+      const at = next[top];
+      if (node.storage === null && at < node.inputs.length) {
+        next[top] = at + 1;
+        const input = node.inputs[at];
+        if (input.walk === walk) continue;
+        input.walk = walk;
+        path.push(input);
+        next.push(0);
       } else {
-        stack.pop();
-        order.push(frame.node);
+        path.pop();
+        next.pop();
+        node.position = order.length;
+        order.push(node);
       }
     }
   }

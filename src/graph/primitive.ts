@@ -8,14 +8,42 @@ import type { DType } from "../core/dtype.js";
 import type { IndexExpr, IndexSpace } from "../core/index-expr.js";
 import type { ElementOps } from "./element-ops.js";
 import type { Node } from "./node.js";
+import type { GraphOps } from "./ops.js";
 
 export type Params = Readonly<Record<string, unknown>>;
+
+/** An input of a node that is being vectorised: with the batch as its first axis, or the same for all. */
+export interface BatchedInput {
+  readonly node: Node;
+  readonly isBatched: boolean;
+}
 
 interface Common {
   readonly name: string;
   /** Shape and dtype of the result; throws a ShapeError or DTypeError that names the operation. */
   infer(inputs: readonly Node[], params: Params): { readonly shape: readonly number[]; readonly dtype: DType };
+  /** The tangent of the result from those of the inputs; null stands for zero. */
+  jvp?(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): Node | null;
+  /** The cotangents of the inputs from that of the result; null stands for zero. */
+  vjp?(g: GraphOps, node: Node, cotangent: Node): readonly (Node | null)[];
+  /** The same operation on each member of a batch of `size`; the result has the batch as its first axis. */
+  batch?(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): Node;
+  /** An operation with several results (see primitives/control.ts) has these rules instead. */
+  readonly bundle?: BundleRules;
 }
+
+/** The rules of an operation with several results speak of all of them at once. */
+export interface BundleRules {
+  jvp(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): readonly (Node | null)[];
+  vjp(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): readonly (Node | null)[];
+  batch(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): readonly BatchedInput[];
+}
+
+/**
+ * What a small change t of one operand does to the result, element by element. Such a map is its own transpose, so it
+ * serves both directions of differentiation.
+ */
+export type Slope = (g: GraphOps, t: Node, node: Node) => Node;
 
 /** Values that come from nowhere: memory, constants, counters. */
 export interface LeafPrimitive extends Common {
@@ -28,6 +56,8 @@ export interface ElementwisePrimitive extends Common {
   lower<V>(k: ElementOps<V>, operands: readonly V[], params: Params, dtype: DType): V;
   /** Rough cost in additions, to weigh computing again against storing. */
   readonly cost: number;
+  /** One per operand; null where the result is flat. Without any it has no derivative. */
+  readonly slopes?: readonly (Slope | null)[];
 }
 
 /** An index that is itself an element of an input, of integer dtype. It is kept inside the axis it indexes. */
@@ -67,7 +97,8 @@ export interface RoutinePrimitive extends Common {
 /** Written in terms of other primitives, which the compiler puts in its place. It has rules of its own nevertheless. */
 export interface CompositePrimitive extends Common {
   readonly kind: "composite";
-  expand(inputs: readonly Node[], params: Params): Node;
+  /** What it is made of; a list for an operation with several results. */
+  expand(g: GraphOps, node: Node, inputs: readonly Node[]): Node | readonly Node[];
 }
 
 export type Primitive =

@@ -1,6 +1,7 @@
 /** Random tensors from keys: `import { random } from "pumice"`. */
 import "../tensor/methods/index.js";
 
+export { binomial } from "./binomial.js";
 export { bits } from "./bits.js";
 export { categorical, exponential, gumbel } from "./exponential.js";
 export { beta, gamma, logGamma } from "./gamma.js";

@@ -3,8 +3,21 @@
  * here: programs are compiled once per form of graph and kept, intermediate values are freed after their last use.
  */
 
-import { canonicalize, compile, type Program, type Slot, type Step, type Target } from "../compiler/program.js";
-import { DTYPES } from "../core/dtype.js";
+import { bytesOf } from "../compiler/bytes.js";
+import { ProgramTable } from "../compiler/form.js";
+import { type MemoryPlan, planMemory } from "../compiler/memory-plan.js";
+import {
+  compile,
+  type KernelStep,
+  type Program,
+  placeOf,
+  type Rounds,
+  runStep,
+  type Slot,
+  type Step,
+  type Target,
+} from "../compiler/program.js";
+import { TraceError } from "../core/errors.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import type { DeviceHandle, Node, Storage } from "../graph/node.js";
 
@@ -13,14 +26,30 @@ export interface DeviceStorage extends Storage {
   dispose(): void;
 }
 
-export const byteLengthOf = (node: Pick<Node, "shape" | "dtype">): number =>
-  node.shape.reduce((product, extent) => product * extent, 1) * DTYPES[node.dtype].bytes;
+/** An argument of a prepared program: memory given with each call, memory that stays, or one f32 given with each call. */
+export type Argument<S> =
+  | { readonly kind: "memory" }
+  | { readonly kind: "fixed"; readonly memory: S }
+  | { readonly kind: "scalar" };
+
+/** A program with its memory planned, ready to run many times. */
+export interface Prepared<S extends DeviceStorage = DeviceStorage> {
+  readonly program: Program<unknown>;
+  readonly plan: MemoryPlan;
+  /**
+   * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result; `reuse` may
+   * name the argument whose memory a result goes into, where that is safe (see `inPlace`).
+   */
+  run(memory: readonly S[], scalars: readonly number[], isDonated: readonly boolean[]): S[];
+  /** For each result the argument whose memory it may take over when that is donated, or -1. */
+  readonly inPlace: readonly number[];
+}
 
 /** Programs kept per device; the oldest goes first. */
 const MAX_PROGRAMS = 2000;
 
 export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceStorage> implements DeviceHandle {
-  private readonly programs = new Map<string, Program<Code>>();
+  private readonly programs = new ProgramTable<Program<Code>>(MAX_PROGRAMS);
   /** Counts for tests: kernels run, programs compiled. */
   readonly counters = { kernels: 0, compiled: 0 };
 
@@ -30,7 +59,8 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   ) {}
 
   protected abstract allocate(byteLength: number): S;
-  protected abstract dispatch(step: Step<Code>, memory: readonly S[]): void;
+  /** Runs a kernel on memory from an offset on. */
+  protected abstract dispatch(step: KernelStep<Code>, memory: readonly S[], offsets: readonly number[]): void;
   abstract upload(bytes: Uint8Array): S;
   abstract read(storage: S): Promise<Uint8Array>;
   abstract readSync(storage: S): Uint8Array;
@@ -39,57 +69,122 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   /** Computes the nodes. Returns when the work is under way; reading waits for it. */
   realize(nodes: readonly Node[]): void {
-    const roots = [...new Set(nodes)].filter((node) => node.storage === null);
+    const roots = pendingOf(nodes);
     if (roots.length === 0) return;
-    for (const root of roots) this.checkFits(root);
-    const { key, leaves } = canonicalize(roots);
-    const program = this.programFor(key, roots, leaves);
-    const made: (S | null)[] = program.made.map(() => null);
-    const memoryOf = ({ from, index }: Slot): S => {
-      if (from === "leaf") return leaves[index].storage as S;
-      made[index] ??= this.allocate(byteLengthOf(program.made[index]));
+    for (const root of roots) if (root.isAbstract) throw valueInTrace(root);
+    const { program: known, leaves } = this.programs.find(roots);
+    if (!known) for (const root of roots) this.checkFits(root);
+    const program = known ?? this.compile(roots, leaves);
+    const results = this.execute(
+      program,
+      leaves.map(({ storage }) => storage as S),
+    );
+    for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
+  }
+
+  /** Runs a program on the memory of its leaves; returns that of its roots. */
+  protected execute(program: Program<Code>, leaves: readonly S[]): S[] {
+    const made = new Array<S | null>(program.made.length).fill(null);
+    const memoryAt = (from: Slot["from"], index: number): S => {
+      if (from === "leaf") return leaves[index];
+      made[index] ??= this.allocate(program.made[index].byteLength);
       return made[index] as S;
     };
+    const visit = (step: KernelStep<Code>, rounds: Rounds) => {
+      const { slots } = step;
+      const memory = new Array<S>(slots.length);
+      const offsets = new Array<number>(slots.length);
+      for (let i = 0; i < slots.length; i++) {
+        const { index, offset } = placeOf(slots[i], rounds);
+        memory[i] = memoryAt(slots[i].from, index);
+        offsets[i] = offset;
+      }
+      this.dispatch(step, memory, offsets);
+      this.counters.kernels++;
+    };
+    const isTrue = ({ from, index }: Slot) => this.readSync(memoryAt(from, index))[0] !== 0;
+    const results: S[] = [];
     try {
-      program.steps.forEach((step, position) => {
-        if (step.kernel.rows > 0) {
-          this.dispatch(step, step.slots.map(memoryOf));
-          this.counters.kernels++;
-        } else for (const slot of step.slots) memoryOf(slot);
-        program.lastUse.forEach((last, index) => {
-          if (last === position && program.made[index].root < 0) made[index]?.dispose();
-        });
-      });
+      for (let position = 0; position < program.steps.length; position++) {
+        runStep(program.steps[position], visit, isTrue);
+        for (const index of program.frees[position]) made[index]?.dispose();
+      }
+      // A result of no elements, or whose kernel had nothing to do, needs memory all the same.
+      for (let index = 0; index < made.length; index++) {
+        const { root } = program.made[index];
+        if (root >= 0) results[root] = memoryAt("made", index);
+      }
     } catch (error) {
       // Memory that ran out half way is needed by whoever tries again.
       for (const memory of made) memory?.dispose();
       throw error;
     }
-    program.made.forEach(({ root }, index) => {
-      if (root >= 0) roots[root].realize(made[index] as S);
-    });
+    return results;
   }
 
   /** What no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
   private checkFits(node: Node): void {
-    const byteLength = byteLengthOf(node);
+    const byteLength = bytesOf(node);
     if (byteLength >= 2 ** 31) this.allocate(byteLength).dispose();
   }
 
   /** The kernels the nodes would run as. */
   plan(nodes: readonly Node[]): Program<Code> {
-    const roots = nodes.filter((node) => node.storage === null);
-    const { key, leaves } = canonicalize(roots);
-    return this.programFor(key, roots, leaves);
+    const roots = pendingOf(nodes);
+    const { program, leaves } = this.programs.find(roots);
+    return program ?? this.compile(roots, leaves);
   }
 
-  private programFor(key: string, roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
-    const known = this.programs.get(key);
-    if (known) return known;
+  /** Compiles nodes that depend on placeholders into a program that is run again and again. */
+  prepare(roots: readonly Node[], leaves: readonly Node[], args: readonly Argument<S>[]): Prepared<S> {
+    const recordable = { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
+    const program = compile(roots, leaves, this.target, recordable);
+    this.counters.compiled++;
+    if (!hasWhile(program.steps)) return this.prepared(program, planMemory(program), args);
+    // How often such a loop runs is decided on the way, so there is nothing to record.
+    return this.interpreted(compile(roots, leaves, this.target), args);
+  }
+
+  private interpreted(program: Program<Code>, args: readonly Argument<S>[]): Prepared<S> {
+    const run = (memory: readonly S[], scalars: readonly number[]) => {
+      let [m, n] = [0, 0];
+      const uploaded: S[] = [];
+      const leaves = args.map((arg) => {
+        if (arg.kind === "fixed") return arg.memory;
+        if (arg.kind === "memory") return memory[m++];
+        uploaded.push(this.upload(new Uint8Array(Float32Array.of(scalars[n++]).buffer)));
+        return uploaded[uploaded.length - 1];
+      });
+      const results = this.execute(program, leaves);
+      for (const scalar of uploaded) scalar.dispose();
+      return results;
+    };
+    return { program, plan: planMemory(program), run, inPlace: [] };
+  }
+
+  protected abstract prepared(program: Program<Code>, plan: MemoryPlan, args: readonly Argument<S>[]): Prepared<S>;
+
+  private compile(roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
     const program = compile(roots, leaves, this.target);
     this.counters.compiled++;
-    if (this.programs.size >= MAX_PROGRAMS) this.programs.delete(this.programs.keys().next().value as string);
-    this.programs.set(key, program);
+    this.programs.add(roots, program);
     return program;
   }
+}
+
+/** Those that have not run, each once. */
+function pendingOf(nodes: readonly Node[]): readonly Node[] {
+  if (nodes.length === 1) return nodes[0].storage === null ? nodes : [];
+  return [...new Set(nodes)].filter((node) => node.storage === null);
+}
+
+const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
+  steps.some((step) => step.kind === "while" || (step.kind === "loop" && hasWhile(step.steps)));
+
+function valueInTrace({ shape, dtype }: Node): TraceError {
+  return new TraceError(
+    `The value of a tensor [${shape}] of ${dtype} was asked for inside a function that jit, vmap or a loop is tracing, ` +
+      "where it has none yet. Return the tensor and read it outside; for choices use where() or cond(), for loops scan(), " +
+      "whileLoop() or forLoop(); pass what the program should depend on as a static argument.",
+  );
 }

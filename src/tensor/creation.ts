@@ -1,15 +1,16 @@
 /** Making tensors: from values, and from rules that need no memory. */
-import { DTYPES, type DType, type Scalar } from "../core/dtype.js";
-import { ArgumentError, ShapeError, SizeMismatchError } from "../core/errors.js";
+import { complexDType, DTYPES, type DType, isComplex, realDType, type Scalar } from "../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError, SizeMismatchError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
 import { encodeValues, scalarIn } from "../core/storage.js";
+import { complex as complexPrimitive } from "../graph/primitives/elementwise.js";
 import { iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
-import { backendOf, castNode, checkOneDevice, makeNode, scalarNode, storedNode } from "./build.js";
+import { backendOf, castNode, checkOneDevice, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
-import { type Nested, Tensor, where } from "./tensor.js";
+import { type Nested, type Operand, Tensor, where } from "./tensor.js";
 
 export interface CreationOptions<D extends DType = DType> {
   readonly dtype?: D;
@@ -78,6 +79,30 @@ export const zerosLike = (x: Tensor): Tensor => like(x, 0);
 export const onesLike = (x: Tensor): Tensor => like(x, 1);
 export const fullLike = (x: Tensor, value: Scalar): Tensor => like(x, value);
 
+/** The dtype of a tensor of parts; JavaScript values have none of their own. */
+type PartOf<O> = O extends Tensor<infer D> ? D : never;
+type ComplexOfParts<P extends DType> = [P] extends [never]
+  ? "c64"
+  : DType extends P
+    ? "c64" | "c128"
+    : "f64" extends P
+      ? "c128"
+      : "c64";
+
+/** Complex numbers of their real and imaginary parts, which broadcast: c128 where one is f64, else c64. */
+export function complex<R extends Operand, I extends Operand>(
+  re: R,
+  im: I,
+): Tensor<ComplexOfParts<PartOf<R> | PartOf<I>>> {
+  const real = re instanceof Tensor || im instanceof Tensor ? re : full([], re);
+  const [first, second] = [real, im].map((part: Operand) => (part instanceof Tensor ? part.node : part));
+  const parts = meet("complex", [first, second]);
+  const [{ dtype }] = parts;
+  if (isComplex(dtype)) throw new DTypeError(`complex: its parts are real, not ${dtype}; take real() or imag() first.`);
+  const floats = parts.map((part) => castNode(part, realDType(complexDType(dtype))));
+  return new Tensor(makeNode(complexPrimitive, floats, {}, backendOf(floats[0])));
+}
+
 function counting(length: number, dtype: DType, device: string | undefined): Tensor {
   return new Tensor(makeNode(iota, [], { shape: [length], dtype }, backendFor(device)));
 }
@@ -114,7 +139,7 @@ export function linspace<D extends DType = "f32">(
   const gaps = options.endpoint === false ? count : count - 1;
   const dtype = options.dtype ?? "f32";
   // Narrow floats cannot count far, and whole numbers are made by dropping fractions at the end.
-  const steps = counting(count, dtype === "f64" ? "f64" : "f32", options.device);
+  const steps = counting(count, realDType(dtype) === "f64" ? "f64" : "f32", options.device);
   const rising = steps.mul(gaps > 0 ? (stop - start) / gaps : 0).add(start);
   // The last one is exact, whatever rounding the steps had.
   const exact = options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);

@@ -1,20 +1,24 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
 import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
-import type { Step } from "../compiler/program.js";
+import type { MemoryPlan } from "../compiler/memory-plan.js";
+import type { KernelStep, Program } from "../compiler/program.js";
 import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { HostKernel } from "../engines/host/kernel.js";
 import type { Profile } from "../engines/vulkan/profile.js";
-import { Backend } from "./backend.js";
+import { type Argument, Backend, type Prepared } from "./backend.js";
+import { HostProgram } from "./host-program.js";
 
-interface HostCode {
+export interface HostCode {
   readonly kernel: HostKernel;
   /** Rows that are worth waking a thread for. */
   readonly grain: number;
   /** Bytes each thread needs for the kernel's arrays. */
   readonly slotBytes: number;
+  /** Rows that are counted as one, where 32 bits do not count them all. */
+  readonly perCount: number;
 }
 
 /** Values computed in about 20 µs. */
@@ -38,6 +42,7 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
         kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
         grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
         slotBytes: slotBytes(kernel),
+        perCount: rowsPerCount(kernel),
       }),
     });
     this.device = device;
@@ -63,17 +68,40 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     return this.device.profile(work);
   }
 
-  protected dispatch({ kernel, code }: Step<HostCode>, memory: readonly HostAllocation[]): void {
-    const { grain, slotBytes } = code;
-    const length = Math.ceil(kernel.rows / rowsPerCount(kernel));
-    if (slotBytes === 0) code.kernel.run({ buffers: memory, length, grain });
-    else {
-      const { threads } = this.device;
-      const scratch = this.scratchFor(threads * slotBytes);
-      // The first word of a place says whether a thread is using it; one whose kernel failed did not give it back.
-      for (let i = 0; i < threads; i++) this.device.memory.words(scratch.address + i * slotBytes, 1)[0] = 0;
-      code.kernel.run({ buffers: [...memory, scratch], args: Uint32Array.of(threads), length, grain });
+  protected prepared(
+    program: Program<HostCode>,
+    plan: MemoryPlan,
+    args: readonly Argument<HostAllocation>[],
+  ): Prepared<HostAllocation> {
+    return new HostProgram(this.device, program, plan, args, (code, addresses, rows) =>
+      this.runAt(code, addresses, rows),
+    );
+  }
+
+  protected dispatch(
+    { kernel, code }: KernelStep<HostCode>,
+    memory: readonly HostAllocation[],
+    offsets: readonly number[],
+  ): void {
+    this.runAt(
+      code,
+      memory.map(({ address }, i) => address + offsets[i]),
+      kernel.rows,
+    );
+  }
+
+  /** Runs a kernel on buffers given by address. */
+  private runAt({ kernel, grain, slotBytes, perCount }: HostCode, addresses: readonly number[], rows: number): void {
+    const length = Math.ceil(rows / perCount);
+    if (slotBytes === 0) {
+      kernel.runAt(addresses, length, grain);
+      return;
     }
+    const { threads } = this.device;
+    const scratch = this.scratchFor(threads * slotBytes);
+    // The first word of a place says whether a thread is using it; one whose kernel failed did not give it back.
+    for (let i = 0; i < threads; i++) this.device.memory.words(scratch.address + i * slotBytes, 1)[0] = 0;
+    kernel.runAt([...addresses, scratch.address, threads], length, grain);
   }
 
   private scratchFor(byteLength: number): HostAllocation {

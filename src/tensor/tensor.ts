@@ -2,11 +2,15 @@
  * The tensor users hold: a handle on a node of the lazy graph. Operations add nodes and return at once; `data()`, `item()`
  * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
  */
+import { castScalar } from "../core/cast.js";
 import {
+  type Complex,
   DTYPES,
   type DType,
-  isFloat,
+  defaultDType,
+  isComplex,
   isInteger,
+  realDType,
   type Scalar,
   type ScalarOf,
   type TypedArrayOf,
@@ -26,9 +30,10 @@ import {
 } from "../core/shape.js";
 import { type IndexArgument, parseIndexing } from "../core/slice.js";
 import { dataOf, elementAt, scalarIn } from "../core/storage.js";
-import type { Node } from "../graph/node.js";
+import { type DeviceHandle, Node as GraphNode, type Node } from "../graph/node.js";
 import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
 import * as E from "../graph/primitives/elementwise.js";
+import { buffer } from "../graph/primitives/leaf.js";
 import * as M from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
 import type { DeviceStorage } from "./backend.js";
@@ -41,6 +46,7 @@ import {
   makeNode,
   meet,
   reshapeNode,
+  scalarNode,
   storedNode,
 } from "./build.js";
 import { backendFor } from "./devices.js";
@@ -72,16 +78,21 @@ export type SumOf<D extends DType> = DType extends D
     : D extends "u8" | "u16"
       ? "u32"
       : D;
+/** The dtype of the parts of complex numbers, of their absolute value and phase. Others are their own. */
+export type RealOf<D extends DType> = DType extends D ? DType : D extends "c64" ? "f32" : D extends "c128" ? "f64" : D;
+/** The complex dtype whose parts hold a dtype's values. */
+export type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
 /** The dtype of two operands as far as types can tell: equal ones stay, a JavaScript value takes the tensor's. */
-export type Meeting<D extends DType, O> = O extends Tensor<infer E> ? ([D, E] extends [E, D] ? D : DType) : D;
+export type Meeting<D extends DType, O> =
+  O extends Tensor<infer E> ? ([D, E] extends [E, D] ? D : DType) : O extends Complex ? ComplexOf<D> : D;
 
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
 
-  /** @internal Use `tensor()`, `zeros()` and the other creation functions. */
-  constructor(node: Node) {
+  /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
+  constructor(node: Node | null) {
     this.current = node;
-    node.handles++;
+    if (node) node.handles++;
     tracked?.push(this as unknown as Tensor);
   }
 
@@ -187,6 +198,26 @@ export class Tensor<D extends DType = DType> {
     this.dispose();
   }
 
+  /** @internal Whether nothing else holds its memory or waits to read it. */
+  get isOnlyHolder(): boolean {
+    return this.node.handles === 1 && this.node.users === 0;
+  }
+
+  /** @internal Ends this handle without freeing the memory, which someone else has taken over. */
+  surrender(): void {
+    this.node.handles--;
+    this.current = null;
+  }
+
+  /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
+  [Symbol.toPrimitive](hint: "string" | "number" | "default"): string {
+    if (hint === "string") return this.toString();
+    throw new ArgumentError(
+      "A tensor is no JavaScript number: write a.add(b) for a + b, and itemSync() for the value of a scalar. " +
+        "Numbers passed to a jitted function are tensors inside it; list their positions in { static } to keep them numbers.",
+    );
+  }
+
   private checkSingle(): void {
     if (this.size !== 1) {
       throw new ShapeError(
@@ -213,17 +244,20 @@ export class Tensor<D extends DType = DType> {
   pow<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>> {
     return this.binary(E.pow, other, true) as Tensor<FloatOf<Meeting<D, O>>>;
   }
+  /** The larger of two; NaN wins. Of booleans: whether either is true. */
   maximum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
-    return this.binary(E.maximum, other) as Tensor<Meeting<D, O>>;
+    return this.binary(this.isBoolWith(other) ? E.or : E.maximum, other) as Tensor<Meeting<D, O>>;
   }
+  /** The smaller of two; NaN wins. Of booleans: whether both are true. */
   minimum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
-    return this.binary(E.minimum, other) as Tensor<Meeting<D, O>>;
+    return this.binary(this.isBoolWith(other) ? E.and : E.minimum, other) as Tensor<Meeting<D, O>>;
   }
   neg(): Tensor<D> {
     return this.unary(E.neg) as Tensor<D>;
   }
-  abs(): Tensor<D> {
-    return this.unary(E.abs) as Tensor<D>;
+  /** The absolute value; of a complex number √(re² + im²), a real number. */
+  abs(): Tensor<RealOf<D>> {
+    return this.unary(E.abs) as Tensor<RealOf<D>>;
   }
   sign(): Tensor<D> {
     return this.unary(E.sign) as Tensor<D>;
@@ -297,8 +331,9 @@ export class Tensor<D extends DType = DType> {
   softplus(): Tensor<FloatOf<D>> {
     return this.unary(E.softplus, true) as Tensor<FloatOf<D>>;
   }
+  /** The number itself where it is positive, else 0. The slope at 0 is 0. */
   relu(): Tensor<D> {
-    return this.maximum(0) as Tensor<D>;
+    return where(this.lessEqual(0), 0, this) as Tensor<D>;
   }
   clip(low: Operand, high: Operand): Tensor {
     return this.maximum(low).minimum(high);
@@ -354,15 +389,36 @@ export class Tensor<D extends DType = DType> {
   rightShift<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
     return this.binary(E.shiftRight, other) as Tensor<Meeting<D, O>>;
   }
+  /** False for what cannot be NaN: integers and booleans. */
   isNaN(): Tensor<"bool"> {
-    return this.unary(E.isNan) as Tensor<"bool">;
+    return this.tested(E.isNan);
   }
+  /** False for what cannot be infinite: integers and booleans. */
   isInf(): Tensor<"bool"> {
-    return this.unary(E.isInf) as Tensor<"bool">;
+    return this.tested(E.isInf);
   }
 
   cast<T extends DType>(dtype: T): Tensor<T> {
     return new Tensor<T>(castNode(this.node, dtype));
+  }
+
+  // ------------------------------------------------------------------------------------------------ complex numbers
+
+  /** The real part; a real tensor is its own. */
+  real(): Tensor<RealOf<D>> {
+    return (isComplex(this.dtype) ? this.unary(E.real) : this) as Tensor<RealOf<D>>;
+  }
+  /** The imaginary part; of a real tensor zeros. */
+  imag(): Tensor<RealOf<D>> {
+    return this.unary(E.imag) as Tensor<RealOf<D>>;
+  }
+  /** The complex conjugate; a real tensor is its own. */
+  conj(): Tensor<D> {
+    return isComplex(this.dtype) ? (this.unary(E.conj) as Tensor<D>) : this;
+  }
+  /** The angle of a complex number, from -π to π; of a real one 0, or π where it is negative. */
+  phase(): Tensor<RealOf<FloatOf<D>>> {
+    return this.unary(E.phase, true) as Tensor<RealOf<FloatOf<D>>>;
   }
 
   // ------------------------------------------------------------------------------------------------ reductions
@@ -373,9 +429,11 @@ export class Tensor<D extends DType = DType> {
   prod(options: ReduceOptions = {}): Tensor<SumOf<D>> {
     return this.reduce(R.product, "prod", options) as Tensor<SumOf<D>>;
   }
+  /** The largest element; NaN wins. Of booleans: whether any is true. */
   max(options: ReduceOptions = {}): Tensor<D> {
     return this.reduce(R.max, "max", options) as Tensor<D>;
   }
+  /** The smallest element; NaN wins. Of booleans: whether all are true. */
   min(options: ReduceOptions = {}): Tensor<D> {
     return this.reduce(R.min, "min", options) as Tensor<D>;
   }
@@ -391,24 +449,26 @@ export class Tensor<D extends DType = DType> {
   }
 
   /** Mean of squared deviations; `correction: 1` divides by n - 1. */
-  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
+  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
     const x = this.asSummable();
     const deviation = x.sub(x.mean({ axis: options.axis, keepDims: true }));
-    return this.averaged(deviation.square(), "variance", options);
+    return this.averaged(squaredSize(deviation), "variance", options) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
-  /** The sum over the count, in the dtype of this tensor's floats. */
+  /** The sum over the count, in the dtype of this tensor's floats, or the real one of these when x is real. */
   private averaged(
     x: Tensor,
     operation: string,
     options: ReduceOptions & { readonly correction?: number },
   ): Tensor<FloatOf<D>> {
     const count = this.reducedCount(operation, options) - (options.correction ?? 0);
-    return x.sum(options).div(count).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    const { dtype } = this.asFloat();
+    const result = isComplex(x.dtype) ? dtype : realDType(dtype);
+    return x.sum(options).div(count).cast(result) as unknown as Tensor<FloatOf<D>>;
   }
 
-  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
-    return this.variance(options).sqrt() as unknown as Tensor<FloatOf<D>>;
+  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
+    return flatAtZero(this.variance(options), (x) => x.sqrt()) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
   /** log Σ exp, without overflow. */
@@ -416,21 +476,24 @@ export class Tensor<D extends DType = DType> {
     const floats = this.asSummable();
     const largest = floats.max({ ...options, keepDims: true });
     // An infinite maximum must not be subtracted from itself.
-    const shift = where(largest.abs().less(Infinity), largest, 0);
+    const shift = where(largest.abs().less(Infinity), largest, 0).movedBy(M.stopped, {});
     const total = floats
       .sub(shift)
       .exp()
-      .sum({ ...options, keepDims: true })
-      .log()
-      .add(shift);
+      .sum({ ...options, keepDims: true });
+    const isNone = total.equal(0);
+    // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
+    const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
     const shape = reducedShape(this.shape, this.axesOf("logsumexp", options), options.keepDims);
-    return total.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    return logarithm.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
     const axis = options.axis ?? -1;
     const floats = this.asSummable();
-    const powers = floats.sub(floats.max({ axis, keepDims: true })).exp();
+    // Any shift gives the same shares, so no gradient flows through it.
+    const shift = floats.max({ axis, keepDims: true }).movedBy(M.stopped, {});
+    const powers = floats.sub(shift).exp();
     // A reciprocal for each row, and a product for each element, cost less than a quotient for each element.
     const shares = powers.mul(powers.sum({ axis, keepDims: true }).reciprocal());
     return shares.cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
@@ -439,7 +502,7 @@ export class Tensor<D extends DType = DType> {
   // ------------------------------------------------------------------------------------------------ movement
 
   reshape(...shape: number[] | [Shape]): Tensor<D> {
-    const wanted = (Array.isArray(shape[0]) ? shape[0] : shape) as Shape;
+    const wanted = (shape.length === 1 && typeof shape[0] !== "number" ? shape[0] : shape) as Shape;
     return new Tensor<D>(reshapeNode(this.node, reshapeInfer(this.shape, wanted)));
   }
 
@@ -525,7 +588,7 @@ export class Tensor<D extends DType = DType> {
   /** Surrounds the tensor with a value: [before, after] per axis; negative amounts cut off. */
   pad(
     amounts: readonly (readonly [number, number])[],
-    options: { readonly value?: number; readonly interior?: readonly number[] } = {},
+    options: { readonly value?: Scalar; readonly interior?: readonly number[] } = {},
   ): Tensor<D> {
     if (amounts.length !== this.rank) throw new ArgumentError(`pad: ${amounts.length} pairs for ${this.rank} axes.`);
     const low = amounts.map(([before]) => before);
@@ -569,6 +632,8 @@ export class Tensor<D extends DType = DType> {
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     if (!this.current) return "Tensor { disposed }";
+    if (this.current.isAbstract)
+      return `Tensor(traced, shape ${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
     const data = this.dataSync();
     const text = formatArray((i) => elementAt(data, this.dtype, i), this.shape, this.dtype, {
       indent: 7,
@@ -588,31 +653,40 @@ export class Tensor<D extends DType = DType> {
   }
 
   private rounded(primitive: ElementwisePrimitive): Tensor<D> {
-    return isFloat(this.dtype) ? (this.unary(primitive) as Tensor<D>) : this;
+    return isInteger(this.dtype) || this.dtype === "bool" ? this : (this.unary(primitive) as Tensor<D>);
+  }
+
+  /** What only floats can be; false for the others. */
+  private tested(primitive: ElementwisePrimitive): Tensor<"bool"> {
+    const { kind } = DTYPES[this.dtype];
+    if (kind === "float" || kind === "complex") return this.unary(primitive) as Tensor<"bool">;
+    return new Tensor<"bool">(scalarNode(false, "bool", backendOf(this.node), this.shape));
+  }
+
+  private isBoolWith(other: Operand): boolean {
+    return this.dtype === "bool" && (other instanceof Tensor ? other.dtype === "bool" : typeof other === "boolean");
   }
 
   private binary(primitive: ElementwisePrimitive, other: Operand, asFloat = false): Tensor {
     const operand = other instanceof Tensor ? other.node : other;
-    const [a, b] = meet(primitive.name, [this.node, operand]);
-    const inputs = asFloat ? [a, b].map((node) => new Tensor(node).asFloat().node) : [a, b];
-    return new Tensor(makeNode(primitive, inputs, {}, backendOf(a)));
+    const met = meet(primitive.name, [this.node, operand]);
+    return new Tensor(makeNode(primitive, asFloat ? met.map(floatNode) : met, {}, met[0].device));
   }
 
   private logical(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
-    const right = other instanceof Tensor ? other.cast("bool") : Boolean(other);
+    const right = other instanceof Tensor ? other.cast("bool") : castScalar(other, defaultDType(other), "bool");
     return this.cast("bool").binary(primitive, right) as Tensor<"bool">;
   }
 
-  /** As floats that can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
+  /** As floats, or complex numbers, that can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
   private asSummable(): Tensor {
     const floats = this.asFloat();
     return floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
   }
 
   private asFloat(): Tensor {
-    const { kind } = DTYPES[this.dtype];
-    if (kind === "complex") throw new DTypeError(`${this.dtype} is not supported here yet.`);
-    return kind === "float" ? this : this.cast("f32");
+    const node = floatNode(this.node);
+    return node === this.node ? this : new Tensor(node);
   }
 
   private axesOf(operation: string, options: ReduceOptions): number[] {
@@ -630,6 +704,9 @@ export class Tensor<D extends DType = DType> {
       throw new ShapeError(
         `${operation}: no elements along an axis of ${formatShape(this.shape)}, so there is none to choose.`,
       );
+    }
+    if (isOrder && this.dtype === "bool") {
+      return this.reduce(primitive.op === "max" ? R.any : R.all, operation, options);
     }
     // Sums of booleans count; sums of narrow integers are made in i32 or u32, as NumPy widens them.
     const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? this.dtype : widened(this.dtype);
@@ -659,6 +736,18 @@ export function trackTensors<T>(work: () => T): { result: T; made: Tensor[] } {
   }
 }
 
+/** @internal A tensor over memory that holds its value. */
+export function adopt(storage: DeviceStorage, shape: Shape, dtype: DType, device: DeviceHandle): Tensor {
+  const node = new GraphNode(buffer, { shape, dtype }, [], shape, dtype, device);
+  node.realize(storage);
+  return new Tensor(node);
+}
+
+/** |x|², which is real. */
+export function squaredSize(x: Tensor): Tensor {
+  return isComplex(x.dtype) ? x.mul(x.conj()).real() : x.square();
+}
+
 /** a where the condition holds, else b. */
 export function where(condition: Tensor, a: Operand, b: Operand): Tensor {
   const node = (operand: Operand) => (operand instanceof Tensor ? operand.node : operand);
@@ -669,6 +758,18 @@ export function where(condition: Tensor, a: Operand, b: Operand): Tensor {
   const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return new Tensor(makeNode(E.where, inputs, {}, backendOf(test)));
+}
+
+/** f(x), which is zero at zero, with no slope there: for roots of sums of squares, whose slope would be NaN. */
+export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
+  const isZero = x.equal(0);
+  return where(isZero, 0, f(where(isZero, 1, x)));
+}
+
+/** Floats and complex numbers as they are, integers and booleans as f32. */
+function floatNode(node: Node): Node {
+  const { kind } = DTYPES[node.dtype];
+  return kind === "float" || kind === "complex" ? node : castNode(node, "f32");
 }
 
 function widened(dtype: DType): DType {

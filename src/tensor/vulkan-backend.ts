@@ -1,5 +1,7 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
-import type { Step } from "../compiler/program.js";
+import type { Kernel } from "../compiler/ir.js";
+import type { MemoryPlan } from "../compiler/memory-plan.js";
+import type { KernelStep, Program } from "../compiler/program.js";
 import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
@@ -7,9 +9,11 @@ import { mappingOf } from "../compiler/spirv/mapping.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
+import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import { type DeviceType, isSoftware, type PhysicalDevice } from "../engines/vulkan/plan.js";
 import type { Profile } from "../engines/vulkan/profile.js";
-import { Backend } from "./backend.js";
+import { type Argument, Backend, type Prepared } from "./backend.js";
+import { VulkanProgram } from "./vulkan-program.js";
 
 /** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
@@ -36,10 +40,13 @@ const SHUFFLE = 0x10;
 const shufflingSubgroup = ({ size, operations }: PhysicalDevice["subgroup"]): number =>
   operations & SHUFFLE ? size : 0;
 
-interface VulkanCode {
+/** A kernel as it is dispatched. */
+export interface VulkanCode {
   readonly pipeline: Pipeline;
-  /** Workgroups to dispatch. */
-  readonly groups: number;
+  readonly groups: readonly [number, number, number];
+  /** What a dispatch reads and writes is listed here: making lists for every one is slow. */
+  readonly reads: Allocation[];
+  readonly writes: Allocation[];
 }
 
 export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
@@ -53,9 +60,13 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     super(id, {
       profile,
       settings: { isCorrectlyRounded: false },
-      emit: (kernel) => ({
-        pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize }), { name: kernel.name }),
-        groups: Math.ceil(kernel.rows / mappingOf(kernel, subgroupSize).rowsPerGroup),
+      emit: (kernel, isIndirect) => ({
+        pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect }), {
+          name: kernel.name,
+        }),
+        groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
+        reads: [],
+        writes: [],
       }),
     });
   }
@@ -80,25 +91,46 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     return this.device.profile(work);
   }
 
-  protected dispatch({ kernel, code: { pipeline, groups } }: Step<VulkanCode>, memory: readonly DeviceBuffer[]): void {
-    const { stream, plan } = this.device;
-    const rows = Math.ceil(groups / plan.limits.maxComputeWorkGroupCount[0]);
-    const columns = Math.ceil(groups / rows);
-    const allocations = memory.map((buffer) => buffer.contents(kernel.name));
-    const reads = allocations.filter((_, i) => !kernel.buffers[i].isWritten);
-    const writes = allocations.filter((_, i) => kernel.buffers[i].isWritten);
-    const addresses = allocations.map(({ block, offset }) => block.address + BigInt(offset));
-    if (memory.length <= INLINE_BUFFERS) {
-      addresses.forEach((address, i) => {
-        stream.push.view.setBigUint64(8 * i, address, true);
-      });
-      stream.dispatch(pipeline, reads, writes, columns, rows, 1);
-    } else {
-      const table = this.device.upload(BigUint64Array.from(addresses));
-      const place = table.contents(kernel.name);
-      stream.push.view.setBigUint64(0, place.block.address + BigInt(place.offset), true);
-      stream.dispatch(pipeline, [...reads, place], writes, columns, rows, 1);
-      table.dispose();
-    }
+  protected prepared(
+    program: Program<VulkanCode>,
+    plan: MemoryPlan,
+    args: readonly Argument<DeviceBuffer>[],
+  ): Prepared<DeviceBuffer> {
+    return new VulkanProgram(this.device, program, plan, args);
   }
+
+  protected dispatch(
+    { kernel, code }: KernelStep<VulkanCode>,
+    memory: readonly DeviceBuffer[],
+    offsets: readonly number[],
+  ): void {
+    const { pipeline, groups, reads, writes } = code;
+    const { stream } = this.device;
+    const { view } = stream.push;
+    // Addresses stand in the push block, or, when there are many, in a table whose address stands there.
+    const table = memory.length > INLINE_BUFFERS ? new DataView(new ArrayBuffer(8 * memory.length)) : null;
+    let readCount = 0;
+    let writeCount = 0;
+    for (let i = 0; i < memory.length; i++) {
+      const allocation = memory[i].contents(kernel.name);
+      putAddress(table ?? view, 8 * i, allocation, offsets[i]);
+      if (kernel.buffers[i].isWritten) writes[writeCount++] = allocation;
+      else reads[readCount++] = allocation;
+    }
+    const uploaded = table && this.device.upload(table);
+    if (uploaded) {
+      const allocation = uploaded.contents(kernel.name);
+      putAddress(view, 0, allocation);
+      reads[readCount] = allocation;
+    }
+    stream.dispatch(pipeline, reads, writes, groups[0], groups[1], groups[2]);
+    uploaded?.dispose();
+  }
+}
+
+/** Workgroups along each axis; in rows, where there are more than a device takes side by side. */
+function gridOf(kernel: Kernel, subgroupSize: number, maxColumns: number): readonly [number, number, number] {
+  const groups = Math.ceil(kernel.rows / mappingOf(kernel, subgroupSize).rowsPerGroup);
+  const rows = Math.ceil(groups / maxColumns);
+  return [Math.ceil(groups / rows), rows, 1];
 }

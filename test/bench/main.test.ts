@@ -71,3 +71,14 @@ test("a short run on software Vulkan measures, prints a table and writes everyth
     assert.equal(targets[0].met, null, "targets are for a GPU");
   }
 });
+
+test("rows on tensors check their results on both engines, at any size", (t) => {
+  const onCpu = bench("--quick", "--only", "cpu-softmax,cpu-adds,cpu-build");
+  assert.equal(onCpu.status, 0, onCpu.stderr);
+  assert.match(onCpu.stdout, /on the CPU engine/);
+  assert.match(onCpu.stdout, /cpu-adds-1000 +[\d.]+ µs/);
+  if (!hasSoftwareDevice()) return t.skip("missing: a software Vulkan device");
+  const onVulkan = bench("--quick", "--only", "tensor-gather,tensor-build", "--device", "software");
+  assert.equal(onVulkan.status, 0, onVulkan.stderr);
+  assert.match(onVulkan.stdout, /tensor-gather: edges are 8 times shorter/);
+});

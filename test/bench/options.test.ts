@@ -1,7 +1,7 @@
 /** What the benchmarks' command line accepts, and which rows and device it selects. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseDevice } from "../../bench/machine.js";
+import { chooseDevice, halvingsFor } from "../../bench/machine.js";
 import { parseOptions, UsageError } from "../../bench/options.js";
 import { selectRows } from "../../bench/row.js";
 import { rows } from "../../bench/rows/index.js";
@@ -15,15 +15,17 @@ test("without arguments: every row, the best device, no peers", () => {
     json: null,
     peers: false,
     jsPeers: false,
+    budget: null,
     quick: false,
     help: false,
   });
 });
 
 test("all options together", () => {
-  const args = "--device software --only record,alloc --only start --json out.json --peers --js-peers --quick".split(
-    " ",
-  );
+  const args =
+    "--device software --only record,alloc --only start --json out.json --peers --js-peers --budget 0.5 --quick".split(
+      " ",
+    );
   assert.deepEqual(parseOptions(args), {
     device: "software",
     only: ["record", "alloc", "start"],
@@ -31,6 +33,7 @@ test("all options together", () => {
     json: "out.json",
     peers: true,
     jsPeers: true,
+    budget: 0.5,
     quick: true,
     help: false,
   });
@@ -40,6 +43,7 @@ test("a mistake is answered with the help text", () => {
   assert.throws(() => parseOptions(["--onyl", "record"]), UsageError);
   assert.throws(() => parseOptions(["--device"]), /Usage: npm run bench/);
   assert.throws(() => parseOptions(["record"]), UsageError);
+  assert.throws(() => parseOptions(["--budget", "0"]), /--budget 0/);
 });
 
 const named = (...names: string[]) => names.map((name) => ({ name }));
@@ -69,6 +73,16 @@ test("row names are unique and in kebab case, and their peers are named package/
       for (const label of target.to) assert.ok(label in peers, `${name}: the target speaks of ${label}`);
     }
   }
+});
+
+test("tensors are of full size on a GPU with room, smaller at a quick pace, on software Vulkan and where memory is short", () => {
+  const GiB = 2 ** 30;
+  assert.equal(halvingsFor("gpu", false, 8 * GiB), 0);
+  assert.equal(halvingsFor("gpu", false, 2 * GiB), 1);
+  assert.equal(halvingsFor("gpu", false, 0.3 * GiB), 2);
+  assert.equal(halvingsFor("gpu", true, 8 * GiB), 2);
+  assert.equal(halvingsFor("software", false, 8 * GiB), 2);
+  assert.equal(halvingsFor("cpu", false, Infinity), 0);
 });
 
 const listed = (index: number, name: string, type: string, refusal: string | null = null) =>

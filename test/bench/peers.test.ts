@@ -5,13 +5,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { askPeers, javascriptPeers, PEERS_FOLDER, type PeerFigure, parseNews, pythonPeers } from "../../bench/peers.js";
+import { askPeers, javascriptPeers, type PeerFigure, parseNews, pythonPeers } from "../../bench/peers.js";
 import { rows } from "../../bench/rows/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "pumice-peers-"));
 after(() => rmSync(folder, { recursive: true }));
 
-const python = pythonPeers(true);
+const HURRIED = { isQuick: true, budget: null, halvings: 3 };
+const python = pythonPeers(HURRIED);
 const hasPython = spawnSync(python.command, ["--version"]).status === 0;
 const skip = hasPython ? false : "no Python on this machine";
 
@@ -39,13 +40,11 @@ test("without torch, jax and numpyro every row is reported absent, with the reas
 });
 
 test("every peer that a row names exists in bench/peers", { skip }, async () => {
-  const program = `
-import json, sys
-sys.path.insert(0, ${JSON.stringify(PEERS_FOLDER)})
-import native, timing
-print(json.dumps({name: unit for name, (unit, _) in timing.PEERS.items()}))`;
-  const child = spawnSync(python.command, ["-B", "-c", program], { encoding: "utf8" });
-  const units = JSON.parse(child.stdout);
+  const listed = [python, javascriptPeers(HURRIED)].map(({ command, args }) => {
+    const { stdout } = spawnSync(command, [...args, "--list"], { encoding: "utf8" });
+    return JSON.parse(stdout) as Record<string, string>;
+  });
+  const units: Record<string, string> = Object.assign({}, ...listed);
   for (const { name, unit, peers } of rows) {
     for (const peer of Object.values(peers ?? {})) assert.equal(units[peer], unit, `${name}: ${peer}`);
   }
@@ -124,7 +123,7 @@ test("an answer without usable samples is an error; what is not the protocol is 
 });
 
 test("JavaScript peers answer by the same protocol", async () => {
-  const { figures } = await askPeers(javascriptPeers(true), ["js:nothing/row"]);
+  const { figures } = await askPeers(javascriptPeers(HURRIED), ["js:nothing/row"]);
   assert.deepEqual(figures.get("js:nothing/row"), {
     row: "js:nothing/row",
     error: "bench/peers has no row js:nothing/row",

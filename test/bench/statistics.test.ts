@@ -69,7 +69,8 @@ test("a fixed number of repetitions follows one that does not count", async () =
 });
 
 test("a GPU is warmed up for at least a second and a half, unless in a hurry", () => {
-  assert.ok(paceFor(false, false).warmUp >= 1.5);
-  assert.ok(paceFor(false, true).warmUp < 1);
-  assert.ok(paceFor(true, false).warmUp < 1);
+  assert.ok(paceFor("gpu", false).warmUp >= 1.5);
+  assert.ok(paceFor("gpu", true).warmUp < 1);
+  assert.ok(paceFor("software", false).warmUp < 1);
+  assert.equal(paceFor("cpu", false, 0.7).budget, 0.7);
 });

@@ -20,6 +20,7 @@ const outcome = (of: Row, samples: readonly number[], more: Partial<Outcome> = {
   samples,
   share: null,
   notes: [],
+  values: [],
   error: null,
   seconds: 1,
   ...more,
@@ -30,6 +31,18 @@ const figures = (...list: PeerFigure[]) => new Map(list.map((figure) => [figure.
 test("a ratio above 1 means that ours is faster, whichever way the unit points", () => {
   assert.equal(ratioTo("lower", 2, 6), 3);
   assert.equal(ratioTo("higher", 6, 2), 3);
+});
+
+test("a peer that computed something else gets no figure, and the remarks say what differs", () => {
+  const of = row({ peers: { torch: "torch/sum", jax: "jax/sum" } });
+  const answer = (name: string, values: number[]) => ({ row: name, unit: "µs", samples: [4, 4, 4], values });
+  const seen = figures(answer("torch/sum", [1.00001, -2]), answer("jax/sum", [1, 2]));
+  const { peers } = resultOf(outcome(of, [2, 2, 2], { values: [1, -2] }), seen, true);
+  assert.deepEqual(
+    peers.map(({ ratio }) => ratio),
+    [2, null],
+  );
+  assert.match(peers[1]!.missing!, /2 where ours is -2/);
 });
 
 test("the share of a limit comes from a rate, or from a time and the work done in it", () => {

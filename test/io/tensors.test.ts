@@ -4,20 +4,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { DTYPE_NAMES, type DType } from "../../src/core/dtype.js";
-import { arange, FormatError, io, type Tensor, tensor } from "../../src/index.js";
+import { DTYPE_NAMES, type DType, isComplex } from "../../src/core/dtype.js";
+import { arange, complex, FormatError, io, type Tensor, tensor } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
 const folder = mkdtempSync(join(tmpdir(), "pumice-io-"));
 after(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 
-const real = DTYPE_NAMES.filter((dtype) => dtype !== "c64" && dtype !== "c128");
 const sample = (dtype: DType, device: string): Tensor =>
-  tensor([0, 1, 2, 3, 100, 1], { dtype, device, shape: [2, 3] }) as Tensor;
+  tensor([0, 1, 2, 3, 100, isComplex(dtype) ? { re: -1, im: 0.5 } : 1], { dtype, device, shape: [2, 3] }) as Tensor;
 
 describeOnTensorDevices("tensors in files", (device) => {
-  for (const dtype of real) {
+  for (const dtype of DTYPE_NAMES) {
     test(`${dtype} goes through .npy and comes back`, async () => {
       const x = sample(dtype, device);
       await io.saveNpy(at("x.npy"), x);
@@ -27,6 +26,21 @@ describeOnTensorDevices("tensors in files", (device) => {
       assert.deepEqual(await y.data(), await x.data());
     });
   }
+
+  test("computed complex tensors go through .npz and, as c64, through safetensors; c128 is none of its dtypes", async () => {
+    const z = complex(tensor([[1, 2, 3]], { device }), tensor([[-1], [0.5]], { device }));
+    const want = await z.permute(1, 0).mul(2).array();
+    await io.saveNpz(at("z.npz"), { narrow: z.T.mul(2), wide: z.T.cast("c128").mul(2) });
+    const { narrow, wide } = await io.loadNpz(at("z.npz"), { device });
+    assert.deepEqual([narrow?.dtype, wide?.dtype], ["c64", "c128"]);
+    assert.deepEqual([await narrow?.array(), await wide?.array()], [want, want]);
+    await io.saveSafetensors(at("z.safetensors"), { z: z.T.mul(2) });
+    const loaded = (await io.loadSafetensors(at("z.safetensors"), { device })).z as Tensor;
+    assert.equal(loaded.dtype, "c64");
+    assert.deepEqual(await loaded.array(), want);
+    assert.deepEqual(await loaded.conj().real().array(), await z.T.real().mul(2).array());
+    await assert.rejects(io.saveSafetensors(at("z.safetensors"), { z: z.cast("c128") }), /c128/);
+  });
 
   test("named tensors go through .npz, views included", async () => {
     const x = arange(24, undefined, 1, { device }).reshape(2, 3, 4);

@@ -6,12 +6,13 @@ import { castScalar, roundTo } from "../../src/core/cast.js";
 import { DTYPES, type DType } from "../../src/core/dtype.js";
 import type { ElementwiseEntry } from "../../src/graph/primitives/elementwise.js";
 import * as E from "../../src/graph/primitives/elementwise.js";
-import { digamma, erf, erfc, erfInv, lgamma } from "./special-functions.js";
+import { digamma, erf, erfc, erfInv, lgamma, trigamma } from "./special-functions.js";
 
 /** An element: bool is 0 or 1; i64 and u64 are bigints. */
 export type Value = number | bigint;
 
-export const entries: readonly ElementwiseEntry[] = Object.values(E);
+/** Those of real numbers. Complex numbers have tests of their own: test/tensor/complex.test.ts. */
+export const entries: readonly ElementwiseEntry[] = Object.values(E).filter((entry) => entry !== E.complex);
 
 const isWide = (dtype: DType): boolean => dtype === "i64" || dtype === "u64";
 
@@ -32,6 +33,9 @@ const whole: Readonly<Record<string, (a: bigint, b: bigint, bits: number) => big
   maximum: (a, b) => (a > b ? a : b),
   minimum: (a, b) => (a < b ? a : b),
   neg: (a) => -a,
+  real: (a) => a,
+  imag: () => 0n,
+  conj: (a) => a,
   abs: (a) => (a < 0n ? -a : a),
   sign: (a) => (a < 0n ? -1n : a > 0n ? 1n : 0n),
   square: (a) => a * a,
@@ -40,8 +44,12 @@ const whole: Readonly<Record<string, (a: bigint, b: bigint, bits: number) => big
   xor: (a, b) => a ^ b,
   not: (a) => ~a,
   shiftLeft: (a, b, bits) => (b < 0n || b >= bits ? 0n : a << b),
+  popcount: (a, _, bits) => BigInt(binary(a, bits).replaceAll("0", "").length),
+  countLeadingZeros: (a, _, bits) => BigInt(bits - binary(a, bits).length + (a === 0n ? 1 : 0)),
   shiftRight: (a, b, bits) => (b < 0n || b >= bits ? (a < 0n ? -1n : 0n) : a >> b),
 };
+
+const binary = (a: bigint, bits: number): string => BigInt.asUintN(bits, a).toString(2);
 
 const comparisons: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
   equal: (a, b) => a === b,
@@ -53,7 +61,7 @@ const comparisons: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
 };
 
 /** Functions whose entries have no oracle because JavaScript has none. */
-const functions: Readonly<Record<string, (x: number) => number>> = { erf, erfc, erfInv, lgamma, digamma };
+const functions: Readonly<Record<string, (x: number) => number>> = { erf, erfc, erfInv, lgamma, digamma, trigamma };
 
 /** The exact value, or a double near it, before it is rounded to the dtype. Null where the operation is not of floats. */
 export function exactOracle(entry: ElementwiseEntry): ((...args: number[]) => number) | null {

@@ -11,7 +11,11 @@ interface Inside {
   readonly target: Target<unknown>;
   upload(bytes: Uint8Array): DeviceStorage;
   readSync(storage: DeviceStorage): Uint8Array;
-  dispatch(step: { kernel: Kernel; code: unknown; slots: [] }, memory: readonly DeviceStorage[]): void;
+  dispatch(
+    step: { kernel: Kernel; code: unknown; slots: [] },
+    memory: readonly DeviceStorage[],
+    offsets: readonly number[],
+  ): void;
 }
 
 /** Runs a kernel over copies of the arrays, one for each of its buffers, and returns what the buffers then hold. */
@@ -20,7 +24,12 @@ export function runKernel<const B extends readonly Numbers[]>(device: string, ke
   const memory = buffers.map(({ buffer, byteOffset, byteLength }) =>
     backend.upload(new Uint8Array(buffer, byteOffset, byteLength)),
   );
-  backend.dispatch({ kernel, code: backend.target.emit(kernel), slots: [] }, memory);
+  const step = { kernel, code: backend.target.emit(kernel, null), slots: [] as [] };
+  backend.dispatch(
+    step,
+    memory,
+    memory.map(() => 0),
+  );
   return buffers.map((given, i) => {
     const bytes = backend.readSync(memory[i]!).slice();
     const Type = given.constructor as new (buffer: ArrayBufferLike) => Numbers;

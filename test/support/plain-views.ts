@@ -2,7 +2,7 @@
  * Tensors whose elements are known, reached in many ways: whole, permuted, flipped, cut out of larger ones, padded,
  * repeated, reshaped, taken, rolled. What each must hold is worked out by loops over plain arrays.
  */
-import type { DType } from "../../src/core/dtype.js";
+import type { DType, Scalar } from "../../src/core/dtype.js";
 import { encodeValues } from "../../src/core/storage.js";
 import { expand, pad, permute, reshape, slice, take, wrap } from "../../src/graph/primitives/movement.js";
 import { backendOf, derive, makeNode } from "../../src/tensor/build.js";
@@ -13,7 +13,7 @@ import type { Random } from "./random.js";
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
-export function tensorOf(values: ArrayLike<Value>, shape: readonly number[], dtype: DType, device: string): Tensor {
+export function tensorOf(values: ArrayLike<Scalar>, shape: readonly number[], dtype: DType, device: string): Tensor {
   return fromBytes(encodeValues(values, dtype, "tensorOf"), shape, dtype, { device });
 }
 
@@ -41,10 +41,10 @@ export function flatAt(shape: readonly number[], index: readonly number[]): numb
   return flat;
 }
 
-export interface Viewed {
+export interface Viewed<T extends Scalar = Value> {
   readonly x: Tensor;
   /** What x holds: as given, except where the view repeats or fills elements. */
-  readonly values: readonly Value[];
+  readonly values: readonly T[];
 }
 
 export const viewKinds = [
@@ -61,17 +61,17 @@ export const viewKinds = [
 export type ViewKind = (typeof viewKinds)[number];
 
 /** A tensor of that shape, seen through a view of the kind; axes and amounts are chosen at random. */
-export function viewOf(
+export function viewOf<T extends Scalar = Value>(
   kind: ViewKind,
-  values: readonly Value[],
+  values: readonly T[],
   shape: readonly number[],
   dtype: DType,
   device: string,
   random: Random,
-): Viewed {
+): Viewed<T> {
   const rank = shape.length;
-  const make = (of: readonly Value[], as: readonly number[]) => tensorOf(of, as, dtype, device).node;
-  const filler = values[0] ?? 0;
+  const make = (of: readonly T[], as: readonly number[]) => tensorOf(of, as, dtype, device).node;
+  const filler = (values[0] ?? 0) as T;
   if (rank === 0 && kind !== "reshaped") return { x: new Tensor(make(values, shape)), values };
   switch (kind) {
     case "whole":
@@ -86,7 +86,7 @@ export function viewOf(
       axes.forEach((axis, i) => {
         from[axis] = shape[i]!;
       });
-      const stored = new Array<Value>(values.length);
+      const stored = new Array<T>(values.length);
       const at = shape.map(() => 0);
       forEachIndex(shape, (index, flat) => {
         axes.forEach((axis, i) => {
@@ -98,7 +98,7 @@ export function viewOf(
     }
     case "flipped": {
       const isFlipped = shape.map(() => random.below(2) === 1);
-      const stored = new Array<Value>(values.length);
+      const stored = new Array<T>(values.length);
       forEachIndex(shape, (index, flat) => {
         const at = index.map((i, axis) => (isFlipped[axis] ? shape[axis]! - 1 - i : i));
         stored[flatAt(shape, at)] = values[flat]!;
@@ -111,7 +111,7 @@ export function viewOf(
       const step = shape.map(() => random.below(3) + 1);
       const start = shape.map(() => random.below(3));
       const larger = shape.map((extent, axis) => start[axis]! + extent * step[axis]! + random.below(2));
-      const stored = new Array<Value>(sizeOf(larger)).fill(filler);
+      const stored = new Array<T>(sizeOf(larger)).fill(filler);
       forEachIndex(shape, (index, flat) => {
         const at = index.map((i, axis) => start[axis]! + i * step[axis]!);
         stored[flatAt(larger, at)] = values[flat]!;
@@ -122,7 +122,7 @@ export function viewOf(
       const low = shape.map((extent) => random.below(Math.min(3, extent + 1)));
       const high = shape.map((extent, axis) => random.below(Math.min(3, extent - low[axis]! + 1)));
       const inner = shape.map((extent, axis) => extent - low[axis]! - high[axis]!);
-      const stored: Value[] = [];
+      const stored: T[] = [];
       const seen = values.map((value, _) => value);
       forEachIndex(shape, (index, flat) => {
         const isInside = index.every((i, axis) => i >= low[axis]! && i < shape[axis]! - high[axis]!);
@@ -137,9 +137,9 @@ export function viewOf(
       const isRepeated = shape.map((extent) => extent > 0 && random.below(2) === 1);
       const small = shape.map((extent, axis) => (isRepeated[axis] ? 1 : extent));
       const source = (index: readonly number[]) => index.map((i, axis) => (isRepeated[axis] ? 0 : i));
-      const stored: Value[] = [];
+      const stored: T[] = [];
       forEachIndex(small, (index) => stored.push(values[flatAt(shape, index)]!));
-      const seen: Value[] = [];
+      const seen: T[] = [];
       forEachIndex(shape, (index) => seen.push(values[flatAt(shape, source(index))]!));
       return { x: new Tensor(derive(expand, make(stored, small), { shape: [...shape] })), values: seen };
     }
@@ -153,7 +153,7 @@ export function viewOf(
         const j = random.below(i + 1);
         [places[i], places[j]] = [places[j]!, places[i]!];
       }
-      const stored = new Array<Value>(values.length);
+      const stored = new Array<T>(values.length);
       forEachIndex(shape, (index, flat) => {
         stored[flatAt(shape, index.with(axis, places[index[axis]!]!))] = values[flat]!;
       });
@@ -163,7 +163,7 @@ export function viewOf(
     }
     case "rolled": {
       const start = shape.map((extent) => random.below(Math.max(1, extent)));
-      const stored = new Array<Value>(values.length);
+      const stored = new Array<T>(values.length);
       forEachIndex(shape, (index, flat) => {
         stored[
           flatAt(

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 const folder = resolve(process.env.PUMICE_REFERENCE || "../shared/data");
 
@@ -12,3 +13,6 @@ export const withoutReference = (name: string): string | false =>
   existsSync(resolve(folder, name)) ? false : "reference data absent";
 
 export const referenceJson = (name: string): unknown => JSON.parse(readFileSync(resolve(folder, name), "utf8"));
+
+/** The text of a compressed file. */
+export const referenceGzip = (name: string): string => gunzipSync(readFileSync(resolve(folder, name))).toString("utf8");

@@ -77,3 +77,15 @@ export function digamma(x: number): number {
   for (let k = BERNOULLI.length; k >= 1; k--) series = (series + BERNOULLI[k - 1]! / (2 * k)) / (z * z);
   return Math.log(z) - 0.5 / z - series - shift;
 }
+
+/** The derivative of digamma, of positive numbers. */
+export function trigamma(x: number): number {
+  if (Number.isNaN(x)) return x;
+  if (x === Infinity) return 0;
+  let shift = 0;
+  let z = x;
+  for (; z < 15; z++) shift += 1 / z ** 2;
+  let series = 0;
+  for (let k = BERNOULLI.length; k >= 1; k--) series = (series + BERNOULLI[k - 1]!) / (z * z);
+  return 1 / z + 0.5 / z ** 2 + series / z + shift;
+}

@@ -94,6 +94,14 @@ describeOnTensorDevices("remainders and quotients", () => {
     });
   }
 
+  for (const dtype of integerDTypes) {
+    test(`quotient of ${dtype} is rounded towards zero; by zero gives zero`, () => {
+      const [a, b] = [sampleValues(dtype, 80, 5), sampleValues(dtype, 80, 6)];
+      const want = a.map((v, i) => (b[i] === 0 ? 0 : Math.trunc(v / b[i]!) + 0));
+      expectTensor(toTensor(flat(a), dtype).quotient(toTensor(flat(b), dtype)), flat(want), dtype);
+    });
+  }
+
   test("remainder broadcasts and takes JavaScript numbers, also of views", () => {
     const plain = { shape: [2, 3], values: [-3, -2, -1, 1, 2, 3] };
     for (const { name, x } of viewsOf(plain, "i32")) {
@@ -106,6 +114,7 @@ describeOnTensorDevices("remainders and quotients", () => {
   test("operands that do not fit are refused with the operation's name", () => {
     assert.throws(() => tensor([1, 2]).remainder(tensor([1, 2, 3])), { name: ShapeError.name, message: /remainder/ });
     assert.throws(() => tensor([true]).fmod(true), DTypeError);
+    assert.throws(() => tensor([1.5]).quotient(2), { name: DTypeError.name, message: /quotient.*trunc/ });
   });
 });
 
@@ -123,6 +132,65 @@ describeOnTensorDevices("functions of two numbers", () => {
   test("hypot neither overflows nor underflows, and infinity beats NaN", () => {
     const got = tensor([3, 3e30, Infinity, -5, 1e-30]).hypot(tensor([4, 4e30, Number.NaN, 12, 0]));
     expectTensor(got, flat([5, Math.fround(5e30), Infinity, 13, Math.fround(1e-30)]), "f32", { relative: 2e-7 });
+  });
+
+  test("atan2 is the angle of the point whose height it is called on", () => {
+    const [y, x] = [
+      [1, 1, -1, -1, 0, 2],
+      [1, -1, 1, -1, -3, 0],
+    ];
+    const want = y.map((height, i) => Math.atan2(height, x[i]!));
+    expectTensor(tensor(y, { dtype: "f64" }).atan2(tensor(x, { dtype: "f64" })), flat(want), "f64", {
+      relative: 1e-15,
+    });
+    expectTensor(tensor([1, -1], { dtype: "i32" }).atan2(1), flat([Math.PI / 4, -Math.PI / 4]), "f32", {
+      relative: 1e-7,
+    });
+  });
+
+  test("inverse functions undo their functions, and integers become f32", () => {
+    const x = [-0.7, -0.2, 0, 0.3, 0.9];
+    const t = tensor(x, { dtype: "f64" });
+    const close = { absolute: 1e-15, relative: 1e-14 };
+    expectTensor(t.sin().asin(), flat(x), "f64", close);
+    expectTensor(t.abs().cos().acos(), flat(x.map(Math.abs)), "f64", { absolute: 1e-14 });
+    expectTensor(t.tan().atan(), flat(x), "f64", close);
+    expectTensor(t.sinh().asinh(), flat(x), "f64", close);
+    expectTensor(t.add(2).cosh().acosh().sub(2), flat(x), "f64", { absolute: 1e-14 });
+    expectTensor(t.tanh().atanh(), flat(x), "f64", close);
+    expectTensor(t.mul(t).mul(t).cbrt(), flat(x), "f64", close);
+    assert.deepEqual(tensor([-8, 27], { dtype: "i32" }).cbrt().arraySync(), [-2, 3]);
+    expectTensor(tensor([1, 2]).trigamma(), flat([Math.PI ** 2 / 6, Math.PI ** 2 / 6 - 1]), "f32", { relative: 5e-7 });
+  });
+
+  test("popcount and countLeadingZeros keep the dtype, whose width counts", () => {
+    for (const [dtype, width] of [
+      ["i8", 8],
+      ["u16", 16],
+      ["i32", 32],
+    ] as const) {
+      const x = tensor([0, 1, 6, 127], { dtype });
+      expectTensor(x.popcount(), flat([0, 1, 2, 7]), dtype);
+      expectTensor(x.countLeadingZeros(), flat([width, width - 1, width - 3, width - 7]), dtype);
+    }
+    assert.deepEqual(tensor([-1n, 5n]).popcount().arraySync(), [64n, 2n]);
+    assert.throws(() => tensor([1.5]).popcount(), DTypeError);
+  });
+
+  test("integers and booleans are neither NaN nor infinite", () => {
+    for (const dtype of ["i32", "u8", "bool"] as const) {
+      const x = tensor([0, 1], { dtype });
+      assert.deepEqual(x.isNaN().arraySync(), [false, false]);
+      assert.deepEqual(x.isInf().arraySync(), [false, false]);
+    }
+  });
+
+  test("the larger of booleans is their or, the smaller their and", () => {
+    const [a, b] = [tensor([false, false, true, true]), tensor([false, true, false, true])];
+    assert.deepEqual(a.maximum(b).arraySync(), [false, true, true, true]);
+    assert.deepEqual(a.minimum(b).arraySync(), [false, false, false, true]);
+    assert.deepEqual(a.maximum(true).dtype, "bool");
+    assert.deepEqual(a.maximum(tensor([2, 0, 0, 0], { dtype: "i32" })).arraySync(), [2, 0, 1, 1]);
   });
 
   test("isFinite is false for infinities and NaN, true for integers", () => {

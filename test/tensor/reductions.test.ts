@@ -86,6 +86,24 @@ describeOnTensorDevices("argmax and argmin", () => {
   });
 });
 
+describeOnTensorDevices("max and min of booleans", () => {
+  test("say whether any and whether all are true, as in NumPy", () => {
+    const x = tensor([
+      [true, false],
+      [false, false],
+      [true, true],
+    ]);
+    assert.deepEqual(x.max({ axis: 1 }).arraySync(), [true, false, true]);
+    assert.deepEqual(x.min({ axis: 1, keepDims: true }).arraySync(), [[false], [false], [true]]);
+    assert.equal(x.max().itemSync(), true);
+    assert.deepEqual(x.windowMax([2, 1]).arraySync(), [
+      [true, false],
+      [true, true],
+    ]);
+    assert.throws(() => zeros([0], { dtype: "bool" }).max(), ShapeError);
+  });
+});
+
 describeOnTensorDevices("countNonzero", () => {
   for (const dtype of [...realDTypes, "bool"] as const) {
     test(`of ${dtype}: NaN differs from zero, -0 does not`, () => {

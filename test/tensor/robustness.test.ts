@@ -209,6 +209,21 @@ describeOnTensorDevices("disposing", (device) => {
     assert.deepEqual([...same.add(1).dataSync()], [2, 3, 4]);
   });
 
+  test("operands are freed when they are disposed, once what was built on them has run", () => {
+    const used = memoryOf(device).usedBytes;
+    for (const operate of [
+      (a: Tensor, b: Tensor) => a.add(b),
+      (a: Tensor, b: Tensor) => a.div(b),
+      (a: Tensor, b: Tensor) => a.pow(b),
+    ]) {
+      const [a, b] = [0, 1].map(() => tensor(new Float32Array(MiB).fill(2)));
+      operate(a!, b!).realize().dispose();
+      a!.dispose();
+      b!.dispose();
+      assert.ok(memoryOf(device).usedBytes <= used + MiB, `${memoryOf(device).usedBytes - used} bytes more`);
+    }
+  });
+
   test("`using` frees the memory at the end of the block", () => {
     const used = memoryOf(device).usedBytes;
     {

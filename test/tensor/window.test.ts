@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
+import { foldWindows, type Windows, windowNode } from "../../src/graph/windows.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { Tensor } from "../../src/tensor/tensor.js";
-import { foldWindows, type Windows, windowNode } from "../../src/tensor/windows.js";
 import {
   count,
   describeOnTensorDevices,

@@ -16,6 +16,7 @@ import { sigmoid, softplus } from "./logistic.js";
 import { pow } from "./power.js";
 import { cbrt, hypot } from "./roots.js";
 import type { BinaryMath, FloatType, UnaryMath } from "./scalar-ops.js";
+import { trigamma } from "./trigamma.js";
 import { cos, sin, tan } from "./trigonometric.js";
 
 export type MathFunction = {
@@ -52,9 +53,10 @@ export const mathFunctions = {
   erf: unary(erf, 1.2, 1.2),
   erfc: unary(erfc, 1.7, 1.7),
   erfInv: unary(erfInv, 2.5, 2.5),
-  /** To the right of zero; to the left the error is that of the larger of two terms that may cancel. */
+  /** lgamma and digamma: right of zero; to the left the error is that of the larger of two terms that may cancel. */
   lgamma: unary(lgamma, 4, 4),
   digamma: unary(digamma, 5, 5),
+  trigamma: unary(trigamma, 5.5, 5),
   cbrt: unary(cbrt, 0.6, 0.6),
   hypot: binary(hypot, 1.3, 1.3),
 } as const satisfies Readonly<Record<string, MathFunction>>;

@@ -42,9 +42,14 @@ export interface SpirvTarget {
   readonly floatControls?: ModuleOptions["floatControls"];
   /** Lanes of a subgroup that can read from one another; 0 where they cannot. */
   readonly subgroupSize?: number;
+  /** Buffers of which the push block has not the address but the address of the address. */
+  readonly isIndirect?: readonly boolean[] | null;
 }
 
-export function emitSpirv(kernel: Kernel, { floatControls = {}, subgroupSize = 0 }: SpirvTarget = {}): Uint32Array {
+export function emitSpirv(
+  kernel: Kernel,
+  { floatControls = {}, subgroupSize = 0, isIndirect = null }: SpirvTarget = {},
+): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel);
   const wide = wideAccesses(kernel, sharedByLanes);
@@ -89,9 +94,11 @@ export function emitSpirv(kernel: Kernel, { floatControls = {}, subgroupSize = 0
     const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
     const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
     f.if(f.less(flat, kernel.rows), () => {
-      const table = isInline ? null : f.ref(f.pointer(push.table, m.bufferPointer(address, { writable: false })));
+      const addressAt = m.bufferPointer(address, { writable: false });
+      const table = isInline ? null : f.ref(f.pointer(push.table, addressAt));
       const places = pointers.map((pointer, i) => {
-        const at = table ? table.load(i) : push[`b${i}`];
+        const given = table ? table.load(i) : push[`b${i}`];
+        const at = isInline && isIndirect?.[i] ? f.ref(f.pointer(given, addressAt)).load(0) : given;
         // The same validators refuse to make such a pointer of a pair.
         const isNarrow = DTYPES[kernel.buffers[i].dtype].bytes < 4;
         return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));

@@ -82,7 +82,9 @@ interface Place {
 }
 
 function placeOf(forms: LinearForms, kernel: Kernel, buffer: number, index: IRValue): Place | null {
-  const width = widthOf(kernel.buffers[buffer].dtype);
+  const { dtype, isUnaligned } = kernel.buffers[buffer];
+  if (isUnaligned) return null;
+  const width = widthOf(dtype);
   // Loads outside a gate read the first element; so does their vector.
   const isGated = index.op === "select" && index.args[2].op === "constant" && Number(index.args[2].attribute) === 0;
   const { terms, constant } = forms.of(isGated ? index.args[1] : index);

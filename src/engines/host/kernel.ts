@@ -71,6 +71,20 @@ export class HostKernel {
     }
   }
 
+  /** @internal The same for buffers given by address, which the caller keeps alive. */
+  runAt(addresses: readonly number[], length: number, grain: number): void {
+    const { device } = this;
+    device.assertUsable("run");
+    const { words, clock } = device;
+    for (let i = 0; i < addresses.length; i++) words[i] = addresses[i];
+    if (!clock) this.dispatch(length, grain);
+    else {
+      const start = performance.now();
+      this.dispatch(length, grain);
+      clock.push({ name: this.name, start, end: performance.now() });
+    }
+  }
+
   private dispatch(length: number, grain: number): void {
     const { device, compiled } = this;
     device.counters.dispatches++;

@@ -80,6 +80,7 @@ export const deviceSignatures = {
   vkCmdPushDescriptorSetKHR: "void: u64 u32 u64 u32 u32 u64",
   vkCmdPushConstants: "void: u64 u64 u32 u32 u32 u64",
   vkCmdDispatch: "void: u64 u32 u32 u32",
+  vkCmdExecuteCommands: "void: u64 u32 u64",
   vkCmdPipelineBarrier: "void: u64 u32 u32 u32 u32 u64 u32 u64 u32 u64",
   vkCmdCopyBuffer: "void: u64 u64 u64 u32 u64",
   vkCmdFillBuffer: "void: u64 u64 u64 u64 u32",

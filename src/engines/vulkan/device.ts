@@ -61,13 +61,20 @@ const MAX_KERNEL_COPY = 16 * (2 ** 32 - 1);
 /** Transfers up to this size go by kernel. */
 const MAX_KERNEL_TRANSFER = 64 * 1024;
 
+/** Memory for arguments: written by the host through `view`, read by kernels at `address`. */
+export interface ArgumentBlock {
+  readonly address: bigint;
+  readonly view: DataView;
+  free(): void;
+}
+
 export class VulkanDevice implements MemoryOwner, StreamOwner {
   readonly calls: FunctionTable<DeviceFunction>;
   readonly handle: Handle;
   readonly queue: Handle;
   readonly stream: Stream;
   private readonly leases = new Leases();
-  private readonly pools: { device: MemoryPool; upload: MemoryPool; readback: MemoryPool };
+  private readonly pools: Record<"device" | "upload" | "readback" | "arguments", MemoryPool>;
   private readonly transfers: Transfers;
   private readonly descriptors: DescriptorSets;
   private readonly kernels: KernelCompiler;
@@ -127,6 +134,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       device: pool("device", plan.memory.device, false, plan.blockBytes),
       upload: pool("upload", plan.memory.upload, true, staging),
       readback: pool("read-back", plan.memory.readback, true, staging),
+      arguments: pool("arguments", plan.memory.arguments, true, MiB),
     };
     this.transfers = new Transfers(this.stream, this.pools);
     const wish = process.env.PUMICE_COPY;
@@ -208,6 +216,22 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     return host;
   }
 
+  /**
+   * @internal Memory that the host writes and kernels read without a copy in between. Whoever writes it again must know
+   * that the GPU has read it.
+   */
+  argumentBlock(byteLength: number): ArgumentBlock {
+    this.assertUsable("argumentBlock");
+    const allocation = this.pools.arguments.allocate(Math.max(1, byteLength));
+    const { block, offset } = allocation;
+    const mapped = block.mapped as Uint8Array;
+    return {
+      address: block.address + BigInt(offset),
+      view: new DataView(mapped.buffer, mapped.byteOffset + offset, byteLength),
+      free: () => this.stream.whenDone(() => this.pools.arguments.free(allocation)),
+    };
+  }
+
   private buffer(byteLength: number, isZeroed: boolean): DeviceBuffer {
     this.assertUsable("alloc");
     checkByteLength("alloc", byteLength);
@@ -217,6 +241,11 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     const pool = this.pools.device;
     buffer.attach(this.leases.add(buffer, () => pool.free(allocation)));
     return buffer;
+  }
+
+  /** @internal Calls `release` when the owner is garbage, or the device closes. */
+  hold(owner: object, release: () => void): void {
+    this.leases.add(owner, release);
   }
 
   /** @internal */

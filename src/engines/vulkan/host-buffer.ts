@@ -6,7 +6,7 @@ import { markAsUntransferable } from "node:worker_threads";
 import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
 import * as L from "./layouts.js";
-import type { Allocation, Block } from "./memory.js";
+import { type Allocation, addressWords, type Block } from "./memory.js";
 import { addressOfView } from "./native.js";
 import { check } from "./results.js";
 import { Arena } from "./structs.js";
@@ -98,7 +98,7 @@ export function importHostMemory(
     const memory = arena.handle(out);
     undo.push(() => calls.vkFreeMemory(device, memory, 0));
     check("vkBindBufferMemory", calls.vkBindBufferMemory(device, buffer, memory, 0));
-    const block: Block = { memory, buffer, address: 0n, size: bytes.byteLength, mapped: bytes, isLarge: true };
+    const block: Block = { memory, buffer, ...addressWords(0n), size: bytes.byteLength, mapped: bytes, isLarge: true };
     return { allocation: newChunk(block, 0, bytes.byteLength), release: () => rollBack(undo) };
   } catch (error) {
     rollBack(undo);

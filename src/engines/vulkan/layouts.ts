@@ -265,6 +265,10 @@ export const VkSemaphoreWaitInfo = layout(1000207004, "flags:u32 semaphoreCount:
 export const VkCommandPoolCreateInfo = layout(39, "flags:u32 queueFamilyIndex:u32");
 export const VkCommandBufferAllocateInfo = layout(40, "commandPool:u64 level:u32 commandBufferCount:u32");
 export const VkCommandBufferBeginInfo = layout(42, "flags:u32 pInheritanceInfo:u64");
+export const VkCommandBufferInheritanceInfo = layout(
+  41,
+  "renderPass:u64 subpass:u32 framebuffer:u64 occlusionQueryEnable:u32 queryFlags:u32 pipelineStatistics:u32",
+);
 export const VkTimelineSemaphoreSubmitInfo = layout(
   1000207003,
   "waitSemaphoreValueCount:u32 pWaitSemaphoreValues:u64 signalSemaphoreValueCount:u32 pSignalSemaphoreValues:u64",

@@ -20,13 +20,30 @@ export interface Block {
   readonly memory: Handle;
   readonly buffer: Handle;
   readonly address: bigint;
+  /** The address in two words. */
+  readonly addressLow: number;
+  readonly addressHigh: number;
   readonly size: number;
   /** The mapped bytes of host-visible blocks. */
   readonly mapped: Uint8Array | null;
   readonly isLarge: boolean;
 }
 
+/** An address as blocks have it. */
+export const addressWords = (address: bigint) => ({
+  address,
+  addressLow: Number(address & 0xffffffffn),
+  addressHigh: Number(address >> 32n),
+});
+
 export type Allocation = Chunk<Block>;
+
+/** Writes the address of an allocation, or of a place in it, where a kernel looks for it. In halves: bigints are slow. */
+export function putAddress(view: DataView, at: number, { block, offset }: Allocation, inside = 0): void {
+  const low = block.addressLow + offset + inside;
+  view.setUint32(at, low, true);
+  view.setUint32(at + 4, block.addressHigh + Math.floor(low / 2 ** 32), true);
+}
 
 /** What the pool needs of the device it serves. */
 export interface MemoryOwner {
@@ -247,7 +264,7 @@ export class MemoryPool {
       }
       const addressInfo = arena.pack(L.VkBufferDeviceAddressInfo, { buffer });
       const address = BigInt(calls.vkGetBufferDeviceAddress(handle, addressInfo));
-      const block: Block = { memory, buffer, address, size, mapped, isLarge };
+      const block: Block = { memory, buffer, ...addressWords(address), size, mapped, isLarge };
       this.blocks.add(block);
       this.blockBytes += size;
       debug(

@@ -72,8 +72,13 @@ export interface DevicePlan {
   readonly features: readonly string[];
   readonly queueFamily: number;
   readonly timestampMask: bigint;
-  /** Index of the memory type for tensors, for uploads and for read-back. */
-  readonly memory: { readonly device: number; readonly upload: number; readonly readback: number };
+  /** Index of the memory type for tensors, for uploads, for read-back, and for what the host tells kernels directly. */
+  readonly memory: {
+    readonly device: number;
+    readonly upload: number;
+    readonly readback: number;
+    readonly arguments: number;
+  };
   readonly deviceHeapBytes: number;
   /** Alignment of every allocation: covers storage-buffer offsets and vector loads. */
   readonly alignment: number;
@@ -171,6 +176,7 @@ export function planDevice(device: PhysicalDevice, env: NodeJS.ProcessEnv = {}):
     device: chooseMemory(device, deviceLocal, hostVisible),
     upload: chooseMemory(device, hostVisible | hostCoherent, deviceLocal | hostCached),
     readback: chooseMemory(device, hostVisible | hostCoherent | hostCached, deviceLocal, hostVisible | hostCoherent),
+    arguments: chooseMemory(device, hostVisible | hostCoherent | deviceLocal, hostCached, hostVisible | hostCoherent),
   };
   if (Math.min(memory.device, memory.upload, memory.readback) < 0) {
     return { ok: false, why: "it reports no usable memory types: the driver is broken" };

@@ -26,6 +26,7 @@ import * as L from "./layouts.js";
 import type { Allocation, Block, MemoryPool } from "./memory.js";
 import { addressOf, type Bytes } from "./native.js";
 import type { CommandClock } from "./profile.js";
+import type { Recording } from "./recording.js";
 import { check, isOutOfMemory, resultError } from "./results.js";
 import { Arena, putU64 } from "./structs.js";
 import { Timeline } from "./timeline.js";
@@ -89,7 +90,7 @@ export class Stream {
   epoch = 1;
   readonly timeline: Timeline;
   /** Counts for tests, benchmarks and `device.stats()`. */
-  readonly counters = { dispatches: 0, copies: 0, fills: 0, barriers: 0, submissions: 0 };
+  readonly counters = { dispatches: 0, copies: 0, fills: 0, barriers: 0, submissions: 0, replays: 0 };
   clock: CommandClock | null = null;
 
   private readonly calls: FunctionTable<DeviceFunction>;
@@ -183,6 +184,24 @@ export class Stream {
     calls.vkCmdDispatch(commands, x, y, z);
     this.counters.dispatches++;
     this.clock?.after(commands);
+    this.recorded();
+  }
+
+  /** Runs a recording. `reads` and `writes` are what it touches as a whole. */
+  replay(recording: Recording, reads: readonly Allocation[], writes: readonly Allocation[]): void {
+    const commands = this.open(recording.name);
+    if (this.lost.length > 0) for (const allocation of writes) this.assertNotLost(allocation);
+    this.order(commands, reads, writes);
+    this.clock?.before(commands, recording.name);
+    putU64(this.scratch.view, COPY_SCRATCH, recording.commands);
+    this.calls.vkCmdExecuteCommands(commands, 1, this.scratch.address + COPY_SCRATCH);
+    // What was bound before is not bound any more.
+    this.boundPipeline = 0;
+    this.counters.dispatches += recording.length;
+    this.counters.barriers += recording.barriers;
+    this.counters.replays++;
+    this.clock?.after(commands);
+    (this.batch as Batch).length += recording.length - 1;
     this.recorded();
   }
 

@@ -1,10 +1,15 @@
 /**
- * Running totals along an axis. Inputs: x, and perhaps segments: rising whole numbers (i32) of one axis; the total starts
- * anew where they change. Params: axis, op, isReverse (from the end), isExclusive (without the element itself).
+ * Running totals along an axis. Inputs: x, and perhaps segments: rising whole numbers from 0 on (i32), one for each place
+ * on the axis; the total starts anew where they change. Params: axis, op, isReverse (from the end), isExclusive (without
+ * the element itself).
  */
+import { isComplex } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
+import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
-import type { RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../ops.js";
+import type { Params, RoutinePrimitive } from "../primitive.js";
+import { takeAlongAxis } from "./movement.js";
 
 export type CumulateOp = "sum" | "product" | "max" | "min" | "logsumexp";
 
@@ -14,10 +19,110 @@ export const cumulate: RoutinePrimitive = {
   infer: ([x, segments], params) => {
     const { shape, dtype } = x as Node;
     if (dtype === "bool") throw new DTypeError("cumulate: takes numbers, not bool; cast it first.");
+    if (isComplex(dtype) && params.op !== "sum" && (params.op !== "product" || segments)) {
+      throw new DTypeError(
+        `cumulate, ${params.op}: takes real numbers, not ${dtype}; take real(), imag() or abs() first.`,
+      );
+    }
     const extent = shape[params.axis as number];
     if (segments && (segments.dtype !== "i32" || segments.shape.length !== 1 || segments.shape[0] !== extent)) {
       throw new ShapeError(`cumulate: segments of ${segments.dtype} [${segments.shape}] for an axis of ${extent}.`);
     }
     return { shape, dtype };
   },
+  jvp: (g, node, [t]) => {
+    if (!t) return null;
+    const { op, axis } = node.params as unknown as CumulateParams;
+    if (op === "sum") return makeLike(g, node, t);
+    if (op === "max" || op === "min") return g.takeAlongAxis(t, reachedAt(g, node), axis);
+    return g.differentiated(byDoubling(g, node), node.inputs[0], t);
+  },
+  vjp: (g, node, ct) => {
+    const { op, axis, isReverse } = node.params as unknown as CumulateParams;
+    const [x, ...segments] = node.inputs;
+    const others = segments.map(() => null);
+    if (op === "sum") return [makeLike(g, node, ct, { isReverse: !isReverse }), ...others];
+    if (op === "max" || op === "min") {
+      // Each total goes back to the element it was reached at: the transpose of taking it from there.
+      const taken = g.takeAlongAxis(x, reachedAt(g, node), axis);
+      return [(takeAlongAxis.vjp as Vjp)(g, taken, ct)[0], ...others];
+    }
+    return [g.pulledBack(byDoubling(g, node), x, ct), ...others];
+  },
+  batch: (g, { primitive, params }, [x, segments], size) => {
+    const whole = x.isBatched ? x.node : g.broadcast(x.node, [size, ...x.node.shape]);
+    const axis = (params.axis as number) + 1;
+    if (!segments?.isBatched)
+      return g.move(primitive, segments ? [whole, segments.node] : [whole], { ...params, axis });
+    if (sizeOf(whole.shape) === 0) return whole;
+    // Members with segments of their own go one behind the other, as one long axis in front.
+    const others = whole.shape.flatMap((_, i) => (i === 0 || i === axis ? [] : [i]));
+    const order = [0, axis, ...others];
+    const front = g.permute(whole, order);
+    const long = g.reshape(front, [size * whole.shape[axis], ...front.shape.slice(2)]);
+    const totals = g.move(primitive, [long, numbered(g, segments.node)], { ...params, axis: 0 });
+    return g.permute(
+      g.reshape(totals, front.shape),
+      order.map((_, i) => order.indexOf(i)),
+    );
+  },
 };
+
+/** Rows of segments [size, n] one behind the other, numbered through so that they rise. */
+function numbered(g: GraphOps, segments: Node): Node {
+  const before = g.pad(segments, [0, 1], [0, -1]);
+  const hasBefore = g.greater(g.counting(segments.shape, 1, segments), 0);
+  const isNew = g.where(g.and(hasBefore, g.equal(segments, before)), g.constantLike(0, segments), 1);
+  return g.cumulate(g.reshape(isNew, [sizeOf(segments.shape)]), { axis: 0, op: "sum" });
+}
+
+interface CumulateParams {
+  readonly axis: number;
+  readonly op: CumulateOp;
+  readonly isReverse: boolean;
+  readonly isExclusive: boolean;
+}
+type Vjp = NonNullable<typeof takeAlongAxis.vjp>;
+
+/** The same running totals of other values. */
+const makeLike = (g: GraphOps, { primitive, inputs: [, ...segments], params }: Node, x: Node, change: Params = {}) =>
+  g.move(primitive, [x, ...segments], { ...params, ...change });
+
+/** Where along the axis the extreme up to each place was last reached. */
+function reachedAt(g: GraphOps, node: Node): Node {
+  const { axis, isReverse } = node.params as unknown as CumulateParams;
+  const [x] = node.inputs;
+  const place = g.counting(x.shape, axis, x);
+  const nowhere = isReverse ? x.shape[axis] : -1;
+  const reached = g.where(g.equal(x, node), place, g.constantLike(nowhere, place));
+  return g.cumulate(reached, { axis, op: isReverse ? "min" : "max", isReverse });
+}
+
+/**
+ * Running products and sums of exponentials written as doubling steps of elementwise operations, whose derivatives are
+ * known and which complex numbers have: each step combines an element with the one 1, 2, 4 … places before it, in its
+ * segment.
+ */
+export function byDoubling(g: GraphOps, { params, inputs: [x, segments] }: Pick<Node, "params" | "inputs">): Node {
+  const { axis, op, isReverse, isExclusive } = params as unknown as CumulateParams;
+  const neutral = op === "product" ? 1 : -Infinity;
+  const extent = x.shape[axis];
+  const along = x.shape.map((_, i) => (i === axis ? extent : 1));
+  const segmentOf = segments && g.broadcast(g.reshape(segments, along), x.shape);
+  const moved = (value: Node, distance: number, outside: number): Node => {
+    const amount = x.shape.map((_, i) => (i === axis ? distance : 0));
+    const back = amount.map((n) => -n);
+    return isReverse ? g.padWith(value, back, amount, outside) : g.padWith(value, amount, back, outside);
+  };
+  const shifted = (value: Node, distance: number): Node => {
+    const there = moved(value, distance, neutral);
+    if (!segmentOf) return there;
+    return g.where(g.equal(segmentOf, moved(segmentOf, distance, -1)), there, neutral);
+  };
+  let total = isExclusive && extent > 0 ? shifted(x, 1) : x;
+  for (let distance = 1; distance < extent; distance *= 2) {
+    const before = shifted(total, distance);
+    total = op === "product" ? g.mul(total, before) : g.logaddexp(total, before);
+  }
+  return total;
+}

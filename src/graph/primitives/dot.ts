@@ -28,7 +28,27 @@ export const dot: CompositePrimitive = {
     if (a.dtype !== b.dtype) throw new DTypeError(`dot: operands of ${a.dtype} and ${b.dtype}.`);
     return { shape: [batch, m, b.shape[2]], dtype: a.dtype };
   },
-  expand: ([a, b]) => sumOfProducts(storedForReuse(a, b.shape[2]), storedForReuse(b, a.shape[1])),
+  jvp: (g, { inputs: [a, b] }, [ta, tb]) => {
+    const fromA = ta && g.dot(ta, b);
+    const fromB = tb && g.dot(a, tb);
+    return fromA && fromB ? g.add(fromA, fromB) : (fromA ?? fromB);
+  },
+  vjp: (g, { inputs: [a, b] }, ct) => [g.dot(ct, g.transposed(b)), g.dot(g.transposed(a), ct)],
+  batch: (g, { inputs: [, before] }, [a, b], size) => {
+    const [batch, , n] = before.shape;
+    const [, m] = a.node.shape.slice(-3, -1);
+    // Rows of all members against one matrix are one tall product.
+    if (!b.isBatched && batch === 1) {
+      const k = a.node.shape[3];
+      return g.reshape(g.dot(g.reshape(a.node, [1, size * m, k]), b.node), [size, 1, m, n]);
+    }
+    const [left, right] = [a, b].map(({ node, isBatched }) => {
+      const whole = isBatched ? node : g.broadcast(node, [size, ...node.shape]);
+      return g.reshape(whole, [size * batch, ...whole.shape.slice(2)]);
+    });
+    return g.reshape(g.dot(left, right), [size, batch, m, n]);
+  },
+  expand: (_g, _node, [a, b]) => sumOfProducts(storedForReuse(a, b.shape[2]), storedForReuse(b, a.shape[1])),
 };
 
 export const accumulatorDType = (dtype: DType): DType => (dtype === "f16" || dtype === "bf16" ? "f32" : dtype);

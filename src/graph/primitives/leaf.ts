@@ -19,3 +19,6 @@ export const constant = leaf("constant");
 
 /** 0, 1, 2 … along one axis. Params: shape of one axis, dtype. */
 export const iota = leaf("iota");
+
+/** An argument of a function that is being traced: it has a shape and a dtype, and no value. Params: shape, dtype. */
+export const placeholder = leaf("placeholder");

@@ -5,9 +5,22 @@
 import { ShapeError } from "../../core/errors.js";
 import { add, addConstant, constantExpr, type IndexExpr, ravel, scale, unravel } from "../../core/index-expr.js";
 import type { Node } from "../node.js";
-import type { ElementIndex, MovementPrimitive, Reading } from "../primitive.js";
+import type { GraphOps } from "../ops.js";
+import type { BatchedInput, ElementIndex, MovementPrimitive, Params, Reading } from "../primitive.js";
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
+const prepend = (value: number, list: unknown): number[] => [value, ...(list as readonly number[])];
+
+/** The batch rule of a movement with one input: its parameters, with the batch as a first axis. */
+const batched =
+  (params: (params: Params, size: number, node: Node) => Params): NonNullable<MovementPrimitive["batch"]> =>
+  (g, node, [{ node: x }], size) =>
+    g.move(node.primitive, [x], params(node.params, size, node));
+
+/** An input with the batch as its first axis, repeated where it is the same for all. */
+const withBatch = (g: GraphOps, { node, isBatched }: BatchedInput, size: number): Node =>
+  isBatched ? node : g.broadcast(node, [size, ...node.shape]);
+
 const always = (index: readonly (IndexExpr | ElementIndex)[], input = 0): Reading => ({ input, index, bounds: [] });
 
 /** The same elements in the same row-major order under another shape. Params: shape. */
@@ -26,6 +39,8 @@ export const reshape: MovementPrimitive = {
     const from = (inputs[0] as Node).shape;
     return [always(unravel(space, ravel(index, shape), from))];
   },
+  vjp: (g, { inputs: [x] }, ct) => [g.reshape(ct, x.shape)],
+  batch: batched(({ shape }, size) => ({ shape: prepend(size, shape) })),
 };
 
 /** Axes in another order. Params: axes, where result axis i is input axis axes[i]. */
@@ -43,6 +58,16 @@ export const permute: MovementPrimitive = {
     });
     return [always(from)];
   },
+  vjp: (g, { params }, ct) => {
+    const axes = params.axes as readonly number[];
+    return [
+      g.permute(
+        ct,
+        axes.map((_, axis) => axes.indexOf(axis)),
+      ),
+    ];
+  },
+  batch: batched(({ axes }) => ({ axes: [0, ...(axes as readonly number[]).map((axis) => axis + 1)] })),
 };
 
 /** Repeats axes of extent 1. Params: shape, of the input's rank. */
@@ -60,6 +85,8 @@ export const expand: MovementPrimitive = {
     const from = (inputs[0] as Node).shape;
     return [always(index.map((at, axis) => (from[axis] === shape[axis] ? at : constantExpr(0))))];
   },
+  vjp: (g, { inputs: [x] }, ct) => [g.sumTo(ct, x.shape)],
+  batch: batched(({ shape }, size) => ({ shape: prepend(size, shape) })),
 };
 
 /** Every step-th element from a start, backwards when the step is negative. Params: start, step, shape, per axis. */
@@ -83,6 +110,23 @@ export const slice: MovementPrimitive = {
     const [start, step] = [params.start, params.step] as [readonly number[], readonly number[]];
     return [always(index.map((at, axis) => addConstant(scale(at, step[axis] as number), start[axis] as number)))];
   },
+  vjp: (g, { params, shape, inputs: [x] }, ct) => {
+    if (sizeOf(shape) === 0) return [g.zeros(x.shape, ct)];
+    const [start, step] = [params.start, params.step] as readonly number[][];
+    const backwards = step.flatMap((distance, axis) => (distance < 0 ? [axis] : []));
+    const forwards = backwards.length > 0 ? g.flip(ct, backwards) : ct;
+    const reach = step.map((distance, axis) => Math.abs(distance) * (shape[axis] - 1));
+    const low = start.map((first, axis) => (step[axis] < 0 ? first - reach[axis] : first));
+    const high = low.map((first, axis) => x.shape[axis] - first - reach[axis] - 1);
+    // A step over a single element does not matter, and may be zero.
+    const interior = step.map((distance, axis) => (shape[axis] > 1 ? Math.abs(distance) - 1 : 0));
+    return [g.pad(forwards, low, high, interior)];
+  },
+  batch: batched(({ start, step, shape }, size) => ({
+    start: prepend(0, start),
+    step: prepend(1, step),
+    shape: prepend(size, shape),
+  })),
 };
 
 /**
@@ -118,6 +162,30 @@ export const pad: MovementPrimitive = {
     return [{ input: 0, index: reads, bounds }];
   },
   otherwise: (params) => params.value as number | bigint | boolean,
+  jvp: (g, { params }, [t]) =>
+    t && g.pad(t, params.low as number[], params.high as number[], params.interior as number[]),
+  vjp: (g, { params, inputs: [x] }, ct) => {
+    const [low, high, interior] = [params.low, params.high, params.interior] as readonly number[][];
+    const spread = g.pad(
+      ct,
+      low.map((n) => -n),
+      high.map((n) => -n),
+    );
+    return [
+      g.slice(
+        spread,
+        low.map(() => 0),
+        x.shape,
+        interior.map((gap) => gap + 1),
+      ),
+    ];
+  },
+  batch: batched(({ low, high, interior, value }) => ({
+    low: prepend(0, low),
+    high: prepend(0, high),
+    interior: prepend(0, interior),
+    value,
+  })),
 };
 
 /** Inputs one after another along an axis. Params: axis. */
@@ -149,6 +217,25 @@ export const concat: MovementPrimitive = {
     });
   },
   otherwise: () => 0,
+  jvp: (g, { inputs, params }, tangents) =>
+    g.concat(
+      tangents.map((t, i) => t ?? g.zeros(inputs[i].shape, inputs[i])),
+      params.axis as number,
+    ),
+  vjp: (g, { inputs, params }, ct) => {
+    const axis = params.axis as number;
+    let offset = 0;
+    return inputs.map(({ shape }) => {
+      const start = shape.map((_, i) => (i === axis ? offset : 0));
+      offset += shape[axis];
+      return g.slice(ct, start, shape);
+    });
+  },
+  batch: (g, { params }, inputs, size) =>
+    g.concat(
+      inputs.map((input) => withBatch(g, input, size)),
+      (params.axis as number) + 1,
+    ),
 };
 
 /**
@@ -172,6 +259,36 @@ export const take: MovementPrimitive = {
     const at = { input: 1, index: index.slice(axis, axis + rank) };
     return [always([...index.slice(0, axis), at, ...index.slice(axis + rank)])];
   },
+  vjp: (g, { params, inputs: [data, positions] }, ct) => {
+    const axis = params.axis as number;
+    const rank = positions.shape.length;
+    const rest = ct.shape.flatMap((_, i) => (i >= axis && i < axis + rank ? [] : [i]));
+    const rows = g.permute(ct, [...positions.shape.map((_, i) => axis + i), ...rest]);
+    const inner = data.shape.filter((_, i) => i !== axis);
+    const total = g.scatterAdd(
+      g.zeros([data.shape[axis], sizeOf(inner)], ct),
+      g.reshape(heldInside(g, positions, data.shape[axis]), [sizeOf(positions.shape)]),
+      g.reshape(rows, [sizeOf(positions.shape), sizeOf(inner)]),
+    );
+    return [g.firstToAxis(g.reshape(total, [data.shape[axis], ...inner]), axis), null];
+  },
+  batch: (g, { params }, [data, positions]) => {
+    const axis = params.axis as number;
+    if (!positions.isBatched) return g.take(data.node, positions.node, axis + 1);
+    if (!data.isBatched) return g.axisFirst(g.take(data.node, positions.node, axis), axis);
+    // Member b takes from member b: the batch becomes an index too.
+    const shape = positions.node.shape;
+    const member = g.cast(g.counting(shape, 0, data.node), positions.node.dtype);
+    const taken = g.gather(data.node, [member, positions.node], [0, axis + 1], axis);
+    return g.axisFirst(taken, axis);
+  },
+};
+
+/** Positions as i32, those outside an axis moved to its nearest end: where reading finds its element. */
+const heldInside = (g: GraphOps, positions: Node, extent: number): Node => {
+  const wide = g.cast(positions, "i32");
+  const last = g.constantLike(extent - 1, wide);
+  return g.where(g.less(wide, 0), 0, g.where(g.greater(wide, last), last, wide));
 };
 
 /**
@@ -195,6 +312,23 @@ export const takeAlongAxis: MovementPrimitive = {
     const axis = params.axis as number;
     return [always(index.map((at, i) => (i === axis ? { input: 1, index } : at)))];
   },
+  vjp: (g, { params, inputs: [data, positions] }, ct) => {
+    const axis = params.axis as number;
+    const along = heldInside(g, positions, data.shape[axis]);
+    const flat = data.shape.reduce((sum: Node | null, extent, i) => {
+      const at = i === axis ? along : g.counting(positions.shape, i, positions);
+      return sum ? g.add(g.mul(sum, extent), at) : at;
+    }, null);
+    const count = sizeOf(positions.shape);
+    const total = g.scatterAdd(
+      g.zeros([sizeOf(data.shape), 1], ct),
+      g.reshape(flat as Node, [count]),
+      g.reshape(ct, [count, 1]),
+    );
+    return [g.reshape(total, data.shape), null];
+  },
+  batch: (g, { params }, [data, positions], size) =>
+    g.takeAlongAxis(withBatch(g, data, size), withBatch(g, positions, size), (params.axis as number) + 1),
 };
 
 /**
@@ -223,6 +357,11 @@ export const window: MovementPrimitive = {
     });
     return [always(from)];
   },
+  vjp: (g, { params, inputs: [x] }, ct) => {
+    const [axes, size, stride, dilation] = [params.axes, params.size, params.stride, params.dilation] as number[][];
+    return [g.foldWindows(ct, { axes, size, stride, dilation, padding: axes.map(() => [0, 0]) }, x.shape)];
+  },
+  batch: batched(({ axes, ...rest }) => ({ axes: (axes as readonly number[]).map((axis) => axis + 1), ...rest })),
 };
 
 /** The same elements, put in memory by a kernel of their own: for what would be computed again at every use. */
@@ -231,6 +370,25 @@ export const stored: MovementPrimitive = {
   kind: "movement",
   infer: ([x]) => ({ shape: x.shape, dtype: x.dtype }),
   read: (_space, index) => [always(index)],
+  vjp: (_g, _node, ct) => [ct],
+  batch: batched((params) => params),
+};
+
+/** The same elements: what a function is differentiated by. */
+export const variable: MovementPrimitive = { ...stored, name: "variable" };
+
+/**
+ * The same elements, which are not taken for the same: what is computed from them is computed again, though it may have been
+ * computed from the input before. Params: id, different every time.
+ */
+export const anew: MovementPrimitive = { ...stored, name: "anew" };
+
+/** The same elements, of which no gradient flows. */
+export const stopped: MovementPrimitive = {
+  ...stored,
+  name: "stopped",
+  jvp: () => null,
+  vjp: () => [null],
 };
 
 /**
@@ -257,6 +415,25 @@ export const wrap: MovementPrimitive = {
     };
     return [always(index.map(into))];
   },
+  vjp: (g, { params, shape, inputs: [x] }, ct) => {
+    const start = params.start as readonly number[];
+    const from = x.shape;
+    // Each axis is filled up to whole rounds, and the rounds are added.
+    const low = from.map((n, axis) => (n === 0 ? 0 : ((start[axis] % n) + n) % n));
+    const rounds = from.map((n, axis) => (n === 0 ? 0 : Math.ceil((low[axis] + shape[axis]) / n)));
+    const high = from.map((n, axis) => rounds[axis] * n - low[axis] - shape[axis]);
+    const cut = g.reshape(
+      g.pad(ct, low, high),
+      from.flatMap((n, axis) => [rounds[axis], n]),
+    );
+    return [
+      g.sum(
+        cut,
+        from.map((_, axis) => 2 * axis),
+      ),
+    ];
+  },
+  batch: batched(({ start, shape }, size) => ({ start: prepend(0, start), shape: prepend(size, shape) })),
 };
 
 /**
@@ -288,5 +465,44 @@ export const gather: MovementPrimitive = {
       return which < 0 ? (rest[kept++] as IndexExpr) : { input: which + 1, index: position };
     });
     return [always(from)];
+  },
+  vjp: (g, { params, inputs: [data, ...positions] }, ct) => {
+    const axes = params.axes as readonly number[];
+    const at = params.at as number;
+    const { shape } = positions[0];
+    const others = data.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
+    const rest = ct.shape.flatMap((_, i) => (i >= at && i < at + shape.length ? [] : [i]));
+    const rows = g.permute(ct, [...shape.map((_, i) => at + i), ...rest]);
+    const chosen = axes.map((axis) => data.shape[axis]);
+    const inner = others.map((axis) => data.shape[axis]);
+    const flat = axes.reduce((sum: Node | null, axis, i) => {
+      const held = heldInside(g, positions[i], data.shape[axis]);
+      return sum ? g.add(g.mul(sum, chosen[i]), held) : held;
+    }, null);
+    const total = g.scatterAdd(
+      g.zeros([sizeOf(chosen), sizeOf(inner)], ct),
+      g.reshape(flat as Node, [sizeOf(shape)]),
+      g.reshape(rows, [sizeOf(shape), sizeOf(inner)]),
+    );
+    const order = [...axes, ...others];
+    const back = data.shape.map((_, axis) => order.indexOf(axis));
+    return [g.permute(g.reshape(total, [...chosen, ...inner]), back), ...positions.map(() => null)];
+  },
+  batch: (g, { params }, [data, ...positions], size) => {
+    const axes = params.axes as readonly number[];
+    const at = params.at as number;
+    const isSame = positions.every(({ isBatched }) => !isBatched);
+    const shifted = axes.map((axis) => axis + 1);
+    if (isSame)
+      return g.gather(
+        data.node,
+        positions.map(({ node }) => node),
+        shifted,
+        at + 1,
+      );
+    const own = positions.map((input) => withBatch(g, input, size));
+    if (!data.isBatched) return g.axisFirst(g.gather(data.node, own, axes, at), at);
+    const member = g.cast(g.counting(own[0].shape, 0, data.node), own[0].dtype);
+    return g.axisFirst(g.gather(data.node, [member, ...own], [0, ...shifted], at), at);
   },
 };

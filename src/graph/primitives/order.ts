@@ -11,6 +11,7 @@ export const argsort: RoutinePrimitive = {
     if (keys.shape.length === 0) throw new ShapeError("argsort: a scalar has no axis to sort along.");
     return { shape: keys.shape, dtype: "i32" };
   },
+  batch: (g, { primitive, params }, [{ node: keys }]) => g.move(primitive, [keys], params),
 };
 
 /**
@@ -29,5 +30,17 @@ export const searchSorted: RoutinePrimitive = {
       throw new ShapeError(`searchSorted: values of [${wanted.shape}] in sorted rows of [${sorted.shape}].`);
     }
     return { shape: wanted.shape, dtype: "i32" };
+  },
+  batch: (g, { primitive, params }, [sorted, wanted], size) => {
+    if (!sorted.isBatched && sorted.node.shape.length === 1)
+      return g.move(primitive, [sorted.node, wanted.node], params);
+    const both = [sorted, wanted].map(({ node, isBatched }) =>
+      isBatched ? node : g.broadcast(node, [size, ...node.shape]),
+    );
+    const [rows, values] = both;
+    if (rows.shape.length !== 2) return g.move(primitive, both, params);
+    // A row for each member, for values of any shape: they are laid out in a line.
+    const line = g.reshape(values, [size, values.shape.slice(1).reduce((product, extent) => product * extent, 1)]);
+    return g.reshape(g.move(primitive, [rows, line], params), values.shape);
   },
 };

@@ -4,18 +4,23 @@
  * are left out), updates [m, inner]. Params: op.
  */
 import { DTypeError, ShapeError } from "../../core/errors.js";
+import type { Node } from "../node.js";
+import type { GraphOps } from "../ops.js";
 import type { RoutinePrimitive } from "../primitive.js";
 
 export type ScatterOp = "add" | "mul" | "min" | "max";
 
 const atomicDTypes = ["i32", "u32", "i64", "u64", "f32", "f64"];
+/** Sums of complex numbers are the sums of their parts; what else there is mixes the parts. */
+const addedDTypes = [...atomicDTypes, "c64", "c128"];
 
 export const scatter: RoutinePrimitive = {
   name: "scatter",
   kind: "routine",
-  infer: ([x, positions, updates]) => {
-    if (!atomicDTypes.includes(x.dtype) || updates.dtype !== x.dtype) {
-      throw new DTypeError(`scatter: ${updates.dtype} into ${x.dtype}; it takes ${atomicDTypes.join(", ")}.`);
+  infer: ([x, positions, updates], params) => {
+    const dtypes = params.op === "add" ? addedDTypes : atomicDTypes;
+    if (!dtypes.includes(x.dtype) || updates.dtype !== x.dtype) {
+      throw new DTypeError(`scatter, ${params.op}: ${updates.dtype} into ${x.dtype}; it takes ${dtypes.join(", ")}.`);
     }
     const [, inner] = x.shape;
     const [m] = positions.shape;
@@ -30,4 +35,64 @@ export const scatter: RoutinePrimitive = {
     }
     return { shape: x.shape, dtype: x.dtype };
   },
+  jvp: (g, node, [tx, , tu]) => {
+    const [x, positions, updates] = node.inputs;
+    const changeOfX = tx ?? g.zeros(x.shape, x);
+    const changes = tu ?? g.zeros(updates.shape, updates);
+    if (node.params.op === "add") return g.scatterAdd(changeOfX, positions, changes);
+    const share = sharesOf(g, node);
+    return g.scatterAdd(g.mul(changeOfX, share.ofX), positions, g.mul(changes, share.ofUpdates));
+  },
+  vjp: (g, node, ct) => {
+    const [, positions, updates] = node.inputs;
+    const spread = rowsAt(g, ct, positions, updates);
+    if (node.params.op === "add") return [ct, null, spread];
+    const share = sharesOf(g, node);
+    return [g.mul(ct, share.ofX), null, g.mul(spread, share.ofUpdates)];
+  },
+  batch: (g, { params }, inputs, size) => {
+    const [x, positions, updates] = inputs.map(({ node, isBatched }) =>
+      isBatched ? node : g.broadcast(node, [size, ...node.shape]),
+    );
+    const [, rows, inner] = x.shape;
+    const [, count] = positions.shape;
+    // One member after another in one long tensor; what is outside its own part must not land in a neighbour's.
+    const isInside = g.and(g.greaterEqual(positions, 0), g.less(positions, rows));
+    const own = g.add(positions, g.mul(g.counting(positions.shape, 0, positions), rows));
+    const places = g.reshape(g.where(isInside, own, -1), [size * count]);
+    const flat = [g.reshape(x, [size * rows, inner]), places, g.reshape(updates, [size * count, inner])];
+    return g.reshape(g.move(scatter, flat, params), [size, rows, inner]);
+  },
 };
+
+/** The rows that updates went to; another value for those that were left out. */
+function rowsAt(g: GraphOps, x: Node, positions: Node, updates: Node, otherwise = 0): Node {
+  const [rows] = x.shape;
+  if (rows === 0 || positions.shape[0] === 0) return g.zeros(updates.shape, x);
+  const isInside = g.and(g.greaterEqual(positions, 0), g.less(positions, rows));
+  const taken = g.take(x, g.where(isInside, positions, 0), 0);
+  return g.where(g.broadcast(g.reshape(isInside, [positions.shape[0], 1]), updates.shape), taken, otherwise);
+}
+
+/** How much a small change of each element changes the result it went into, for extremes and products. */
+function sharesOf(g: GraphOps, node: Node): { ofX: Node; ofUpdates: Node } {
+  const [x, positions, updates] = node.inputs;
+  const at = (value: Node) => rowsAt(g, value, positions, updates);
+  if (node.params.op === "mul") {
+    // The product of the others: without zeros the result over the element; with one, only that one matters.
+    const isZero = (value: Node) => g.equal(value, 0);
+    const withoutZeros = (value: Node) => g.where(isZero(value), 1, value);
+    const product = g.move(scatter, [withoutZeros(x), positions, withoutZeros(updates)], { op: "mul" });
+    const count = (value: Node) => g.cast(isZero(value), value.dtype);
+    const zeros = g.scatterAdd(count(x), positions, count(updates));
+    const others = (value: Node, total: Node, zerosThere: Node) =>
+      g.where(g.greater(g.sub(zerosThere, count(value)), 0), 0, g.div(total, withoutZeros(value)));
+    return { ofX: others(x, product, zeros), ofUpdates: others(updates, at(product), at(zeros)) };
+  }
+  const isReached = (value: Node, result: Node) => g.cast(g.equal(value, result), value.dtype);
+  const fromX = isReached(x, node);
+  // What was left out reached nothing, and nothing equals NaN.
+  const fromUpdates = isReached(updates, rowsAt(g, node, positions, updates, Number.NaN));
+  const ties = g.scatterAdd(fromX, positions, fromUpdates);
+  return { ofX: g.div(fromX, ties), ofUpdates: g.where(g.equal(fromUpdates, 0), 0, g.div(fromUpdates, at(ties))) };
+}

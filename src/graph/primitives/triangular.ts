@@ -20,6 +20,23 @@ export const cholesky: RoutinePrimitive = {
     }
     return { shape: a.shape, dtype: a.dtype };
   },
+  // Murray: Differentiation of the Cholesky decomposition; 2016. Only the lower half of a is read.
+  jvp: (g, l, [t]) => {
+    if (!t) return null;
+    const below = g.lowerPart(t, 0);
+    const symmetric = g.add(g.lowerPart(t), g.transposed(below));
+    const left = g.solveLower(l, symmetric, false);
+    const inner = g.solveLower(l, g.transposed(left), false);
+    return g.matmul(l, g.lowerPart(inner, 0.5));
+  },
+  vjp: (g, l, ct) => {
+    const inner = g.lowerPart(g.matmul(g.transposed(l), g.lowerPart(ct)), 0.5);
+    const left = g.solveLowerTransposed(l, inner, false);
+    const whole = g.transposed(g.solveLowerTransposed(l, g.transposed(left), false));
+    // An element below the diagonal stands for the one above it too.
+    return [g.add(g.lowerPart(whole), g.lowerPart(g.transposed(whole), 0))];
+  },
+  batch: (g, { primitive, params }, [{ node: a }]) => g.move(primitive, [a], params),
 };
 
 /** X with L·X = B, for lower L [.., n, n] and B [.., n, m]. Params: isUnit, to take the diagonal for ones. */
@@ -38,5 +55,21 @@ export const solveLower: RoutinePrimitive = {
       throw new ShapeError(`solveLower: matrices of [${l.shape}] and right sides of [${b.shape}].`);
     }
     return { shape: b.shape, dtype: b.dtype };
+  },
+  jvp: (g, x, [tl, tb]) => {
+    const [l, b] = x.inputs;
+    const isUnit = x.params.isUnit === true;
+    const moved = tl && g.matmul(g.lowerPart(tl, isUnit ? 0 : 1), x);
+    const change = moved ? g.sub(tb ?? g.zeros(b.shape, b), moved) : tb;
+    return change && g.solveLower(l, change, isUnit);
+  },
+  vjp: (g, x, ct) => {
+    const isUnit = x.params.isUnit === true;
+    const ofB = g.solveLowerTransposed(x.inputs[0], ct, isUnit);
+    return [g.neg(g.lowerPart(g.matmul(ofB, g.transposed(x)), isUnit ? 0 : 1)), ofB];
+  },
+  batch: (g, { primitive, params }, inputs, size) => {
+    const both = inputs.map(({ node, isBatched }) => (isBatched ? node : g.broadcast(node, [size, ...node.shape])));
+    return g.move(primitive, both, params);
   },
 };

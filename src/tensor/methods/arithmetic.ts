@@ -1,9 +1,10 @@
 /** Divisions with remainder, comparisons within a tolerance, and other functions of two numbers. */
-import { type DType, isFloat } from "../../core/dtype.js";
+import { type DType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
+import { DTypeError } from "../../core/errors.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode } from "../build.js";
 import { Tensor, where } from "../tensor.js";
-import { met, metFloats, scalarLike } from "./operands.js";
+import { met, metFloats, metNumbers, scalarLike } from "./operands.js";
 
 export interface ClosenessOptions {
   /** Allowed difference as a part of the other value; 1e-5. */
@@ -28,6 +29,10 @@ declare module "../tensor.js" {
     logaddexp(other: Operand): Tensor;
     /** √(a² + b²), without overflow. */
     hypot(other: Operand): Tensor;
+    /** The angle of the point (x, this), from -π to π: `y.atan2(x)`. */
+    atan2(x: Operand): Tensor;
+    /** The quotient rounded towards zero, of integers; by zero gives zero. */
+    quotient(other: Operand): Tensor;
     /** Neither infinite nor NaN. */
     isFinite(): Tensor<"bool">;
     /** |a - b| ≤ atol + rtol·|b|; equal infinities are close. */
@@ -91,10 +96,7 @@ Tensor.prototype.floorDivide = function (other) {
 
 Tensor.prototype.logaddexp = function (other) {
   const [a, b] = metFloats("logaddexp", [this, other]);
-  const larger = a.maximum(b);
-  const sum = larger.add(a.sub(b).abs().neg().exp().log1p());
-  // Equal operands may be infinite, and then have no difference.
-  return where(a.equal(b), a.add(Math.LN2), sum);
+  return divided(a, b, E.logaddexp);
 };
 
 Tensor.prototype.hypot = function (other) {
@@ -102,13 +104,25 @@ Tensor.prototype.hypot = function (other) {
   return divided(a, b, E.hypot);
 };
 
+Tensor.prototype.atan2 = function (x) {
+  const [a, b] = metFloats("atan2", [this, x]);
+  return divided(a, b, E.atan2);
+};
+
+Tensor.prototype.quotient = function (other) {
+  const [a, b] = met("quotient", [this, other]);
+  if (!isInteger(a.dtype)) throw new DTypeError(`quotient: takes integers, not ${a.dtype}; use div(…).trunc().`);
+  return divided(a, b, E.quotient);
+};
+
 Tensor.prototype.isFinite = function () {
-  if (!isFloat(this.dtype)) return this.equal(this);
+  if (!isFloat(this.dtype) && !isComplex(this.dtype)) return this.equal(this);
+  if (isComplex(this.dtype)) return this.real().isFinite().logicalAnd(this.imag().isFinite());
   return this.abs().less(Infinity);
 };
 
 Tensor.prototype.isClose = function (other, { rtol = 1e-5, atol = 1e-8, equalNaN = false } = {}) {
-  const [a, b] = metFloats("isClose", [this, other]);
+  const [a, b] = metNumbers("isClose", [this, other]);
   const isNear = a.sub(b).abs().lessEqual(b.abs().mul(rtol).add(atol)).logicalAnd(b.abs().less(Infinity));
   const isSame = a.equal(b).logicalOr(isNear);
   return equalNaN ? isSame.logicalOr(a.notEqual(a).logicalAnd(b.notEqual(b))) : isSame;

@@ -1,13 +1,13 @@
 /**
  * Contractions as users write them: matmul and its relatives, with NumPy's rules. All of them end in `dotNode`.
  */
-import type { DType } from "../../core/dtype.js";
+import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
+import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, reshapeNode } from "../build.js";
-import { contractNodes, dotNode } from "../contraction.js";
 import { Tensor } from "../tensor.js";
 
 /** Axes of the left and of the right operand, in pairs. */
@@ -34,7 +34,7 @@ declare module "../tensor.js" {
     inner(other: Tensor): Tensor;
     /** Every element of this times every element of the other, both flattened. */
     outer(other: Tensor): Tensor;
-    /** The sum of all products of corresponding elements. */
+    /** The sum of all products of corresponding elements; those of this are conjugated when they are complex. */
     vdot(other: Tensor): Tensor;
     /** Kronecker product: blocks of the other, scaled by the elements of this. */
     kron(other: Tensor): Tensor;
@@ -106,7 +106,7 @@ export function outer(left: Tensor, right: Tensor): Tensor {
 }
 
 export function vdot(left: Tensor, right: Tensor): Tensor {
-  const [a, b] = operands("vdot", left, right);
+  const [a, b] = operands("vdot", isComplex(left.dtype) ? left.conj() : left, right);
   if (left.size !== right.size)
     throw mismatch("vdot", left, right, `they have ${left.size} and ${right.size} elements`);
   return new Tensor(contractNodes(flat(a), flat(b), { contract: [[0], [0]], batch: [[], []] }));

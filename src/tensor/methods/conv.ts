@@ -6,11 +6,12 @@ import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape, sizeOf } from "../../core/shape.js";
+import { dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
+import { padNode, windowNode } from "../../graph/windows.js";
 import { castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
-import { dotNode } from "../contraction.js";
 import { Tensor } from "../tensor.js";
-import { type Padding, padNode, positivePerAxis, windowNode, windowsOver } from "../windows.js";
+import { type Padding, positivePerAxis, windowsOver } from "../windows.js";
 
 export interface ConvOptions {
   /** Distance between windows; 1. */

@@ -5,9 +5,9 @@
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape } from "../../core/shape.js";
+import { contractNodes, diagonalNode, sumNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
-import { contractNodes, diagonalNode, sumNode } from "../contraction.js";
 import { Tensor } from "../tensor.js";
 
 /** An axis by name: a letter, or for axes under an ellipsis their distance from the end, as ".0". */

@@ -2,7 +2,7 @@
  * Rearrangements made of the movement primitives: rolling, tiling, padding by what is there, triangles and diagonals.
  * None of them moves data by itself; they rewrite where their users read.
  */
-import { DTYPES, type DType } from "../../core/dtype.js";
+import { DTYPES, type DType, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, checkShape, formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
 import * as M from "../../graph/primitives/movement.js";
@@ -56,7 +56,7 @@ declare module "../tensor.js" {
      */
     pad(
       amounts: readonly (readonly [number, number])[],
-      options: { readonly mode: PadMode; readonly value?: number },
+      options: { readonly mode: PadMode; readonly value?: Scalar },
     ): Tensor<D>;
     /** The difference of neighbours along an axis. */
     diff(options?: { readonly axis?: number; readonly order?: number }): Tensor<D>;

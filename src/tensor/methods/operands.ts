@@ -1,5 +1,5 @@
 /** What the method files share: operands brought together, and counting along an axis. */
-import { DTYPES, type DType } from "../../core/dtype.js";
+import { DTYPES, type DType, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 
 import { iota } from "../../graph/primitives/leaf.js";
@@ -18,6 +18,11 @@ export function met(operation: string, operands: readonly Operand[]): Tensor[] {
 /** The same as floats: integers and booleans become f32. */
 export function metFloats(operation: string, operands: readonly Operand[]): Tensor[] {
   return met(operation, operands).map((x) => asFloat(operation, x));
+}
+
+/** The same, or as complex numbers. */
+export function metNumbers(operation: string, operands: readonly Operand[]): Tensor[] {
+  return met(operation, operands).map((x) => (isComplex(x.dtype) ? x : asFloat(operation, x)));
 }
 
 export function asFloat(operation: string, x: Tensor): Tensor {

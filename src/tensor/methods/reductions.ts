@@ -1,8 +1,8 @@
 /** Reductions that are made of others: positions of extremes, counts, norms, covariance. */
-import { type DType, isFloat } from "../../core/dtype.js";
+import { type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis } from "../../core/shape.js";
-import { type ReduceOptions, Tensor, where } from "../tensor.js";
+import { flatAtZero, type ReduceOptions, squaredSize, Tensor, where } from "../tensor.js";
 import { asFloat, positionsAlong } from "./operands.js";
 
 export interface AxisOptions {
@@ -24,7 +24,7 @@ declare module "../tensor.js" {
     argmin(options?: AxisOptions): Tensor<"i32">;
     /** How many elements differ from zero; NaN does. i32. */
     countNonzero(options?: ReduceOptions): Tensor<"i32">;
-    /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. */
+    /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. The slope at zero is zero. */
     norm(options?: NormOptions): Tensor;
     /**
      * The covariance matrix of columns: [..., observations, variables] gives [..., variables, variables]. `correction: 1`
@@ -69,7 +69,7 @@ Tensor.prototype.countNonzero = function (options = {}) {
 };
 
 Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
-  const x = asFloat("norm", this);
+  const x = isComplex(this.dtype) ? this : asFloat("norm", this);
   const size = x.abs();
   switch (order) {
     case Infinity:
@@ -77,16 +77,13 @@ Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
     case -Infinity:
       return size.min(options);
     case 0:
-      return x.cast("bool").sum(options).cast(x.dtype);
+      return x.cast("bool").sum(options).cast(realDType(x.dtype));
     case 1:
       return size.sum(options);
     case 2:
-      return x.square().sum(options).sqrt();
+      return flatAtZero(squaredSize(x).sum(options), (sum) => sum.sqrt());
     default:
-      return size
-        .pow(order)
-        .sum(options)
-        .pow(1 / order);
+      return flatAtZero(size.pow(order).sum(options), (sum) => sum.pow(1 / order));
   }
 };
 

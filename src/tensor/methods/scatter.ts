@@ -90,7 +90,7 @@ export function scatterRows(x: Tensor, places: Tensor, updates: Tensor, options:
   if (op === "set") return setRows(x, places, updates);
   const wide = atomicDType(x.dtype, op);
   if (wide !== x.dtype) return scatterRows(x.cast(wide), places, updates.cast(wide), options).cast(x.dtype);
-  const isExact = !/^f/.test(x.dtype) || op === "min" || op === "max";
+  const isExact = !/^[fc]/.test(x.dtype) || op === "min" || op === "max";
   if (deterministic && !isExact) return scatterInOrder(x, places, updates, op);
   return new Tensor(makeNode(scatter, [x.node, places.node, updates.node], { op }, backendOf(x.node)));
 }

@@ -2,9 +2,10 @@
 import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
+import { foldWindows, type Windows, windowNode } from "../../graph/windows.js";
 import { backendOf, broadcastNode, checkOneDevice, reshapeNode, scalarNode } from "../build.js";
 import { Tensor, where } from "../tensor.js";
-import { foldWindows, type WindowSettings, type Windows, windowNode, windowsOver } from "../windows.js";
+import { type WindowSettings, windowsOver } from "../windows.js";
 import { countingLike } from "./operands.js";
 
 export interface WindowOptions extends WindowSettings {

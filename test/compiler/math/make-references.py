@@ -149,6 +149,11 @@ UNARY = {
         [uniform(0, 10), logscale(-60, 1000, False), near(1.4616321449683622, 1.0, 2.0)],
         [5e-308, 0.5, 3],
     ),
+    "trigamma": (
+        lambda x: mpmath.psi(1, x),
+        [uniform(0, 10), logscale(-60, 1000, False), near(1.0, 2.0), uniform(-10, 0)],
+        [5e-308, 0.5, 3, 1e160, -0.5, -1e-10],
+    ),
     "cbrt": (
         lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
         [uniform(-30, 30), logscale(-1074, 1023), near(1.0)],
@@ -196,6 +201,7 @@ F32 = {
     "erfInv": [uniform(-1, 1), next_to_one(-24)],
     "lgamma": [uniform(0, 10), logscale(-20, 100, False)],
     "digamma": [uniform(0, 10), logscale(-20, 100, False)],
+    "trigamma": [uniform(0, 10), logscale(-20, 100, False), uniform(-10, 0)],
 }
 
 

@@ -53,6 +53,7 @@ export const f32Oracles: Readonly<Record<MathFunctionName, (...args: number[]) =
   erfInv: compiled("erfInv", "f64"),
   lgamma: compiled("lgamma", "f64"),
   digamma: compiled("digamma", "f64"),
+  trigamma: compiled("trigamma", "f64"),
   cbrt: Math.cbrt,
   hypot: Math.hypot,
 };
@@ -87,6 +88,7 @@ export const interesting: Readonly<Record<MathFunctionName, readonly [number, nu
   erfInv: [-1, 1],
   lgamma: [0, 10],
   digamma: [0, 10],
+  trigamma: [-5, 10],
   cbrt: [-8, 8],
   hypot: [-4, 4],
 };

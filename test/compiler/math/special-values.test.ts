@@ -287,6 +287,15 @@ const table: Readonly<Record<MathFunctionName, readonly (readonly number[])[]>> 
     [Inf, Inf],
     [-Inf, NaN],
   ],
+  trigamma: [
+    [0, Inf],
+    [-0, Inf],
+    [-1, Inf],
+    [-2, Inf],
+    [-(2 ** 60), Inf],
+    [Inf, 0],
+    [-Inf, NaN],
+  ],
   cbrt: [
     [0, 0],
     [-0, -0],

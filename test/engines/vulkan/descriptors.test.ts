@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DeviceFunction, FunctionTable, Handle } from "../../../src/engines/vulkan/api.js";
 import { DescriptorSets } from "../../../src/engines/vulkan/descriptors.js";
-import type { Block } from "../../../src/engines/vulkan/memory.js";
+import { addressWords, type Block } from "../../../src/engines/vulkan/memory.js";
 import { readPointer, viewOf } from "../../../src/engines/vulkan/native.js";
 import { newChunk } from "../../../src/engines/vulkan/suballocator.js";
 
@@ -64,7 +64,7 @@ function strictDriver() {
   return { pools, calls: calls as unknown as FunctionTable<DeviceFunction> };
 }
 
-const block: Block = { memory: 1, buffer: 2, address: 0n, size: 4096, mapped: null, isLarge: false };
+const block: Block = { memory: 1, buffer: 2, ...addressWords(0n), size: 4096, mapped: null, isLarge: false };
 const buffers = (count: number) =>
   Array.from({ length: count }, () => ({ allocation: newChunk(block, 0, 256), range: 4 }));
 

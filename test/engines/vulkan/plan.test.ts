@@ -31,7 +31,7 @@ test("a GT 650M of 2012 with driver 470 is usable: no extensions, pooled descrip
   assert.equal(plan.subgroupSizeControl, false);
   assert.equal(plan.memoryBudget, false);
   assert.deepEqual(plan.spirv, [1, 5]);
-  assert.deepEqual(plan.memory, { device: 7, upload: 9, readback: 10 });
+  assert.deepEqual(plan.memory, { device: 7, upload: 9, readback: 10, arguments: 9 });
   assert.equal(plan.deviceHeapBytes, 1024 * MiB);
   assert.equal(plan.blockBytes, 16 * MiB);
   assert.equal(plan.queueFamily, 0);
@@ -63,7 +63,7 @@ test("every feature asked for is one the device has", () => {
 });
 
 test("a 256 MiB window into device memory is not chosen for tensors nor for staging", () => {
-  assert.deepEqual(planned(h200).memory, { device: 1, upload: 2, readback: 3 });
+  assert.deepEqual(planned(h200).memory, { device: 1, upload: 2, readback: 3, arguments: 4 });
   const listedFirst: PhysicalDevice = {
     ...h200,
     memoryTypes: [
@@ -73,11 +73,11 @@ test("a 256 MiB window into device memory is not chosen for tensors nor for stag
       { flags: 14, heap: 1 },
     ],
   };
-  assert.deepEqual(planned(listedFirst).memory, { device: 1, upload: 2, readback: 3 });
+  assert.deepEqual(planned(listedFirst).memory, { device: 1, upload: 2, readback: 3, arguments: 0 });
 });
 
 test("integrated memory serves tensors from the plainest type and read-back from a cached one", () => {
-  assert.deepEqual(planned(intel).memory, { device: 0, upload: 1, readback: 2 });
+  assert.deepEqual(planned(intel).memory, { device: 0, upload: 1, readback: 2, arguments: 1 });
   assert.equal(planned(intel).timestampMask, 2n ** 36n - 1n);
   assert.ok(!planned(intel).features.includes("shaderFloat64"));
 });
@@ -85,12 +85,12 @@ test("integrated memory serves tensors from the plainest type and read-back from
 test("MoltenVK's portability subset is enabled, its lazily allocated memory is not used", () => {
   const plan = planned(moltenVk);
   assert.ok(plan.extensions.includes("VK_KHR_portability_subset"));
-  assert.deepEqual(plan.memory, { device: 0, upload: 1, readback: 1 });
+  assert.deepEqual(plan.memory, { device: 0, upload: 1, readback: 1, arguments: 1 });
 });
 
 test("one memory type that is everything, as lavapipe has, serves all purposes", () => {
   const plan = planned(lavapipe);
-  assert.deepEqual(plan.memory, { device: 0, upload: 0, readback: 0 });
+  assert.deepEqual(plan.memory, { device: 0, upload: 0, readback: 0, arguments: 0 });
   assert.equal(plan.blockBytes, 32 * MiB);
   assert.equal(plan.pushDescriptors, 32);
   assert.equal(plan.timestampMask, 2n ** 64n - 1n);
@@ -109,7 +109,7 @@ test("device-coherent, protected and lazily allocated memory types are passed ov
       { flags: 0x0e, heap: 1 },
     ],
   };
-  assert.deepEqual(planned(odd).memory, { device: 4, upload: 5, readback: 6 });
+  assert.deepEqual(planned(odd).memory, { device: 4, upload: 5, readback: 6, arguments: 5 });
 });
 
 test("without a cached type, read-back takes an uncached one", () => {
@@ -120,7 +120,7 @@ test("without a cached type, read-back takes an uncached one", () => {
       { flags: 6, heap: 1 },
     ],
   };
-  assert.deepEqual(planned(uncached).memory, { device: 0, upload: 1, readback: 1 });
+  assert.deepEqual(planned(uncached).memory, { device: 0, upload: 1, readback: 1, arguments: 1 });
 });
 
 test("a device whose host memory is never coherent is refused, since nothing here flushes caches", () => {

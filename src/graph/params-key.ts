@@ -1,5 +1,5 @@
 /** A node's parameters as text: two nodes of the same primitive, inputs and parameters compute the same. */
-import type { Node } from "../graph/node.js";
+import type { Node } from "./node.js";
 
 /** Shape and dtype follow from the inputs and the parameters, except for leaves, whose parameters hold them. */
 export function paramsKey({ params }: Node): string {
@@ -13,6 +13,8 @@ function valueKey(value: unknown): string {
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
   if (typeof value === "bigint") return `${value}n`;
   if (Array.isArray(value)) return `[${value.map(valueKey).join()}]`;
+  // A function says itself what it is.
+  if (typeof value === "object" && value !== null && "key" in value) return `<${String(value.key)}>`;
   if (typeof value === "object" && value !== null) {
     return `{${Object.entries(value)
       .map(([name, part]) => `${name}:${valueKey(part)}`)

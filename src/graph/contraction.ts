@@ -4,12 +4,12 @@
  */
 import type { DType } from "../core/dtype.js";
 import { type Shape, sizeOf } from "../core/shape.js";
-import type { Node } from "../graph/node.js";
-import type { ReducePrimitive } from "../graph/primitive.js";
-import { accumulatorDType, dot } from "../graph/primitives/dot.js";
-import { slice } from "../graph/primitives/movement.js";
-import * as R from "../graph/primitives/reduce.js";
 import { castNode, derive, makeNode, permuteNode, reshapeNode } from "./build.js";
+import type { Node } from "./node.js";
+import type { ReducePrimitive } from "./primitive.js";
+import { accumulatorDType, dot } from "./primitives/dot.js";
+import { slice } from "./primitives/movement.js";
+import * as R from "./primitives/reduce.js";
 
 /**
  * [batch, m, k] × [batch, k, n] → [batch, m, n], of operands of one dtype. f16 and bf16 are added up in f32, integers

@@ -1,0 +1,233 @@
+"""Peers of the rows on tensors, bench/rows/tensors.ts: PyTorch eager and JAX jitted, in full f32.
+
+The inputs are the same hash of each element's position as ours (bench/tensor-work.ts), and elements of the result at the
+same places are shown, so that a peer which computes something else is found out.
+"""
+
+import time
+
+from timing import Pace, peer, sample, the
+
+SPREAD, START, MIX = 0x9E3779B1, 0x85EBCA6B, 0x2C1B3C6D
+REPEATS = 8
+PROBES = 8
+EPSILON = 1e-5
+
+
+def edge(full):
+    return full >> Pace.halvings
+
+
+def length(full):
+    return full // 4**Pace.halvings
+
+
+def probes(size):
+    """Positions spread over a result, the first and the last among them, each once."""
+    return sorted({(size - 1) * k // (PROBES - 1) for k in range(PROBES)})
+
+
+def milliseconds(compute, wait):
+    """Milliseconds per call, several calls to a wait."""
+
+    def once():
+        start = time.perf_counter()
+        for _ in range(REPEATS):
+            result = compute()
+        wait(result)
+        return 1e3 * (time.perf_counter() - start) / REPEATS
+
+    return sample(once)
+
+
+# ---------------------------------------------------------------------------------------- the two libraries
+
+
+class Torch:
+    name = "torch"
+
+    def __init__(self):
+        self.torch = the("torch")
+        self.torch.backends.cuda.matmul.allow_tf32 = False
+        self.torch.backends.cudnn.allow_tf32 = False
+
+    def hashes(self, size, seed):
+        h = self.torch.arange(size, device="cuda", dtype=self.torch.int64)
+        h = (h * SPREAD + (seed + 1) * START) & 0xFFFFFFFF
+        h ^= h >> 15
+        return ((h * MIX) & 0xFFFFFFFF) >> 8
+
+    def uniform(self, shape, seed):
+        return (self.hashes(product(shape), seed).to(self.torch.float32) * 2**-24).reshape(shape)
+
+    def positions(self, size, seed):
+        return (self.hashes(size, seed) % size).to(self.torch.int32)
+
+    def measure(self, compute, inputs):
+        self.torch.cuda.empty_cache()
+        samples = milliseconds(lambda: compute(*inputs), lambda _: self.torch.cuda.synchronize())
+        result = compute(*inputs).reshape(-1)
+        return samples, [result[place].item() for place in probes(result.numel())]
+
+
+class Jax:
+    name = "jax"
+
+    def __init__(self):
+        self.jax = the("jax")
+        self.np = self.jax.numpy
+        self.jax.config.update("jax_default_matmul_precision", "highest")
+
+    def hashes(self, size, seed):
+        u32 = self.np.uint32
+        h = self.np.arange(size, dtype=u32) * u32(SPREAD) + u32((seed + 1) * START & 0xFFFFFFFF)
+        h ^= h >> 15
+        return h * u32(MIX) >> 8
+
+    def uniform(self, shape, seed):
+        return (self.hashes(product(shape), seed).astype(self.np.float32) * 2**-24).reshape(shape)
+
+    def positions(self, size, seed):
+        return (self.hashes(size, seed) % size).astype(self.np.int32)
+
+    def measure(self, compute, inputs):
+        jitted = self.jax.jit(compute)
+        samples = milliseconds(lambda: jitted(*inputs), lambda result: result.block_until_ready())
+        result = jitted(*inputs).reshape(-1)
+        return samples, [result[place].item() for place in probes(result.size)]
+
+
+def product(shape):
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
+
+
+# ---------------------------------------------------------------------------------------- the work
+
+
+def chain(of, library):
+    size = length(100_000_000)
+    return of["chain"](library), [library.uniform((size,), seed) for seed in range(4)]
+
+
+def total(axis):
+    def work(of, library):
+        side = edge(16384)
+        return of["sum"](library, axis), [library.uniform((side, side), 0)]
+
+    return work
+
+
+def rows(name):
+    def work(of, library):
+        return of[name](library), [library.uniform((edge(16384), edge(4096)), 0)]
+
+    return work
+
+
+def transpose(of, library):
+    side = edge(16384)
+    return of["transpose"](library), [library.uniform((side, side), 0)]
+
+
+def gather(of, library):
+    size = length(10_000_000)
+    return of["gather"](library), [library.uniform((size,), 0), library.positions(size, 1)]
+
+
+def scatter_add(of, library):
+    size = length(10_000_000)
+    inputs = [library.uniform((size,), 0), library.positions(size, 1), library.uniform((size,), 2)]
+    return of["scatter-add"](library), inputs
+
+
+def vector(name, full):
+    def work(of, library):
+        return of[name](library), [library.uniform((length(full),), 0)]
+
+    return work
+
+
+def matmul(full):
+    def work(of, library):
+        side = edge(full)
+        return of["matmul"](library), [library.uniform((side, side), seed) for seed in range(2)]
+
+    return work
+
+
+# How each library computes the work: from the library's wrapper (and an axis) to a function of the inputs.
+TORCH = {
+    "chain": lambda t: lambda a, b, c, d: t.torch.tanh(a * b + c) * t.torch.sigmoid(d),
+    "sum": lambda t, axis: lambda x: x.sum() if axis is None else x.sum(axis),
+    "softmax": lambda t: lambda x: t.torch.softmax(x, 1),
+    "layer-norm": lambda t: lambda x: t.torch.nn.functional.layer_norm(x, x.shape[1:], eps=EPSILON),
+    "transpose": lambda t: lambda x: x.T.contiguous(),
+    "gather": lambda t: lambda x, places: t.torch.index_select(x, 0, places),
+    "scatter-add": lambda t: lambda x, places, values: t.torch.index_add(x, 0, places, values),
+    "cumsum": lambda t: lambda x: t.torch.cumsum(x, 0),
+    "sort": lambda t: lambda x: t.torch.sort(x).values,
+    "matmul": lambda t: t.torch.matmul,
+}
+
+
+def jax_layer_norm(j):
+    def normalised(x):
+        mean = x.mean(1, keepdims=True)
+        variance = x.var(1, keepdims=True)
+        return (x - mean) * j.jax.lax.rsqrt(variance + EPSILON)
+
+    return normalised
+
+
+IN_BOUNDS = {"mode": "promise_in_bounds"}
+JAX = {
+    "chain": lambda j: lambda a, b, c, d: j.np.tanh(a * b + c) * j.jax.nn.sigmoid(d),
+    "sum": lambda j, axis: lambda x: x.sum(axis),
+    "softmax": lambda j: lambda x: j.jax.nn.softmax(x, 1),
+    "layer-norm": jax_layer_norm,
+    "transpose": lambda j: lambda x: x.T,
+    "gather": lambda j: lambda x, places: x.at[places].get(**IN_BOUNDS),
+    "scatter-add": lambda j: lambda x, places, values: x.at[places].add(values, **IN_BOUNDS),
+    "cumsum": lambda j: lambda x: j.np.cumsum(x),
+    "sort": lambda j: lambda x: j.np.sort(x),
+    "matmul": lambda j: j.np.matmul,
+}
+
+WORKS = {
+    "chain": chain,
+    "sum-rows": total(1),
+    "sum-columns": total(0),
+    "sum-all": total(None),
+    "softmax": rows("softmax"),
+    "layer-norm": rows("layer-norm"),
+    "transpose": transpose,
+    "gather": gather,
+    "scatter-add": scatter_add,
+    "cumsum": vector("cumsum", 100_000_000),
+    "sort": vector("sort", 10_000_000),
+}
+
+
+def enter(library, of, name, work, rate=None):
+    """Enters a work in the table, in milliseconds, or in the unit that `rate` turns milliseconds into."""
+
+    @peer(f"{library.name}/{name}", "TFLOP/s" if rate else "ms")
+    def run():
+        opened = library()
+        compute, inputs = work(of, opened)
+        samples, values = opened.measure(compute, inputs)
+        return ([rate(ms) for ms in samples] if rate else samples), values
+
+
+def teraflops(full):
+    return lambda ms: 2 * edge(full) ** 3 / (1e9 * ms)
+
+
+for library, of in ((Torch, TORCH), (Jax, JAX)):
+    for name, work in WORKS.items():
+        enter(library, of, name, work)
+    for full in (1024, 2048, 4096):
+        enter(library, of, f"matmul-{full}", matmul(full), teraflops(full))

@@ -1,0 +1,253 @@
+/**
+ * The work that the rows on tensors measure, on whichever device: inputs, an expression, and what elements of its result
+ * must be, computed by plain loops in double precision. The inputs are a hash of each element's position, which peers in
+ * other languages compute alike (bench/peers), so that their results can be compared with ours.
+ */
+import { arange, type Tensor, tensor } from "../src/index.js";
+import { backendFor } from "../src/tensor/devices.js";
+import type { HostBackend } from "../src/tensor/host-backend.js";
+import type { VulkanBackend } from "../src/tensor/vulkan-backend.js";
+import { type Context, timedSync } from "./harness.js";
+import { isClose } from "./results.js";
+
+export interface Work {
+  readonly inputs: readonly Tensor[];
+  compute(): Tensor;
+  /** The element at a position of the flattened result. Asked for once each, in order. */
+  expected(position: number): number;
+}
+
+/** The part of a row's context that work on tensors needs. */
+export type TensorContext = Omit<Context, "device" | "deviceIndex" | "ceiling">;
+
+// ---------------------------------------------------------------------------------------------- inputs
+
+const [SPREAD, START, MIX] = [0x9e3779b1, 0x85ebca6b, 0x2c1b3c6d];
+
+/** 24 bits that look random, of a position and a seed. */
+function hashAt(position: number, seed: number): number {
+  const hash = Math.imul(position, SPREAD) + Math.imul(seed + 1, START);
+  return Math.imul(hash ^ (hash >>> 15), MIX) >>> 8;
+}
+
+/** A number in [0, 1) that an f32 holds exactly. */
+export const uniformAt = (position: number, seed: number): number => hashAt(position, seed) / 2 ** 24;
+
+function hashes(device: string, length: number, seed: number): Tensor {
+  const spread = arange(0, length, 1, { dtype: "u32", device })
+    .mul(SPREAD)
+    .add(Math.imul(seed + 1, START) >>> 0);
+  return spread.bitwiseXor(spread.rightShift(15)).mul(MIX).rightShift(8);
+}
+
+export function uniform(device: string, shape: readonly number[], seed: number): Tensor {
+  const length = shape.reduce((product, extent) => product * extent, 1);
+  return hashes(device, length, seed)
+    .cast("f32")
+    .mul(2 ** -24)
+    .reshape([...shape])
+    .realize();
+}
+
+/** Positions below `limit`. */
+const positions = (device: string, length: number, limit: number, seed: number): Tensor =>
+  hashes(device, length, seed).remainder(limit).cast("i32").realize();
+const positionAt = (i: number, limit: number, seed: number): number => hashAt(i, seed) % limit;
+
+// ---------------------------------------------------------------------------------------------- expressions
+
+/** tanh(a·b + c)·sigmoid(d). */
+export function chain(device: string, length: number): Work {
+  const inputs = [0, 1, 2, 3].map((seed) => uniform(device, [length], seed));
+  const [a, b, c, d] = inputs;
+  return {
+    inputs,
+    compute: () => a.mul(b).add(c).tanh().mul(d.sigmoid()),
+    expected(i) {
+      const [x, y, z, w] = [0, 1, 2, 3].map((seed) => uniformAt(i, seed));
+      return Math.tanh(x * y + z) / (1 + Math.exp(-w));
+    },
+  };
+}
+
+/** The sum of a square over one axis, or over both. */
+export function sum(device: string, edge: number, axis: 0 | 1 | null): Work {
+  const x = uniform(device, [edge, edge], 0);
+  return {
+    inputs: [x],
+    compute: () => (axis === null ? x.sum() : x.sum({ axis })),
+    expected(i) {
+      const [start, step, count] =
+        axis === null ? [0, 1, edge * edge] : axis === 0 ? [i, edge, edge] : [i * edge, 1, edge];
+      return total(count, (k) => uniformAt(start + k * step, 0));
+    },
+  };
+}
+
+export function softmax(device: string, rows: number, columns: number): Work {
+  const x = uniform(device, [rows, columns], 0);
+  return {
+    inputs: [x],
+    compute: () => x.softmax(),
+    expected(i) {
+      const start = i - (i % columns);
+      return Math.exp(uniformAt(i, 0)) / total(columns, (k) => Math.exp(uniformAt(start + k, 0)));
+    },
+  };
+}
+
+const EPSILON = 1e-5;
+
+/** Rows brought to mean 0 and variance 1. */
+export function layerNorm(device: string, rows: number, columns: number): Work {
+  const x = uniform(device, [rows, columns], 0);
+  return {
+    inputs: [x],
+    compute: () => {
+      const centred = x.sub(x.mean({ axis: 1, keepDims: true }));
+      return centred.mul(x.variance({ axis: 1, keepDims: true }).add(EPSILON).rsqrt());
+    },
+    expected(i) {
+      const start = i - (i % columns);
+      const mean = total(columns, (k) => uniformAt(start + k, 0)) / columns;
+      const variance = total(columns, (k) => (uniformAt(start + k, 0) - mean) ** 2) / columns;
+      return (uniformAt(i, 0) - mean) / Math.sqrt(variance + EPSILON);
+    },
+  };
+}
+
+export function transpose(device: string, edge: number): Work {
+  const x = uniform(device, [edge, edge], 0);
+  return {
+    inputs: [x],
+    compute: () => x.T,
+    expected: (i) => uniformAt((i % edge) * edge + Math.floor(i / edge), 0),
+  };
+}
+
+export function gather(device: string, length: number): Work {
+  const x = uniform(device, [length], 0);
+  const places = positions(device, length, length, 1);
+  return {
+    inputs: [x, places],
+    compute: () => x.take(places),
+    expected: (i) => uniformAt(positionAt(i, length, 1), 0),
+  };
+}
+
+/** A copy to whose elements others are added, at random places. */
+export function scatterAdd(device: string, length: number): Work {
+  const x = uniform(device, [length], 0);
+  const places = positions(device, length, length, 1);
+  const values = uniform(device, [length], 2);
+  return {
+    inputs: [x, places, values],
+    compute: () => x.addAt(places, values),
+    expected: (i) => uniformAt(i, 0) + total(length, (k) => (positionAt(k, length, 1) === i ? uniformAt(k, 2) : 0)),
+  };
+}
+
+export function cumsum(device: string, length: number): Work {
+  const x = uniform(device, [length], 0);
+  let [sum, count] = [0, 0];
+  return {
+    inputs: [x],
+    compute: () => x.cumsum(),
+    // Elements are asked for in order: each sum goes on from the one before.
+    expected(i) {
+      for (; count <= i; count++) sum += uniformAt(count, 0);
+      return sum;
+    },
+  };
+}
+
+export function sort(device: string, length: number): Work {
+  const x = uniform(device, [length], 0);
+  let sorted: Float32Array | undefined;
+  return {
+    inputs: [x],
+    compute: () => x.sort(),
+    expected(i) {
+      if (!sorted) {
+        sorted = new Float32Array(length);
+        for (let k = 0; k < length; k++) sorted[k] = uniformAt(k, 0);
+        sorted.sort();
+      }
+      return sorted[i]!;
+    },
+  };
+}
+
+export function matmul(device: string, edge: number): Work {
+  const [a, b] = [0, 1].map((seed) => uniform(device, [edge, edge], seed));
+  return {
+    inputs: [a, b],
+    compute: () => a.matmul(b),
+    expected(i) {
+      const [row, column] = [Math.floor(i / edge), i % edge];
+      return total(edge, (k) => uniformAt(row * edge + k, 0) * uniformAt(k * edge + column, 1));
+    },
+  };
+}
+
+function total(count: number, term: (k: number) => number): number {
+  let sum = 0;
+  for (let k = 0; k < count; k++) sum += term(k);
+  return sum;
+}
+
+// ---------------------------------------------------------------------------------------------- measuring
+
+/** The engine behind a device, to wait for. */
+export const engineOf = (device: string) => (backendFor(device) as unknown as HostBackend | VulkanBackend).device;
+
+const PROBES = 8;
+
+/** Positions spread over a result, the first and the last among them, each once. */
+export const probes = (size: number): number[] => [
+  ...new Set(Array.from({ length: PROBES }, (_, k) => Math.floor(((size - 1) * k) / (PROBES - 1)))),
+];
+
+/** Several per wait, as the peers do: the wait is no part of what a kernel costs. The CPU engine has nothing to wait for. */
+const repeatsOn = ({ tensors, isSoftware }: TensorContext): number => (tensors === "cpu" || isSoftware ? 1 : 8);
+
+/** Milliseconds to compute the result, and its proof: elements are checked after the last sample. */
+export async function milliseconds(context: TensorContext, work: Work): Promise<number[]> {
+  const engine = engineOf(context.tensors);
+  const repeats = repeatsOn(context);
+  try {
+    const samples = await context.sample(() => {
+      engine.finishSync();
+      const ms = timedSync(() => {
+        for (let i = 0; i < repeats; i++) work.compute().realize().dispose();
+        engine.finishSync();
+      });
+      return ms / repeats;
+    });
+    await prove(context, work);
+    return samples;
+  } finally {
+    free(context.tensors, work.inputs);
+  }
+}
+
+/** Gives the memory of a row's tensors back, for the next row. */
+export function free(device: string, tensors: readonly Tensor[]): void {
+  for (const each of tensors) each.dispose();
+  const engine = engineOf(device);
+  engine.collect();
+  engine.trim();
+}
+
+async function prove(context: TensorContext, { compute, expected }: Work): Promise<void> {
+  using result = compute().realize();
+  const places = probes(result.size);
+  using taken = result.flatten().take(tensor(places, { dtype: "i32", device: context.tensors }));
+  const values = [...(await taken.cast("f32").data())];
+  places.forEach((place, i) => {
+    const right = expected(place);
+    if (!isClose(values[i]!, right))
+      throw new Error(`Element ${place} of the result is ${values[i]}; ${right} is right.`);
+  });
+  context.show(values);
+}

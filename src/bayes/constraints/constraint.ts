@@ -1,0 +1,45 @@
+/**
+ * Constraints: where the values of a variable lie, and the smooth map from free numbers to there.
+ *
+ * Samplers walk in a flat space without borders. A bijection leads from it to the values a model speaks of, and says how
+ * much it stretches space, which the density has to make up for. Distributions name their support by a constraint, models
+ * may narrow it (`normal(0, 1).shape(3).constrained(ordered)`), and `Posterior` puts the pieces together.
+ */
+import type { Shape } from "../../core/shape.js";
+import type { Tensor } from "../../tensor/tensor.js";
+
+/** A summand of a log density: a tensor that broadcasts to the shape of the draws, or a number for each of them. */
+export type Term = number | Tensor;
+
+export interface Transformed {
+  readonly value: Tensor;
+  /** log |det ∂value/∂free|: one number for each value, so without the axes that belong to one value. */
+  readonly logJacobian: Term;
+}
+
+export interface Bijection {
+  /** Shape of the free numbers behind values of a shape. */
+  freeShape(shape: Shape): Shape;
+  /** From free numbers to values of the shape. */
+  forward(free: Tensor, shape: Shape): Transformed;
+  /** Back again, for values inside. */
+  inverse(value: Tensor): Tensor;
+}
+
+export interface Constraint {
+  readonly name: string;
+  /** Completes "y takes …": "positive numbers". */
+  readonly description: string;
+  /** How many trailing axes belong to one value: 0 for numbers, 1 for vectors, 2 for matrices. */
+  readonly eventRank: number;
+  /** Absent for whole numbers, which no smooth map reaches. */
+  readonly bijection?: Bijection;
+  /** Whether values lie inside; one answer for each value. NaN does not. */
+  holds(value: Tensor): Tensor;
+}
+
+/** A bijection of numbers, each by itself. */
+export const elementwise = (bijection: Omit<Bijection, "freeShape">): Bijection => ({
+  freeShape: (shape) => shape,
+  ...bijection,
+});

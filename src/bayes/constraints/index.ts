@@ -1,0 +1,17 @@
+/** Constraints by name: supports of distributions, and what `.constrained(…)` and `flat(…)` take. */
+export type { Bijection, Constraint, Transformed } from "./constraint.js";
+export { correlationCholesky, covarianceCholesky } from "./matrices.js";
+export {
+  above,
+  affine,
+  angle,
+  below,
+  interval,
+  nonNegative,
+  positive,
+  positiveSoftplus,
+  real,
+  unitInterval,
+} from "./numbers.js";
+export { ordered, positiveOrdered, simplex, unitVector } from "./vectors.js";
+export { count, countsOf, countUpTo, zeroOrOne } from "./whole-numbers.js";

@@ -1,0 +1,109 @@
+/**
+ * Autocovariances averaged over chains, the raw material of every effective sample size. Chains that mix need a handful of
+ * lags, which plain sums give faster than any transform; the rest comes from one FFT per two chains, summed before
+ * the one inverse transform. Chains are read one at a time into a buffer that stays in the processor's cache, so 4096
+ * chains of 250 draws cost milliseconds.
+ */
+import { fftOf } from "./fft.js";
+
+/** Chains of numbers that need not exist all at once. */
+export interface ChainReader {
+  readonly chains: number;
+  readonly draws: number;
+  /** Writes one chain's draws. */
+  read(chain: number, into: Float64Array): void;
+}
+
+export interface Autocovariance {
+  /** The mean of every chain. */
+  readonly means: Float64Array;
+  /**
+   * The mean over chains of the (biased) autocovariance: (1/n) Σ (x_i - m)(x_{i+lag} - m), m the chain's mean. Found when
+   * asked for.
+   */
+  at(lag: number): number;
+}
+
+/** Lags found by plain sums, a block at a time, before the FFT takes over. */
+const DIRECT_LAGS = 32;
+const BLOCK = 4;
+
+export function meanAutocovariance(source: ChainReader): Autocovariance {
+  const { chains, draws } = source;
+  const means = new Float64Array(chains);
+  const found = new Float64Array(draws);
+  const buffer = new Float64Array(draws);
+  let known = 0;
+
+  const extend = () => {
+    const end = known < DIRECT_LAGS ? Math.min(known + BLOCK, draws) : draws;
+    if (known < DIRECT_LAGS) {
+      for (let c = 0; c < chains; c++) {
+        means[c] = readCentred(source, c, buffer);
+        addLags(found, known, end, buffer);
+      }
+    } else {
+      found.set(transformedLags(source).subarray(known), known);
+    }
+    for (let t = known; t < end; t++) found[t] /= chains * draws;
+    known = end;
+  };
+  extend();
+  return {
+    means,
+    at: (lag) => {
+      while (known <= lag) extend();
+      return found[lag];
+    },
+  };
+}
+
+/** The autocorrelations of one chain, for plots. */
+export function autocorrelation(x: Float64Array, maxLag: number): Float64Array {
+  const covariance = meanAutocovariance({ chains: 1, draws: x.length, read: (_, into) => into.set(x) });
+  return Float64Array.from({ length: Math.min(maxLag + 1, x.length) }, (_, t) => covariance.at(t) / covariance.at(0));
+}
+
+/** A chain less its mean, which is returned. */
+function readCentred(source: ChainReader, chain: number, into: Float64Array): number {
+  source.read(chain, into);
+  let sum = 0;
+  for (let i = 0; i < source.draws; i++) sum += into[i];
+  const mean = sum / source.draws;
+  for (let i = 0; i < source.draws; i++) into[i] -= mean;
+  return mean;
+}
+
+/** Adds Σ x_i x_{i+t} to `sums[t]` for the lags of a block. */
+function addLags(sums: Float64Array, from: number, to: number, x: Float64Array): void {
+  for (let t = from; t < to; t++) {
+    const end = x.length - t;
+    let [even, odd] = [0, 0]; // two sums, so that one addition need not wait for the other
+    let i = 0;
+    for (; i + 1 < end; i += 2) {
+      even += x[i] * x[i + t];
+      odd += x[i + 1] * x[i + 1 + t];
+    }
+    if (i < end) even += x[i] * x[i + t];
+    sums[t] += even + odd;
+  }
+}
+
+/** Σ x_i x_{i+t} summed over chains for all lags t. Two real chains make one complex one, whose spectrum is their sum's. */
+function transformedLags(source: ChainReader): Float64Array {
+  const { chains, draws } = source;
+  const fft = fftOf(2 ** Math.ceil(Math.log2(2 * draws)));
+  const re = new Float64Array(fft.size);
+  const im = new Float64Array(fft.size);
+  const power = new Float64Array(fft.size);
+  for (let c = 0; c < chains; c += 2) {
+    readCentred(source, c, re.fill(0, draws));
+    if (c + 1 < chains) readCentred(source, c + 1, im.fill(0, draws));
+    else im.fill(0);
+    fft.transform(re, im);
+    for (let k = 0; k < fft.size; k++) power[k] += re[k] * re[k] + im[k] * im[k];
+  }
+  // The real part of the inverse transform of something real is that of the forward one, over the size.
+  fft.transform(power, im.fill(0));
+  return power.subarray(0, draws).map((value) => value / fft.size);
+}

@@ -1,0 +1,97 @@
+/**
+ * Effective sample sizes: how many independent draws would tell as much. Geyer's initial monotone sequence over chains,
+ * with the between-chain variance in it, as in Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), which Stan, the R
+ * package posterior and ArviZ follow; the numbers equal theirs. Every function splits the chains in halves first, so
+ * a drift within a chain counts as disagreement. NaN where there is nothing to say: fewer than 8 draws per
+ * chain, draws that are not finite, or a constant.
+ */
+import type { Chains } from "../draws.js";
+import { type ChainReader, meanAutocovariance } from "./autocovariance.js";
+import { allFinite, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
+import { quantileOf } from "./ranks.js";
+import { scoreChains } from "./scores.js";
+
+/** For estimates of the centre: of the normal scores, so it exists where the mean does not. */
+export function essBulk(x: Chains): number {
+  return allFinite(x.values) ? essOfHalves(scoreChains(x).location()) : Number.NaN;
+}
+
+/** For estimates of the tails: the smaller of those of the 5% and 95% quantiles. */
+export function essTail(x: Chains): number {
+  if (!allFinite(x.values)) return Number.NaN;
+  const sorted = x.values.slice().sort();
+  return Math.min(essBelow(x, quantileOf(sorted, 0.05)), essBelow(x, quantileOf(sorted, 0.95)));
+}
+
+/** For the mean of x itself. */
+export function essMean(x: Chains): number {
+  return essOfHalves(splitChains(x));
+}
+
+/** For a quantile: that of the indicator x ≤ quantile. */
+export function essQuantile(x: Chains, probability: number): number {
+  if (!allFinite(x.values)) return Number.NaN;
+  return essBelow(x, quantileOf(x.values.slice().sort(), probability));
+}
+
+/** For the standard deviation: that of the squared distances from the mean. */
+export function essSd(x: Chains): number {
+  const mean = meanOf(x.values);
+  return essMean({ ...x, values: x.values.map((value) => (value - mean) ** 2) });
+}
+
+/** ESS of the indicator x ≤ limit. */
+export function essBelow(x: Chains, limit: number): number {
+  const { values, chains, draws } = splitChains(x);
+  return essOf({
+    chains,
+    draws,
+    read: (chain, into) => {
+      const start = chain * draws;
+      for (let i = 0; i < draws; i++) into[i] = values[start + i] <= limit ? 1 : 0;
+    },
+  });
+}
+
+/** ESS of chains that are split already. */
+export function essOfHalves({ values, chains, draws }: Chains): number {
+  // Rounding would give a constant a variance.
+  if (isConstant(values)) return Number.NaN;
+  return essOf({
+    chains,
+    draws,
+    read: (chain, into) => into.set(values.subarray(chain * draws, (chain + 1) * draws)),
+  });
+}
+
+function essOf(halves: ChainReader): number {
+  const { chains, draws } = halves;
+  if (draws < 4) return Number.NaN;
+  const covariance = meanAutocovariance(halves);
+  const within = (covariance.at(0) * draws) / (draws - 1);
+  const total = covariance.at(0) + varianceOf(covariance.means);
+  if (!(total > 0)) return Number.NaN;
+  const correlation = (lag: number) => 1 - (within - covariance.at(lag)) / total;
+
+  // Geyer: sums of neighbouring lags are positive and fall. Take pairs while they are positive, then make them fall.
+  const last = Math.max(draws - 5, 1);
+  const rho = [1, correlation(1)];
+  let [even, odd] = rho;
+  let t = 0;
+  while (t < last && even + odd > 0) {
+    t += 2;
+    even = correlation(t);
+    odd = correlation(t + 1);
+    if (even + odd >= 0) rho.push(even, odd);
+  }
+  for (let i = 2; i <= t - 2; i += 2) {
+    const before = rho[i - 2] + rho[i - 1];
+    if (rho[i] + rho[i + 1] > before) rho[i] = rho[i + 1] = before / 2;
+  }
+  const sum = rho.slice(0, t).reduce((partial, value) => partial + value, 0);
+  // The even lag after the last pair counts once: a smaller variance for antithetic chains.
+  const end = even > 0 || even + odd >= 0 ? even : 0;
+  const size = chains * draws;
+  // Draws can be better than independent ones, but more than log10(size) times is noise.
+  return size / Math.max(-1 + 2 * sum + end, 1 / Math.log10(size));
+}

@@ -1,0 +1,55 @@
+/**
+ * R-hat: do the chains agree? It compares the spread between chains with that within them; 1 is agreement. Rank-normalised
+ * and split, the larger of the value for location and for scale (Vehtari et al. 2021), as in Stan's posterior package.
+ * Nested R-hat asks the same of superchains, groups of chains that started at one point (Margossian et al. 2024): with many
+ * short chains, plain R-hat stays above 1 for want of draws in each, though together they have plenty.
+ */
+import { ArgumentError } from "../../core/errors.js";
+import type { Chains } from "../draws.js";
+import { allFinite, chainMoments, isConstant, meanOf, varianceOf } from "./chains.js";
+import { foldSorted, normalScores, quantileOf, sortWithOrder } from "./ranks.js";
+import { scoreChains } from "./scores.js";
+
+/** NaN for a constant, for draws that are not finite, and for fewer than 4 per chain. */
+export function rHat(x: Chains): number {
+  if (x.draws < 4 || isConstant(x.values) || !allFinite(x.values)) return Number.NaN;
+  const scored = scoreChains(x);
+  return Math.max(rHatOfHalves(scored.location()), rHatOfHalves(scored.scale()));
+}
+
+/** `superchains` is how many groups of consecutive chains there are. */
+export function nestedRHat(x: Chains, superchains: number): number {
+  if (superchains < 2 || x.chains % superchains) {
+    throw new ArgumentError(
+      `nestedRHat: ${x.chains} chains cannot be ${superchains} superchains; give a number of at least 2 that divides them.`,
+    );
+  }
+  if (isConstant(x.values) || !allFinite(x.values)) return Number.NaN;
+  const sorted = sortWithOrder(x.values);
+  const folded = foldSorted(sorted, quantileOf(sorted.values, 0.5));
+  return Math.max(
+    nestedRatio({ ...x, values: normalScores(sorted) }, superchains),
+    nestedRatio({ ...x, values: normalScores(folded) }, superchains),
+  );
+}
+
+/** The square root of total over within variance, of chains that are split and scored already. */
+export function rHatOfHalves(x: Chains): number {
+  const { means, variances } = chainMoments(x);
+  return Math.sqrt((x.draws - 1) / x.draws + varianceOf(means) / meanOf(variances));
+}
+
+/** Nested R-hat of values as they are: the paper's √(1 + B/W) over superchains. */
+export function nestedRatio(x: Chains, superchains: number): number {
+  const { means, variances } = chainMoments(x);
+  const size = x.chains / superchains;
+  const centres = new Float64Array(superchains);
+  let within = 0;
+  for (let k = 0; k < superchains; k++) {
+    const group = means.subarray(k * size, (k + 1) * size);
+    centres[k] = meanOf(group);
+    if (size > 1) within += varianceOf(group) / superchains;
+    if (x.draws > 1) within += meanOf(variances.subarray(k * size, (k + 1) * size)) / superchains;
+  }
+  return Math.sqrt(1 + varianceOf(centres) / within);
+}

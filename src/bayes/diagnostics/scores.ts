@@ -1,0 +1,25 @@
+/** One sort of a scalar's draws, and all that follows from it: quantiles and the normal scores R-hat and ESS are made of. */
+import type { Chains } from "../draws.js";
+import { splitChains } from "./chains.js";
+import { foldSorted, normalScores, quantileOf, sortWithOrder } from "./ranks.js";
+
+export interface ScoredChains {
+  quantile(probability: number): number;
+  /** Split chains of the normal scores of the draws. */
+  location(): Chains;
+  /** Split chains of the normal scores of their distances from the median. */
+  scale(): Chains;
+}
+
+/** The draws must be finite. */
+export function scoreChains(x: Chains): ScoredChains {
+  const halves = splitChains(x);
+  const sorted = sortWithOrder(halves.values);
+  // The draw that splitting leaves out of an odd number counts for quantiles.
+  const all = halves.values === x.values ? sorted.values : x.values.slice().sort();
+  return {
+    quantile: (probability) => quantileOf(all, probability),
+    location: () => ({ ...halves, values: normalScores(sorted) }),
+    scale: () => ({ ...halves, values: normalScores(foldSorted(sorted, quantileOf(all, 0.5))) }),
+  };
+}

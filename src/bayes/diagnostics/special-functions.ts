@@ -1,0 +1,111 @@
+/**
+ * The special functions that the diagnostics need of plain numbers: the normal quantile (rank normalisation, a million
+ * at a time), log Γ and the beta quantile (standard errors of quantiles, a handful).
+ */
+
+/** Wichura's AS 241 (1988): ratios of polynomials in three ranges, good to about 1e-16 relative. */
+const CENTRAL = [
+  [
+    2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987, 13731.69376550946, 1971.5909503065513,
+    133.14166789178438, 3.3871328727963665,
+  ],
+  [
+    5226.495278852854, 28729.085735721943, 39307.89580009271, 21213.794301586597, 5394.196021424751, 687.1870074920579,
+    42.31333070160091, 1,
+  ],
+] as const;
+const OUTER = [
+  [
+    0.0007745450142783414, 0.022723844989269184, 0.2417807251774506, 1.2704582524523684, 3.6478483247632045,
+    5.769497221460691, 4.630337846156546, 1.4234371107496835,
+  ],
+  [
+    1.0507500716444169e-9, 0.0005475938084995345, 0.015198666563616457, 0.14810397642748008, 0.6897673349851,
+    1.6763848301838038, 2.053191626637759, 1,
+  ],
+] as const;
+const FAR = [
+  [
+    2.0103343992922881e-7, 0.000027115555687434876, 0.0012426609473880784, 0.026532189526576124, 0.29656057182850487,
+    1.7848265399172913, 5.463784911164114, 6.657904643501103,
+  ],
+  [
+    2.0442631033899397e-15, 1.421511758316446e-7, 0.000018463183175100548, 0.0007868691311456133, 0.014875361290850615,
+    0.1369298809227358, 0.599832206555888, 1,
+  ],
+] as const;
+
+function ratio([above, below]: readonly [readonly number[], readonly number[]], x: number): number {
+  let numerator = 0;
+  let denominator = 0;
+  for (let i = 0; i < 8; i++) {
+    numerator = numerator * x + above[i];
+    denominator = denominator * x + below[i];
+  }
+  return numerator / denominator;
+}
+
+/** The x below which a standard normal number lies with probability p. */
+export function normalQuantile(p: number): number {
+  const q = p - 0.5;
+  if (Math.abs(q) <= 0.425) return q * ratio(CENTRAL, 0.180625 - q * q);
+  const tail = q < 0 ? p : 1 - p;
+  if (!(tail > 0)) return tail === 0 ? Math.sign(q) * Number.POSITIVE_INFINITY : Number.NaN;
+  const r = Math.sqrt(-Math.log(tail));
+  return Math.sign(q) * (r <= 5 ? ratio(OUTER, r - 1.6) : ratio(FAR, r - 5));
+}
+
+/** Bernoulli numbers B2, B4 … over 2k(2k-1): Stirling's series. */
+const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156];
+
+/** log Γ of a positive number: Stirling's series beyond 15, and Γ(x + 1) = x Γ(x) to get there. */
+export function logGamma(x: number): number {
+  let product = 1;
+  let z = x;
+  while (z < 15) product *= z++;
+  const square = 1 / (z * z);
+  const series = STIRLING.reduceRight((sum, term) => sum * square + term, 0) / z;
+  return (z - 0.5) * Math.log(z) - z + 0.5 * Math.log(2 * Math.PI) + series - Math.log(product);
+}
+
+/** The regularised incomplete beta function: the probability that a Beta(a, b) number is below x. */
+export function betaProbability(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  // The continued fraction converges fast on this side of the mean only.
+  if (x > (a + 1) / (a + b + 2)) return 1 - betaProbability(1 - x, b, a);
+  const scale = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
+  return (scale * betaFraction(x, a, b)) / a;
+}
+
+/** The continued fraction of the incomplete beta function, by Lentz's method. */
+function betaFraction(x: number, a: number, b: number): number {
+  const awayFromZero = (value: number) => (Math.abs(value) < 1e-300 ? 1e-300 : value);
+  let c = 1;
+  let d = 1 / awayFromZero(1 - ((a + b) * x) / (a + 1));
+  let result = d;
+  // It takes about √max(a, b) terms.
+  for (let m = 1; m < 100_000; m++) {
+    for (const term of [
+      (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m)),
+      (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1)),
+    ]) {
+      d = 1 / awayFromZero(1 + term * d);
+      c = awayFromZero(1 + term / c);
+      result *= d * c;
+    }
+    if (Math.abs(d * c - 1) < 1e-15) break;
+  }
+  return result;
+}
+
+/** The x below which a Beta(a, b) number lies with probability p, by bisection. */
+export function betaQuantile(p: number, a: number, b: number): number {
+  let [low, high] = [0, 1];
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (betaProbability(middle, a, b) < p) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}

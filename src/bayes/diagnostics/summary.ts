@@ -1,0 +1,152 @@
+/**
+ * The table that everyone looks at first: for every scalar its mean, spread and quantiles, and whether to believe them. All
+ * diagnostics of a scalar come from one sort of its draws. `fit.summary()`, the report and `check` use this.
+ */
+import type { Chains, Draws, NameFilter } from "../draws.js";
+import { allFinite, isConstant, meanOf, varianceOf } from "./chains.js";
+import { essBelow, essMean, essOfHalves } from "./effective-sample-size.js";
+import { nestedRatio, nestedRHat, rHatOfHalves } from "./r-hat.js";
+import { scoreChains } from "./scores.js";
+import { alignColumns } from "./table.js";
+
+/** A row of the summary. Diagnostics are NaN where there is nothing to say, as of a constant. */
+export interface SummaryRow {
+  readonly name: string;
+  readonly mean: number;
+  readonly sd: number;
+  /** The Monte Carlo standard error of the mean. */
+  readonly mcseMean: number;
+  readonly q5: number;
+  readonly median: number;
+  readonly q95: number;
+  readonly essBulk: number;
+  readonly essTail: number;
+  readonly rHat: number;
+  /** Where the draws know their superchains. */
+  readonly nestedRHat?: number;
+}
+
+/** The diagnostics of one scalar. */
+export function summarizeScalar(name: string, x: Chains, superchains = 1): SummaryRow {
+  const mean = meanOf(x.values);
+  const sd = Math.sqrt(varianceOf(x.values));
+  const nested = superchains > 1 && { nestedRHat: Number.NaN };
+  const unknown = { essBulk: Number.NaN, essTail: Number.NaN, rHat: Number.NaN, mcseMean: Number.NaN, ...nested };
+  if (x.values.length === 0 || !allFinite(x.values)) {
+    return { name, mean, sd, q5: Number.NaN, median: Number.NaN, q95: Number.NaN, ...unknown };
+  }
+  const scored = scoreChains(x);
+  const [q5, median, q95] = [0.05, 0.5, 0.95].map(scored.quantile);
+  const row = { name, mean, sd, q5, median, q95 };
+  if (isConstant(x.values)) return { ...row, sd: 0, ...unknown };
+
+  const [location, scale] = [scored.location(), scored.scale()];
+  return {
+    ...row,
+    mcseMean: sd / Math.sqrt(essMean(x)),
+    essBulk: essOfHalves(location),
+    essTail: Math.min(essBelow(x, q5), essBelow(x, q95)),
+    rHat: x.draws < 4 ? Number.NaN : Math.max(rHatOfHalves(location), rHatOfHalves(scale)),
+    ...(nested && {
+      nestedRHat: x.draws % 2 ? nestedRHat(x, superchains) : nestedOfHalves([location, scale], superchains),
+    }),
+  };
+}
+
+/** Nested R-hat from scores that are there already: halves side by side are whole chains again. */
+function nestedOfHalves(scores: readonly Chains[], superchains: number): number {
+  const whole = scores.map(({ values, chains, draws }) => ({ values, chains: chains / 2, draws: 2 * draws }));
+  return Math.max(...whole.map((x) => nestedRatio(x, superchains)));
+}
+
+/** The columns as they are printed: heading, value, and how many digits matter. */
+const COLUMNS: readonly (readonly [
+  heading: string,
+  key: Exclude<keyof SummaryRow, "name">,
+  format: "value" | "count" | "ratio",
+])[] = [
+  ["mean", "mean", "value"],
+  ["sd", "sd", "value"],
+  ["mcse_mean", "mcseMean", "value"],
+  ["q5", "q5", "value"],
+  ["median", "median", "value"],
+  ["q95", "q95", "value"],
+  ["ess_bulk", "essBulk", "count"],
+  ["ess_tail", "essTail", "count"],
+  ["rhat", "rHat", "ratio"],
+  ["nested_rhat", "nestedRHat", "ratio"],
+];
+
+/** The rows, in the order of the draws. Prints as a table. */
+export class Summary implements Iterable<SummaryRow> {
+  constructor(
+    readonly rows: readonly SummaryRow[],
+    readonly chains: number,
+    readonly draws: number,
+  ) {}
+
+  [Symbol.iterator](): Iterator<SummaryRow> {
+    return this.rows[Symbol.iterator]();
+  }
+
+  /** The row of a scalar, or undefined. */
+  get(name: string): SummaryRow | undefined {
+    return this.rows.find((row) => row.name === name);
+  }
+
+  /** One number of every row, in order: `summary.column("essBulk")`. */
+  column(key: Exclude<keyof SummaryRow, "name">): Float64Array {
+    return Float64Array.from(this.rows, (row) => row[key] ?? Number.NaN);
+  }
+
+  /** Headings and cells as text. */
+  cells(): { readonly headings: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+    const columns = COLUMNS.filter(([, key]) => this.rows.some((row) => row[key] !== undefined));
+    return {
+      headings: columns.map(([heading]) => heading),
+      rows: this.rows.map((row) => columns.map(([, key, format]) => formatCell(row[key] ?? Number.NaN, format))),
+    };
+  }
+
+  /** The table, of so many rows at most. */
+  toString(most = Infinity): string {
+    const { headings, rows } = this.cells();
+    const shown = rows.slice(0, most).map((row, i) => [this.rows[i].name, ...row]);
+    const rest = rows.length > most ? `… and ${rows.length - most} more; name the variables to see them\n` : "";
+    const count = `${this.chains} chain${this.chains === 1 ? "" : "s"} × ${this.draws} draws`;
+    return `${alignColumns([["", ...headings], ...shown])}\n${rest}${count}`;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.toString(MOST_PRINTED);
+  }
+}
+
+/** Beyond this many rows, printing stops. */
+const MOST_PRINTED = 200;
+
+function formatCell(value: number, format: "value" | "count" | "ratio"): string {
+  if (!Number.isFinite(value) || format === "value") return formatValue(value);
+  return format === "count" ? value.toFixed(0) : formatRatio(value);
+}
+
+/** R-hat; chains that never moved have an infinite one but for rounding. */
+export function formatRatio(value: number): string {
+  return value < 10 ? value.toFixed(3) : value < 1e6 ? value.toFixed(0) : "∞";
+}
+
+/** Three decimals where they show three digits, else three significant digits; what does not exist is a dash. */
+export function formatValue(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "-∞";
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 1e6 || size < 1e-3) return value.toExponential(2);
+  return size >= 0.1 ? value.toFixed(size >= 1000 ? 1 : size >= 100 ? 2 : 3) : value.toPrecision(3);
+}
+
+/** The summary of the draws, or of the variables a filter names: `summary(draws, "theta")`, `summary(draws, /^beta/)`. */
+export function summary(draws: Draws, filter?: NameFilter): Summary {
+  const superchains = draws.superchains ?? 1;
+  const rows = draws.match(filter).map((name) => summarizeScalar(name, draws.scalar(name), superchains));
+  return new Summary(rows, draws.chains, draws.length);
+}

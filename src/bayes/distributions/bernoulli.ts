@@ -1,0 +1,35 @@
+/** Yes or no, with a probability or its log-odds. */
+import { bernoulli as coins } from "../../random/uniform.js";
+import { where } from "../../tensor/tensor.js";
+import type { Argument } from "../argument.js";
+import { zeroOrOne } from "../constraints/whole-numbers.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, type Family, parameter } from "./distribution.js";
+
+const bernoulliFamily: Family<"probability"> = {
+  name: "bernoulli",
+  parameters: { probability: parameter.probability },
+  support: zeroOrOne,
+  terms: (x, p) => [where(x.equal(1), p.probability.log(), p.probability.neg().log1p())],
+  draw: ({ key, shape }, p) => coins(key, p.probability, shape),
+  mean: (p) => p.probability,
+  variance: (p) => p.probability.mul(p.probability.neg().add(1)),
+};
+
+/** 1 with a probability, else 0. */
+export const bernoulli = (probability: Argument): RandomVariable =>
+  new RandomVariable(bind(bernoulliFamily, { probability }));
+
+const bernoulliLogitsFamily: Family<"logits"> = {
+  name: "bernoulliLogits",
+  parameters: { logits: parameter.real },
+  support: zeroOrOne,
+  terms: (x, p) => [x.mul(p.logits).sub(p.logits.softplus())],
+  draw: ({ key, shape }, p) => coins(key, p.logits.sigmoid(), shape),
+  mean: (p) => p.logits.sigmoid(),
+  variance: (p) => p.logits.sigmoid().mul(p.logits.neg().sigmoid()),
+};
+
+/** 1 with a probability given by its log-odds, else 0: logistic regression. */
+export const bernoulliLogits = (logits: Argument): RandomVariable =>
+  new RandomVariable(bind(bernoulliLogitsFamily, { logits }));

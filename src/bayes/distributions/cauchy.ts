@@ -1,0 +1,39 @@
+/** The Cauchy distribution and its half: tails so heavy that there is no mean. */
+import { uniform } from "../../random/uniform.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import type { Argument } from "../argument.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind } from "./distribution.js";
+import { halved, locationScale, type Standard } from "./location-scale.js";
+
+/** P(Z ≤ z) = 1/2 + atan(z)/π, which far on the left is atan(-1/z)/π without the subtraction. */
+function logCdf(z: Tensor): Tensor {
+  const isFar = z.less(-1);
+  const far = where(isFar, z, -1).reciprocal().neg().atan();
+  const near = where(isFar, -1, z)
+    .atan()
+    .add(Math.PI / 2);
+  return where(isFar, far, near)
+    .mul(1 / Math.PI)
+    .log();
+}
+
+const standard: Standard<never> = {
+  name: "cauchy",
+  parameters: {},
+  terms: (z) => [z.square().log1p().neg(), -Math.log(Math.PI)],
+  draw: ({ key, shape, dtype }) => uniform(key, shape, { dtype }).sub(0.5).mul(Math.PI).tan(),
+  mean: () => Number.NaN,
+  variance: () => Number.NaN,
+  logCdf,
+  logSurvival: (z) => logCdf(z.neg()),
+};
+
+const cauchyFamily = locationScale(standard);
+const halfCauchyFamily = halved(standard, { name: "halfCauchy", mean: () => Infinity });
+
+export const cauchy = (location: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(cauchyFamily, { location, scale }));
+
+/** The size of a Cauchy number around 0. */
+export const halfCauchy = (scale: Argument): RandomVariable => new RandomVariable(bind(halfCauchyFamily, { scale }));

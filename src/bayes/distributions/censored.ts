@@ -1,0 +1,66 @@
+/** Measurements that stop at a bound: what lies beyond is recorded as the bound itself. */
+import { ArgumentError } from "../../core/errors.js";
+import { broadcastShapes } from "../../core/shape.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import { shapeOfArgument, tensorOf } from "../argument.js";
+import type { Constraint } from "../constraints/constraint.js";
+import { RandomVariable } from "../model/variable.js";
+import { completed, type Distribution, sumOfTerms } from "./distribution.js";
+import type { Bounds } from "./truncated-normal.js";
+
+function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
+  const { logCdf, logSurvival } = base;
+  if (!logCdf || !logSurvival) {
+    throw new ArgumentError(
+      `censored: the distribution function of ${base.name} has no closed form here; ` +
+        "normal, logNormal, cauchy, laplace, logistic, gumbel, exponential, weibull, pareto and uniform have one.",
+    );
+  }
+  const bounds = [low, high].filter((bound) => bound !== undefined);
+  if (bounds.length === 0) throw new ArgumentError("censored: give { low }, { high } or both.");
+  const support: Constraint = {
+    name: "censored",
+    description: `${base.support.description}, between the bounds of the measurement`,
+    eventRank: 0,
+    holds(x) {
+      let inside = x.isFinite() as Tensor;
+      if (low !== undefined) inside = inside.logicalAnd(x.greaterEqual(tensorOf(low, x)));
+      if (high !== undefined) inside = inside.logicalAnd(x.lessEqual(tensorOf(high, x)));
+      return inside;
+    },
+  };
+  return completed({
+    name: "censored",
+    get batchShape() {
+      return broadcastShapes("censored", base.batchShape, ...bounds.map(shapeOfArgument));
+    },
+    eventShape: [],
+    support,
+    arguments: bounds,
+    terms(x) {
+      let density = tensorOf(sumOfTerms(base.terms(x)), x);
+      if (low !== undefined) {
+        const bound = tensorOf(low, x);
+        density = where(x.lessEqual(bound), logCdf(bound), density);
+      }
+      if (high !== undefined) {
+        const bound = tensorOf(high, x);
+        density = where(x.greaterEqual(bound), logSurvival(bound), density);
+      }
+      return [density];
+    },
+    draw({ key, shape, dtype }) {
+      let drawn = base.sample(key, shape, { dtype });
+      if (low !== undefined) drawn = drawn.maximum(tensorOf(low, drawn));
+      if (high !== undefined) drawn = drawn.minimum(tensorOf(high, drawn));
+      return drawn;
+    },
+  });
+}
+
+/**
+ * Draws of another distribution, recorded as `low` where they are below it and as `high` where they are above. For data;
+ * bounds may differ between observations.
+ */
+export const censored = (base: RandomVariable, bounds: Bounds): RandomVariable =>
+  new RandomVariable(censoredOf(base.asPart("censored"), bounds));

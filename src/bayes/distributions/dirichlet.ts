@@ -1,0 +1,32 @@
+/** The Dirichlet distribution, of probabilities that sum to 1. */
+import { logGamma } from "../../random/gamma.js";
+import type { Argument } from "../argument.js";
+import { simplex } from "../constraints/vectors.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, type Family, parameter } from "./distribution.js";
+
+const dirichletFamily: Family<"concentration"> = {
+  name: "dirichlet",
+  parameters: { concentration: parameter.positiveVector },
+  eventShape: ({ concentration }) => concentration.slice(-1),
+  support: simplex,
+  terms: (x, p) => [
+    x.log().mul(p.concentration.sub(1)).sum({ axis: -1 }),
+    p.concentration.sum({ axis: -1 }).lgamma(),
+    p.concentration.lgamma().sum({ axis: -1 }).neg(),
+  ],
+  draw({ key, shape, dtype }, p) {
+    const extent = [...shape, p.concentration.shape.at(-1) as number];
+    return logGamma(key, p.concentration, extent, { dtype }).softmax();
+  },
+  mean: (p) => p.concentration.div(p.concentration.sum({ axis: -1, keepDims: true })),
+  variance(p) {
+    const total = p.concentration.sum({ axis: -1, keepDims: true });
+    const mean = p.concentration.div(total);
+    return mean.mul(mean.neg().add(1)).div(total.add(1));
+  },
+};
+
+/** Probabilities along the last axis; concentrations of 1 are flat. */
+export const dirichlet = (concentration: Argument): RandomVariable =>
+  new RandomVariable(bind(dirichletFamily, { concentration }));

@@ -1,0 +1,236 @@
+/**
+ * What a distribution is. A family is written once, as one entry: its parameters, support, log density as a list of
+ * terms, and how to draw. `bind` joins it with arguments to a `Distribution`, which is all that models, mixtures and
+ * samplers see.
+ *
+ * Densities are lists of terms because terms that do not depend on what is sampled need not be computed: `Posterior`
+ * drops them when asked, as Stan's ~ does. They are plain tensor expressions, so that they can be differentiated and
+ * fused.
+ */
+import { type DType, isFloat } from "../../core/dtype.js";
+import { ArgumentError, UnsupportedError } from "../../core/errors.js";
+import { resultType } from "../../core/promotion.js";
+import { broadcastShapes, checkBroadcastTo, type Shape } from "../../core/shape.js";
+import type { Key } from "../../random/key.js";
+import { zeros } from "../../tensor/creation.js";
+import { Tensor, where } from "../../tensor/tensor.js";
+import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
+import type { Constraint, Term } from "../constraints/constraint.js";
+
+export type { Term } from "../constraints/constraint.js";
+
+export interface DrawOptions {
+  /** Of floats: that of the arguments, f32 where they are numbers. Counts come as i32. */
+  readonly dtype?: DType;
+}
+
+export interface MomentOptions {
+  readonly dtype?: DType;
+  readonly device?: string;
+}
+
+/** A draw written as a function of a standard one: what samplers like better when data say little. */
+export interface Noncentered {
+  /** Distribution of the standard numbers, as many as the draw has. */
+  readonly base: Distribution;
+  forward(standard: Tensor): Tensor;
+  inverse(value: Tensor): Tensor;
+}
+
+export interface Distribution {
+  readonly name: string;
+  /** Shape of the independent draws that the arguments ask for. */
+  readonly batchShape: Shape;
+  /** Shape of one draw. */
+  readonly eventShape: Shape;
+  readonly support: Constraint;
+  /** Summands of the log density at values inside the support, which are floats. */
+  terms(x: Tensor): readonly Term[];
+  /** The log density, one for each draw; -Infinity outside the support. */
+  logDensity(x: Tensor): Tensor;
+  /** Independent draws: `shape` of them, that of the arguments when left out. */
+  sample(key: Key, shape?: Shape, options?: DrawOptions): Tensor;
+  /** NaN where there is none. */
+  mean(options?: MomentOptions): Tensor;
+  variance(options?: MomentOptions): Tensor;
+  /** log P(X ≤ x) and log P(X > x), where they are known. */
+  readonly logCdf?: (x: Tensor) => Tensor;
+  readonly logSurvival?: (x: Tensor) => Tensor;
+  readonly noncentered?: () => Noncentered;
+}
+
+/** What an argument must be. Numbers are checked when the distribution is made; tensors are not read back. */
+export interface ParameterRule {
+  /** Trailing axes that belong to one draw. */
+  readonly rank: number;
+  readonly isValid: (value: number) => boolean;
+  readonly says: string;
+  /** Whether one number may stand for a whole vector of it. */
+  readonly mayBeNumber?: boolean;
+}
+
+const rule = (rank: number, says: string, isValid: (value: number) => boolean): ParameterRule => ({
+  rank,
+  says,
+  isValid,
+});
+
+/** The kinds of parameters there are. */
+export const parameter = {
+  real: rule(0, "a finite number", Number.isFinite),
+  positive: rule(0, "a positive number", (x) => x > 0 && x < Infinity),
+  probability: rule(0, "a number from 0 to 1", (x) => x >= 0 && x <= 1),
+  count: rule(0, "a whole number from 0 on", (x) => Number.isInteger(x) && x >= 0),
+  vector: rule(1, "a vector", Number.isFinite),
+  positiveVector: rule(1, "a vector of positive numbers", (x) => x > 0 && x < Infinity),
+  probabilities: rule(1, "a vector of probabilities", (x) => x >= 0 && x <= 1),
+  location: { ...rule(1, "a number or a vector", Number.isFinite), mayBeNumber: true },
+  matrix: rule(2, "a matrix", Number.isFinite),
+} as const;
+
+/** What is asked of a family when it draws. */
+export interface Draws {
+  readonly key: Key;
+  /** Of the draws, without the axes of one draw. */
+  readonly shape: Shape;
+  readonly dtype: "f32" | "f64";
+}
+
+type Arguments<P extends string> = Readonly<Record<P, Argument>>;
+type Tensors<P extends string> = Readonly<Record<P, Tensor>>;
+
+export interface Family<P extends string> {
+  readonly name: string;
+  readonly parameters: Readonly<Record<P, ParameterRule>>;
+  /** Shape of one draw, from the shapes of the arguments; a number's unless told. */
+  readonly eventShape?: (shapes: Readonly<Record<P, Shape>>) => Shape;
+  readonly support: Constraint | ((given: Arguments<P>) => Constraint);
+  /** `p` are the arguments as tensors in the dtype of x; `given` is what the user wrote. */
+  terms(x: Tensor, p: Tensors<P>, given: Arguments<P>): readonly Term[];
+  draw(draws: Draws, p: Tensors<P>): Tensor;
+  readonly mean?: (p: Tensors<P>) => Tensor;
+  readonly variance?: (p: Tensors<P>) => Tensor;
+  readonly logCdf?: (x: Tensor, p: Tensors<P>) => Tensor;
+  readonly logSurvival?: (x: Tensor, p: Tensors<P>) => Tensor;
+  readonly noncentered?: (given: Arguments<P>) => Noncentered;
+}
+
+/** A family with arguments. */
+export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
+  const names = Object.keys(family.parameters) as P[];
+  for (const name of names) checkArgument(family.name, name, family.parameters[name], given[name]);
+  const record = <T>(of: (name: P) => T) => Object.fromEntries(names.map((name) => [name, of(name)])) as Record<P, T>;
+  const tensorsLike = (like: Tensor): Tensors<P> => record((name) => tensorOf(given[name], like));
+  const all = names.map((name) => given[name]);
+  const moment =
+    (of: (p: Tensors<P>) => Tensor) =>
+    ({ dtype = floatOf(all), device = deviceOf(all) }: MomentOptions = {}): Tensor =>
+      of(tensorsLike(zeros([], { dtype, device })));
+  const { mean, variance, logCdf, logSurvival, noncentered } = family;
+  return completed({
+    name: family.name,
+    get batchShape() {
+      const shapes = names.map((name) => {
+        const shape = shapeOfArgument(given[name]);
+        return shape.slice(0, Math.max(0, shape.length - family.parameters[name].rank));
+      });
+      return broadcastShapes(family.name, ...shapes);
+    },
+    get eventShape() {
+      return family.eventShape?.(record((name) => shapeOfArgument(given[name]))) ?? [];
+    },
+    get support() {
+      return typeof family.support === "function" ? family.support(given) : family.support;
+    },
+    terms: (x) => family.terms(x, tensorsLike(x), given),
+    draw(draws) {
+      const like = zeros([], { dtype: draws.dtype, device: draws.key.device });
+      return family.draw(draws, tensorsLike(like));
+    },
+    arguments: all,
+    ...(mean && { mean: moment(mean) }),
+    ...(variance && { variance: moment(variance) }),
+    ...(logCdf && { logCdf: (x: Tensor) => logCdf(x, tensorsLike(x)) }),
+    ...(logSurvival && { logSurvival: (x: Tensor) => logSurvival(x, tensorsLike(x)) }),
+    ...(noncentered && { noncentered: () => noncentered(given) }),
+  });
+}
+
+/** What a distribution that is no family has to say; the rest follows. */
+export interface Core extends Omit<Distribution, "logDensity" | "sample" | "mean" | "variance"> {
+  draw(draws: Draws): Tensor;
+  /** Decide the dtype of draws. */
+  readonly arguments: readonly Argument[];
+  readonly mean?: (options?: MomentOptions) => Tensor;
+  readonly variance?: (options?: MomentOptions) => Tensor;
+}
+
+/** The distribution of a core. Getters stay getters: shapes of random variables are not asked for before they are used. */
+export function completed(core: Core): Distribution {
+  const absent = (what: string) => () => {
+    throw new UnsupportedError(`${core.name}: no closed form of its ${what}; average draws of sample().`);
+  };
+  const rest = {
+    mean: core.mean ?? absent("mean"),
+    variance: core.variance ?? absent("variance"),
+    logDensity(x: Tensor): Tensor {
+      const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
+      const inside = core.support.holds(value);
+      const total = tensorOf(sumOfTerms(core.terms(value)), value);
+      return where(reducedTo(inside, value.rank - core.eventShape.length), total, -Infinity);
+    },
+    sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
+      const isDiscrete = !core.support.bijection;
+      const dtype = options.dtype ?? (isDiscrete ? "i32" : floatOf(core.arguments));
+      const work = dtype === "f64" || floatOf(core.arguments) === "f64" ? "f64" : "f32";
+      checkBroadcastTo(`${core.name}.sample`, core.batchShape, shape);
+      return core.draw({ key, shape, dtype: work }).cast(dtype);
+    },
+  };
+  return Object.defineProperties(rest, Object.getOwnPropertyDescriptors(core)) as unknown as Distribution;
+}
+
+/** All terms together. Small ones are added to each other first, so that large ones are walked once. */
+export function sumOfTerms(terms: readonly Term[]): Term {
+  const size = (term: Term) => (typeof term === "number" ? 0 : term.size);
+  const rising = [...terms].sort((a, b) => size(a) - size(b));
+  return rising.reduce<Term>((a, b) => {
+    if (typeof b === "number") return (a as number) + b;
+    return a === 0 ? b : b.add(a);
+  }, 0);
+}
+
+/** Truths about parts of draws, together: `rank` axes are left. */
+export function reducedTo(inside: Tensor, rank: number): Tensor {
+  const extra = inside.rank - rank;
+  return extra <= 0 ? inside : inside.all({ axis: Array.from({ length: extra }, (_, i) => rank + i) });
+}
+
+function tensorsIn(given: readonly Argument[]): Tensor[] {
+  return given.flatMap((argument) => {
+    if (argument instanceof Tensor) return [argument];
+    return typeof argument === "number" ? [] : tensorsIn(argument);
+  });
+}
+
+/** The float dtype of arguments; numbers and integers alone give f32. */
+export function floatOf(given: readonly Argument[]): "f32" | "f64" {
+  const floats = tensorsIn(given).flatMap(({ dtype }) => (isFloat(dtype) ? [dtype] : []));
+  return floats.length > 0 && resultType(floats) === "f64" ? "f64" : "f32";
+}
+
+export function deviceOf(given: readonly Argument[]): string | undefined {
+  return tensorsIn(given)[0]?.device;
+}
+
+function checkArgument(family: string, name: string, rule: ParameterRule, argument: Argument): void {
+  if (argument instanceof Tensor) return;
+  if (Array.isArray(argument)) {
+    const inside = { ...rule, rank: Math.max(0, rule.rank - 1) };
+    for (const part of argument as readonly Argument[]) checkArgument(family, name, inside, part);
+    return;
+  }
+  const isOne = rule.rank === 0 || rule.mayBeNumber;
+  if (typeof argument === "number" && isOne && rule.isValid(argument)) return;
+  throw new ArgumentError(`${family}: ${name} is ${String(argument)}; it is ${rule.says}, or a tensor of such.`);
+}

@@ -1,0 +1,22 @@
+/** The exponential distribution: waiting times. */
+import { exponential as exponentialNumbers } from "../../random/exponential.js";
+import type { Argument } from "../argument.js";
+import { nonNegative } from "../constraints/numbers.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, type Family, parameter } from "./distribution.js";
+import { log1mExp } from "./normal-probability.js";
+
+const exponentialFamily: Family<"rate"> = {
+  name: "exponential",
+  parameters: { rate: parameter.positive },
+  support: nonNegative,
+  terms: (x, p) => [x.mul(p.rate).neg(), p.rate.log()],
+  draw: ({ key, shape, dtype }, p) => exponentialNumbers(key, shape, { dtype }).div(p.rate),
+  mean: (p) => p.rate.reciprocal(),
+  variance: (p) => p.rate.square().reciprocal(),
+  logCdf: (x, p) => log1mExp(x.mul(p.rate)),
+  logSurvival: (x, p) => x.mul(p.rate).neg(),
+};
+
+/** Exponential numbers of mean 1/rate. */
+export const exponential = (rate: Argument): RandomVariable => new RandomVariable(bind(exponentialFamily, { rate }));

@@ -1,0 +1,26 @@
+/** The Gumbel distribution: the largest of many. */
+import { gumbel as gumbelNumbers } from "../../random/exponential.js";
+import type { Argument } from "../argument.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind } from "./distribution.js";
+import { locationScale, type Standard } from "./location-scale.js";
+import { log1mExp } from "./normal-probability.js";
+
+/** Euler's constant, the mean of a standard Gumbel number. */
+const EULER = 0.5772156649015329;
+
+const standard: Standard<never> = {
+  name: "gumbel",
+  parameters: {},
+  terms: (z) => [z.neg().sub(z.neg().exp())],
+  draw: ({ key, shape, dtype }) => gumbelNumbers(key, shape, { dtype }),
+  mean: () => EULER,
+  variance: () => Math.PI ** 2 / 6,
+  logCdf: (z) => z.neg().exp().neg(),
+  logSurvival: (z) => log1mExp(z.neg().exp()),
+};
+
+const gumbelFamily = locationScale(standard);
+
+export const gumbel = (location: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(gumbelFamily, { location, scale }));

@@ -1,0 +1,33 @@
+/** The Laplace distribution: exponential numbers to both sides. */
+import { uniform } from "../../random/uniform.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import type { Argument } from "../argument.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind } from "./distribution.js";
+import { locationScale, type Standard } from "./location-scale.js";
+
+function logCdf(z: Tensor): Tensor {
+  const upper = z.abs().neg().exp().mul(-0.5).log1p();
+  return where(z.less(0), z.sub(Math.LN2), upper);
+}
+
+const standard: Standard<never> = {
+  name: "laplace",
+  parameters: {},
+  terms: (z) => [z.abs().neg(), -Math.LN2],
+  draw({ key, shape, dtype }) {
+    const signed = uniform(key, shape, { dtype }).mul(2).sub(1);
+    // Of [-1, 1), in which -1 itself would be infinitely far out.
+    const size = signed.abs().minimum(dtype === "f64" ? 1 - 2 ** -53 : 1 - 2 ** -24);
+    return signed.sign().mul(size.neg().log1p()).neg();
+  },
+  mean: () => 0,
+  variance: () => 2,
+  logCdf,
+  logSurvival: (z) => logCdf(z.neg()),
+};
+
+const laplaceFamily = locationScale(standard);
+
+export const laplace = (location: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(laplaceFamily, { location, scale }));

@@ -1,0 +1,73 @@
+/**
+ * Correlation matrices by their Cholesky factors, after Lewandowski, Kurowicka and Joe (Generating random correlation
+ * matrices based on vines and extended onion method, 2009): density det(L·Lᵀ)^(η - 1).
+ */
+import { ArgumentError } from "../../core/errors.js";
+import { beta } from "../../random/gamma.js";
+import { split } from "../../random/key.js";
+import { concat } from "../../tensor/creation.js";
+import { countingLike } from "../../tensor/methods/operands.js";
+import type { Tensor } from "../../tensor/tensor.js";
+import type { Argument } from "../argument.js";
+import { correlationCholesky, partialCorrelations } from "../constraints/matrices.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, type Family, parameter } from "./distribution.js";
+
+/** log of the integral of det^(η - 1) over all n×n correlation matrices. */
+function logVolume(eta: Tensor, n: number): Tensor {
+  // Level k of the vine has n - k partial correlations, beta-distributed on (-1, 1) with both parameters b.
+  const levels = countingLike(eta, n - 1)
+    .add(1)
+    .cast(eta.dtype);
+  const size = levels.neg().add(n);
+  const b = eta.expandDims(-1).add(size.sub(1).mul(0.5));
+  const logBeta = b.lgamma().mul(2).sub(b.mul(2).lgamma());
+  return b.mul(2).sub(1).mul(Math.LN2).add(logBeta).mul(size).sum({ axis: -1 });
+}
+
+function family(n: number): Family<"concentration"> {
+  return {
+    name: "lkjCholesky",
+    parameters: { concentration: parameter.positive },
+    eventShape: () => [n, n],
+    support: correlationCholesky,
+    terms(x, { concentration }) {
+      const rows = countingLike(x, n).cast(x.dtype);
+      const logDiagonal = x.diagonal().log();
+      // The Jacobian from factors to matrices gives n - i for row i (from 1), the density 2η - 2.
+      const jacobian = logDiagonal.mul(rows.neg().add(n - 1)).sum({ axis: -1 });
+      const density = logDiagonal.sum({ axis: -1 }).mul(concentration.sub(1).mul(2));
+      return [jacobian, density, logVolume(concentration, n).neg()];
+    },
+    /** Partial correlations along the vine; the support's own map makes the matrix of them. */
+    draw({ key, shape, dtype }, { concentration }) {
+      const keys = split(key, n);
+      const columns = Array.from({ length: n - 1 }, (_, j) => {
+        const b = concentration.add((n - 2 - j) / 2).expandDims(-1);
+        return beta(keys[j], b, b, [...shape, n - 1 - j], { dtype });
+      });
+      // Column j belongs to rows j + 1 … n - 1; the map wants rows one after another.
+      const byRows = Array.from({ length: n - 1 }, (_, row) =>
+        concat(
+          columns.slice(0, row + 1).map((column, j) => column.at("...", `${row - j}:${row - j + 1}`)),
+          { axis: -1 },
+        ),
+      );
+      const share = concat(byRows, { axis: -1 });
+      // atanh(2s - 1) is half the log-odds of s.
+      const free = share.log().sub(share.neg().log1p()).mul(0.5);
+      return partialCorrelations.forward(free, [...shape, n, n]).value;
+    },
+  };
+}
+
+/**
+ * Lower Cholesky factors of n×n correlation matrices. Concentration 1 makes all matrices equally likely, more prefers
+ * small correlations.
+ */
+export function lkjCholesky(n: number, concentration: Argument = 1): RandomVariable {
+  if (!Number.isInteger(n) || n < 2) {
+    throw new ArgumentError(`lkjCholesky: ${n} variables; correlations are between 2 or more.`);
+  }
+  return new RandomVariable(bind(family(n), { concentration }));
+}

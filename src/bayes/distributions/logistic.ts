@@ -1,0 +1,26 @@
+/** The logistic distribution: the log-odds of a uniform number. */
+import { uniform } from "../../random/uniform.js";
+import type { Argument } from "../argument.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind } from "./distribution.js";
+import { locationScale, type Standard } from "./location-scale.js";
+
+const standard: Standard<never> = {
+  name: "logistic",
+  parameters: {},
+  // log(σ(z) σ(-z)), with one softplus.
+  terms: (z) => [z.sub(z.softplus().mul(2))],
+  draw({ key, shape, dtype }) {
+    const u = uniform(key, shape, { dtype }).maximum(dtype === "f64" ? 2 ** -53 : 2 ** -24);
+    return u.log().sub(u.neg().log1p());
+  },
+  mean: () => 0,
+  variance: () => Math.PI ** 2 / 3,
+  logCdf: (z) => z.neg().softplus().neg(),
+  logSurvival: (z) => z.softplus().neg(),
+};
+
+const logisticFamily = locationScale(standard);
+
+export const logistic = (location: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(logisticFamily, { location, scale }));

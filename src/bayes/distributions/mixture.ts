@@ -1,0 +1,165 @@
+/** Mixtures: a draw comes from one of several distributions, and nobody says from which. Sums out discrete variables. */
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { categorical } from "../../random/exponential.js";
+import { split } from "../../random/key.js";
+import { stack, zeros } from "../../tensor/creation.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import { stopGradient } from "../../transforms/grad.js";
+import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
+import type { Constraint } from "../constraints/constraint.js";
+import { real } from "../constraints/numbers.js";
+import { RandomVariable } from "../model/variable.js";
+import { completed, type Distribution, reducedTo, sumOfTerms, type Term } from "./distribution.js";
+import { negated } from "./location-scale.js";
+
+/** log Σ exp over a list, elementwise: all of it melts into one kernel. */
+function logSumExpOf(parts: readonly Tensor[]): Tensor {
+  const largest = parts.reduce((a, b) => a.maximum(b));
+  // Where all parts are -Infinity, that must not be subtracted from itself. The result does not depend on the shift.
+  const shift = stopGradient(where(largest.greater(-Infinity), largest, 0));
+  return parts
+    .map((part) => part.sub(shift).exp())
+    .reduce((a, b) => a.add(b))
+    .log()
+    .add(shift);
+}
+
+interface Weights {
+  /** The logarithms of the weights, one tensor for each component, up to the norm. */
+  readonly logs: readonly Tensor[];
+  /** What they sum to, on the log scale. */
+  readonly norm: Term;
+}
+
+function weightsAs(weights: Argument, k: number, isLogits: boolean, like: Tensor): Weights {
+  const parts = Array.isArray(weights)
+    ? (weights as readonly Argument[]).map((weight) => tensorOf(weight, like))
+    : Array.from({ length: k }, (_, i) => tensorOf(weights, like).at("...", i));
+  return isLogits ? { logs: parts, norm: logSumExpOf(parts) } : { logs: parts.map((part) => part.log()), norm: 0 };
+}
+
+/** Where draws of any of the components lie. */
+function unionOf(supports: readonly Constraint[]): Constraint {
+  const [first] = supports;
+  if (supports.every((support) => support === first)) return first;
+  const isShared = supports.every(({ bijection }) => bijection === first.bijection);
+  const isSmooth = supports.every(({ bijection }) => bijection);
+  return {
+    name: "union",
+    description: "what one of the components takes",
+    eventRank: first.eventRank,
+    bijection: isShared ? first.bijection : isSmooth ? real.bijection : undefined,
+    holds: (x) => supports.map((support) => support.holds(x)).reduce((a, b) => a.logicalOr(b)),
+  };
+}
+
+function mixtureOf(weights: Argument, components: readonly Distribution[], isLogits: boolean): Distribution {
+  const [first] = components;
+  const k = components.length;
+  const given = Array.isArray(weights) ? weights.length : shapeOfArgument(weights).at(-1);
+  if (given !== k) throw new ShapeError(`mixture: ${given} weights for ${k} components; each has one.`);
+  const support = unionOf(components.map((component) => component.support));
+  /** The log density of a component, weighted; -Infinity outside its support, unless they all share it. */
+  const weighted = (x: Tensor, component: Distribution, logWeight: Tensor): Tensor => {
+    const total = sumOfTerms([...component.terms(x), logWeight]) as Tensor;
+    if (support === first.support) return total;
+    const inside = reducedTo(component.support.holds(x), x.rank - component.eventShape.length);
+    return where(inside, total, -Infinity);
+  };
+  return completed({
+    name: "mixture",
+    get batchShape() {
+      return broadcastShapes("mixture", shapeOfWeights(weights), ...components.map(({ batchShape }) => batchShape));
+    },
+    get eventShape() {
+      const other = components.find(({ eventShape }) => !sameShape(eventShape, first.eventShape));
+      if (!other) return first.eventShape;
+      throw new ShapeError(
+        `mixture: components with draws of ${formatShape(first.eventShape)} and ${formatShape(other.eventShape)}.`,
+      );
+    },
+    support,
+    arguments: [weights],
+    terms(x) {
+      const { logs, norm } = weightsAs(weights, k, isLogits, x);
+      return [logSumExpOf(components.map((component, i) => weighted(x, component, logs[i]))), negated(norm)];
+    },
+    draw({ key, shape, dtype }) {
+      const [own, ...keys] = split(key, k + 1);
+      const like = zeros([], { dtype, device: key.device });
+      const logits = weightsAs(weights, k, isLogits, like).logs.map((log) => log.broadcastTo(shape));
+      const chosen = categorical(own, stack(logits, { axis: -1 }));
+      const index = chosen.reshape([...shape, ...first.eventShape.map(() => 1)]);
+      return components
+        .map((component, i) => component.sample(keys[i], shape, { dtype }))
+        .reduce((drawn, sample, i) => where(index.equal(i), sample, drawn));
+    },
+  });
+}
+
+const shapeOfWeights = (weights: Argument): Shape =>
+  Array.isArray(weights)
+    ? broadcastShapes("mixture", ...(weights as readonly Argument[]).map(shapeOfArgument))
+    : shapeOfArgument(weights).slice(0, -1);
+
+/** One distribution whose arguments hold the components along their last axis. */
+function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits: boolean): Distribution {
+  const { support } = components;
+  if (components.eventShape.length > 0) {
+    throw new ArgumentError(`mixture: list the components of ${components.name}, whose draws are no single numbers.`);
+  }
+  const k = components.batchShape.at(-1);
+  if (k === undefined) {
+    throw new ShapeError(
+      `mixture: ${components.name}(…) is a single component; give its arguments an axis, or a list.`,
+    );
+  }
+  const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : tensorOf(weights, like).log());
+  return completed({
+    name: "mixture",
+    batchShape: broadcastShapes("mixture", shapeOfArgument(weights), components.batchShape).slice(0, -1),
+    eventShape: [],
+    support,
+    arguments: [weights],
+    terms(x) {
+      const logs = logW(x);
+      const total = sumOfTerms([...components.terms(x.expandDims(-1)), logs]) as Tensor;
+      return [total.logsumexp({ axis: -1 }), isLogits ? logs.logsumexp({ axis: -1 }).neg() : 0];
+    },
+    draw({ key, shape, dtype }) {
+      const [first, second] = split(key);
+      const extent = [...shape, k];
+      const index = categorical(first, logW(zeros([], { dtype, device: key.device })).broadcastTo(extent));
+      const draws = components.sample(second, extent, { dtype });
+      return draws.takeAlongAxis(index.expandDims(-1), -1).squeeze(-1);
+    },
+  });
+}
+
+function made(weights: Argument, components: Components, isLogits: boolean): RandomVariable {
+  if (components instanceof RandomVariable) {
+    return new RandomVariable(mixtureAlongAxis(weights, components.asPart("mixture"), isLogits));
+  }
+  if (components.length === 0) throw new ArgumentError("mixture: no components.");
+  return new RandomVariable(
+    mixtureOf(
+      weights,
+      components.map((component) => component.asPart("mixture")),
+      isLogits,
+    ),
+  );
+}
+
+/** A list, or one distribution with the components along the last axis of its arguments. */
+export type Components = RandomVariable | readonly RandomVariable[];
+
+/**
+ * A draw from one of several distributions, with weights that sum to 1: `mixture([0.3, 0.7], [normal(0, 1), cauchy(0, 1)])`
+ * or, for components along an axis, `mixture(w, normal(mu, sigma))`.
+ */
+export const mixture = (weights: Argument, components: Components): RandomVariable => made(weights, components, false);
+
+/** The same with weights in proportion to exp(logits). */
+export const mixtureLogits = (logits: Argument, components: Components): RandomVariable =>
+  made(logits, components, true);

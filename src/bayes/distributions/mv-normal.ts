@@ -1,0 +1,103 @@
+/** Normal vectors, by their covariance, its Cholesky factor, or its inverse. */
+import { ArgumentError } from "../../core/errors.js";
+import { cholesky as choleskyOf, triangularSolve } from "../../linalg/triangular.js";
+import { normal as normalNumbers } from "../../random/normal.js";
+import { einsum } from "../../tensor/methods/einsum.js";
+import type { Tensor } from "../../tensor/tensor.js";
+import { type Argument, tensorOf } from "../argument.js";
+import { real } from "../constraints/numbers.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, type Family, parameter } from "./distribution.js";
+import { normalFamily } from "./normal.js";
+import { LOG_SQRT_2PI } from "./normal-probability.js";
+
+/** One of the three ways to say how the elements vary together. */
+export type Spread =
+  | { readonly covariance: Argument }
+  | { readonly cholesky: Argument }
+  | { readonly precision: Argument };
+
+/** Solves with a triangular matrix for vectors along the last axis. */
+function solve(factor: Tensor, vectors: Tensor, transposed: boolean): Tensor {
+  if (vectors.rank === 1) return triangularSolve(factor, vectors, { transposed });
+  if (factor.rank > 2) return triangularSolve(factor, vectors.expandDims(-1), { transposed }).squeeze(-1);
+  const columns = vectors.reshape(-1, vectors.shape.at(-1) as number).mT;
+  return triangularSolve(factor, columns, { transposed }).mT.reshape(vectors.shape);
+}
+
+/** How a matrix turns standard normal vectors into those wanted, and back. */
+interface Colouring {
+  readonly name: string;
+  /** Lower triangular. */
+  factor(matrix: Tensor): Tensor;
+  colour(factor: Tensor, standard: Tensor): Tensor;
+  whiten(factor: Tensor, deviation: Tensor): Tensor;
+  /** ∓1: whether the factor's determinant divides or multiplies the density. */
+  readonly sign: 1 | -1;
+}
+
+const times = (factor: Tensor, vectors: Tensor): Tensor => einsum("...ij,...j->...i", factor, vectors);
+
+const byCholesky: Colouring = {
+  name: "cholesky",
+  factor: (matrix) => matrix,
+  colour: times,
+  whiten: (factor, deviation) => solve(factor, deviation, false),
+  sign: -1,
+};
+const byCovariance: Colouring = { ...byCholesky, name: "covariance", factor: (matrix) => choleskyOf(matrix) };
+/** P = C·Cᵀ, so that Cᵀ whitens. */
+const byPrecision: Colouring = {
+  name: "precision",
+  factor: (matrix) => choleskyOf(matrix),
+  colour: (factor, standard) => solve(factor, standard, true),
+  whiten: (factor, deviation) => times(factor.mT, deviation),
+  sign: 1,
+};
+
+function family({ name, factor, colour, whiten, sign }: Colouring): Family<"mean" | "matrix"> {
+  const covariance = (matrix: Tensor): Tensor => {
+    if (name === "covariance") return matrix;
+    const own = factor(matrix);
+    if (name === "cholesky") return own.matmul(own.mT);
+    const identity = own.mul(0).add(own.mul(0).diagonal().add(1).diagonalMatrix());
+    const inverse = triangularSolve(own, identity);
+    return inverse.mT.matmul(inverse);
+  };
+  return {
+    name: "mvNormal",
+    parameters: { mean: parameter.location, matrix: parameter.matrix },
+    eventShape: ({ matrix }) => matrix.slice(-1),
+    support: { ...real, description: "vectors of finite numbers" },
+    terms(x, p) {
+      const triangle = factor(p.matrix);
+      const z = whiten(triangle, x.sub(p.mean));
+      return [
+        z.square().sum({ axis: -1 }).mul(-0.5),
+        triangle.diagonal().log().sum({ axis: -1 }).mul(sign),
+        -LOG_SQRT_2PI * (p.matrix.shape.at(-1) as number),
+      ];
+    },
+    draw({ key, shape, dtype }, p) {
+      const z = normalNumbers(key, [...shape, p.matrix.shape.at(-1) as number], { dtype });
+      return colour(factor(p.matrix), z).add(p.mean);
+    },
+    mean: (p) => p.mean.add(p.matrix.diagonal().mul(0)),
+    variance: (p) => covariance(p.matrix).diagonal().add(p.mean.mul(0)),
+    noncentered: ({ mean, matrix }) => ({
+      base: bind(normalFamily, { location: 0, scale: 1 }),
+      forward: (z) => colour(factor(tensorOf(matrix, z)), z).add(tensorOf(mean, z)),
+      inverse: (x) => whiten(factor(tensorOf(matrix, x)), x.sub(tensorOf(mean, x))),
+    }),
+  };
+}
+
+/** Normal vectors of a mean [.., n] (or one number for all) and a covariance, its lower factor or its inverse [.., n, n]. */
+export function mvNormal(mean: Argument, spread: Spread): RandomVariable {
+  if ("covariance" in spread) {
+    return new RandomVariable(bind(family(byCovariance), { mean, matrix: spread.covariance }));
+  }
+  if ("cholesky" in spread) return new RandomVariable(bind(family(byCholesky), { mean, matrix: spread.cholesky }));
+  if ("precision" in spread) return new RandomVariable(bind(family(byPrecision), { mean, matrix: spread.precision }));
+  throw new ArgumentError("mvNormal: give { covariance }, { cholesky } or { precision }.");
+}

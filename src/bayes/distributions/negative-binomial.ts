@@ -1,0 +1,49 @@
+/** Counts that vary more than Poisson's, and the number of failures before a success. */
+import { gamma } from "../../random/gamma.js";
+import { split } from "../../random/key.js";
+import { poisson } from "../../random/poisson.js";
+import { uniform } from "../../random/uniform.js";
+import type { Argument } from "../argument.js";
+import { count } from "../constraints/whole-numbers.js";
+import { RandomVariable } from "../model/variable.js";
+import { xLogY } from "./binomial.js";
+import { bind, type Family, parameter } from "./distribution.js";
+
+const negativeBinomialFamily: Family<"mean" | "concentration"> = {
+  name: "negativeBinomial",
+  parameters: { mean: parameter.positive, concentration: parameter.positive },
+  support: count,
+  terms: (x, p) => [
+    p.mean.log().sub(p.mean.add(p.concentration).log()).mul(x),
+    p.mean.div(p.concentration).log1p().mul(p.concentration).neg(),
+    x.add(p.concentration).lgamma(),
+    p.concentration.lgamma().neg(),
+    x.add(1).lgamma().neg(),
+  ],
+  draw({ key, shape, dtype }, p) {
+    const [first, second] = split(key);
+    const rate = gamma(first, p.concentration, shape, { dtype }).mul(p.mean.div(p.concentration));
+    return poisson(second, rate, shape);
+  },
+  mean: (p) => p.mean,
+  variance: (p) => p.mean.square().div(p.concentration).add(p.mean),
+};
+
+/** Poisson numbers of a gamma-distributed rate: mean `mean`, variance mean + mean²/concentration. */
+export const negativeBinomial = (mean: Argument, concentration: Argument): RandomVariable =>
+  new RandomVariable(bind(negativeBinomialFamily, { mean, concentration }));
+
+const geometricFamily: Family<"probability"> = {
+  name: "geometric",
+  parameters: { probability: parameter.probability },
+  support: count,
+  terms: (x, p) => [xLogY(x, p.probability.neg().log1p()), p.probability.log()],
+  draw: ({ key, shape, dtype }, p) =>
+    uniform(key, shape, { dtype }).neg().log1p().div(p.probability.neg().log1p()).floor(),
+  mean: (p) => p.probability.reciprocal().sub(1),
+  variance: (p) => p.probability.neg().add(1).div(p.probability.square()),
+};
+
+/** How many failures come before the first success. */
+export const geometric = (probability: Argument): RandomVariable =>
+  new RandomVariable(bind(geometricFamily, { probability }));

@@ -1,0 +1,57 @@
+/** The normal distribution, its half, and the exponential of a normal number. */
+import { normal as normalNumbers } from "../../random/normal.js";
+import { type Argument, tensorOf } from "../argument.js";
+import { positive } from "../constraints/numbers.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, type Family, parameter } from "./distribution.js";
+import { halved, locationScale, negated, type Standard, standardize } from "./location-scale.js";
+import { LOG_SQRT_2PI, logNormalCdf } from "./normal-probability.js";
+
+const standard: Standard<never> = {
+  name: "normal",
+  parameters: {},
+  terms: (z) => [z.square().mul(-0.5), -LOG_SQRT_2PI],
+  draw: ({ key, shape, dtype }) => normalNumbers(key, shape, { dtype }),
+  mean: () => 0,
+  variance: () => 1,
+  logCdf: logNormalCdf,
+  logSurvival: (z) => logNormalCdf(z.neg()),
+};
+
+export const normalFamily = locationScale(standard);
+const halfNormalFamily = halved(standard, { name: "halfNormal", mean: () => Math.sqrt(2 / Math.PI) });
+
+/** The normal distribution; `scale` is the standard deviation. */
+export const normal = (location: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(normalFamily, { location, scale }));
+
+/** The size of a normal number of mean 0. */
+export const halfNormal = (scale: Argument): RandomVariable => new RandomVariable(bind(halfNormalFamily, { scale }));
+
+const logNormalFamily: Family<"location" | "scale"> = {
+  name: "logNormal",
+  parameters: { location: parameter.real, scale: parameter.positive },
+  support: positive,
+  terms(x, _, given) {
+    const logX = x.log();
+    const { z, logScale } = standardize(logX, given.location, given.scale);
+    return [z.square().mul(-0.5).sub(logX), negated(logScale), -LOG_SQRT_2PI];
+  },
+  draw: (draws, p) => normalFamily.draw(draws, p).exp(),
+  mean: (p) => p.scale.square().mul(0.5).add(p.location).exp(),
+  variance(p) {
+    const square = p.scale.square();
+    return square.expm1().mul(p.location.mul(2).add(square).exp());
+  },
+  logCdf: (x, p) => logNormalCdf(x.log().sub(p.location).div(p.scale)),
+  logSurvival: (x, p) => logNormalCdf(x.log().sub(p.location).div(p.scale).neg()),
+  noncentered: (given) => ({
+    base: bind(normalFamily, { location: 0, scale: 1 }),
+    forward: (z) => z.mul(tensorOf(given.scale, z)).add(tensorOf(given.location, z)).exp(),
+    inverse: (x) => standardize(x.log(), given.location, given.scale).z,
+  }),
+};
+
+/** The exponential of a normal number, whose mean and standard deviation are the arguments. */
+export const logNormal = (location: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(logNormalFamily, { location, scale }));

@@ -1,0 +1,53 @@
+/** Student's t and its half: normal numbers over the root of a gamma number, with tails as heavy as you like. */
+import { gamma } from "../../random/gamma.js";
+import { split } from "../../random/key.js";
+import { normal } from "../../random/normal.js";
+import { where } from "../../tensor/tensor.js";
+import type { Argument } from "../argument.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, parameter } from "./distribution.js";
+import { halved, locationScale, type Standard } from "./location-scale.js";
+
+const standard: Standard<"freedom"> = {
+  name: "studentT",
+  parameters: { freedom: parameter.positive },
+  terms(z, { freedom }) {
+    const power = freedom.add(1).mul(0.5);
+    const norm = power.lgamma().sub(freedom.mul(0.5).lgamma()).sub(freedom.log().mul(0.5));
+    return [z.square().div(freedom).log1p().mul(power).neg(), norm, -0.5 * Math.log(Math.PI)];
+  },
+  draw({ key, shape, dtype }, { freedom }) {
+    const [first, second] = split(key);
+    const chi = gamma(second, freedom.mul(0.5), shape, { dtype }).div(freedom.mul(0.5));
+    return normal(first, shape, { dtype }).mul(chi.rsqrt());
+  },
+  mean: ({ freedom }) => where(freedom.greater(1), freedom.mul(0), Number.NaN),
+  variance: ({ freedom }) =>
+    where(
+      freedom.greater(2),
+      freedom.div(freedom.sub(2)),
+      where(freedom.greater(1), Infinity, freedom.mul(Number.NaN)),
+    ),
+};
+
+const studentTFamily = locationScale(standard);
+const halfStudentTFamily = halved(standard, {
+  name: "halfStudentT",
+  mean({ freedom }) {
+    const gammas = freedom.add(1).mul(0.5).lgamma().sub(freedom.mul(0.5).lgamma()).exp();
+    const size = freedom
+      .sqrt()
+      .mul(gammas)
+      .mul(2)
+      .div(freedom.sub(1).mul(Math.sqrt(Math.PI)));
+    return where(freedom.greater(1), size, Number.NaN);
+  },
+});
+
+/** Student's t with so many degrees of freedom. */
+export const studentT = (freedom: Argument, location: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(studentTFamily, { freedom, location, scale }));
+
+/** The size of a Student's t number around 0. */
+export const halfStudentT = (freedom: Argument, scale: Argument): RandomVariable =>
+  new RandomVariable(bind(halfStudentTFamily, { freedom, scale }));

@@ -1,0 +1,96 @@
+/** The von Mises distribution: normal numbers on a circle. */
+
+import { randomWords, unitFloats } from "../../random/bits.js";
+import { split } from "../../random/key.js";
+import { firstAccepted } from "../../random/rejection.js";
+import { countingLike } from "../../tensor/methods/operands.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import type { Argument } from "../argument.js";
+import { angle } from "../constraints/numbers.js";
+import { RandomVariable } from "../model/variable.js";
+import { bind, type Family, parameter } from "./distribution.js";
+
+/** Up to here the integral is summed, beyond it the asymptotic series is used; both are good to 1e-15 at this point. */
+const LARGE = 40;
+const POINTS = 64;
+
+/**
+ * log I₀(κ) - κ. I₀ is the mean of exp(κ cos θ) over the circle; the sum over equidistant angles converges faster than
+ * any power, so POINTS of them are exact to rounding up to LARGE. Beyond: 1/√(2πκ) Σ ((1·3·5…)²/n!) / (8κ)^n.
+ */
+function logBesselScaled(kappa: Tensor): Tensor {
+  const isLarge = kappa.greater(LARGE);
+  const angles = countingLike(kappa, POINTS)
+    .cast(kappa.dtype)
+    .mul((2 * Math.PI) / POINTS);
+  const small = where(isLarge, 1, kappa).expandDims(-1).mul(angles.cos().sub(1)).exp().mean({ axis: -1 }).log();
+  const large = where(isLarge, kappa, LARGE);
+  const w = large.mul(8).reciprocal();
+  let series = w.mul(27 ** 2 / 14);
+  for (let n = 13; n >= 1; n--)
+    series = series
+      .add(1)
+      .mul(w)
+      .mul((2 * n - 1) ** 2 / n);
+  const far = series.log1p().sub(
+    large
+      .mul(2 * Math.PI)
+      .log()
+      .mul(0.5),
+  );
+  return where(isLarge, far, small);
+}
+
+/** Each candidate is accepted with a probability of at least 0.65: all of so many are rejected in 1 of 10^10 draws. */
+const ROUNDS = 22;
+
+/** Best and Fisher (Efficient simulation of the von Mises distribution, 1979), around 0. */
+function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
+  const { shape, dtype } = kappa;
+  const [first, second, third] = split(key, 3);
+  const r = kappa.square().mul(4).add(1).sqrt().add(1);
+  // (r - √(2r)) / 2κ without the subtraction.
+  const rho = kappa.mul(2).div(r.add(r.mul(2).sqrt()));
+  const s = rho.square().add(1).div(rho.mul(2));
+  const cosine = (round: Tensor): Tensor => {
+    const z = unitFloats(randomWords(first, shape, "vonMises", round), dtype, "vonMises")
+      .mul(Math.PI)
+      .cos();
+    return s.mul(z).add(1).div(s.add(z));
+  };
+  const accepted = firstAccepted(key, ROUNDS, kappa.rank, (round) => {
+    const c = s.sub(cosine(round)).mul(kappa);
+    const u = unitFloats(randomWords(second, shape, "vonMises", round), dtype, "vonMises");
+    const isQuick = c.neg().add(2).mul(c).greater(u);
+    return isQuick.logicalOr(c.div(u).log().add(1).greaterEqual(c));
+  });
+  const size = cosine(accepted).clip(-1, 1).acos();
+  const isLeft = unitFloats(randomWords(third, shape, "vonMises"), dtype, "vonMises").less(0.5);
+  return where(isLeft, size.neg(), size);
+}
+
+const vonMisesFamily: Family<"location" | "concentration"> = {
+  name: "vonMises",
+  parameters: { location: parameter.real, concentration: parameter.positive },
+  support: angle,
+  terms: (x, p) => [
+    x.sub(p.location).cos().sub(1).mul(p.concentration),
+    logBesselScaled(p.concentration).neg(),
+    -Math.log(2 * Math.PI),
+  ],
+  draw({ key, shape }, p) {
+    // Below this the circle is flat to the last digit.
+    const turned = drawAround(key, p.concentration.maximum(1e-6).broadcastTo(shape)).add(p.location);
+    return turned.sub(
+      turned
+        .mul(0.5 / Math.PI)
+        .round()
+        .mul(2 * Math.PI),
+    );
+  },
+  mean: (p) => p.location,
+};
+
+/** Angles around a location; a large concentration κ is nearly a normal distribution of standard deviation 1/√κ. */
+export const vonMises = (location: Argument, concentration: Argument): RandomVariable =>
+  new RandomVariable(bind(vonMisesFamily, { location, concentration }));

@@ -1,0 +1,268 @@
+/**
+ * The container for draws: named variables with shapes, many chains, a growing number of draws per chain, and what the
+ * sampler noted of each draw. Samplers append blocks to it; diagnostics, exports and the report read it one scalar at a
+ * time, so every scalar element is stored by itself, chain after chain: a view of it costs nothing, and an ESS of 4096
+ * chains walks through memory in order.
+ */
+import { ArgumentError, ShapeError } from "../core/errors.js";
+import { checkShape, formatShape, type Shape, sizeOf, unravelIndex } from "../core/shape.js";
+
+/** The draws of one scalar, chain after chain: draw i of chain c is `values[c * draws + i]`. */
+export interface Chains {
+  readonly values: Float64Array;
+  readonly chains: number;
+  readonly draws: number;
+}
+
+/** What a sampler notes of each draw; `divergent` is 0 or 1. */
+export const STATISTICS = ["lp", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent", "energy"] as const;
+export type Statistic = (typeof STATISTICS)[number];
+
+export interface DrawsOptions {
+  readonly chains: number;
+  /** Names and shapes of the variables, `{ mu: [], theta: [8] }`. */
+  readonly variables: Readonly<Record<string, Shape>>;
+  /** Room for this many draws per chain. More is made when it is used up, but exact room saves memory and copies. */
+  readonly capacity?: number;
+  /** The depth at which the sampler stops doubling its trajectories. `check` wants it. */
+  readonly maxTreeDepth?: number;
+  /** Groups of consecutive chains that started at one point each: what nested R-hat compares. */
+  readonly superchains?: number;
+}
+
+/** Draws to append: arrays of chains × draws × elements, the last axis fastest. */
+export interface DrawsBlock {
+  readonly values: Readonly<Record<string, ArrayLike<number>>>;
+  /** Arrays of chains × draws. */
+  readonly stats?: Readonly<Partial<Record<Statistic, ArrayLike<number>>>>;
+}
+
+/** Nested arrays of chains × draws × the variable's shape. */
+export type NestedDraws = readonly (readonly NestedValue[])[];
+type NestedValue = number | readonly NestedValue[];
+
+/** A variable (all its elements), one scalar, or scalars by pattern; a list of such. */
+export type NameFilter = string | RegExp | readonly (string | RegExp)[];
+
+/** The names of a variable's scalars, in row-major order and counted from 0 like everything here: `L[0,0]`, `L[0,1]` … */
+export function scalarNames(variable: string, shape: Shape): string[] {
+  if (shape.length === 0) return [variable];
+  return Array.from({ length: sizeOf(shape) }, (_, i) => `${variable}[${unravelIndex(i, shape).join(",")}]`);
+}
+
+export class Draws {
+  readonly chains: number;
+  readonly variables: ReadonlyMap<string, Shape>;
+  /** The names of all scalars: `mu`, `theta[0]`, `theta[1]` … */
+  readonly names: readonly string[];
+  readonly maxTreeDepth: number | undefined;
+  readonly superchains: number | undefined;
+
+  /** One array per scalar, chains × capacity. */
+  private readonly columns = new Map<string, Float64Array>();
+  private readonly statistics = new Map<Statistic, Float64Array>();
+  private capacity: number;
+  private count = 0;
+
+  constructor(options: DrawsOptions) {
+    const { chains, variables, capacity = 0, superchains } = options;
+    if (!Number.isSafeInteger(chains) || chains < 1) {
+      throw new ArgumentError(`Draws: ${chains} chains; there is at least one, and a whole number of them.`);
+    }
+    if (superchains !== undefined && (!Number.isSafeInteger(superchains) || superchains < 1 || chains % superchains)) {
+      throw new ArgumentError(`Draws: ${chains} chains cannot be ${superchains} superchains of equal size.`);
+    }
+    this.chains = chains;
+    this.capacity = capacity;
+    this.maxTreeDepth = options.maxTreeDepth;
+    this.superchains = superchains;
+    this.variables = new Map(
+      Object.entries(variables).map(([name, shape]) => [name, checkShape(shape, `Draws: ${name}`)]),
+    );
+    for (const [variable, shape] of this.variables) {
+      for (const name of scalarNames(variable, shape)) {
+        if (this.columns.has(name)) throw new ArgumentError(`Draws: two variables have a scalar named "${name}".`);
+        this.columns.set(name, new Float64Array(chains * capacity));
+      }
+    }
+    this.names = [...this.columns.keys()];
+  }
+
+  /** From nested arrays of chains × draws × shape: `Draws.from({ mu: [[0.1, 0.3], [0.2, 0.1]] })` has two chains. */
+  static from(
+    values: Readonly<Record<string, NestedDraws>>,
+    options: Pick<DrawsOptions, "maxTreeDepth" | "superchains"> & {
+      readonly stats?: Readonly<Partial<Record<Statistic, readonly (readonly number[])[]>>>;
+    } = {},
+  ): Draws {
+    const shapes = new Map(Object.entries(values).map(([name, nested]) => [name, nestedShape(name, nested)]));
+    const first = [...shapes.values()][0];
+    if (!first) throw new ArgumentError("Draws.from: no variables; give at least one, as in { mu: [[0.1, 0.3]] }.");
+    const [chains, capacity] = first;
+    const flat = Object.entries(values).map(([name, nested]) => [name, (nested as unknown[]).flat(Infinity)]);
+    const stats = Object.entries(options.stats ?? {}).map(([name, nested]) => [name, nested.flat()]);
+    const variables = Object.fromEntries([...shapes].map(([name, shape]) => [name, shape.slice(2)]));
+    const draws = new Draws({ ...options, chains, variables, capacity });
+    draws.append({ values: Object.fromEntries(flat), stats: Object.fromEntries(stats) });
+    return draws;
+  }
+
+  /** Draws per chain. */
+  get length(): number {
+    return this.count;
+  }
+
+  /** Adds draws at the end of every chain. The first block settles which statistics there are. */
+  append(block: DrawsBlock): void {
+    const added = this.drawsIn(block);
+    this.makeRoom(this.count + added);
+    for (const [variable, shape] of this.variables) {
+      const columns = scalarNames(variable, shape).map((name) => this.columns.get(name) as Float64Array);
+      this.scatter(columns, block.values[variable], added);
+    }
+    for (const [name, values] of Object.entries(block.stats ?? {})) {
+      const column = this.statistics.get(name as Statistic) ?? new Float64Array(this.chains * this.capacity);
+      this.statistics.set(name as Statistic, column);
+      this.scatter([column], values, added);
+    }
+    this.count += added;
+  }
+
+  /** How many draws per chain a block holds, when all its arrays agree. */
+  private drawsIn(block: DrawsBlock): number {
+    let added: number | undefined;
+    const check = (name: string, values: ArrayLike<number> | undefined, elements: number) => {
+      if (!values)
+        throw new ArgumentError(`append: the block has no "${name}"; it must have what the first block had.`);
+      if (elements === 0 && values.length === 0) return;
+      const draws = values.length / (this.chains * elements);
+      added ??= draws;
+      if (draws === added && Number.isInteger(draws)) return;
+      throw new ShapeError(
+        `append: "${name}" has ${values.length} numbers; ${this.chains} chains × ` +
+          `${Number.isInteger(added) ? added : "n"} draws × ${elements} elements were expected.`,
+      );
+    };
+    for (const [name, shape] of this.variables) check(name, block.values[name], sizeOf(shape));
+    const stats: Partial<Record<string, ArrayLike<number>>> = block.stats ?? {};
+    for (const name of this.count > 0 ? this.statistics.keys() : Object.keys(stats)) check(name, stats[name], 1);
+
+    const unknown =
+      Object.keys(block.values).find((name) => !this.variables.has(name)) ??
+      Object.keys(stats).find((name) =>
+        this.count > 0 ? !this.statistics.has(name as Statistic) : !STATISTICS.includes(name as Statistic),
+      );
+    if (unknown !== undefined) {
+      const known = [...this.variables.keys(), ...(this.count > 0 ? this.statistics.keys() : STATISTICS)];
+      throw new ArgumentError(`append: there is no place for "${unknown}"; there are ${known.join(", ")}.`);
+    }
+    return added ?? 0;
+  }
+
+  private makeRoom(wanted: number): void {
+    if (wanted <= this.capacity) return;
+    const capacity = this.count === 0 ? wanted : Math.max(wanted, 2 * this.capacity);
+    for (const map of [this.columns, this.statistics] as Map<string, Float64Array>[]) {
+      for (const [name, column] of map) map.set(name, this.moved(column, capacity));
+    }
+    this.capacity = capacity;
+  }
+
+  /** The column's draws in an array with other room per chain. */
+  private moved(column: Float64Array, capacity: number): Float64Array {
+    const result = new Float64Array(this.chains * capacity);
+    for (let c = 0; c < this.chains; c++) {
+      result.set(column.subarray(c * this.capacity, c * this.capacity + this.count), c * capacity);
+    }
+    return result;
+  }
+
+  /** Writes chains × draws × elements into one column per element. */
+  private scatter(columns: readonly Float64Array[], values: ArrayLike<number>, added: number): void {
+    let next = 0;
+    for (let c = 0; c < this.chains; c++) {
+      const start = c * this.capacity + this.count;
+      for (let i = start; i < start + added; i++) {
+        for (const column of columns) column[i] = values[next++];
+      }
+    }
+  }
+
+  private chainsOf(column: Float64Array): Chains {
+    const values = this.count === this.capacity ? column : this.moved(column, this.count);
+    return { values, chains: this.chains, draws: this.count };
+  }
+
+  /** The draws of one scalar by name, `mu` or `theta[3]`. A view where the container is exactly full: do not write. */
+  scalar(name: string): Chains {
+    const column = this.columns.get(name);
+    if (column) return this.chainsOf(column);
+    const shape = this.variables.get(name);
+    const hint = shape
+      ? `"${name}" has shape ${formatShape(shape)}; name one element, "${name}[${shape.map(() => 0).join(",")}]"`
+      : `there are ${[...this.variables].map(([known, size]) => (size.length ? known + formatShape(size) : known)).join(", ")}`;
+    throw new ArgumentError(`scalar: no scalar is named "${name}"; ${hint}.`);
+  }
+
+  /** One of the sampler's statistics, or undefined where it was not noted. */
+  stat(name: Statistic): Chains | undefined {
+    const column = this.statistics.get(name);
+    return column && this.chainsOf(column);
+  }
+
+  /** The statistics there are. */
+  get stats(): readonly Statistic[] {
+    return STATISTICS.filter((name) => this.statistics.has(name));
+  }
+
+  /** All draws of a variable, chains × draws × elements, the last axis fastest. */
+  values(variable: string): Float64Array {
+    const shape = this.variables.get(variable);
+    if (!shape) {
+      const known = [...this.variables.keys()].join(", ");
+      throw new ArgumentError(`values: no variable is named "${variable}"; there are ${known}.`);
+    }
+    const columns = scalarNames(variable, shape).map((name) => this.scalar(name).values);
+    const result = new Float64Array(this.chains * this.count * columns.length);
+    columns.forEach((column, element) => {
+      for (let i = 0; i < column.length; i++) result[i * columns.length + element] = column[i];
+    });
+    return result;
+  }
+
+  /** The names of the scalars that a filter lets through; all without one. */
+  match(filter?: NameFilter): readonly string[] {
+    if (filter === undefined) return this.names;
+    const list = typeof filter === "string" || filter instanceof RegExp ? [filter] : filter;
+    const unknown = list.find(
+      (item) => typeof item === "string" && !this.variables.has(item) && !this.columns.has(item),
+    );
+    if (typeof unknown === "string") this.scalar(unknown); // throws, and says what there is
+    const wanted = new Set(
+      list.flatMap((item) => {
+        if (item instanceof RegExp) return this.names.filter((name) => name.search(item) >= 0);
+        return scalarNames(item, this.variables.get(item) ?? []);
+      }),
+    );
+    return this.names.filter((name) => wanted.has(name));
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    const variables = [...this.variables].map(([name, shape]) => (shape.length ? name + formatShape(shape) : name));
+    return `Draws(${this.chains} chains × ${this.count} draws of ${variables.join(", ")})`;
+  }
+}
+
+/** The shape of nested arrays, which must be regular. */
+function nestedShape(name: string, nested: NestedDraws): number[] {
+  const shape: number[] = [];
+  for (let at: NestedValue = nested; Array.isArray(at); at = at[0] as NestedValue) shape.push(at.length);
+  const fits = (value: NestedValue, depth: number): boolean =>
+    Array.isArray(value)
+      ? value.length === shape[depth] && value.every((item) => fits(item as NestedValue, depth + 1))
+      : depth === shape.length;
+  if (shape.length >= 2 && fits(nested, 0)) return shape;
+  throw new ShapeError(
+    `Draws.from: "${name}" must be nested arrays of chains × draws × its shape, each as long as its siblings.`,
+  );
+}

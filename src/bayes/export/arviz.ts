@@ -1,0 +1,177 @@
+/**
+ * ArviZ's JSON: the layout that `arviz.from_json` reads and `InferenceData.to_json` writes. Groups hold nested arrays of
+ * chain × draw × shape. Numbers that JSON lacks are written as Python does, NaN and Infinity. A file is written in
+ * pieces, so draws larger than the longest string of JavaScript (half a gigabyte) can be saved, though not read back.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { FormatError } from "../../core/errors.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
+import { Draws, type NestedDraws, STATISTICS, type Statistic } from "../draws.js";
+import { DRAW_GROUPS, FIXED_GROUPS, type FixedArray, type InferenceData, STATISTIC_NAMES } from "./inference-data.js";
+
+/** Writes a file that `arviz.from_json` reads. */
+export async function saveArviz(path: string, data: InferenceData): Promise<void> {
+  await writeFile(path, arvizJson(data));
+}
+
+/** Reads what `saveArviz` or ArviZ's `to_json` wrote. */
+export async function loadArviz(path: string): Promise<InferenceData> {
+  return parseArviz(await readFile(path, "utf8"), path);
+}
+
+/** The JSON text, in pieces. */
+export function* arvizJson(data: InferenceData): Generator<string> {
+  const { posterior, dims, coords } = data;
+  const attributes = {
+    inference_library: "pumice",
+    ...(posterior.superchains && { superchains: posterior.superchains }),
+  };
+  yield `{"attrs":${JSON.stringify({ inference_library: "pumice" })},"posterior_attrs":${JSON.stringify(attributes)}`;
+  if (posterior.maxTreeDepth !== undefined) {
+    yield `,"sample_stats_attrs":${JSON.stringify({ max_tree_depth: posterior.maxTreeDepth })}`;
+  }
+  if (dims) yield `,"dims":${JSON.stringify(dims)}`;
+  if (coords) yield `,"coords":${JSON.stringify(coords)}`;
+  for (const [key, group] of Object.entries(DRAW_GROUPS)) {
+    const draws = data[key as keyof typeof DRAW_GROUPS];
+    if (draws) yield* groupJson(group, drawsJson(draws));
+  }
+  if (posterior.stats.length > 0) yield* groupJson("sample_stats", statisticsJson(posterior));
+  for (const [key, group] of Object.entries(FIXED_GROUPS)) {
+    const arrays = data[key as keyof typeof FIXED_GROUPS];
+    if (arrays) yield* groupJson(group, fixedJson(arrays));
+  }
+  yield "}\n";
+}
+
+type Entry = readonly [name: string, pieces: Iterable<string>];
+
+function* groupJson(group: string, entries: Iterable<Entry>): Generator<string> {
+  yield `,"${group}":{`;
+  let isFirst = true;
+  for (const [name, pieces] of entries) {
+    yield `${isFirst ? "" : ","}${JSON.stringify(name)}:`;
+    yield* pieces;
+    isFirst = false;
+  }
+  yield "}";
+}
+
+function* drawsJson(draws: Draws): Generator<Entry> {
+  for (const [name, shape] of draws.variables) {
+    const values = draws.values(name);
+    yield [name, chainsJson(values, draws, shape, numberJson)];
+  }
+}
+
+function* statisticsJson(draws: Draws): Generator<Entry> {
+  for (const name of draws.stats) {
+    const { values } = draws.stat(name) as { values: Float64Array };
+    const write = name === "divergent" ? (value: number) => String(value !== 0) : numberJson;
+    yield [STATISTIC_NAMES[name].arviz, chainsJson(values, draws, [], write)];
+  }
+}
+
+function* fixedJson(arrays: Readonly<Record<string, FixedArray>>): Generator<Entry> {
+  for (const [name, { values, shape }] of Object.entries(arrays)) {
+    yield [name, [nestedJson(values, 0, shape, numberJson)]];
+  }
+}
+
+/** A chain at a time. */
+function* chainsJson(
+  values: Float64Array,
+  { chains, length }: Draws,
+  shape: Shape,
+  write: (value: number) => string,
+): Generator<string> {
+  const size = length * sizeOf(shape);
+  for (let c = 0; c < chains; c++) {
+    yield (c === 0 ? "[" : ",") + nestedJson(values, c * size, [length, ...shape], write);
+  }
+  yield "]";
+}
+
+function nestedJson(values: ArrayLike<number>, start: number, shape: Shape, write: (value: number) => string): string {
+  if (shape.length === 0) return write(values[start]);
+  const [length, ...rest] = shape;
+  const step = sizeOf(rest);
+  const parts = Array.from({ length }, (_, i) => nestedJson(values, start + i * step, rest, write));
+  return `[${parts.join(",")}]`;
+}
+
+function numberJson(value: number): string {
+  return Object.is(value, -0) ? "-0.0" : String(value);
+}
+
+/** The groups in ArviZ's JSON. Statistics and groups that have no place here are left out. */
+export function parseArviz(text: string, what = "parseArviz"): InferenceData {
+  const fail = (problem: string): never => {
+    throw new FormatError(`${what}: ${problem}; expected the JSON of ArviZ's InferenceData.`);
+  };
+  let file: Record<string, unknown>;
+  try {
+    file = JSON.parse(quoteSpecials(text));
+  } catch (error) {
+    return fail(`no JSON (${(error as Error).message})`);
+  }
+  const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(file) || !isObject(file.posterior)) return fail('there is no group "posterior"');
+
+  const options = {
+    maxTreeDepth: attribute(file.sample_stats_attrs, "max_tree_depth"),
+    superchains: attribute(file.posterior_attrs, "superchains"),
+    stats: isObject(file.sample_stats) ? statisticsOf(file.sample_stats) : {},
+  };
+  const drawsOf = (group: Record<string, unknown>, settings = {}) => {
+    const numbers = Object.entries(group).map(([name, nested]) => [name, withNumbers(nested)]);
+    try {
+      return Draws.from(Object.fromEntries(numbers) as Record<string, NestedDraws>, settings);
+    } catch (error) {
+      return fail((error as Error).message.replace(/\.$/, ""));
+    }
+  };
+  const result: Record<string, unknown> = { posterior: drawsOf(file.posterior, options) };
+  for (const [key, name] of Object.entries(DRAW_GROUPS)) {
+    const group = file[name];
+    if (key !== "posterior" && isObject(group) && Object.keys(group).length > 0) result[key] = drawsOf(group);
+  }
+  for (const [key, name] of Object.entries(FIXED_GROUPS)) {
+    const group = file[name];
+    if (isObject(group)) {
+      result[key] = Object.fromEntries(Object.entries(group).map(([variable, nested]) => [variable, fixedOf(nested)]));
+    }
+  }
+  for (const key of ["dims", "coords"]) if (isObject(file[key])) result[key] = file[key];
+  return result as unknown as InferenceData;
+}
+
+/** JSON.parse knows no NaN; what Python writes bare comes back as a string, which `Number` understands. */
+function quoteSpecials(text: string): string {
+  if (!/NaN|Infinity/.test(text)) return text;
+  return text.replace(/"(?:\\.|[^"\\])*"|-?(?:NaN|Infinity)/g, (token) => (token[0] === '"' ? token : `"${token}"`));
+}
+
+/** Nested arrays with numbers for all that stands for one: true and false, NaN as text, null for NaN. */
+function withNumbers(nested: unknown): unknown {
+  if (Array.isArray(nested)) return nested.map(withNumbers);
+  return nested === null ? Number.NaN : Number(nested);
+}
+
+function fixedOf(nested: unknown): FixedArray {
+  const shape: number[] = [];
+  for (let at = nested; Array.isArray(at); at = at[0]) shape.push(at.length);
+  const numbers = withNumbers(nested);
+  return { shape, values: Float64Array.from(Array.isArray(numbers) ? numbers.flat(Infinity) : [numbers as number]) };
+}
+
+function statisticsOf(group: Record<string, unknown>): Partial<Record<Statistic, readonly (readonly number[])[]>> {
+  const known = STATISTICS.filter((name) => STATISTIC_NAMES[name].arviz in group);
+  return Object.fromEntries(known.map((name) => [name, withNumbers(group[STATISTIC_NAMES[name].arviz])]));
+}
+
+function attribute(attributes: unknown, name: string): number | undefined {
+  const value = (attributes as Record<string, unknown> | undefined)?.[name];
+  return typeof value === "number" ? value : undefined;
+}

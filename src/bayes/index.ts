@@ -1,0 +1,55 @@
+/** `pumice/bayes`: models, distributions and constraints. What is exported here is the public surface. */
+import "../tensor/methods/index.js";
+
+export type { Argument } from "./argument.js";
+export * from "./constraints/index.js";
+export { autocorrelation } from "./diagnostics/autocovariance.js";
+export { Check, check, type Problem, type ProblemKind } from "./diagnostics/check.js";
+export { Comparison, type ComparisonRow, compare, stackingWeights } from "./diagnostics/compare.js";
+export { essBulk, essMean, essQuantile, essSd, essTail } from "./diagnostics/effective-sample-size.js";
+export { eBfmi } from "./diagnostics/energy.js";
+export { type LogLikelihood, Loo, type LooOptions, loo, type PointwiseLoo } from "./diagnostics/loo.js";
+export { type SmoothedWeights, smoothWeights } from "./diagnostics/pareto.js";
+export { nestedRHat, rHat } from "./diagnostics/r-hat.js";
+export { mcseMean, mcseQuantile, mcseSd } from "./diagnostics/standard-error.js";
+export { Summary, type SummaryRow, summary } from "./diagnostics/summary.js";
+export type {
+  Distribution,
+  DrawOptions,
+  MomentOptions,
+  Noncentered,
+} from "./distributions/distribution.js";
+export * from "./distributions/index.js";
+export {
+  type Chains,
+  Draws,
+  type DrawsBlock,
+  type DrawsOptions,
+  type NameFilter,
+  type NestedDraws,
+  type Statistic,
+} from "./draws.js";
+export { arvizJson, loadArviz, parseArviz, saveArviz } from "./export/arviz.js";
+export type { FixedArray, InferenceData } from "./export/inference-data.js";
+export { loadStanCsv, parseStanCsv, type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
+export {
+  type Model,
+  model,
+  type RandomKeys,
+  type Returned,
+  type Simulated,
+  type SimulateOptions,
+} from "./model/model.js";
+export type {
+  DensityOptions,
+  Deterministic,
+  Floats,
+  Latent,
+  Observation,
+  Observed,
+  Posterior,
+  Values,
+} from "./model/posterior.js";
+export { factor, RandomVariable } from "./model/variable.js";
+export { type ReportOptions, reportPage } from "./report/page.js";
+export { report } from "./report/report.js";

@@ -1,0 +1,64 @@
+/**
+ * Models: `model(fn)` keeps a function that says how data come about; `.given(observed, data)` joins it with data to a
+ * `Posterior`. Names come from the keys of what the function returns.
+ */
+import type { DType } from "../../core/dtype.js";
+import type { Key } from "../../random/key.js";
+import type { Tensor } from "../../tensor/tensor.js";
+import { type Observation, Posterior, simulate } from "./posterior.js";
+import type { RandomVariable } from "./variable.js";
+
+/** What a model's function returns: random variables, and tensors made of them. */
+export type Returned = Readonly<Record<string, Tensor>>;
+
+/** The keys of random variables: what can be observed. */
+export type RandomKeys<R> = { [K in keyof R]: R[K] extends RandomVariable ? K : never }[keyof R] & string;
+
+/** May be left out where the function takes no data. */
+type DataArgument<D> = unknown extends D ? [data?: D] : [data: D];
+
+export interface SimulateOptions {
+  /** Of floats: f32, or f64 where data are. */
+  readonly dtype?: DType;
+}
+
+export interface Model<D, R extends Returned> {
+  /**
+   * The distribution of everything else, given values of some variables. `data` is what the function takes; tensors in it
+   * may be replaced by others of the same shape without compiling again.
+   */
+  given<O extends RandomKeys<R> = never>(
+    observed: Readonly<Record<O, Observation>>,
+    ...data: DataArgument<D>
+  ): Posterior<R, O>;
+  /** One draw of everything from the prior. */
+  simulate(key: Key, ...dataAndOptions: [...DataArgument<D>, options?: SimulateOptions]): Simulated<R>;
+}
+
+/** A value for each name. */
+export type Simulated<R> = { readonly [K in keyof R]: Tensor };
+
+/**
+ * A model: a function of data that makes random variables and returns those worth a name.
+ *
+ * ```ts
+ * const schools = model(({ s }: { s: Tensor }) => {
+ *   const mu = normal(0, 5), tau = halfCauchy(5);
+ *   const theta = normal(mu, tau).shape(8).noncentered();
+ *   return { mu, tau, theta, y: normal(theta, s) };
+ * });
+ * ```
+ *
+ * Variables that are used but not returned are sampled under a name of their own ("normal_1"); returned tensors that are
+ * no random variables are recorded as they are. The function runs anew for every evaluation, so it makes the same
+ * variables in the same order each time.
+ */
+export function model<D, R extends Returned>(fn: (data: D) => R): Model<D, R> {
+  return {
+    given: (observed, ...[data]) => new Posterior(fn, observed, data),
+    simulate(key, ...rest) {
+      const [data, options] = rest as unknown as [D, SimulateOptions?];
+      return simulate(fn, data, key, options) as Simulated<R>;
+    },
+  };
+}

@@ -1,0 +1,249 @@
+/**
+ * What `given` finds out about a model before anything is sampled: which variables there are, which of them are observed,
+ * and where each of the others lies in the flat vector that samplers walk in. It runs the function with placeholders, so
+ * that mistakes show up at once, with the name of the variable.
+ */
+import type { DType } from "../../core/dtype.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { zeros } from "../../tensor/creation.js";
+import { Tensor } from "../../tensor/tensor.js";
+import { placeholderLike } from "../../transforms/trace.js";
+import type { Bijection, Term } from "../constraints/constraint.js";
+import type { GivenData } from "./given-data.js";
+import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
+import { RandomVariable } from "./variable.js";
+
+export interface Latent {
+  readonly kind: "latent";
+  readonly name: string;
+  /** Whether the name is ours, because the function does not return the variable. */
+  readonly isAnonymous: boolean;
+  readonly distribution: string;
+  /** Of the value. */
+  readonly shape: Shape;
+  /** Of its free numbers, which start at `offset` of the flat vector. */
+  readonly freeShape: Shape;
+  readonly offset: number;
+}
+
+export interface Observed {
+  readonly kind: "observed";
+  readonly name: string;
+  readonly distribution: string;
+  readonly shape: Shape;
+}
+
+export interface Deterministic {
+  readonly kind: "deterministic";
+  readonly name: string;
+  readonly shape: Shape;
+}
+
+export interface Plan {
+  /** By number of the variable; absent for those that nothing depends on, such as components of mixtures. */
+  readonly variables: ReadonlyMap<number, Latent | Observed>;
+  /** For each of them, which terms of its density depend on what is sampled. */
+  readonly dependent: ReadonlyMap<number, readonly boolean[]>;
+  readonly deterministic: readonly Deterministic[];
+  /** How many variables the function makes. */
+  readonly count: number;
+  /** Length of the flat vector. */
+  readonly dim: number;
+}
+
+/** The bijection behind a variable and whether it makes the standard numbers of `.noncentered()`. */
+export function bijectionOf(variable: RandomVariable): Bijection {
+  const { distribution, constraint, isNoncentered, isNarrowed } = variable;
+  if (isNoncentered && isNarrowed) {
+    throw new ArgumentError("a variable is either noncentered() or constrained(…), not both.");
+  }
+  if (isNoncentered && distribution.noncentered) return distribution.noncentered().base.support.bijection as Bijection;
+  if (constraint.bijection) return constraint.bijection;
+  throw new ArgumentError(
+    `a ${distribution.name} variable takes ${constraint.description}, which gradients cannot walk through. ` +
+      "Observe it in given({ … }), or sum it out with mixture(weights, components).",
+  );
+}
+
+/** A latent variable at free numbers. */
+export interface Placed {
+  readonly value: Tensor;
+  /** The standard numbers of a non-centred variable. */
+  readonly standard: Tensor | null;
+  readonly logJacobian: Term;
+}
+
+export function placedAt(variable: RandomVariable, free: Tensor, shape: Shape): Placed {
+  const { value, logJacobian } = bijectionOf(variable).forward(free, shape);
+  if (!variable.isNoncentered || !variable.distribution.noncentered) return { value, standard: null, logJacobian };
+  return { value: variable.distribution.noncentered().forward(value), standard: value, logJacobian };
+}
+
+/** The terms of a variable's density, and the shape they are summed over. */
+export function termsOf(
+  { distribution }: RandomVariable,
+  value: Tensor,
+  standard: Tensor | null = null,
+): { readonly terms: readonly Term[]; readonly shape: Shape } {
+  if (standard && distribution.noncentered) {
+    return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
+  }
+  return { terms: distribution.terms(value), shape: value.shape.slice(0, value.rank - distribution.eventShape.length) };
+}
+
+/** Shape of a variable's values, without those of an observation. */
+function valueShapeOf(variable: RandomVariable): Shape {
+  return [...batchShapeOf(variable), ...variable.distribution.eventShape];
+}
+
+export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
+  const device = given.tensors[0]?.device;
+  const placed = new Map<RandomVariable, Placed>();
+  // Without values: nothing is computed, and whatever depends on them can be told from what does not.
+  const placeholder = (variable: RandomVariable): Tensor => {
+    const shape = valueShapeOf(variable);
+    const isLatent = variable.constraint.bijection !== undefined;
+    const free = placeholderLike(
+      zeros(isLatent ? bijectionOf(variable).freeShape(shape) : shape, { dtype, device }).node,
+    );
+    if (!isLatent) return free;
+    const found = placedAt(variable, free, shape);
+    placed.set(variable, found);
+    return found.value;
+  };
+  // Which variables are observed is known only when the function has returned their names.
+  const observed = runModel(fn, given.data, placeholder, (run) => {
+    checkObserved(run, given);
+    const names = namesIn(run);
+    return run.variables.map((variable) => {
+      const name = names.get(variable);
+      return name === undefined ? undefined : given.observed.get(name);
+    });
+  });
+  return runModel(
+    fn,
+    given.data,
+    (variable, number) => observed[number] ?? placeholder(variable),
+    (run) => {
+      if (run.variables.length !== observed.length) throw changed();
+      return planFrom(run, observed, placed);
+    },
+  );
+}
+
+export const changed = (): ArgumentError =>
+  new ArgumentError(
+    "model: the function makes different variables each time it runs; it must depend on nothing but its data.",
+  );
+
+function checkObserved(run: Run, given: GivenData<unknown>): void {
+  for (const name of given.observed.keys()) {
+    const value = run.returned[name];
+    if (value instanceof RandomVariable) continue;
+    if (value) {
+      throw new ArgumentError(
+        `${name}: this is no random variable but computed from others; observe a random variable, or use factor(…).`,
+      );
+    }
+    const known = Object.entries(run.returned).flatMap(([key, one]) => (one instanceof RandomVariable ? [key] : []));
+    throw new ArgumentError(`given: the model has no variable "${name}"; it has ${known.join(", ")}.`);
+  }
+}
+
+/** Whether a term depends on placeholders. */
+const isDependent = (term: Term): boolean => typeof term !== "number" && term.node.isAbstract;
+
+function planFrom(
+  run: Run,
+  observed: readonly (Tensor | undefined)[],
+  placed: ReadonlyMap<RandomVariable, Placed>,
+): Plan {
+  const names = namesIn(run);
+  const dependent = new Map<number, readonly boolean[]>();
+  // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
+  for (let number = run.variables.length - 1; number >= 0; number--) {
+    const variable = run.variables[number];
+    if (!variable.isUsed && !names.has(variable)) continue;
+    speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
+      const data = observed[number];
+      if (data) checkObservation(variable, data);
+      else bijectionOf(variable);
+      const value = data ?? new Tensor(variable.node);
+      dependent.set(number, termsOf(variable, value, placed.get(variable)?.standard).terms.map(isDependent));
+    });
+  }
+  const label = labelsFor(run, dependent, names);
+  let offset = 0;
+  const variables = new Map<number, Latent | Observed>();
+  run.variables.forEach((variable, number) => {
+    if (!dependent.has(number)) return;
+    const { name: distribution } = variable.distribution;
+    const name = label.get(variable) as string;
+    const data = observed[number];
+    if (data) {
+      variables.set(number, { kind: "observed", name, distribution, shape: [...data.shape] });
+      return;
+    }
+    const shape = [...variable.node.shape];
+    const freeShape = bijectionOf(variable).freeShape(shape);
+    const isAnonymous = !names.has(variable);
+    variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset });
+    offset += sizeOf(freeShape);
+  });
+  if (offset === 0) {
+    throw new ArgumentError(
+      "given: every variable of the model is observed (or it has none), so there is nothing to infer.",
+    );
+  }
+  const deterministic = Object.entries(run.returned).flatMap(([name, value]): Deterministic[] =>
+    value instanceof RandomVariable ? [] : [{ kind: "deterministic", name, shape: [...value.shape] }],
+  );
+  return { variables, dependent, deterministic, count: run.variables.length, dim: offset };
+}
+
+/** The names variables go by: those they were returned under, else their distribution's with a number. */
+function labelsFor(
+  run: Run,
+  needed: ReadonlyMap<number, unknown>,
+  names: ReadonlyMap<RandomVariable, string>,
+): ReadonlyMap<RandomVariable, string> {
+  const labels = new Map(names);
+  const taken = new Set(Object.keys(run.returned));
+  run.variables.forEach((variable, number) => {
+    if (labels.has(variable) || !needed.has(number)) return;
+    const { name } = variable.distribution;
+    let count = 1;
+    while (taken.has(`${name}_${count}`)) count++;
+    taken.add(`${name}_${count}`);
+    labels.set(variable, `${name}_${count}`);
+  });
+  return labels;
+}
+
+function checkObservation(variable: RandomVariable, data: Tensor): void {
+  const { distribution, batchShape: asked } = variable;
+  const { eventShape } = distribution;
+  const batch = data.shape.slice(0, Math.max(0, data.rank - eventShape.length));
+  const own = asked ? batchShapeOf(variable) : distribution.batchShape;
+  const fits =
+    sameShape(data.shape.slice(batch.length), eventShape) &&
+    (asked ? sameShape(batch, asked) : broadcastsTo(own, batch));
+  if (!fits) {
+    throw new ShapeError(
+      `the data have the shape ${formatShape(data.shape)}, but ${distribution.name} has ` +
+        `${formatShape([...own, ...eventShape])}${asked ? "" : "; more axes in front would be fine"}.`,
+    );
+  }
+  const inside = variable.constraint.holds(data);
+  // Where the support depends on what is sampled, only the density can tell.
+  if (isDependent(inside)) return;
+  const answers = inside.dataSync() as ArrayLike<number | boolean>;
+  const position = Array.from(answers, Boolean).indexOf(false);
+  if (position < 0) return;
+  const size = data.size / inside.size;
+  const values = Array.from(data.dataSync() as ArrayLike<number>).slice(position * size, (position + 1) * size);
+  const shown = size === 1 ? `${values[0]}` : `[${values.slice(0, 6).join(", ")}${size > 6 ? ", …" : ""}]`;
+  const where = inside.size === 1 ? "the value" : `value ${position}`;
+  throw new ArgumentError(`${where} is ${shown}, but ${distribution.name} takes ${variable.constraint.description}.`);
+}

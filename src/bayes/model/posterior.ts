@@ -1,0 +1,325 @@
+/**
+ * A model joined with data: the log density as a function of one flat vector of free numbers, and the way between that
+ * vector and the values that have names. All of it is made of ordinary tensor operations, with data as tensors, so that it
+ * can be differentiated, vectorised and compiled into a sampler's kernel. Samplers and diagnostics start from here.
+ */
+import { type DType, isFloat } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
+import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { foldIn, type Key } from "../../random/key.js";
+import { concat, zeros } from "../../tensor/creation.js";
+import { Tensor } from "../../tensor/tensor.js";
+import { valueAndGrad } from "../../transforms/grad.js";
+import { type Argument, tensorOf } from "../argument.js";
+import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
+import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import {
+  bijectionOf,
+  changed,
+  type Deterministic,
+  type Latent,
+  type Observed,
+  type Placed,
+  type Plan,
+  placedAt,
+  planOf,
+  termsOf,
+} from "./plan.js";
+import { batchShapeOf, type Run, runModel, speakingOf } from "./run.js";
+import { Sum } from "./sum.js";
+import { RandomVariable } from "./variable.js";
+
+export type { Observation } from "./given-data.js";
+export type { Deterministic, Latent, Observed } from "./plan.js";
+
+type Returned = Readonly<Record<string, Tensor>>;
+
+export interface DensityOptions {
+  /**
+   * Whether terms that do not depend on what is sampled are kept (true). Without them the density is known up to a factor,
+   * which is all that samplers need, and cheaper: Stan's ~ leaves them out too.
+   */
+  readonly normalized?: boolean;
+}
+
+/** In the dtype of the free numbers. */
+export type Floats = Tensor<"f32" | "f64">;
+
+/** Values by name: latent variables, and what is computed from them. */
+export type Values<R, O extends string> = {
+  readonly [K in Exclude<keyof R, O> & string]: R[K] extends RandomVariable ? Floats : R[K];
+};
+
+export class Posterior<R extends Returned, O extends string = never> {
+  private readonly plan: Plan;
+  private readonly dataIn: DataIn<unknown>;
+  /** That of the data. */
+  private readonly dtype: "f32" | "f64";
+  private readonly fn: (data: unknown) => R;
+
+  /** @internal Use `model(fn).given(observed, data)`. */
+  constructor(fn: (data: never) => R, observed: Readonly<Record<string, Observation>>, data: unknown) {
+    this.fn = fn as (data: unknown) => R;
+    this.dataIn = dataIn(data, observed);
+    this.dtype = widestFloat([data, observed]);
+    this.plan = planOf(this.fn, this.dataIn(this.dtype), this.dtype);
+  }
+
+  /** How many free numbers there are. */
+  get dim(): number {
+    return this.plan.dim;
+  }
+
+  /** What the flat vector holds, in its order. */
+  get latents(): readonly Latent[] {
+    return this.entries("latent");
+  }
+
+  get observed(): readonly Observed[] {
+    return this.entries("observed");
+  }
+
+  /** Returned tensors that are computed from others. */
+  get deterministics(): readonly Deterministic[] {
+    return this.plan.deterministic;
+  }
+
+  /** The log density at free numbers [dim], with the Jacobian of the way to values: a scalar of their dtype. */
+  logDensity(u: Tensor, options: DensityOptions = {}): Floats {
+    const { prior, likelihood } = this.densityParts(u, options);
+    return prior.add(likelihood);
+  }
+
+  /** The log density and its gradient by the free numbers. */
+  logDensityAndGrad(u: Tensor, options: DensityOptions = {}): readonly [logDensity: Floats, gradient: Floats] {
+    return valueAndGrad((free: Tensor) => this.logDensity(free, options))(u) as [Floats, Floats];
+  }
+
+  /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
+  densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Floats; readonly likelihood: Floats } {
+    const given = this.dataAt(u);
+    return this.evaluate(u, given, (run, placed) => {
+      const prior = new Sum(u);
+      const likelihood = new Sum(u);
+      run.variables.forEach((variable, number) => {
+        const entry = this.plan.variables.get(number);
+        if (!entry) return;
+        const isObserved = entry.kind === "observed";
+        const value = isObserved ? (given.observed.get(entry.name) as Tensor) : plainValue(variable);
+        const { terms, shape } = termsOf(variable, value, placed(number)?.standard);
+        const dependent = this.plan.dependent.get(number);
+        const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
+        (isObserved ? likelihood : prior).add(kept, shape);
+        if (isObserved) return;
+        const { logJacobian } = placed(number) as Placed;
+        prior.add([logJacobian], value.shape.slice(0, value.rank - variable.constraint.eventRank));
+      });
+      for (const factor of run.factors) {
+        if (typeof factor === "number") likelihood.add([factor], []);
+        else likelihood.add([new Tensor(factor.node)], factor.shape);
+      }
+      return { prior: prior.total() as Floats, likelihood: likelihood.total() as Floats };
+    });
+  }
+
+  /** The log density of each observation, by name, at free numbers. Constants are kept. */
+  logLikelihood(u: Tensor): { readonly [K in O]: Floats } {
+    const given = this.dataAt(u);
+    return this.evaluate(u, given, (run) => {
+      const found: Record<string, Tensor> = {};
+      run.variables.forEach(({ distribution }, number) => {
+        const entry = this.plan.variables.get(number);
+        if (entry?.kind !== "observed") return;
+        const data = given.observed.get(entry.name) as Tensor;
+        const batch = data.shape.slice(0, data.rank - distribution.eventShape.length);
+        found[entry.name] = tensorOf(sumOfTerms(distribution.terms(data)), data).broadcastTo(batch);
+      });
+      return found as { [K in O]: Floats };
+    });
+  }
+
+  /** Values by name from free numbers [dim]: latent variables, also those without a name of yours, and deterministic ones. */
+  constrain(u: Tensor): Values<R, O> {
+    return this.evaluate(u, this.dataAt(u), (run) => {
+      const found: Record<string, Tensor> = {};
+      run.variables.forEach((variable, number) => {
+        const entry = this.plan.variables.get(number);
+        if (entry?.kind === "latent") found[entry.name] = plainValue(variable);
+      });
+      return { ...found, ...deterministicIn(run) } as Values<R, O>;
+    });
+  }
+
+  /** Free numbers from values of all latent variables. The way back of `constrain`; values must lie in their supports. */
+  unconstrain(values: Readonly<Record<string, Argument>>, options: { readonly dtype?: DType } = {}): Floats {
+    const dtype = options.dtype ?? floatOf(Object.values(values));
+    const device = deviceOf(Object.values(values));
+    const given = this.dataIn(dtype, device);
+    const like = zeros([], { dtype, device: device ?? given.tensors[0]?.device });
+    const parts: Tensor[] = [];
+    const valueOfLatent = (number: number): Tensor => {
+      const { name, shape } = this.plan.variables.get(number) as Latent;
+      if (!(name in values)) {
+        throw new ArgumentError(
+          `unconstrain: no value of ${name}; it takes ${this.latents.map((l) => l.name).join(", ")}.`,
+        );
+      }
+      const value = tensorOf(values[name], like);
+      if (sameShape(value.shape, shape)) return value;
+      throw new ShapeError(
+        `unconstrain: ${name} has the shape ${formatShape(shape)}, not ${formatShape(value.shape)}.`,
+      );
+    };
+    return runModel(
+      this.fn,
+      given.data,
+      (_, number) => this.observedIn(given, number) ?? valueOfLatent(number),
+      (run) => {
+        run.variables.forEach((variable, number) => {
+          const entry = this.plan.variables.get(number);
+          if (entry?.kind !== "latent") return;
+          const value = plainValue(variable);
+          const standard = variable.isNoncentered ? variable.distribution.noncentered?.().inverse(value) : value;
+          parts.push(
+            bijectionOf(variable)
+              .inverse(standard as Tensor)
+              .flatten(),
+          );
+        });
+        return concat(parts) as Floats;
+      },
+    );
+  }
+
+  /** Observations the model would make, at free numbers [dim]: one draw of each observed variable, in the shape of the data. */
+  posteriorPredictive(key: Key, u: Tensor): { readonly [K in O]: Tensor } {
+    const given = this.dataAt(u);
+    return this.evaluate(u, given, (run) => {
+      const found: Record<string, Tensor> = {};
+      run.variables.forEach((variable, number) => {
+        const entry = this.plan.variables.get(number);
+        if (entry?.kind !== "observed") return;
+        found[entry.name] = drawn(variable, foldIn(key, number), this.observedBatch(variable, entry), u.dtype);
+      });
+      return found as { [K in O]: Tensor };
+    });
+  }
+
+  /**
+   * One draw of everything from the prior, observed variables included, which have the shape of their data. Floats have the
+   * dtype of the data unless told.
+   */
+  priorPredictive(key: Key, options: { readonly dtype?: DType } = {}): { readonly [K in keyof R]: Tensor } {
+    const dtype = options.dtype ?? this.dtype;
+    const given = this.dataIn(dtype, key.device);
+    const batchOf = (variable: RandomVariable, number: number): Shape => {
+      const entry = this.plan.variables.get(number);
+      return entry?.kind === "observed" ? this.observedBatch(variable, entry) : batchShapeOf(variable);
+    };
+    return simulated(this.fn, given.data, key, dtype, batchOf) as { [K in keyof R]: Tensor };
+  }
+
+  private observedBatch({ distribution }: RandomVariable, { shape }: Observed): Shape {
+    return shape.slice(0, shape.length - distribution.eventShape.length);
+  }
+
+  private entries<K extends (Latent | Observed)["kind"]>(kind: K): readonly Extract<Latent | Observed, { kind: K }>[] {
+    const all = [...this.plan.variables.values()];
+    return all.filter((entry): entry is Extract<Latent | Observed, { kind: K }> => entry.kind === kind);
+  }
+
+  private dataAt(u: Tensor): GivenData<unknown> {
+    if (!isFloat(u.dtype)) throw new DTypeError(`Free numbers are floats, not ${u.dtype}.`);
+    if (!sameShape(u.shape, [this.dim])) {
+      throw new ShapeError(
+        `The model has ${this.dim} free numbers: give a vector [${this.dim}], not ${formatShape(u.shape)}; ` +
+          "vmap maps over several.",
+      );
+    }
+    return this.dataIn(u.dtype, u.device);
+  }
+
+  private observedIn(given: GivenData<unknown>, number: number): Tensor | undefined {
+    const entry = this.plan.variables.get(number);
+    if (!entry) throw changed();
+    return entry.kind === "observed" ? given.observed.get(entry.name) : undefined;
+  }
+
+  /** Runs the function with latent variables made of slices of u. */
+  private evaluate<T>(
+    u: Tensor,
+    given: GivenData<unknown>,
+    finish: (run: Run, placed: (number: number) => Placed | undefined) => T,
+  ): T {
+    const placed = new Map<number, Placed>();
+    const value = (variable: RandomVariable, number: number): Tensor => {
+      const data = this.observedIn(given, number);
+      if (data) return data;
+      const { name, shape, freeShape, offset } = this.plan.variables.get(number) as Latent;
+      const free = u.at(`${offset}:${offset + sizeOf(freeShape)}`).reshape(freeShape);
+      const found = speakingOf(name, () => placedAt(variable, free, shape));
+      placed.set(number, found);
+      return found.value;
+    };
+    return runModel(this.fn, given.data, value, (run) => {
+      if (run.variables.length !== this.plan.count) throw changed();
+      return finish(run, (number) => placed.get(number));
+    });
+  }
+}
+
+/** The value as a plain tensor, which outlives the run. */
+const plainValue = (variable: RandomVariable): Tensor => new Tensor(variable.node);
+
+function deterministicIn(run: Run): Record<string, Tensor> {
+  const plain = Object.entries(run.returned).filter(([, value]) => !(value instanceof RandomVariable));
+  return Object.fromEntries(plain);
+}
+
+/** A draw of a variable from its distribution. */
+function drawn(variable: RandomVariable, key: Key, shape: Shape, dtype: DType): Tensor {
+  const { distribution } = variable;
+  if (variable.isNarrowed) {
+    throw new UnsupportedError(
+      `${distribution.name}(…).constrained(…) is known by its density only and cannot be drawn from directly.`,
+    );
+  }
+  return distribution.sample(key, shape, distribution.support.bijection ? { dtype } : {});
+}
+
+function simulated(
+  fn: (data: unknown) => Returned,
+  data: unknown,
+  key: Key,
+  dtype: DType,
+  batchOf: (variable: RandomVariable, number: number) => Shape,
+): Record<string, Tensor> {
+  const draws = new Map<RandomVariable, Tensor>();
+  const draw = (variable: RandomVariable, number: number): Tensor => {
+    const found = drawn(variable, foldIn(key, number), batchOf(variable, number), dtype);
+    draws.set(variable, found);
+    return found.cast(dtype);
+  };
+  return runModel(fn, data, draw, (run) => {
+    const named = Object.entries(run.returned).map(([name, value]): [string, Tensor] =>
+      speakingOf(name, () => {
+        const node = value.node;
+        // Counts come as whole numbers, though the model computes with them as floats.
+        return [name, (value instanceof RandomVariable && draws.get(value)) || new Tensor(node)];
+      }),
+    );
+    return Object.fromEntries(named);
+  });
+}
+
+/** One draw of everything from the prior. Floats are f32 unless told, or f64 where data are. */
+export function simulate<D>(
+  fn: (data: D) => Returned,
+  data: D,
+  key: Key,
+  options: { readonly dtype?: DType } = {},
+): Record<string, Tensor> {
+  const dtype = options.dtype ?? widestFloat(data);
+  const given = dataIn(data, {})(dtype);
+  return simulated(fn as (data: unknown) => Returned, given.data, key, dtype, batchShapeOf);
+}

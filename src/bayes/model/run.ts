@@ -1,0 +1,94 @@
+/** One run of a model's function, whatever decides the values of its variables; and shapes and errors in its terms. */
+import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
+import { formatShape, type Shape } from "../../core/shape.js";
+import { Tensor } from "../../tensor/tensor.js";
+import { during, RandomVariable } from "./variable.js";
+
+export interface Run {
+  /** In the order the program makes them. */
+  readonly variables: readonly RandomVariable[];
+  readonly factors: readonly (Tensor | number)[];
+  readonly returned: Readonly<Record<string, Tensor>>;
+}
+
+/**
+ * Runs the function, then `finish`, in which variables still get their values when asked. A variable's number is its
+ * place in the order of the program.
+ */
+export function runModel<D, T>(
+  fn: (data: D) => Readonly<Record<string, Tensor>>,
+  data: D,
+  choose: (variable: RandomVariable, number: number) => Tensor,
+  finish: (run: Run) => T,
+): T {
+  const numbers = new Map<RandomVariable, number>();
+  const variables: RandomVariable[] = [];
+  const factors: (Tensor | number)[] = [];
+  const evaluation = {
+    register(variable: RandomVariable) {
+      numbers.set(variable, variables.length);
+      variables.push(variable);
+    },
+    valueOf: (variable: RandomVariable) => choose(variable, numbers.get(variable) as number),
+    factor: (logDensity: Tensor | number) => void factors.push(logDensity),
+  };
+  return during(evaluation, () => {
+    const returned = fn(data);
+    checkReturned(returned);
+    return finish({ variables, factors, returned });
+  });
+}
+
+function checkReturned(returned: unknown): void {
+  if (returned instanceof Promise) {
+    throw new ArgumentError("model: the function is async; read data before, and pass them to given(…).");
+  }
+  if (typeof returned !== "object" || returned === null || returned instanceof Tensor || Array.isArray(returned)) {
+    throw new ArgumentError("model: the function returns an object that names its variables: return { mu, tau, y }.");
+  }
+  for (const [name, value] of Object.entries(returned)) {
+    if (value instanceof Tensor) continue;
+    throw new ArgumentError(`model: ${name} is ${typeof value}; return random variables and tensors.`);
+  }
+}
+
+/** The names of variables, from the keys they were returned under. */
+export function namesIn(run: Run): Map<RandomVariable, string> {
+  const names = new Map<RandomVariable, string>();
+  for (const [name, value] of Object.entries(run.returned)) {
+    if (!(value instanceof RandomVariable)) continue;
+    const other = names.get(value);
+    if (other !== undefined)
+      throw new ArgumentError(`model: ${other} and ${name} are the same variable; name it once.`);
+    names.set(value, name);
+  }
+  return names;
+}
+
+/** Shape of a variable's independent draws: what `.shape(…)` said, else that of its arguments. */
+export function batchShapeOf({ distribution, batchShape: asked }: RandomVariable): Shape {
+  const own = distribution.batchShape;
+  if (!asked) return own;
+  if (broadcastsTo(own, asked)) return asked;
+  throw new ShapeError(
+    `${distribution.name}: its arguments have the shape ${formatShape(own)}, which does not broadcast to ` +
+      `${formatShape(asked)} of .shape(…).`,
+  );
+}
+
+/** Whether a shape stretches to another, aligned at the last axis. */
+export function broadcastsTo(from: Shape, to: Shape): boolean {
+  const offset = to.length - from.length;
+  return offset >= 0 && from.every((size, axis) => size === 1 || size === to[offset + axis]);
+}
+
+/** What goes wrong meanwhile is said of the variable. */
+export function speakingOf<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof PumiceError) || error.message.startsWith(`${name}: `)) throw error;
+    const Kind = error.constructor as new (message: string, options: ErrorOptions) => PumiceError;
+    throw new Kind(`${name}: ${error.message}`, { cause: error });
+  }
+}

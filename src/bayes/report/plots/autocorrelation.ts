@@ -1,0 +1,35 @@
+/** How long a chain remembers: autocorrelations by lag, a line per chain or group. */
+import { meanAutocovariance } from "../../diagnostics/autocovariance.js";
+import type { Chains } from "../../draws.js";
+import { chainGroups } from "../chain-groups.js";
+import { linePath, pathElement, plot, round, SMALL } from "../svg.js";
+
+const MOST_LAGS = 50;
+
+export function autocorrelationPlot(name: string, x: Chains): string {
+  const lags = Math.min(x.draws - 1, MOST_LAGS);
+  // Draws that are independent stay within two standard errors of 0.
+  const bound = 2 / Math.sqrt(x.draws);
+  return plot({
+    title: `Autocorrelation of ${name}`,
+    ...SMALL,
+    x: [0, Math.max(lags, 1)],
+    y: [-0.35, 1],
+    xLabel: "lag",
+    draw: (across, up, { left, right }) => {
+      const band = `M${left} ${round(up(bound))}H${right}V${round(up(-bound))}H${left}Z`;
+      const lines = chainGroups(x).map(({ chains }, k) => {
+        const points = correlations(chains, lags).map((value, lag): [number, number] => [across(lag), up(value)]);
+        return pathElement(linePath(points), `line c${k}`);
+      });
+      return pathElement(band, "band light") + lines.join("");
+    },
+  });
+}
+
+/** The mean of the chains' autocovariances over that at lag 0; none of a constant. */
+function correlations({ values, chains, draws }: Chains, lags: number): number[] {
+  const read = (chain: number, into: Float64Array) => into.set(values.subarray(chain * draws, (chain + 1) * draws));
+  const covariance = meanAutocovariance({ chains, draws, read });
+  return Array.from({ length: lags + 1 }, (_, lag) => covariance.at(lag) / covariance.at(0));
+}

@@ -1,0 +1,39 @@
+/** The marginal distribution: a curve per chain or group and one of all, with the middle nine tenths shaded. */
+import { quantileOf } from "../../diagnostics/ranks.js";
+import type { Chains } from "../../draws.js";
+import { chainGroups, shownRange } from "../chain-groups.js";
+import { estimateDensity } from "../density-estimate.js";
+import { bandPath, type Domain, linePath, padded, pathElement, plot, SMALL } from "../svg.js";
+
+export function densityPlot(name: string, x: Chains): string {
+  const finite = x.values.filter(Number.isFinite);
+  const range = shownRange(finite);
+  const isPoint = range[0] === range[1];
+  const shown: Domain = isPoint ? padded(range) : range;
+  const all = estimateDensity(finite, shown);
+  const groups = chainGroups(x).map(({ chains }) => estimateDensity(chains.values.filter(Number.isFinite), shown));
+  const peak = Math.max(...all.density, ...groups.flatMap(({ density }) => density));
+  const sorted = finite.slice().sort();
+  const [low, high] = [quantileOf(sorted, 0.05), quantileOf(sorted, 0.95)];
+  return plot({
+    title: `Density of ${name}`,
+    ...SMALL,
+    x: padded(shown, 0.02),
+    y: [0, peak > 0 ? 1.05 * peak : 1],
+    yTicks: false,
+    xLabel: name,
+    draw: (across, up) => {
+      const middle = all.x.map((at, i) => [at, all.density[i]] as const).filter(([at]) => at >= low && at <= high);
+      const band = bandPath(
+        middle.map(([at]) => across(at)),
+        middle.map(() => up(0)),
+        middle.map(([, density]) => up(density)),
+      );
+      const curves = groups.map(({ density }, k) =>
+        pathElement(linePath(all.x.map((at, i) => [across(at), up(density[i])])), `line thin c${k}`),
+      );
+      const whole = linePath(all.x.map((at, i) => [across(at), up(all.density[i])]));
+      return pathElement(band, "band") + curves.join("") + pathElement(whole, "line strong");
+    },
+  });
+}

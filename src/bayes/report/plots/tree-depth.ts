@@ -1,0 +1,26 @@
+/** How deep the trajectories' trees were: a bar per depth, the share of transitions it has. */
+import { pathElement, plot, round, SMALL } from "../svg.js";
+
+export function treeDepthPlot(depths: Float64Array): string {
+  const finite = depths.filter(Number.isFinite);
+  const deepest = Math.max(
+    finite.reduce((most, depth) => Math.max(most, depth), 0),
+    5,
+  );
+  const shares = new Array<number>(Math.floor(deepest) + 1).fill(0);
+  for (const depth of finite) shares[Math.floor(depth)] += 1 / finite.length;
+  return plot({
+    title: "Tree depths",
+    ...SMALL,
+    x: [-0.6, shares.length - 0.4],
+    y: [0, 1],
+    xLabel: "tree depth",
+    draw: (across, up) => {
+      const bars = shares.map((share, depth) => {
+        const [left, right] = [round(across(depth - 0.4)), round(across(depth + 0.4))];
+        return share > 0 ? `M${left} ${round(up(0))}V${round(up(share))}H${right}V${round(up(0))}Z` : "";
+      });
+      return pathElement(bars.join(""), "bar c0");
+    },
+  });
+}

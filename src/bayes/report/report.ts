@@ -1,0 +1,9 @@
+/** `fit.report("out.html")`: the report as a file. */
+import { writeFile } from "node:fs/promises";
+import type { Draws } from "../draws.js";
+import { type ReportOptions, reportPage } from "./page.js";
+
+/** Writes one self-contained HTML page: what is wrong in words, the summary, and plots of every variable. */
+export async function report(draws: Draws, path: string, options: ReportOptions = {}): Promise<void> {
+  await writeFile(path, reportPage(draws, options));
+}

@@ -1,0 +1,69 @@
+/**
+ * Which results of a program may be written into the memory of an argument that the caller gives away: an optimiser's
+ * step then needs no second copy of the parameters.
+ *
+ * A result can take over a leaf when the last kernel that reads the leaf is the one that writes the result, and that kernel
+ * reads each element only to compute the element in its place. Whether it does is seen in its code: every load of the
+ * leaf has the very index of a store, and comes before all of them.
+ */
+
+import { bytesOf } from "./bytes.js";
+import { innerLists, type Kernel, type Statement, type Value } from "./ir.js";
+import { type Program, slotsIn } from "./program.js";
+
+/** For each root the leaf whose memory it may take, or -1; no leaf is named twice. `leafBytes`: -1 for those not on offer. */
+export function inPlaceOf(program: Program<unknown>, rootCount: number, leafBytes: readonly number[]): number[] {
+  const { steps, made } = program;
+  const taken = new Set<number>();
+  const lastRead = leafBytes.map(() => -1);
+  const slotsOf = steps.map(slotsIn);
+  slotsOf.forEach((slots, position) => {
+    for (const { from, index } of slots) if (from === "leaf") lastRead[index] = position;
+  });
+  return Array.from({ length: rootCount }, (_, root) => {
+    const index = made.findIndex((value) => value.root === root);
+    const touching = slotsOf.flatMap((slots, position) =>
+      slots.some((slot) => slot.from === "made" && slot.index === index) ? [position] : [],
+    );
+    // Written once and read by nobody inside.
+    if (touching.length !== 1) return -1;
+    const [position] = touching;
+    const step = steps[position];
+    if (step.kind !== "kernel") return -1;
+    const { kernel, slots } = step;
+    const target = slots.findIndex((slot) => slot.from === "made" && slot.index === index);
+    const bytes = bytesOf(made[index]);
+    const found = leafBytes.findIndex((size, leaf) => {
+      if (size !== bytes || taken.has(leaf) || lastRead[leaf] > position) return false;
+      if (lastRead[leaf] < position) return true;
+      const readers = slots.flatMap((slot, i) => (slot.from === "leaf" && slot.index === leaf ? [i] : []));
+      return (
+        kernel.buffers[target].dtype === kernel.buffers[readers[0]].dtype &&
+        isElementForElement(kernel, readers, target)
+      );
+    });
+    if (found >= 0) taken.add(found);
+    return found;
+  });
+}
+
+/** All loads of the leaf come before the stores, and have their indices. */
+function isElementForElement(kernel: Kernel, readers: readonly number[], target: number): boolean {
+  const loads: Value[] = [];
+  const stores: Value[] = [];
+  let isPlain = true;
+  const visit = (statements: readonly Statement[]) => {
+    for (const statement of statements) {
+      if (statement.kind === "let") {
+        const { op, attribute, args } = statement.value;
+        if (op !== "load" || !readers.includes(attribute as number)) continue;
+        if (stores.length > 0) isPlain = false;
+        loads.push(args[0]);
+      } else if (statement.kind === "loop" || statement.kind === "branch") innerLists(statement).forEach(visit);
+      else if (statement.kind !== "store") isPlain = false;
+      else if (statement.buffer === target) stores.push(statement.index);
+    }
+  };
+  visit(kernel.body);
+  return isPlain && stores.length > 0 && loads.every((index) => stores.includes(index));
+}

@@ -1,0 +1,154 @@
+/**
+ * Functions as graphs: placeholders stand for the arguments, nodes built on them for the results. Applying such a function
+ * is building its nodes again on other inputs.
+ */
+import { remakeNode } from "./build.js";
+import { type DeviceHandle, Node } from "./node.js";
+import { paramsKey } from "./params-key.js";
+import { placeholder } from "./primitives/leaf.js";
+
+export function makePlaceholder({ shape, dtype, device }: Pick<Node, "shape" | "dtype" | "device">): Node {
+  const node = new Node(placeholder, { shape: [...shape], dtype }, [], [...shape], dtype, device as DeviceHandle);
+  node.isAbstract = true;
+  return node;
+}
+
+/** The nodes that depend on placeholders, inputs before users. Iterative: graphs are deep. */
+export function abstractInOrder(outputs: readonly Node[], placeholders: readonly Node[]): Node[] {
+  const depends = new Map<Node, boolean>(placeholders.map((node) => [node, true]));
+  const order: Node[] = [];
+  const stack: { node: Node; next: number }[] = [];
+  const enter = (node: Node) => {
+    if (depends.has(node)) return;
+    depends.set(node, false);
+    if (node.isAbstract) stack.push({ node, next: 0 });
+  };
+  for (const output of outputs) {
+    enter(output);
+    while (stack.length > 0) {
+      const frame = stack[stack.length - 1];
+      const input = frame.node.inputs[frame.next];
+      if (input) {
+        frame.next++;
+        enter(input);
+      } else {
+        stack.pop();
+        if (frame.node.inputs.some((each) => depends.get(each))) {
+          depends.set(frame.node, true);
+          order.push(frame.node);
+        }
+      }
+    }
+  }
+  return order;
+}
+
+/** The outputs with other nodes in the place of placeholders. What does not depend on them stays as it is. */
+export function substitute(outputs: readonly Node[], from: readonly Node[], to: readonly Node[]): Node[] {
+  const made = new Map<Node, Node>(from.map((node, i) => [node, to[i]]));
+  for (const node of abstractInOrder(outputs, from)) {
+    const inputs = node.inputs.map((input) => made.get(input) ?? input);
+    made.set(node, remakeNode(node, inputs));
+  }
+  return outputs.map((output) => made.get(output) ?? output);
+}
+
+/** A function of its parameters alone: nothing from outside is left in it but constants. It may be a node's parameter. */
+export class GraphFunction {
+  private text: string | null = null;
+
+  constructor(
+    readonly parameters: readonly Node[],
+    readonly results: readonly Node[],
+  ) {}
+
+  /** Its nodes on other inputs. */
+  apply(inputs: readonly Node[]): Node[] {
+    return substitute(this.results, this.parameters, inputs);
+  }
+
+  /** Equal for functions that compute the same way, and only for those. */
+  get key(): string {
+    this.text ??= keyOf(this);
+    return this.text;
+  }
+}
+
+function keyOf({ parameters, results }: GraphFunction): string {
+  const numbers = new Map<Node, number>();
+  const parts: string[] = [];
+  const number = (node: Node, text: string) => {
+    numbers.set(node, numbers.size);
+    parts.push(text);
+  };
+  for (const node of parameters) number(node, `${node.dtype}[${node.shape}]`);
+  for (const node of nodesInOrder(results)) {
+    if (numbers.has(node)) continue;
+    number(node, `${node.primitive.name}(${node.inputs.map((input) => numbers.get(input))})${paramsKey(node)}`);
+  }
+  return `${parts.join("|")}→${results.map((result) => numbers.get(result))}`;
+}
+
+/** Every node behind the roots, inputs before users. */
+function nodesInOrder(roots: readonly Node[]): Node[] {
+  const order: Node[] = [];
+  const seen = new Set<Node>();
+  const stack: { node: Node; next: number }[] = [];
+  for (const root of roots) {
+    if (!seen.has(root)) stack.push({ node: root, next: 0 });
+    seen.add(root);
+    while (stack.length > 0) {
+      const frame = stack[stack.length - 1];
+      const input = frame.node.inputs[frame.next++];
+      if (!input) {
+        stack.pop();
+        order.push(frame.node);
+      } else if (!seen.has(input)) {
+        seen.add(input);
+        stack.push({ node: input, next: 0 });
+      }
+    }
+  }
+  return order;
+}
+
+/**
+ * A function of nodes built on placeholders, and the nodes from outside that it uses: these become its first parameters.
+ * Constants stay inside.
+ */
+export function closeOver(
+  results: readonly Node[],
+  placeholders: readonly Node[],
+): { readonly body: GraphFunction; readonly captured: readonly Node[] } {
+  const inside = new Set<Node>([...placeholders, ...abstractInOrder(results, placeholders)]);
+  const captured = new Set<Node>();
+  const look = (node: Node) => {
+    if (!inside.has(node) && !isConstant(node)) captured.add(node);
+  };
+  for (const node of inside) for (const input of node.inputs) look(input);
+  for (const result of results) look(result);
+  const outside = [...captured];
+  const stands = outside.map(makePlaceholder);
+  // What was captured is replaced in copies: the nodes themselves belong to others.
+  const made = new Map<Node, Node>(outside.map((node, i) => [node, stands[i]]));
+  for (const node of placeholders) made.set(node, node);
+  for (const node of inside) {
+    if (made.has(node)) continue;
+    const inputs = node.inputs.map((input) => made.get(input) ?? input);
+    const isSame = inputs.every((input, i) => input === node.inputs[i]);
+    made.set(node, isSame ? node : remakeNode(node, inputs));
+  }
+  const body = new GraphFunction(
+    [...stands, ...placeholders],
+    results.map((result) => made.get(result) ?? result),
+  );
+  return { body, captured: outside };
+}
+
+/** Values that come from nowhere, and ways of reading them. */
+function isConstant(node: Node): boolean {
+  let source = node;
+  while (source.storage === null && source.primitive.kind === "movement" && source.inputs.length === 1)
+    [source] = source.inputs;
+  return source.storage === null && source.primitive.kind === "leaf" && source.primitive !== placeholder;
+}

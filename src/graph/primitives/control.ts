@@ -1,0 +1,570 @@
+/**
+ * Operations with several results, and with functions among their parameters: loops, choices, derivatives given by hand.
+ *
+ * A node has one value, so such an operation is a bundle: a node without a value of its own, whose results are `part`s of
+ * it. Params of every bundle: outputs, the shapes and dtypes of its parts.
+ */
+import type { DType } from "../../core/dtype.js";
+import { UnsupportedError } from "../../core/errors.js";
+import type { Shape } from "../../core/shape.js";
+import { makeNode } from "../build.js";
+import { GraphFunction, makePlaceholder } from "../function.js";
+import type { Node } from "../node.js";
+import type { GraphOps } from "../ops.js";
+import type { BatchedInput, CompositePrimitive, RoutinePrimitive } from "../primitive.js";
+
+export interface Output {
+  readonly shape: Shape;
+  readonly dtype: DType;
+}
+
+/** One result of a bundle. Params: index. */
+export const part: RoutinePrimitive = {
+  name: "part",
+  kind: "routine",
+  infer: ([bundle], params) => outputsOf(bundle)[params.index as number],
+};
+
+export const outputsOf = ({ params }: Node): readonly Output[] => params.outputs as readonly Output[];
+
+/** The shape of a bundle itself means nothing. */
+const infer = () => ({ shape: [], dtype: "bool" as const });
+
+const outputOf = ({ shape, dtype }: Node): Output => ({ shape: [...shape], dtype });
+
+export function partsOf(bundle: Node): Node[] {
+  return outputsOf(bundle).map((_, index) => makeNode(part, [bundle], { index }, bundle.device));
+}
+
+// -------------------------------------------------------------------------------------------------- scan
+
+export interface ScanParams {
+  /** Parameters: constants, carries, one element of each sequence. Results: carries, one element of each stacked result. */
+  readonly body: GraphFunction;
+  readonly constants: number;
+  readonly carries: number;
+  readonly length: number;
+  readonly isReverse: boolean;
+}
+
+/**
+ * A loop over the first axis of sequences. Inputs: constants, first carries, sequences. Parts: last carries, stacked results,
+ * and, for the way back, the carries that each round began with, stacked too. What nobody uses is not computed.
+ */
+export const scan: RoutinePrimitive = {
+  name: "scan",
+  kind: "routine",
+  infer,
+  bundle: {
+    jvp: (g, node, tangents) => {
+      const { body, constants, carries, length, isReverse } = paramsOf(node);
+      const isMoving = node.inputs.map(
+        (input, i) =>
+          tangents[i] !== null || (i >= constants && i < constants + carries && g.isDifferentiable(input.dtype)),
+      );
+      const own = body.parameters.map(makePlaceholder);
+      const moved = own.map((parameter, i) => (isMoving[i] ? makePlaceholder(parameter) : null));
+      const results = body.apply(own);
+      const changes = g.pushForward(results, own, moved);
+      const solid = changes.map((change, i) => {
+        if (change) return change;
+        const isCarried = i < carries && isMoving[constants + i];
+        return isCarried ? g.zeros(results[i].shape, results[i]) : null;
+      });
+      const pick = <T>(list: readonly T[], from: number, to: number) => list.slice(from, to);
+      const present = (list: readonly (Node | null)[]) => list.filter((each) => each !== null);
+      const end = node.inputs.length;
+      const ranges = [
+        [0, constants],
+        [constants, constants + carries],
+        [constants + carries, end],
+      ] as const;
+      const parameters = ranges.flatMap(([from, to]) => [...pick(own, from, to), ...present(pick(moved, from, to))]);
+      const start = tangents.map((t, i) => (isMoving[i] ? (t ?? g.zeros(node.inputs[i].shape, node.inputs[i])) : null));
+      const inputs = ranges.flatMap(([from, to]) => [
+        ...pick(node.inputs, from, to),
+        ...present(pick(start, from, to)),
+      ]);
+      const carried = present(pick(solid, 0, carries));
+      const stacked = present(pick(solid, carries, results.length));
+      const next = new GraphFunction(parameters, [
+        ...pick(results, 0, carries),
+        ...carried,
+        ...pick(results, carries, results.length),
+        ...stacked,
+      ]);
+      const parts = scanNode(inputs, {
+        body: next,
+        constants: constants + present(pick(moved, 0, constants)).length,
+        carries: carries + carried.length,
+        length,
+        isReverse,
+      });
+      // The tangents stand behind the values they belong to: among the carries, the stacked results, the carries begun with.
+      const count = results.length - carries;
+      let carriedAt = carries;
+      let stackedAt = carries + carried.length + count;
+      let begunAt = next.results.length + carries;
+      return outputsOf(node).map((_, i) => {
+        if (i >= results.length) return isMoving[constants + i - results.length] ? parts[begunAt++] : null;
+        if (solid[i] === null) return null;
+        return parts[i < carries ? carriedAt++ : stackedAt++];
+      });
+    },
+    vjp: (g, node, cotangents) => {
+      const { body, constants, carries, length, isReverse } = paramsOf(node);
+      const { inputs } = node;
+      const count = body.results.length - carries;
+      const isFloat = ({ dtype }: Node) => g.isDifferentiable(dtype);
+      const sequences = inputs.slice(constants + carries);
+      const began = partsOf(node).slice(body.results.length);
+      // The way back is a scan from the other end. It carries the cotangents of carries and, added up, of constants.
+      const own = body.parameters.map(makePlaceholder);
+      const results = body.apply(own);
+      const floatCarries = own.slice(constants, constants + carries).map(isFloat);
+      const ctCarries = results
+        .slice(0, carries)
+        .map((result, i) => (floatCarries[i] ? makePlaceholder(result) : null));
+      const ctStacked = results
+        .slice(carries)
+        .map((result, i) => (cotangents[carries + i] ? makePlaceholder(result) : null));
+      const pulled = g.pullBack(results, [...ctCarries, ...ctStacked], own);
+      const sums = own.slice(0, constants).map((parameter, i) => (pulled[i] ? makePlaceholder(parameter) : null));
+      const present = (list: readonly (Node | null)[]) => list.filter((each) => each !== null);
+      const zero = (like: Node) => g.zeros(like.shape, like);
+      const parameters = [
+        ...own.slice(0, constants),
+        ...present(ctCarries),
+        ...present(sums),
+        ...own.slice(constants),
+        ...present(ctStacked),
+      ];
+      const nextCarries = ctCarries.flatMap((ct, i) => (ct ? [pulled[constants + i] ?? zero(own[constants + i])] : []));
+      const nextSums = sums.flatMap((sum, i) => (sum ? [g.add(sum, pulled[i] as Node)] : []));
+      const perStep = own.slice(constants + carries).map((_, i) => pulled[constants + carries + i]);
+      const back = new GraphFunction(parameters, [...nextCarries, ...nextSums, ...present(perStep)]);
+      const first = ctCarries.flatMap((ct, i) => (ct ? [cotangents[i] ?? zero(inputs[constants + i])] : []));
+      const firstSums = sums.flatMap((sum, i) => (sum ? [zero(inputs[i])] : []));
+      const given = [
+        ...inputs.slice(0, constants),
+        ...first,
+        ...firstSums,
+        ...began,
+        ...sequences,
+        ...present(cotangents.slice(carries, carries + count)),
+      ];
+      const parts = scanNode(given, {
+        body: back,
+        constants,
+        carries: first.length + firstSums.length,
+        length,
+        isReverse: !isReverse,
+      });
+      let carryAt = 0;
+      let sumAt = first.length;
+      let stepAt = first.length + firstSums.length;
+      return [
+        ...sums.map((sum) => (sum ? parts[sumAt++] : null)),
+        ...ctCarries.map((ct) => (ct ? parts[carryAt++] : null)),
+        ...perStep.map((step) => (step ? parts[stepAt++] : null)),
+      ];
+    },
+    batch: (g, node, inputs, size) => {
+      const params = paramsOf(node);
+      const { body, constants, carries, length } = params;
+      const isSequence = (i: number) => i >= constants + carries;
+      // A carry is batched when its start is, or when a round makes it so: found by trying until nothing changes.
+      const isBatched = inputs.map((input) => input.isBatched);
+      const batchedBody = () => {
+        const own = body.parameters.map((parameter, i) =>
+          makePlaceholder(
+            isBatched[i]
+              ? { ...outputOf(parameter), shape: [size, ...parameter.shape], device: parameter.device }
+              : parameter,
+          ),
+        );
+        const results = g.vectorize(
+          body.results,
+          body.parameters,
+          own.map((each, i) => ({ node: each, isBatched: isBatched[i] })),
+          size,
+        );
+        return { own, results };
+      };
+      let made = batchedBody();
+      for (;;) {
+        const grown = made.results
+          .slice(0, carries)
+          .flatMap((result, i) => (result.isBatched && !isBatched[constants + i] ? [constants + i] : []));
+        if (grown.length === 0) break;
+        for (const i of grown) isBatched[i] = true;
+        made = batchedBody();
+      }
+      const whole = ({ node: each, isBatched: has }: BatchedInput) =>
+        has ? each : g.broadcast(each, [size, ...each.shape]);
+      const results = made.results.map((result, i) =>
+        i < carries && isBatched[constants + i] ? whole(result) : result.node,
+      );
+      const given = inputs.map((input, i) => {
+        if (!isBatched[i]) return input.node;
+        if (!isSequence(i)) return whole(input);
+        // Rounds first, then members.
+        return g.permute(input.node, [1, 0, ...input.node.shape.slice(2).map((_, k) => k + 2)]);
+      });
+      const parts = scanNode(given, { ...params, body: new GraphFunction(made.own, results) });
+      return parts.map((each, i): BatchedInput => {
+        if (i < carries) return { node: each, isBatched: isBatched[constants + i] };
+        const isOne = i < results.length ? made.results[i].isBatched : isBatched[constants + i - results.length];
+        if (!isOne) return { node: each, isBatched: false };
+        return {
+          node: length === 0 ? g.zeros([size, 0, ...each.shape.slice(2)], each) : g.axisFirst(each, 1),
+          isBatched: true,
+        };
+      });
+    },
+  },
+};
+
+const paramsOf = ({ params }: Node): ScanParams => params as unknown as ScanParams;
+
+/** The parts of a scan. */
+export function scanNode(inputs: readonly Node[], params: ScanParams): Node[] {
+  const { body, carries, constants, length } = params;
+  const stacked = ({ shape, dtype }: Node): Output => ({ shape: [length, ...shape], dtype });
+  const outputs = [
+    ...body.results.slice(0, carries).map(outputOf),
+    ...body.results.slice(carries).map(stacked),
+    ...body.parameters.slice(constants, constants + carries).map(stacked),
+  ];
+  return partsOf(makeNode(scan, inputs, { ...params, outputs }, deviceOf(inputs, body)));
+}
+
+const deviceOf = (inputs: readonly Node[], body: GraphFunction) =>
+  (inputs[0] ?? body.results[0] ?? body.parameters[0]).device;
+
+// -------------------------------------------------------------------------------------------------- while
+
+export interface WhileParams {
+  /** Parameters of both: constants, carries. The test has one bool as its result, the body the carries. */
+  readonly test: GraphFunction;
+  readonly body: GraphFunction;
+  readonly constants: number;
+  readonly maxRounds: number;
+}
+
+/** A loop that runs while its test holds. Inputs: constants, first carries. Parts: last carries. */
+export const whileLoop: RoutinePrimitive = {
+  name: "whileLoop",
+  kind: "routine",
+  infer,
+  bundle: {
+    jvp: (g, node, tangents) => {
+      const { test, body, constants, maxRounds } = whileParams(node);
+      const isMoving = node.inputs.map(
+        (input, i) => tangents[i] !== null || (i >= constants && g.isDifferentiable(input.dtype)),
+      );
+      const own = body.parameters.map(makePlaceholder);
+      const moved = own.map((parameter, i) => (isMoving[i] ? makePlaceholder(parameter) : null));
+      const results = body.apply(own);
+      const changes = g.pushForward(results, own, moved);
+      const carried = changes.flatMap((change, i) =>
+        isMoving[constants + i] ? [change ?? g.zeros(results[i].shape, results[i])] : [],
+      );
+      const present = (list: readonly (Node | null)[]) => list.filter((each) => each !== null);
+      const parameters = [
+        ...own.slice(0, constants),
+        ...present(moved.slice(0, constants)),
+        ...own.slice(constants),
+        ...present(moved.slice(constants)),
+      ];
+      const start = tangents.map((t, i) => (isMoving[i] ? (t ?? g.zeros(node.inputs[i].shape, node.inputs[i])) : null));
+      const inputs = [
+        ...node.inputs.slice(0, constants),
+        ...present(start.slice(0, constants)),
+        ...node.inputs.slice(constants),
+        ...present(start.slice(constants)),
+      ];
+      const parts = whileNode(inputs, {
+        test: new GraphFunction(parameters, test.apply(own)),
+        body: new GraphFunction(parameters, [...results, ...carried]),
+        constants: constants + present(moved.slice(0, constants)).length,
+        maxRounds,
+      });
+      let at = results.length;
+      return results.map((_, i) => (isMoving[constants + i] ? parts[at++] : null));
+    },
+    vjp: () => {
+      throw new UnsupportedError(
+        "grad: a whileLoop has no reverse derivative, because how many rounds it takes is not known beforehand. Use scan or " +
+          'forLoop with a fixed number of rounds, forward mode (jvp, jacobian with { mode: "forward" }), or customGradient.',
+      );
+    },
+    batch: (g, node, inputs, size) => {
+      const { test, body, constants, maxRounds } = whileParams(node);
+      const isBatched = inputs.map((input) => input.isBatched);
+      const batchedBody = () => {
+        const own = body.parameters.map((parameter, i) =>
+          makePlaceholder(
+            isBatched[i]
+              ? { ...outputOf(parameter), shape: [size, ...parameter.shape], device: parameter.device }
+              : parameter,
+          ),
+        );
+        const given = own.map((each, i) => ({ node: each, isBatched: isBatched[i] }));
+        return {
+          own,
+          results: g.vectorize(body.results, body.parameters, given, size),
+          test: g.vectorize(test.results, test.parameters, given, size)[0],
+        };
+      };
+      let made = batchedBody();
+      for (;;) {
+        const grown = made.results.flatMap((result, i) =>
+          (result.isBatched || made.test.isBatched) && !isBatched[constants + i] ? [constants + i] : [],
+        );
+        if (grown.length === 0) break;
+        for (const i of grown) isBatched[i] = true;
+        made = batchedBody();
+      }
+      const whole = ({ node: each, isBatched: has }: BatchedInput) =>
+        has ? each : g.broadcast(each, [size, ...each.shape]);
+      const goesOn = made.test;
+      // While any member goes on all do, but those that have finished keep their values.
+      const results = made.results.map((result, i) => {
+        if (!isBatched[constants + i]) return result.node;
+        const next = whole(result);
+        if (!goesOn.isBatched) return next;
+        const mask = g.broadcast(g.reshape(goesOn.node, [size, ...next.shape.slice(1).map(() => 1)]), next.shape);
+        return g.where(mask, next, made.own[constants + i]);
+      });
+      const parts = whileNode(
+        inputs.map((input, i) => (isBatched[i] ? whole(input) : input.node)),
+        {
+          test: new GraphFunction(made.own, [goesOn.isBatched ? g.any(goesOn.node, [0]) : goesOn.node]),
+          body: new GraphFunction(made.own, results),
+          constants,
+          maxRounds,
+        },
+      );
+      return parts.map((each, i) => ({ node: each, isBatched: isBatched[constants + i] }));
+    },
+  },
+};
+
+const whileParams = ({ params }: Node): WhileParams => params as unknown as WhileParams;
+
+export function whileNode(inputs: readonly Node[], params: WhileParams): Node[] {
+  const outputs = params.body.results.map(outputOf);
+  return partsOf(makeNode(whileLoop, inputs, { ...params, outputs }, deviceOf(inputs, params.body)));
+}
+
+// -------------------------------------------------------------------------------------------------- choice
+
+/**
+ * One of several functions of the same inputs. Inputs: index (i32, a scalar), then what the functions take. Params: branches.
+ * All are computed and the wanted results selected, element by element; derivatives are selected in the same way, so
+ * that a branch not taken adds nothing, not even NaN.
+ */
+export const choice: CompositePrimitive = {
+  name: "choice",
+  kind: "composite",
+  infer,
+  expand: (g, { params }, [index, ...inputs]) => {
+    const branches = params.branches as readonly GraphFunction[];
+    return selectedByIndex(
+      g,
+      index,
+      branches.map((branch) => branch.apply(inputs)),
+    );
+  },
+  bundle: {
+    jvp: (g, node, [, ...tangents]) => {
+      const [index, ...inputs] = node.inputs;
+      const branches = node.params.branches as readonly GraphFunction[];
+      const changes = branches.map((branch) => {
+        const own = branch.parameters.map(makePlaceholder);
+        const moved = own.map((parameter, i) => (tangents[i] ? makePlaceholder(parameter) : null));
+        const results = branch.apply(own);
+        const whole = g.pushForward(results, own, moved).map((t, i) => t ?? g.zeros(results[i].shape, results[i]));
+        const given = [...own, ...moved.filter((each) => each !== null)];
+        return new GraphFunction(given, whole);
+      });
+      const parts = choiceNode(index, [...inputs, ...tangents.filter((t) => t !== null)], changes);
+      return parts.map((each) => (g.isDifferentiable(each.dtype) ? each : null));
+    },
+    vjp: (g, node, cotangents) => {
+      const [index, ...inputs] = node.inputs;
+      const branches = node.params.branches as readonly GraphFunction[];
+      const backs = branches.map((branch) => {
+        const own = branch.parameters.map(makePlaceholder);
+        const results = branch.apply(own);
+        const seeds = results.map((result, i) => (cotangents[i] ? makePlaceholder(result) : null));
+        const pulled = g.pullBack(results, seeds, own).map((ct, i) => ct ?? g.zeros(own[i].shape, own[i]));
+        return new GraphFunction([...own, ...seeds.filter((each) => each !== null)], pulled);
+      });
+      const parts = choiceNode(index, [...inputs, ...cotangents.filter((ct) => ct !== null)], backs);
+      return [null, ...parts];
+    },
+    batch: (g, node, [index, ...inputs], size) => {
+      const branches = node.params.branches as readonly GraphFunction[];
+      const whole = ({ node: each, isBatched }: BatchedInput) =>
+        isBatched ? each : g.broadcast(each, [size, ...each.shape]);
+      const own = inputs.map(({ node: each }) => makePlaceholder(each));
+      const given = own.map((each, i) => ({ node: each, isBatched: inputs[i].isBatched }));
+      const batched = branches.map(
+        (branch) => new GraphFunction(own, g.vectorize(branch.results, branch.parameters, given, size).map(whole)),
+      );
+      const arguments_ = inputs.map((input) => input.node);
+      if (!index.isBatched) {
+        return choiceNode(index.node, arguments_, batched).map((each) => ({ node: each, isBatched: true }));
+      }
+      const results = selectedByIndex(
+        g,
+        index.node,
+        batched.map((branch) => branch.apply(arguments_)),
+      );
+      return results.map((each) => ({ node: each, isBatched: true }));
+    },
+  },
+};
+
+/** Of the results of several branches those of the index; the index may be one for each member of a first axis. */
+function selectedByIndex(g: GraphOps, index: Node, results: readonly (readonly Node[])[]): Node[] {
+  const chosen = (i: number) =>
+    results.slice(1).reduce((otherwise, branch, k) => selected(g, index, k + 1, branch[i], otherwise), results[0][i]);
+  return results[0].map((_, i) => chosen(i));
+}
+
+function selected(g: GraphOps, index: Node, value: number, whenEqual: Node, otherwise: Node): Node {
+  const { shape } = whenEqual;
+  const isEqual = g.equal(index, value);
+  const aligned = g.reshape(isEqual, [...index.shape, ...shape.slice(index.shape.length).map(() => 1)]);
+  return g.where(g.broadcast(aligned, shape), whenEqual, otherwise);
+}
+
+export function choiceNode(index: Node, inputs: readonly Node[], branches: readonly GraphFunction[]): Node[] {
+  const outputs = branches[0].results.map(outputOf);
+  return partsOf(makeNode(choice, [index, ...inputs], { branches, outputs }, index.device));
+}
+
+// -------------------------------------------------------------------------------------------------- derivatives by hand
+
+/** What a `custom` node does in place of the derivatives of its results. Arguments and results are nodes. */
+export interface CustomRules {
+  readonly jvp: ((args: readonly Node[], tangents: readonly (Node | null)[]) => readonly (Node | null)[]) | null;
+  readonly vjp: (
+    args: readonly Node[],
+    results: readonly Node[],
+    cotangents: readonly (Node | null)[],
+  ) => readonly (Node | null)[];
+  /** The rules for a batch of members; `isBatched` speaks of the arguments, then the results. */
+  batch(isBatched: readonly boolean[], size: number): CustomRules;
+}
+
+/** Results whose derivatives are given by hand. Inputs: results, arguments. Params: results, how many there are. */
+export const custom: CompositePrimitive = {
+  name: "custom",
+  kind: "composite",
+  infer,
+  expand: (_g, { params }, inputs) => inputs.slice(0, params.results as number),
+  bundle: {
+    jvp: (g, node, tangents) => {
+      const count = node.params.results as number;
+      const { jvp } = rulesOf(node);
+      const args = node.inputs.slice(count);
+      if (jvp) return jvp(args, tangents.slice(count));
+      // The vjp is linear in the cotangents: its transpose, taken by differentiating once more, is the jvp.
+      const results = node.inputs.slice(0, count);
+      const seeds = results.map(makePlaceholder);
+      const pulled = rulesOf(node).vjp(args, results, seeds);
+      const moving = pulled.flatMap((ct, i) =>
+        ct && tangents[count + i] ? [{ ct, t: tangents[count + i] as Node }] : [],
+      );
+      return g.pullBack(
+        moving.map(({ ct }) => ct),
+        moving.map(({ t }) => t),
+        seeds,
+      );
+    },
+    vjp: (_g, node, cotangents) => {
+      const count = node.params.results as number;
+      const results = node.inputs.slice(0, count);
+      return [...results.map(() => null), ...rulesOf(node).vjp(node.inputs.slice(count), results, cotangents)];
+    },
+    batch: (g, node, inputs, size) => {
+      const count = node.params.results as number;
+      const whole = ({ node: each, isBatched }: BatchedInput) =>
+        isBatched ? each : g.broadcast(each, [size, ...each.shape]);
+      const results = inputs.slice(0, count).map(whole);
+      const isBatched = inputs.map((input, i) => i < count || input.isBatched);
+      const own = rulesOf(node).batch([...isBatched.slice(count), ...isBatched.slice(0, count)], size);
+      const parts = customNode(
+        results,
+        inputs.slice(count).map((input) => input.node),
+        own,
+      );
+      return parts.map((each) => ({ node: each, isBatched: true }));
+    },
+  },
+};
+
+/** Not among the parameters, because a rule is no part of what a program computes. */
+const rulesOf = (node: Node): CustomRules => node.attachment as CustomRules;
+
+export function customNode(results: readonly Node[], args: readonly Node[], own: CustomRules): Node[] {
+  const params = { results: results.length, outputs: results.map(outputOf) };
+  const node = makeNode(custom, [...results, ...args], params, (results[0] ?? args[0]).device);
+  node.attachment = own;
+  return partsOf(node);
+}
+
+// -------------------------------------------------------------------------------------------------- recomputation
+
+/** A function whose inner values are not kept for the way back but computed again. Inputs: its arguments. Params: body. */
+export const checkpoint: CompositePrimitive = {
+  name: "checkpoint",
+  kind: "composite",
+  infer,
+  expand: (_g, { params }, inputs) => (params.body as GraphFunction).apply(inputs),
+  bundle: {
+    jvp: (g, { params, inputs }, tangents) => {
+      const body = params.body as GraphFunction;
+      const own = body.parameters.map(makePlaceholder);
+      const moved = own.map((parameter, i) => (tangents[i] ? makePlaceholder(parameter) : null));
+      const results = body.apply(own);
+      const changes = g.pushForward(results, own, moved).map((t, i) => t ?? g.zeros(results[i].shape, results[i]));
+      const given = [...own, ...moved.filter((each) => each !== null)];
+      const parts = checkpointNode(new GraphFunction(given, changes), [
+        ...inputs,
+        ...tangents.filter((t) => t !== null),
+      ]);
+      return parts.map((each) => (g.isDifferentiable(each.dtype) ? each : null));
+    },
+    vjp: (g, { params, inputs }, cotangents) => {
+      const body = params.body as GraphFunction;
+      // Behind this, nothing is known to be the same as on the way there.
+      const again = inputs.map((input) => g.anew(input));
+      return g.pullBack(body.apply(again), cotangents, again);
+    },
+    batch: (g, { params }, inputs, size) => {
+      const body = params.body as GraphFunction;
+      const own = inputs.map(({ node: each }) => makePlaceholder(each));
+      const given = own.map((each, i) => ({ node: each, isBatched: inputs[i].isBatched }));
+      const results = g.vectorize(body.results, body.parameters, given, size);
+      const next = new GraphFunction(
+        own,
+        results.map((result) => result.node),
+      );
+      const parts = checkpointNode(
+        next,
+        inputs.map((input) => input.node),
+      );
+      return parts.map((each, i) => ({ node: each, isBatched: results[i].isBatched }));
+    },
+  },
+};
+
+export function checkpointNode(body: GraphFunction, inputs: readonly Node[]): Node[] {
+  const outputs = body.results.map(outputOf);
+  return partsOf(makeNode(checkpoint, inputs, { body, outputs }, deviceOf(inputs, body)));
+}

@@ -1,0 +1,93 @@
+/**
+ * Windows that slide over axes, on nodes: how convolutions and window reductions see their input. Nothing is copied; a
+ * window is a way of reading. `foldWindows` goes the other way and adds windows up where they overlap.
+ */
+import { type Shape, sizeOf } from "../core/shape.js";
+import { broadcastNode, derive, scalarNode } from "./build.js";
+import { diagonalNode, sumNode } from "./contraction.js";
+import type { Node } from "./node.js";
+import { pad, slice, window } from "./primitives/movement.js";
+
+/** Windows along some axes of a node; the lists go in step. */
+export interface Windows {
+  readonly axes: readonly number[];
+  readonly size: readonly number[];
+  readonly stride: readonly number[];
+  /** Distance between the places of a window. */
+  readonly dilation: readonly number[];
+  readonly padding: readonly (readonly [number, number])[];
+}
+
+/** [.., o, ..] → the node padded by `value` and seen through windows: counts in place of the axes, places at the end. */
+export function windowNode(node: Node, windows: Windows, value: number | bigint | boolean): Node {
+  const { axes, size, stride, dilation, padding } = windows;
+  return derive(window, padNode(node, axes, padding, value), {
+    axes: [...axes],
+    size: [...size],
+    stride: [...stride],
+    dilation: [...dilation],
+  });
+}
+
+/** Surrounds some axes of a node with a value, and puts `gaps` of it between elements. */
+export function padNode(
+  node: Node,
+  axes: readonly number[],
+  padding: readonly (readonly [number, number])[],
+  value: number | bigint | boolean,
+  gaps: readonly number[] = axes.map(() => 0),
+): Node {
+  if (gaps.every((gap) => gap === 0) && padding.every(([before, after]) => before === 0 && after === 0)) return node;
+  const spread = (amounts: readonly number[]) =>
+    node.shape.map((_, axis) => (axes.includes(axis) ? amounts[axes.indexOf(axis)] : 0));
+  return derive(pad, node, {
+    low: spread(padding.map(([before]) => before)),
+    high: spread(padding.map(([, after]) => after)),
+    interior: spread(gaps),
+    value,
+  });
+}
+
+/**
+ * The transpose of `windowNode`: every place of every window is added to the element it was read from. `shape` is that
+ * of the elements; what went to the padding is dropped.
+ *
+ * Written as a gather, so that it is one loop without atomics: element i gets, for each place k, the value at window
+ * (i - k·dilation) / stride if there is such a window. Spreading windows out by the stride and looking at them through
+ * windows of the same size and dilation shows each element its candidates, with the places in reverse.
+ */
+export function foldWindows(values: Node, windows: Windows, shape: Shape): Node {
+  const { axes, size, stride, dilation, padding } = windows;
+  const rank = shape.length;
+  const counts = axes.map((axis) => values.shape[axis]);
+  if (sizeOf(values.shape) === 0) return broadcastNode(scalarNode(0, values.dtype, values.device), shape);
+  const padded = axes.map((axis, i) => shape[axis] + padding[i][0] + padding[i][1]);
+  const margins = counts.map((count, i) => {
+    const before = (size[i] - 1) * dilation[i];
+    return [before, padded[i] - (count - 1) * stride[i] - 1] as const;
+  });
+  const gaps = stride.map((step) => step - 1);
+  const candidates = derive(window, padNode(values, axes, margins, 0, gaps), {
+    axes: [...axes],
+    size: [...size],
+    stride: axes.map(() => 1),
+    dilation: [...dilation],
+  });
+  let matched = reverseLast(candidates, axes.length);
+  for (let left = axes.length; left > 0; left--) matched = diagonalNode(matched, rank, rank + left);
+  const total = sumNode(
+    matched,
+    axes.map((_, i) => rank + i),
+  );
+  const cut = padding.map(([before, after]) => [-before, -after] as const);
+  return padNode(total, axes, cut, 0);
+}
+
+function reverseLast(node: Node, count: number): Node {
+  const isReversed = node.shape.map((_, axis) => axis >= node.shape.length - count);
+  return derive(slice, node, {
+    start: node.shape.map((extent, axis) => (isReversed[axis] ? extent - 1 : 0)),
+    step: isReversed.map((reversed) => (reversed ? -1 : 1)),
+    shape: [...node.shape],
+  });
+}

@@ -1,0 +1,83 @@
+/** A prepared program on the CPU: its kernels run one after another, on addresses that are known but for the arguments'. */
+
+import { bytesOf } from "../compiler/bytes.js";
+import { inPlaceOf } from "../compiler/in-place.js";
+import type { MemoryPlan } from "../compiler/memory-plan.js";
+import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
+import type { HostAllocation } from "../engines/host/allocation.js";
+import type { HostDevice } from "../engines/host/device.js";
+import type { Argument, Prepared } from "./backend.js";
+import type { HostCode } from "./host-backend.js";
+
+/** A vector's bytes: numbers are kept this far apart. */
+const SCALAR_STRIDE = 16;
+
+export class HostProgram implements Prepared<HostAllocation> {
+  readonly inPlace: readonly number[];
+  private readonly arena: HostAllocation | null;
+  private readonly scalars: HostAllocation | null;
+  private readonly roots: readonly number[];
+  private readonly memoryOf: readonly number[];
+
+  constructor(
+    private readonly device: HostDevice,
+    readonly program: Program<HostCode>,
+    readonly plan: MemoryPlan,
+    private readonly args: readonly Argument<HostAllocation>[],
+    private readonly runAt: (code: HostCode, addresses: readonly number[], rows: number) => void,
+  ) {
+    const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
+    this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
+    this.inPlace = inPlaceOf(
+      program,
+      rootCount,
+      program.leaves.map((leaf, i) => (args[i].kind === "memory" ? bytesOf(leaf) : -1)),
+    );
+    this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
+    const scalarCount = args.filter(({ kind }) => kind === "scalar").length;
+    this.scalars = scalarCount > 0 ? device.allocUninitialized(SCALAR_STRIDE * scalarCount) : null;
+    let count = 0;
+    this.memoryOf = args.map(({ kind }) => (kind === "memory" ? count++ : -1));
+  }
+
+  run(memory: readonly HostAllocation[], scalars: readonly number[], isDonated: readonly boolean[]): HostAllocation[] {
+    const { device } = this;
+    const results = this.roots.map((index, root) => {
+      const given = this.inPlace[root];
+      const donated = given >= 0 && isDonated[this.memoryOf[given]] ? memory[this.memoryOf[given]] : null;
+      return donated ?? device.allocUninitialized(bytesOf(this.program.made[index]));
+    });
+    if (this.scalars) {
+      const bytes = device.memory.view(this.scalars.address, this.scalars.byteLength);
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      scalars.forEach((value, i) => {
+        view.setFloat32(SCALAR_STRIDE * i, value, true);
+      });
+    }
+    let scalar = 0;
+    const leafAddress = this.args.map((arg, i) => {
+      if (arg.kind === "memory") return memory[this.memoryOf[i]].address;
+      if (arg.kind === "fixed") return arg.memory.address;
+      return (this.scalars as HostAllocation).address + SCALAR_STRIDE * scalar++;
+    });
+    const arena = this.arena?.address ?? 0;
+    const addressOf = (slot: Slot, rounds: Rounds): number => {
+      const { index, offset } = placeOf(slot, rounds);
+      if (slot.from === "leaf") return leafAddress[index] + offset;
+      const { root } = this.program.made[index];
+      return (root >= 0 ? results[root].address : arena + this.plan.offsets[index]) + offset;
+    };
+    runSteps(
+      this.program.steps,
+      ({ kernel, code, slots }, rounds) => {
+        this.runAt(
+          code,
+          slots.map((slot) => addressOf(slot, rounds)),
+          kernel.rows,
+        );
+      },
+      () => false,
+    );
+    return results;
+  }
+}

@@ -1,0 +1,302 @@
+/**
+ * Control flow that compiles: loops and choices whose bodies are traced once and become part of the program. They can be
+ * differentiated (a `whileLoop` in forward mode), vectorised and nested like any operation.
+ */
+import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
+import { formatShape, normalizeAxis } from "../core/shape.js";
+import { GraphFunction as Closed, closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
+import type { Node } from "../graph/node.js";
+import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js";
+import { arange, concat } from "../tensor/creation.js";
+import { Tensor } from "../tensor/tensor.js";
+import { checkNotAsync } from "./trace.js";
+import { flattenTensors, leafPaths, type TreeStructure, unflatten } from "./trees.js";
+
+export interface ScanOptions {
+  /** How many rounds, where there are no sequences to tell. */
+  readonly length?: number;
+  /** From the last element to the first; stacked results keep the order of the elements. */
+  readonly reverse?: boolean;
+}
+
+/**
+ * A loop over the first axis of the tensors in `xs`: `f(carry, x)` returns the next carry and a result, and the results are
+ * stacked. Returns the last carry and the stacked results. Carry, x and result are trees; the carry keeps its shapes.
+ */
+export function scan<C, X, Y>(
+  f: (carry: C, x: X) => readonly [carry: C, y: Y],
+  init: C,
+  xs: X,
+  options: ScanOptions = {},
+): [carry: C, ys: Y] {
+  const first = flattenTensors(init, "scan, init");
+  const sequences = flattenTensors(xs ?? null, "scan, xs");
+  const length = scanLength(sequences.leaves, options.length);
+  const carries = first.leaves.map(({ node }) => makePlaceholder(node));
+  const elements = sequences.leaves.map(({ node }) =>
+    makePlaceholder({ ...described(node), shape: node.shape.slice(1) }),
+  );
+  const result = f(
+    unflatten(first.structure, carries.map(asTensor)) as C,
+    unflatten(sequences.structure, elements.map(asTensor)) as X,
+  );
+  checkNotAsync(result, "scan");
+  if (!Array.isArray(result) || result.length !== 2) {
+    throw new ArgumentError("scan: the function must return [carry, y]; y may be null.");
+  }
+  const next = sameAs("scan", "the carry", first.structure, first.leaves, result[0]);
+  const stacked = flattenTensors(result[1] ?? null, "scan, y");
+  const { body, captured } = closeOver([...next, ...stacked.leaves.map(({ node }) => node)], [...carries, ...elements]);
+  const parts = scanNode([...captured, ...first.leaves.map(nodeOf), ...sequences.leaves.map(nodeOf)], {
+    body,
+    constants: captured.length,
+    carries: carries.length,
+    length,
+    isReverse: options.reverse === true,
+  });
+  const tensors = parts.map(asTensor);
+  return [
+    unflatten(first.structure, tensors.slice(0, carries.length)) as C,
+    unflatten(stacked.structure, tensors.slice(carries.length, carries.length + stacked.leaves.length)) as Y,
+  ];
+}
+
+function scanLength(sequences: readonly Tensor[], wanted: number | undefined): number {
+  for (const x of sequences) {
+    if (x.rank === 0)
+      throw new ShapeError("scan: a scalar in xs has no axis to go along; capture it or put it in the carry.");
+    if (x.shape[0] !== sequences[0].shape[0]) {
+      throw new ShapeError(`scan: sequences of ${sequences[0].shape[0]} and ${x.shape[0]} elements.`);
+    }
+  }
+  const length = sequences[0]?.shape[0] ?? wanted;
+  if (length === undefined) throw new ArgumentError("scan: without xs it needs to be told { length }.");
+  if (wanted !== undefined && wanted !== length) {
+    throw new ArgumentError(`scan: length ${wanted} for sequences of ${length} elements.`);
+  }
+  if (!Number.isSafeInteger(length) || length < 0) throw new ArgumentError(`scan: a length of ${length}.`);
+  return length;
+}
+
+export interface WhileOptions {
+  /** Rounds after which a loop that goes on is taken for endless: 2^31 - 1 unless told. */
+  readonly maxRounds?: number;
+}
+
+/** Runs `body` on the carry as long as `condition` of it, a scalar, is true. Both are traced once. */
+export function whileLoop<C>(
+  condition: (carry: C) => Tensor,
+  body: (carry: C) => C,
+  init: C,
+  options: WhileOptions = {},
+): C {
+  const first = flattenTensors(init, "whileLoop, init");
+  const carries = first.leaves.map(({ node }) => makePlaceholder(node));
+  const carry = () => unflatten(first.structure, carries.map(asTensor)) as C;
+  const test = condition(carry());
+  if (!(test instanceof Tensor) || test.size !== 1) {
+    throw new ShapeError("whileLoop: the condition must return one bool, a tensor of one element.");
+  }
+  const goesOn = test.cast("bool").reshape([]).node;
+  const result = body(carry());
+  checkNotAsync(result, "whileLoop");
+  const next = sameAs("whileLoop", "the carry", first.structure, first.leaves, result);
+  const closed = closeOver([goesOn, ...next], carries);
+  const { parameters, results } = closed.body;
+  const parts = whileNode([...closed.captured, ...first.leaves.map(nodeOf)], {
+    test: new Closed(parameters, results.slice(0, 1)),
+    body: new Closed(parameters, results.slice(1)),
+    constants: closed.captured.length,
+    maxRounds: options.maxRounds ?? 2 ** 31 - 1,
+  });
+  return unflatten(first.structure, parts.map(asTensor)) as C;
+}
+
+/** Runs `body(i, carry)` for i from `start` up to `end`, which are numbers. It can be differentiated like `scan`. */
+export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, carry: C) => C, init: C): C {
+  if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) {
+    throw new ArgumentError(`forLoop: from ${start} to ${end}; the bounds are whole numbers known at the trace.`);
+  }
+  const device = flattenTensors(init, "forLoop, init").leaves[0]?.device;
+  const indices = arange(start, Math.max(start, end), 1, { dtype: "i32", device });
+  const [carry] = scan((now: C, i: Tensor<"i32">) => [body(i, now), null] as const, init, indices as Tensor<"i32">);
+  return carry;
+}
+
+/**
+ * `whenTrue(...args)` or `whenFalse(...args)`, by a scalar. Both must give trees of the same structure, shapes and dtypes. Both
+ * are computed and one is selected, derivatives included, so nothing that happens in the other shows, not even NaN. For
+ * what is known outside of a trace, write a JavaScript `if`.
+ */
+export function cond<A extends readonly unknown[], R>(
+  predicate: Tensor,
+  whenTrue: (...args: A) => R,
+  whenFalse: (...args: A) => R,
+  ...args: A
+): R {
+  if (!(predicate instanceof Tensor) || predicate.size !== 1) {
+    throw new ShapeError(
+      "cond: the predicate is one bool, a tensor of one element; use where() to choose element by element.",
+    );
+  }
+  const index = predicate.cast("bool").cast("i32").reshape([]);
+  return choose("cond", ["whenFalse", "whenTrue"], index, [whenFalse, whenTrue], args);
+}
+
+/** One of several functions, by an integer scalar; an index outside counts as the nearest branch. See `cond`. */
+export function switchCase<A extends readonly unknown[], R>(
+  index: Tensor,
+  branches: readonly ((...args: A) => R)[],
+  ...args: A
+): R {
+  if (branches.length === 0) throw new ArgumentError("switchCase: there are no branches.");
+  if (index.size !== 1)
+    throw new ShapeError(`switchCase: the index has the shape ${formatShape(index.shape)}; it is one integer.`);
+  const inside = index
+    .cast("i32")
+    .reshape([])
+    .clip(0, branches.length - 1);
+  return choose(
+    "switchCase",
+    branches.map((_, i) => `branch ${i}`),
+    inside,
+    branches,
+    args,
+  );
+}
+
+function choose<A extends readonly unknown[], R>(
+  operation: string,
+  names: readonly string[],
+  index: Tensor,
+  branches: readonly ((...args: A) => R)[],
+  args: A,
+): R {
+  const given = flattenTensors(args, operation);
+  const own = given.leaves.map(({ node }) => makePlaceholder(node));
+  const outcomes = branches.map((branch) => {
+    const result = branch(...(unflatten(given.structure, own.map(asTensor)) as A));
+    checkNotAsync(result, operation);
+    return flattenTensors(result, `${operation}, results`);
+  });
+  const [first] = outcomes;
+  outcomes.forEach((outcome, i) => {
+    sameResults(operation, names[0], names[i], first, outcome);
+  });
+  // One closure for all branches, so that they take the same inputs.
+  const count = first.leaves.length;
+  const closed = closeOver(
+    outcomes.flatMap(({ leaves }) => leaves.map(nodeOf)),
+    own,
+  );
+  const functions = outcomes.map(
+    (_, i): GraphFunction => new Closed(closed.body.parameters, closed.body.results.slice(i * count, (i + 1) * count)),
+  );
+  const parts = choiceNode(index.node, [...closed.captured, ...given.leaves.map(nodeOf)], functions);
+  return unflatten(first.structure, parts.map(asTensor)) as R;
+}
+
+/**
+ * Running combinations along an axis by any associative function of trees: element i of the result combines elements 0 … i.
+ * It takes a logarithmic number of steps, each over the whole axis, and not a step for each element.
+ */
+export function associativeScan<T>(
+  combine: (a: T, b: T) => T,
+  elements: T,
+  options: { readonly axis?: number; readonly reverse?: boolean } = {},
+): T {
+  const { leaves, structure } = flattenTensors(elements, "associativeScan");
+  if (leaves.length === 0) return elements;
+  const flip = (x: Tensor) => (options.reverse ? x.flip(0) : x);
+  const front = leaves.map((x) => flip(x.moveAxis(normalizeAxis(options.axis ?? 0, x.rank, "associativeScan"), 0)));
+  const length = front[0].shape[0];
+  for (const x of front) {
+    if (x.shape[0] !== length) throw new ShapeError(`associativeScan: axes of ${length} and ${x.shape[0]} elements.`);
+  }
+  const apply = (a: readonly Tensor[], b: readonly Tensor[]): Tensor[] =>
+    sameAs(
+      "associativeScan",
+      "the combination",
+      structure,
+      a.map((x) => x),
+      combine(unflatten(structure, a) as T, unflatten(structure, b) as T),
+    ).map(asTensor);
+  let running = front;
+  for (let distance = 1; distance < length; distance *= 2) {
+    const behind = running.map((x) => x.at(`${distance}:`));
+    const before = running.map((x) => x.at(`:${length - distance}`));
+    const joined = apply(before, behind);
+    running = running.map((x, i) => concat([x.at(`:${distance}`), joined[i]], { axis: 0 }));
+  }
+  const axisOf = (i: number) => normalizeAxis(options.axis ?? 0, leaves[i].rank, "associativeScan");
+  return unflatten(
+    structure,
+    running.map((x, i) => flip(x).moveAxis(0, axisOf(i))),
+  ) as T;
+}
+
+// -------------------------------------------------------------------------------------------------- checks
+
+const nodeOf = ({ node }: Tensor): Node => node;
+const asTensor = (node: Node): Tensor => new Tensor(node);
+const described = ({ shape, dtype, device }: Node) => ({ shape, dtype, device });
+
+/** The nodes of a tree that must be like another in structure, shapes and dtypes. */
+function sameAs(
+  operation: string,
+  what: string,
+  structure: TreeStructure,
+  like: readonly Tensor[],
+  tree: unknown,
+): Node[] {
+  const { leaves, structure: own } = flattenTensors(tree, operation);
+  if (own.key !== structure.key) {
+    throw new ArgumentError(
+      `${operation}: ${what} has leaves ${list(structure)} at first, ${list(own)} after a round; it must keep its structure.`,
+    );
+  }
+  return leaves.map((leaf, i) => {
+    const at = leafPaths(structure)[i];
+    const name = at ? `${what}'s ${at}` : what;
+    if (formatShape(leaf.shape) !== formatShape(like[i].shape)) {
+      throw new ShapeError(
+        `${operation}: ${name} has the shape ${formatShape(like[i].shape)} at first and ${formatShape(leaf.shape)} after a ` +
+          `round; it must keep its shape.`,
+      );
+    }
+    if (leaf.dtype !== like[i].dtype) {
+      throw new DTypeError(
+        `${operation}: ${name} is ${like[i].dtype} at first and ${leaf.dtype} after a round; cast one of them.`,
+      );
+    }
+    return leaf.node;
+  });
+}
+
+function sameResults(
+  operation: string,
+  firstName: string,
+  name: string,
+  first: { leaves: readonly Tensor[]; structure: TreeStructure },
+  other: { leaves: readonly Tensor[]; structure: TreeStructure },
+): void {
+  if (first.structure.key !== other.structure.key) {
+    throw new ArgumentError(
+      `${operation}: ${firstName} returns leaves ${list(first.structure)}, ${name} ${list(other.structure)}; all must return the same tree.`,
+    );
+  }
+  other.leaves.forEach((leaf, i) => {
+    const wanted = first.leaves[i];
+    const at = leafPaths(first.structure)[i] || "the result";
+    const describe = (x: Tensor) => `${x.dtype}${formatShape(x.shape)}`;
+    if (describe(leaf) === describe(wanted)) return;
+    throw new ShapeError(
+      `${operation}: ${at} is ${describe(wanted)} from ${firstName} and ${describe(leaf)} from ${name}; they must be alike.`,
+    );
+  });
+}
+
+const list = (structure: TreeStructure): string =>
+  `(${leafPaths(structure)
+    .map((path) => path || "itself")
+    .join(", ")})`;

@@ -1,0 +1,334 @@
+/**
+ * `jit`: a function is traced once per form of its arguments, compiled into one program with its memory planned, and from
+ * then on replayed. The form is the structure of the arguments, the shapes, dtypes and devices of the tensors, and the
+ * values of everything that is neither tensor nor number.
+ *
+ * Numbers enter as data: the function sees a tensor in their place, so a learning rate that changes every step does not
+ * make a new program. Tensors that the function reaches by closure are captured as they are at the trace: the same memory,
+ * and a later assignment to the variable outside is not seen.
+ */
+import { bytesOf } from "../compiler/bytes.js";
+import type { DType } from "../core/dtype.js";
+import { ArgumentError, DeviceError } from "../core/errors.js";
+import { formatShape } from "../core/shape.js";
+import { makePlaceholder } from "../graph/function.js";
+import { isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
+import { placeholder } from "../graph/primitives/leaf.js";
+import type { Argument, Backend, DeviceStorage, Prepared } from "../tensor/backend.js";
+import { backendFor } from "../tensor/devices.js";
+import { printProgram } from "../tensor/explain.js";
+import { adopt, Tensor } from "../tensor/tensor.js";
+import { checkNotAsync } from "./trace.js";
+import { flattenAny, flattenTensors, isTensor, type TreeStructure, unflatten } from "./trees.js";
+
+export interface JitOptions {
+  /** Positions of arguments that are part of the program: a new value is a new trace. */
+  readonly static?: number | readonly number[];
+  /** Positions of arguments the caller gives away: their tensors are disposed, their memory is used for results. */
+  readonly donate?: number | readonly number[];
+  /** Programs kept, the least recently used goes first: 64 unless told. */
+  readonly maxPrograms?: number;
+}
+
+/** Numbers may stand where a function takes tensors of one element. */
+export type JitArguments<A extends readonly unknown[]> = { [K in keyof A]: NumbersFor<A[K]> };
+type NumbersFor<T> = T extends Tensor
+  ? T | number
+  : T extends (...args: never[]) => unknown
+    ? T
+    : T extends object
+      ? { [K in keyof T]: NumbersFor<T[K]> }
+      : T;
+
+export interface Jitted<A extends readonly unknown[], R> {
+  (...args: JitArguments<A>): R;
+  /** What a call with such arguments runs: printed, it shows the kernels, the memory plan and what compiling took. */
+  lower(...args: JitArguments<A>): Lowered;
+  /** How many programs are kept. */
+  readonly programs: number;
+}
+
+/** A compiled form of a function. */
+export interface Lowered {
+  /** The graph, one line per operation. */
+  readonly graph: string;
+  /** The kernels in order, as `explain` shows them. */
+  readonly kernels: string;
+  readonly memory: { readonly arenaBytes: number; readonly withoutSharingBytes: number; readonly resultBytes: number };
+  readonly traceMilliseconds: number;
+  readonly compileMilliseconds: number;
+  toString(): string;
+}
+
+interface Compiled {
+  readonly prepared: Prepared;
+  readonly backend: Backend;
+  readonly results: TreeStructure;
+  readonly outputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
+  readonly roots: readonly Node[];
+  readonly traceMilliseconds: number;
+  readonly compileMilliseconds: number;
+}
+
+const asList = (positions: number | readonly number[] | undefined): readonly number[] =>
+  positions === undefined ? [] : typeof positions === "number" ? [positions] : positions;
+
+/** The same function, compiled. */
+export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, options: JitOptions = {}): Jitted<A, R> {
+  const programs = new Map<string, Compiled>();
+  const maxPrograms = options.maxPrograms ?? 64;
+  const fixed = asList(options.static);
+  const donated = asList(options.donate);
+
+  const find = (call: Call): Compiled => {
+    const known = programs.get(call.key);
+    if (known) {
+      if (programs.size > 1) {
+        // Last in the order of use.
+        programs.delete(call.key);
+        programs.set(call.key, known);
+      }
+      return known;
+    }
+    const compiled = trace(f as (...args: readonly unknown[]) => unknown, call);
+    if (programs.size >= maxPrograms) programs.delete(programs.keys().next().value as string);
+    programs.set(call.key, compiled);
+    return compiled;
+  };
+
+  const run = (...args: readonly unknown[]): unknown => {
+    const call = describe(args, fixed, donated);
+    // Inside another trace there is nothing to replay: the function becomes part of that one.
+    if (call.isTraced) return f(...(args as unknown as A));
+    return apply(find(call), call);
+  };
+  return Object.defineProperties(run, {
+    lower: { value: (...args: readonly unknown[]) => lowered(find(describe(args, fixed, donated))) },
+    programs: { get: () => programs.size },
+    name: { value: `jit(${f.name || "function"})` },
+  }) as unknown as Jitted<A, R>;
+}
+
+/** The arguments of a call, taken apart. */
+interface Call {
+  readonly key: string;
+  readonly args: readonly unknown[];
+  readonly leaves: readonly unknown[];
+  readonly structure: TreeStructure;
+  /** Per leaf: how it enters the program. */
+  readonly kinds: readonly ("tensor" | "number" | "static")[];
+  readonly isDonated: readonly boolean[];
+  readonly isTraced: boolean;
+}
+
+const identities = new WeakMap<object, number>();
+let identityCount = 0;
+function identityOf(value: object): number {
+  const known = identities.get(value) ?? ++identityCount;
+  identities.set(value, known);
+  return known;
+}
+
+function describe(args: readonly unknown[], fixed: readonly number[], donated: readonly number[]): Call {
+  let key = "";
+  const staticArgs = fixed.map((position) => args[position]);
+  for (const value of staticArgs) key += `${staticKey(value)};`;
+  const rest = fixed.length === 0 ? args : args.map((arg, i) => (fixed.includes(i) ? null : arg));
+  const { leaves, structure } = flattenAny(rest, "jit");
+  key += structure.key;
+  const kinds: Call["kinds"][number][] = [];
+  let isTraced = false;
+  for (const leaf of leaves) {
+    if (isTensor(leaf)) {
+      const { node } = leaf;
+      if (node.isAbstract || isUnderWay(node.trace)) isTraced = true;
+      key += `|${node.dtype}[${node.shape}]${node.device.id}`;
+      kinds.push("tensor");
+    } else if (typeof leaf === "number") {
+      key += "|#";
+      kinds.push("number");
+    } else {
+      key += `|${staticKey(leaf)}`;
+      kinds.push("static");
+    }
+  }
+  const isDonated = donated.length === 0 ? [] : donatedLeaves(rest, donated);
+  return { key, args, leaves, structure, kinds, isDonated, isTraced };
+}
+
+function staticKey(value: unknown): string {
+  if (isTensor(value)) {
+    throw new ArgumentError(
+      "jit: a static argument is a tensor; tensors enter as data, so leave its position out of { static }.",
+    );
+  }
+  if ((typeof value === "object" && value !== null) || typeof value === "function") return `@${identityOf(value)}`;
+  return `${typeof value}:${Object.is(value, -0) ? "-0" : String(value)}`;
+}
+
+function donatedLeaves(args: readonly unknown[], donated: readonly number[]): boolean[] {
+  return args.flatMap((arg, i) => {
+    const { structure } = flattenAny(arg, "jit");
+    return new Array<boolean>(structure.leafCount).fill(donated.includes(i));
+  });
+}
+
+// -------------------------------------------------------------------------------------------------- tracing
+
+function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compiled {
+  const began = performance.now();
+  const backend = deviceOf(call);
+  const inputs = call.leaves.flatMap((leaf, i): Node[] => {
+    if (call.kinds[i] === "tensor") return [makePlaceholder((leaf as Tensor).node)];
+    if (call.kinds[i] === "number") {
+      const scalar = makePlaceholder({ shape: [], dtype: "f32", device: backend });
+      scalar.isWeak = true;
+      return [scalar];
+    }
+    return [];
+  });
+  let next = 0;
+  const given = call.leaves.map((leaf, i) => (call.kinds[i] === "static" ? leaf : new Tensor(inputs[next++])));
+  const rebuilt = unflatten(call.structure, given) as readonly unknown[];
+  const result = f(...call.args.map((arg, i) => rebuilt[i] ?? arg));
+  checkNotAsync(result, "jit");
+  const outputs = flattenTensors(result, "jit, results");
+  const roots = outputs.leaves.map(({ node }) => node);
+  for (const { device } of roots) {
+    if (device !== backend) throw new DeviceError(`jit: a result is on ${device.id}, the arguments on ${backend.id}.`);
+  }
+  const traced = performance.now();
+  const captured = capturedBy(roots, inputs, backend);
+  const kinds = call.kinds.filter((kind) => kind !== "static");
+  const args: Argument<DeviceStorage>[] = [
+    ...kinds.map((kind): Argument<DeviceStorage> => ({ kind: kind === "number" ? "scalar" : "memory" })),
+    ...captured.map(({ storage }): Argument<DeviceStorage> => ({ kind: "fixed", memory: storage as DeviceStorage })),
+  ];
+  const prepared = backend.prepare(roots, [...inputs, ...captured], args);
+  return {
+    prepared,
+    backend,
+    results: outputs.structure,
+    outputs: roots.map(({ shape, dtype }) => ({ shape, dtype })),
+    roots,
+    traceMilliseconds: traced - began,
+    compileMilliseconds: performance.now() - traced,
+  };
+}
+
+/** The memory of tensors that the function reached by closure. What they were still to be computed from is computed now, once. */
+function capturedBy(roots: readonly Node[], inputs: readonly Node[], backend: Backend): Node[] {
+  const own = new Set(inputs);
+  const pending = pendingInOrder(roots);
+  const isStored = new Map<Node, boolean>();
+  const wanted = new Set<Node>();
+  for (const node of pending) {
+    if (node.primitive === placeholder && !own.has(node)) {
+      throw new ArgumentError(
+        "jit: the function uses a tensor of an outer function that is being traced; pass it as an argument.",
+      );
+    }
+    isStored.set(node, node.storage !== null || node.inputs.some((input) => isStored.get(input)));
+    if (!node.isAbstract) continue;
+    for (const input of node.inputs) if (!input.isAbstract) wanted.add(computedBehind(input));
+  }
+  backend.realize([...wanted].filter((node) => isStored.get(node)));
+  return pendingInOrder(roots).filter(({ storage }) => storage !== null);
+}
+
+/** Ways of reading stay part of the program; what they read is computed. */
+function computedBehind(node: Node): Node {
+  let source = node;
+  while (source.storage === null && source.primitive.kind === "movement" && source.inputs.length === 1)
+    [source] = source.inputs;
+  return source;
+}
+
+function deviceOf(call: Call): Backend {
+  const tensors = call.leaves.filter(isTensor);
+  const [first] = tensors;
+  const backend = first ? (first.node.device as Backend) : backendFor();
+  for (const { node } of tensors) {
+    if (node.device === backend) continue;
+    throw new DeviceError(
+      `jit: arguments on ${backend.id} and ${node.device.id}; a program runs on one device, move one with .to("${backend.id}").`,
+    );
+  }
+  return backend;
+}
+
+// -------------------------------------------------------------------------------------------------- running
+
+function apply({ prepared, backend, results, outputs }: Compiled, call: Call): unknown {
+  const tensors: Tensor[] = [];
+  const numbers: number[] = [];
+  const isGiven: boolean[] = [];
+  call.leaves.forEach((leaf, i) => {
+    if (call.kinds[i] === "tensor") {
+      tensors.push(leaf as Tensor);
+      isGiven.push(call.isDonated[i] === true);
+    } else if (call.kinds[i] === "number") numbers.push(leaf as number);
+  });
+  const pending = tensors.filter(({ node }) => node.storage === null);
+  if (pending.length > 0) backend.realize(pending.map(({ node }) => node));
+  const memory = tensors.map(({ node }) => node.storage as DeviceStorage);
+  const isFree = isGiven.map(
+    (given, i) => given && tensors[i].isOnlyHolder && memory.indexOf(memory[i]) === memory.lastIndexOf(memory[i]),
+  );
+  const made = prepared.run(memory, numbers, isFree);
+  tensors.forEach((tensor, i) => {
+    if (!isGiven[i]) return;
+    if (made.includes(memory[i])) tensor.surrender();
+    else tensor.dispose();
+  });
+  return unflatten(
+    results,
+    made.map((storage, i) => adopt(storage, outputs[i].shape, outputs[i].dtype, backend)),
+  );
+}
+
+// -------------------------------------------------------------------------------------------------- for people
+
+function lowered({ prepared, roots, outputs, traceMilliseconds, compileMilliseconds }: Compiled): Lowered {
+  const { program } = prepared;
+  const memory = describeMemory(prepared);
+  const graph = printGraph(roots);
+  const kernels = printProgram(program);
+  const text = () =>
+    [
+      `graph (traced in ${traceMilliseconds.toFixed(1)} ms):`,
+      graph,
+      `kernels (compiled in ${compileMilliseconds.toFixed(1)} ms):`,
+      kernels,
+      `memory: results ${memory.resultBytes} bytes; intermediates share an arena of ${memory.arenaBytes} bytes ` +
+        `(${memory.withoutSharingBytes} without sharing)`,
+      `results: ${outputs.map(({ shape, dtype }) => `${dtype}${formatShape(shape)}`).join(", ")}`,
+    ].join("\n");
+  return {
+    graph,
+    kernels,
+    memory,
+    traceMilliseconds,
+    compileMilliseconds,
+    toString: text,
+    [Symbol.for("nodejs.util.inspect.custom")]: text,
+  } as Lowered;
+}
+
+function describeMemory({ plan, program }: Prepared): Lowered["memory"] {
+  const resultBytes = program.made.reduce((sum, value) => (value.root < 0 ? sum : sum + bytesOf(value)), 0);
+  return { arenaBytes: plan.arenaBytes, withoutSharingBytes: plan.sumOfBytes, resultBytes };
+}
+
+/** One line per operation: %3 = mul %1 %2 : f32[2, 3]. */
+function printGraph(roots: readonly Node[]): string {
+  const names = new Map<Node, string>();
+  const lines = pendingInOrder(roots).map((node, i) => {
+    names.set(node, `%${i}`);
+    const inputs = node.storage
+      ? "captured"
+      : [node.primitive.name, ...node.inputs.map((input) => names.get(input))].join(" ");
+    return `  %${i} = ${inputs} : ${node.dtype}${formatShape(node.shape)}`;
+  });
+  return [...lines, `  return ${roots.map((root) => names.get(root)).join(", ")}`].join("\n");
+}

@@ -1,0 +1,93 @@
+/** Matrices of derivatives: Jacobians in either mode, Hessians, and their products with vectors. */
+import { ArgumentError } from "../core/errors.js";
+import { eye, zeros } from "../tensor/creation.js";
+import type { Tensor } from "../tensor/tensor.js";
+import { grad, linearizeAs, vjpAs } from "./grad.js";
+import { flattenTensors, type TreeStructure, unflatten } from "./trees.js";
+import { vmap } from "./vmap.js";
+
+export interface JacobianOptions {
+  /** "reverse" runs once per element of the result, "forward" once per element of the argument; the shorter unless told. */
+  readonly mode?: "reverse" | "forward";
+}
+
+/** The derivative of trees R by trees X: at each leaf of R a tree like X. */
+export type JacobianOf<R, X> = R extends Tensor ? X : { [K in keyof R]: JacobianOf<R[K], X> };
+
+/**
+ * All partial derivatives of a function's result by its first argument. A result of shape [m] and an argument of shape [n]
+ * give [m, n]; shapes of any rank stand one after the other. Trees give trees of such tensors.
+ */
+export function jacobian<X, A extends readonly unknown[], R>(
+  f: (x: X, ...rest: A) => R,
+  options: JacobianOptions = {},
+): (x: X, ...rest: A) => JacobianOf<R, X> {
+  return (x, ...rest) => {
+    const at = (each: X) => f(each, ...rest);
+    if (![undefined, "forward", "reverse"].includes(options.mode)) {
+      throw new ArgumentError(`jacobian: there is no mode "${options.mode}"; use "forward" or "reverse".`);
+    }
+    const inputs = flattenTensors(x, "jacobian");
+    if (options.mode === "forward") return forward(at, x, inputs) as JacobianOf<R, X>;
+    const [result, pullback] = vjpAs("jacobian", at, [x]);
+    const outputs = flattenTensors(result, "jacobian, results");
+    const count = (leaves: readonly Tensor[]) => leaves.reduce((sum, { size }) => sum + size, 0);
+    if (options.mode === undefined && count(inputs.leaves) < count(outputs.leaves)) {
+      return forward(at, x, inputs) as JacobianOf<R, X>;
+    }
+    const trees = outputs.leaves.map((leaf, i) => {
+      const [gradient] = vmap(pullback)(unflatten(outputs.structure, basis(outputs.leaves, i)) as R);
+      const parts = flattenTensors(gradient, "jacobian");
+      return unflatten(
+        parts.structure,
+        parts.leaves.map((part) => part.reshape([...leaf.shape, ...part.shape.slice(1)])),
+      );
+    });
+    return unflatten(outputs.structure, trees) as JacobianOf<R, X>;
+  };
+}
+
+function forward<X, R>(
+  f: (x: X) => R,
+  x: X,
+  inputs: { readonly leaves: Tensor[]; readonly structure: TreeStructure },
+): unknown {
+  const [result, push] = linearizeAs("jacobian", f, [x]);
+  const outputs = flattenTensors(result, "jacobian, results");
+  const columns = inputs.leaves.map((leaf, i) => {
+    const moved = vmap(push)(unflatten(inputs.structure, basis(inputs.leaves, i)) as X);
+    return flattenTensors(moved, "jacobian").leaves.map((part) => {
+      const last = part.moveAxis(0, -1);
+      return last.reshape([...last.shape.slice(0, -1), ...leaf.shape]);
+    });
+  });
+  const trees = outputs.leaves.map((_, o) =>
+    unflatten(
+      inputs.structure,
+      columns.map((column) => column[o]),
+    ),
+  );
+  return unflatten(outputs.structure, trees);
+}
+
+/** One direction per element of the i-th leaf, as a batch; the other leaves do not move. */
+function basis(leaves: readonly Tensor[], i: number): Tensor[] {
+  const { size } = leaves[i];
+  return leaves.map((leaf, k) => {
+    const options = { dtype: leaf.dtype, device: leaf.device };
+    return k === i ? eye(size, size, options).reshape([size, ...leaf.shape]) : zeros([size, ...leaf.shape], options);
+  });
+}
+
+/** The second derivatives of a function that returns one number, by its first argument: a tree of trees. */
+export function hessian<X, A extends readonly unknown[]>(
+  f: (x: X, ...rest: A) => Tensor,
+): (x: X, ...rest: A) => JacobianOf<X, X> {
+  return jacobian(grad(f as (...args: readonly [X, ...A]) => Tensor) as (x: X, ...rest: A) => X, { mode: "forward" });
+}
+
+/** The Hessian of a function that returns one number, times a vector (a tree like the argument), without the matrix. */
+export function hvp<X>(f: (x: X) => Tensor, x: X, v: X): X {
+  const [, push] = linearizeAs("hvp", grad(f) as (x: X) => X, [x]);
+  return push(v);
+}

@@ -1,0 +1,43 @@
+/** Running a function on variables or placeholders, to see what it does. */
+import { ArgumentError } from "../core/errors.js";
+import { derive } from "../graph/build.js";
+import { makePlaceholder } from "../graph/function.js";
+import type { Node, Trace } from "../graph/node.js";
+import { variable } from "../graph/primitives/movement.js";
+import { Tensor } from "../tensor/tensor.js";
+
+let current: Trace | null = null;
+let count = 0;
+
+/** Runs work in a trace of its own: what depends on its variables keeps its history while the trace is open. */
+export function withTrace<T>(work: (trace: Trace) => T): T {
+  const trace: Trace = { isOpen: true, outer: current, level: ++count };
+  current = trace;
+  try {
+    return work(trace);
+  } finally {
+    trace.isOpen = false;
+    current = trace.outer;
+  }
+}
+
+/** A tensor of the same value that a trace can be differentiated by. */
+export function variableOf(trace: Trace, { node }: Tensor): Tensor {
+  const own = derive(variable, node, {});
+  own.trace = trace;
+  return new Tensor(own);
+}
+
+/** A tensor without a value, of the shape, dtype and device of a node. */
+export function placeholderLike(like: Pick<Node, "shape" | "dtype" | "device">): Tensor {
+  return new Tensor(makePlaceholder(like));
+}
+
+/** Functions under a transform return trees of tensors, at once. */
+export function checkNotAsync(result: unknown, operation: string): void {
+  if (result instanceof Promise) {
+    throw new ArgumentError(
+      `${operation}: the function returned a promise; await before or after it, transforms take functions that return at once.`,
+    );
+  }
+}

@@ -1,0 +1,37 @@
+/** `tree`: nested arrays and objects of tensors, for users: map, flatten, leaves, reduce. */
+import * as core from "../core/tree.js";
+import type { Tensor } from "../tensor/tensor.js";
+import { flattenTensors, isTensor } from "./trees.js";
+
+/** A tree like the given one with f of every tensor; further trees of the same structure go along. */
+export function map<T, R extends readonly unknown[]>(
+  f: (leaf: Tensor, ...others: { [I in keyof R]: core.LeafBeside<T, Tensor, R[I]> }) => Tensor,
+  tree: T,
+  ...others: R
+): core.MapTree<T, Tensor, Tensor>;
+export function map<B, T, R extends readonly unknown[]>(
+  f: (leaf: Tensor, ...others: { [I in keyof R]: core.LeafBeside<T, Tensor, R[I]> }) => B,
+  tree: T,
+  ...others: R
+): core.MapTree<T, Tensor, B>;
+export function map(f: (...leaves: never[]) => unknown, tree: unknown, ...others: unknown[]): unknown {
+  return core.map(isTensor, f as (leaf: Tensor) => unknown, tree, ...others);
+}
+
+/** The tensors of a tree, and a function that puts as many others in their place. */
+export function flatten<T>(tree: T): { leaves: Tensor[]; unflatten: (leaves: readonly Tensor[]) => T } {
+  const { leaves, structure } = flattenTensors(tree, "tree.flatten");
+  return { leaves, unflatten: (others) => core.unflatten(structure, others) as T };
+}
+
+/** The tensors of a tree, by sorted key. */
+export function leaves(tree: unknown): Tensor[] {
+  return core.leaves(tree, isTensor);
+}
+
+/** Folds the tensors of a tree, by sorted key. */
+export function reduce<V>(f: (value: V, leaf: Tensor) => V, tree: unknown, initial: V): V {
+  return core.reduce(isTensor, f, tree, initial);
+}
+
+export { registerClass } from "../core/tree.js";

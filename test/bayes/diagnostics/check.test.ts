@@ -1,0 +1,149 @@
+/** check() says what is wrong, of what, and what to try; and says so when nothing is. The summary prints as a table. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { inspect } from "node:util";
+import { check, type ProblemKind } from "../../../src/bayes/diagnostics/check.js";
+import { summary } from "../../../src/bayes/diagnostics/summary.js";
+import { Draws } from "../../../src/bayes/draws.js";
+import { autoregressive, independent, nested } from "../chains.js";
+
+const [chains, length] = [4, 400];
+const flat = (value: number) => Array.from({ length: chains }, () => Array<number>(length).fill(value));
+const calm = {
+  energy: nested(independent(chains, length, 100)),
+  divergent: flat(0),
+  treeDepth: flat(4),
+};
+const good = nested(independent(chains, length, 1));
+
+function problemsOf(draws: Draws) {
+  const found = check(draws);
+  return { text: inspect(found), kinds: found.problems.map(({ kind }) => kind), ...found, ok: found.ok };
+}
+
+test("all is well where nothing is wrong, and what was looked at is named", () => {
+  const { ok, text } = problemsOf(Draws.from({ mu: good }, { stats: calm, maxTreeDepth: 10 }));
+  assert.ok(ok);
+  assert.match(
+    text,
+    /^All is well: no divergences, no trajectory cut short, energies well explored, R-hat at most 1\.00\d, at/,
+  );
+  assert.match(problemsOf(Draws.from({ mu: good })).text, /^All is well: R-hat at most/);
+});
+
+describe("what is wrong is found", () => {
+  const found = (kind: ProblemKind, message: RegExp, draws: Draws, names: string[] = []) =>
+    test(kind, () => {
+      const { problems } = problemsOf(draws);
+      const problem = problems.find((candidate) => candidate.kind === kind);
+      assert.ok(problem, `found only ${problems.map((candidate) => candidate.kind).join() || "nothing"}`);
+      assert.match(problem.message, message);
+      assert.ok(problem.remedy.length > 10);
+      assert.deepEqual(
+        problem.variables.map(({ name }) => name),
+        names,
+      );
+    });
+
+  found("too-few", /5 draws per chain, too few/, Draws.from({ mu: [[1, 2, 3, 4, 5]] }));
+
+  const holed = good.map((chain, c) => chain.map((value, i) => (c === 1 && i < 3 ? Number.NaN : value)));
+  found("non-finite", /mu \(3 draws\)/, Draws.from({ mu: holed, tau: good }), ["mu"]);
+
+  const stuck = good.map((chain, c) => (c === 2 ? chain.map(() => 2) : chain));
+  const zeros = flat(0);
+  found("stuck", /1 chain of 4 never moved \(2\): mu/, Draws.from({ mu: stuck, zero: zeros }), ["mu"]);
+
+  const divergent = good.map((chain) => chain.map((value) => (value < -2 ? 1 : 0)));
+  const diverged = Draws.from(
+    { mu: nested(independent(chains, length, 2)), tau: good },
+    { stats: { ...calm, divergent } },
+  );
+  found("divergences", /\d+ transitions of 1600 diverged \(\d\.\d%\), mostly at small tau/, diverged, ["tau"]);
+
+  const deep = calm.treeDepth.map((chain) => chain.map((depth, i) => (i < 2 ? 10 : depth)));
+  found(
+    "tree-depth",
+    /8 transitions of 1600 \(0\.5%\) stopped at the maximum tree depth of 10/,
+    Draws.from({ mu: good }, { stats: { ...calm, treeDepth: deep }, maxTreeDepth: 10 }),
+  );
+
+  const energy = nested(autoregressive(chains, length, 0.97, 3));
+  found("energy", /below 0\.3 in 4 chains of 4/, Draws.from({ mu: good }, { stats: { ...calm, energy } }));
+
+  const apart = good.map((chain, c) => chain.map((value) => value + c));
+  found("r-hat", /R-hat is above 1\.01 for mu \(1\.\d+\)/, Draws.from({ tau: good, mu: apart }), ["mu"]);
+
+  const slow = nested(autoregressive(chains, length, 0.9, 4));
+  found("ess", /fewer than 400 effective draws, in the bulk or the tails, of mu \(\d+\)/, Draws.from({ mu: slow }), [
+    "mu",
+  ]);
+
+  found("one-chain", /one chain/, Draws.from({ mu: nested(independent(1, 1000, 5)) }));
+});
+
+test("the worst comes first, and a long list is cut", () => {
+  const theta = good.map((chain, c) =>
+    chain.map((value, i) => [...Array(8).keys()].map((k) => value + (c * k) / 8 + i / 1e9)),
+  );
+  const { problems } = problemsOf(Draws.from({ theta }));
+  const problem = problems.find(({ kind }) => kind === "r-hat");
+  assert.match(problem!.message, /theta\[7\] \(\d\.\d+\), theta\[6\] .* and 2 more\./);
+  assert.equal(problem!.severity, "error");
+});
+
+test("a constant of the model is nothing to complain of", () => {
+  const lower = good.map((chain) =>
+    chain.map((value) => [
+      [1, 0],
+      [Math.tanh(value), 1 / Math.cosh(value)],
+    ]),
+  );
+  assert.ok(check(Draws.from({ L: lower })).ok);
+});
+
+test("nested R-hat decides where superchains are known", () => {
+  const x = nested(autoregressive(256, 30, 0.6, 7));
+  const [plain, grouped] = [check(Draws.from({ x })), check(Draws.from({ x }, { superchains: 8 }))];
+  assert.deepEqual(
+    plain.problems.map(({ kind }) => kind),
+    ["r-hat"],
+  );
+  assert.match(plain.toString(), /superchains/);
+  assert.ok(grouped.ok);
+  assert.match(grouped.toString(), /nested R-hat at most/);
+});
+
+describe("the summary", () => {
+  const draws = Draws.from({ mu: good, theta: good.map((chain) => chain.map((value) => [value * 1e5, 0])) });
+
+  test("prints as a table with a row per scalar", () => {
+    const lines = inspect(summary(draws)).split("\n");
+    assert.match(lines[0]!, /^ +mean +sd +mcse_mean +q5 +median +q95 +ess_bulk +ess_tail +rhat$/);
+    assert.deepEqual(
+      lines.slice(1, 4).map((line) => line.split(/\s+/)[0]),
+      ["mu", "theta[0]", "theta[1]"],
+    );
+    assert.match(lines[3]!, /^theta\[1\] +0 +0 +– +0 +0 +0 +– +– +–$/);
+    assert.equal(lines[4], "4 chains × 400 draws");
+    assert.equal(new Set(lines.slice(0, 4).map((line) => line.length)).size, 1, "columns are aligned");
+  });
+
+  test("stops printing somewhere", () => {
+    const many = good.map((chain) => chain.slice(0, 8).map((value) => [...Array(300).keys()].map((k) => value + k)));
+    const lines = inspect(summary(Draws.from({ x: many }))).split("\n");
+    assert.equal(lines.length, 203);
+    assert.equal(lines[201], "… and 100 more; name the variables to see them");
+  });
+
+  test("is filtered by name, and gives plain numbers", () => {
+    const table = summary(draws, "theta");
+    assert.deepEqual(
+      [...table].map(({ name }) => name),
+      ["theta[0]", "theta[1]"],
+    );
+    assert.equal(table.column("mean")[0], table.get("theta[0]")!.mean);
+    assert.equal(table.get("mu"), undefined);
+    assert.ok(table.column("nestedRHat").every(Number.isNaN));
+  });
+});

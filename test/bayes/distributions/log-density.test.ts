@@ -1,0 +1,147 @@
+/** Log densities, means and variances against SciPy and closed forms; gradients against finite differences. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { tensor } from "../../../src/tensor/creation.js";
+import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
+import { grad } from "../../../src/transforms/grad.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+import { type Case, cases, distributionNames, makerOf } from "./cases.js";
+
+const f64 = (values: unknown): Tensor => tensor(values as Nested<number>, { dtype: "f64", device: "cpu" });
+
+function expectNumbers(actual: readonly number[], expected: readonly number[], tolerance: number, what: string): void {
+  assert.equal(actual.length, expected.length, what);
+  expected.forEach((value, i) => {
+    const got = actual[i]!;
+    const isSame = Object.is(got, value) || Math.abs(got - value) <= tolerance * Math.max(1, Math.abs(value));
+    assert.ok(isSame, `${what}: element ${i} is ${got}, not ${value}`);
+  });
+}
+
+/** Those whose oracle is a finite difference, or a quotient of matrices. */
+const coarse: Readonly<Record<string, number>> = { lkjCholesky: 1e-8, mvNormal: 1e-11 };
+
+const flat = (values: unknown): number[] => (Array.isArray(values) ? values.flatMap(flat) : [values as number]);
+
+describe("log densities", () => {
+  for (const [name, group] of cases) {
+    for (const one of group) {
+      test(one.title, () => {
+        const { distribution } = one.make();
+        const tolerance = coarse[name] ?? 1e-12;
+        const found = distribution.logDensity(f64(one.x));
+        assert.equal(found.dtype, "f64");
+        expectNumbers(numbersOf(found), one.logDensity, tolerance, "log density");
+        const options = { dtype: "f64", device: "cpu" } as const;
+        if (one.mean !== undefined) {
+          expectNumbers(numbersOf(distribution.mean(options)), flat(one.mean), 1e-10, "mean");
+        }
+        if (one.variance !== undefined) {
+          expectNumbers(numbersOf(distribution.variance(options)), flat(one.variance), 1e-10, "variance");
+        }
+      });
+    }
+  }
+
+  test("every distribution has cases", () => {
+    const known = new Set([...cases.keys(), "flat", "custom"]);
+    assert.deepEqual(
+      distributionNames.filter((name) => !known.has(name)),
+      [],
+    );
+  });
+});
+
+/** Cases whose arguments are all numbers, together as arguments [cases, 1] for values [cases, n]. */
+function together(group: readonly Case[]): { args: number[][]; x: number[][]; expected: number[] } | null {
+  const plain = group.filter(({ args, x }) => [...args, ...x].every((value) => typeof value === "number"));
+  const length = Math.min(...plain.map(({ x }) => x.length));
+  if (plain.length < 2 || length === 0) return null;
+  return {
+    args: (plain[0]!.args as number[]).map((_, i) => plain.map(({ args }) => args[i] as number)),
+    x: plain.map(({ x }) => (x as number[]).slice(0, length)),
+    expected: plain.flatMap(({ logDensity }) => logDensity.slice(0, length)),
+  };
+}
+
+describe("arguments as tensors broadcast", () => {
+  for (const [name, group] of cases) {
+    const all = together(group);
+    if (!all) continue;
+    test(name, () => {
+      const args = all.args.map((values) => f64(values).expandDims(1));
+      const { distribution } = makerOf(name)(...args);
+      assert.deepEqual(distribution.batchShape, [all.x.length, 1]);
+      expectNumbers(numbersOf(distribution.logDensity(f64(all.x))), all.expected, 1e-12, name);
+    });
+  }
+});
+
+/** Values of x where the density is smooth: not at the ends of the support, nor at kinks. */
+function smooth(name: string, { x, logDensity, args }: Case): (number | readonly number[])[] {
+  const kinks = name === "uniform" ? args : [0.5];
+  return x.filter((value, i) => {
+    if (!Number.isFinite(logDensity[i])) return false;
+    if (/^(laplace|censored|uniform)$/.test(name))
+      return !kinks.some((kink) => Math.abs((kink as number) - (value as number)) < 1e-3);
+    return !(name.startsWith("half") && value === 0);
+  });
+}
+
+describe("gradients equal finite differences", () => {
+  const step = 2 ** -17;
+  /** Of a function of a flat vector, at a point. */
+  function expectGradient(f: (v: Tensor) => Tensor, at: readonly number[], what: string): void {
+    const slopes = numbersOf(grad(f)(f64(at)));
+    at.forEach((value, i) => {
+      const width = step * (Math.abs(value) || 1);
+      const [up, down] = [width, -width].map((by) => f(f64(at.with(i, value + by))).itemSync() as number);
+      const expected = (up! - down!) / (2 * width);
+      const scale = Math.max(1, Math.abs(expected));
+      assert.ok(Math.abs(slopes[i]! - expected) < 2e-6 * scale, `${what}, ${i}: ${slopes[i]}, not ${expected}`);
+    });
+  }
+
+  for (const [name, group] of cases) {
+    // One case of each suffices: the rules do not depend on the numbers, but for which branch is taken.
+    for (const one of name === "truncatedNormal" || name === "vonMises" ? group : group.slice(0, 1)) {
+      const isDiscrete = !one.make().distribution.support.bijection;
+      test(`${one.title}, by values and by arguments`, () => {
+        const values = smooth(name, one);
+        const inside = values.slice(0, 3).map((x) => flat(x));
+        if (!isDiscrete && name !== "lkjCholesky" && name !== "dirichlet") {
+          for (const x of inside) {
+            const shape = typeof values[0] === "number" ? [] : [x.length];
+            expectGradient((v) => one.make().distribution.logDensity(v.reshape(shape)), x, "value");
+          }
+        }
+        const numbers = one.args.flatMap((arg, i) => (typeof arg === "number" ? [i] : []));
+        const isWhole = (i: number) => /binomial|multinomial|lkj/.test(name) && i === 0 && name !== "negativeBinomial";
+        const free = numbers.filter((i) => !isWhole(i));
+        if (free.length === 0 || inside.length === 0) return;
+        const x = f64(values.slice(0, 3));
+        expectGradient(
+          (v) => {
+            const args = one.args.map((arg, i) => (free.includes(i) ? v.at(free.indexOf(i)) : arg));
+            return makerOf(name)(...args)
+              .distribution.logDensity(x)
+              .sum();
+          },
+          free.map((i) => one.args[i] as number),
+          "argument",
+        );
+      });
+    }
+  }
+});
+
+describeOnTensorDevices("log densities in f32", (device) => {
+  test("are those of f64, to the precision of f32", () => {
+    for (const [name, [one]] of cases) {
+      const { distribution } = one!.make();
+      const found = distribution.logDensity(tensor(one!.x as Nested<number>, { dtype: "f32", device }));
+      assert.equal(found.dtype, "f32");
+      expectNumbers(numbersOf(found), one!.logDensity, 3e-5, name);
+    }
+  });
+});

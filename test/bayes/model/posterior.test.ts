@@ -1,0 +1,290 @@
+/** Posteriors: predictions, vectorisation, every way to write a variable non-centred, devices and dtypes. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import {
+  beta,
+  cauchy,
+  correlationCholesky,
+  custom,
+  dirichlet,
+  flat,
+  gaussianRandomWalk,
+  gumbel,
+  halfNormal,
+  laplace,
+  lkjCholesky,
+  logistic,
+  logNormal,
+  model,
+  mvNormal,
+  normal,
+  ordered,
+  poisson,
+  positiveOrdered,
+  type RandomVariable,
+  studentT,
+  truncatedNormal,
+  unitVector,
+  vonMises,
+} from "../../../src/bayes/index.js";
+import { key, split } from "../../../src/random/key.js";
+import { stack, tensor } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import type { Tensor } from "../../../src/tensor/tensor.js";
+import { vmap } from "../../../src/transforms/vmap.js";
+import { expectDistribution, expectFrequencies, normalDistribution } from "../../support/goodness-of-fit.js";
+import { randomFrom } from "../../support/random.js";
+import { referenceJson, withoutReference } from "../../support/reference-data.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+import { regimeModel } from "../models/mixtures.js";
+import { makeIn } from "../models/reference-model.js";
+
+// Models below make tensors of their own, which go to the default device.
+before(() => setDefaultDevice("cpu"));
+
+const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
+const at = (x: Tensor): number => x.itemSync() as number;
+const close = (actual: number, expected: number, tolerance = 1e-11): void =>
+  assert.ok(Math.abs(actual - expected) <= tolerance * Math.max(1, Math.abs(expected)), `${actual}, not ${expected}`);
+const normals = (size: number, seed: number): number[] => {
+  const random = randomFrom(seed);
+  return Array.from({ length: size }, () => (random.below(2001) - 1000) / 600);
+};
+
+/** A model with a variable of every kind of support. */
+const everything = model(({ x }: { x: Tensor }) => {
+  const scale = halfNormal(2).shape(2);
+  const share = beta(2, 3);
+  const parts = dirichlet([1, 2, 3]).shape(2);
+  const cuts = normal(0, 2).shape(3).constrained(ordered);
+  const steps = flat(positiveOrdered).shape(2);
+  const factor = lkjCholesky(3, 2);
+  const other = flat(correlationCholesky).shape(2, 2);
+  const vector = mvNormal(0, { cholesky: factor }).noncentered();
+  const walk = gaussianRandomWalk(scale.at(0), { steps: 4 }).noncentered();
+  const bounded = truncatedNormal(0, 1, { low: -1, high: 2 });
+  const direction = vonMises(0, 2);
+  const axis = flat(unitVector).shape(3);
+  const own = custom({ logDensity: (v) => v.square().mul(v.square()).neg() });
+  const mean = vector.sum().add(walk.sum()).add(share).add(own).add(direction).add(bounded).add(cuts.sum());
+  const y = normal(x.add(mean), scale.at(1));
+  return { scale, share, parts, cuts, steps, factor, other, vector, walk, bounded, direction, axis, own, mean, y };
+});
+
+describe("a model with everything", () => {
+  const posterior = everything.given({ y: [1, 2, 3] }, { x: f64([0.5, 0.1, -0.7]) });
+  const u = f64(normals(posterior.dim, 4));
+
+  test("goes from free numbers to values and back", () => {
+    // Unit vectors have one number more than they need: theirs come back normalised.
+    assert.equal(posterior.dim, 2 + 1 + 4 + 3 + 2 + 3 + 1 + 3 + 4 + 1 + 1 + 3 + 1);
+    const values = posterior.constrain(u);
+    const again = posterior.unconstrain(values as unknown as Readonly<Record<string, Tensor>>);
+    const restored = posterior.constrain(again);
+    for (const [name, value] of Object.entries(values)) {
+      const other = numbersOf(restored[name as keyof typeof restored]);
+      numbersOf(value).forEach((number, i) => {
+        close(other[i]!, number, 1e-9);
+      });
+    }
+    const axis = posterior.latents.find(({ name }) => name === "axis")!;
+    numbersOf(again).forEach((number, i) => {
+      if (i >= axis.offset && i < axis.offset + 3) return;
+      close(number, numbersOf(u)[i]!, 1e-9);
+    });
+  });
+
+  test("has the gradient of finite differences", () => {
+    const [value, gradient] = posterior.logDensityAndGrad(u);
+    close(at(value), at(posterior.logDensity(u)));
+    const slopes = numbersOf(gradient);
+    const point = numbersOf(u);
+    const step = 2 ** -16;
+    const moved = point.flatMap((x, i) => [point.with(i, x + step), point.with(i, x - step)]);
+    const densities = numbersOf(vmap((v: Tensor) => posterior.logDensity(v))(f64(moved)));
+    slopes.forEach((slope, i) => {
+      const expected = (densities[2 * i]! - densities[2 * i + 1]!) / (2 * step);
+      close(slope, expected, 1e-6);
+    });
+  });
+
+  test("is the same for chains side by side", () => {
+    const points = Array.from({ length: 5 }, (_, i) => normals(posterior.dim, i));
+    const together = numbersOf(vmap((v: Tensor) => posterior.logDensityAndGrad(v)[0])(f64(points)));
+    points.forEach((point, i) => {
+      close(together[i]!, at(posterior.logDensity(f64(point))));
+    });
+  });
+});
+
+describe("non-centred variables", () => {
+  const families: readonly (readonly [string, (m: Tensor, s: Tensor) => RandomVariable])[] = [
+    ["normal", (m, s) => normal(m, s)],
+    ["logNormal", (m, s) => logNormal(m, s)],
+    ["studentT", (m, s) => studentT(4, m, s)],
+    ["cauchy", (m, s) => cauchy(m, s)],
+    ["laplace", (m, s) => laplace(m, s)],
+    ["logistic", (m, s) => logistic(m, s)],
+    ["gumbel", (m, s) => gumbel(m, s)],
+    ["gaussianRandomWalk", (m, s) => gaussianRandomWalk(s, { steps: 3, drift: m, start: normal(m, s) })],
+  ];
+  for (const [name, family] of families) {
+    test(`${name}: the density is that of the centred one, stretched`, () => {
+      const both = [false, true].map((isNoncentered) =>
+        model(() => {
+          const m = normal(0, 1);
+          const s = halfNormal(1);
+          const own = family(m, s);
+          const x = name === "gaussianRandomWalk" ? own : own.shape(3);
+          return { m, s, x: isNoncentered ? x.noncentered() : x };
+        }).given({}),
+      );
+      const [centred, noncentered] = both as [(typeof both)[0], (typeof both)[0]];
+      const u = f64([0.3, -0.6, 0.5, -1.1, 0.2]);
+      const values = noncentered.constrain(u);
+      const same = centred.unconstrain(values as unknown as Readonly<Record<string, Tensor>>);
+      // x = m + s·z stretches each element by s, whether on the line or on the log scale.
+      close(at(noncentered.logDensity(u)), at(centred.logDensity(same)) + 3 * -0.6);
+      const back = noncentered.unconstrain(values as unknown as Readonly<Record<string, Tensor>>);
+      numbersOf(back).forEach((value, i) => {
+        close(value, numbersOf(u)[i]!);
+      });
+    });
+  }
+
+  for (const kind of ["covariance", "cholesky", "precision"] as const) {
+    test(`mvNormal by its ${kind}`, () => {
+      const matrix =
+        kind === "cholesky"
+          ? [
+              [2, 0],
+              [0.5, 1],
+            ]
+          : [
+              [4, 1],
+              [1, 1.25],
+            ];
+      const spread = { [kind]: f64(matrix) } as { covariance: Tensor };
+      const [centred, noncentered] = [false, true].map((isNoncentered) =>
+        model(() => {
+          const x = mvNormal([1, 2], spread);
+          return { x: isNoncentered ? x.noncentered() : x };
+        }).given({}),
+      );
+      const u = f64([0.4, -0.9]);
+      const values = noncentered!.constrain(u);
+      // The determinant of either matrix's factor is 2, of a precision's 1/2.
+      const stretch = kind === "precision" ? -Math.log(2) : Math.log(2);
+      close(at(noncentered!.logDensity(u)), at(centred!.logDensity(values.x)) + stretch);
+      numbersOf(noncentered!.unconstrain({ x: values.x })).forEach((value, i) => {
+        close(value, numbersOf(u)[i]!);
+      });
+    });
+  }
+});
+
+describe("predictions", () => {
+  const N = 2000;
+  const keys = (seed: number): Tensor<"u32"> => stack(split(key(seed, { device: "cpu" }), N)) as Tensor<"u32">;
+  const small = model(({ x }: { x: Tensor }) => {
+    const b = normal(1, 2);
+    const s = halfNormal(3);
+    return { b, s, mean: b.mul(2), y: normal(x.mul(b), s), k: poisson(s) };
+  });
+  const posterior = small.given({ y: [1, 2], k: [1, 2, 3] }, { x: f64([1, 3]) });
+
+  test("of observations follow their distribution at the given point, in the shape of the data", () => {
+    const u = f64([0.5, Math.log(2)]);
+    const { y, k } = vmap((own: Tensor<"u32">) => posterior.posteriorPredictive(own, u))(keys(1));
+    assert.deepEqual([y.shape, k.shape, k.dtype], [[N, 2], [N, 3], "i32"]);
+    numbersOf(y.T).forEach((_, i, all) => {
+      if (i % N === 0) {
+        const mean = i === 0 ? 0.5 : 1.5;
+        expectDistribution(all.slice(i, i + N), (v) => normalDistribution((v - mean) / 2), `y ${i}`);
+      }
+    });
+    const counts = new Array<number>(10).fill(0);
+    for (const value of numbersOf(k)) counts[Math.min(9, value)]!++;
+    let p = Math.exp(-2);
+    const probabilities = counts.map((_, i) => {
+      p = i === 0 ? Math.exp(-2) : (p * 2) / i;
+      return p;
+    });
+    probabilities[9] = 1 - probabilities.slice(0, 9).reduce((a, b) => a + b);
+    expectFrequencies(counts, probabilities, "k");
+  });
+
+  test("from the prior follow the joint distribution", () => {
+    const draws = vmap((own: Tensor<"u32">) => posterior.priorPredictive(own, { dtype: "f64" }))(keys(2));
+    assert.deepEqual([draws.b.shape, draws.y.shape, draws.k.shape], [[N], [N, 2], [N, 3]]);
+    const [b, s, mean, y] = [draws.b, draws.s, draws.mean, draws.y].map(numbersOf) as [
+      number[],
+      number[],
+      number[],
+      number[],
+    ];
+    expectDistribution(b, (v) => normalDistribution((v - 1) / 2), "b");
+    expectDistribution(s, (v) => 2 * normalDistribution(v / 3) - 1, "s");
+    const z = b.map((own, i) => (y[2 * i + 1]! - 3 * own) / s[i]!);
+    expectDistribution(z, normalDistribution, "y given b and s");
+    b.forEach((own, i) => {
+      close(mean[i]!, 2 * own);
+    });
+  });
+
+  test("need no data but the function's, and say what cannot be drawn", () => {
+    const drawn = small.simulate(key(3, { device: "cpu" }), { x: f64([1, 2, 3]) });
+    assert.deepEqual([drawn.y.shape, drawn.y.dtype, drawn.k.shape, drawn.k.dtype], [[3], "f64", [], "i32"]);
+    const improper = model(() => ({ a: flat() }));
+    assert.throws(() => improper.simulate(key(3, { device: "cpu" })), /a: flat: an improper prior/);
+    const narrowed = model(() => ({ a: normal(0, 1).shape(2).constrained(ordered) }));
+    assert.throws(() => narrowed.simulate(key(3, { device: "cpu" })), /a: normal\(…\)\.constrained/);
+  });
+});
+
+describe("the regime model", { skip: withoutReference("regime_returns.json") }, () => {
+  const data = () => referenceJson("regime_returns.json") as { y: number[]; y_prev: number[] };
+  const logN = (x: number, m: number, s: number) =>
+    -0.5 * ((x - m) / s) ** 2 - Math.log(s) - 0.5 * Math.log(2 * Math.PI);
+  const logHalfCauchy = (x: number, s: number) => Math.log(2 / (Math.PI * s)) - Math.log1p((x / s) ** 2);
+
+  test("has the log density of its formula", () => {
+    const u = [0.01, 0.02, 0.6, -0.4, -4.8, -5, -3.1, -1.6];
+    const [muTrend, muMr, w1, w2] = u as [number, number, number, number];
+    const [sTrend, sMr, sVol, theta] = u.slice(4).map(Math.exp) as [number, number, number, number];
+    const norm = Math.log(1 + Math.exp(w1) + Math.exp(w2));
+    let expected = logN(muTrend, 0, 0.02) + logN(muMr, 0, 0.02) + logN(w1, 0, 1) + logN(w2, 0, 1);
+    for (const scale of [sTrend, sMr, sVol]) expected += logHalfCauchy(scale, 0.02) + Math.log(scale);
+    expected += logHalfCauchy(theta, 0.5) + Math.log(theta);
+    const { y, y_prev } = data();
+    y.forEach((value, t) => {
+      const reverting = muMr + Math.exp(-theta) * (y_prev[t]! - muMr);
+      const parts = [
+        logN(value, 0, sVol) - norm,
+        w1 + logN(value, muTrend, sTrend) - norm,
+        w2 + logN(value, reverting, sMr) - norm,
+      ];
+      const largest = Math.max(...parts);
+      expected += largest + Math.log(parts.reduce((total, part) => total + Math.exp(part - largest), 0));
+    });
+    const posterior = regimeModel.posterior(makeIn("f64", "cpu"));
+    close(at(posterior.logDensity(f64(u))), expected);
+  });
+});
+
+describeOnTensorDevices("log densities and gradients in f32", (device) => {
+  test("equal those in f64 to its precision", () => {
+    const x = [0.5, 0.1, -0.7];
+    const double = everything.given({ y: [1, 2, 3] }, { x: f64(x) });
+    const single = everything.given({ y: [1, 2, 3] }, { x: tensor(x, { device }) });
+    const point = normals(double.dim, 4);
+    const [value, gradient] = single.logDensityAndGrad(tensor(point, { dtype: "f32", device }));
+    const [exact, slopes] = double.logDensityAndGrad(f64(point));
+    assert.equal(value.dtype, "f32");
+    close(at(value), at(exact), 1e-5);
+    const expected = numbersOf(slopes);
+    numbersOf(gradient).forEach((slope, i) => {
+      close(slope, expected[i]!, 1e-4);
+    });
+  });
+});

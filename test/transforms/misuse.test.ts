@@ -1,0 +1,314 @@
+/** Wrong use of the transforms: each error names the operation and the offender, and says what would work. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { ArgumentError, DTypeError, ShapeError, TraceError } from "../../src/core/errors.js";
+import {
+  grad,
+  hessian,
+  hvp,
+  jacobian,
+  jvp,
+  linearize,
+  setDefaultDevice,
+  type Tensor,
+  tensor,
+  valueAndGrad,
+  vjp,
+  vmap,
+} from "../../src/index.js";
+
+before(() => setDefaultDevice("cpu"));
+
+/** As JavaScript calls it, past the types. */
+const loose = <F>(f: F) => f as unknown as (...args: unknown[]) => never;
+const call = (f: unknown, ...args: unknown[]): unknown => (f as (...args: unknown[]) => unknown)(...args);
+
+const x = () => tensor([1, 2, 3]);
+const whole = () => tensor([1, 2], { dtype: "i32" });
+
+function refuses(what: string, use: () => unknown, kind: { readonly name: string }, message: RegExp): void {
+  test(what, () => assert.throws(use, { name: kind.name, message }));
+}
+
+describe("grad refuses", () => {
+  refuses(
+    "a loss of several numbers",
+    () => grad((a: Tensor) => a)(x()),
+    ShapeError,
+    /grad: .*one number.*\[3\].*sum\(\) or mean\(\).*jacobian/,
+  );
+  refuses(
+    "integers",
+    () => grad((a: Tensor) => a.sum())(whole()),
+    DTypeError,
+    /grad: the argument is i32.*Cast it.*\{ argument \}/,
+  );
+  refuses(
+    "integers in a tree, by their path",
+    () => grad(({ a }: { a: Tensor; b: Tensor[] }) => a.sum())({ a: x(), b: [x(), whole()] }),
+    DTypeError,
+    /b\[1\] is i32/,
+  );
+  refuses(
+    "a number in place of a tensor",
+    () => call(grad(loose((a: Tensor) => a)), 3),
+    ArgumentError,
+    /argument 0 is the number 3.*tensor\(\)/,
+  );
+  refuses(
+    "numbers in a tree",
+    () => call(grad(loose((p: { a: Tensor }) => p.a.sum())), { a: x(), rate: 3 }),
+    ArgumentError,
+    /rate is the number 3.*separately/,
+  );
+  refuses(
+    "a call without arguments",
+    () => call(grad(loose((a: Tensor) => a))),
+    ArgumentError,
+    /argument 0 of a call with 0/,
+  );
+  refuses(
+    "an argument that is not there",
+    () =>
+      call(
+        grad((a: Tensor) => a.sum(), { argument: 2 }),
+        x(),
+      ),
+    ArgumentError,
+    /argument 2 of a call with 1.*counts from 0/,
+  );
+  refuses(
+    "an argument twice",
+    () => grad((a: Tensor, b: Tensor) => a.mul(b).sum(), { argument: [1, 1] })(x(), x()),
+    ArgumentError,
+    /argument 1 is chosen twice/,
+  );
+  refuses(
+    "a result that is no tensor",
+    () => call(grad(loose(() => 3)), x()),
+    ArgumentError,
+    /must return one tensor; it returned number/,
+  );
+  refuses("no result", () => call(grad(loose(() => undefined)), x()), ArgumentError, /it returned undefined/);
+  refuses(
+    "two results without aux",
+    () => call(grad(loose((a: Tensor) => [a.sum(), a])), x()),
+    ArgumentError,
+    /an array; return \[value, aux\] only with \{ aux: true \}/,
+  );
+  refuses(
+    "one result with aux",
+    () =>
+      call(
+        grad(
+          loose((a: Tensor) => a.sum()),
+          { aux: true } as never,
+        ),
+        x(),
+      ),
+    ArgumentError,
+    /returns \[value, aux\]/,
+  );
+  refuses(
+    "aux before the value",
+    () =>
+      call(
+        grad(
+          loose((a: Tensor) => [{ a }, a.sum()]),
+          { aux: true } as never,
+        ),
+        x(),
+      ),
+    ArgumentError,
+    /returns \[value, aux\], the value a tensor/,
+  );
+  refuses("a loss of whole numbers", () => grad((a: Tensor) => a.argmax())(x()), DTypeError, /returned i32.*no slope/);
+  refuses(
+    "an operation without a derivative",
+    () => grad((a: Tensor) => a.trigamma().sum())(x()),
+    DTypeError,
+    /trigamma has no derivative.*stopGradient.*customGradient/,
+  );
+  refuses("a Hessian of several numbers", () => hessian((a: Tensor) => a)(x()), ShapeError, /one number/);
+});
+
+describe("functions that return promises are refused by", () => {
+  const later = loose(async (a: Tensor) => a.sum());
+  const uses: Readonly<Record<string, () => unknown>> = {
+    grad: () => call(grad(later), x()),
+    valueAndGrad: () => call(valueAndGrad(later), x()),
+    vjp: () => vjp(later, x()),
+    jvp: () => jvp(later, [x()], [x()]),
+    linearize: () => linearize(later, x()),
+    vmap: () => call(vmap(later), x()),
+    jacobian: () => call(jacobian(later), x()),
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    refuses(name, use, ArgumentError, new RegExp(`${name}: the function returned a promise; await before or after it`));
+  }
+});
+
+describe("vjp, jvp and their kin refuse", () => {
+  const tree = (a: Tensor) => ({ a });
+  refuses(
+    "a cotangent of another shape",
+    () => vjp((a: Tensor) => a.mul(2), x())[1](tensor([1, 2])),
+    ShapeError,
+    /vjp, cotangents: .*\[2\]; what it goes with has \[3\]/,
+  );
+  refuses(
+    "a cotangent that is another tree",
+    () => call(vjp(tree, x())[1], { b: x() }),
+    ArgumentError,
+    /cotangents: the trees differ.*key a.*key b/,
+  );
+  refuses(
+    "a cotangent that is a number",
+    () => call(vjp((a: Tensor) => a.sum(), x())[1], 1),
+    ArgumentError,
+    /is a number, not a tensor.*tensor\(\)/,
+  );
+  refuses(
+    "results that are no tensors",
+    () =>
+      vjp(
+        loose((a: Tensor) => ({ a, b: 3 })),
+        x(),
+      ),
+    ArgumentError,
+    /vjp, results: b is the number 3/,
+  );
+  refuses("integers", () => vjp((a: Tensor) => a, whole()), DTypeError, /vjp: \[0\] is i32.*outside the function/);
+  refuses(
+    "too few tangents",
+    () => jvp((a: Tensor, b: Tensor) => a.mul(b), [x(), x()], [x()] as never),
+    ArgumentError,
+    /jvp, tangents: .*array of 2.*array of 1/,
+  );
+  refuses(
+    "a tangent of another shape",
+    () => jvp((a: Tensor) => a, [x()], [tensor(1)]),
+    ShapeError,
+    /jvp, tangents: \[0\] has the shape \[\].*\[3\]/,
+  );
+  refuses(
+    "arguments that are not lists",
+    () => call(jvp, (a: Tensor) => a, x(), x()),
+    ArgumentError,
+    /jvp\(f, \[x\], \[t\]\)/,
+  );
+  refuses(
+    "a vector that does not fit",
+    () => hvp((a: Tensor) => a.square().sum(), x(), tensor([1])),
+    ShapeError,
+    /hvp, tangents: .*\[1\].*\[3\]/,
+  );
+  refuses(
+    "a mode there is not",
+    () => jacobian((a: Tensor) => a, { mode: "sideways" as never })(x()),
+    ArgumentError,
+    /no mode "sideways"; use "forward" or "reverse"/,
+  );
+});
+
+describe("vmap refuses", () => {
+  const id = (a: Tensor) => a;
+  refuses(
+    "batches of different sizes",
+    () => vmap((a: Tensor, b: Tensor) => a.add(b))(x(), tensor([1, 2])),
+    ShapeError,
+    /argument \[0\] has 3 members.*argument \[1\] has 2.*\{ in \}.*null/,
+  );
+  refuses(
+    "batches of different sizes in a tree",
+    () => vmap((p: { a: Tensor; b: Tensor }) => p.a.add(p.b))({ a: x(), b: tensor([[1], [2]]) }),
+    ShapeError,
+    /\[0\]\.a has 3.*\[0\]\.b has 2/,
+  );
+  refuses(
+    "a scalar to cut",
+    () => vmap(id)(tensor(3)),
+    ShapeError,
+    /\[0\] is a scalar.*\{ in: \[\.\.\.\] \} with null/,
+  );
+  refuses(
+    "nothing to cut",
+    () => vmap(id, { in: [null] })(x()),
+    ArgumentError,
+    /no tensor among the arguments has a batch axis.*\{ in \}/,
+  );
+  refuses(
+    "nothing to cut, for all arguments at once",
+    () => vmap(id, { in: null })(x()),
+    ArgumentError,
+    /no tensor among the arguments/,
+  );
+  refuses(
+    "too few axes",
+    () => vmap((a: Tensor, b: Tensor) => a.add(b), { in: [0] })(x(), x()),
+    ArgumentError,
+    /an entry for each of the 2 arguments/,
+  );
+  refuses("an axis that is not there", () => vmap(id, { in: 1 })(x()), ShapeError, /vmap: axis 1 is out of range/);
+  refuses(
+    "a tree of axes that does not fit",
+    () => vmap((p: { a: Tensor }) => p.a, { in: [{ b: 0 }] })({ a: x() }),
+    ArgumentError,
+    /vmap: the trees differ.*key a.*key b/,
+  );
+  refuses(
+    "a place for the batch that is not there",
+    () => vmap(id, { out: 3 })(x()),
+    ShapeError,
+    /axis 3 is out of range/,
+  );
+  refuses(
+    "one result for members that differ",
+    () => vmap(id, { out: null })(x()),
+    ArgumentError,
+    /\{ out: null \} differs between the members; give it an axis/,
+  );
+  refuses(
+    "results that are no tensors",
+    () => call(vmap(loose(() => 3)), x()),
+    ArgumentError,
+    /vmap, results: .*the number 3/,
+  );
+  for (const [what, f] of Object.entries({
+    "reading a value": (a: Tensor) => tensor(a.itemSync()),
+    "reading all values": (a: Tensor) => tensor(a.dataSync()),
+    "results whose shape depends on values": (a: Tensor) => a.reshape(1).nonzero()[0]!,
+    "masks whose count must be known": (a: Tensor) => a.reshape(1).at(a.reshape(1).greater(0)),
+    "moving to another device": (a: Tensor) => a.to("vulkan"),
+  })) {
+    refuses(
+      what,
+      () => vmap(f)(x()),
+      TraceError,
+      /value of a tensor .*was asked for inside.*Return the tensor and read it outside/,
+    );
+  }
+  refuses(
+    "values of members that were carried out of it",
+    () => {
+      let leaked: Tensor = x();
+      vmap((a: Tensor) => {
+        leaked = a;
+        return a;
+      })(x());
+      leaked.add(1).dataSync();
+    },
+    TraceError,
+    /was asked for inside/,
+  );
+});
+
+test("after an error the next transform works as if nothing had happened", () => {
+  const fails = (_: Tensor): Tensor => {
+    throw new RangeError("mine");
+  };
+  assert.throws(() => grad(fails)(x()), RangeError);
+  assert.throws(() => vmap(fails)(x()), RangeError);
+  assert.deepEqual([...grad((a: Tensor) => a.square().sum())(x()).dataSync()], [2, 4, 6]);
+  assert.deepEqual([...vmap((a: Tensor) => a.square())(x()).dataSync()], [1, 4, 9]);
+});
