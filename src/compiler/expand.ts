@@ -50,11 +50,10 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
   const written = copied.map((root) => (isComplex(root.dtype) ? memoryOfComplex(root) : root));
   const whole = merged(withoutComplex(written)).roots;
   const products = productRewriter(tiles);
-  const tiled = rewritten(whole, new Map(), (node, inputs) =>
-    node.primitive === dot
-      ? ((isCountable([node, ...inputs]) ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs))
-      : null,
-  );
+  const tiled = rewritten(whole, new Map(), (node, inputs) => {
+    if (node.primitive !== dot) return simpler(node, inputs[0]);
+    return (isCountable([node, ...inputs]) ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs);
+  });
   const final = merged(tiled);
   // What is to be computed anew has been kept apart until here.
   const plain = new Map<Node, Node>();

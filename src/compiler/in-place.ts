@@ -4,11 +4,11 @@
  *
  * A result can take over a leaf when the last kernel that reads the leaf is the one that writes the result, and that kernel
  * reads each element only to compute the element in its place. Whether it does is seen in its code: every load of the
- * leaf has the very index of the store.
+ * leaf has the very index of a store, and comes before all of them.
  */
 
 import { bytesOf } from "./bytes.js";
-import type { Kernel, Statement, Value } from "./ir.js";
+import { innerLists, type Kernel, type Statement, type Value } from "./ir.js";
 import { type Program, slotsIn } from "./program.js";
 
 /** For each root the leaf whose memory it may take, or -1; no leaf is named twice. `leafBytes`: -1 for those not on offer. */
@@ -47,7 +47,7 @@ export function inPlaceOf(program: Program<unknown>, rootCount: number, leafByte
   });
 }
 
-/** All loads of the leaf come before the store, and have its index. */
+/** All loads of the leaf come before the stores, and have their indices. */
 function isElementForElement(kernel: Kernel, readers: readonly number[], target: number): boolean {
   const loads: Value[] = [];
   const stores: Value[] = [];
@@ -59,11 +59,11 @@ function isElementForElement(kernel: Kernel, readers: readonly number[], target:
         if (op !== "load" || !readers.includes(attribute as number)) continue;
         if (stores.length > 0) isPlain = false;
         loads.push(args[0]);
-      } else if (statement.kind === "loop") visit(statement.body);
+      } else if (statement.kind === "loop" || statement.kind === "branch") innerLists(statement).forEach(visit);
       else if (statement.kind !== "store") isPlain = false;
       else if (statement.buffer === target) stores.push(statement.index);
     }
   };
   visit(kernel.body);
-  return isPlain && stores.length === 1 && loads.every((index) => index === stores[0]);
+  return isPlain && stores.length > 0 && loads.every((index) => stores.includes(index));
 }

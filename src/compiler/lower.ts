@@ -42,7 +42,7 @@ export interface Group {
   readonly results: readonly GroupResult[];
   /** How the lanes of a row share its work. */
   readonly tiling: Tiling;
-  /** Neighbouring rows that a thread computes, where a row is one element of each result. */
+  /** Neighbouring rows that a thread computes, where a row is one element of each result. Each lane then has its own. */
   readonly rowsPerThread: number;
   /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */
   readonly isLoaded: (node: Node) => boolean;
@@ -102,25 +102,33 @@ function lower(group: Group, name: string, settings: ElementSettings): LoweredKe
   const thread = lowering.bind("row", rows, k.row);
   const wanted = results.map((result) => wantedOf(lowering.space, result));
   if (rowsPerThread > 1) {
-    const neighbours = Array.from({ length: rowsPerThread }, (_, i) => addConstant(scale(thread, rowsPerThread), i));
-    for (const result of wanted) {
-      const places = neighbours.map((row) => ({ index: result.at(row, constantExpr(0)), gate: null }));
-      lowering.store(result.node, places, false);
-    }
+    const first = addIndex(scale(thread, rowsPerThread), lowering.lane);
+    const neighbours = Array.from({ length: rowsPerThread / tiling.lanes }, (_, i) =>
+      addConstant(first, i * tiling.lanes),
+    );
+    lowering.shareReductions(wanted, neighbours);
+    const places = (result: Wanted) =>
+      neighbours.map((row) => ({ index: result.at(row, constantExpr(0)), gate: null }));
+    lowering.store(
+      wanted.map((result) => ({ node: result.node, places: places(result) })),
+      false,
+    );
   } else {
-    lowering.shareReductions(wanted, thread);
-    for (const result of wanted) {
-      const index = result.at(thread, constantExpr(0));
-      if (result.columns === null) lowering.store(result.node, [{ index, gate: null }], true);
-    }
+    lowering.shareReductions(wanted, [thread]);
+    const ofRow = wanted.filter((result) => result.columns === null);
+    lowering.store(
+      ofRow.map(({ node, at }) => ({ node, places: [{ index: at(thread, constantExpr(0)), gate: null }] })),
+      true,
+    );
     for (const columns of new Set(wanted.map((result) => result.columns))) {
       if (columns === null) continue;
+      const ofColumns = wanted.filter((result) => result.columns === columns);
       lowering.overColumns(columns, (places) => {
-        for (const result of wanted) {
-          if (result.columns !== columns) continue;
-          const indexed = places.map(({ column, gate }) => ({ index: result.at(thread, column), gate }));
-          lowering.store(result.node, indexed, false);
-        }
+        const indexed = ({ node, at }: Wanted) => ({
+          node,
+          places: places.map(({ column, gate }) => ({ index: at(thread, column), gate })),
+        });
+        lowering.store(ofColumns.map(indexed), false);
       });
     }
   }
@@ -134,6 +142,12 @@ interface Wanted {
   readonly node: Node;
   readonly columns: number | null;
   at(row: IndexExpr, column: IndexExpr): readonly IndexExpr[];
+}
+
+/** Elements of a result that are written together. */
+interface Written {
+  readonly node: Node;
+  readonly places: readonly { readonly index: readonly IndexExpr[]; readonly gate: Value | null }[];
 }
 
 const rowShapeOf = ({ node, rowAxes }: GroupResult): number[] => rowAxes.map((axis) => node.shape[axis]);
@@ -230,7 +244,7 @@ export class Lowering {
   private readonly known = new Map<Node, Map<string, Element>>();
   /** Elements in the order they were computed, so that those of a loop can be forgotten when it ends. */
   private readonly history: { readonly node: Node; readonly key: string; readonly element: Element }[] = [];
-  private readonly lane: IndexExpr;
+  readonly lane: IndexExpr;
   /** The ways over the row that all its lanes take together, by extent. */
   private readonly walks = new Map<number, Walk>();
   private readonly computed = new Map<Value, IndexExpr>();
@@ -279,15 +293,21 @@ export class Lowering {
     this.remember(node, indexKey(index), element);
   }
 
-  /** Writes elements of a result, one after another, so that they can be written at once. `isOnce`: for the whole row. */
-  store(node: Node, places: readonly { index: readonly IndexExpr[]; gate: Value | null }[], isOnce: boolean): void {
-    const slot = this.slotOf(node, true);
-    const writes = places.map(({ index, gate }) => ({
-      at: this.indexValue(ravel(index, node.shape)),
-      value: this.element(node, index, gate).value,
-      gate,
-    }));
-    for (const { at, value, gate } of writes) this.k.store(slot, at, value, isOnce, gate);
+  /**
+   * Writes elements of results, when all are computed: those of one result one after another, so that they can be written
+   * at once. `isOnce`: for the whole row.
+   */
+  store(results: readonly Written[], isOnce: boolean): void {
+    const writes = results.flatMap(({ node, places }) => {
+      const slot = this.slotOf(node, true);
+      return places.map(({ index, gate }) => ({
+        slot,
+        at: this.indexValue(ravel(index, node.shape)),
+        value: this.element(node, index, gate).value,
+        gate,
+      }));
+    });
+    for (const { slot, at, value, gate } of writes) this.k.store(slot, at, value, isOnce, gate);
   }
 
   slotOf(node: Node, isWritten: boolean): number {
@@ -298,13 +318,14 @@ export class Lowering {
     });
   }
 
-  /** A loop over a variable. What was computed inside it is forgotten afterwards. */
+  /** A loop over a variable, unless it has one round. What was computed inside it is forgotten afterwards. */
   loop(
     variable: IndexExpr,
     extent: number,
     initial: readonly Value[],
     body: (accumulators: readonly Value[]) => readonly Value[],
-  ): Value[] {
+  ): readonly Value[] {
+    if (extent === 1) return body(initial);
     const mark = this.history.length;
     const results = this.k.loop(extent, initial, (i, accumulators) => {
       this.assign(variable, i);
@@ -322,18 +343,30 @@ export class Lowering {
 
   /** The way of all lanes together over a stretch of the row. */
   private walkOver(extent: number): Walk {
-    return entryOf(this.walks, extent, () => planWalk(this.space, this.lane, extent, this.group.tiling));
+    const { tiling } = this.group;
+    return entryOf(this.walks, extent, () =>
+      this.isShared
+        ? planWalk(this.space, this.lane, extent, tiling)
+        : planWalk(this.space, constantExpr(0), extent, { ...tiling, lanes: 1, width: 1 }),
+    );
+  }
+
+  /** Lanes share a row, and do not have one each. */
+  private get isShared(): boolean {
+    return this.group.rowsPerThread === 1;
   }
 
   /** Does something for every column. */
   overColumns(columns: number, body: (places: readonly { column: IndexExpr; gate: Value | null }[]) => void): void {
-    const { rounds, round, inRound, after, bounded } = this.walkOver(columns);
+    const { loops, after, bounded } = this.walkOver(columns);
     const ungated = (indices: readonly IndexExpr[]) => indices.map((column) => ({ column, gate: null }));
-    if (rounds > 0) {
-      this.loop(round, rounds, [], () => {
-        body(ungated(inRound));
-        return [];
-      });
+    for (const { blocks, block, rounds, round, inRound } of loops) {
+      this.loop(block, blocks, [], () =>
+        this.loop(round, rounds, [], () => {
+          body(ungated(inRound));
+          return [];
+        }),
+      );
     }
     if (after.length > 0) body(ungated(after));
     if (bounded.length > 0) {
@@ -499,9 +532,14 @@ export class Lowering {
         const merge = (a: Value, b: Value) => k.binary(combining[op], a, b);
         return merge(totals[i], inPairs(values, merge));
       });
-    const { extent, rounds, round, inRound, after, bounded } = walk;
+    const { extent, loops, after, bounded } = walk;
     let totals: readonly Value[] = identities;
-    if (rounds > 0) totals = this.loop(round, rounds, totals, (accumulators) => found(accumulators, inRound));
+    for (const { blocks, block, rounds, round, inRound } of loops) {
+      totals = this.loop(block, blocks, totals, (soFar) => {
+        const sums = this.loop(round, rounds, identities, (accumulators) => found(accumulators, inRound));
+        return reductions.map(({ op }, i) => k.binary(combining[op], soFar[i], sums[i]));
+      });
+    }
     if (after.length > 0) totals = found(totals, after);
     if (bounded.length > 0) {
       const [{ first }] = bounded;
@@ -518,7 +556,7 @@ export class Lowering {
    * before a loop over columns begins: in turns, such that each needs only those of earlier turns, with one loop per turn
    * and extent.
    */
-  shareReductions(results: readonly Wanted[], row: IndexExpr): void {
+  shareReductions(results: readonly Wanted[], rows: readonly IndexExpr[]): void {
     const turns: Map<number, Reduction[]>[] = [];
     const seen = new Map<Node, Map<string, number>>();
     /** The turn after which an element can be computed. */
@@ -555,17 +593,15 @@ export class Lowering {
     };
     for (const { node, columns, at } of results) {
       const column = this.variable("column", columns ?? 1);
-      visit(node, at(row, column), atomsOf(column));
+      for (const row of rows) visit(node, at(row, column), atomsOf(column));
     }
     for (const turn of turns) {
       for (const [extent, reductions] of turn) {
         const totals = this.reduce(reductions, this.walkOver(extent), null);
         reductions.forEach(({ node, op, key }, i) => {
           const { dtype } = node;
-          this.remember(node, key, {
-            dtype,
-            value: wrap(this.k, dtype, this.k.combineLanes(combining[op], totals[i])),
-          });
+          const total = this.isShared ? this.k.combineLanes(combining[op], totals[i]) : totals[i];
+          this.remember(node, key, { dtype, value: wrap(this.k, dtype, total) });
         });
       }
     }

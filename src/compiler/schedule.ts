@@ -5,6 +5,7 @@
  * would grow too large, or when several kernels would compute it again at more than it costs to load. Everything else is
  * computed where it is used. Movement is never stored for its own sake.
  */
+import { DTYPES } from "../core/dtype.js";
 import { atomsOf, describe, type IndexExpr, IndexSpace, keyOf, ravel, unravel } from "../core/index-expr.js";
 import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
@@ -25,8 +26,12 @@ export interface TargetProfile {
   /** Neighbours that are moved at once, and steps of the lanes of a row that are under way together. */
   readonly width: number;
   readonly unroll: number;
+  /** The same for numbers of 64 bits. */
+  readonly unrollWide: number;
   /** Elements a thread may hold at once. */
   readonly held: number;
+  /** How rows are shared out where each is reduced by one thread, across memory: lanes that have a row each, and turns. */
+  readonly across: { readonly lanes: number; readonly turns: number } | null;
   /** Rows below which a reduction is not worth fusing into the kernel that uses it. */
   readonly minRows: number;
   /** Nodes in one kernel, at most. */
@@ -43,7 +48,9 @@ export const gpuProfile: TargetProfile = {
   maxLanes: 256,
   width: 4,
   unroll: 2,
+  unrollWide: 2,
   held: 16,
+  across: null,
   minRows: 64,
   maxNodes: 400,
   // As many addresses as fit the push block.
@@ -55,8 +62,12 @@ export const gpuProfile: TargetProfile = {
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
   width: 1,
+  // Four rounds, or rows, are done at once by the emitter, but only of 32 bits.
   unroll: 1,
+  unrollWide: 4,
   held: 4,
+  // Two cache lines.
+  across: { lanes: 4, turns: 8 },
   minRows: 4,
   maxNodes: 400,
   maxBuffers: 32,
@@ -103,6 +114,8 @@ interface Survey {
   /** Nodes it loads, and the indices at which it does, in words. */
   readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
   readonly ownIndex: string;
+  /** Neighbouring rows load neighbours, and reductions do not. */
+  readonly isAcross: boolean;
 }
 
 /** One thing to run: a fused group, or a routine with kernels of its own. */
@@ -154,12 +167,14 @@ function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetP
   const rows = sizeOf(first.sibling.group.results[0].node.shape);
   const isPlain = siblings.every((sibling) => sibling.isPlain);
   const canShare = isPlain && rows >= MANY_ROWS && rows % profile.width === 0;
+  const across = siblings.every((sibling) => sibling.isAcross) ? profile.across : null;
+  const isAcross = across !== null && rows % (across.lanes * across.turns) === 0;
   return {
     kind: "group",
     group: {
       results: groups.flatMap((group) => group.results),
-      tiling,
-      rowsPerThread: canShare ? profile.width : 1,
+      tiling: isAcross ? { ...tiling, lanes: across.lanes } : tiling,
+      rowsPerThread: isAcross ? across.lanes * across.turns : canShare ? profile.width : 1,
       isLoaded: (node) => stored.has(node),
       product: groups[0].product,
       transposed: groups[0].transposed,
@@ -195,7 +210,7 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     const product = fusedProduct(result, survey);
     if (product) {
       const rowAxes = result.shape.map((_, axis) => axis);
-      const tiling = tilingFor(1, profile);
+      const tiling = tilingFor(1, profile, false);
       groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded, product });
       continue;
     }
@@ -203,7 +218,7 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) store(node);
     survey = surveyFrom(result, isLoaded, Number.POSITIVE_INFINITY);
     const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
-    const tiling = tilingFor(lanes, profile);
+    const tiling = tilingFor(lanes, profile, [...survey.nodes.keys()].some(isWide));
     groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded });
   }
   // A node stored late may have been lowered into a group formed early: look at every group again with all known.
@@ -228,7 +243,14 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
 const isLoadedIn = (result: Node, isStored: (node: Node) => boolean) => (node: Node) =>
   node.storage !== null || (node !== result && isStored(node));
 
-const nothing: Survey = { nodes: new Map(), reductions: [], products: [], loads: new Map(), ownIndex: "" };
+const nothing: Survey = {
+  nodes: new Map(),
+  reductions: [],
+  products: [],
+  loads: new Map(),
+  ownIndex: "",
+  isAcross: false,
+};
 
 /** Where a group computes a product: the other products, and reductions. They are not computed tile by tile. */
 function apartFromProduct(result: Node, survey: Survey): Node[] {
@@ -319,6 +341,8 @@ function surveyFrom(
   const products = new Set<Node>();
   const cuts = new Set<Node>();
   const words = (index: readonly IndexExpr[], { shape }: Node) => (rowAxes ? describe(ravel(index, shape)) : "");
+  const last = variables.findLast(({ terms }) => terms.length > 0)?.terms[0].atom;
+  const steps = { ofRow: 0, ofLoop: 0 };
   const stack: { node: Node; index: readonly IndexExpr[]; isGated: boolean }[] = [
     { node: result, index: variables, isGated: false },
   ];
@@ -326,6 +350,9 @@ function surveyFrom(
     const { node, index, isGated } = next;
     if (node.storage !== null || (node !== result && isLoaded(node))) {
       loads.set(node, (loads.get(node) ?? new Set()).add(words(index, node)));
+      const nearest = ravel(index, node.shape).terms.find(({ factor }) => factor === 1)?.atom;
+      if (nearest && nearest === last) steps.ofRow++;
+      else if (nearest && !axisOf.has(nearest)) steps.ofLoop++;
       continue;
     }
     const key = index.map(keyOf).join(";");
@@ -400,6 +427,13 @@ function surveyFrom(
     products: [...products],
     loads,
     ownIndex,
+    isAcross:
+      reductions.size > 0 &&
+      [...reductions.values()].every(({ axes }) => axes.length === result.shape.length) &&
+      steps.ofRow > 0 &&
+      steps.ofLoop === 0 &&
+      [...nodes.keys()].every((node) => DTYPES[node.dtype].bytes <= 4 && sizeOf(node.shape) <= MAX_I32) &&
+      [result, ...loads.keys()].every((node) => DTYPES[node.dtype].bytes === 4 && sizeOf(node.shape) <= MAX_I32),
     cuts: [...cuts],
   };
 }
@@ -462,6 +496,10 @@ function chooseLanes(
 }
 
 /** A thread by itself takes one element at a time, its neighbours take those beside it: it needs more under way. */
-function tilingFor(lanes: number, { width, unroll, held }: TargetProfile): Tiling {
+function tilingFor(lanes: number, profile: TargetProfile, isWide: boolean): Tiling {
+  const { width, held } = profile;
+  const unroll = isWide ? profile.unrollWide : profile.unroll;
   return lanes > 1 ? { lanes, width, unroll, held } : { lanes, width: 1, unroll: unroll * width, held };
 }
+
+const isWide = ({ dtype }: Node): boolean => DTYPES[dtype].bytes === 8;

@@ -23,6 +23,8 @@ export interface Sibling {
   readonly costOf: (node: Node) => number;
   /** It has nothing that lanes would share, so it can do with any number of them. */
   readonly isPlain: boolean;
+  /** Its rows are reduced across memory. */
+  readonly isAcross: boolean;
 }
 
 /** A step of the schedule before joining: a group, or something else that computes a node from others. */

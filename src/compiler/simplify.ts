@@ -20,22 +20,19 @@ export function simpler(node: Node, x: Node | undefined): Node | null {
   const { primitive, params, dtype, shape, device } = node;
   if (!x || DTYPES[dtype].kind === "complex" || DTYPES[x.dtype].kind === "complex") return null;
   if (primitive === cast && x.primitive === constant) {
-    return scalarNode(castScalar(valueOf(x), x.dtype, dtype), dtype, device, shape);
+    return scalarNode(castScalar(heldValue(x), x.dtype, dtype), dtype, device, shape);
   }
   if (primitive.kind !== "reduce") return null;
   const axes = params.axes as readonly number[];
   if (x.primitive === constant) {
     const count = sizeOf(axes.map((axis) => x.shape[axis]));
-    return scalarNode(combined(primitive.op, valueOf(x), count, dtype), dtype, device, shape);
+    return scalarNode(combined(primitive.op, heldValue(x), count, dtype), dtype, device, shape);
   }
   return x.primitive === expand ? ofRepeated(node, primitive.op, x) : null;
 }
 
-/** What a constant is in its dtype: 0.1 as f16 is another number. */
-function valueOf({ params, dtype }: Node): Scalar {
-  const value = params.value as Scalar;
-  return isFloat(dtype) ? roundTo(dtype, Number(value)) : value;
-}
+/** A constant as its dtype holds it. */
+const heldValue = ({ params, dtype }: Node): Scalar => castScalar(params.value as Scalar, dtype, dtype);
 
 /** `count` equal values combined. */
 function combined(op: ReduceOp, value: Scalar, count: number, dtype: DType): Scalar {

@@ -5,6 +5,9 @@
  * and each lane moves vectors. Several steps make a round of a loop: their loads are under way together. A short stretch
  * needs no loop; then everything that goes over it sees each element at the same index, and what was loaded and computed
  * for one reduction serves the next, and the columns: a softmax reads its input once.
+ *
+ * A long loop is a loop over blocks of rounds: what a block adds up to is added to the rest, so that rounding errors grow
+ * with the length of a block and the number of blocks, not with their product.
  */
 import { addConstant, constantExpr, type IndexExpr, type IndexSpace, scale, add as sumOf } from "../core/index-expr.js";
 
@@ -18,17 +21,26 @@ export interface Tiling {
   readonly held: number;
 }
 
-export interface Walk {
-  readonly extent: number;
-  /** The loop: its rounds, the variable that counts them, and what a lane takes in a round. */
+/** A loop over rounds, or over blocks of them: the variables that count, and what a lane takes in a round. */
+export interface Stretch {
+  readonly blocks: number;
+  readonly block: IndexExpr;
   readonly rounds: number;
   readonly round: IndexExpr;
   readonly inRound: readonly IndexExpr[];
-  /** What a lane takes after the loop. */
+}
+
+export interface Walk {
+  readonly extent: number;
+  readonly loops: readonly Stretch[];
+  /** What a lane takes after the loops. */
   readonly after: readonly IndexExpr[];
   /** And at the end, if `first` is below the extent: some lanes find nothing left. Neighbours have the same first. */
   readonly bounded: readonly { readonly index: IndexExpr; readonly first: IndexExpr }[];
 }
+
+/** Elements that a lane adds up one by one. */
+const BLOCK = 2048;
 
 /** `lane` is the index of a lane as an expression. */
 export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, tiling: Tiling): Walk {
@@ -38,7 +50,6 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
   const steps = Math.floor(extent / step);
   const needsLoop = Math.ceil(extent / step) * width > tiling.held;
   const rounds = needsLoop ? Math.floor(steps / tiling.unroll) : 0;
-  const round = space.variable("round", rounds);
   const first = scale(lane, width);
   /** What a lane takes in the steps from one to another, counted from an index on. */
   const taken = (from: IndexExpr, count: number): IndexExpr[] =>
@@ -46,13 +57,24 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
       const offset = Math.floor(i / width) * step + (i % width);
       return addConstant(sumOf(from, first), offset);
     });
+  const inRounds = (from: number, blocks: number, each: number): Stretch => {
+    const [block, round] = [space.variable("block", blocks), space.variable("round", each)];
+    const taking = tiling.unroll * step;
+    const start = sumOf(scale(block, each * taking), scale(round, taking));
+    return { blocks, block, rounds: each, round, inRound: taken(addConstant(start, from * taking), tiling.unroll) };
+  };
+  const perBlock = Math.ceil(BLOCK / (width * tiling.unroll));
+  const blocks = rounds >= 2 * perBlock ? Math.floor(rounds / perBlock) : 0;
+  const single = rounds - blocks * perBlock;
+  const loops = [
+    ...(blocks > 0 ? [inRounds(0, blocks, perBlock)] : []),
+    ...(single > 0 ? [inRounds(blocks * perBlock, 1, single)] : []),
+  ];
   const done = rounds * tiling.unroll;
   const last = steps * step < extent ? taken(constantExpr(steps * step), 1) : [];
   return {
     extent,
-    rounds,
-    round,
-    inRound: rounds > 0 ? taken(scale(round, tiling.unroll * step), tiling.unroll) : [],
+    loops,
     after: taken(constantExpr(done * step), steps - done),
     bounded: last.map((index) => ({ index, first: last[0] })),
   };

@@ -10,10 +10,14 @@ function taken(extent: number, tiling: Tiling): number[][] {
   const lane = space.variable("lane", tiling.lanes);
   const walk = planWalk(space, lane, extent, tiling);
   return Array.from({ length: tiling.lanes }, (_, l) => {
-    const at = (index: IndexExpr, round = 0) =>
-      evaluate(index, (atom) => (atom.kind === "variable" && atom.name === "lane" ? l : round));
+    const at = (index: IndexExpr, counts: Readonly<Record<string, number>> = {}) =>
+      evaluate(index, (atom) => (atom.kind === "variable" ? ({ ...counts, lane: l }[atom.name] ?? 0) : 0));
     const found: number[] = [];
-    for (let round = 0; round < walk.rounds; round++) found.push(...walk.inRound.map((index) => at(index, round)));
+    for (const { blocks, rounds, inRound } of walk.loops) {
+      for (let block = 0; block < blocks; block++) {
+        for (let round = 0; round < rounds; round++) found.push(...inRound.map((index) => at(index, { block, round })));
+      }
+    }
     found.push(...walk.after.map((index) => at(index)));
     found.push(...walk.bounded.filter(({ first }) => at(first) < extent).map(({ index }) => at(index)));
     return found;
@@ -25,7 +29,7 @@ test("every element is taken once, whatever the extent", () => {
     for (const width of [1, 4]) {
       for (const unroll of [1, 4]) {
         for (const held of [0, 16]) {
-          for (const extent of [0, 1, 3, 4, 8, 31, 127, 128, 132, 512, 513, 2048, 2052, 5000]) {
+          for (const extent of [0, 1, 3, 4, 8, 31, 127, 128, 132, 512, 513, 2052, 5000, 140001]) {
             const all = taken(extent, { lanes, width, unroll, held }).flat();
             const what = `${extent} by ${lanes} lanes of ${width}, ${unroll} steps, ${held} held`;
             assert.deepEqual(
@@ -50,6 +54,6 @@ test("what a lane can hold needs no loop", () => {
   const space = new IndexSpace();
   const lane = space.variable("lane", 256);
   const tiling = { lanes: 256, width: 4, unroll: 4, held: 16 };
-  assert.equal(planWalk(space, lane, 4096, tiling).rounds, 0);
-  assert.equal(planWalk(space, lane, 8192, tiling).rounds, 2);
+  assert.equal(planWalk(space, lane, 4096, tiling).loops.length, 0);
+  assert.equal(planWalk(space, lane, 8192, tiling).loops[0]?.rounds, 2);
 });

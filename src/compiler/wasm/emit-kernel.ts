@@ -156,6 +156,9 @@ const PAIRED: ReadonlySet<string> = new Set([
   "trunc",
   "mulAdd",
 ]);
+/** Vectors that a loop with accumulators takes in turn, and the longest body that is worth it. */
+const TURNS = 4;
+const SHORT_BODY = 16;
 
 const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 
@@ -542,7 +545,10 @@ class BodyEmitter {
     const initial = loop.accumulators.map((accumulator): Form => {
       return { kind: "lanes", value: this.lanes(this.form(accumulator.initial), accumulator.value.type) };
     });
-    const vectors = this.rounds(loop, 0, whole, LANES, initial, "rising");
+    const isShort = loop.accumulators.length > 0 && loop.body.length <= SHORT_BODY && whole >= 4 * LANES * TURNS;
+    const taken = isShort ? whole - (whole % (LANES * TURNS)) : 0;
+    const begun = taken > 0 ? this.inTurns(loop, taken, initial) : initial;
+    const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, LANES, begun, "rising");
     const combined = vectors.map((form, k): Form => {
       const accumulator = loop.accumulators[k];
       const op = combiningOp(accumulator) as BinaryOp;
@@ -552,6 +558,32 @@ class BodyEmitter {
     });
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
     this.finish(loop, results);
+  }
+
+  /**
+   * Vectors of rounds that take turns with accumulators of their own: a sum that waits for the one before it would be all
+   * that a short body does.
+   */
+  private inTurns(loop: Loop, to: number, initial: readonly Form[]): Form[] {
+    const { f } = this;
+    const count = initial.length;
+    const turns = Array.from({ length: TURNS }, (_, turn) => turn);
+    const state = turns.flatMap(() => initial.flatMap(partsOf));
+    const sums = f.fold(f.i32.const(0), to, LANES * TURNS, state, (i, carried) =>
+      turns.flatMap((turn) => {
+        this.forms.set(loop.index.id, { kind: "rising", value: f.i32.add(i, turn * LANES), step: 1 });
+        loop.accumulators.forEach(({ value }, k) => {
+          this.forms.set(value.id, { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> });
+        });
+        this.statements(loop.body);
+        return loop.accumulators.map(({ next }) => this.lanes(this.form(next), next.type));
+      }),
+    );
+    return loop.accumulators.map(({ value, next }, k) => {
+      const of = (turn: number): Form => ({ kind: "lanes", value: sums[turn * count + k] as Value<"v128"> });
+      const merge = (a: Form, b: Form) => this.vector({ ...next, args: [value, value] }, [a, b]);
+      return merge(merge(of(0), of(1)), merge(of(2), of(3)));
+    });
   }
 
   /** The order of combining four lanes, wherever they come from. */
@@ -697,7 +729,9 @@ class BodyEmitter {
     const [base, offset] = index.args;
     const by = index.op === "add" && offset.op === "constant" ? Number(offset.attribute) : 0;
     // The sum in an instruction does not wrap, so both parts must be numbers of elements.
-    return by > 0 && isCount(base) ? { form: this.form(base), by } : { form: this.form(index), by: 0 };
+    return by > 0 && index.type === "i32" && isCount(base)
+      ? { form: this.form(base), by }
+      : { form: this.form(index), by: 0 };
   }
 
   private load(place: Place, type: IRType, index: IRValue, part = 0): Form {
