@@ -35,6 +35,7 @@ export function lowerPanelProduct(
   const microColumns = vectors * lanes;
   const [tilesDown, tilesAcross] = [Math.ceil(m / rows), Math.ceil(n / columns)];
   const k = new KernelBuilder(name, batch * tilesDown * tilesAcross, lanes);
+  k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
   const { space } = lowering;

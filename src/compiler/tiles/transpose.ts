@@ -201,6 +201,7 @@ function throughCache(group: Group, axes: TransposedAxes, name: string, settings
   const [alongExtent, acrossExtent] = [result.shape[from], result.shape[to]];
   const { rows, at } = squares(axes);
   const k = new KernelBuilder(`${name} transposed`, rows);
+  k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);
   const i = (value: number) => k.constant("i32", value);
   const { along, across, indexOf } = at(lowering, k.row);
