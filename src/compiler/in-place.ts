@@ -47,7 +47,7 @@ export function inPlaceOf(program: Program<unknown>, rootCount: number, leafByte
   });
 }
 
-/** All loads of the leaf come before the stores, and have their indices. */
+/** All loads of the leaf come before the stores, and have their indices; and no other row stores those elements. */
 function isElementForElement(kernel: Kernel, readers: readonly number[], target: number): boolean {
   const loads: Value[] = [];
   const stores: Value[] = [];
@@ -65,5 +65,5 @@ function isElementForElement(kernel: Kernel, readers: readonly number[], target:
     }
   };
   visit(kernel.body);
-  return isPlain && stores.length > 0 && loads.every((index) => stores.includes(index));
+  return isPlain && !kernel.isRepeating && stores.length > 0 && loads.every((index) => stores.includes(index));
 }

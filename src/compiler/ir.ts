@@ -181,6 +181,8 @@ export interface Kernel {
   readonly body: readonly Statement[];
   /** Number of values computed, a measure of its size. */
   readonly size: number;
+  /** Some elements are stored by several rows, each to the same value. What it stores must not be what it loads. */
+  readonly isRepeating: boolean;
 }
 
 /** The lists of statements inside a statement. */
@@ -216,6 +218,8 @@ export class KernelBuilder {
   private floor = 0;
   private readonly buffers: BufferParameter[] = [];
   private readonly arrays: ArrayDeclaration[] = [];
+  /** Whether rows store elements of one another, too. */
+  isRepeating = false;
   readonly row: Value;
   readonly lane: Value;
 
@@ -236,8 +240,8 @@ export class KernelBuilder {
   finish(): Kernel {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
     const body = (this.regions[0] as Region).statements;
-    const { name, rows, lanes, buffers, arrays } = this;
-    return { name, rows, lanes, buffers, arrays, body, size: this.nextId };
+    const { name, rows, lanes, buffers, arrays, isRepeating } = this;
+    return { name, rows, lanes, buffers, arrays, body, size: this.nextId, isRepeating };
   }
 
   // ------------------------------------------------------------------------------------------------ memory

@@ -52,7 +52,7 @@ const SAMPLES = 12;
  * show, since a window or a reshape may jump now and then. In the order of `loadsOf`; loads that no axis changes count
  * for nothing.
  */
-export function stridesOf(node: Node, isLoaded: (node: Node) => boolean): number[][] {
+export function loadStrides(node: Node, isLoaded: (node: Node) => boolean): number[][] {
   const space = new IndexSpace();
   // Axes of extent 1 have no neighbours, and no variable.
   const variables = node.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
@@ -63,7 +63,8 @@ export function stridesOf(node: Node, isLoaded: (node: Node) => boolean): number
 }
 
 function usualStride(flat: IndexExpr, along: Atom, extent: number): number {
-  if (!atomsOf(flat).has(along)) return 0;
+  const isHidden = flat.terms.some(({ atom }) => "of" in atom && atomsOf(atom.of).has(along));
+  if (!isHidden) return flat.terms.find(({ atom }) => atom === along)?.factor ?? 0;
   const counts = new Map<number, number>();
   for (let sample = 0; sample < SAMPLES; sample++) {
     // Places spread by the golden ratio, the same every time.

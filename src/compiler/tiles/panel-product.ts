@@ -13,7 +13,7 @@ import type { ElementSettings } from "../elements.js";
 import { KernelBuilder, type Value } from "../ir.js";
 import { type FusedProduct, type Group, type LoweredKernel, Lowering } from "../lower.js";
 import { productArithmetic } from "./arithmetic.js";
-import { stridesOf } from "./loads.js";
+import { loadStrides } from "./loads.js";
 import type { PanelTile } from "./plan.js";
 import { storeElements } from "./product-result.js";
 
@@ -35,6 +35,7 @@ export function lowerPanelProduct(
   const microColumns = vectors * lanes;
   const [tilesDown, tilesAcross] = [Math.ceil(m / rows), Math.ceil(n / columns)];
   const k = new KernelBuilder(name, batch * tilesDown * tilesAcross, lanes);
+  k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
   const { space } = lowering;
@@ -70,7 +71,7 @@ export function lowerPanelProduct(
   };
 
   // The left operand: lanes are neighbours along the summation where those are neighbours in memory, or else one by one.
-  const isAlongSum = stridesOf(a, (node: Node) => lowering.isLoaded(node)).some((each) => Math.abs(each[2]) === 1);
+  const isAlongSum = loadStrides(a, (node: Node) => lowering.isLoaded(node)).some((each) => Math.abs(each[2]) === 1);
   const copyLeft = (from: IndexExpr, length: number) => {
     const copy = (panel: IndexExpr, place: Value, r: number, at: IndexExpr, atPlace: Value) => {
       const index = [atBatch, plus(firstRow, plus(scale(panel, microRows), constantExpr(r))), plus(from, at)];

@@ -13,7 +13,7 @@ import type { ElementSettings } from "../elements.js";
 import { KernelBuilder, type Value } from "../ir.js";
 import { type FusedProduct, type Group, type LoweredKernel, Lowering } from "../lower.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
-import { stridesOf } from "./loads.js";
+import { loadStrides } from "./loads.js";
 import { lanesOf, pitchOf, type SharedTile, wideBytes } from "./plan.js";
 import { storeElements } from "./product-result.js";
 
@@ -114,20 +114,42 @@ export function lowerSharedProduct(
     return totals;
   });
 
+  const corner = [k.binary("add", firstRow, laneRow), k.binary("add", firstColumn, laneColumn)] as const;
+  storeTile({ k, lowering, group, arithmetic, tile, width, atBatch, corner, sums });
+  return { kernel: k.finish(), buffers: lowering.buffers };
+}
+
+interface FinishedTile {
+  readonly k: KernelBuilder;
+  readonly lowering: Lowering;
+  readonly group: Group;
+  readonly arithmetic: ProductArithmetic;
+  readonly tile: SharedTile;
+  readonly width: number;
+  readonly atBatch: IndexExpr;
+  /** The row and the column of the lane's first element. */
+  readonly corner: readonly [Value, Value];
+  readonly sums: readonly Value[];
+}
+
+/** Stores a lane's part of the tile, as far as the result reaches. */
+function storeTile({ k, lowering, group, arithmetic, tile, width, atBatch, corner, sums }: FinishedTile): void {
+  const { dot } = group.product as FusedProduct;
+  const [, m, n] = dot.shape;
+  const [perRow, perColumn] = tile.perLane;
+  const i = (value: number) => k.constant("i32", value);
   // Fragments of `width` neighbours lie as far apart as there are lanes to have one each.
   const place = (base: Value, at: number, lanesAlong: number): Value =>
     k.binary("add", base, i(Math.floor(at / width) * lanesAlong * width));
-  const rowFrom = k.binary("add", firstRow, laneRow);
-  const columnFrom = k.binary("add", firstColumn, laneColumn);
   const isBelow = (value: Value, extent: number) => k.compare("lt", value, i(extent));
   const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
   const isVector = n % width === 0;
   for (let r = 0; r < perRow; r++) {
-    const rowAt = k.binary("add", place(rowFrom, r, laneRows), i(r % width));
+    const rowAt = k.binary("add", place(corner[0], r, tile.rows / perRow), i(r % width));
     const rowIndex = lowering.index(rowAt, m);
     const isRow = m % tile.rows === 0 ? null : isBelow(rowAt, m);
     for (let fragment = 0; fragment < perColumn; fragment += width) {
-      const columnAt = place(columnFrom, fragment, laneColumns);
+      const columnAt = place(corner[1], fragment, tile.columns / perColumn);
       const isFragment = n % tile.columns === 0 || !isVector ? null : isBelow(columnAt, n);
       const fragmentIndex = isVector ? lowering.index(columnAt, n - width + 1) : null;
       const elements = Array.from({ length: width }, (_, c) => {
@@ -143,7 +165,6 @@ export function lowerSharedProduct(
       storeElements(k, lowering, group, arithmetic, elements);
     }
   }
-  return { kernel: k.finish(), buffers: lowering.buffers };
 }
 
 interface StagedOperand {
@@ -186,7 +207,7 @@ class Stage {
     // Which of the operand's axes each of the two is.
     const axisOf = (expression: IndexExpr) => operand.at(expression, zero).indexOf(expression);
     const along = axisOf(one);
-    const strides = stridesOf(operand.node, isLoaded);
+    const strides = loadStrides(operand.node, isLoaded);
     const other = 3 - along;
     const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
     this.isAlongSum = votes(other) > votes(along);

@@ -13,7 +13,7 @@ import { reshape, stored } from "../../graph/primitives/movement.js";
 import { computeType, type ElementSettings } from "../elements.js";
 import { KernelBuilder, type Value } from "../ir.js";
 import { type Group, type LoweredKernel, Lowering, type TransposedAxes } from "../lower.js";
-import { type FoundLoad, loadsOf, stridesOf } from "./loads.js";
+import { type FoundLoad, loadStrides, loadsOf } from "./loads.js";
 import type { TileProfile } from "./plan.js";
 
 /** The side of a square. On a GPU (H200) 32 moves 3.7 TB/s; with 64, vectors meet in the same banks, and it is 1.3. */
@@ -50,7 +50,7 @@ export function transposedAxes(
   const last = shape.findLastIndex((extent) => extent > 1);
   if (kind === "registers" || (kind === "shared" && maxLanes < LANES)) return null;
   if (sizeOf(shape) < LEAST_SIZE || shape[last] < LEAST_EXTENT) return null;
-  const strides = stridesOf(result, isLoaded);
+  const strides = loadStrides(result, isLoaded);
   const axes = strides.map((each) => {
     if (Math.abs(each[last]) < FAR) return -1;
     return each.findIndex((stride, axis) => Math.abs(stride) === 1 && shape[axis] >= LEAST_EXTENT);
@@ -181,7 +181,7 @@ function badLoads(
   sharedBytes: number,
 ): number[] {
   const own = new Set(index.flatMap((part) => [...atomsOf(part)]));
-  const strides = stridesOf(result, isLoaded);
+  const strides = loadStrides(result, isLoaded);
   let bytes = 0;
   return loadsOf(lowering.space, result, index, isLoaded).flatMap(({ node, index: at, isGated }, position) => {
     // An index that is itself loaded is not known beforehand, and under a gate it may be out of range.
@@ -201,6 +201,7 @@ function throughCache(group: Group, axes: TransposedAxes, name: string, settings
   const [alongExtent, acrossExtent] = [result.shape[from], result.shape[to]];
   const { rows, at } = squares(axes);
   const k = new KernelBuilder(`${name} transposed`, rows);
+  k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);
   const i = (value: number) => k.constant("i32", value);
   const { along, across, indexOf } = at(lowering, k.row);

@@ -5,6 +5,7 @@ import { kernelsOf } from "../../../src/compiler/program.js";
 import type { DType } from "../../../src/core/dtype.js";
 import type { Backend } from "../../../src/tensor/backend.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
+import { jit } from "../../../src/transforms/jit.js";
 import { tensorOn, withTiles } from "../../support/forced-tiles.js";
 import {
   count,
@@ -14,6 +15,7 @@ import {
   plainOf,
   read,
   sampleValues,
+  toTensor,
 } from "../../support/tensors.js";
 
 const sample = (shape: readonly number[], seed: number, dtype: DType = "f32"): Plain => ({
@@ -109,6 +111,13 @@ describeOnTensorDevices("transposes in squares", (device) => {
         [1, 1],
       ]);
     expectTensor(padded.add(0), bordered, "f32", {});
+  });
+
+  test("a result that takes over the memory of an argument is not computed twice anywhere", () => {
+    const [x, y] = [sample([201, 133], 11), sample([133, 201], 12)];
+    const expected = plainOf([133, 201], ([i, j]) => read(x, [j!, i!]) + read(y, [i!, j!]));
+    const add = jit((a: Tensor, b: Tensor) => a.permute().add(b), { donate: 1 });
+    expectTensor(add(toTensor(x, "f32"), toTensor(y, "f32")), expected, "f32", {});
   });
 
   test("what is not transposed, or small, is not made so", () => {
