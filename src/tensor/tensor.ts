@@ -399,7 +399,8 @@ export class Tensor<D extends DType = DType> {
   }
 
   cast<T extends DType>(dtype: T): Tensor<T> {
-    return new Tensor<T>(castNode(this.node, dtype));
+    // A number given to a jitted function has no dtype of its own until it is cast.
+    return new Tensor<T>(this.node.isWeak ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
   }
 
   // ------------------------------------------------------------------------------------------------ complex numbers
