@@ -31,9 +31,15 @@ export interface DeviceStorage extends Storage {
 
 /** An argument of a prepared program: memory given with each call, memory that stays, or one number given with each call. */
 export type Argument<S> =
-  | { readonly kind: "memory" }
+  | {
+      readonly kind: "memory";
+      /** A result may be written there, in calls that say so. */
+      readonly isDonated: boolean;
+    }
   | { readonly kind: "fixed"; readonly memory: S }
   | { readonly kind: "scalar"; readonly dtype: DType };
+
+export const isOnOffer = (arg: Argument<unknown>): boolean => arg.kind === "memory" && arg.isDonated;
 
 /** Numbers are kept this far apart: a vector's bytes. */
 export const SCALAR_STRIDE = 16;
@@ -63,11 +69,11 @@ export interface Prepared<S extends DeviceStorage = DeviceStorage> {
   readonly program: Program<unknown>;
   readonly plan: MemoryPlan;
   /**
-   * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result; `reuse` may
-   * name the argument whose memory a result goes into, where that is safe (see `inPlace`).
+   * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result, which is that
+   * of a donated argument where the plan has it so (see `inPlace`) and `isDonated` says that nobody else needs it.
    */
   run(memory: readonly S[], scalars: readonly number[], isDonated: readonly boolean[]): S[];
-  /** For each result the argument whose memory it may take over when that is donated, or -1. */
+  /** For each result the donated argument whose memory it may take over, or -1. */
   readonly inPlace: readonly number[];
 }
 

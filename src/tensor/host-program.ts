@@ -6,7 +6,7 @@ import type { MemoryPlan } from "../compiler/memory-plan.js";
 import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import type { HostDevice } from "../engines/host/device.js";
-import { type Argument, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
+import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { HostCode } from "./host-backend.js";
 
 export class HostProgram implements Prepared<HostAllocation> {
@@ -28,7 +28,7 @@ export class HostProgram implements Prepared<HostAllocation> {
     this.inPlace = inPlaceOf(
       program,
       rootCount,
-      program.leaves.map((leaf, i) => (args[i].kind === "memory" ? bytesOf(leaf) : -1)),
+      program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     const scalarCount = args.filter(({ kind }) => kind === "scalar").length;

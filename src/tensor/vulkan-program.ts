@@ -14,7 +14,7 @@ import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
 import type { Allocation } from "../engines/vulkan/memory.js";
 import { type RecordedDispatch, Recording } from "../engines/vulkan/recording.js";
-import { type Argument, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
+import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { VulkanCode } from "./vulkan-backend.js";
 
 /** Runs that may be under way at once; further ones wait for the first. */
@@ -82,7 +82,7 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     this.inPlace = inPlaceOf(
       program,
       rootCount,
-      program.leaves.map((leaf, i) => (args[i].kind === "memory" ? bytesOf(leaf) : -1)),
+      program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     this.name = `jit of ${dispatches.length} kernels`;

@@ -240,7 +240,8 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     const isNumber = call.kinds[i] === "number";
     const node = makePlaceholder(isNumber ? { shape: [], dtype, device: backend } : (leaf as Tensor).node);
     node.isWeak = isNumber;
-    inputs.push({ node, number: isNumber ? inputs.filter(({ number }) => number >= 0).length : -1 });
+    const number = isNumber ? inputs.filter((input) => input.number >= 0).length : -1;
+    inputs.push({ node, number, isDonated: call.isDonated[i] === true });
     return new Tensor(node);
   });
   const result = runWith(f, call, leaves);
@@ -256,8 +257,8 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
   const captured = capturedBy(roots, backend);
   const args = [
     ...inputs.map(
-      ({ node, number }): Argument<DeviceStorage> =>
-        number >= 0 ? { kind: "scalar", dtype: node.dtype } : { kind: "memory" },
+      ({ node, number, isDonated }): Argument<DeviceStorage> =>
+        number >= 0 ? { kind: "scalar", dtype: node.dtype } : { kind: "memory", isDonated },
     ),
     ...captured.map(({ storage }): Argument<DeviceStorage> => ({ kind: "fixed", memory: storage as DeviceStorage })),
   ];
@@ -278,6 +279,7 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
 interface Input {
   readonly node: Node;
   readonly number: number;
+  readonly isDonated: boolean;
 }
 
 function reachesOuterTrace(roots: readonly Node[], inputs: readonly Input[]): boolean {
@@ -302,7 +304,7 @@ function withTypedNumbers(roots: readonly Node[], inputs: Input[]): readonly Nod
     const number = numberOf.get(x) as number;
     const key = `${number} ${realDType(dtype)}`;
     const entering = known.get(key) ?? makePlaceholder({ shape: [], dtype: realDType(dtype), device });
-    if (!known.has(key)) inputs.push({ node: entering, number });
+    if (!known.has(key)) inputs.push({ node: entering, number, isDonated: false });
     known.set(key, entering);
     return castNode(entering, dtype);
   });
