@@ -2,9 +2,9 @@
  * Which results of a program may be written into the memory of an argument that the caller gives away: an optimiser's
  * step then needs no second copy of the parameters.
  *
- * A result can take over a leaf when the last kernel that reads the leaf is the one that writes the result, and that kernel
- * reads each element only to compute the element in its place. Whether it does is seen in its code: every load of the
- * leaf has the very index of a store, and comes before all of them.
+ * A result can take over a leaf when the last kernel that reads the leaf is the one that writes the result, and each of its
+ * rows reads only elements that it will write itself. Whether it does is seen in its code: every load of the leaf has the
+ * very index of one of the stores, and stands before all of them.
  */
 
 import { bytesOf } from "./bytes.js";
@@ -50,20 +50,22 @@ export function inPlaceOf(program: Program<unknown>, rootCount: number, leafByte
 /** All loads of the leaf come before the stores, and have their indices; and no other row stores those elements. */
 function isElementForElement(kernel: Kernel, readers: readonly number[], target: number): boolean {
   const loads: Value[] = [];
-  const stores: Value[] = [];
+  const stores = new Set<Value>();
   let isPlain = true;
   const visit = (statements: readonly Statement[]) => {
     for (const statement of statements) {
       if (statement.kind === "let") {
         const { op, attribute, args } = statement.value;
         if (op !== "load" || !readers.includes(attribute as number)) continue;
-        if (stores.length > 0) isPlain = false;
+        if (stores.size > 0) isPlain = false;
         loads.push(args[0]);
-      } else if (statement.kind === "loop" || statement.kind === "branch") innerLists(statement).forEach(visit);
-      else if (statement.kind !== "store") isPlain = false;
-      else if (statement.buffer === target) stores.push(statement.index);
+      } else if (statement.kind === "store") {
+        if (statement.buffer === target) stores.add(statement.index);
+      } else if (statement.kind === "loop" || statement.kind === "branch") {
+        for (const list of innerLists(statement)) visit(list);
+      } else isPlain = false;
     }
   };
   visit(kernel.body);
-  return isPlain && !kernel.isRepeating && stores.length > 0 && loads.every((index) => stores.includes(index));
+  return isPlain && !kernel.isRepeating && stores.size > 0 && loads.every((index) => stores.has(index));
 }

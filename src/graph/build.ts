@@ -18,9 +18,17 @@ const MAX_DEPTH = 200;
 export function makeNode(primitive: Primitive, inputs: readonly Node[], params: Params, device: DeviceHandle): Node {
   const { shape, dtype } = primitive.infer(inputs, params);
   const node = new Node(primitive, params, inputs, shape, dtype, device);
+  if (inputs.length > 0 && inputs[0].isWeak) node.isWeak = isWeakResult(primitive, inputs, dtype);
   // What was computed since its users were built has left them deeper on record than they are.
   if (node.depth > MAX_DEPTH && !node.isAbstract && measureDepth(node) > MAX_DEPTH) device.realize([node]);
   return node;
+}
+
+/** What is computed of numbers alone counts as a number, until it is cast. */
+function isWeakResult(primitive: Primitive, inputs: readonly Node[], dtype: DType): boolean {
+  return (
+    primitive.kind === "elementwise" && primitive !== cast && isFloat(dtype) && inputs.every(({ isWeak }) => isWeak)
+  );
 }
 
 /** The same operation on other inputs. */
@@ -81,18 +89,22 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
   const nodes = operands.filter((operand): operand is Node => operand instanceof Node);
   const [first] = nodes;
   checkOneDevice(operation, nodes);
+  const isWeak = nodes.every((node) => node.isWeak);
+  // Numbers among themselves stay in the dtype they are computed in.
+  const typeOf = (node: Node) => (node.isWeak && !isWeak ? ANY_NUMBER : node.dtype);
   const common =
     dtype ??
     resultType(
-      operands.map((operand) => (operand instanceof Node ? (operand.isWeak ? ANY_NUMBER : operand.dtype) : operand)),
+      operands.map((operand) => (operand instanceof Node ? typeOf(operand) : operand)),
       operation,
     );
   const shape = broadcastShapes(operation, ...nodes.map((node) => node.shape));
-  return operands.map((operand) =>
-    operand instanceof Node
-      ? broadcastNode(castNode(operand, common), shape)
-      : scalarNode(operand, common, first.device, shape),
-  );
+  return operands.map((operand) => {
+    if (operand instanceof Node) return broadcastNode(castNode(operand, common), shape);
+    const constant = scalarNode(operand, common, first.device, shape);
+    constant.isWeak = isWeak;
+    return constant;
+  });
 }
 
 /** The usual case, in which nothing has to be found out: two nodes alike, or a node of floats and a number. Else null. */

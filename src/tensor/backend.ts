@@ -17,7 +17,10 @@ import {
   type Step,
   type Target,
 } from "../compiler/program.js";
+import { castScalar } from "../core/cast.js";
+import type { DType } from "../core/dtype.js";
 import { TraceError } from "../core/errors.js";
+import { encodeValues } from "../core/storage.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type DeviceHandle, type Node, type Storage, withCompanions } from "../graph/node.js";
 
@@ -26,22 +29,51 @@ export interface DeviceStorage extends Storage {
   dispose(): void;
 }
 
-/** An argument of a prepared program: memory given with each call, memory that stays, or one f32 given with each call. */
+/** An argument of a prepared program: memory given with each call, memory that stays, or one number given with each call. */
 export type Argument<S> =
-  | { readonly kind: "memory" }
+  | {
+      readonly kind: "memory";
+      /** A result may be written there, in calls that say so. */
+      readonly isDonated: boolean;
+    }
   | { readonly kind: "fixed"; readonly memory: S }
-  | { readonly kind: "scalar" };
+  | { readonly kind: "scalar"; readonly dtype: DType };
+
+export const isOnOffer = (arg: Argument<unknown>): boolean => arg.kind === "memory" && arg.isDonated;
+
+/** Numbers are kept this far apart: a vector's bytes. */
+export const SCALAR_STRIDE = 16;
+
+/** Writes the numbers of a call, each in the dtype of the argument it is. */
+export function writeScalars(
+  view: DataView,
+  at: number,
+  numbers: readonly number[],
+  args: readonly Argument<unknown>[],
+): void {
+  let next = 0;
+  for (const arg of args) {
+    if (arg.kind !== "scalar") continue;
+    const place = at + SCALAR_STRIDE * next;
+    const value = numbers[next++];
+    if (arg.dtype === "f32") view.setFloat32(place, value, true);
+    else bytesAt(view, place).set(encodeValues([castScalar(value, "f64", arg.dtype)], arg.dtype, "jit"));
+  }
+}
+
+const bytesAt = ({ buffer, byteOffset }: DataView, at: number): Uint8Array =>
+  new Uint8Array(buffer, byteOffset + at, SCALAR_STRIDE);
 
 /** A program with its memory planned, ready to run many times. */
 export interface Prepared<S extends DeviceStorage = DeviceStorage> {
   readonly program: Program<unknown>;
   readonly plan: MemoryPlan;
   /**
-   * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result; `reuse` may
-   * name the argument whose memory a result goes into, where that is safe (see `inPlace`).
+   * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result, which is that
+   * of a donated argument where the plan has it so (see `inPlace`) and `isDonated` says that nobody else needs it.
    */
   run(memory: readonly S[], scalars: readonly number[], isDonated: readonly boolean[]): S[];
-  /** For each result the argument whose memory it may take over when that is donated, or -1. */
+  /** For each result the donated argument whose memory it may take over, or -1. */
   readonly inPlace: readonly number[];
 }
 
@@ -149,15 +181,19 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const run = (memory: readonly S[], scalars: readonly number[]) => {
       let [m, n] = [0, 0];
       const uploaded: S[] = [];
-      const leaves = args.map((arg) => {
-        if (arg.kind === "fixed") return arg.memory;
-        if (arg.kind === "memory") return memory[m++];
-        uploaded.push(this.upload(new Uint8Array(Float32Array.of(scalars[n++]).buffer)));
-        return uploaded[uploaded.length - 1];
-      });
-      const results = this.execute(program, leaves);
-      for (const scalar of uploaded) scalar.dispose();
-      return results;
+      try {
+        const leaves = args.map((arg) => {
+          if (arg.kind === "fixed") return arg.memory;
+          if (arg.kind === "memory") return memory[m++];
+          const view = new DataView(new ArrayBuffer(SCALAR_STRIDE));
+          writeScalars(view, 0, [scalars[n++]], [arg]);
+          uploaded.push(this.upload(new Uint8Array(view.buffer)));
+          return uploaded[uploaded.length - 1];
+        });
+        return this.execute(program, leaves);
+      } finally {
+        for (const scalar of uploaded) scalar.dispose();
+      }
     };
     return { program, plan: planMemory(program), run, inPlace: [] };
   }

@@ -6,11 +6,8 @@ import type { MemoryPlan } from "../compiler/memory-plan.js";
 import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import type { HostDevice } from "../engines/host/device.js";
-import type { Argument, Prepared } from "./backend.js";
+import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { HostCode } from "./host-backend.js";
-
-/** A vector's bytes: numbers are kept this far apart. */
-const SCALAR_STRIDE = 16;
 
 export class HostProgram implements Prepared<HostAllocation> {
   readonly inPlace: readonly number[];
@@ -31,7 +28,7 @@ export class HostProgram implements Prepared<HostAllocation> {
     this.inPlace = inPlaceOf(
       program,
       rootCount,
-      program.leaves.map((leaf, i) => (args[i].kind === "memory" ? bytesOf(leaf) : -1)),
+      program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     const scalarCount = args.filter(({ kind }) => kind === "scalar").length;
@@ -50,9 +47,7 @@ export class HostProgram implements Prepared<HostAllocation> {
     if (this.scalars) {
       const bytes = device.memory.view(this.scalars.address, this.scalars.byteLength);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      scalars.forEach((value, i) => {
-        view.setFloat32(SCALAR_STRIDE * i, value, true);
-      });
+      writeScalars(view, 0, scalars, this.args);
     }
     let scalar = 0;
     const leafAddress = this.args.map((arg, i) => {

@@ -127,9 +127,9 @@ export class Tensor<D extends DType = DType> {
 
   /** The elements in row-major order, as the typed array of the dtype. */
   async data(): Promise<TypedArrayOf<D>> {
-    const backend = backendOf(this.node);
-    backend.realize([this.node]);
-    return dataOf(await backend.read(this.node.storage as DeviceStorage), this.dtype) as TypedArrayOf<D>;
+    // The tensor may be disposed while it is being read.
+    const { dtype } = this;
+    return dataOf(await this.bytes(), dtype) as TypedArrayOf<D>;
   }
 
   /** The same, blocking. */
@@ -149,7 +149,8 @@ export class Tensor<D extends DType = DType> {
   /** The only element. */
   async item(): Promise<ScalarOf<D>> {
     this.checkSingle();
-    return elementAt(await this.data(), this.dtype, 0) as ScalarOf<D>;
+    const { dtype } = this;
+    return elementAt(await this.data(), dtype, 0) as ScalarOf<D>;
   }
 
   itemSync(): ScalarOf<D> {
@@ -159,7 +160,8 @@ export class Tensor<D extends DType = DType> {
 
   /** Nested arrays. */
   async array(): Promise<Nested<ScalarOf<D>>> {
-    return nest(await this.data(), this.dtype, this.shape) as Nested<ScalarOf<D>>;
+    const { dtype, shape } = this;
+    return nest(await this.data(), dtype, shape) as Nested<ScalarOf<D>>;
   }
 
   arraySync(): Nested<ScalarOf<D>> {
@@ -399,7 +401,8 @@ export class Tensor<D extends DType = DType> {
   }
 
   cast<T extends DType>(dtype: T): Tensor<T> {
-    return new Tensor<T>(castNode(this.node, dtype));
+    // A number given to a jitted function has no dtype of its own until it is cast.
+    return new Tensor<T>(this.node.isWeak ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
   }
 
   // ------------------------------------------------------------------------------------------------ complex numbers

@@ -14,13 +14,11 @@ import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
 import type { Allocation } from "../engines/vulkan/memory.js";
 import { type RecordedDispatch, Recording } from "../engines/vulkan/recording.js";
-import type { Argument, Prepared } from "./backend.js";
+import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { VulkanCode } from "./vulkan-backend.js";
 
 /** Runs that may be under way at once; further ones wait for the first. */
 const MAX_TURNS = 16;
-/** A vector's bytes: numbers are kept this far apart. */
-const SCALAR_STRIDE = 16;
 
 interface Turn {
   readonly block: ArgumentBlock;
@@ -84,7 +82,7 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     this.inPlace = inPlaceOf(
       program,
       rootCount,
-      program.leaves.map((leaf, i) => (args[i].kind === "memory" ? bytesOf(leaf) : -1)),
+      program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     this.name = `jit of ${dispatches.length} kernels`;
@@ -137,9 +135,7 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     this.dispatches.forEach(({ places }, i) => {
       if (places.length > INLINE_BUFFERS) this.writeTable(turn.block, i, places, addressAt);
     });
-    scalars.forEach((value, i) => {
-      view.setFloat32(this.scalarsAt + SCALAR_STRIDE * i, value, true);
-    });
+    writeScalars(view, this.scalarsAt, scalars, args);
     const fixed = args.flatMap((arg) => (arg.kind === "fixed" ? [arg.memory.contents("jit")] : []));
     if (stream.clock) this.dispatchOneByOne(turn, [...reads, ...fixed], writes);
     else stream.replay(turn.recording, [...reads, ...fixed], writes);

@@ -3,19 +3,26 @@
  * then on replayed. The form is the structure of the arguments, the shapes, dtypes and devices of the tensors, and the
  * values of everything that is neither tensor nor number.
  *
- * Numbers enter as data: the function sees a tensor in their place, so a learning rate that changes every step does not
- * make a new program. Tensors that the function reaches by closure are captured as they are at the trace: the same memory,
- * and a later assignment to the variable outside is not seen.
+ * Numbers enter as data: the function sees a scalar tensor in their place, so a learning rate that changes every step does
+ * not make a new program. Such a scalar takes the dtype of the floats it meets, as a number does, and what is computed of
+ * such scalars alone does too; but whether it is whole is not known at the trace, so integers that meet it become floats.
+ *
+ * Tensors that the function reaches by closure are captured as they are at the trace: the same memory, and a later
+ * assignment to the variable outside is not seen. Those of an outer function that is being traced or differentiated have
+ * no memory to capture: the inner function then becomes part of the outer one, as it does when they are its arguments.
  */
 import { bytesOf } from "../compiler/bytes.js";
-import type { DType } from "../core/dtype.js";
+import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
-import { makePlaceholder } from "../graph/function.js";
+import { castNode, scalarNode } from "../graph/build.js";
+import { makePlaceholder, substitute } from "../graph/function.js";
 import { isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
+import { cast } from "../graph/primitives/elementwise.js";
 import { placeholder } from "../graph/primitives/leaf.js";
+import { variable } from "../graph/primitives/movement.js";
 import type { Argument, Backend, DeviceStorage, Prepared } from "../tensor/backend.js";
-import { backendFor } from "../tensor/devices.js";
+import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/explain.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { checkNotAsync } from "./trace.js";
@@ -63,6 +70,8 @@ export interface Lowered {
 interface Compiled {
   readonly prepared: Prepared;
   readonly backend: Backend;
+  /** Which of the numbers of a call each scalar argument is. */
+  readonly numbers: readonly number[];
   readonly results: TreeStructure;
   readonly outputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
   readonly roots: readonly Node[];
@@ -80,7 +89,10 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
   const fixed = asList(options.static);
   const donated = asList(options.donate);
 
-  const find = (call: Call): Compiled => {
+  const plain = f as (...args: readonly unknown[]) => unknown;
+
+  /** The program for a call; null when the function reaches tensors of an outer trace by closure. */
+  const find = (call: Call): Compiled | null => {
     const known = programs.get(call.key);
     if (known) {
       if (programs.size > 1) {
@@ -90,7 +102,8 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
       }
       return known;
     }
-    const compiled = trace(f as (...args: readonly unknown[]) => unknown, call);
+    const compiled = trace(plain, call);
+    if (!compiled) return null;
     if (programs.size >= maxPrograms) programs.delete(programs.keys().next().value as string);
     programs.set(call.key, compiled);
     return compiled;
@@ -98,12 +111,19 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
 
   const run = (...args: readonly unknown[]): unknown => {
     const call = describe(args, fixed, donated);
+    const program = call.isTraced ? null : find(call);
     // Inside another trace there is nothing to replay: the function becomes part of that one.
-    if (call.isTraced) return f(...(args as unknown as A));
-    return apply(find(call), call);
+    return program ? apply(program, call) : inlined(plain, call);
+  };
+  const lower = (...args: readonly unknown[]): Lowered => {
+    const program = find(describe(args, fixed, donated));
+    if (program) return lowered(program);
+    throw new ArgumentError(
+      "jit: the function uses a tensor of an outer function that is being traced; lower that one.",
+    );
   };
   return Object.defineProperties(run, {
-    lower: { value: (...args: readonly unknown[]) => lowered(find(describe(args, fixed, donated))) },
+    lower: { value: lower },
     programs: { get: () => programs.size },
     name: { value: `jit(${f.name || "function"})` },
   }) as unknown as Jitted<A, R>;
@@ -131,16 +151,17 @@ function identityOf(value: object): number {
 
 function describe(args: readonly unknown[], fixed: readonly number[], donated: readonly number[]): Call {
   let key = "";
-  const staticArgs = fixed.map((position) => args[position]);
-  for (const value of staticArgs) key += `${staticKey(value)};`;
+  for (const position of fixed) key += staticTreeKey(args[position]);
   const rest = fixed.length === 0 ? args : args.map((arg, i) => (fixed.includes(i) ? null : arg));
   const { leaves, structure } = flattenAny(rest, "jit");
   key += structure.key;
   const kinds: Call["kinds"][number][] = [];
   let isTraced = false;
+  let hasTensors = false;
   for (const leaf of leaves) {
     if (isTensor(leaf)) {
       const { node } = leaf;
+      hasTensors = true;
       if (node.isAbstract || isUnderWay(node.trace)) isTraced = true;
       key += `|${node.dtype}[${node.shape}]${node.device.id}`;
       kinds.push("tensor");
@@ -152,8 +173,15 @@ function describe(args: readonly unknown[], fixed: readonly number[], donated: r
       kinds.push("static");
     }
   }
+  if (!hasTensors) key += `|${defaultDevice()}`;
   const isDonated = donated.length === 0 ? [] : donatedLeaves(rest, donated);
   return { key, args, leaves, structure, kinds, isDonated, isTraced };
+}
+
+/** Equal for arrays and objects of equal values; other objects are told apart by identity. */
+function staticTreeKey(value: unknown): string {
+  const { leaves, structure } = flattenAny(value, "jit, static");
+  return `${structure.key}${leaves.map(staticKey).join("|")};`;
 }
 
 function staticKey(value: unknown): string {
@@ -163,6 +191,7 @@ function staticKey(value: unknown): string {
     );
   }
   if ((typeof value === "object" && value !== null) || typeof value === "function") return `@${identityOf(value)}`;
+  if (typeof value === "string") return JSON.stringify(value);
   return `${typeof value}:${Object.is(value, -0) ? "-0" : String(value)}`;
 }
 
@@ -175,59 +204,119 @@ function donatedLeaves(args: readonly unknown[], donated: readonly number[]): bo
 
 // -------------------------------------------------------------------------------------------------- tracing
 
-function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compiled {
+/** Runs the function with other leaves in its arguments. */
+function runWith(f: (...args: readonly unknown[]) => unknown, call: Call, leaves: readonly unknown[]): unknown {
+  const rebuilt = unflatten(call.structure, leaves) as readonly unknown[];
+  // Static arguments are not among the leaves; nothing stands in their place.
+  return f(...call.args.map((arg, i) => rebuilt[i] ?? arg));
+}
+
+/** As part of another trace: numbers are what they are when it is a trace of its own. */
+function inlined(f: (...args: readonly unknown[]) => unknown, call: Call): unknown {
+  const backend = deviceOf(call);
+  const dtype = dtypeOfNumbers(call);
+  const leaves = call.leaves.map((leaf) => {
+    if (typeof leaf !== "number") return leaf;
+    const scalar = scalarNode(leaf, dtype, backend);
+    scalar.isWeak = true;
+    return new Tensor(scalar);
+  });
+  return runWith(f, call, leaves);
+}
+
+/** What is computed of numbers alone is computed in f32, beside tensors of f64 in f64. */
+function dtypeOfNumbers({ leaves }: Call): "f32" | "f64" {
+  const isWide = leaves.some((leaf) => isTensor(leaf) && (leaf.dtype === "f64" || leaf.dtype === "c128"));
+  return isWide ? "f64" : "f32";
+}
+
+function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compiled | null {
   const began = performance.now();
   const backend = deviceOf(call);
-  const inputs = call.leaves.flatMap((leaf, i): Node[] => {
-    if (call.kinds[i] === "tensor") return [makePlaceholder((leaf as Tensor).node)];
-    if (call.kinds[i] === "number") {
-      const scalar = makePlaceholder({ shape: [], dtype: "f32", device: backend });
-      scalar.isWeak = true;
-      return [scalar];
-    }
-    return [];
+  const dtype = dtypeOfNumbers(call);
+  const inputs: Input[] = [];
+  const leaves = call.leaves.map((leaf, i) => {
+    if (call.kinds[i] === "static") return leaf;
+    const isNumber = call.kinds[i] === "number";
+    const node = makePlaceholder(isNumber ? { shape: [], dtype, device: backend } : (leaf as Tensor).node);
+    node.isWeak = isNumber;
+    const number = isNumber ? inputs.filter((input) => input.number >= 0).length : -1;
+    inputs.push({ node, number, isDonated: call.isDonated[i] === true });
+    return new Tensor(node);
   });
-  let next = 0;
-  const given = call.leaves.map((leaf, i) => (call.kinds[i] === "static" ? leaf : new Tensor(inputs[next++])));
-  const rebuilt = unflatten(call.structure, given) as readonly unknown[];
-  const result = f(...call.args.map((arg, i) => rebuilt[i] ?? arg));
+  const result = runWith(f, call, leaves);
   checkNotAsync(result, "jit");
   const outputs = flattenTensors(result, "jit, results");
-  const roots = outputs.leaves.map(({ node }) => node);
-  for (const { device } of roots) {
+  const written = outputs.leaves.map(({ node }) => node);
+  for (const { device } of written) {
     if (device !== backend) throw new DeviceError(`jit: a result is on ${device.id}, the arguments on ${backend.id}.`);
   }
+  if (reachesOuterTrace(written, inputs)) return null;
+  const roots = withTypedNumbers(written, inputs);
   const traced = performance.now();
-  const captured = capturedBy(roots, inputs, backend);
-  const kinds = call.kinds.filter((kind) => kind !== "static");
-  const args: Argument<DeviceStorage>[] = [
-    ...kinds.map((kind): Argument<DeviceStorage> => ({ kind: kind === "number" ? "scalar" : "memory" })),
+  const captured = capturedBy(roots, backend);
+  const args = [
+    ...inputs.map(
+      ({ node, number, isDonated }): Argument<DeviceStorage> =>
+        number >= 0 ? { kind: "scalar", dtype: node.dtype } : { kind: "memory", isDonated },
+    ),
     ...captured.map(({ storage }): Argument<DeviceStorage> => ({ kind: "fixed", memory: storage as DeviceStorage })),
   ];
-  const prepared = backend.prepare(roots, [...inputs, ...captured], args);
+  const prepared = backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
   return {
     prepared,
     backend,
+    numbers: inputs.flatMap(({ number }) => (number >= 0 ? [number] : [])),
     results: outputs.structure,
-    outputs: roots.map(({ shape, dtype }) => ({ shape, dtype })),
+    outputs: roots.map(({ shape, dtype: own }) => ({ shape, dtype: own })),
     roots,
     traceMilliseconds: traced - began,
     compileMilliseconds: performance.now() - traced,
   };
 }
 
+/** A placeholder, and which of the numbers of a call it stands for; -1 for tensors. */
+interface Input {
+  readonly node: Node;
+  readonly number: number;
+  readonly isDonated: boolean;
+}
+
+function reachesOuterTrace(roots: readonly Node[], inputs: readonly Input[]): boolean {
+  const own = new Set(inputs.map(({ node }) => node));
+  return pendingInOrder(roots).some((node) => {
+    if (node.primitive === placeholder) return !own.has(node);
+    // What was computed in an open trace kept its history; what was not leads back to a variable of it.
+    return node.storage !== null ? isUnderWay(node.trace) : node.primitive === variable && node.trace?.isOpen === true;
+  });
+}
+
+/**
+ * A number that is used in another dtype enters a second time, in that dtype: it is then rounded once, as it is where there
+ * is no jit. Adds these inputs.
+ */
+function withTypedNumbers(roots: readonly Node[], inputs: Input[]): readonly Node[] {
+  const numberOf = new Map(inputs.flatMap(({ node, number }) => (number >= 0 ? [[node, number] as const] : [])));
+  if (numberOf.size === 0) return roots;
+  const known = new Map<string, Node>();
+  const casts = pendingInOrder(roots).filter(({ primitive, inputs: [x] }) => primitive === cast && numberOf.has(x));
+  const typed = casts.map(({ dtype, device, inputs: [x] }) => {
+    const number = numberOf.get(x) as number;
+    const key = `${number} ${realDType(dtype)}`;
+    const entering = known.get(key) ?? makePlaceholder({ shape: [], dtype: realDType(dtype), device });
+    if (!known.has(key)) inputs.push({ node: entering, number, isDonated: false });
+    known.set(key, entering);
+    return castNode(entering, dtype);
+  });
+  return substitute(roots, casts, typed);
+}
+
 /** The memory of tensors that the function reached by closure. What they were still to be computed from is computed now, once. */
-function capturedBy(roots: readonly Node[], inputs: readonly Node[], backend: Backend): Node[] {
-  const own = new Set(inputs);
+function capturedBy(roots: readonly Node[], backend: Backend): Node[] {
   const pending = pendingInOrder(roots);
   const isStored = new Map<Node, boolean>();
   const wanted = new Set<Node>();
   for (const node of pending) {
-    if (node.primitive === placeholder && !own.has(node)) {
-      throw new ArgumentError(
-        "jit: the function uses a tensor of an outer function that is being traced; pass it as an argument.",
-      );
-    }
     isStored.set(node, node.storage !== null || node.inputs.some((input) => isStored.get(input)));
     if (!node.isAbstract) continue;
     for (const input of node.inputs) if (!input.isAbstract) wanted.add(computedBehind(input));
@@ -259,7 +348,7 @@ function deviceOf(call: Call): Backend {
 
 // -------------------------------------------------------------------------------------------------- running
 
-function apply({ prepared, backend, results, outputs }: Compiled, call: Call): unknown {
+function apply({ prepared, backend, numbers: entering, results, outputs }: Compiled, call: Call): unknown {
   const tensors: Tensor[] = [];
   const numbers: number[] = [];
   const isGiven: boolean[] = [];
@@ -275,7 +364,8 @@ function apply({ prepared, backend, results, outputs }: Compiled, call: Call): u
   const isFree = isGiven.map(
     (given, i) => given && tensors[i].isOnlyHolder && memory.indexOf(memory[i]) === memory.lastIndexOf(memory[i]),
   );
-  const made = prepared.run(memory, numbers, isFree);
+  const scalars = entering.map((number) => numbers[number]);
+  const made = prepared.run(memory, scalars, isFree);
   tensors.forEach((tensor, i) => {
     if (!isGiven[i]) return;
     if (made.includes(memory[i])) tensor.surrender();
