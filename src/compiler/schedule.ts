@@ -86,6 +86,9 @@ const LOAD_COST = 24;
 /** And what a reduction costs that another kernel would compute again. */
 const REDUCTION_COST = 1000;
 
+/** Elements that may be reduced in all, for a result that several rows compute again. */
+const MAX_REPEATED = 16;
+
 /** Rows that are shared out several to a thread. */
 const MANY_ROWS = 1 << 16;
 /** Lanes of a row that need no barriers, on most devices. */
@@ -520,9 +523,11 @@ function chooseRows(
   const own = reductions.find(({ node }) => node === result);
   const byAxes = new Map<string, { axes: readonly number[]; nodes: Node[]; work: number }>();
   for (const { node, axes, extent, isApart } of reductions) {
-    if (isApart) continue;
     const key = axes.join();
     const rows = sizeOf(axes.map((axis) => result.shape[axis]));
+    // Rows that share a result, as the pixels of a window do, would each compute it.
+    const isRepeated = rows > sizeOf(node.shape) && rows * extent > MAX_REPEATED * sizeOf(node.shape);
+    if (isApart || isRepeated) continue;
     const entry = byAxes.get(key) ?? { axes, nodes: [], work: 0 };
     entry.nodes.push(node);
     entry.work += rows * extent;
