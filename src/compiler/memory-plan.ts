@@ -16,16 +16,20 @@ export interface MemoryPlan {
 /** Vectors are read from the start of a value, and devices want large alignments. */
 const ALIGNMENT = 256;
 
-/** Large values are placed first, each at the lowest offset where nothing alive at the same time lies. */
-export function planMemory({ steps, made, lastUse }: Program<unknown>): MemoryPlan {
+/**
+ * Large values are placed first, each at the lowest offset where nothing alive at the same time lies. `times` says when
+ * each step runs, where that is not one after another.
+ */
+export function planMemory({ steps, made, lastUse: last }: Program<unknown>, times?: readonly number[]): MemoryPlan {
+  const lastUse = times ? last.map((position) => times[position]) : last;
   const firstUse = made.map(() => -1);
   const use = (index: number, position: number) => {
     if (firstUse[index] < 0) firstUse[index] = position;
   };
   steps.forEach((step, position) => {
     for (const { from, index, swap } of slotsIn(step)) {
-      if (from === "made") use(index, position);
-      if (swap) use(swap.index, position);
+      if (from === "made") use(index, times?.[position] ?? position);
+      if (swap) use(swap.index, times?.[position] ?? position);
     }
   });
   const inArena = made.flatMap(({ root }, index) => (root < 0 && firstUse[index] >= 0 ? [index] : []));

@@ -178,16 +178,18 @@ export function compile<Code>(
   const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
   const steps = compilation.graph(roots, slots, stored, (root) => compilation.make(roots[root], root));
   const { made } = compilation;
+  return withSteps({ made, leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })) }, steps);
+}
+
+/** The program of these steps. */
+export function withSteps<Code>(
+  { made, leaves }: Pick<Program<Code>, "made" | "leaves">,
+  steps: readonly Step<Code>[],
+): Program<Code> {
   const lastUse = lastUseOf(steps);
   const isFreedAfter = (position: number) => (index: number) => lastUse[index] === position && made[index].root < 0;
   const indices = made.map((_, index) => index);
-  return {
-    steps,
-    made,
-    lastUse,
-    frees: steps.map((_, position) => indices.filter(isFreedAfter(position))),
-    leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })),
-  };
+  return { steps, made, lastUse, frees: steps.map((_, position) => indices.filter(isFreedAfter(position))), leaves };
 }
 
 /** Every slot that a step and those inside it touch. */

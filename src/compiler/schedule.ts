@@ -14,7 +14,7 @@ import { MAX_I32 } from "./ir.js";
 import { type Group, symbolicIndex } from "./lower.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
-import { fusedProduct } from "./tiles/fusion.js";
+import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./tiles/fusion.js";
 import type { TileProfile } from "./tiles/plan.js";
 import { transposedAxes } from "./tiles/transpose.js";
 import type { Tiling } from "./walk.js";
@@ -86,6 +86,9 @@ const LOAD_COST = 24;
 /** And what a reduction costs that another kernel would compute again. */
 const REDUCTION_COST = 1000;
 
+/** Elements that may be reduced in all, for a result that several rows compute again. */
+const MAX_REPEATED = 16;
+
 /** Rows that are shared out several to a thread. */
 const MANY_ROWS = 1 << 16;
 /** Lanes of a row that need no barriers, on most devices. */
@@ -103,6 +106,8 @@ interface FoundReduction {
   readonly isInnermost: boolean;
   /** It is needed anew in each round of another reduction, or only where some bounds hold. */
   readonly isApart: boolean;
+  /** The reductions it is needed for. */
+  readonly outers: ReadonlySet<Node>;
 }
 
 interface Survey {
@@ -127,13 +132,14 @@ export type Task =
 export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?: ReadonlySet<Node>): Task[] {
   splitReductions(roots, profile.split);
   const order = pendingInOrder(roots).filter((node) => node.storage === null);
+  const graph = graphOrder(order);
   const stored = new Set<Node>(order.filter((node) => roots.includes(node) || wanted?.has(node)));
   const join = (groups: ReadonlyMap<Node, Grown>) => {
     const members = order.flatMap((node) => groups.get(node) ?? []).map(asMember);
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
   };
-  for (const node of sharedAndCostly(join(grow(stored, profile)))) stored.add(node);
-  return join(grow(stored, profile)).map((family) => taskOf(family, stored, profile));
+  for (const node of sharedAndCostly(join(grow(stored, graph, profile)))) stored.add(node);
+  return join(grow(stored, graph, profile)).map((family) => taskOf(family, stored, profile));
 }
 
 interface Grown {
@@ -183,7 +189,7 @@ function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetP
 }
 
 /** Forms a group for every stored node; whatever cannot be part of its user's group is stored as well. */
-function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
+function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map<Node, Grown> {
   const groups = new Map<Node, Group | null>();
   const waiting = [...stored];
   const store = (node: Node) => {
@@ -192,6 +198,11 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     waiting.push(node);
   };
   const isLoaded = (node: Node) => stored.has(node);
+  const endOf = (source: Node) => endOfEpilogue(source, graph, isLoaded);
+  const storeApart = (source: Node, result: Node) => {
+    const end = endOf(source);
+    store(end === result ? source : end);
+  };
   for (let result = waiting.pop(); result; result = waiting.pop()) {
     if (result.primitive.kind === "routine") {
       for (const input of result.inputs) if (input.storage === null) store(input);
@@ -201,10 +212,15 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
     let survey = surveyFrom(result, isLoaded, profile.maxNodes);
     // What is cut off takes with it what only it needs, so each time the rest is looked at anew.
     for (;;) {
-      const costly = survey.cuts.length > 0 ? null : costlyAgain(survey, result);
-      const apart = costly ? [costly] : survey.cuts.length > 0 ? survey.cuts : apartFromProduct(result, survey);
-      if (apart.length === 0) break;
-      for (const node of apart) store(node);
+      const cuts = firstOf(
+        () => termsOf(survey, endOf),
+        () => survey.cuts,
+        () => costlyAgain(survey, result),
+      );
+      const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey);
+      if (cuts.length + apart.length === 0) break;
+      for (const node of cuts) store(node);
+      for (const node of apart) storeApart(node, result);
       survey = surveyFrom(result, isLoaded, profile.maxNodes);
     }
     const product = fusedProduct(result, survey);
@@ -215,7 +231,7 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
       continue;
     }
     const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
-    for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) store(node);
+    for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) storeApart(node, result);
     survey = surveyFrom(result, isLoaded, Number.POSITIVE_INFINITY);
     const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
     const tiling = tilingFor(lanes, profile, [...survey.nodes.keys()].some(isWide));
@@ -237,6 +253,49 @@ function grow(stored: Set<Node>, profile: TargetProfile): Map<Node, Grown> {
       return [node, { node, group: group && { ...group, product, transposed }, survey }];
     }),
   );
+}
+
+/** The first list that has anything in it. */
+function firstOf(...lists: readonly (() => readonly Node[])[]): readonly Node[] {
+  for (const list of lists) {
+    const found = list();
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/**
+ * What reductions add up whose terms are made of the results of other reductions, one each: the losses of rows, say, which
+ * a kernel of their own computes with all there is to a row, their slopes included.
+ */
+function termsOf({ nodes, reductions }: Survey, endOf: (reduction: Node) => Node): Node[] {
+  const terms = reductions.flatMap(({ node, isApart, outers }) => {
+    if (!isApart) return [];
+    return [...outers].flatMap((outer) => {
+      let [term] = outer.inputs;
+      while (term.primitive.kind === "movement" && term.inputs.length === 1 && nodes.has(term)) [term] = term.inputs;
+      const isTerm = term.primitive.kind === "elementwise" && sizeOf(term.shape) === sizeOf(node.shape);
+      // What all see of a reduction is better stored than what one makes of that.
+      return isTerm && [node, term].includes(endOf(node)) && isReducedOnce(term, node, nodes) ? [term] : [];
+    });
+  });
+  return [...new Set(terms)];
+}
+
+/** Whether a term takes the result of a reduction as it is, and not also of other reductions over it. */
+function isReducedOnce(term: Node, reduction: Node, nodes: ReadonlyMap<Node, unknown>): boolean {
+  const behind = (from: readonly Node[], isEnd: (node: Node) => boolean): Set<Node> => {
+    const seen = new Set<Node>(from);
+    for (const node of seen) {
+      if (isEnd(node)) continue;
+      for (const input of node.inputs) if (nodes.has(input)) seen.add(input);
+    }
+    return seen;
+  };
+  const isReduction = ({ primitive }: Node) => primitive.kind === "reduce" || primitive.kind === "composite";
+  const direct = [...behind([term], isReduction)].filter(isReduction);
+  const others = direct.filter((node) => node !== reduction).flatMap(({ inputs }) => inputs);
+  return direct.includes(reduction) && !behind(others, () => false).has(reduction);
 }
 
 /** Whether the group of a result loads a node, and does not compute it. */
@@ -288,7 +347,7 @@ function sharedAndCostly(families: readonly Family[]): Node[] {
  * The node that one group would compute several times per element (a softmax reads its input thrice) at too high a cost:
  * the one computed most often and, of a chain, the last. Once it is stored the rest may be cheap, so one at a time.
  */
-function costlyAgain({ nodes }: Survey, result: Node): Node | null {
+function costlyAgain({ nodes }: Survey, result: Node): readonly Node[] {
   let worst: Node | null = null;
   let most = 1;
   for (const [node, times] of nodes) {
@@ -299,7 +358,7 @@ function costlyAgain({ nodes }: Survey, result: Node): Node | null {
       most = times;
     }
   }
-  return worst;
+  return worst ? [worst] : [];
 }
 
 /** Only the last of a chain needs storing: what feeds it alone is then computed once. */
@@ -343,11 +402,11 @@ function surveyFrom(
   const words = (index: readonly IndexExpr[], { shape }: Node) => (rowAxes ? describe(ravel(index, shape)) : "");
   const last = variables.findLast(({ terms }) => terms.length > 0)?.terms[0].atom;
   const steps = { ofRow: 0, ofLoop: 0 };
-  const stack: { node: Node; index: readonly IndexExpr[]; isGated: boolean }[] = [
-    { node: result, index: variables, isGated: false },
+  const stack: { node: Node; index: readonly IndexExpr[]; isGated: boolean; outer: Node | null }[] = [
+    { node: result, index: variables, isGated: false, outer: null },
   ];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    const { node, index, isGated } = next;
+    const { node, index, isGated, outer } = next;
     if (node.storage !== null || (node !== result && isLoaded(node))) {
       loads.set(node, (loads.get(node) ?? new Set()).add(words(index, node)));
       const nearest = ravel(index, node.shape).terms.find(({ factor }) => factor === 1)?.atom;
@@ -373,17 +432,19 @@ function surveyFrom(
     }
     nodes.set(node, keys.size);
     const { primitive } = node;
-    if (primitive.kind === "elementwise") for (const input of node.inputs) stack.push({ node: input, index, isGated });
-    else if (primitive.kind === "movement") {
+    if (primitive.kind === "elementwise") {
+      for (const input of node.inputs) stack.push({ node: input, index, isGated, outer });
+    } else if (primitive.kind === "movement") {
       for (const reading of primitive.read(space, index, node)) {
         for (const part of reading.index) {
-          if (!("terms" in part)) stack.push({ node: node.inputs[part.input], index: part.index, isGated });
+          if (!("terms" in part)) stack.push({ node: node.inputs[part.input], index: part.index, isGated, outer });
         }
         const isBounded = reading.bounds.some(({ value, low, high }) => value.min < low || value.max >= high);
         stack.push({
           node: node.inputs[reading.input],
           index: symbolicIndex(space, reading, node),
           isGated: isGated || isBounded,
+          outer,
         });
       }
     } else if (primitive.kind === "reduce") {
@@ -394,7 +455,7 @@ function surveyFrom(
       const reduced = unravel(space, inner, extents);
       let kept = 0;
       const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-      stack.push({ node: node.inputs[0], index: at, isGated });
+      stack.push({ node: node.inputs[0], index: at, isGated, outer: node });
       const known = reductions.get(node);
       const dependsOn = new Set(known?.axes ?? unitAxes);
       let isApart = known?.isApart === true || isGated;
@@ -411,13 +472,18 @@ function surveyFrom(
         extent: sizeOf(extents),
         isInnermost: axes.includes(shape.length - 1),
         isApart,
+        outers: new Set([...(known?.outers ?? []), ...(outer ? [outer] : [])]),
       });
     } else if (primitive.kind === "composite") {
       const [a, b] = node.inputs;
       const [batch, row, column] = index;
       const inner = space.variable("k", a.shape[2]);
       products.add(node);
-      stack.push({ node: a, index: [batch, row, inner], isGated }, { node: b, index: [batch, inner, column], isGated });
+      const operands = [
+        { node: a, index: [batch, row, inner] },
+        { node: b, index: [batch, inner, column] },
+      ];
+      for (const operand of operands) stack.push({ ...operand, isGated, outer: node });
     }
   }
   const ownIndex = words(variables, result);
@@ -457,9 +523,11 @@ function chooseRows(
   const own = reductions.find(({ node }) => node === result);
   const byAxes = new Map<string, { axes: readonly number[]; nodes: Node[]; work: number }>();
   for (const { node, axes, extent, isApart } of reductions) {
-    if (isApart) continue;
     const key = axes.join();
     const rows = sizeOf(axes.map((axis) => result.shape[axis]));
+    // Rows that share a result, as the pixels of a window do, would each compute it.
+    const isRepeated = rows > sizeOf(node.shape) && rows * extent > MAX_REPEATED * sizeOf(node.shape);
+    if (isApart || isRepeated) continue;
     const entry = byAxes.get(key) ?? { axes, nodes: [], work: 0 };
     entry.nodes.push(node);
     entry.work += rows * extent;

@@ -3,7 +3,7 @@
  * window is a way of reading. `foldWindows` goes the other way and adds windows up where they overlap.
  */
 import { type Shape, sizeOf } from "../core/shape.js";
-import { broadcastNode, derive, scalarNode } from "./build.js";
+import { broadcastNode, derive, permuteNode, reshapeNode, scalarNode } from "./build.js";
 import { diagonalNode, sumNode } from "./contraction.js";
 import type { Node } from "./node.js";
 import { pad, slice, window } from "./primitives/movement.js";
@@ -21,12 +21,35 @@ export interface Windows {
 /** [.., o, ..] → the node padded by `value` and seen through windows: counts in place of the axes, places at the end. */
 export function windowNode(node: Node, windows: Windows, value: number | bigint | boolean): Node {
   const { axes, size, stride, dilation, padding } = windows;
-  return derive(window, padNode(node, axes, padding, value), {
+  const padded = padNode(node, axes, padding, value);
+  const areApart = axes.every((axis, i) => {
+    const extent = padded.shape[axis];
+    return stride[i] === size[i] && dilation[i] === 1 && extent > 0 && extent % size[i] === 0;
+  });
+  if (areApart) return tiledNode(padded, axes, size);
+  return derive(window, padded, {
     axes: [...axes],
     size: [...size],
     stride: [...stride],
     dilation: [...dilation],
   });
+}
+
+/** Windows side by side: each element is in one of them, so they are the same elements in another order. */
+function tiledNode(node: Node, axes: readonly number[], size: readonly number[]): Node {
+  const cut: number[] = [];
+  const counts: number[] = [];
+  const places: number[] = [];
+  node.shape.forEach((extent, axis) => {
+    const i = axes.indexOf(axis);
+    counts.push(cut.length);
+    if (i < 0) cut.push(extent);
+    else {
+      places[i] = cut.length + 1;
+      cut.push(extent / size[i], size[i]);
+    }
+  });
+  return permuteNode(reshapeNode(node, cut), [...counts, ...places]);
 }
 
 /** Surrounds some axes of a node with a value, and puts `gaps` of it between elements. */

@@ -172,7 +172,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const recordable = { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
     const program = compile(roots, leaves, this.target, recordable);
     this.counters.compiled++;
-    if (!hasWhile(program.steps)) return this.prepared(program, planMemory(program), args);
+    if (!hasWhile(program.steps)) return this.prepared(program, args);
     // How often such a loop runs is decided on the way, so there is nothing to record.
     return this.interpreted(compile(roots, leaves, this.target), args);
   }
@@ -198,7 +198,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     return { program, plan: planMemory(program), run, inPlace: [] };
   }
 
-  protected abstract prepared(program: Program<Code>, plan: MemoryPlan, args: readonly Argument<S>[]): Prepared<S>;
+  protected abstract prepared(program: Program<Code>, args: readonly Argument<S>[]): Prepared<S>;
 
   private compile(roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
     const program = compile(roots, leaves, this.target);

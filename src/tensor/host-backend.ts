@@ -1,6 +1,6 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
 import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
-import type { MemoryPlan } from "../compiler/memory-plan.js";
+import { planMemory } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
@@ -68,11 +68,8 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     return this.device.profile(work);
   }
 
-  protected prepared(
-    program: Program<HostCode>,
-    plan: MemoryPlan,
-    args: readonly Argument<HostAllocation>[],
-  ): Prepared<HostAllocation> {
+  protected prepared(program: Program<HostCode>, args: readonly Argument<HostAllocation>[]): Prepared<HostAllocation> {
+    const plan = planMemory(program);
     return new HostProgram(this.device, program, plan, args, (code, addresses) => this.runAt(code, addresses));
   }
 

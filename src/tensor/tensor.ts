@@ -335,7 +335,7 @@ export class Tensor<D extends DType = DType> {
   }
   /** The number itself where it is positive, else 0. The slope at 0 is 0. */
   relu(): Tensor<D> {
-    return where(this.lessEqual(0), 0, this) as Tensor<D>;
+    return this.unary(E.relu) as Tensor<D>;
   }
   clip(low: Operand, high: Operand): Tensor {
     return this.maximum(low).minimum(high);

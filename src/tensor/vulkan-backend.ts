@@ -1,6 +1,6 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
 import type { Kernel } from "../compiler/ir.js";
-import type { MemoryPlan } from "../compiler/memory-plan.js";
+import { overlapped } from "../compiler/overlap.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
@@ -91,12 +91,9 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     return this.device.profile(work);
   }
 
-  protected prepared(
-    program: Program<VulkanCode>,
-    plan: MemoryPlan,
-    args: readonly Argument<DeviceBuffer>[],
-  ): Prepared<DeviceBuffer> {
-    return new VulkanProgram(this.device, program, plan, args);
+  protected prepared(program: Program<VulkanCode>, args: readonly Argument<DeviceBuffer>[]): Prepared<DeviceBuffer> {
+    const arranged = overlapped(program);
+    return new VulkanProgram(this.device, arranged.program, arranged.plan, args);
   }
 
   protected dispatch(

@@ -6,6 +6,7 @@ import { lowerGroup } from "../../src/compiler/lower.js";
 import { cpuProfile, gpuProfile, schedule, type TargetProfile } from "../../src/compiler/schedule.js";
 import { Node } from "../../src/graph/node.js";
 import type { Params, Primitive } from "../../src/graph/primitive.js";
+import { dot } from "../../src/graph/primitives/dot.js";
 import * as E from "../../src/graph/primitives/elementwise.js";
 import * as L from "../../src/graph/primitives/leaf.js";
 import * as M from "../../src/graph/primitives/movement.js";
@@ -176,4 +177,32 @@ test("a reduction that is read under bounds is a kernel of its own, because it e
   const sums = make(R.sum, [stored(512, 64)], { axes: [1] });
   const padded = make(M.pad, [sums], { low: [3], high: [2], interior: [0], value: 0 });
   assert.equal(kernelsOf([padded], cpuProfile).length, 2);
+});
+
+/** The primitives whose results each kernel stores. */
+const resultsOf = (roots: readonly Node[]) =>
+  schedule(roots, gpuProfile).map((task) =>
+    task.kind === "group" ? task.group.results.map(({ node }) => node.primitive.name).sort() : [],
+  );
+
+test("the losses of rows and their slopes are one kernel, the mean of the losses another", () => {
+  const logits = stored(128, 10);
+  const powers = make(E.exp, [make(E.sub, [logits, over(make(R.max, [logits], { axes: [1] }), [128, 10], 1)])]);
+  const total = make(R.sum, [powers], { axes: [1] });
+  const losses = make(E.sub, [make(E.log, [total]), make(R.sum, [make(E.tanh, [logits])], { axes: [1] })]);
+  const slopes = make(E.mul, [powers, over(make(E.reciprocal, [total]), [128, 10], 1)]);
+  const sum = make(R.sum, [losses], { axes: [0] });
+  assert.deepEqual(resultsOf([sum, make(M.stored, [slopes])]), [["stored", "sub"], ["sum"]]);
+});
+
+test("what is done to a product element by element is stored with it, however many read it", () => {
+  const tile = { kind: "registers", rows: 4, columns: 4 };
+  const product = make(dot, [stored(1, 64, 32), stored(1, 32, 48)], { tile });
+  const biased = make(E.add, [product, over(stored(48), [1, 64, 48], 1)]);
+  const active = make(E.relu, [biased]);
+  const sums = [1, 2].map((axis) => make(R.sum, [active], { axes: [axis] }));
+  assert.deepEqual(resultsOf(sums)[0], ["relu"]);
+  assert.equal(resultsOf(sums).length, 3);
+  // One that needs the product itself makes the kernel store that.
+  assert.deepEqual(resultsOf([...sums, make(R.sum, [product], { axes: [0] })])[0], ["dot"]);
 });

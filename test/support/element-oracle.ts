@@ -37,6 +37,7 @@ const whole: Readonly<Record<string, (a: bigint, b: bigint, bits: number) => big
   imag: () => 0n,
   conj: (a) => a,
   abs: (a) => (a < 0n ? -a : a),
+  relu: (a) => (a < 0n ? 0n : a),
   sign: (a) => (a < 0n ? -1n : a > 0n ? 1n : 0n),
   square: (a) => a * a,
   and: (a, b) => a & b,

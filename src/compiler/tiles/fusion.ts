@@ -31,15 +31,59 @@ export function fusedProduct(result: Node, { nodes, products }: Found): FusedPro
   return null;
 }
 
+/** Where nodes stand in the order they are computed in, and who reads them. */
+export interface GraphOrder {
+  readonly order: readonly Node[];
+  readonly positions: ReadonlyMap<Node, number>;
+  readonly users: ReadonlyMap<Node, readonly Node[]>;
+}
+
+export function graphOrder(order: readonly Node[]): GraphOrder {
+  const users = new Map<Node, Node[]>(order.map((node) => [node, []]));
+  for (const node of order) for (const input of node.inputs) users.get(input)?.push(node);
+  return { order, positions: new Map(order.map((node, position) => [node, position])), users };
+}
+
+/**
+ * What to store of a product or a reduction that its users cannot compute: the last of the operations on it that go
+ * element by element and that all its users see it through; itself where there is none. A bias and an activation are thus
+ * part of the kernel that computes the product, and not of each that reads it.
+ */
+export function endOfEpilogue(source: Node, graph: GraphOrder, isStored: (node: Node) => boolean): Node {
+  const { order, positions, users } = graph;
+  const size = sizeOf(source.shape);
+  const lastUser = (node: Node) =>
+    Math.max(-1, ...(users.get(node) ?? []).map((user) => positions.get(user) as number));
+  const region = new Set<Node>([source]);
+  let end = source;
+  let cost = 0;
+  let reach = lastUser(source);
+  for (let at = (positions.get(source) as number) + 1; at <= reach; at++) {
+    const node = order[at];
+    if (!node.inputs.some((input) => region.has(input))) continue;
+    const isElementwise = node.primitive.kind === "elementwise";
+    if (!(isElementwise || keepsAll(node)) || sizeOf(node.shape) !== size) break;
+    region.add(node);
+    if (node.primitive.kind === "elementwise") cost += node.primitive.cost;
+    // Nothing before it is read by anything after it.
+    if (at === reach && isElementwise && cost <= MOST_COST) end = node;
+    if (isStored(node)) break;
+    reach = Math.max(reach, lastUser(node));
+  }
+  return end;
+}
+
+/** Movement that neither drops nor repeats elements. */
+const keepsAll = ({ primitive }: Node): boolean =>
+  primitive === reshape || primitive === permute || primitive === stored;
+
 /** The operations from a product to a result, if none of them drops or repeats elements. */
 function pathBetween(dot: Node, result: Node, nodes: ReadonlyMap<Node, number>): Node[] | null {
   const failed = new Set<Node>();
   const find = (node: Node): Node[] | null => {
     if (node === dot) return [];
     if (failed.has(node) || !nodes.has(node)) return null;
-    const { primitive } = node;
-    const keepsAll = primitive === reshape || primitive === permute || primitive === stored;
-    if (primitive.kind === "elementwise" || keepsAll) {
+    if (node.primitive.kind === "elementwise" || keepsAll(node)) {
       for (const input of node.inputs) {
         const path = find(input);
         if (path) return [...path, node];

@@ -33,11 +33,11 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
       const [batch, m, k] = a.shape;
       const n = b.shape[2];
       const plan = planProduct({ batch, m, n, k, dtype: a.dtype }, profile);
+      const [rows, columns] = plan ? [plan.tile.rows, plan.tile.columns] : [1, 1];
+      for (const node of computedOften(a, Math.ceil(n / columns))) kept.add(node);
+      for (const node of computedOften(b, Math.ceil(m / rows))) kept.add(node);
       if (!plan) return null;
-      const { tile, length } = plan;
-      for (const node of computedOften(a, Math.ceil(n / tile.columns))) kept.add(node);
-      for (const node of computedOften(b, Math.ceil(m / tile.rows))) kept.add(node);
-      return length >= k ? product(a, b, tile) : sumOfParts(a, b, length, tile);
+      return plan.length >= k ? product(a, b, plan.tile) : sumOfParts(a, b, plan.length, plan.tile);
     },
   };
 }

@@ -10,13 +10,10 @@ import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode } f
 import type { Node } from "../node.js";
 import type { CompositePrimitive, ElementwisePrimitive } from "../primitive.js";
 import * as E from "./elementwise.js";
-import { stored } from "./movement.js";
 import * as R from "./reduce.js";
 
 /** Results from which on one thread each keeps a GPU busy; fewer are shared out over the lanes of a workgroup. */
 const MANY_RESULTS = 16384;
-/** An operand that is computed, not loaded, is stored first when its elements are used this often. */
-const OFTEN = 4;
 
 export const dot: CompositePrimitive = {
   name: "dot",
@@ -55,7 +52,7 @@ export const dot: CompositePrimitive = {
     });
     return g.reshape(g.dot(left, right), [size, batch, m, n]);
   },
-  expand: (_g, _node, [a, b]) => sumOfProducts(storedForReuse(a, b.shape[2]), storedForReuse(b, a.shape[1])),
+  expand: (_g, _node, [a, b]) => sumOfProducts(a, b),
 };
 
 export const accumulatorDType = (dtype: DType): DType => (dtype === "f16" || dtype === "bf16" ? "f32" : dtype);
@@ -76,25 +73,6 @@ function sumOfProducts(a: Node, b: Node): Node {
   const product = multiplied(multiply, left, castNode(reshapeNode(right, rightShape), wide), shape);
   const summation = a.dtype === "bool" ? R.any : R.sum;
   return castNode(derive(summation, product, { axes: [isSumLast ? 3 : 2] }), a.dtype);
-}
-
-/** A value that is computed again wherever it is read is put in memory first, when it is read often. */
-export function storedForReuse(node: Node, times: number): Node {
-  return times >= OFTEN && isComputed(node) ? derive(stored, node, {}) : node;
-}
-
-/** Whether reading an element takes more than movement and casts. */
-function isComputed(node: Node): boolean {
-  const stack = [node];
-  const seen = new Set<Node>();
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const { primitive } = next;
-    if (next.storage !== null || primitive.kind === "leaf" || primitive === stored || seen.has(next)) continue;
-    if (primitive.kind !== "movement" && primitive !== E.cast) return true;
-    seen.add(next);
-    stack.push(...next.inputs);
-  }
-  return false;
 }
 
 function multiplied(multiply: ElementwisePrimitive, a: Node, b: Node, shape: readonly number[]): Node {

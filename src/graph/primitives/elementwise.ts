@@ -200,6 +200,13 @@ export const abs = elementwise("abs", 1, {
   ),
   lower: (k, [x]) => k.abs(x),
 });
+/** The slope is told by the answer: what it was computed from need not be kept for the way back. */
+export const relu = elementwise("relu", 1, {
+  kinds: REAL,
+  oracle: (x) => (x <= 0 ? 0 : x),
+  slopes: [(g, t, node) => g.where(g.equal(node, 0), 0, t)],
+  lower: (k, [x]) => k.select(k.compare("le", x, zeroLike(k, x)), zeroLike(k, x), x),
+});
 /** Zero and NaN are their own sign. */
 export const sign = elementwise("sign", 1, {
   kinds: REAL,
