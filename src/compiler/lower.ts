@@ -372,7 +372,7 @@ export class Lowering {
     throw new Error(`lower: a ${primitive.name} without storage`);
   }
 
-  private load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
+  protected load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
     const slot = this.slotOf(node, false);
     const flat = this.indexValue(ravel(index, node.shape));
     const safe = gate ? this.k.select(gate, flat, this.k.constant("i32", 0)) : flat;

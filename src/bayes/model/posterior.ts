@@ -11,6 +11,7 @@ import { concat, zeros } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
+import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
 import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
 import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
@@ -93,6 +94,14 @@ export class Posterior<R extends Returned, O extends string = never> {
   /** The log density and its gradient by the free numbers. */
   logDensityAndGrad(u: Tensor, options: DensityOptions = {}): readonly [logDensity: Floats, gradient: Floats] {
     return valueAndGrad((free: Tensor) => this.logDensity(free, options))(u) as [Floats, Floats];
+  }
+
+  /**
+   * Leapfrog steps of Hamiltonian dynamics from free numbers q and momenta p, [dim] or [chains, dim], in one dispatch of a
+   * kernel made of this model. Returns q, p, the gradient and the log density after each step.
+   */
+  leapfrog(q: Tensor, p: Tensor, options: LeapfrogOptions): LeapfrogChains {
+    return leapfrog(this, q, p, options);
   }
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
