@@ -25,6 +25,7 @@ import { sizeOf } from "../core/shape.js";
 import type { GraphFunction } from "../graph/function.js";
 import { type Node, pendingInOrder } from "../graph/node.js";
 import { part, scan } from "../graph/primitives/control.js";
+import { mul } from "../graph/primitives/elementwise.js";
 import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { computeType, type Element, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
@@ -49,6 +50,9 @@ const MAX_UNROLLED = 64;
 const MAX_NESTED = 64;
 /** Elements that a row walks over without a loop. */
 const HELD = 16;
+/** Reductions that are written out, and those of products. */
+const MAX_SHORT = 8;
+const MAX_PRODUCT = 32;
 /** Loaded vectors of this many elements are loaded before loops begin. */
 const MAX_AHEAD = 64;
 
@@ -138,7 +142,10 @@ class Inlining {
       const next = [...long, ...this.stored].find((node) => !looked.has(node) && node.primitive.kind !== "routine");
       if (!next) break;
       looked.add(next);
-      for (const cut of this.survey(columnTargets(next), true).cuts) this.store(cut);
+      const isShort = sizeOf(next.shape) <= HELD;
+      for (const cut of this.survey(isShort ? elementTargets([next]) : columnTargets(next), !isShort).cuts) {
+        this.store(cut);
+      }
     }
   }
 
@@ -177,15 +184,21 @@ class Inlining {
         const axes = node.params.axes as readonly number[];
         const { shape } = node.inputs[0];
         const extents = axes.map((axis) => shape[axis]);
-        const position = space.variable("position", sizeOf(extents));
-        const reduced = unravel(space, position, extents);
-        let kept = 0;
-        const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-        need(node.inputs[0], at, new Set([...within, ...atomsOf(position)]));
+        const extent = sizeOf(extents);
+        const at = (position: IndexExpr) => {
+          const reduced = unravel(space, position, extents);
+          let kept = 0;
+          return shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
+        };
         const isNested = index.some((each) => [...atomsOf(each)].some((atom) => within.has(atom)));
+        if (isWrittenOut(node)) for (let i = 0; i < extent; i++) need(node.inputs[0], at(constantExpr(i)));
+        else {
+          const position = space.variable("position", extent);
+          need(node.inputs[0], at(position), new Set([...within, ...atomsOf(position)]));
+        }
         if (!isNested) work = 1;
         else {
-          work *= sizeOf(extents);
+          work *= extent;
           if (work > MAX_NESTED && !isTarget) {
             cuts.add(node);
             work = 1;
@@ -225,7 +238,8 @@ class Inlining {
     if (!this.stored.has(node) || node.primitive === part) return;
     if (!this.places.has(node)) this.places.set(node, this.placeFor(node));
     if (node.primitive.kind !== "routine") {
-      this.writeColumns(node);
+      if (sizeOf(node.shape) <= HELD) this.writeElements([node], (each) => this.places.get(each) as Place);
+      else this.writeColumns(node);
       return;
     }
     const routine = inlineRoutines[node.primitive.name];
@@ -309,6 +323,7 @@ class Inlining {
       tiling,
       rowsPerThread: 1,
       isLoaded: (node) => this.stored.has(node),
+      isWrittenOut,
     };
     const lowering = new PlacedLowering(k, group, settings, this.places);
     for (const [node, indices] of ahead) {
@@ -317,6 +332,12 @@ class Inlining {
     }
     return lowering;
   }
+}
+
+/** Short sums, and sums of products as long as rows of most designs, are written out. */
+function isWrittenOut({ inputs: [input], params }: Node): boolean {
+  const extent = sizeOf((params.axes as readonly number[]).map((axis) => input.shape[axis]));
+  return extent <= MAX_SHORT || (extent <= MAX_PRODUCT && input.primitive === mul);
 }
 
 /** Every element of some nodes. */

@@ -108,26 +108,35 @@ function writeLeapfrog(density: ChainDensity, chains: number, steps: number, con
     p.store(d, k.load(from[1], first(d), type));
   });
   const eps = k.load(epsBuffer, i(0), type);
-  const half = k.binary("mul", eps, k.constant(type, 0.5));
-  builder.evaluate(q, g);
-  k.loop(steps, [], (step) => {
+  const zero = k.constant(type, 0);
+  each((d) => g.store(d, zero));
+  // The first round stands still: it finds the gradient to start with, so that the density is written once.
+  k.loop(steps + 1, [], (round) => {
+    const isMoving = k.compare("gt", round, i(0));
+    const move = k.select(isMoving, eps, zero);
+    const half = k.binary("mul", move, k.constant(type, 0.5));
     const kick = (d: Value) => k.binary("add", p.load(d), k.binary("mul", half, g.load(d)));
     each((d) => {
       const moved = kick(d);
       p.store(d, moved);
       const velocity = k.binary("mul", k.load(massBuffer, d, type), moved);
-      q.store(d, k.binary("add", q.load(d), k.binary("mul", eps, velocity)));
+      q.store(d, k.binary("add", q.load(d), k.binary("mul", move, velocity)));
     });
     const logp = builder.evaluate(q, g);
-    const stretch = (elements: number) => k.binary("mul", step, i(elements));
-    const results = to.map((buffer, r) => columnPlace(k, buffer, type, stretch(r === 3 ? 1 : dim)));
-    each((d) => {
-      p.store(d, kick(d));
-      [q, p, g].forEach((place, r) => {
-        results[r].store(d, place.load(d));
+    k.when(isMoving, () => {
+      const before = k.binary("sub", round, i(1));
+      const results = to.map((buffer, r) =>
+        columnPlace(k, buffer, type, k.binary("mul", before, i(r === 3 ? 1 : dim))),
+      );
+      each((d) => {
+        p.store(d, kick(d));
+        [q, p, g].forEach((place, r) => {
+          results[r].store(d, place.load(d));
+        });
       });
+      results[3].store(i(0), logp);
+      return [];
     });
-    results[3].store(i(0), logp);
     return [];
   });
   return { kernel: k.finish(), scratch: builder.scratch.buffers };
