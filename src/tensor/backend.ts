@@ -81,6 +81,12 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   ) {}
 
   protected abstract allocate(byteLength: number): S;
+
+  /** Memory with anything in it, for kernels written by hand. */
+  reserve(byteLength: number): S {
+    return this.allocate(byteLength);
+  }
+
   /** Runs a kernel on memory from an offset on. */
   protected abstract dispatch(step: KernelStep<Code>, memory: readonly S[], offsets: readonly number[]): void;
   abstract upload(bytes: Uint8Array): S;

@@ -8,6 +8,7 @@ import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../c
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { foldIn, type Key } from "../../random/key.js";
 import { concat, zeros } from "../../tensor/creation.js";
+import { defaultDevice } from "../../tensor/devices.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
@@ -55,7 +56,7 @@ export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
   private readonly dataIn: DataIn<unknown>;
   /** That of the data. */
-  private readonly dtype: "f32" | "f64";
+  readonly dtype: "f32" | "f64";
   private readonly fn: (data: unknown) => R;
 
   /** @internal Use `model(fn).given(observed, data)`. */
@@ -64,6 +65,11 @@ export class Posterior<R extends Returned, O extends string = never> {
     this.dataIn = dataIn(data, observed);
     this.dtype = widestFloat([data, observed]);
     this.plan = planOf(this.fn, this.dataIn(this.dtype), this.dtype);
+  }
+
+  /** Where the data are. */
+  get device(): string {
+    return this.dataIn(this.dtype).tensors[0]?.device ?? defaultDevice();
   }
 
   /** How many free numbers there are. */
