@@ -26,7 +26,8 @@ const LAYERS = {
   io: ["tensor", "transforms"],
   nn: ["tensor", "transforms", "linalg", "random", "io"],
   learn: ["tensor", "transforms", "linalg", "random", "io"],
-  bayes: ["tensor", "transforms", "linalg", "random", "io"],
+  // Its samplers are kernels, written in the compiler's language.
+  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "compiler"],
 };
 
 /** May import the public surface and nothing below it. */

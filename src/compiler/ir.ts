@@ -24,8 +24,8 @@
  *   where all lanes of the row come by together, and not at all in a kernel of one lane.
  * - A loop with `exit` ends after the round in which that value is true; accumulators leave with that round's values.
  *   Such a loop is no lane loop. It may hold what all lanes do together only if they all leave it in the same round.
- * - An array belongs to a row and is shared by its lanes; when the row begins its contents are undefined. Of several
- *   neighbours that are accessed at once the first has an index that is a multiple of their number.
+ * - An array belongs to a row and is shared by its lanes, or to each lane if it is private; when the row begins its
+ *   contents are undefined. Of several neighbours that are accessed at once the first has an index that is a multiple of their number.
  * - A lane sees what other lanes have written, to arrays and to buffers, after a barrier. A barrier is something all lanes
  *   do together.
  * - `load` is for buffers that the kernel does not write, `read` for those it does.
@@ -170,6 +170,8 @@ export interface BufferParameter {
 export interface ArrayDeclaration {
   readonly type: IRType;
   readonly size: number;
+  /** Every lane has one of its own. */
+  readonly isPrivate?: boolean;
 }
 
 export interface Kernel {
@@ -271,10 +273,10 @@ export class KernelBuilder {
     return this.readNeighbours("buffer", buffer, index, type, 1)[0] as Value;
   }
 
-  /** Memory of the row, shared by its lanes. */
-  array(type: IRType, size: number): number {
+  /** Memory of the row, shared by its lanes unless it is private. */
+  array(type: IRType, size: number, isPrivate = false): number {
     if (!Number.isInteger(size) || size < 1) throw new ArgumentError(`array: ${size} elements; give 1 or more`);
-    this.arrays.push({ type, size });
+    this.arrays.push({ type, size, isPrivate });
     return this.arrays.length - 1;
   }
 

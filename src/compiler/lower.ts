@@ -50,6 +50,8 @@ export interface Group {
   readonly product?: FusedProduct;
   /** How its only result is made square by square, because its source lies the other way. */
   readonly transposed?: TransposedAxes;
+  /** Short reductions that every lane writes out and does by itself. */
+  readonly isWrittenOut?: (reduction: Node) => boolean;
 }
 
 export interface TransposedAxes {
@@ -434,7 +436,7 @@ export class Lowering {
     throw new Error(`lower: a ${primitive.name} without storage`);
   }
 
-  private load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
+  protected load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
     const slot = this.slotOf(node, false);
     const flat = this.indexValue(ravel(index, node.shape));
     const safe = gate ? this.k.select(gate, flat, this.k.constant(flat.type, 0)) : flat;
@@ -511,7 +513,8 @@ export class Lowering {
 
   /** A reduction that every lane needs at another index, and does by itself. */
   private reduceAlone(reduction: Reduction, gate: Value | null): Element {
-    const tiling = { lanes: 1, width: 1, unroll: 1, held: 0 };
+    const held = this.group.isWrittenOut?.(reduction.node) ? reduction.extent : 0;
+    const tiling = { lanes: 1, width: 1, unroll: 1, held };
     const walk = planWalk(this.space, constantExpr(0), reduction.extent, tiling);
     const [value] = this.reduce([reduction], walk, gate);
     return { dtype: reduction.node.dtype, value: wrap(this.k, reduction.node.dtype, value) };
@@ -577,6 +580,9 @@ export class Lowering {
           for (const part of reading.index) if (!("terms" in part)) need(node.inputs[part.input], part.index);
           need(node.inputs[reading.input], symbolicIndex(this.space, reading, node));
         }
+      } else if (primitive.kind === "reduce" && this.group.isWrittenOut?.(node)) {
+        const { extent, at: indexAt } = this.reductionAt(node, primitive.op, at);
+        for (let i = 0; i < extent; i++) need(node.inputs[0], indexAt(constantExpr(i)));
       } else if (primitive.kind === "reduce") {
         const isOfRow = at.every((expression) => [...atomsOf(expression)].every((atom) => !inner.has(atom)));
         const reduction = this.reductionAt(node, primitive.op, at);

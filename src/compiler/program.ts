@@ -159,6 +159,8 @@ export interface Target<Code> {
   readonly settings: ElementSettings;
   /** `isIndirect`: which buffers' addresses the kernel finds in memory, because they change from run to run. */
   emit(kernel: Kernel, isIndirect: readonly boolean[] | null): Code;
+  /** The bytes that `emit` makes code of. */
+  encode(kernel: Kernel): Uint8Array;
 }
 
 /** A program to be recorded once and run many times. */

@@ -3,8 +3,11 @@
  * here: programs are compiled once per form of graph and kept, intermediate values are freed after their last use.
  */
 
+import { createHash } from "node:crypto";
 import { bytesOf } from "../compiler/bytes.js";
+import type { ElementSettings } from "../compiler/elements.js";
 import { ProgramTable } from "../compiler/form.js";
+import type { Kernel } from "../compiler/ir.js";
 import { type MemoryPlan, planMemory } from "../compiler/memory-plan.js";
 import {
   compile,
@@ -17,6 +20,7 @@ import {
   type Step,
   type Target,
 } from "../compiler/program.js";
+import type { TargetProfile } from "../compiler/schedule.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
 import { TraceError } from "../core/errors.js";
@@ -77,11 +81,29 @@ export interface Prepared<S extends DeviceStorage = DeviceStorage> {
   readonly inPlace: readonly number[];
 }
 
+/** A kernel that was written by hand, compiled. `W`: what its writer says about it beyond the kernel. */
+export interface HandWritten<W extends { readonly kernel: Kernel }, S extends DeviceStorage = DeviceStorage> {
+  readonly written: W;
+  /** The SHA-256 of its code, in hexadecimal digits. */
+  readonly address: string;
+  /** Runs it on memory, one for each of its buffers. Returns when the work is under way. */
+  run(memory: readonly S[]): void;
+}
+
+/** What a kernel is written for. */
+export interface WritingContext {
+  readonly profile: TargetProfile;
+  readonly settings: ElementSettings;
+}
+
 /** Programs kept per device; the oldest goes first. */
 const MAX_PROGRAMS = 2000;
+/** And kernels written by hand. */
+const MAX_WRITTEN = 100;
 
 export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceStorage> implements DeviceHandle {
   private readonly programs = new ProgramTable<Program<Code>>(MAX_PROGRAMS);
+  private readonly written = new Map<string, HandWritten<{ readonly kernel: Kernel }, S>>();
   /** Counts for tests: kernels run, programs compiled. */
   readonly counters = { kernels: 0, compiled: 0 };
 
@@ -91,6 +113,12 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   ) {}
 
   protected abstract allocate(byteLength: number): S;
+
+  /** Memory with anything in it, for kernels written by hand. */
+  reserve(byteLength: number): S {
+    return this.allocate(byteLength);
+  }
+
   /** Runs a kernel on memory from an offset on. */
   protected abstract dispatch(step: KernelStep<Code>, memory: readonly S[], offsets: readonly number[]): void;
   abstract upload(bytes: Uint8Array): S;
@@ -175,6 +203,42 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     if (!hasWhile(program.steps)) return this.prepared(program, args);
     // How often such a loop runs is decided on the way, so there is nothing to record.
     return this.interpreted(compile(roots, leaves, this.target), args);
+  }
+
+  /** A kernel written by hand, made once for a key: `write` is called when there is none of it yet. */
+  handWritten<W extends { readonly kernel: Kernel }>(
+    key: string,
+    write: (context: WritingContext) => W,
+  ): HandWritten<W, S> {
+    const known = this.written.get(key) ?? this.compileWritten(write(this.target));
+    // Last in the order of use.
+    this.written.delete(key);
+    this.written.set(key, known);
+    if (this.written.size > MAX_WRITTEN) this.written.delete(this.written.keys().next().value as string);
+    return known as HandWritten<W, S>;
+  }
+
+  private compileWritten<W extends { readonly kernel: Kernel }>(written: W): HandWritten<W, S> {
+    const { kernel } = written;
+    const code = this.target.emit(kernel, null);
+    this.counters.compiled++;
+    const { target } = this;
+    let address: string | null = null;
+    return {
+      written,
+      get address() {
+        address ??= createHash("sha256").update(target.encode(kernel)).digest("hex");
+        return address;
+      },
+      run: (memory) => {
+        this.dispatch(
+          { kind: "kernel", kernel, code, slots: [] },
+          memory,
+          memory.map(() => 0),
+        );
+        this.counters.kernels++;
+      },
+    };
   }
 
   private interpreted(program: Program<Code>, args: readonly Argument<S>[]): Prepared<S> {

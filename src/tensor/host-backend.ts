@@ -44,6 +44,7 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
         grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
         slotBytes: slotBytes(kernel),
       }),
+      encode: emitWasm,
     });
     this.device = device;
   }

@@ -6,7 +6,7 @@ import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { mappingOf } from "../compiler/spirv/mapping.js";
-import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
+import { asBytes, type DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
 import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
@@ -68,6 +68,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
         reads: [],
         writes: [],
       }),
+      encode: (kernel) => asBytes(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect: null })),
     });
   }
 

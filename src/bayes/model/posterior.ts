@@ -8,9 +8,11 @@ import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../c
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { foldIn, type Key } from "../../random/key.js";
 import { concat, zeros } from "../../tensor/creation.js";
+import { defaultDevice } from "../../tensor/devices.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
+import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
 import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
 import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
@@ -54,7 +56,7 @@ export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
   private readonly dataIn: DataIn<unknown>;
   /** That of the data. */
-  private readonly dtype: "f32" | "f64";
+  readonly dtype: "f32" | "f64";
   private readonly fn: (data: unknown) => R;
 
   /** @internal Use `model(fn).given(observed, data)`. */
@@ -63,6 +65,11 @@ export class Posterior<R extends Returned, O extends string = never> {
     this.dataIn = dataIn(data, observed);
     this.dtype = widestFloat([data, observed]);
     this.plan = planOf(this.fn, this.dataIn(this.dtype), this.dtype);
+  }
+
+  /** Where the data are. */
+  get device(): string {
+    return this.dataIn(this.dtype).tensors[0]?.device ?? defaultDevice();
   }
 
   /** How many free numbers there are. */
@@ -93,6 +100,14 @@ export class Posterior<R extends Returned, O extends string = never> {
   /** The log density and its gradient by the free numbers. */
   logDensityAndGrad(u: Tensor, options: DensityOptions = {}): readonly [logDensity: Floats, gradient: Floats] {
     return valueAndGrad((free: Tensor) => this.logDensity(free, options))(u) as [Floats, Floats];
+  }
+
+  /**
+   * Leapfrog steps of Hamiltonian dynamics from free numbers q and momenta p, [dim] or [chains, dim], in one dispatch of a
+   * kernel made of this model. Returns q, p, the gradient and the log density after each step.
+   */
+  leapfrog(q: Tensor, p: Tensor, options: LeapfrogOptions): LeapfrogChains {
+    return leapfrog(this, q, p, options);
   }
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */

@@ -78,7 +78,9 @@ export function emitSpirv(
     const element = width > 1 ? m.vec(valueType(m, type), width) : valueType(m, type);
     return m.array(element, Math.ceil(size / width));
   };
-  const sharedArrays = kernel.lanes > 1 ? kernel.arrays.map((_, i) => m.shared(arrayType(i), `a${i}`)) : [];
+  const sharedArrays = kernel.arrays.map(({ isPrivate }, i) =>
+    kernel.lanes > 1 && !isPrivate ? m.shared(arrayType(i), `a${i}`) : null,
+  );
 
   const { threads, rowsPerGroup } = mappingOf(kernel, subgroupSize);
   m.entry("main", { localSize: [threads] }, (f) => {
@@ -104,9 +106,10 @@ export function emitSpirv(
         return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));
       });
       // What one thread has for itself it keeps for itself.
-      const ownArrays =
-        kernel.lanes > 1 ? [] : kernel.arrays.map((_, i) => f.variable(arrayType(i), undefined, `a${i}`));
-      const arrays = [...sharedArrays, ...ownArrays].map((place, i) => ({ place, width: widths[i] as number }));
+      const arrays = sharedArrays.map((shared, i) => ({
+        place: shared ?? f.variable(arrayType(i), undefined, `a${i}`),
+        width: widths[i] as number,
+      }));
       const vectors = kernel.buffers.map((buffer, i) =>
         wide.buffers.has(i) ? vectorPlace(m, f, buffer, places[i]) : null,
       );

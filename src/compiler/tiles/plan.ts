@@ -9,9 +9,10 @@ import { DTYPES, type DType } from "../../core/dtype.js";
 export interface TileProfile {
   /**
    * shared: a workgroup loads tiles into memory that it shares (GPUs). registers: a thread computes a small tile by itself
-   * (software Vulkan, where barriers are slow). panels: a thread packs operands for its vectors and caches (CPUs).
+   * (software Vulkan, where barriers are slow). panels: a thread packs operands for its vectors and caches (CPUs). none:
+   * every product is a sum of products, as inside functions of a thread.
    */
-  readonly kind: "shared" | "registers" | "panels";
+  readonly kind: "shared" | "registers" | "panels" | "none";
   /** Bytes of memory that a workgroup may share. */
   readonly sharedBytes: number;
   /** Lanes of a workgroup, at most. */
@@ -139,7 +140,7 @@ const RAGGED_PART = 1.25;
 /** The way to compute a product in tiles, or null where that would not be worth it. */
 export function planProduct(shape: ProductShape, profile: TileProfile): ProductPlan | null {
   const { batch, m, n, k, dtype } = shape;
-  if (DTYPES[dtype].kind === "complex" || batch * m * n * k === 0) return null;
+  if (profile.kind === "none" || DTYPES[dtype].kind === "complex" || batch * m * n * k === 0) return null;
   if (profile.forced) {
     const { parts, tile = planTile(shape, profile)?.tile } = profile.forced;
     const step = tile?.kind === "shared" ? tile.depth : 1;

@@ -62,6 +62,9 @@ export function emitWasm(kernel: Kernel): Uint8Array {
   if (kernel.lanes !== 1 && kernel.lanes !== LANES) {
     throw new UnsupportedError(`${kernel.name}: ${kernel.lanes} lanes share a row; on the CPU it is 1 or ${LANES}`);
   }
+  if (kernel.lanes > 1 && kernel.arrays.some(({ isPrivate }) => isPrivate)) {
+    throw new UnsupportedError(`${kernel.name}: private arrays of several lanes; on the CPU lanes share all`);
+  }
   const m = new ModuleBuilder();
   const plan = planVectors(kernel);
   const run = m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {

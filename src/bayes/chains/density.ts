@@ -1,0 +1,100 @@
+/**
+ * A posterior's log density and gradient as a closed function of the free numbers, with data as its other parameters: what
+ * every kernel of chains is built around. Equal functions of other data have equal keys, so kernels are found again.
+ */
+import { type InlineContext, inline, isForLanes } from "../../compiler/inline.js";
+import { KernelBuilder, type Value } from "../../compiler/ir.js";
+import { dataPlace, type Place, Scratch } from "../../compiler/place.js";
+import { ArgumentError, DTypeError } from "../../core/errors.js";
+import type { GraphFunction } from "../../graph/function.js";
+import type { Backend, DeviceStorage, WritingContext } from "../../tensor/backend.js";
+import { backendFor } from "../../tensor/devices.js";
+import type { Tensor } from "../../tensor/tensor.js";
+import { closed } from "../../transforms/closed.js";
+
+export type FloatDType = "f32" | "f64";
+
+/** What chains walk on: of a posterior, what they need of it. */
+export interface Target {
+  readonly dim: number;
+  logDensityAndGrad(u: Tensor, options?: { readonly normalized?: boolean }): readonly [Tensor, Tensor];
+}
+
+export interface ChainDensity {
+  readonly dim: number;
+  readonly dtype: FloatDType;
+  readonly backend: Backend;
+  /** Parameters: data, then the free numbers. Results: the log density and its gradient. */
+  readonly fn: GraphFunction;
+  /** Whether the lanes of a row can share its work. */
+  readonly isForLanes: boolean;
+  /** Memory of the data. */
+  readonly data: readonly DeviceStorage[];
+  /** Elements of the data, all together. */
+  readonly dataSize: number;
+}
+
+/** `isNormalized`: constants are kept, so that densities are those of `logDensity`. */
+export function densityOf(
+  target: Target,
+  dtype: FloatDType,
+  device?: string,
+  options: { readonly isNormalized?: boolean } = {},
+): ChainDensity {
+  const backend = backendFor(device);
+  if (target.dim === 0) {
+    throw new ArgumentError(
+      "sample: the model has no free numbers; every variable is observed, nothing is left to draw.",
+    );
+  }
+  const evaluate = (u: Tensor) => target.logDensityAndGrad(u, { normalized: options.isNormalized ?? false });
+  const { body, captured } = closed((u) => evaluate(u), [{ shape: [target.dim], dtype, device: backend }]);
+  for (const { dtype: found } of body.results) {
+    if (found !== dtype) throw new DTypeError(`sample: the log density is ${found}, the free numbers ${dtype}.`);
+  }
+  return {
+    dim: target.dim,
+    dtype,
+    backend,
+    fn: body,
+    isForLanes: isForLanes(body),
+    data: captured.map(({ node }) => node.storage as DeviceStorage),
+    dataSize: captured.reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+/** Memory that a kernel of chains takes behind the data: what its writer names, then scratch. */
+export interface ScratchBuffer {
+  readonly slot: number;
+  readonly dtype: string;
+  /** For every chain. */
+  readonly elements: number;
+}
+
+/** A kernel of one row per chain that evaluates the density: data are its first buffers. */
+export class ChainBuilder {
+  readonly k: KernelBuilder;
+  readonly scratch: Scratch;
+  private readonly context: InlineContext;
+  private readonly data: readonly Place[];
+
+  constructor(
+    name: string,
+    private readonly density: ChainDensity,
+    chains: number,
+    lanes: number,
+    { settings }: WritingContext,
+  ) {
+    this.k = new KernelBuilder(name, chains, lanes);
+    this.scratch = new Scratch(this.k);
+    this.context = { k: this.k, settings, scratch: this.scratch };
+    const { parameters } = density.fn;
+    this.data = parameters.slice(0, -1).map(({ dtype }) => dataPlace(this.k, dtype));
+  }
+
+  /** Writes an evaluation at the free numbers; returns the log density. All lanes see the gradient afterwards. */
+  evaluate(q: Place, gradient: Place): Value {
+    const [logDensity] = inline(this.context, this.density.fn, [...this.data, q], ["value", gradient]);
+    return logDensity;
+  }
+}

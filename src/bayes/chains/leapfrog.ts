@@ -1,0 +1,150 @@
+/**
+ * Chain synthesis in its plain form: K leapfrog steps of many chains in one dispatch. The kernel is made of the model, is
+ * known by the SHA-256 of its code, and returns four chains: positions, momenta, gradients and log densities, each after its
+ * step. `posterior.leapfrog` calls this; it is also the smallest example of a kernel around a density.
+ */
+import { computeType } from "../../compiler/elements.js";
+import type { Kernel, Value } from "../../compiler/ir.js";
+import { arrayPlace, columnPlace } from "../../compiler/place.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape, sameShape } from "../../core/shape.js";
+import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
+import { tensor } from "../../tensor/creation.js";
+import { adopt, Tensor } from "../../tensor/tensor.js";
+import {
+  ChainBuilder,
+  type ChainDensity,
+  densityOf,
+  type FloatDType,
+  type ScratchBuffer,
+  type Target,
+} from "./density.js";
+
+export interface LeapfrogOptions {
+  readonly eps: number;
+  /** The inverse mass of each free number, [dim]; ones unless told. */
+  readonly invMass?: Tensor | readonly number[];
+  readonly steps: number;
+}
+
+/** After each step: [steps, dim] and [steps], with an axis of chains behind the first where there are several. */
+export interface LeapfrogChains {
+  readonly q: Tensor;
+  readonly p: Tensor;
+  readonly grad: Tensor;
+  readonly logp: Tensor;
+  /** The SHA-256 of the kernel's code. */
+  readonly address: string;
+}
+
+interface WrittenLeapfrog {
+  readonly kernel: Kernel;
+  readonly scratch: readonly ScratchBuffer[];
+}
+
+/** Leapfrog steps of the Hamiltonian p·p/2m - log density, from q and p of [dim] or [chains, dim]. */
+export function leapfrog(target: Target, q: Tensor, p: Tensor, options: LeapfrogOptions): LeapfrogChains {
+  const { dim } = target;
+  const { steps } = options;
+  const isOne = q.rank === 1;
+  if ((!isOne && q.rank !== 2) || q.shape.at(-1) !== dim || !sameShape(q.shape, p.shape)) {
+    throw new ShapeError(
+      `leapfrog: q and p are [${dim}] or [chains, ${dim}], not ${formatShape(q.shape)} and ${formatShape(p.shape)}.`,
+    );
+  }
+  if (!Number.isSafeInteger(steps) || steps < 1) throw new ArgumentError(`leapfrog: ${steps} steps; 1 or more.`);
+  const dtype: FloatDType = q.dtype === "f64" ? "f64" : "f32";
+  const density = densityOf(target, dtype, q.device, { isNormalized: true });
+  const { backend } = density;
+  const chains = isOne ? 1 : q.shape[0];
+  const like = { dtype, device: q.device } as const;
+  const given = options.invMass ?? new Array<number>(dim).fill(1);
+  const invMass = given instanceof Tensor ? given.cast(dtype) : tensor([...given], like);
+  if (!sameShape(invMass.shape, [dim])) throw new ShapeError(`leapfrog: invMass is [${dim}], not [${invMass.shape}].`);
+
+  const key = `leapfrog ${chains}×${steps} ${density.fn.key}`;
+  const compiled = backend.handWritten(key, (context) => writeLeapfrog(density, chains, steps, context));
+  const columns = (x: Tensor) => x.cast(dtype).reshape(chains, dim).T;
+  const inputs = [columns(q), columns(p), tensor([options.eps], like), invMass];
+  backend.realize(inputs.map(({ node }) => node));
+  const size = { f32: 4, f64: 8 }[dtype] * steps * chains;
+  const results = [dim, dim, dim, 1].map((elements) => backend.upload(new Uint8Array(size * elements)));
+  const lent = memoryFor(compiled, backend, chains);
+  compiled.run([...density.data, ...inputs.map(({ node }) => node.storage as DeviceStorage), ...results, ...lent]);
+  for (const memory of lent) memory.dispose();
+  const shaped = (memory: DeviceStorage, elements: number) => {
+    const whole = adopt(memory, [steps, elements, chains], dtype, backend).permute(0, 2, 1);
+    const shape = [steps, ...(isOne ? [] : [chains]), ...(elements === 1 ? [] : [elements])];
+    return whole.reshape(elements === dim && dim === 1 ? [...shape, 1] : shape);
+  };
+  const [qs, ps, grads] = results.slice(0, 3).map((memory) => shaped(memory, dim));
+  const logp = adopt(results[3], isOne ? [steps] : [steps, chains], dtype, backend);
+  return { q: qs, p: ps, grad: grads, logp, address: compiled.address };
+}
+
+/** The scratch memory a kernel of chains asks for. */
+export function memoryFor(
+  { written }: HandWritten<WrittenLeapfrog>,
+  backend: Backend,
+  chains: number,
+): DeviceStorage[] {
+  return written.scratch.map(({ dtype, elements }) =>
+    backend.upload(new Uint8Array(elements * chains * (dtype === "f64" || dtype === "i64" || dtype === "u64" ? 8 : 4))),
+  );
+}
+
+function writeLeapfrog(density: ChainDensity, chains: number, steps: number, context: WritingContext): WrittenLeapfrog {
+  const { dim, dtype } = density;
+  const builder = new ChainBuilder(`leapfrog[${chains}×${steps}]`, density, chains, 1, context);
+  const { k } = builder;
+  const type = computeType(dtype);
+  const i = (value: number) => k.constant("i32", value);
+  const from = [0, 1].map(() => k.buffer(dtype, false));
+  const [epsBuffer, massBuffer] = [0, 1].map(() => k.buffer(dtype, false));
+  const to = [0, 1, 2, 3].map(() => k.buffer(dtype, true));
+  const [q, p, g] = [0, 1, 2].map(() => arrayPlace(k, type, dim));
+  const each = (body: (d: Value) => void) => {
+    k.loop(dim, [], (d) => {
+      body(d);
+      return [];
+    });
+  };
+  const first = (d: Value) => k.binary("add", k.binary("mul", d, i(chains)), k.row);
+  each((d) => {
+    q.store(d, k.load(from[0], first(d), type));
+    p.store(d, k.load(from[1], first(d), type));
+  });
+  const eps = k.load(epsBuffer, i(0), type);
+  const zero = k.constant(type, 0);
+  each((d) => g.store(d, zero));
+  // The first round stands still: it finds the gradient to start with, so that the density is written once.
+  k.loop(steps + 1, [], (round) => {
+    const isMoving = k.compare("gt", round, i(0));
+    const move = k.select(isMoving, eps, zero);
+    const half = k.binary("mul", move, k.constant(type, 0.5));
+    const kick = (d: Value) => k.binary("add", p.load(d), k.binary("mul", half, g.load(d)));
+    each((d) => {
+      const moved = kick(d);
+      p.store(d, moved);
+      const velocity = k.binary("mul", k.load(massBuffer, d, type), moved);
+      q.store(d, k.binary("add", q.load(d), k.binary("mul", move, velocity)));
+    });
+    const logp = builder.evaluate(q, g);
+    k.when(isMoving, () => {
+      const before = k.binary("sub", round, i(1));
+      const results = to.map((buffer, r) =>
+        columnPlace(k, buffer, type, k.binary("mul", before, i(r === 3 ? 1 : dim))),
+      );
+      each((d) => {
+        p.store(d, kick(d));
+        [q, p, g].forEach((place, r) => {
+          results[r].store(d, place.load(d));
+        });
+      });
+      results[3].store(i(0), logp);
+      return [];
+    });
+    return [];
+  });
+  return { kernel: k.finish(), scratch: builder.scratch.buffers };
+}

@@ -1,0 +1,291 @@
+/**
+ * Chains of the NUTS kernel on a device: their memory, and dispatches of bounded length until every chain has come as far
+ * as it was asked to. `sample` drives it; everything statistical happens in the kernel.
+ */
+import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
+import { ArgumentError } from "../../core/errors.js";
+import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
+import type { ChainDensity, FloatDType } from "./density.js";
+import {
+  BUFFERS,
+  INTS,
+  NOTED,
+  type NutsOptions,
+  ORDERS,
+  PHASE,
+  REALS,
+  VECTORS,
+  vectorSlots,
+  WISHES,
+  type WrittenNuts,
+  writeNuts,
+} from "./nuts-kernel.js";
+import { warmupSchedule } from "./warmup.js";
+
+export interface ChainSettings extends NutsOptions {
+  readonly warmup: number;
+  readonly seed: number;
+  readonly targetAcceptance: number;
+  readonly initRadius: number;
+  /** The step size to begin with; without adaptation, the one to keep. */
+  readonly stepSize: number;
+  readonly isAdapting: boolean;
+  /** Points to start from, [chains, dim], in place of random ones. */
+  readonly inits: ArrayLike<number> | null;
+  /** Inverse masses to start with, [dim] or [dim, dim]. */
+  readonly metric: ArrayLike<number> | null;
+}
+
+/** A block of draws as the kernel leaves it: [draw][element][chain], and what was noted, [draw][noted][chain]. */
+export interface DrawnBlock {
+  readonly draws: DeviceStorage;
+  readonly noted: Float64Array;
+  readonly count: number;
+}
+
+/** What is known of each chain between dispatches. */
+export interface ChainStatus {
+  readonly draws: Int32Array;
+  readonly leapfrogs: Int32Array;
+  readonly divergences: Int32Array;
+  readonly failed: readonly number[];
+  readonly stepSizes: Float64Array;
+}
+
+/** A dispatch should take about this long: often enough for progress, far below what watchdogs allow. */
+const DISPATCH_MS = 60;
+/** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
+const SOFTWARE_ROUNDS = 60000;
+const MAX_ENERGY_ERROR = 1000;
+
+const bytesOf = (dtype: string): number => (dtype === "f64" ? 8 : 4);
+const arrayOf = (dtype: FloatDType, values: ArrayLike<number>): Uint8Array =>
+  new Uint8Array((dtype === "f64" ? Float64Array.from(values) : Float32Array.from(values)).buffer);
+const bytes = (values: Int32Array | Uint32Array): Uint8Array => new Uint8Array(values.buffer);
+
+export class NutsChains {
+  private readonly backend: Backend;
+  private readonly compiled: HandWritten<WrittenNuts>;
+  private readonly memory: Record<(typeof BUFFERS)[number], DeviceStorage | null>;
+  private readonly scratch: readonly DeviceStorage[];
+  private budget = 16;
+  private readonly maxBudget: number;
+
+  constructor(
+    private readonly density: ChainDensity,
+    private readonly settings: ChainSettings,
+    isSoftware: boolean,
+  ) {
+    const { backend, dtype } = density;
+    const { chains, energyDType, isDense, lanes, maxTreeDepth, mistake } = settings;
+    this.backend = backend;
+    const key = ["nuts", chains, lanes, maxTreeDepth, energyDType, isDense, mistake, density.fn.key].join(" ");
+    this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
+    const rounds = roundsOf(this.compiled.written.kernel);
+    this.maxBudget = isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
+    this.budget = Math.min(this.budget, this.maxBudget);
+    const zeros = (elements: number, type: string) => backend.upload(new Uint8Array(elements * chains * bytesOf(type)));
+    this.memory = {
+      orders: null,
+      key: backend.upload(bytes(Uint32Array.of(settings.seed >>> 0, Math.floor(settings.seed / 2 ** 32) >>> 0))),
+      schedule: backend.upload(bytes(warmupSchedule(settings.warmup))),
+      wishes: backend.upload(arrayOf(energyDType, this.wishes())),
+      vectors: backend.upload(this.startingVectors()),
+      reals: backend.upload(this.startingReals()),
+      ints: zeros(INTS.length, "i32"),
+      metric: backend.upload(this.startingMetric()),
+      factor: backend.upload(isDense ? this.startingFactor() : arrayOf(dtype, new Array<number>(chains).fill(0))),
+      draws: null,
+      noted: null,
+    };
+    this.scratch = this.compiled.written.scratch.map(({ elements, dtype: type }) =>
+      backend.reserve(elements * chains * bytesOf(type)),
+    );
+  }
+
+  /** The SHA-256 of the kernel's code. */
+  get address(): string {
+    return this.compiled.address;
+  }
+
+  // ------------------------------------------------------------------------------------------------ beginnings
+
+  private wishes(): number[] {
+    const { targetAcceptance, initRadius } = this.settings;
+    const values = { targetAcceptance, maxEnergyError: MAX_ENERGY_ERROR, initRadius };
+    return WISHES.map((name) => values[name]);
+  }
+
+  /** Values for every element and chain. */
+  private filled(elements: number, dtype: FloatDType, value: (element: number, chain: number) => number): Uint8Array {
+    const { chains } = this.settings;
+    const numbers = new Float64Array(elements * chains);
+    for (let e = 0; e < elements; e++) for (let c = 0; c < chains; c++) numbers[e * chains + c] = value(e, c);
+    return arrayOf(dtype, numbers);
+  }
+
+  private startingVectors(): Uint8Array {
+    const { dim, dtype } = this.density;
+    const { chains, inits } = this.settings;
+    const elements = vectorSlots(this.settings) * dim;
+    if (!inits) return new Uint8Array(elements * chains * bytesOf(dtype));
+    if (inits.length !== chains * dim) {
+      throw new ArgumentError(`sample: inits are ${chains} chains × ${dim} free numbers, not ${inits.length} numbers.`);
+    }
+    const first = VECTORS.indexOf("qSample") * dim;
+    return this.filled(elements, dtype, (e, c) => (e >= first && e < first + dim ? inits[c * dim + e - first] : 0));
+  }
+
+  private startingReals(): Uint8Array {
+    const { energyDType, stepSize } = this.settings;
+    const slot = REALS.indexOf("stepSize");
+    return this.filled(REALS.length, energyDType, (e) => (e === slot ? stepSize : 0));
+  }
+
+  private startingMetric(): Uint8Array {
+    const { dim, dtype } = this.density;
+    const { isDense, metric } = this.settings;
+    if (!isDense) return this.filled(dim, dtype, (e) => metric?.[e] ?? 1);
+    return this.filled(2 * dim * dim, dtype, (e) => {
+      if (e >= dim * dim) return 0;
+      return metric ? metric[e] : e % (dim + 1) === 0 ? 1 : 0;
+    });
+  }
+
+  private startingFactor(): Uint8Array {
+    const { dim, dtype } = this.density;
+    const { metric } = this.settings;
+    const factor = new Float64Array(dim * dim);
+    for (let row = 0; row < dim; row++) {
+      for (let column = 0; column <= row; column++) {
+        let rest = metric ? metric[row * dim + column] : Number(row === column);
+        for (let j = 0; j < column; j++) rest -= factor[row * dim + j] * factor[column * dim + j];
+        factor[row * dim + column] = row === column ? Math.sqrt(rest) : rest / factor[column * dim + column];
+      }
+    }
+    return this.filled(dim * dim, dtype, (e) => factor[e]);
+  }
+
+  // ------------------------------------------------------------------------------------------------ running
+
+  /** Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. */
+  async *advance(until: number, first: number): AsyncGenerator<ChainStatus> {
+    const { backend, memory, settings } = this;
+    const { chains, warmup, isAdapting, inits, energyDType } = settings;
+    const { dim, dtype } = this.density;
+    const room = Math.max(1, until - Math.max(first, warmup));
+    memory.draws = backend.reserve(room * dim * chains * bytesOf(dtype));
+    memory.noted?.dispose();
+    memory.noted = backend.reserve(room * NOTED.length * chains * bytesOf(energyDType));
+    for (;;) {
+      const orders = {
+        budget: this.budget,
+        until,
+        first,
+        warmup,
+        givenInits: inits ? 1 : 0,
+        isAdapting: isAdapting ? 1 : 0,
+      };
+      memory.orders?.dispose();
+      memory.orders = backend.upload(bytes(Int32Array.from(ORDERS.map((name) => orders[name]))));
+      const began = performance.now();
+      this.compiled.run([
+        ...this.density.data,
+        ...BUFFERS.map((name) => memory[name] as DeviceStorage),
+        ...this.scratch,
+      ]);
+      const status = await this.status();
+      const took = Math.max(0.01, performance.now() - began);
+      const wanted = this.budget * Math.min(4, Math.max(0.25, DISPATCH_MS / took));
+      this.budget = Math.max(1, Math.min(this.maxBudget, Math.round(wanted)));
+      yield status;
+      if (status.failed.length > 0 || status.draws.every((draw) => draw >= until)) return;
+    }
+  }
+
+  async status(): Promise<ChainStatus> {
+    const { chains, energyDType } = this.settings;
+    const [intBytes, realBytes] = await Promise.all([this.read("ints"), this.read("reals")]);
+    const ints = new Int32Array(intBytes.buffer, intBytes.byteOffset, INTS.length * chains);
+    const of = (name: (typeof INTS)[number]) => {
+      const slot = INTS.indexOf(name);
+      return ints.slice(slot * chains, (slot + 1) * chains);
+    };
+    const phases = of("phase");
+    const reals = numbersIn(realBytes, energyDType);
+    const slot = REALS.indexOf("stepSize");
+    return {
+      draws: of("draw"),
+      leapfrogs: of("totalLeapfrogs"),
+      divergences: of("totalDivergences"),
+      failed: Array.from(phases.keys()).filter((chain) => phases[chain] === PHASE.failed),
+      stepSizes: Float64Array.from(reals.subarray(slot * chains, (slot + 1) * chains)),
+    };
+  }
+
+  /** The draws from `first` on that `advance` wrote. The memory is the caller's from now on. */
+  async take(count: number): Promise<DrawnBlock> {
+    const { memory, settings } = this;
+    const noted = numbersIn(await this.read("noted"), settings.energyDType);
+    const draws = memory.draws as DeviceStorage;
+    memory.draws = null;
+    return { draws, noted: Float64Array.from(noted), count };
+  }
+
+  private async read(name: (typeof BUFFERS)[number]): Promise<Uint8Array> {
+    return (await this.backend.read(this.memory[name] as DeviceStorage)).slice();
+  }
+
+  /** A vector of every chain, [chains, dim]. */
+  async vector(name: (typeof VECTORS)[number]): Promise<Float64Array> {
+    const { dim, dtype } = this.density;
+    const { chains } = this.settings;
+    const all = numbersIn(await this.read("vectors"), dtype);
+    const first = VECTORS.indexOf(name) * dim;
+    const found = new Float64Array(chains * dim);
+    for (let d = 0; d < dim; d++) for (let c = 0; c < chains; c++) found[c * dim + d] = all[(first + d) * chains + c];
+    return found;
+  }
+
+  /** Everything a run needs to go on later: the buffers as they are. */
+  async saved(): Promise<Readonly<Record<string, Uint8Array>>> {
+    const names = ["vectors", "reals", "ints", "metric", "factor"] as const;
+    const contents = await Promise.all(names.map((name) => this.read(name)));
+    return Object.fromEntries(names.map((name, n) => [name, contents[n]]));
+  }
+
+  restore(saved: Readonly<Record<string, Uint8Array>>): void {
+    for (const name of ["vectors", "reals", "ints", "metric", "factor"] as const) {
+      const now = this.memory[name] as DeviceStorage;
+      if (saved[name]?.byteLength !== now.byteLength) {
+        throw new ArgumentError(
+          `resume: ${name} has ${saved[name]?.byteLength} bytes, not ${now.byteLength}: another model or number of chains.`,
+        );
+      }
+      now.dispose();
+      this.memory[name] = this.backend.upload(saved[name]);
+    }
+  }
+
+  dispose(): void {
+    for (const memory of [...Object.values(this.memory), ...this.scratch]) memory?.dispose();
+  }
+}
+
+function numbersIn(from: Uint8Array, dtype: FloatDType): Float64Array | Float32Array {
+  return dtype === "f64"
+    ? new Float64Array(from.buffer, from.byteOffset, from.byteLength / 8)
+    : new Float32Array(from.buffer, from.byteOffset, from.byteLength / 4);
+}
+
+/** Rounds of loops that a step takes at most, all loops together. */
+function roundsOf(kernel: Kernel): number {
+  const count = (statements: readonly Statement[]): number =>
+    statements.reduce((sum, statement) => {
+      const inside = innerLists(statement).reduce((total, list) => total + count(list), 0);
+      if (statement.kind !== "loop") return sum + inside;
+      // The one that has no end but the budget.
+      return sum + (statement.extent > 2 ** 30 ? inside + 1 : statement.extent * (inside + 1));
+    }, 0);
+  return count(kernel.body);
+}

@@ -1,0 +1,28 @@
+/** A function of tensors as a closed graph, to be written into kernels; what it reaches from outside is realised. */
+import { closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
+import type { Node } from "../graph/node.js";
+import { Tensor } from "../tensor/tensor.js";
+import { checkNotAsync } from "./trace.js";
+
+export interface ClosedFunction {
+  /** Its first parameters stand for `captured`, the rest for the arguments. */
+  readonly body: GraphFunction;
+  /** Tensors from outside, in memory. */
+  readonly captured: readonly Tensor[];
+}
+
+/** Traces `f` on arguments of these shapes, dtypes and devices. What does not depend on them is computed once, now. */
+export function closed(
+  f: (...args: Tensor[]) => readonly Tensor[],
+  like: readonly Pick<Node, "shape" | "dtype" | "device">[],
+): ClosedFunction {
+  const placeholders = like.map(makePlaceholder);
+  const results = f(...placeholders.map((node) => new Tensor(node)));
+  checkNotAsync(results, "closed");
+  const { body, captured } = closeOver(
+    results.map(({ node }) => node),
+    placeholders,
+  );
+  if (captured.length > 0) captured[0].device.realize(captured);
+  return { body, captured: captured.map((node) => new Tensor(node)) };
+}
