@@ -56,3 +56,10 @@ export { factor, RandomVariable } from "./model/variable.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
 export { AdviFit, type AdviOptions, type AdviProgress, advi } from "./variational/advi.js";
+export {
+  type FoundPath,
+  PathfinderFit,
+  type PathfinderOptions,
+  type PathfinderProgress,
+  pathfinder,
+} from "./variational/pathfinder.js";
