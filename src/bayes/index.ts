@@ -1,6 +1,8 @@
 /** `pumice/bayes`: models, distributions and constraints. What is exported here is the public surface. */
 import "../tensor/methods/index.js";
 
+export { Approximation } from "./approximation/approximation.js";
+export type { AnyPosterior, ApproximationOptions } from "./approximation/setting.js";
 export type { Argument } from "./argument.js";
 export * from "./constraints/index.js";
 export { autocorrelation } from "./diagnostics/autocovariance.js";
@@ -53,3 +55,11 @@ export type {
 export { factor, RandomVariable } from "./model/variable.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
+export { AdviFit, type AdviOptions, type AdviProgress, advi } from "./variational/advi.js";
+export {
+  type FoundPath,
+  PathfinderFit,
+  type PathfinderOptions,
+  type PathfinderProgress,
+  pathfinder,
+} from "./variational/pathfinder.js";

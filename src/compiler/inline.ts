@@ -284,7 +284,7 @@ class Inlining {
     const lowering = this.lowering(roots, this.survey({ elements, inner }, false).ahead);
     lowering.shareReductions(
       elements.map(({ node, index }) => ({ node, columns: null, at: () => index })),
-      constantExpr(0),
+      [constantExpr(0)],
     );
     const computed = elements.map(({ node, index }) => lowering.element(node, index).value);
     const values = new Map<Node, Value>();
@@ -306,7 +306,7 @@ class Inlining {
     if (size === 0) return;
     const lowering = this.lowering([node], this.survey(columnTargets(node), true).ahead);
     const at = (_row: IndexExpr, column: IndexExpr) => unravel(lowering.space, column, node.shape);
-    lowering.shareReductions([{ node, columns: size, at }], constantExpr(0));
+    lowering.shareReductions([{ node, columns: size, at }], [constantExpr(0)]);
     lowering.overColumns(size, (columns) => {
       const writes = columns.map(({ column, gate }) => ({
         index: lowering.indexValue(column),

@@ -656,7 +656,7 @@ class NutsWriter {
     if (options.isDense) {
       w.each(dim, (d) => {
         const { rhos } = at(d);
-        rhos.forEach((rho, r) => this.rhos[r].store(d, rho));
+        for (const [r, rho] of rhos.entries()) this.rhos[r].store(d, rho);
       });
       k.barrier();
     }

@@ -18,7 +18,12 @@ export type ProblemKind =
   | "energy"
   | "r-hat"
   | "ess"
-  | "one-chain";
+  | "one-chain"
+  | "stopped"
+  | "elbo"
+  | "pareto-k"
+  | "paths"
+  | "particles";
 
 export interface Problem {
   readonly kind: ProblemKind;

@@ -55,7 +55,7 @@ export type Values<R, O extends string> = {
 export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
   private readonly dataIn: DataIn<unknown>;
-  /** That of the data. */
+  /** f64 where data are, else f32: what samplers compute in unless told. */
   readonly dtype: "f32" | "f64";
   private readonly fn: (data: unknown) => R;
 
@@ -67,7 +67,7 @@ export class Posterior<R extends Returned, O extends string = never> {
     this.plan = planOf(this.fn, this.dataIn(this.dtype), this.dtype);
   }
 
-  /** Where the data are. */
+  /** Where the data are, and with them everything that is computed. */
   get device(): string {
     return this.dataIn(this.dtype).tensors[0]?.device ?? defaultDevice();
   }
@@ -171,7 +171,6 @@ export class Posterior<R extends Returned, O extends string = never> {
     const device = deviceOf(Object.values(values));
     const given = this.dataIn(dtype, device);
     const like = zeros([], { dtype, device: device ?? given.tensors[0]?.device });
-    const parts: Tensor[] = [];
     const valueOfLatent = (number: number): Tensor => {
       const { name, shape } = this.plan.variables.get(number) as Latent;
       if (!(name in values)) {
@@ -189,21 +188,41 @@ export class Posterior<R extends Returned, O extends string = never> {
       this.fn,
       given.data,
       (_, number) => this.observedIn(given, number) ?? valueOfLatent(number),
-      (run) => {
-        run.variables.forEach((variable, number) => {
-          const entry = this.plan.variables.get(number);
-          if (entry?.kind !== "latent") return;
-          const value = plainValue(variable);
-          const standard = variable.isNoncentered ? variable.distribution.noncentered?.().inverse(value) : value;
-          parts.push(
-            bijectionOf(variable)
-              .inverse(standard as Tensor)
-              .flatten(),
-          );
-        });
-        return concat(parts) as Floats;
-      },
+      (run) => this.freeNumbersIn(run),
     );
+  }
+
+  /**
+   * Free numbers [dim] drawn from the prior: where particles begin. `flat` and constrained variables are known by their
+   * density only, and cannot be drawn.
+   */
+  priorDraw(key: Key, options: { readonly dtype?: DType } = {}): Floats {
+    const dtype = options.dtype ?? this.dtype;
+    const given = this.dataIn(dtype, key.device);
+    const draw = (variable: RandomVariable, number: number): Tensor => {
+      const { name } = this.plan.variables.get(number) ?? { name: variable.distribution.name };
+      return speakingOf(name, () => drawn(variable, foldIn(key, number), batchShapeOf(variable), dtype));
+    };
+    return runModel(
+      this.fn,
+      given.data,
+      (variable, number) => this.observedIn(given, number) ?? draw(variable, number),
+      (run) => this.freeNumbersIn(run),
+    );
+  }
+
+  private freeNumbersIn(run: Run): Floats {
+    const parts = run.variables.flatMap((variable, number) => {
+      if (this.plan.variables.get(number)?.kind !== "latent") return [];
+      const value = plainValue(variable);
+      const standard = variable.isNoncentered ? variable.distribution.noncentered?.().inverse(value) : value;
+      return [
+        bijectionOf(variable)
+          .inverse(standard as Tensor)
+          .flatten(),
+      ];
+    });
+    return concat(parts) as Floats;
   }
 
   /** Observations the model would make, at free numbers [dim]: one draw of each observed variable, in the shape of the data. */

@@ -1,0 +1,49 @@
+/**
+ * The result of a method that is not a Markov chain: draws, a summary that knows how much they are worth, and words about
+ * what is doubtful. `advi`, `pathfinder` and `smc` return kinds of it.
+ */
+import { Check, check, type Problem } from "../diagnostics/check.js";
+import { Summary, type SummaryRow, summary } from "../diagnostics/summary.js";
+import type { Chains, Draws, NameFilter } from "../draws.js";
+
+export abstract class Approximation {
+  constructor(
+    /** One chain of draws, whose order says nothing. */
+    readonly draws: Draws,
+  ) {}
+
+  /** How many independent draws of the approximation the draws of a scalar are worth, for its mean. */
+  protected abstract effectiveDraws(x: Chains): number;
+
+  /** What is doubtful besides what the draws show. */
+  protected abstract doubts(): readonly Problem[];
+
+  /** What is said when nothing is. */
+  protected abstract praise(): string;
+
+  /**
+   * Mean, spread and quantiles of every scalar, or of those a filter names. The effective draws and the standard error
+   * are about the noise of drawing: how far the approximation is off, only `check()` can hint at. There is no R-hat.
+   */
+  summary(filter?: NameFilter): Summary {
+    const rows = [...summary(this.draws, filter)].map((row): SummaryRow => {
+      const ess = Number.isNaN(row.essBulk) ? Number.NaN : this.effectiveDraws(this.draws.scalar(row.name));
+      return { ...row, essBulk: ess, essTail: ess, mcseMean: row.sd / Math.sqrt(ess), rHat: Number.NaN };
+    });
+    return new Summary(rows, 1, this.draws.length);
+  }
+
+  /** What is wrong or doubtful, in words, and what to try. */
+  check(): Check {
+    const shown = check(this.draws, this.summary()).problems.filter(({ kind }) => kind !== "one-chain");
+    return new Check([...this.doubts(), ...shown], this.praise());
+  }
+
+  toString(): string {
+    return `${this.summary()}\n${this.check()}`;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.toString();
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Draws of an approximation weighed by the true density. The tail of the weights says how far the approximation is off
+ * (Yao, Vehtari, Simpson and Gelman 2018), and drawing again by weight corrects it where that is not too far.
+ */
+import type { Key } from "../../random/key.js";
+import { uniform } from "../../random/uniform.js";
+import { countingLike } from "../../tensor/methods/operands.js";
+import type { Tensor } from "../../tensor/tensor.js";
+import type { Problem } from "../diagnostics/check.js";
+import { type SmoothedWeights, smoothWeights } from "../diagnostics/pareto.js";
+
+/** Smoothed weights from log densities of the target and the approximation; points without a density get none. */
+export function importanceWeights(target: ArrayLike<number>, approximation: ArrayLike<number>): SmoothedWeights {
+  const ratios = Float64Array.from({ length: target.length }, (_, i) => {
+    const ratio = target[i] - approximation[i];
+    return Number.isNaN(ratio) ? Number.NEGATIVE_INFINITY : ratio;
+  });
+  return smoothWeights(ratios);
+}
+
+/** 1/Σw²: how many draws of equal weight tell as much. */
+export function effectiveCount(logWeights: Float64Array): number {
+  return 1 / logWeights.reduce((sum, weight) => sum + Math.exp(2 * weight), 0);
+}
+
+/**
+ * Positions to draw again by weights [n] that sum to 1: systematic resampling. Each comes up as often as its weight says,
+ * rounded up or down, with one random number for all.
+ */
+export function systematicPositions(key: Key, weights: Tensor, count: number): Tensor<"i32"> {
+  const offset = uniform(key, [], { dtype: weights.dtype });
+  const wanted = countingLike(weights, count).cast(weights.dtype).add(offset).div(count);
+  // Rounding may leave the last sum below 1.
+  const sums = weights.cumsum();
+  return sums
+    .div(sums.at(-1))
+    .searchSorted(wanted, { side: "right" })
+    .minimum(weights.size - 1) as Tensor<"i32">;
+}
+
+/** Above this, weights of so many draws are not to be trusted; 0.7 from 2200 on. */
+export const goodK = (draws: number): number => Math.min(1 - 1 / Math.log10(draws), 0.7);
+
+/** What Pareto k says against an approximation. */
+export function tailProblem(k: number, draws: number, remedy: string): Problem | undefined {
+  const limit = goodK(draws);
+  if (k <= limit) return undefined;
+  return {
+    kind: "pareto-k",
+    severity: k > 1 ? "error" : "warning",
+    message:
+      `Pareto k is ${Number.isFinite(k) ? k.toFixed(2) : "not finite"}, above ${limit.toFixed(2)}: ` +
+      (k > 1
+        ? "the approximation misses much of the posterior, and its draws do not stand for it."
+        : "the approximation is rough; spreads and tails above all may be wrong."),
+    remedy,
+    variables: [],
+  };
+}

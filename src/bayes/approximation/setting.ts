@@ -1,0 +1,48 @@
+/** What `advi`, `pathfinder` and `smc` share at their start: options, and the key, dtype and device that follow from them. */
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { type Key, key as keyOf } from "../../random/key.js";
+import { Tensor } from "../../tensor/tensor.js";
+import type { Posterior } from "../model/posterior.js";
+
+/** A posterior whose variables are known by name only. */
+export type AnyPosterior = Posterior<Readonly<Record<string, Tensor>>, string>;
+
+export interface ApproximationOptions<P> {
+  /** The same seed gives the same draws on the same device. 0 unless told. */
+  readonly seed?: number | bigint;
+  /** What is computed in: the dtype of the data unless told. */
+  readonly dtype?: "f32" | "f64";
+  /** Ends the run early. */
+  readonly signal?: AbortSignal;
+  /** Called every now and then, with how far it got. */
+  readonly onProgress?: (progress: P) => void;
+}
+
+/** Where and in what a run computes. */
+export interface Setting {
+  readonly key: Key;
+  readonly dtype: "f32" | "f64";
+  readonly device: string;
+}
+
+export function settingOf(posterior: AnyPosterior, options: ApproximationOptions<never>): Setting {
+  const { device } = posterior;
+  return { key: keyOf(options.seed ?? 0, { device }), dtype: options.dtype ?? posterior.dtype, device };
+}
+
+export function checkCount(value: number, least: number, what: string): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new ArgumentError(`${what} is ${value}; it is a whole number of at least ${least}.`);
+}
+
+/** Free numbers the user gave, in the dtype and on the device of the run. */
+export function givenPoints(points: Tensor, shape: Shape, { dtype, device }: Setting, what: string): Tensor {
+  if (!(points instanceof Tensor) || !sameShape(points.shape, shape)) {
+    const given = points instanceof Tensor ? formatShape(points.shape) : typeof points;
+    throw new ShapeError(
+      `${what}: free numbers of shape ${formatShape(shape)}, as posterior.unconstrain(values) makes them, not ${given}.`,
+    );
+  }
+  return points.to(device).cast(dtype);
+}

@@ -1,0 +1,265 @@
+/**
+ * Automatic differentiation variational inference (Kucukelbir, Tran, Ranganath, Gelman and Blei 2017): the normal
+ * distribution of free numbers that is closest to the posterior, found by maximising a lower bound of the evidence, the
+ * ELBO. A hundred steps of the optimiser are one program on the device; the host looks at the ELBO between them.
+ */
+import { ArgumentError } from "../../core/errors.js";
+import { foldIn, type Key, split } from "../../random/key.js";
+import { normal } from "../../random/normal.js";
+import { arange, zeros, zerosLike } from "../../tensor/creation.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import { scan } from "../../transforms/control.js";
+import { jit } from "../../transforms/jit.js";
+import { map } from "../../transforms/tree.js";
+import { Approximation } from "../approximation/approximation.js";
+import { importanceWeights, tailProblem } from "../approximation/importance.js";
+import { namedDraws } from "../approximation/named-draws.js";
+import {
+  type AnyPosterior,
+  type ApproximationOptions,
+  checkCount,
+  givenPoints,
+  settingOf,
+} from "../approximation/setting.js";
+import { densitiesAndGradients, startingPoints } from "../approximation/start.js";
+import { meanOf, varianceOf } from "../diagnostics/chains.js";
+import type { Problem } from "../diagnostics/check.js";
+import type { Chains, Draws } from "../draws.js";
+import { type Family, families, logDensityOf, type Parameters } from "./families.js";
+
+export interface AdviProgress {
+  readonly iteration: number;
+  /** The mean of the last hundred estimates. */
+  readonly elbo: number;
+  readonly stepSize: number;
+}
+
+export interface AdviOptions extends ApproximationOptions<AdviProgress> {
+  /** Draws of the approximation to return: 1000. */
+  readonly draws?: number;
+  /** Independent normal distributions ("mean-field", the default), or one with all correlations ("full-rank"). */
+  readonly family?: keyof typeof families;
+  /** Draws for each estimate of the gradient: 16. */
+  readonly gradientDraws?: number;
+  /** The optimiser's first step size: 0.1. It is halved whenever the ELBO no longer rises. */
+  readonly stepSize?: number;
+  /**
+   * The ELBO rises as long as its mean over a hundred steps exceeds the best so far by more than this share of it, and by
+   * more than two standard errors: 1e-4.
+   */
+  readonly tolerance?: number;
+  /** Steps after which it stops in any case: 20,000. */
+  readonly maxIterations?: number;
+  /** Free numbers [dim] to start at; the best of 32 random points unless told. */
+  readonly start?: Tensor;
+}
+
+const BLOCK = 100;
+/** How often the step size is halved before the ELBO counts as converged: down to 0.4% of the first. */
+const HALVINGS = 8;
+/** Narrow at first: wide draws around a bad start overflow easily, and scales grow fast. */
+const START_SCALE = 0.1;
+
+/** The normal approximation of a posterior that maximises the ELBO. */
+export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): Promise<AdviFit> {
+  const { tolerance = 1e-4, stepSize = 0.1, signal } = options;
+  const count = checkCount(options.draws ?? 1000, 1, "advi: draws");
+  const maxIterations = checkCount(options.maxIterations ?? 20_000, BLOCK, "advi: maxIterations");
+  const gradientDraws = checkCount(options.gradientDraws ?? 16, 1, "advi: gradientDraws");
+  const family = families[options.family ?? "mean-field"];
+  const setting = settingOf(posterior, options);
+  const [startKey, stepKey, drawKey] = split(setting.key, 3);
+
+  const mean = options.start
+    ? givenPoints(options.start, [posterior.dim], setting, "advi: start")
+    : (await startingPoints("advi", posterior, setting, startKey, { count: 1, choose: "best" })).at(0);
+  const run = hundredSteps(posterior, family, gradientDraws);
+  let state = freshState(family.start(mean, START_SCALE));
+  let best = { elbo: Number.NEGATIVE_INFINITY, parameters: state.parameters };
+  const trace: AdviProgress[] = [];
+  let halvings = 0;
+  while (halvings <= HALVINGS && (trace.length + 1) * BLOCK <= maxIterations && !signal?.aborted) {
+    const rate = stepSize / 2 ** halvings;
+    const block = run(foldIn(stepKey, trace.length), state, rate);
+    const estimates = Float64Array.from((await block.elbo.data()) as ArrayLike<number>);
+    const elbo = meanOf(estimates);
+    trace.push({ iteration: (trace.length + 1) * BLOCK, elbo, stepSize: rate });
+    options.onProgress?.(trace[trace.length - 1]);
+
+    const noise = 2 * Math.sqrt(varianceOf(estimates) / BLOCK);
+    const rises = elbo - best.elbo > Math.max(tolerance * Math.abs(elbo), noise);
+    if (elbo > best.elbo) best = { elbo, parameters: block.average };
+    if (rises) {
+      state = block.state;
+    } else {
+      // Steps this large only jump around the best place, or away from it: go on from there with smaller ones.
+      state = freshState(best.parameters);
+      halvings++;
+    }
+  }
+  if (trace.length > 0 && best.elbo === Number.NEGATIVE_INFINITY) {
+    throw new ArgumentError(
+      "advi: the log density is not finite around the starting point, whatever the step size; say where to start.",
+    );
+  }
+
+  const drawn = jit((key: Key, parameters: Parameters) => {
+    const standard = normal(key, [count, posterior.dim], { dtype: setting.dtype });
+    const points = family.points(parameters, standard);
+    const [logDensity] = densitiesAndGradients(posterior)(points);
+    return { points, logDensity, logApproximation: logDensityOf(parameters, standard) };
+  })(drawKey, best.parameters);
+  const [target, own] = (await Promise.all([drawn.logDensity.data(), drawn.logApproximation.data()])) as Floats[];
+  const { logWeights, k } = importanceWeights(target, own);
+  const gaps = Float64Array.from(target, (value, i) => value - own[i]);
+  return new AdviFit(await namedDraws(posterior, drawn.points, target), {
+    family: options.family ?? "mean-field",
+    mean: best.parameters.mean,
+    scale: family.scale(best.parameters),
+    elbo: meanOf(gaps),
+    elboError: Math.sqrt(varianceOf(gaps) / count),
+    trace,
+    logWeights,
+    paretoK: k,
+    ending: halvings > HALVINGS ? "converged" : signal?.aborted ? "stopped" : "iterations",
+  });
+}
+
+type Floats = Float32Array | Float64Array;
+
+/** What the optimiser (Adam) carries from step to step. */
+interface State {
+  readonly parameters: Parameters;
+  /** Running means of the gradient and of its square. */
+  readonly first: Parameters;
+  readonly second: Parameters;
+  readonly count: Tensor;
+}
+
+const MEMORY = { first: 0.9, second: 0.99 } as const;
+
+function freshState(parameters: Parameters): State {
+  const zero = map(zerosLike, parameters) as Parameters;
+  const { dtype, device } = parameters.mean;
+  return { parameters, first: zero, second: zero, count: zeros([], { dtype, device }) };
+}
+
+/** A step of Adam uphill. */
+function climbed({ parameters, first, second, count }: State, gradient: Parameters, rate: Tensor): State {
+  const step = count.add(1);
+  const mixed = (old: Parameters, fresh: Parameters, memory: number) =>
+    map((a, b) => a.mul(memory).add(b.mul(1 - memory)), old, fresh) as Parameters;
+  const mean = mixed(first, gradient, MEMORY.first);
+  const square = mixed(second, map((x) => x.square(), gradient) as Parameters, MEMORY.second);
+  // The means began at zero, which is made up for by what they have yet to forget of it.
+  const seen = (memory: number) => step.mul(Math.log(memory)).exp().neg().add(1);
+  const change = (m: Tensor, v: Tensor) =>
+    m
+      .div(seen(MEMORY.first))
+      .div(v.div(seen(MEMORY.second)).sqrt().add(1e-8))
+      .mul(rate);
+  return {
+    parameters: map((x, m, v) => x.add(change(m, v)), parameters, mean, square) as Parameters,
+    first: mean,
+    second: square,
+    count: step,
+  };
+}
+
+/** A hundred steps as one program: the state after them, the average of their parameters, and an ELBO estimate of each. */
+function hundredSteps(posterior: AnyPosterior, family: Family, gradientDraws: number) {
+  const evaluate = densitiesAndGradients(posterior);
+  return jit((key: Key, start: State, rate: Tensor) => {
+    const { dtype, device } = start.parameters.mean;
+    const step = (state: State, i: Tensor): readonly [State, { elbo: Tensor; parameters: Parameters }] => {
+      const { parameters } = state;
+      const standard = normal(foldIn(key, i), [gradientDraws, posterior.dim], { dtype });
+      const [logDensity, slopes] = evaluate(family.points(parameters, standard));
+      // Draws where the density is not finite say nothing of the way to go.
+      const isUsable = logDensity.isFinite();
+      const gaps = where(isUsable, logDensity.sub(logDensityOf(parameters, standard)), 0);
+      const kept = where(isUsable.expandDims(1).logicalAnd(slopes.isFinite()), slopes, 0);
+      const next = climbed(state, family.gradient(parameters, standard, kept), rate);
+      return [next, { elbo: gaps.sum().div(isUsable.cast(dtype).sum()), parameters }];
+    };
+    const [state, { elbo, parameters }] = scan(step, start, arange(0, BLOCK, 1, { dtype: "i32", device }));
+    return { state, elbo, average: map((x) => x.mean({ axis: 0 }), parameters) as Parameters };
+  });
+}
+
+/** The result of `advi`. */
+export class AdviFit extends Approximation {
+  readonly family: keyof typeof families;
+  /** The approximation in free numbers: u = mean + scale·ε, with ε standard normal. */
+  readonly mean: Tensor;
+  /** Scales [dim] of a mean-field fit, the lower triangular factor of the covariance [dim, dim] of a full-rank one. */
+  readonly scale: Tensor;
+  /** The lower bound of the log evidence that was reached, estimated from the draws. */
+  readonly elbo: number;
+  /** The standard error of `elbo`. */
+  readonly elboError: number;
+  /** How the ELBO rose, hundred steps by hundred. */
+  readonly trace: readonly AdviProgress[];
+  /** Smoothed logarithms of the weights that correct the draws, which sum to 1. */
+  readonly logWeights: Float64Array;
+  /** The shape of the tail of the weights: above 0.7 the approximation is far from the posterior. */
+  readonly paretoK: number;
+  private readonly ending: "converged" | "stopped" | "iterations";
+
+  /** @internal */
+  constructor(
+    draws: Draws,
+    found: Pick<AdviFit, "family" | "mean" | "scale" | "elbo" | "elboError" | "trace" | "logWeights" | "paretoK"> & {
+      readonly ending: AdviFit["ending"];
+    },
+  ) {
+    super(draws);
+    this.family = found.family;
+    this.mean = found.mean;
+    this.scale = found.scale;
+    this.elbo = found.elbo;
+    this.elboError = found.elboError;
+    this.trace = found.trace;
+    this.logWeights = found.logWeights;
+    this.paretoK = found.paretoK;
+    this.ending = found.ending;
+  }
+
+  get hasConverged(): boolean {
+    return this.ending === "converged";
+  }
+
+  protected effectiveDraws({ draws }: Chains): number {
+    return draws;
+  }
+
+  protected doubts(): readonly Problem[] {
+    const isMeanField = this.family === "mean-field";
+    const tail = tailProblem(
+      this.paretoK,
+      this.draws.length,
+      (isMeanField ? 'Correlations are not in it: try { family: "full-rank" }, a' : "A") +
+        " model with variables non-centred or on other scales, Pathfinder, or sample.",
+    );
+    return [...this.unfinished(), ...(tail ? [tail] : [])];
+  }
+
+  private unfinished(): Problem[] {
+    if (this.hasConverged) return [];
+    const iterations = this.trace.length * BLOCK;
+    const wasStopped = this.ending === "stopped";
+    return [
+      {
+        kind: wasStopped ? "stopped" : "elbo",
+        severity: "warning",
+        message: `The ELBO was still rising after ${iterations} steps${wasStopped ? ", when the run was stopped" : ""}.`,
+        remedy: wasStopped ? "Let it run to the end." : "Raise maxIterations, or standardise the data.",
+        variables: [],
+      },
+    ];
+  }
+
+  protected praise(): string {
+    return `the ELBO converged to ${this.elbo.toFixed(2)}, and Pareto k is ${this.paretoK.toFixed(2)}`;
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * One path of Pathfinder (Zhang, Carpenter, Gelman and Vehtari 2022): L-BFGS climbs the log density from a starting point, and
+ * at every place it comes to, the curvature seen so far makes a normal approximation. The one with the highest ELBO is
+ * kept. Written for one path of one posterior; `pathfinder` maps it over many and compiles some iterations at a time.
+ */
+import type { Key } from "../../random/key.js";
+import { normal } from "../../random/normal.js";
+import { concat, tensor, zerosLike } from "../../tensor/creation.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import { map } from "../../transforms/tree.js";
+import { vmap } from "../../transforms/vmap.js";
+import type { AnyPosterior } from "../approximation/setting.js";
+import { type Factor, factorOf, forward, newtonStep, noSteps, type Steps, updatedDiagonal } from "./inverse-hessian.js";
+
+/** A normal approximation: its mean [dim], and the factor of its covariance. */
+export interface Normal {
+  readonly mean: Tensor;
+  readonly factor: Factor;
+  /** The ELBO as its draws estimate it, and what it is at least but for luck: one standard error less. */
+  readonly elbo: Tensor;
+  readonly atLeast: Tensor;
+}
+
+type Shape = Pick<Normal, "mean" | "factor">;
+
+/** Where a path is. */
+export interface Path {
+  readonly point: Tensor;
+  readonly value: Tensor;
+  readonly gradient: Tensor;
+  readonly history: Steps;
+  readonly best: Normal;
+  /** How many steps in a row led no higher; at three it has come to the top. */
+  readonly idle: Tensor;
+  /** Steps taken. */
+  readonly length: Tensor;
+}
+
+export interface PathOptions {
+  /** How many steps the curvature is made of. */
+  readonly memory: number;
+  /** Draws for each estimate of the ELBO. */
+  readonly elboDraws: number;
+}
+
+/** Candidates of the line search, in whole quasi-Newton steps. The first steps know no scale and want small ones. */
+const LENGTHS = Array.from({ length: 16 }, (_, i) => 4 ** (1 - i));
+
+const IDLE = 3;
+
+/** Points of an approximation [n, dim] from standard numbers, and their log densities under it [n]. */
+export function pointsOf({ mean, factor }: Shape, standard: Tensor): [points: Tensor, logDensity: Tensor] {
+  const points = vmap((z: Tensor) => forward(factor, z))(standard).add(mean);
+  const constant = (mean.size / 2) * Math.log(2 * Math.PI);
+  const logDensity = standard.square().sum({ axis: 1 }).mul(-0.5).sub(factor.logDeterminant).sub(constant);
+  return [points, logDensity];
+}
+
+/** Whether a path has come to the top. */
+export const isDone = ({ idle }: Pick<Path, "idle">): Tensor<"bool"> => idle.greaterEqual(IDLE);
+
+/** Starts at a point [dim]. */
+export function beginPath(posterior: AnyPosterior, point: Tensor, { memory }: PathOptions): Path {
+  const [value, gradient] = posterior.logDensityAndGrad(point);
+  // The first step knows no scale: however steep the slope, it goes some way about as long as 1.
+  const history = noSteps(point, memory, gradient.square().sum().sqrt().maximum(1).reciprocal());
+  const none = zerosLike(value);
+  const worst = none.add(Number.NEGATIVE_INFINITY);
+  const factor = { diagonal: history.diagonal, steps: history.steps, rows: history.steps, logDeterminant: none };
+  const best = { mean: point, factor, elbo: worst, atLeast: worst };
+  return {
+    point,
+    value,
+    gradient,
+    history,
+    best,
+    idle: where(value.isFinite(), 0, IDLE).cast(value.dtype),
+    length: none,
+  };
+}
+
+/** Looks at the approximation here, and takes a step. */
+export function walk(posterior: AnyPosterior, path: Path, key: Key, { elboDraws }: PathOptions): Path {
+  const { point, gradient, history } = path;
+  const factor = factorOf(history);
+  const direction = newtonStep(factor, gradient);
+  const here = withElbo(posterior, { mean: point.add(direction), factor }, key, elboDraws);
+  const next = {
+    ...stepped(posterior, path, direction),
+    best: chosen(here.atLeast.greater(path.best.atLeast), here, path.best),
+  };
+  return chosen(isDone(path), path, next);
+}
+
+function withElbo(posterior: AnyPosterior, approximation: Shape, key: Key, draws: number): Normal {
+  const { mean } = approximation;
+  const [points, own] = pointsOf(approximation, normal(key, [draws, mean.size], { dtype: mean.dtype }));
+  const gaps = vmap((point: Tensor) => posterior.logDensity(point))(points).sub(own);
+  const elbo = gaps.mean();
+  const error = gaps.sub(elbo).square().mean().div(draws).sqrt();
+  const known = (x: Tensor) => where(elbo.isFinite(), x, Number.NEGATIVE_INFINITY);
+  return { ...approximation, elbo: known(elbo), atLeast: known(elbo.sub(error)) };
+}
+
+/** The path one step on. */
+function stepped(posterior: AnyPosterior, path: Path, direction: Tensor): Omit<Path, "best"> {
+  const { point, value, gradient, history, length, idle } = path;
+  const rounding = EPSILON[point.dtype as keyof typeof EPSILON];
+  const noise = value.abs().mul(4 * rounding);
+  const reached = searched(posterior, path, direction, noise);
+  const s = reached.point.sub(point);
+  const y = gradient.sub(reached.gradient);
+  const isConcave = s.mul(y).sum().greater(y.square().sum().mul(rounding));
+  const longer: Steps = {
+    steps: pushed(history.steps, s),
+    changes: pushed(history.changes, y),
+    diagonal: updatedDiagonal(history.diagonal, s, y),
+  };
+  const rise = reached.value.sub(value);
+  const next = {
+    ...reached,
+    history: chosen(isConcave, longer, history),
+    length: length.add(1),
+    idle: where(rise.greater(noise), 0, idle.add(1)),
+  };
+  // Within rounding, the slopes still know the way where values do not; downhill is no way.
+  return chosen(rise.greaterEqual(noise.neg()), next, {
+    point,
+    value,
+    gradient,
+    history,
+    length,
+    idle: idle.add(IDLE),
+  });
+}
+
+/** The rounding of a dtype. */
+const EPSILON = { f32: 2 ** -23, f64: 2 ** -52 } as const;
+
+/** Rows moved up by one, with another at the end. */
+const pushed = (rows: Tensor, row: Tensor): Tensor => concat([rows.at("1:"), row.expandDims(0)]);
+
+type Place = Pick<Path, "point" | "value" | "gradient">;
+
+/**
+ * The line search: many lengths at once, since a device computes them as fast as one, and then the place where the slope
+ * along the line vanishes, as it would if the density were normal. That makes the curvature of a normal density exact
+ * after as many steps as it has dimensions.
+ */
+function searched(posterior: AnyPosterior, { point, gradient }: Path, direction: Tensor, noise: Tensor): Place {
+  const known = (value: Tensor) => where(value.isFinite(), value, Number.NEGATIVE_INFINITY);
+  const at = (length: Tensor): Place => {
+    const there = point.add(direction.mul(length));
+    const [value, slopes] = posterior.logDensityAndGrad(there);
+    return { point: there, value: known(value), gradient: slopes };
+  };
+  const lengths = tensor(LENGTHS, { dtype: point.dtype, device: point.device });
+  const values = known(vmap((length: Tensor) => posterior.logDensity(point.add(direction.mul(length))))(lengths));
+  // The longest of those that are as good as the best.
+  const best = values.greaterEqual(values.max().sub(noise)).argmax();
+  const length = lengths.take(best.reshape([1])).reshape([]);
+  const coarse = at(length);
+
+  const before = gradient.mul(direction).sum();
+  const after = coarse.gradient.mul(direction).sum();
+  const level = before.div(before.sub(after)).clip(1 / 8, 8);
+  const fine = at(length.mul(where(before.greater(after), level, 1)));
+  return chosen(fine.value.greaterEqual(coarse.value.sub(noise)), fine, coarse);
+}
+
+/** One of two trees, by a scalar. */
+const chosen = <T>(condition: Tensor, whenTrue: T, whenFalse: T): T =>
+  map((a: Tensor, b) => where(condition, a, b as Tensor), whenTrue, whenFalse) as T;

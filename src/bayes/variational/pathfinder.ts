@@ -1,0 +1,253 @@
+/**
+ * Pathfinder: normal approximations found along the paths of an optimiser, several paths at once, and the draws of all of
+ * them drawn again by importance so that paths that led to poor places do not count. `path.ts` has the mathematics of
+ * one path; here paths are mapped, compiled and joined.
+ */
+import { ArgumentError } from "../../core/errors.js";
+import { foldIn, type Key, split } from "../../random/key.js";
+import { normal } from "../../random/normal.js";
+import { permutation } from "../../random/permutation.js";
+import { arange, tensor } from "../../tensor/creation.js";
+import type { Tensor } from "../../tensor/tensor.js";
+import { scan } from "../../transforms/control.js";
+import { jit } from "../../transforms/jit.js";
+import { vmap } from "../../transforms/vmap.js";
+import { Approximation } from "../approximation/approximation.js";
+import { effectiveCount, importanceWeights, systematicPositions, tailProblem } from "../approximation/importance.js";
+import { namedDraws } from "../approximation/named-draws.js";
+import {
+  type AnyPosterior,
+  type ApproximationOptions,
+  checkCount,
+  givenPoints,
+  settingOf,
+} from "../approximation/setting.js";
+import { densitiesAndGradients, startingPoints } from "../approximation/start.js";
+import type { Problem } from "../diagnostics/check.js";
+import type { Chains, Draws } from "../draws.js";
+import { beginPath, isDone, type Normal, type Path, type PathOptions, pointsOf, walk } from "./path.js";
+
+export interface PathfinderProgress {
+  readonly iteration: number;
+  /** Paths still on their way. */
+  readonly active: number;
+  /** The highest ELBO so far. */
+  readonly elbo: number;
+}
+
+export interface PathfinderOptions extends ApproximationOptions<PathfinderProgress> {
+  /** How many paths: 4. */
+  readonly paths?: number;
+  /** Draws to return: 1000. As many are drawn from every path. */
+  readonly draws?: number;
+  /** Whether draws of all paths are drawn again by importance (true), or come from the paths in equal parts. */
+  readonly resample?: boolean;
+  /** Draws for each estimate of an ELBO: 25. */
+  readonly elboDraws?: number;
+  /** Steps that the curvature is made of: 6. */
+  readonly memory?: number;
+  /** Steps of a path at most: 1000. */
+  readonly maxIterations?: number;
+  /** Free numbers [paths, dim] to start at; random ones between -2 and 2 unless told. */
+  readonly starts?: Tensor;
+}
+
+/** What became of one path. */
+export interface FoundPath {
+  /** Of its best approximation. */
+  readonly elbo: number;
+  /** Steps to the top, or until it was stopped. */
+  readonly iterations: number;
+  readonly hasArrived: boolean;
+}
+
+const BLOCK = 10;
+
+/** Approximates a posterior by normal distributions along the paths of an optimiser. */
+export async function pathfinder(posterior: AnyPosterior, options: PathfinderOptions = {}): Promise<PathfinderFit> {
+  const { signal, resample = true } = options;
+  const paths = checkCount(options.paths ?? 4, 1, "pathfinder: paths");
+  const count = checkCount(options.draws ?? 1000, 1, "pathfinder: draws");
+  const maxIterations = checkCount(options.maxIterations ?? 1000, BLOCK, "pathfinder: maxIterations");
+  const pathOptions: PathOptions = {
+    memory: checkCount(options.memory ?? 6, 1, "pathfinder: memory"),
+    elboDraws: checkCount(options.elboDraws ?? 25, 1, "pathfinder: elboDraws"),
+  };
+  const setting = settingOf(posterior, options);
+  const [startKey, walkKey, drawKey, choiceKey] = split(setting.key, 4);
+
+  const starts = options.starts
+    ? givenPoints(options.starts, [paths, posterior.dim], setting, "pathfinder: starts")
+    : await startingPoints("pathfinder", posterior, setting, startKey, { count: paths, choose: "first" });
+  let state = jit(vmap((point: Tensor) => beginPath(posterior, point, pathOptions)))(starts);
+  const run = someSteps(posterior, paths, pathOptions);
+  let found: FoundPath[] = [];
+  for (let i = 0; i * BLOCK < maxIterations && !signal?.aborted; i++) {
+    state = run(foldIn(walkKey, i), state);
+    found = await summarised(state);
+    const active = found.filter(({ hasArrived }) => !hasArrived).length;
+    options.onProgress?.({ iteration: (i + 1) * BLOCK, active, elbo: Math.max(...found.map(({ elbo }) => elbo)) });
+    if (active === 0) break;
+  }
+  const usable = found.flatMap(({ elbo }, i) => (Number.isFinite(elbo) ? [i] : []));
+  if (usable.length === 0) {
+    throw new ArgumentError(
+      `pathfinder: no approximation was found on ${paths} paths${signal?.aborted ? " before it was stopped" : ""}; the ` +
+        "log density may have no maximum, or none near where they started.",
+    );
+  }
+
+  const drawn = await drawnFrom(posterior, state.best, usable, count, drawKey);
+  const { logWeights, k } = importanceWeights(drawn.target, drawn.own);
+  const total = usable.length * count;
+  const { dtype, device } = setting;
+  const shuffled = permutation(choiceKey, resample ? count : total);
+  const positions = resample
+    ? systematicPositions(foldIn(choiceKey, 1), tensor(logWeights.map(Math.exp), { dtype, device }), count).take(
+        shuffled,
+      )
+    : shuffled.at(`:${count}`);
+  const [points, where] = [drawn.points.take(positions, { axis: 0 }), await positions.data()];
+  const lp = Float64Array.from(where, (position) => drawn.target[position]);
+  return new PathfinderFit(await namedDraws(posterior, points, lp), {
+    paths: found,
+    paretoK: k,
+    effective: resample ? Math.min(effectiveCount(logWeights), count) : count,
+    considered: total,
+    wasStopped: signal?.aborted === true,
+  });
+}
+
+/** Some steps of every path as one program. */
+function someSteps(posterior: AnyPosterior, paths: number, options: PathOptions) {
+  return jit((key: Key, start: Path): Path => {
+    const numbers = arange(0, paths, 1, { dtype: "i32", device: key.device });
+    const step = (state: Path, i: Tensor): readonly [Path, null] => {
+      const keys = foldIn(key, i);
+      const each = vmap((path: Path, n: Tensor) => walk(posterior, path, foldIn(keys, n), options));
+      return [each(state, numbers), null];
+    };
+    return scan(step, start, arange(0, BLOCK, 1, { dtype: "i32", device: key.device }))[0];
+  });
+}
+
+async function summarised(path: Path): Promise<FoundPath[]> {
+  const [elbos, lengths, done] = await Promise.all([path.best.elbo, path.length, isDone(path)].map((x) => x.data()));
+  return Array.from(elbos as ArrayLike<number>, (elbo, i) => ({
+    elbo,
+    iterations: Number(lengths[i]),
+    hasArrived: Boolean(done[i]),
+  }));
+}
+
+interface Drawn {
+  /** [paths × count, dim]. */
+  readonly points: Tensor;
+  /** Log densities under the posterior and under the path that drew them. */
+  readonly target: ArrayLike<number>;
+  readonly own: ArrayLike<number>;
+}
+
+async function drawnFrom(
+  posterior: AnyPosterior,
+  best: Normal,
+  usable: readonly number[],
+  count: number,
+  key: Key,
+): Promise<Drawn> {
+  const { dtype, device } = best.mean;
+  const chosen = tensor([...usable], { dtype: "i32", device });
+  const draw = jit((key: Key, best: Normal, chosen: Tensor) => {
+    const standard = normal(key, [best.mean.shape[0], count, posterior.dim], { dtype });
+    const [points, own] = vmap(pointsOf)(best, standard).map((x) => x.take(chosen, { axis: 0 }));
+    const flat = points.reshape([-1, posterior.dim]);
+    const [target] = densitiesAndGradients(posterior)(flat);
+    return { points: flat, target, own: own.flatten() };
+  });
+  const { points, target, own } = draw(key, best, chosen);
+  return {
+    points,
+    target: (await target.data()) as ArrayLike<number>,
+    own: (await own.data()) as ArrayLike<number>,
+  };
+}
+
+/** The result of `pathfinder`. */
+export class PathfinderFit extends Approximation {
+  readonly paths: readonly FoundPath[];
+  /** The shape of the tail of the weights of all draws: above 0.7 the approximations are far from the posterior. */
+  readonly paretoK: number;
+  private readonly effective: number;
+  private readonly considered: number;
+  private readonly wasStopped: boolean;
+
+  /** @internal */
+  constructor(
+    draws: Draws,
+    found: {
+      readonly paths: readonly FoundPath[];
+      readonly paretoK: number;
+      readonly effective: number;
+      readonly considered: number;
+      readonly wasStopped: boolean;
+    },
+  ) {
+    super(draws);
+    this.paths = found.paths;
+    this.paretoK = found.paretoK;
+    this.effective = found.effective;
+    this.considered = found.considered;
+    this.wasStopped = found.wasStopped;
+  }
+
+  /** The highest ELBO of a path: a lower bound of the log evidence. */
+  get elbo(): number {
+    return Math.max(...this.paths.map(({ elbo }) => elbo));
+  }
+
+  protected effectiveDraws(_: Chains): number {
+    return this.effective;
+  }
+
+  protected doubts(): readonly Problem[] {
+    const tail = tailProblem(
+      this.paretoK,
+      this.considered,
+      "Run more paths; write hierarchical variables non-centred; or take a few of the draws as starting points and sample.",
+    );
+    return [...this.unfinished(), ...this.failures(), ...(tail ? [tail] : [])];
+  }
+
+  private unfinished(): Problem[] {
+    const active = this.paths.filter(({ hasArrived }) => !hasArrived).length;
+    if (active === 0) return [];
+    return [
+      {
+        kind: this.wasStopped ? "stopped" : "paths",
+        severity: "warning",
+        message: `${active} of ${this.paths.length} paths had not come to a maximum when ${this.wasStopped ? "the run was stopped" : "their steps were used up"}.`,
+        remedy: this.wasStopped ? "Let it run to the end." : "Raise maxIterations, or standardise the data.",
+        variables: [],
+      },
+    ];
+  }
+
+  private failures(): Problem[] {
+    const failed = this.paths.filter(({ elbo }) => !Number.isFinite(elbo)).length;
+    if (failed === 0) return [];
+    return [
+      {
+        kind: "paths",
+        severity: "warning",
+        message: `${failed} of ${this.paths.length} paths found no approximation with a finite ELBO.`,
+        remedy: "Run more paths, or start them where the density is high.",
+        variables: [],
+      },
+    ];
+  }
+
+  protected praise(): string {
+    const count = this.paths.length;
+    return `${count === 1 ? "the path" : `all ${count} paths`} came to a maximum, and Pareto k is ${this.paretoK.toFixed(2)}`;
+  }
+}
