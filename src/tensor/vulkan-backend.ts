@@ -63,6 +63,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
       emit: (kernel, isIndirect) => ({
         pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect }), {
           name: kernel.name,
+          ahead: !isSoftware(device.properties),
         }),
         groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
         reads: [],

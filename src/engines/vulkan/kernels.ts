@@ -10,12 +10,13 @@ import { debug } from "./debug.js";
 import type { DescriptorSets } from "./descriptors.js";
 import * as L from "./layouts.js";
 import { addressOf } from "./native.js";
+import { PipelineAhead } from "./pipeline-ahead.js";
 import type { PipelineCacheFile } from "./pipeline-cache.js";
 import type { DevicePlan, PhysicalDevice } from "./plan.js";
 import { type Binding, type EntryInterface, type ModuleInterface, reflect, type SpecConstant } from "./reflect.js";
 import { check } from "./results.js";
 import type { Dispatchable } from "./stream.js";
-import { Arena } from "./structs.js";
+import { Arena, handleAt } from "./structs.js";
 
 export type SpecializationValue = number | bigint | boolean;
 
@@ -28,6 +29,8 @@ export interface KernelOptions {
   readonly name?: string;
   /** Subgroup size to insist on, where the device can choose. */
   readonly subgroupSize?: number;
+  /** Let another thread make it, and wait for it at its first use. */
+  readonly ahead?: boolean;
 }
 
 export interface Pipeline extends Dispatchable, EntryInterface {
@@ -63,7 +66,7 @@ export class KernelCompiler {
     const settings = [entry, options.subgroupSize ?? 0, ...[...specialization].sort((a, b) => a[0] - b[0]).flat()];
     const key = `${moduleKey}:${settings.map((value) => (Object.is(value, -0) ? "-0" : String(value))).join(",")}`;
     const known = this.pipelines.get(key);
-    if (known) return options.name === undefined ? known : { ...known, name: options.name };
+    if (known) return options.name === undefined ? known : renamed(known, options.name);
 
     let module = this.modules.get(moduleKey);
     if (!module) {
@@ -76,11 +79,19 @@ export class KernelCompiler {
     const name = options.name ?? `${entry}@${moduleKey.slice(0, 8)}`;
     const layout = this.descriptors.layoutFor(shape.bindings.length, shape.pushBytes);
     const start = performance.now();
-    const pipeline = this.create(words, entry, module, specialization, layout, options.subgroupSize);
+    const pipeline = this.create(words, entry, module, specialization, layout, options);
     debug(2, () => `compiled ${name} in ${(performance.now() - start).toFixed(1)} ms`);
     this.compiled++;
     this.cache.changed();
-    const made: Pipeline = { ...shape, name, pipeline, layout, key };
+    const made: Pipeline = {
+      ...shape,
+      name,
+      layout,
+      key,
+      get pipeline() {
+        return pipeline.value;
+      },
+    };
     this.pipelines.set(key, made);
     return made;
   }
@@ -185,38 +196,59 @@ export class KernelCompiler {
     module: ModuleInterface,
     specialization: ReadonlyMap<number, SpecializationValue>,
     layout: Handle,
-    subgroupSize: number | undefined,
-  ): Handle {
-    const { calls, device } = this;
+    { subgroupSize, ahead }: KernelOptions,
+  ): { readonly value: Handle } {
+    const { calls, device, cache } = this;
     const arena = new Arena(4096 + 4 * entry.length + 64 * specialization.size);
-    const out = arena.room(8);
+    const out = addressOf(8);
     const code = addressOf(words.byteLength);
     code.u8.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
     const moduleInfo = arena.pack(L.VkShaderModuleCreateInfo, { codeSize: words.byteLength, pCode: code.address });
-    check("vkCreateShaderModule", calls.vkCreateShaderModule(device, moduleInfo, 0, out));
-    const shader = arena.handle(out);
-    try {
-      const required =
-        subgroupSize === undefined
-          ? 0
-          : arena.pack(L.VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, { requiredSubgroupSize: subgroupSize });
-      const info = arena.pack(L.VkComputePipelineCreateInfo, {
-        stageSType: 18,
-        stageNext: required,
-        stage: ShaderStageCompute,
-        module: shader,
-        pName: arena.cString(entry),
-        pSpecializationInfo: packSpecialization(arena, module.specConstants, specialization),
-        layout,
-        basePipelineIndex: -1,
-      });
-      const result = calls.vkCreateComputePipelines(device, this.cache.handle, 1, info, 0, out);
-      check("vkCreateComputePipelines", result, `entry point "${entry}"`);
-      return arena.handle(out);
-    } finally {
+    check("vkCreateShaderModule", calls.vkCreateShaderModule(device, moduleInfo, 0, out.address));
+    const shader = handleAt(out.view, 0);
+    const required =
+      subgroupSize === undefined
+        ? 0
+        : arena.pack(L.VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, { requiredSubgroupSize: subgroupSize });
+    const info = arena.pack(L.VkComputePipelineCreateInfo, {
+      stageSType: 18,
+      stageNext: required,
+      stage: ShaderStageCompute,
+      module: shader,
+      pName: arena.cString(entry),
+      pSpecializationInfo: packSpecialization(arena, module.specConstants, specialization),
+      layout,
+      basePipelineIndex: -1,
+    });
+    const done = () => {
       calls.vkDestroyShaderModule(device, shader, 0);
+    };
+    const makeNow = (): Handle => {
+      const result = calls.vkCreateComputePipelines(device, cache.handle, 1, info, 0, out.address);
+      check("vkCreateComputePipelines", result, `entry point "${entry}"`);
+      return handleAt(out.view, 0);
+    };
+    const later = calls.vkCreateComputePipelines.async;
+    if (ahead && later) {
+      const start = async () => {
+        const inUse = [arena, code, out];
+        await later(device, cache.handle, 1, info, 0, out.address);
+        // Until here the driver reads and writes this memory, whoever else has forgotten it.
+        inUse.length = 0;
+      };
+      return new PipelineAhead(out.view, start, makeNow, done);
+    }
+    try {
+      return { value: makeNow() };
+    } finally {
+      done();
     }
   }
+}
+
+/** The same pipeline under another name. It may still be in the making, so it is not copied. */
+function renamed(pipeline: Pipeline, name: string): Pipeline {
+  return Object.create(pipeline, { name: { value: name, enumerable: true } }) as Pipeline;
 }
 
 /** Optimisers drop a buffer no code uses and leave the others' numbers: what is bound there is not looked at. */

@@ -234,7 +234,7 @@ export function putU64(view: DataView, at: number, value: Handle64): void {
   } else view.setBigUint64(at, value, true);
 }
 
-function handleAt(view: DataView, at: number): Handle64 {
+export function handleAt(view: DataView, at: number): Handle64 {
   const high = view.getUint32(at + 4, true);
   if (high >= 0x200000) return view.getBigUint64(at, true);
   return high * 0x100000000 + view.getUint32(at, true);

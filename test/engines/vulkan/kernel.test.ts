@@ -45,6 +45,31 @@ describeOnOpenDevices("kernels", withoutGlslang, (device) => {
     assert.match(inspect(kernel), /Kernel \{ scale, 64×1×1 threads, 2 buffers, 8 push bytes \}/);
   });
 
+  test("kernels made ahead by other threads are there when they are used, under every name", () => {
+    const kernels = Array.from({ length: 24 }, (_, i) =>
+      device().kernel(
+        glsl(`#version 460
+          layout(local_size_x = 1) in;
+          layout(binding=0) buffer A { float a[]; };
+          void main() { a[0] = a[0] * ${i + 2}.0 + ${i}.0; }`),
+        { name: `ahead ${i}`, ahead: true },
+      ),
+    );
+    const buffer = device().upload(new Float32Array([1]));
+    let want = 1;
+    kernels.forEach((kernel, i) => {
+      kernel.run({ buffers: [buffer], groups: [1] });
+      want = Math.fround(Math.fround(want * (i + 2)) + i);
+    });
+    assert.equal(f32(buffer)[0], want);
+    const again = device().kernel(scale(), { name: "another", ahead: true });
+    const [from, to] = [device().upload(new Float32Array([3])), device().alloc(4)];
+    again.run({ buffers: [from, to], push: pushBlock(1, 2), groups: [1] });
+    assert.equal(f32(to)[0], 6);
+    // One that nobody uses is there too, and goes with the device.
+    device().kernel(scale(), { specialization: {}, entry: "main", name: "unused", ahead: true });
+  });
+
   test("SPIR-V is taken as words, bytes, a buffer, or the path of a file", () => {
     const code = scale();
     const words = new Uint32Array(code.buffer, code.byteOffset, code.byteLength / 4);
