@@ -50,8 +50,13 @@ export interface ElementSettings {
   readonly isCorrectlyRounded: boolean;
 }
 
-export function elementOps(k: KernelBuilder, settings: ElementSettings): ElementOps<Element> {
-  const scalar = scalarOps(k, settings);
+/** `rarely` says how to deal with what is seldom needed; a branch unless told. */
+export function elementOps(
+  k: KernelBuilder,
+  settings: ElementSettings,
+  rarely: ScalarOps<Value>["rarely"] = branching(k),
+): ElementOps<Element> {
+  const scalar = { ...scalarOps(k, settings), rarely };
   const of = (dtype: DType, value: Value): Element => ({ dtype, value: wrap(k, dtype, value) });
   const bool = (value: Value): Element => ({ dtype: "bool", value });
   const isFloat = (dtype: DType) => DTYPES[dtype].kind === "float";
@@ -114,6 +119,16 @@ export function elementOps(k: KernelBuilder, settings: ElementSettings): Element
   };
 }
 
+/** Computes what is seldom needed only where it is. */
+export const branching =
+  (k: KernelBuilder): ScalarOps<Value>["rarely"] =>
+  (condition, usual, compute) =>
+    k.when(
+      condition,
+      () => [compute()],
+      () => [usual],
+    )[0];
+
 /** The math library's arithmetic, over the loop-nest language. */
 export function scalarOps(k: KernelBuilder, settings: ElementSettings): ScalarOps<Value> {
   return {
@@ -144,12 +159,7 @@ export function scalarOps(k: KernelBuilder, settings: ElementSettings): ScalarOp
     shl: (a, distance) => k.binary("shl", a, distance),
     shr: (a, distance) => k.binary("shr", a, distance),
     select: (condition, a, b) => k.select(condition, a, b),
-    rarely: (condition, usual, compute) =>
-      k.when(
-        condition,
-        () => [compute()],
-        () => [usual],
-      )[0],
+    rarely: branching(k),
     bitcast: (to, x) => k.bitcast(to, x),
     highWord: (x) => k.word("highWord", x),
     lowWord: (x) => k.word("lowWord", x),

@@ -181,7 +181,7 @@ export interface Kernel {
   readonly buffers: readonly BufferParameter[];
   readonly arrays: readonly ArrayDeclaration[];
   readonly body: readonly Statement[];
-  /** Number of values computed, a measure of its size. */
+  /** Number of statements, a measure of its size. */
   readonly size: number;
   /** Some elements are stored by several rows, each to the same value. What it stores must not be what it loads. */
   readonly isRepeating: boolean;
@@ -199,6 +199,56 @@ export function walkStatements(statements: readonly Statement[], visit: (stateme
     visit(statement);
     for (const list of innerLists(statement)) walkStatements(list, visit);
   }
+}
+
+/** Statements without the values that nothing needs: some functions compute more than every caller wants. */
+function withoutUnused(statements: readonly Statement[], used: Set<number>): Statement[] {
+  const kept: Statement[] = [];
+  const use = (...values: readonly (Value | null)[]) => {
+    for (const value of values) if (value) used.add(value.id);
+  };
+  for (let i = statements.length - 1; i >= 0; i--) {
+    const statement = statements[i] as Statement;
+    switch (statement.kind) {
+      case "let":
+        if (!used.has(statement.value.id)) continue;
+        use(...statement.value.args);
+        kept.push(statement);
+        break;
+      case "loop": {
+        use(...statement.accumulators.map(({ next }) => next), statement.exit);
+        kept.push({ ...statement, body: withoutUnused(statement.body, used) });
+        use(...statement.accumulators.map(({ initial }) => initial));
+        break;
+      }
+      case "branch": {
+        use(...statement.results.flatMap(({ whenTrue, whenFalse }) => [whenTrue, whenFalse]));
+        const [whenTrue, whenFalse] = [statement.whenTrue, statement.whenFalse].map((side) =>
+          withoutUnused(side, used),
+        );
+        kept.push({ ...statement, whenTrue, whenFalse });
+        use(statement.condition);
+        break;
+      }
+      case "store":
+      case "atomic":
+        use(statement.index, statement.value, statement.gate);
+        kept.push(statement);
+        break;
+      case "write":
+        use(statement.index, ...statement.values, statement.gate);
+        kept.push(statement);
+        break;
+      case "read":
+        use(statement.index);
+        kept.push(statement);
+        break;
+      case "barrier":
+        kept.push(statement);
+        break;
+    }
+  }
+  return kept.reverse();
 }
 
 interface Region {
@@ -241,9 +291,13 @@ export class KernelBuilder {
 
   finish(): Kernel {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
-    const body = (this.regions[0] as Region).statements;
+    const body = withoutUnused((this.regions[0] as Region).statements, new Set());
     const { name, rows, lanes, buffers, arrays, isRepeating } = this;
-    return { name, rows, lanes, buffers, arrays, body, size: this.nextId, isRepeating };
+    let size = 0;
+    walkStatements(body, () => {
+      size++;
+    });
+    return { name, rows, lanes, buffers, arrays, body, size, isRepeating };
   }
 
   // ------------------------------------------------------------------------------------------------ memory

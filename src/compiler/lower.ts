@@ -11,7 +11,6 @@
 import { DTYPES } from "../core/dtype.js";
 import {
   type Atom,
-  addConstant,
   add as addIndex,
   atomsOf,
   constantExpr,
@@ -26,10 +25,10 @@ import type { ElementOps } from "../graph/element-ops.js";
 import type { Node } from "../graph/node.js";
 import type { Reading, ReduceOp } from "../graph/primitive.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
-import { computeType, type Element, type ElementSettings, elementOps, wrap } from "./elements.js";
+import { branching, computeType, type Element, type ElementSettings, elementOps, wrap } from "./elements.js";
 import { type CombineOp, type Kernel, KernelBuilder, MAX_I32, type Statement, type Value } from "./ir.js";
 import { identityOf } from "./split.js";
-import { planWalk, type Tiling, type Walk } from "./walk.js";
+import { type Batch, placesOf, planWalk, type Tiling, type Walk } from "./walk.js";
 
 export interface GroupResult {
   readonly node: Node;
@@ -105,33 +104,24 @@ function lower(group: Group, name: string, settings: ElementSettings): LoweredKe
   const wanted = results.map((result) => wantedOf(lowering.space, result));
   if (rowsPerThread > 1) {
     const first = addIndex(scale(thread, rowsPerThread), lowering.lane);
-    const neighbours = Array.from({ length: rowsPerThread / tiling.lanes }, (_, i) =>
-      addConstant(first, i * tiling.lanes),
-    );
-    lowering.shareReductions(wanted, neighbours);
-    const places = (result: Wanted) =>
-      neighbours.map((row) => ({ index: result.at(row, constantExpr(0)), gate: null }));
-    lowering.store(
-      wanted.map((result) => ({ node: result.node, places: places(result) })),
-      false,
-    );
+    const neighbours: Batch = {
+      count: rowsPerThread / tiling.lanes,
+      at: (i) => addIndex(first, scale(i, tiling.lanes)),
+    };
+    lowering.shareReductions(wanted, placesOf(neighbours));
+    const ofRows = wanted.map(({ node, at }) => ({ node, at: (row: IndexExpr) => at(row, constantExpr(0)) }));
+    lowering.store(ofRows, neighbours, null, false);
   } else {
     lowering.shareReductions(wanted, [thread]);
     const ofRow = wanted.filter((result) => result.columns === null);
-    lowering.store(
-      ofRow.map(({ node, at }) => ({ node, places: [{ index: at(thread, constantExpr(0)), gate: null }] })),
-      true,
-    );
+    const whole = ofRow.map(({ node, at }) => ({ node, at: (row: IndexExpr) => at(row, constantExpr(0)) }));
+    lowering.store(whole, { count: 1, at: () => thread }, null, true);
     for (const columns of new Set(wanted.map((result) => result.columns))) {
       if (columns === null) continue;
-      const ofColumns = wanted.filter((result) => result.columns === columns);
-      lowering.overColumns(columns, (places) => {
-        const indexed = ({ node, at }: Wanted) => ({
-          node,
-          places: places.map(({ column, gate }) => ({ index: at(thread, column), gate })),
-        });
-        lowering.store(ofColumns.map(indexed), false);
-      });
+      const ofColumns = wanted
+        .filter((result) => result.columns === columns)
+        .map(({ node, at }) => ({ node, at: (column: IndexExpr) => at(thread, column) }));
+      lowering.overColumns(columns, (batch, gate) => lowering.store(ofColumns, batch, gate, false));
     }
   }
   // A result without elements is never written, but has its place among the buffers.
@@ -146,10 +136,10 @@ interface Wanted {
   at(row: IndexExpr, column: IndexExpr): readonly IndexExpr[];
 }
 
-/** Elements of a result that are written together. */
+/** A result, and where its elements are, by what counts them. */
 interface Written {
   readonly node: Node;
-  readonly places: readonly { readonly index: readonly IndexExpr[]; readonly gate: Value | null }[];
+  at(position: IndexExpr): readonly IndexExpr[];
 }
 
 const rowShapeOf = ({ node, rowAxes }: GroupResult): number[] => rowAxes.map((axis) => node.shape[axis]);
@@ -250,6 +240,9 @@ export class Lowering {
   /** The ways over the row that all its lanes take together, by extent. */
   private readonly walks = new Map<number, Walk>();
   private readonly computed = new Map<Value, IndexExpr>();
+  /** What would have to happen for the values computed now to be wrong, if that is asked. */
+  private rare: { readonly conditions: Set<Value>; readonly depth: number } | null = null;
+  private isSlow = false;
   /** Products, as far as they have been computed. */
   private readonly given = new Map<Node, Element>();
 
@@ -258,7 +251,7 @@ export class Lowering {
     private readonly group: Group,
     settings: ElementSettings,
   ) {
-    this.ops = elementOps(k, settings);
+    this.ops = elementOps(k, settings, (condition, usual, compute) => this.rarely(condition, usual, compute));
     this.results = new Set(group.results.map(({ node }) => node));
     this.lane = this.bind("lane", group.tiling.lanes, k.lane);
   }
@@ -299,17 +292,81 @@ export class Lowering {
    * Writes elements of results, when all are computed: those of one result one after another, so that they can be written
    * at once. `isOnce`: for the whole row.
    */
-  store(results: readonly Written[], isOnce: boolean): void {
-    const writes = results.flatMap(({ node, places }) => {
-      const slot = this.slotOf(node, true);
-      return places.map(({ index, gate }) => ({
-        slot,
-        at: this.indexValue(ravel(index, node.shape)),
-        value: this.element(node, index, gate).value,
-        gate,
-      }));
+  store(results: readonly Written[], batch: Batch, gate: Value | null, isOnce: boolean): void {
+    const compute = (positions: readonly IndexExpr[]) =>
+      results.flatMap(({ node, at }) => {
+        const slot = this.slotOf(node, true);
+        return positions.map((position) => {
+          const index = at(position);
+          const place = this.indexValue(ravel(index, node.shape));
+          return { slot, place, value: this.element(node, index, gate).value };
+        });
+      });
+    const write = (elements: ReturnType<typeof compute>): Value[] => {
+      for (const { slot, place, value } of elements) this.k.store(slot, place, value, isOnce, gate);
+      return [];
+    };
+    this.speculate(
+      () => compute(placesOf(batch)),
+      write,
+      () => this.overBatch(batch, [], (position) => write(compute([position]))),
+    );
+  }
+
+  /** A loop over a batch. */
+  private overBatch(
+    { count, at }: Batch,
+    initial: readonly Value[],
+    body: (position: IndexExpr, accumulators: readonly Value[]) => readonly Value[],
+  ): readonly Value[] {
+    const i = this.variable("i", count);
+    return this.loop(i, count, initial, (accumulators) => body(at(i), accumulators));
+  }
+
+  /**
+   * Computes something as if nothing rare happened, and finishes with it; where something rare does happen, does it the
+   * slow way instead. So there is one branch for a whole batch, and the slow way is written once, as a loop.
+   */
+  private speculate<T>(compute: () => T, finish: (computed: T) => readonly Value[], slowly: () => readonly Value[]) {
+    const { k } = this;
+    const mark = this.history.length;
+    const outer = this.rare;
+    const conditions = new Set<Value>();
+    this.rare = { conditions, depth: k.depth };
+    const computed = compute();
+    this.rare = outer;
+    if (conditions.size === 0) return finish(computed);
+    const isRare = [...conditions].reduce((any, condition) => k.binary("or", any, condition));
+    // What was computed holds only where nothing rare happens.
+    this.forgetSince(mark, () => false);
+    const wasSlow = this.isSlow;
+    this.isSlow = true;
+    const results = k.when(
+      isRare,
+      () => slowly(),
+      () => finish(computed),
+    );
+    this.isSlow = wasSlow;
+    this.forgetSince(mark, () => false);
+    return results;
+  }
+
+  /** How elements deal with what is seldom needed: see `speculate`. */
+  private rarely(condition: Value, usual: Value, compute: () => Value): Value {
+    const { k, rare } = this;
+    if (this.isSlow) return k.select(condition, compute(), usual);
+    if (!rare || condition.depth > rare.depth) return branching(k)(condition, usual, compute);
+    rare.conditions.add(condition);
+    return usual;
+  }
+
+  private forgetSince(mark: number, isKept: (element: Element) => boolean): void {
+    const kept = this.history.splice(mark).filter(({ node, key, element }) => {
+      if (isKept(element)) return true;
+      this.known.get(node)?.delete(key);
+      return false;
     });
-    for (const { slot, at, value, gate } of writes) this.k.store(slot, at, value, isOnce, gate);
+    this.history.push(...kept);
   }
 
   slotOf(node: Node, isWritten: boolean): number {
@@ -333,13 +390,7 @@ export class Lowering {
       this.assign(variable, i);
       return body(accumulators);
     });
-    const depth = this.k.depth;
-    const kept = this.history.splice(mark).filter(({ node, key, element }) => {
-      if (element.value.depth <= depth) return true;
-      this.known.get(node)?.delete(key);
-      return false;
-    });
-    this.history.push(...kept);
+    this.forgetSince(mark, ({ value }) => value.depth <= this.k.depth);
     return results;
   }
 
@@ -359,21 +410,18 @@ export class Lowering {
   }
 
   /** Does something for every column. */
-  overColumns(columns: number, body: (places: readonly { column: IndexExpr; gate: Value | null }[]) => void): void {
+  overColumns(columns: number, body: (batch: Batch, gate: Value | null) => void): void {
     const { loops, after, bounded } = this.walkOver(columns);
-    const ungated = (indices: readonly IndexExpr[]) => indices.map((column) => ({ column, gate: null }));
     for (const { blocks, block, rounds, round, inRound } of loops) {
       this.loop(block, blocks, [], () =>
         this.loop(round, rounds, [], () => {
-          body(ungated(inRound));
+          body(inRound, null);
           return [];
         }),
       );
     }
-    if (after.length > 0) body(ungated(after));
-    if (bounded.length > 0) {
-      body(bounded.map(({ index, first }) => ({ column: index, gate: this.isBelow(first, columns) })));
-    }
+    if (after.count > 0) body(after, null);
+    if (bounded.count > 0) body(bounded, this.isBelow(bounded.at(constantExpr(0)), columns));
   }
 
   private isBelow(index: IndexExpr, limit: number): Value {
@@ -526,15 +574,28 @@ export class Lowering {
     const identities = reductions.map(({ node, op }) =>
       k.constant(computeType(node.dtype), identityOf(op, node.dtype)),
     );
-    const found = (totals: readonly Value[], positions: readonly IndexExpr[], bound: Value | null = null) =>
-      reductions.map(({ node, op, at }, i) => {
-        const values = positions.map((position) => {
-          const { value } = this.element(node.inputs[0], at(position), bound ? this.both(gate, bound) : gate);
-          return bound ? k.select(bound, value, identities[i]) : value;
+    const merge =
+      ({ op }: Reduction) =>
+      (a: Value, b: Value) =>
+        k.binary(combining[op], a, b);
+    const found = (totals: readonly Value[], batch: Batch, bound: Value | null = null) => {
+      const inner = bound ? this.both(gate, bound) : gate;
+      const valueAt = ({ node, at }: Reduction, i: number, position: IndexExpr) => {
+        const { value } = this.element(node.inputs[0], at(position), inner);
+        return bound ? k.select(bound, value, identities[i]) : value;
+      };
+      const together = () =>
+        reductions.map((reduction, i) => {
+          const values = placesOf(batch).map((position) => valueAt(reduction, i, position));
+          return inPairs(values, merge(reduction));
         });
-        const merge = (a: Value, b: Value) => k.binary(combining[op], a, b);
-        return merge(totals[i], inPairs(values, merge));
-      });
+      const oneByOne = () =>
+        this.overBatch(batch, identities, (position, soFar) =>
+          reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
+        );
+      const sums = this.speculate(together, (values) => values, oneByOne);
+      return reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i]));
+    };
     const { extent, loops, after, bounded } = walk;
     let totals: readonly Value[] = identities;
     for (const { blocks, block, rounds, round, inRound } of loops) {
@@ -543,12 +604,8 @@ export class Lowering {
         return reductions.map(({ op }, i) => k.binary(combining[op], soFar[i], sums[i]));
       });
     }
-    if (after.length > 0) totals = found(totals, after);
-    if (bounded.length > 0) {
-      const [{ first }] = bounded;
-      const positions = bounded.map(({ index }) => index);
-      totals = found(totals, positions, this.isBelow(first, extent));
-    }
+    if (after.count > 0) totals = found(totals, after);
+    if (bounded.count > 0) totals = found(totals, bounded, this.isBelow(bounded.at(constantExpr(0)), extent));
     return totals;
   }
 

@@ -21,22 +21,32 @@ export interface Tiling {
   readonly held: number;
 }
 
+/** Elements that a lane takes one after another: how many, and where the i-th is. */
+export interface Batch {
+  readonly count: number;
+  at(i: IndexExpr): IndexExpr;
+}
+
+/** Where each of a batch is. */
+export const placesOf = ({ count, at }: Batch): IndexExpr[] =>
+  Array.from({ length: count }, (_, i) => at(constantExpr(i)));
+
 /** A loop over rounds, or over blocks of them: the variables that count, and what a lane takes in a round. */
 export interface Stretch {
   readonly blocks: number;
   readonly block: IndexExpr;
   readonly rounds: number;
   readonly round: IndexExpr;
-  readonly inRound: readonly IndexExpr[];
+  readonly inRound: Batch;
 }
 
 export interface Walk {
   readonly extent: number;
   readonly loops: readonly Stretch[];
   /** What a lane takes after the loops. */
-  readonly after: readonly IndexExpr[];
-  /** And at the end, if `first` is below the extent: some lanes find nothing left. Neighbours have the same first. */
-  readonly bounded: readonly { readonly index: IndexExpr; readonly first: IndexExpr }[];
+  readonly after: Batch;
+  /** And at the end, if the first of it is below the extent: some lanes find nothing left. */
+  readonly bounded: Batch;
 }
 
 /** Elements that a lane adds up one by one. */
@@ -51,12 +61,14 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
   const needsLoop = Math.ceil(extent / step) * width > tiling.held;
   const rounds = needsLoop ? Math.floor(steps / tiling.unroll) : 0;
   const first = scale(lane, width);
-  /** What a lane takes in the steps from one to another, counted from an index on. */
-  const taken = (from: IndexExpr, count: number): IndexExpr[] =>
-    Array.from({ length: count * width }, (_, i) => {
-      const offset = Math.floor(i / width) * step + (i % width);
-      return addConstant(sumOf(from, first), offset);
-    });
+  /** What a lane takes in so many steps, counted from an index on. */
+  const taken = (from: IndexExpr, count: number): Batch => ({
+    count: count * width,
+    at: (i) => {
+      const offset = sumOf(scale(space.quotient(i, width), step), space.remainder(i, width));
+      return sumOf(sumOf(from, first), offset);
+    },
+  });
   const inRounds = (from: number, blocks: number, each: number): Stretch => {
     const [block, round] = [space.variable("block", blocks), space.variable("round", each)];
     const taking = tiling.unroll * step;
@@ -71,11 +83,10 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
     ...(single > 0 ? [inRounds(blocks * perBlock, 1, single)] : []),
   ];
   const done = rounds * tiling.unroll;
-  const last = steps * step < extent ? taken(constantExpr(steps * step), 1) : [];
   return {
     extent,
     loops,
     after: taken(constantExpr(done * step), steps - done),
-    bounded: last.map((index) => ({ index, first: last[0] })),
+    bounded: taken(constantExpr(steps * step), steps * step < extent ? 1 : 0),
   };
 }

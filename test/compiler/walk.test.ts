@@ -1,7 +1,7 @@
 /** The ways over a row: every element is taken once, by one lane. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { planWalk, type Tiling } from "../../src/compiler/walk.js";
+import { placesOf, planWalk, type Tiling } from "../../src/compiler/walk.js";
 import { evaluate, type IndexExpr, IndexSpace } from "../../src/core/index-expr.js";
 
 /** The elements in the order lanes take them: lane by lane. */
@@ -15,11 +15,14 @@ function taken(extent: number, tiling: Tiling): number[][] {
     const found: number[] = [];
     for (const { blocks, rounds, inRound } of walk.loops) {
       for (let block = 0; block < blocks; block++) {
-        for (let round = 0; round < rounds; round++) found.push(...inRound.map((index) => at(index, { block, round })));
+        for (let round = 0; round < rounds; round++) {
+          found.push(...placesOf(inRound).map((index) => at(index, { block, round })));
+        }
       }
     }
-    found.push(...walk.after.map((index) => at(index)));
-    found.push(...walk.bounded.filter(({ first }) => at(first) < extent).map(({ index }) => at(index)));
+    found.push(...placesOf(walk.after).map((index) => at(index)));
+    const last = placesOf(walk.bounded).map((index) => at(index));
+    if (last.length > 0 && last[0]! < extent) found.push(...last);
     return found;
   });
 }

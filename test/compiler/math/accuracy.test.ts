@@ -154,7 +154,8 @@ Denormals are the exception: a GPU may flush them to zero. This table is written
 - *claimed*: what the tests hold the function to. lgamma and digamma are measured right of zero; to the left, next to
   their zeros between the poles, only their absolute error is small.
 - *operations*: how many arithmetic instructions a call costs. In parentheses: on a device whose division and square
-  root do not round correctly (Vulkan asks for 2.5 ulp in f32) and are refined to do so.
+  root do not round correctly (Vulkan asks for 2.5 ulp in f32) and are refined to do so; what only unusual operands need
+  is counted, though it is seldom run.
 
 | function | f32 measured | claimed | f64 measured | claimed | f32 operations | f64 operations |
 |---|---|---|---|---|---|---|`;
