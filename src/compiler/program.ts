@@ -5,8 +5,9 @@
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../core/errors.js";
 import { sizeOf } from "../core/shape.js";
-import type { Node } from "../graph/node.js";
+import { type Node, pendingInOrder } from "../graph/node.js";
 import { part, type ScanParams, scan, type WhileParams, whileLoop } from "../graph/primitives/control.js";
+import { scatter } from "../graph/primitives/scatter.js";
 import { bytesOf } from "./bytes.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
@@ -17,6 +18,7 @@ import { routines } from "./routines/index.js";
 import { schedule, type TargetProfile } from "./schedule.js";
 import { lowerProduct } from "./tiles/product.js";
 import { lowerTransposed } from "./tiles/transpose.js";
+import { ownedInput, viewed, withoutViews } from "./views.js";
 
 /**
  * Memory by role: the i-th leaf of the graph, or the i-th value the program makes. Inside loops a slot may move: by some
@@ -212,6 +214,12 @@ function lastUseOf(steps: readonly Step<unknown>[]): number[] {
   return lastUse;
 }
 
+type SlotOf = (node: Node) => Slot;
+
+const isScatter = ({ primitive }: Node): boolean => primitive === scatter;
+
+const resultsOf = ({ results }: Group): Node[] => results.map(({ node }) => node);
+
 /** Compiles a graph and, for loops, the graphs inside it, into steps over one list of values. */
 class Compilation<Code> {
   readonly made: Made[] = [];
@@ -237,15 +245,26 @@ class Compilation<Code> {
   ): Step<Code>[] {
     const { target } = this;
     const steps: Step<Code>[] = [];
+    const wanted = withoutViews(roots);
     const slotOf = (node: Node): Slot => {
       const known = slots.get(node);
       if (known) return known;
-      const root = roots.indexOf(node);
+      const root = wanted.indexOf(node);
       const slot = root >= 0 ? rootSlot(root) : this.make(node);
       slots.set(node, slot);
       return slot;
     };
-    const tasks = schedule(roots, target.profile, stored);
+    const tasks = schedule(wanted, target.profile, stored);
+    const made = new Set(tasks.flatMap((task) => (task.kind === "routine" ? task.node : resultsOf(task.group))));
+    const inputOf = (node: Node): Slot => slotOf(viewed(node, (at) => slots.has(at) || made.has(at)));
+    const scattered = tasks.flatMap((task) => (task.kind === "routine" && isScatter(task.node) ? task.node : []));
+    const order = scattered.length > 0 ? pendingInOrder(wanted) : [];
+    // The last first: its memory is then that of all that lead up to it.
+    for (const node of scattered.reverse()) {
+      const source = ownedInput(node, order);
+      const isFree = source && made.has(source) && !slots.has(source) && !wanted.includes(source);
+      if (isFree) slots.set(source, slotOf(node));
+    }
     const parts = new Map<Node, Node[]>();
     for (const task of tasks) {
       if (task.kind !== "routine" || task.node.primitive !== part) continue;
@@ -262,9 +281,9 @@ class Compilation<Code> {
       }
       const { node } = task;
       if (node.primitive === part) continue;
-      if (node.primitive === scan) steps.push(...this.scan(node, parts.get(node) ?? [], slotOf));
-      else if (node.primitive === whileLoop) steps.push(...this.while(node, parts.get(node) ?? [], slotOf));
-      else steps.push(...this.routine(node, slotOf));
+      if (node.primitive === scan) steps.push(...this.scan(node, parts.get(node) ?? [], slotOf, inputOf));
+      else if (node.primitive === whileLoop) steps.push(...this.while(node, parts.get(node) ?? [], slotOf, inputOf));
+      else steps.push(...this.routine(node, slotOf, inputOf));
     }
     return steps;
   }
@@ -286,7 +305,7 @@ class Compilation<Code> {
     return from === "leaf" ? !this.recordable?.isFixedLeaf[index] : this.made[index].root >= 0;
   }
 
-  private routine(node: Node, slotOf: (node: Node) => Slot): Step<Code>[] {
+  private routine(node: Node, slotOf: SlotOf, inputOf: SlotOf): Step<Code>[] {
     const { profile, settings } = this.target;
     const routine = routines[node.primitive.name];
     if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
@@ -294,19 +313,21 @@ class Compilation<Code> {
     const plan = routine(node, profile, settings);
     const temporaries = plan.temporaries.map(({ dtype, size }) => this.make({ shape: [size], dtype }));
     const place = (buffer: RoutineBuffer): Slot => {
-      if (buffer.kind === "input") return slotOf(node.inputs[buffer.index]);
+      if (buffer.kind === "input") return inputOf(node.inputs[buffer.index]);
       return buffer.kind === "result" ? slotOf(node) : temporaries[buffer.index];
     };
-    return plan.steps.map(({ kernel, buffers }) => this.kernel(kernel, buffers.map(place)));
+    const placed = plan.steps.map((step) => ({ ...step, slots: step.buffers.map(place) }));
+    const needed = placed.filter(({ isCopy, slots: [from, to] }) => !isCopy || from !== to);
+    return needed.map(({ kernel, slots }) => this.kernel(kernel, slots));
   }
 
   // ------------------------------------------------------------------------------------------------ loops
 
   /** Carries go back and forth between two values; sequences and stacked results are stepped through. */
-  private scan(node: Node, parts: readonly Node[], slotOf: (node: Node) => Slot): Step<Code>[] {
+  private scan(node: Node, parts: readonly Node[], slotOf: SlotOf, inputOf: SlotOf): Step<Code>[] {
     const { body, constants, carries, length, isReverse } = node.params as unknown as ScanParams;
     const loop = this.loops++;
-    const inputs = node.inputs.map(slotOf);
+    const inputs = node.inputs.map(inputOf);
     const pairs = body.parameters.slice(constants, constants + carries).map((carry) => this.pair(carry, loop));
     const element = (slot: Slot, value: Pick<Node, "shape" | "dtype">): Slot => {
       const bytes = bytesOf(value);
@@ -348,10 +369,10 @@ class Compilation<Code> {
     return [...first, { kind: "loop", loop, count: length, steps }, ...last];
   }
 
-  private while(node: Node, parts: readonly Node[], slotOf: (node: Node) => Slot): Step<Code>[] {
+  private while(node: Node, parts: readonly Node[], slotOf: SlotOf, inputOf: SlotOf): Step<Code>[] {
     const { body, test, constants, maxRounds } = node.params as unknown as WhileParams;
     const loop = this.loops++;
-    const inputs = node.inputs.map(slotOf);
+    const inputs = node.inputs.map(inputOf);
     const pairs = body.parameters.slice(constants).map((carry) => this.pair(carry, loop));
     const parameterSlots = body.parameters.map((_, i) => (i < constants ? inputs[i] : pairs[i - constants].now));
     const flag = this.make(test.results[0]);

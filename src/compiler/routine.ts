@@ -17,7 +17,14 @@ export type RoutineBuffer =
 
 export interface RoutinePlan {
   readonly temporaries: readonly { readonly dtype: DType; readonly size: number }[];
-  readonly steps: readonly { readonly kernel: Kernel; readonly buffers: readonly RoutineBuffer[] }[];
+  readonly steps: readonly RoutineStep[];
+}
+
+export interface RoutineStep {
+  readonly kernel: Kernel;
+  readonly buffers: readonly RoutineBuffer[];
+  /** It copies its first buffer to its second, and is left out where they are the same memory. */
+  readonly isCopy?: boolean;
 }
 
 export type Routine = (node: Node, profile: TargetProfile, settings: ElementSettings) => RoutinePlan;

@@ -17,6 +17,7 @@ import { type SplitWish, splitReductions } from "./split.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./tiles/fusion.js";
 import type { TileProfile } from "./tiles/plan.js";
 import { transposedAxes } from "./tiles/transpose.js";
+import { viewed } from "./views.js";
 import type { Tiling } from "./walk.js";
 
 /** What is good on a target. */
@@ -135,7 +136,7 @@ export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?
   const graph = graphOrder(order);
   const stored = new Set<Node>(order.filter((node) => roots.includes(node) || wanted?.has(node)));
   const join = (groups: ReadonlyMap<Node, Grown>) => {
-    const members = order.flatMap((node) => groups.get(node) ?? []).map(asMember);
+    const members = order.flatMap((node) => groups.get(node) ?? []).map((grown) => asMember(grown, stored));
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
   };
   for (const node of sharedAndCostly(join(grow(stored, graph, profile)))) stored.add(node);
@@ -149,8 +150,8 @@ interface Grown {
   readonly survey: Survey;
 }
 
-function asMember({ node, group, survey }: Grown): Member {
-  if (!group) return { kind: "routine", node };
+function asMember({ node, group, survey }: Grown, stored: ReadonlySet<Node>): Member {
+  if (!group) return { kind: "routine", node, loads: node.inputs.map((input) => viewed(input, (at) => stored.has(at))) };
   const [{ rowAxes }] = group.results;
   return {
     kind: "group",
@@ -166,7 +167,7 @@ function asMember({ node, group, survey }: Grown): Member {
 
 function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetProfile): Task {
   const [first] = members;
-  if (first.kind === "routine") return first;
+  if (first.kind === "routine") return { kind: "routine", node: first.node };
   const siblings = members.flatMap((member) => (member.kind === "group" ? member.sibling : []));
   const groups = siblings.map(({ group }) => group);
   const { tiling } = groups.reduce((most, next) => (next.tiling.lanes > most.tiling.lanes ? next : most));
@@ -205,7 +206,10 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
   };
   for (let result = waiting.pop(); result; result = waiting.pop()) {
     if (result.primitive.kind === "routine") {
-      for (const input of result.inputs) if (input.storage === null) store(input);
+      for (const input of result.inputs) {
+        const source = viewed(input, isLoaded);
+        if (source.storage === null) store(source);
+      }
       groups.set(result, null);
       continue;
     }

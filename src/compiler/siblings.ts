@@ -30,7 +30,7 @@ export interface Sibling {
 /** A step of the schedule before joining: a group, or something else that computes a node from others. */
 export type Member =
   | { readonly kind: "group"; readonly sibling: Sibling }
-  | { readonly kind: "routine"; readonly node: Node };
+  | { readonly kind: "routine"; readonly node: Node; readonly loads: readonly Node[] };
 
 /** Members that become one kernel. */
 export interface Family {
@@ -116,7 +116,7 @@ export function joinSiblings(members: readonly Member[], limits: SiblingLimits):
   const byRows = new Map<string, GrowingFamily[]>();
   const families = new Set<GrowingFamily>();
   for (const member of members) {
-    const inputs = member.kind === "group" ? member.sibling.loads.keys() : member.node.inputs;
+    const inputs = member.kind === "group" ? member.sibling.loads.keys() : member.loads;
     const needs = new Set<GrowingFamily>();
     for (const input of inputs) {
       const family = familyOf.get(input);

@@ -1,5 +1,5 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
-import type { Kernel } from "../compiler/ir.js";
+import type { IRType, Kernel } from "../compiler/ir.js";
 import { overlapped } from "../compiler/overlap.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
@@ -40,6 +40,12 @@ const SHUFFLE = 0x10;
 const shufflingSubgroup = ({ size, operations }: PhysicalDevice["subgroup"]): number =>
   operations & SHUFFLE ? size : 0;
 
+/** Floats that the device's memory can add to by itself. */
+function atomicFloatsOf({ plan: { features } }: VulkanDevice): IRType[] {
+  const has = (bits: 32 | 64) => features.includes(`shaderBufferFloat${bits}AtomicAdd`);
+  return [...(has(32) ? (["f32"] as const) : []), ...(has(64) ? (["f64"] as const) : [])];
+}
+
 /** A kernel as it is dispatched. */
 export interface VulkanCode {
   readonly pipeline: Pipeline;
@@ -57,11 +63,12 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
+    const atomicFloats = atomicFloatsOf(device);
     super(id, {
       profile,
       settings: { isCorrectlyRounded: false },
       emit: (kernel, isIndirect) => ({
-        pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect }), {
+        pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize, atomicFloats, isIndirect }), {
           name: kernel.name,
           ahead: !isSoftware(device.properties),
         }),

@@ -3,16 +3,23 @@ import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import type { ScatterOp } from "../../graph/primitives/scatter.js";
 import { computeType } from "../elements.js";
-import { type Kernel, KernelBuilder } from "../ir.js";
+import { type Kernel, KernelBuilder, type Value } from "../ir.js";
 import type { Routine } from "../routine.js";
 
 /** Neighbours are moved at once where their number allows. */
+const widthFor = (size: number, neighbours: number): number => (size % neighbours === 0 ? neighbours : 1);
+
+/** The neighbours that a row of a kernel deals with. */
+function neighboursOf(k: KernelBuilder, width: number): Value[] {
+  const first = k.binary("mul", k.row, k.constant("i32", width));
+  return Array.from({ length: width }, (_, i) => k.binary("add", first, k.constant("i32", i)));
+}
+
 function copyKernel(name: string, dtype: DType, size: number, neighbours: number): Kernel {
-  const width = size % neighbours === 0 ? neighbours : 1;
+  const width = widthFor(size, neighbours);
   const k = new KernelBuilder(name, size / width);
   const [from, to] = [k.buffer(dtype, false), k.buffer(dtype, true)];
-  const first = k.binary("mul", k.row, k.constant("i32", width));
-  const places = Array.from({ length: width }, (_, i) => k.binary("add", first, k.constant("i32", i)));
+  const places = neighboursOf(k, width);
   const values = places.map((place) => k.load(from, place, computeType(dtype)));
   places.forEach((place, i) => {
     k.store(to, place, values[i], false);
@@ -27,20 +34,28 @@ export const scatterRoutine: Routine = (node, profile) => {
 
   const copy = copyKernel(`scatter copy[${rows}×${inner}]`, x.dtype, rows * inner, profile.width);
   const size = rows * inner === 0 ? 0 : (positions.shape[0] as number) * inner;
-  const k = new KernelBuilder(`scatter ${node.params.op}[${updates.shape.join("×")}]`, size);
+  // Single elements: a thread has several updates under way. Those of a row lie side by side, and so do their threads.
+  const width = inner === 1 ? widthFor(size, profile.width) : 1;
+  const k = new KernelBuilder(`scatter ${node.params.op}[${updates.shape.join("×")}]`, size / width);
   const i = (value: number) => k.constant("i32", value);
   const places = k.buffer("i32", false);
   const values = k.buffer(x.dtype, false);
   const target = k.buffer(x.dtype, true);
-  const place = k.load(places, k.binary("idiv", k.row, i(inner)), "i32");
-  const isInside = k.binary("and", k.compare("ge", place, i(0)), k.compare("lt", place, i(rows)));
-  const index = k.binary("add", k.binary("mul", place, i(inner)), k.binary("irem", k.row, i(inner)));
-  k.atomic(node.params.op as ScatterOp, target, index, k.load(values, k.row, type), isInside);
+  const found = neighboursOf(k, width).map((at) => ({
+    place: k.load(places, k.binary("idiv", at, i(inner)), "i32"),
+    column: inner === 1 ? i(0) : k.binary("irem", at, i(inner)),
+    value: k.load(values, at, type),
+  }));
+  for (const { place, column, value } of found) {
+    const isInside = k.binary("and", k.compare("ge", place, i(0)), k.compare("lt", place, i(rows)));
+    const index = k.binary("add", k.binary("mul", place, i(inner)), column);
+    k.atomic(node.params.op as ScatterOp, target, index, value, isInside);
+  }
 
   return {
     temporaries: [],
     steps: [
-      { kernel: copy, buffers: [{ kind: "input", index: 0 }, { kind: "result" }] },
+      { kernel: copy, buffers: [{ kind: "input", index: 0 }, { kind: "result" }], isCopy: true },
       {
         kernel: k.finish(),
         buffers: [{ kind: "input", index: 1 }, { kind: "input", index: 2 }, { kind: "result" }],

@@ -42,16 +42,18 @@ export interface SpirvTarget {
   readonly floatControls?: ModuleOptions["floatControls"];
   /** Lanes of a subgroup that can read from one another; 0 where they cannot. */
   readonly subgroupSize?: number;
+  /** Floats that memory can add to by itself. */
+  readonly atomicFloats?: readonly IRType[];
   /** Buffers of which the push block has not the address but the address of the address. */
   readonly isIndirect?: readonly boolean[] | null;
 }
 
 export function emitSpirv(
   kernel: Kernel,
-  { floatControls = {}, subgroupSize = 0, isIndirect = null }: SpirvTarget = {},
+  { floatControls = {}, subgroupSize = 0, atomicFloats = [], isIndirect = null }: SpirvTarget = {},
 ): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
-  const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel);
+  const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel, atomicFloats);
   const wide = wideAccesses(kernel, sharedByLanes);
   const pointers = kernel.buffers.map(({ dtype, isWritten, isLarge: large }, i) => {
     const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
@@ -113,7 +115,7 @@ export function emitSpirv(
       const vectors = kernel.buffers.map((buffer, i) =>
         wide.buffers.has(i) ? vectorPlace(m, f, buffer, places[i]) : null,
       );
-      const memory: RowMemory = { buffers: places, vectors, arrays, wide, isExchanging: sharedByLanes.size > 0 };
+      const memory: RowMemory = { buffers: places, vectors, arrays, wide, exchanged, isExchanging: sharedByLanes.size > 0 };
       new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
     });
   });
@@ -134,6 +136,7 @@ interface RowMemory {
   readonly wide: WideAccesses;
   /** Arrays are kept as vectors of `width` where neighbours are accessed at once. */
   readonly arrays: readonly { readonly place: Ref; readonly width: number }[];
+  readonly exchanged: ReadonlySet<number>;
   /** Lanes exchange data through buffers, too. */
   readonly isExchanging: boolean;
 }
@@ -147,13 +150,13 @@ interface Accesses {
   readonly widths: readonly number[];
 }
 
-function surveyAccesses(kernel: Kernel): Accesses {
+function surveyAccesses(kernel: Kernel, atomicFloats: readonly IRType[]): Accesses {
   const exchanged = new Set<number>();
   const sharedByLanes = new Set<number>();
   const widths = kernel.arrays.map(() => 1);
   walkStatements(kernel.body, (statement) => {
     if (statement.kind === "atomic") {
-      if (isExchanged(statement.op, statement.value.type)) exchanged.add(statement.buffer);
+      if (isExchanged(statement.op, statement.value.type, atomicFloats)) exchanged.add(statement.buffer);
     } else if (statement.kind === "read" && statement.from === "buffer") {
       if (kernel.lanes > 1) sharedByLanes.add(statement.memory);
     } else if (statement.kind === "read" || statement.kind === "write") {
@@ -189,7 +192,10 @@ function vectorPlace(
 }
 
 /** An atomic that there is no instruction for. */
-const isExchanged = (op: AtomicOp, type: IRType): boolean => op === "mul" || type === "f32" || type === "f64";
+function isExchanged(op: AtomicOp, type: IRType, atomicFloats: readonly IRType[]): boolean {
+  const isFloat = type === "f32" || type === "f64";
+  return op === "mul" || (isFloat && !(op === "add" && atomicFloats.includes(type)));
+}
 
 function hasExchange(statements: readonly Statement[]): boolean {
   let isFound = false;
@@ -374,14 +380,14 @@ class BodyEmitter {
   }
 
   /**
-   * Integers have instructions of their own, but for products. The rest is computed and exchanged, again and again until
-   * nobody else was faster: such a buffer is declared as its bits.
+   * Integers have instructions of their own, but for products, and on many devices so have sums of floats. The rest is
+   * computed and exchanged, again and again until nobody else was faster: such a buffer is declared as its bits.
    */
   private atomic({ op, buffer, index, value }: AtomicStatement): void {
     const { f, m } = this;
     const place = (this.memory.buffers[buffer] as Ref).at(this.get(index));
     const operand = this.get(value);
-    if (!isExchanged(op, value.type)) {
+    if (!this.memory.exchanged.has(buffer)) {
       f.atomic[op as "add" | "min" | "max"](place, operand);
       return;
     }
