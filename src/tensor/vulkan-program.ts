@@ -168,8 +168,8 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
       return turn;
     }
     const oldest = this.turns.reduce((a, b) => (b.value < a.value ? b : a));
-    stream.flush();
-    timeline.waitSync(oldest.value);
+    // A value that a failed submission never came to is reached by none, and there is nothing to wait for.
+    timeline.waitSync(Math.min(oldest.value, stream.flush()));
     return oldest;
   }
 
@@ -177,13 +177,22 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     const { device } = this;
     const block = device.argumentBlock(this.blockBytes);
     const dispatches = this.record(block);
-    const recording = new Recording(this.name, device, dispatches);
+    const recording = this.recordingOf(dispatches, block);
     const turn: Turn = { block, dispatches, recording, value: 0 };
     device.hold(this, () => {
       block.free();
       device.stream.whenDone(() => recording.destroy());
     });
     return turn;
+  }
+
+  private recordingOf(dispatches: readonly RecordedDispatch[], block: ArgumentBlock): Recording {
+    try {
+      return new Recording(this.name, this.device, dispatches);
+    } catch (error) {
+      block.free();
+      throw error;
+    }
   }
 
   private record(block: ArgumentBlock): RecordedDispatch[] {

@@ -82,6 +82,8 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   /** Imported host memory by the JavaScript memory it stands for. */
   private readonly imported = new WeakMap<ArrayBufferLike, Allocation>();
   private readonly imports = new Set<() => void>();
+  /** Ends what belongs to objects other than buffers; unlike memory, it does not go with the pools. */
+  private readonly held = new Set<() => void>();
   private readonly pendingReads = new Set<Promise<unknown>>();
   private readonly instance: Instance;
   private copier: CopyKernel | null = null;
@@ -243,9 +245,13 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     return buffer;
   }
 
-  /** @internal Calls `release` when the owner is garbage, or the device closes. */
+  /** @internal Calls `release` once, when the owner is garbage or the device closes. */
   hold(owner: object, release: () => void): void {
-    this.leases.add(owner, release);
+    const once = () => {
+      if (this.held.delete(once)) release();
+    };
+    this.held.add(once);
+    this.leases.add(owner, once);
   }
 
   /** @internal */
@@ -459,6 +465,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       }
     }
     this.leases.close();
+    for (const release of [...this.held]) release();
     await this.stream.destroy();
     this.stream.clock?.destroy();
     for (const letGo of [...this.imports]) letGo();
