@@ -50,9 +50,9 @@ export function uniform(device: string, shape: readonly number[], seed: number):
 }
 
 /** Positions below `limit`. */
-const positions = (device: string, length: number, limit: number, seed: number): Tensor =>
+export const positions = (device: string, length: number, limit: number, seed: number): Tensor =>
   hashes(device, length, seed).remainder(limit).cast("i32").realize();
-const positionAt = (i: number, limit: number, seed: number): number => hashAt(i, seed) % limit;
+export const positionAt = (i: number, limit: number, seed: number): number => hashAt(i, seed) % limit;
 
 // ---------------------------------------------------------------------------------------------- expressions
 
@@ -209,7 +209,7 @@ export const probes = (size: number): number[] => [
 ];
 
 /** Several per wait, as the peers do: the wait is no part of what a kernel costs. The CPU engine has nothing to wait for. */
-const repeatsOn = ({ tensors, isSoftware }: TensorContext): number => (tensors === "cpu" || isSoftware ? 1 : 8);
+export const repeatsOn = ({ tensors, isSoftware }: TensorContext): number => (tensors === "cpu" || isSoftware ? 1 : 8);
 
 /** Milliseconds to compute the result, and its proof: elements are checked after the last sample. */
 export async function milliseconds(context: TensorContext, work: Work): Promise<number[]> {

@@ -5,7 +5,7 @@
 import { resolveObjectURL } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { Worker as Thread } from "node:worker_threads";
-import { ADDITIONS } from "./works.mjs";
+import { ADAM, ADDITIONS } from "./works.mjs";
 
 const WEB_SCOPE = `
 const { parentPort } = require("node:worker_threads");
@@ -36,7 +36,8 @@ class WebWorker {
 export async function open(threads) {
   globalThis.Worker = WebWorker;
   Object.defineProperty(globalThis, "navigator", { value: { hardwareConcurrency: threads }, configurable: true });
-  const { defaultDevice, init, jit, nn, numpy: np } = await import("@jax-js/jax");
+  const jax = await import("@jax-js/jax");
+  const { defaultDevice, init, jit, nn, numpy: np } = jax;
   await init("wasm");
   defaultDevice("wasm");
   const add = jit((a, b) => a.add(b));
@@ -63,6 +64,7 @@ export async function open(threads) {
       await result.blockUntilReady();
       return result;
     },
+    training: (work) => training(jax, work),
     values: (array) => array.ref.data(),
     free: (array) => array.dispose(),
   };
@@ -76,4 +78,45 @@ async function additions(add, [first, step]) {
   }
   await x.blockUntilReady();
   return x;
+}
+
+/** A jitted step on weights, moments and a batch. What is used twice is kept with `.ref`. */
+function training({ jit, nn, numpy: np, valueAndGrad }, { pixels, labels, layers }) {
+  const { rate, meanDecay, squareDecay, epsilon } = ADAM;
+  const put = ({ values, shape }, dtype = np.float32) => np.array(values, { dtype }).reshape(shape);
+  const loss = ([w1, b1, w2, b2, w3, b3], x, y) => {
+    const first = nn.relu(np.matmul(x, w1).add(b1));
+    const second = nn.relu(np.matmul(first, w2).add(b2));
+    const logits = np.matmul(second, w3).add(b3);
+    const chosen = nn.logSoftmax(logits, -1).mul(nn.oneHot(y, 10));
+    return np.sum(chosen, -1).mean().neg();
+  };
+  const step = jit((p, m, v, meanReached, squareReached, x, y) => {
+    const [value, gradient] = valueAndGrad(loss)(
+      p.map((w) => w.ref),
+      x,
+      y,
+    );
+    const mean = m.map((a, i) => a.mul(meanDecay).add(gradient[i].ref.mul(1 - meanDecay)));
+    const square = v.map((a, i) => a.mul(squareDecay).add(np.square(gradient[i]).mul(1 - squareDecay)));
+    const moved = p.map((w, i) => {
+      const size = np.sqrt(square[i].ref.div(squareReached.ref)).add(epsilon);
+      return w.sub(mean[i].ref.div(meanReached.ref).mul(rate).div(size));
+    });
+    return [moved, mean, square, value];
+  });
+  const [x, y] = [put(pixels), put(labels, np.int32)];
+  let p = layers.map((layer) => put(layer));
+  let m = p.map((w) => np.zerosLike(w.ref));
+  let v = p.map((w) => np.zerosLike(w.ref));
+  let count = 0;
+  return async () => {
+    count++;
+    const reached = [meanDecay, squareDecay].map((decay) => np.array(1 - decay ** count));
+    let value;
+    [p, m, v, value] = step(p, m, v, ...reached, x.ref, y.ref);
+    await value.blockUntilReady();
+    await p[0].blockUntilReady();
+    return value;
+  };
 }

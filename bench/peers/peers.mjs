@@ -9,7 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import { paceOf, sample } from "./timing.mjs";
-import { ADDITIONS, probe, WORKS } from "./works.mjs";
+import { ADDITIONS, probe, STEPS, WORKS } from "./works.mjs";
 
 /** By package: how it is loaded. One that is not installed is absent, and not fatal. */
 const PACKAGES = {
@@ -39,7 +39,7 @@ async function measure(row) {
   const work = WORKS[rest];
   if (!work || !(name in PACKAGES)) return { error: `bench/peers has no row ${row}` };
   try {
-    return { unit: work.unit, ...(await run(await the(name), work)) };
+    return { unit: work.unit, ...(await (work.training ? train : run)(await the(name), work)) };
   } catch (error) {
     if (["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"].includes(error.code)) return { absent: error.message.split("\n")[0] };
     return { error: error.message };
@@ -69,5 +69,20 @@ async function run(library, { unit, compute, inputs }) {
   const result = await library.compute(compute, given);
   const values = probe(await library.values(result));
   for (const tensor of [result, ...given]) library.free(tensor);
+  return { samples, values };
+}
+
+/** Steps of a training, each waited for; the losses of the first are shown. */
+async function train(library, { training }) {
+  const step = await library.training(training(pace));
+  const values = [];
+  for (let i = 0; i < STEPS; i++) values.push((await library.values(await step()))[0]);
+  const samples = await sample(pace, async () => {
+    const start = performance.now();
+    const loss = await step();
+    const ms = performance.now() - start;
+    library.free(loss);
+    return ms;
+  });
   return { samples, values };
 }

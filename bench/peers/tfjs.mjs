@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import { dirname, join } from "node:path";
-import { ADDITIONS } from "./works.mjs";
+import { ADAM, ADDITIONS } from "./works.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -78,7 +78,38 @@ function library(tf, device) {
     device,
     put: ({ values, shape }) => tf.tensor(values, shape, "float32"),
     compute: (name, inputs) => compute[name](...inputs),
+    training: (work) => training(tf, work),
     values: (tensor) => tensor.dataSync(),
     free: (tensor) => tensor.dispose(),
   };
+}
+
+/**
+ * A step of its own optimiser on variables. The way back is written out: tfjs-core by itself has no gradients, and what
+ * brings them would only add to the time.
+ */
+function training(tf, { pixels, labels, layers }) {
+  const { rate, meanDecay, squareDecay, epsilon } = ADAM;
+  const x = tf.tensor(pixels.values, pixels.shape, "float32");
+  const y = tf.tidy(() => tf.cast(tf.oneHot(tf.tensor(labels.values, labels.shape, "int32"), 10), "float32"));
+  const variables = layers.map(({ values, shape }) => tf.variable(tf.tensor(values, shape, "float32")));
+  const optimizer = tf.train.adam(rate, meanDecay, squareDecay, epsilon);
+  return () =>
+    tf.tidy(() => {
+      const [w1, b1, w2, b2, w3, b3] = variables;
+      const first = tf.relu(tf.add(tf.matMul(x, w1), b1));
+      const second = tf.relu(tf.add(tf.matMul(first, w2), b2));
+      const logits = tf.add(tf.matMul(second, w3), b3);
+      const loss = tf.mean(tf.sub(tf.logSumExp(logits, 1), tf.sum(tf.mul(logits, y), 1)));
+      const last = tf.div(tf.sub(tf.softmax(logits), y), pixels.shape[0]);
+      const middle = tf.mul(tf.matMul(last, w3, false, true), tf.step(second));
+      const front = tf.mul(tf.matMul(middle, w2, false, true), tf.step(first));
+      const gradients = [
+        [x, front],
+        [first, middle],
+        [second, last],
+      ].flatMap(([input, slope]) => [tf.matMul(input, slope, true), tf.sum(slope, 0)]);
+      optimizer.applyGradients(variables.map(({ name }, i) => ({ name, tensor: gradients[i] })));
+      return loss;
+    });
 }

@@ -1,13 +1,17 @@
 /**
- * The work that JavaScript peers do, as bench/rows/tensors.ts has it on the CPU engine: the inputs of each row, as typed
- * arrays of the same hash of positions as ours (bench/tensor-work.ts). How a library computes it is the library's file.
+ * The work that JavaScript peers do, as bench/rows/tensors.ts and training.ts have it on the CPU engine: the inputs of each
+ * row, as typed arrays of the same hash of positions as ours (bench/tensor-work.ts, bench/training-work.ts). How a library
+ * computes it is the library's file.
  */
 
-/** A number in [0, 1) that an f32 holds exactly. */
-function uniformAt(position, seed) {
+/** 24 bits that look random, of a position and a seed. */
+function hashAt(position, seed) {
   const hash = Math.imul(position, 0x9e3779b1) + Math.imul(seed + 1, 0x85ebca6b);
-  return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 8) / 2 ** 24;
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 8;
 }
+
+/** A number in [0, 1) that an f32 holds exactly. */
+const uniformAt = (position, seed) => hashAt(position, seed) / 2 ** 24;
 
 function uniform(shape, seed) {
   const values = new Float32Array(shape.reduce((product, extent) => product * extent, 1));
@@ -23,7 +27,29 @@ const squares = (full) => (pace) => [0, 1].map((seed) => uniform([edge(full, pac
 
 export const ADDITIONS = 1000;
 
-/** By row: the unit, the inputs, and under which name libraries say how it is computed. */
+/** Training: the learning rate and decays of Adam, and the steps whose losses are compared. */
+export const ADAM = { rate: 1e-3, meanDecay: 0.9, squareDecay: 0.999, epsilon: 1e-8 };
+export const STEPS = 5;
+
+/** Pixels, labels, and weights and biases in turn of a dense network. */
+function network(widths, full) {
+  return ({ halvings }) => {
+    const batch = Math.max(16, Math.floor(full / 4 ** halvings));
+    const labels = Int32Array.from({ length: batch }, (_, i) => hashAt(i, 1) % 10);
+    const layers = widths.slice(1).flatMap((results, i) => {
+      const spread = Math.sqrt(6 / widths[i]);
+      const weights = uniform([widths[i], results], 2 + i);
+      const spreadOut = weights.values.map((value) => (2 * value - 1) * spread);
+      return [
+        { shape: weights.shape, values: spreadOut },
+        { shape: [results], values: new Float32Array(results) },
+      ];
+    });
+    return { pixels: uniform([batch, widths[0]], 0), labels: { shape: [batch], values: labels }, layers };
+  };
+}
+
+/** By row: the unit, the inputs, and under which name libraries say how it is computed; or what is trained. */
 export const WORKS = {
   chain: {
     unit: "ms",
@@ -38,6 +64,8 @@ export const WORKS = {
   "matmul-512": { unit: "ms", compute: "matmul", inputs: squares(512) },
   "matmul-1024": { unit: "ms", compute: "matmul", inputs: squares(1024) },
   "matmul-2048": { unit: "ms", compute: "matmul", inputs: squares(2048) },
+  // A whole training step: forwards, backwards, Adam.
+  "mlp-128": { unit: "ms", training: network([784, 256, 128, 10], 128) },
   // Per addition of a chain, each of them computed before the next.
   "adds-1000": { unit: "µs", compute: "additions", inputs: () => [uniform([16], 0), uniform([16], 1)] },
 };

@@ -6,6 +6,7 @@ import type { Row } from "../row.js";
 import { recordingRows } from "./recording.js";
 import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
+import { trainingRows } from "./training.js";
 import { transferRows } from "./transfers.js";
 
-export const rows: readonly Row[] = [...startRows, ...recordingRows, ...transferRows, ...tensorRows];
+export const rows: readonly Row[] = [...startRows, ...recordingRows, ...transferRows, ...tensorRows, ...trainingRows];

@@ -23,8 +23,7 @@ const cacheVariables = (folder: string): NodeJS.ProcessEnv => ({
 });
 
 /** Milliseconds from spawning the program to its line, and the times at which the program saw its stages end. */
-async function firstResult(deviceIndex: number, cache: string): Promise<{ ms: number; stages: Stages }> {
-  const env = { ...process.env, ...cacheVariables(cache) };
+async function firstResult(deviceIndex: number, env: NodeJS.ProcessEnv): Promise<{ ms: number; stages: Stages }> {
   const start = performance.now();
   const child = spawn(process.execPath, [PROGRAM, String(deviceIndex)], { env, stdio: ["ignore", "pipe", "pipe"] });
   let end = 0;
@@ -43,26 +42,35 @@ async function firstResult(deviceIndex: number, cache: string): Promise<{ ms: nu
   return { ms: end - start, stages: JSON.parse(stages) };
 }
 
-async function starts(context: Context, isCold: boolean): Promise<number[]> {
+/** Runs work whose processes get cache folders of their own: a new one each, or the same, which the first fills. */
+export async function withCacheFolders<T>(
+  isCold: boolean,
+  work: (environment: () => NodeJS.ProcessEnv) => Promise<T>,
+): Promise<T> {
   const folders: string[] = [];
   const newFolder = () => {
     folders.push(mkdtempSync(join(tmpdir(), "pumice-bench-")));
     return folders.at(-1)!;
   };
   const kept = newFolder();
-  const seen: Stages[] = [];
   try {
+    return await work(() => ({ ...process.env, ...cacheVariables(isCold ? newFolder() : kept) }));
+  } finally {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const starts = (context: Context, isCold: boolean): Promise<number[]> =>
+  withCacheFolders(isCold, async (environment) => {
+    const seen: Stages[] = [];
     const samples = await repeat(context.isQuick ? 3 : 9, async () => {
-      const { ms, stages } = await firstResult(context.deviceIndex, isCold ? newFolder() : kept);
+      const { ms, stages } = await firstResult(context.deviceIndex, environment());
       seen.push(stages);
       return ms;
     });
     context.note(`ends of the stages, in ms of the program's own clock: ${describeStages(seen.slice(1))}`);
     return samples;
-  } finally {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  }
-}
+  });
 
 function describeStages(seen: readonly Stages[]): string {
   const names = Object.keys(seen[0] ?? {});
