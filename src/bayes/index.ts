@@ -2,6 +2,9 @@
 import "../tensor/methods/index.js";
 
 export type { Argument } from "./argument.js";
+export { Fit } from "./chains/fit.js";
+export type { LeapfrogChains, LeapfrogOptions } from "./chains/leapfrog.js";
+export type { Progress, SampleOptions, SampleRun } from "./chains/sample.js";
 export * from "./constraints/index.js";
 export { autocorrelation } from "./diagnostics/autocovariance.js";
 export { Check, check, type Problem, type ProblemKind } from "./diagnostics/check.js";

@@ -91,16 +91,19 @@ export function inlineScan(
 }
 
 /** The sum of terms at 0 … count - 1, where count may be 0 and at most `most`. */
-function sumBelow(k: KernelBuilder, type: "f32" | "f64", count: Value, most: number, term: (at: Value) => Value): Value {
+function sumBelow(
+  k: KernelBuilder,
+  type: "f32" | "f64",
+  count: Value,
+  most: number,
+  term: (at: Value) => Value,
+): Value {
   const { i, add, less } = integers(k);
   const zero = k.constant(type, 0);
   const [, sum] = k.loop(
     most,
     [i(1), zero],
-    (at, [next, total]) => [
-      add(next, i(1)),
-      k.binary("add", total, k.select(less(at, count), term(at), zero)),
-    ],
+    (at, [next, total]) => [add(next, i(1)), k.binary("add", total, k.select(less(at, count), term(at), zero))],
     { exitWhen: ([next]) => k.compare("gt", next, count) },
   );
   return sum;
@@ -117,9 +120,7 @@ const cholesky: InlineRoutine = ({ k, settings }, node, [a], l) => {
     const first = mul(matrix, n * n);
     const at = (row: Value, column: Value) => add(first, add(mul(row, n), column));
     const rest = (row: Value, column: Value) => {
-      const known = sumBelow(k, type, column, n, (c) =>
-        k.binary("mul", l.load(at(row, c)), l.load(at(column, c))),
-      );
+      const known = sumBelow(k, type, column, n, (c) => k.binary("mul", l.load(at(row, c)), l.load(at(column, c))));
       return ops.sub(element(a.load(at(row, column))), element(known));
     };
     each(k, n, (column) => {
@@ -182,13 +183,20 @@ const cumulate: InlineRoutine = ({ k, settings }, node, inputs, result) => {
   const ops = elementOps(k, settings);
   const combine = (a: Value, b: Value) =>
     op === "logsumexp"
-      ? logaddexp.lower(ops, [{ dtype, value: a }, { dtype, value: b }] as Element[], {}, dtype).value
+      ? logaddexp.lower(
+          ops,
+          [
+            { dtype, value: a },
+            { dtype, value: b },
+          ] as Element[],
+          {},
+          dtype,
+        ).value
       : k.binary(COMBINE[op], a, b);
   each(k, sizeOf(shape.slice(0, axis)), (outer) => {
     each(k, inner, (place) => {
       const first = add(mul(outer, extent * inner), place);
-      const at = (step: Value) =>
-        add(first, mul(isReverse ? k.binary("sub", i(extent - 1), step) : step, inner));
+      const at = (step: Value) => add(first, mul(isReverse ? k.binary("sub", i(extent - 1), step) : step, inner));
       const none = op === "logsumexp" ? Number.NEGATIVE_INFINITY : identityOf(op, dtype);
       const type = dtype as "f32";
       k.loop(extent, [k.constant(type, none)], (step, [total]) => {

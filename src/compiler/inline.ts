@@ -106,7 +106,10 @@ class Inlining {
     const direct = roots.filter((root) => !isRoutine(root));
     const isShort = ({ shape }: Node) => total <= MAX_UNROLLED || sizeOf(shape) === 1;
     for (const root of roots) if (isRoutine(root)) this.store(root);
-    this.findStored(direct.filter(isShort), direct.filter((root) => !isShort(root)));
+    this.findStored(
+      direct.filter(isShort),
+      direct.filter((root) => !isShort(root)),
+    );
     // A root that something else needs in memory is computed in its turn.
     const last = direct.filter((root) => !this.stored.has(root));
     const [unrolled, long] = [last.filter(isShort), last.filter((root) => !isShort(root))];

@@ -24,6 +24,8 @@ const WORTH_A_THREAD = 32768;
 
 export class HostBackend extends Backend<HostCode, HostAllocation> {
   readonly device: HostDevice;
+  readonly hasDoubles = true;
+  readonly isSoftware = false;
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
 

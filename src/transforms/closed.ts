@@ -1,5 +1,5 @@
 /** A function of tensors as a closed graph, to be written into kernels; what it reaches from outside is realised. */
-import { type GraphFunction, closeOver, makePlaceholder } from "../graph/function.js";
+import { closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { Tensor } from "../tensor/tensor.js";
 import { checkNotAsync } from "./trace.js";

@@ -30,8 +30,8 @@ export interface ChainDensity {
   readonly isForLanes: boolean;
   /** Memory of the data. */
   readonly data: readonly DeviceStorage[];
-  /** Elements of the data, all together. */
-  readonly dataSize: number;
+  /** The longest axis of the data: about how many observations there are. */
+  readonly longest: number;
 }
 
 /** `isNormalized`: constants are kept, so that densities are those of `logDensity`. */
@@ -43,7 +43,9 @@ export function densityOf(
 ): ChainDensity {
   const backend = backendFor(device);
   if (target.dim === 0) {
-    throw new ArgumentError("sample: the model has no free numbers; every variable is observed, nothing is left to draw.");
+    throw new ArgumentError(
+      "sample: the model has no free numbers; every variable is observed, nothing is left to draw.",
+    );
   }
   const evaluate = (u: Tensor) => target.logDensityAndGrad(u, { normalized: options.isNormalized ?? false });
   const { body, captured } = closed((u) => evaluate(u), [{ shape: [target.dim], dtype, device: backend }]);
@@ -57,7 +59,7 @@ export function densityOf(
     fn: body,
     isForLanes: isForLanes(body),
     data: captured.map(({ node }) => node.storage as DeviceStorage),
-    dataSize: captured.reduce((sum, { size }) => sum + size, 0),
+    longest: Math.max(1, ...captured.flatMap(({ shape }) => [...shape])),
   };
 }
 

@@ -11,7 +11,14 @@ import { formatShape, sameShape } from "../../core/shape.js";
 import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
-import { ChainBuilder, type ChainDensity, type FloatDType, type ScratchBuffer, densityOf, type Target } from "./density.js";
+import {
+  ChainBuilder,
+  type ChainDensity,
+  densityOf,
+  type FloatDType,
+  type ScratchBuffer,
+  type Target,
+} from "./density.js";
 
 export interface LeapfrogOptions {
   readonly eps: number;

@@ -193,10 +193,7 @@ class NutsWriter {
     this.restore();
     const until = this.order("until");
     const isActive = () =>
-      w.and(
-        k.compare("lt", ints.draw.get(), until),
-        k.compare("ne", ints.phase.get(), i(PHASE.failed)),
-      );
+      w.and(k.compare("lt", ints.draw.get(), until), k.compare("ne", ints.phase.get(), i(PHASE.failed)));
     when(isActive(), () => {
       k.loop(
         2 ** 31 - 1,
@@ -366,10 +363,7 @@ class NutsWriter {
     const { k, w, hot, dim, type, ints } = this;
     const { i } = w;
     this.newKey(i(-1));
-    const isGiven = w.and(
-      k.compare("ne", this.order("givenInits"), i(0)),
-      k.compare("eq", ints.attempts.get(), i(0)),
-    );
+    const isGiven = w.and(k.compare("ne", this.order("givenInits"), i(0)), k.compare("eq", ints.attempts.get(), i(0)));
     const given = this.vector("qSample");
     const radius = k.convert(type, this.wish("initRadius"));
     w.each(dim, (d) => {
@@ -469,10 +463,7 @@ class NutsWriter {
     const { k, w, hot, dim, type, energy, ints, reals } = this;
     const { i } = w;
     const [word] = this.random("direction", ints.depth.get());
-    const isRight = w.or(
-      this.isSet(ints.isSearching),
-      k.compare("eq", k.binary("and", word, w.u(1)), w.u(1)),
-    );
+    const isRight = w.or(this.isSet(ints.isSearching), k.compare("eq", k.binary("and", word, w.u(1)), w.u(1)));
     ints.direction.set(k.select(isRight, i(1), i(-1)));
     const [before, sumBefore] = [this.record(i(0), "before"), this.record(i(0), "sum")];
     const ends = (letter: "q" | "p" | "g") => [this.vector(`${letter}Left`), this.vector(`${letter}Right`)] as const;
@@ -562,7 +553,8 @@ class NutsWriter {
     const leaf = w.add(ints.leaf.get(), i(1));
     ints.leaf.set(leaf);
     const isWhole = k.compare("ge", leaf, size);
-    const isStopped = this.options.mistake === "invalid doubling" ? w.not(isValid) : w.or(w.not(isValid), this.isSet(turned));
+    const isStopped =
+      this.options.mistake === "invalid doubling" ? w.not(isValid) : w.or(w.not(isValid), this.isSet(turned));
     w.when(
       isStopped,
       () => this.endTransition(),
@@ -628,7 +620,11 @@ class NutsWriter {
           const left = k.select(isPair, start, w.sub(middleSum.load(d), from));
           const right = k.select(isPair, p, w.sub(hot.sum.load(d), middleSum.load(d)));
           return {
-            rhos: [total, w.add(left, k.select(isPair, p, middle.load(d))), w.add(right, k.select(isPair, start, before.load(d)))],
+            rhos: [
+              total,
+              w.add(left, k.select(isPair, p, middle.load(d))),
+              w.add(right, k.select(isPair, start, before.load(d))),
+            ],
             leftStart: start,
             leftEnd: k.select(isPair, start, before.load(d)),
             rightStart: k.select(isPair, p, middle.load(d)),

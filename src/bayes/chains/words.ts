@@ -34,8 +34,7 @@ export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
   const not = (a: Value) => k.unary("not", a);
   const and = (a: Value, b: Value) => k.binary("and", a, b);
   const or = (a: Value, b: Value) => k.binary("or", a, b);
-  const isFinite = (x: Value) =>
-    k.compare("lt", k.unary("abs", x), k.constant(x.type, Number.POSITIVE_INFINITY));
+  const isFinite = (x: Value) => k.compare("lt", k.unary("abs", x), k.constant(x.type, Number.POSITIVE_INFINITY));
   const exp = math("exp");
   const log = math("log");
   const cos = math("cos");
