@@ -112,6 +112,10 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     private readonly target: Target<Code>,
   ) {}
 
+  /** Whether it computes in f64, and whether it is a driver that only plays a GPU. */
+  abstract readonly hasDoubles: boolean;
+  abstract readonly isSoftware: boolean;
+
   protected abstract allocate(byteLength: number): S;
 
   /** Memory with anything in it, for kernels written by hand. */

@@ -31,6 +31,8 @@ export function profileOf({ threads }: HostDevice): TargetProfile {
 
 export class HostBackend extends Backend<HostCode, HostAllocation> {
   readonly device: HostDevice;
+  readonly hasDoubles = true;
+  readonly isSoftware = false;
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
 

@@ -80,6 +80,14 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     });
   }
 
+  get hasDoubles(): boolean {
+    return this.device.plan.features.includes("shaderFloat64");
+  }
+
+  get isSoftware(): boolean {
+    return isSoftware(this.device.properties);
+  }
+
   protected allocate(byteLength: number): DeviceBuffer {
     return this.device.allocUninitialized(byteLength);
   }

@@ -30,8 +30,8 @@ export interface ChainDensity {
   readonly isForLanes: boolean;
   /** Memory of the data. */
   readonly data: readonly DeviceStorage[];
-  /** Elements of the data, all together. */
-  readonly dataSize: number;
+  /** The longest axis of the data: about how many observations there are. */
+  readonly longest: number;
 }
 
 /** `isNormalized`: constants are kept, so that densities are those of `logDensity`. */
@@ -59,7 +59,7 @@ export function densityOf(
     fn: body,
     isForLanes: isForLanes(body),
     data: captured.map(({ node }) => node.storage as DeviceStorage),
-    dataSize: captured.reduce((sum, { size }) => sum + size, 0),
+    longest: Math.max(1, ...captured.flatMap(({ shape }) => [...shape])),
   };
 }
 

@@ -74,7 +74,6 @@ export class NutsChains {
   constructor(
     private readonly density: ChainDensity,
     private readonly settings: ChainSettings,
-    isSoftware: boolean,
   ) {
     const { backend, dtype } = density;
     const { chains, energyDType, isDense, lanes, maxTreeDepth, mistake } = settings;
@@ -82,7 +81,7 @@ export class NutsChains {
     const key = ["nuts", chains, lanes, maxTreeDepth, energyDType, isDense, mistake, density.fn.key].join(" ");
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
     const rounds = roundsOf(this.compiled.written.kernel);
-    this.maxBudget = isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
+    this.maxBudget = backend.isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
     this.budget = Math.min(this.budget, this.maxBudget);
     const zeros = (elements: number, type: string) => backend.upload(new Uint8Array(elements * chains * bytesOf(type)));
     this.memory = {
@@ -173,7 +172,7 @@ export class NutsChains {
     const { backend, memory, settings } = this;
     const { chains, warmup, isAdapting, inits, energyDType } = settings;
     const { dim, dtype } = this.density;
-    const room = Math.max(1, until - Math.max(first, warmup));
+    const room = Math.max(1, until - first);
     memory.draws = backend.reserve(room * dim * chains * bytesOf(dtype));
     memory.noted?.dispose();
     memory.noted = backend.reserve(room * NOTED.length * chains * bytesOf(energyDType));

@@ -382,8 +382,8 @@ class NutsWriter {
     const { i } = w;
     const one = w.float(this.type, 1);
     const none = w.float(this.type, 0);
-    const [bad] = w.sums(dim, this.type, 1, (d) => [k.select(w.isFinite(hot.g.load(d)), none, one)]);
-    const isGood = w.and(w.isFinite(logp), k.compare("eq", bad, none));
+    const [bad] = w.sums(dim, this.type, 1, (d) => [k.select(w.isBounded(hot.g.load(d)), none, one)]);
+    const isGood = w.and(w.isBounded(logp), k.compare("eq", bad, none));
     w.when(
       isGood,
       () => {
@@ -656,7 +656,9 @@ class NutsWriter {
     if (options.isDense) {
       w.each(dim, (d) => {
         const { rhos } = at(d);
-        for (const [r, rho] of rhos.entries()) this.rhos[r].store(d, rho);
+        rhos.forEach((rho, r) => {
+          this.rhos[r].store(d, rho);
+        });
       });
       k.barrier();
     }

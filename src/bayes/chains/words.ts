@@ -34,7 +34,7 @@ export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
   const not = (a: Value) => k.unary("not", a);
   const and = (a: Value, b: Value) => k.binary("and", a, b);
   const or = (a: Value, b: Value) => k.binary("or", a, b);
-  const isFinite = (x: Value) => k.compare("lt", k.unary("abs", x), k.constant(x.type, Number.POSITIVE_INFINITY));
+  const isBounded = (x: Value) => k.compare("lt", k.unary("abs", x), k.constant(x.type, Number.POSITIVE_INFINITY));
   const exp = math("exp");
   const log = math("log");
   const cos = math("cos");
@@ -52,7 +52,7 @@ export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
     const most = k.binary("max", a, b);
     const least = k.binary("min", a, b);
     const sum = add(most, log1p(exp(sub(least, most))));
-    return k.select(isFinite(least), sum, most);
+    return k.select(isBounded(least), sum, most);
   };
   const cell = (type: CellType): Cell => {
     const array = k.array(type, 1, true);
@@ -111,7 +111,7 @@ export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
     not,
     and,
     or,
-    isFinite,
+    isBounded,
     exp,
     log,
     sqrt,

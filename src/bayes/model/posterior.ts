@@ -12,7 +12,9 @@ import { defaultDevice } from "../../tensor/devices.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
+import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
+import { resume, type SampleOptions, SampleRun } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
 import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
@@ -108,6 +110,19 @@ export class Posterior<R extends Returned, O extends string = never> {
    */
   leapfrog(q: Tensor, p: Tensor, options: LeapfrogOptions): LeapfrogChains {
     return leapfrog(this, q, p, options);
+  }
+
+  /**
+   * Draws from the distribution, by NUTS in one kernel. Await it for the fit, or iterate over it to watch:
+   * `for await (const p of run)`.
+   */
+  sample(options: SampleOptions = {}): SampleRun {
+    return new SampleRun(this, options);
+  }
+
+  /** Goes on from a file that `fit.save` wrote: the fit as it was, to be extended. */
+  resume(path: string): Promise<Fit> {
+    return resume(this, path);
   }
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */

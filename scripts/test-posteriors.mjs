@@ -1,0 +1,29 @@
+/**
+ * `npm run test:posteriors`: the long statistical tests. Every reference posterior is sampled and compared with reference
+ * draws, and four models are calibrated by simulation. The reference data are read from ../shared/data, or from the folder
+ * PUMICE_REFERENCE names; without them this says so. PUMICE_POSTERIORS chooses devices and dtypes: "cpu f64,vulkan f32".
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ensureBuild, ensureDependencies, filesUnder, root } from "./prepare.mjs";
+
+ensureDependencies();
+const build = ensureBuild();
+if (!build.ok) {
+  console.error(build.output);
+  process.exit(1);
+}
+const data = resolve(root, process.env.PUMICE_REFERENCE || "../shared/data");
+if (!existsSync(join(data, "posteriordb"))) {
+  console.log(
+    `The reference data are absent: there is no ${join(data, "posteriordb")}. Set PUMICE_REFERENCE to their folder.`,
+  );
+}
+const files = filesUnder("dist/test/bayes/posteriors").filter((file) => file.endsWith(".long.js"));
+const { status } = spawnSync(process.execPath, ["--test", "--test-concurrency=1", ...files], {
+  cwd: root,
+  env: { ...process.env, PUMICE_REFERENCE: data },
+  stdio: "inherit",
+});
+process.exit(status ?? 1);

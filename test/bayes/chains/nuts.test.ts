@@ -1,0 +1,234 @@
+/** NUTS against exact distributions, one step from exact draws and from start to end; and samplers with mistakes in them. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
+import type { SampleOptions } from "../../../src/bayes/chains/sample.js";
+import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
+import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
+import { tensor } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import type { Tensor } from "../../../src/tensor/tensor.js";
+import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
+import { testDevices } from "../../support/tensors.js";
+import { expectExact, normals, sampled } from "./support.js";
+
+before(() => setDefaultDevice("cpu"));
+const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
+
+describe("a transition leaves the distribution as it is, from exact draws", () => {
+  const RHO = 0.9;
+  /** The largest |z| of means and mean squares of the last of four draws, one per chain. */
+  async function worst(chains: number, options: SampleOptions, mistake?: NutsOptions["mistake"]): Promise<number> {
+    const both = model(() => {
+      const x = normal(0, 1);
+      return { x, y: normal(x.mul(RHO), Math.sqrt(1 - RHO * RHO)), z: normal(0, 1) };
+    }).given({});
+    const random = normals(17);
+    const inits = Array.from({ length: chains }, () => {
+      const first = random();
+      return [first, RHO * first + Math.sqrt(1 - RHO * RHO) * random(), random()];
+    });
+    const fit = await sampled(
+      both,
+      { chains, draws: 4, warmup: 0, stepSize: 0.4, seed: 5, dtype: "f64", device: "cpu", ...options, inits },
+      mistake,
+    );
+    const zs = fit.draws.names.flatMap((name) => {
+      const { values } = fit.draws.scalar(name);
+      const last = Array.from({ length: chains }, (_, c) => values[4 * c + 3]!);
+      if (!mistake) expectDistribution(last, normalDistribution, name);
+      const mean = last.reduce((sum, x) => sum + x, 0) / chains;
+      const square = last.reduce((sum, x) => sum + x * x, 0) / chains;
+      return [mean * Math.sqrt(chains), (square - 1) * Math.sqrt(chains / 2)];
+    });
+    return Math.max(...zs.map(Math.abs));
+  }
+  const variants: Readonly<Record<string, SampleOptions>> = {
+    "f64, on the CPU": {},
+    "f32 with energies in f64": { dtype: "f32" },
+    "all in f32": { dtype: "f32", energies: "f32" },
+    "a dense metric": { metric: "dense" },
+    "trajectories that are cut short": { maxTreeDepth: 2 },
+  };
+  for (const [title, options] of Object.entries(variants)) {
+    test(title, async () => assert.ok((await worst(8192, options)) < 4));
+  }
+  const skip = testDevices().includes("vulkan") ? false : "missing: a Vulkan device";
+  test("a thread per chain on Vulkan", { skip }, async () => {
+    assert.ok((await worst(4096, { device: "vulkan", dtype: "f32" })) < 4);
+  });
+  test("a workgroup per chain on Vulkan", { skip }, async () => {
+    assert.ok((await worst(256, { device: "vulkan", dtype: "f32", lanes: 32 })) < 4);
+  });
+  test("a density that is a step behind does not", async () => {
+    assert.ok((await worst(8192, {}, "stale density")) > 8);
+  });
+  test("doublings that are accepted though they turned do not", async () => {
+    assert.ok((await worst(8192, {}, "invalid doubling")) > 8);
+  });
+});
+
+describe("exact posteriors", () => {
+  const options: SampleOptions = { chains: 4, draws: 1000, warmup: 500, seed: 11, dtype: "f64", device: "cpu" };
+
+  test("normal, in 1 and 100 dimensions", async () => {
+    const one = await model(() => ({ x: normal(3, 2) }))
+      .given({})
+      .sample(options);
+    expectExact(one, "x", 3, 4);
+    const many = await model(() => ({ x: normal(0, 1).shape(100) }))
+      .given({})
+      .sample({ ...options, draws: 500 });
+    for (const d of [0, 31, 99]) expectExact(many, `x[${d}]`, 0, 1);
+    assert.equal(
+      many.draws.stat("divergent")!.values.reduce((a, b) => a + b),
+      0,
+    );
+  });
+
+  test("normal with scales from 0.01 to 100, and with correlations under a dense metric", async () => {
+    const scales = [0.01, 0.1, 1, 10, 100];
+    const uneven = await model(() => ({ x: normal(0, f64(scales)) }))
+      .given({})
+      .sample({ ...options, warmup: 1000 });
+    for (const [d, scale] of scales.entries()) expectExact(uneven, `x[${d}]`, 0, scale * scale);
+    const covariance = [
+      [1, 0.99],
+      [0.99, 1],
+    ];
+    const narrow = await model(() => ({ x: mvNormal([1, 2], { covariance: f64(covariance) }) }))
+      .given({})
+      .sample({ ...options, metric: "dense" });
+    expectExact(narrow, "x[0]", 1, 1);
+    expectExact(narrow, "x[1]", 2, 1);
+  });
+
+  test("beta and gamma posteriors of counts", async () => {
+    const share = await model(() => {
+      const p = beta(2, 3);
+      return { p, y: binomial(20, p) };
+    })
+      .given({ y: f64(14) })
+      .sample(options);
+    const [a, b] = [16, 9];
+    expectExact(share, "p", a / (a + b), (a * b) / ((a + b) ** 2 * (a + b + 1)));
+    const rate = await model(() => {
+      const log = flat();
+      return { rate: log.exp(), y: poisson(log.exp()) };
+    })
+      .given({ y: f64([3, 5, 4]) })
+      .sample(options);
+    // A flat prior of the logarithm is 1/rate: Gamma(12, 3).
+    expectExact(rate, "rate", 12 / 3, 12 / 9);
+  });
+
+  test("a regression with a known scale", async () => {
+    const x = [-2, -1, 0, 1, 3];
+    const y = [1, 0.5, 0.7, 2, 2.5];
+    const fit = await model(({ x }: { x: Tensor }) => {
+      const b = normal(0, 2);
+      return { b, y: normal(x.mul(b), 0.5) };
+    })
+      .given({ y: f64(y) }, { x: f64(x) })
+      .sample(options);
+    const precision = 1 / 4 + x.reduce((sum, v) => sum + (v * v) / 0.25, 0);
+    expectExact(fit, "b", x.reduce((sum, v, i) => sum + (v * y[i]!) / 0.25, 0) / precision, 1 / precision);
+  });
+
+  test("Neal's funnel, non-centred", async () => {
+    const fit = await model(() => {
+      const v = normal(0, 3);
+      return { v, x: normal(0, v.mul(0.5).exp()).shape(5).noncentered() };
+    })
+      .given({})
+      .sample(options);
+    expectExact(fit, "v", 0, 9);
+    const { values } = fit.draws.scalar("v");
+    expectDistribution(
+      values.filter((_, i) => i % 5 === 0),
+      (v) => normalDistribution(v / 3),
+      "v",
+    );
+  });
+});
+
+describe("chains", () => {
+  const spread = model(() => ({ mu: normal(0, 1), tau: halfNormal(1) })).given({});
+  const options: SampleOptions = { chains: 3, draws: 40, warmup: 60, seed: 2, dtype: "f64", device: "cpu" };
+
+  test("the same seed gives the same draws, another seed others", async () => {
+    const [a, b, c] = await Promise.all([
+      sampled(spread, options),
+      sampled(spread, options),
+      sampled(spread, { ...options, seed: 3 }),
+    ]);
+    assert.deepEqual(a!.draws.values("mu"), b!.draws.values("mu"));
+    assert.notDeepEqual(a!.draws.values("mu"), c!.draws.values("mu"));
+  });
+
+  test("a fit that is extended, or saved and resumed, goes on as if it had not stopped", async () => {
+    const { mkdtemp, rm } = await import("node:fs/promises");
+    const { tmpdir } = await import("node:os");
+    const { join } = await import("node:path");
+    const whole = await sampled(spread, options);
+    const folder = await mkdtemp(join(tmpdir(), "pumice-fit-"));
+    try {
+      const part = await sampled(spread, { ...options, draws: 15 });
+      await part.save(join(folder, "fit.json"));
+      await part.extend(25);
+      assert.deepEqual(part.draws.values("tau"), whole.draws.values("tau"));
+      const resumed = await spread.resume(join(folder, "fit.json"));
+      assert.equal(resumed.draws.length, 15);
+      await resumed.extend(25);
+      assert.deepEqual(resumed.draws.values("tau"), whole.draws.values("tau"));
+      assert.deepEqual(resumed.draws.stat("energy"), whole.draws.stat("energy"));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("a run can be watched, ends early when told, and when it has drawn enough", async () => {
+    const run = spread.sample({ ...options, draws: 200 });
+    let last = 0;
+    for await (const progress of run) {
+      assert.equal(progress.draws.length, 3);
+      const total = progress.draws.reduce((a, b) => a + b, 0);
+      assert.ok(total >= last);
+      last = total;
+    }
+    assert.equal((await run).draws.length, 200);
+
+    const controller = new AbortController();
+    const stopped = spread.sample({ ...options, draws: 100000, signal: controller.signal });
+    for await (const progress of stopped) if (progress.draws[0]! > 50) controller.abort();
+    const { length } = (await stopped).draws;
+    assert.ok(length >= 1 && length < 100000, `${length} draws`);
+
+    const enough = await spread.sample({ ...options, draws: 5000, until: { essBulk: 400 } });
+    assert.ok(enough.draws.length < 5000);
+    assert.ok(Math.min(...enough.summary().rows.map(({ essBulk }) => essBulk)) >= 400);
+  });
+
+  test("models that cannot be sampled say which variable is to blame", async () => {
+    const impossible = model(() => {
+      const mu = normal(0, 1);
+      return { mu, y: normal(mu.mul(0).sub(1).log(), 1) };
+    }).given({ y: f64([1]) });
+    await assert.rejects(async () => await impossible.sample(options), /chain 0.*100 tries.*y/s);
+    const steep = model(() => {
+      const mu = normal(0, 1);
+      return { mu, x: normal(mu.abs().mul(0).sqrt(), 1) };
+    }).given({ x: f64(0) });
+    await assert.rejects(async () => await steep.sample(options), /gradient by mu/);
+    assert.throws(() => model(() => ({ y: normal(0, 1) })).given({ y: f64(0) }), /nothing to infer/);
+    assert.throws(() => spread.sample({ chains: 0 }), /chains is 0/);
+  });
+});
+
+test("the warmup has Stan's windows", () => {
+  const closes = (draws: number) => [...warmupSchedule(draws).entries()].flatMap(([i, f]) => (f & 2 ? [i + 1] : []));
+  assert.deepEqual(closes(1000), [100, 150, 250, 450, 950]);
+  assert.deepEqual(closes(150), [100]);
+  assert.deepEqual(closes(100), [90]);
+  assert.deepEqual(closes(10), []);
+});

@@ -1,0 +1,52 @@
+/** Samplers run to the end, moments in standard errors, and exact draws to start from. */
+import assert from "node:assert/strict";
+import type { Fit } from "../../../src/bayes/chains/fit.js";
+import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
+import { type Sampled, type SampleOptions, Sampler } from "../../../src/bayes/chains/sample.js";
+import { mcseMean } from "../../../src/bayes/index.js";
+
+/** A run to its end, perhaps with a mistake in the kernel. */
+export async function sampled(
+  posterior: Sampled,
+  options: SampleOptions,
+  mistake?: NutsOptions["mistake"],
+): Promise<Fit> {
+  const steps = new Sampler(posterior, options, mistake).run(false);
+  for (;;) {
+    const { done, value } = await steps.next();
+    if (done) return value;
+  }
+}
+
+/** Standard normal numbers from a seed, by a generator that is not ours. */
+export function normals(seed: number): () => number {
+  let state = seed >>> 0;
+  const unit = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
+  };
+  return () => Math.sqrt(-2 * Math.log(unit())) * Math.cos(2 * Math.PI * unit());
+}
+
+/** How far the mean of draws is from the true one, in Monte Carlo standard errors. */
+export function zOfMean(
+  { draws }: Fit,
+  name: string,
+  expected: number,
+  of: (x: number) => number = (x) => x,
+  errorOfExpected = 0,
+): number {
+  const chains = draws.scalar(name);
+  const values = chains.values.map(of);
+  const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
+  return (mean - expected) / Math.hypot(mcseMean({ ...chains, values }), errorOfExpected);
+}
+
+/** Mean and mean square of a scalar against the exact ones. */
+export function expectExact(fit: Fit, name: string, mean: number, variance: number): void {
+  const zs = [zOfMean(fit, name, mean), zOfMean(fit, name, variance, (x) => (x - mean) ** 2)];
+  for (const z of zs)
+    assert.ok(Math.abs(z) < 4, `${name}: off by ${zs.map((each) => each.toFixed(2))} standard errors`);
+}
