@@ -16,16 +16,12 @@ const TRIED = 32;
 export const densitiesAndGradients = (posterior: AnyPosterior) =>
   vmap((point: Tensor): [value: Tensor, gradient: Tensor] => [...posterior.logDensityAndGrad(point)]);
 
-/**
- * Points [count, dim] from among random ones between -2 and 2, where Stan starts too: the first at which all is finite, or
- * those of the highest density.
- */
+/** Points [count, dim]: the first of random ones between -2 and 2, where Stan starts too, at which all is finite. */
 export async function startingPoints(
-  method: string,
   posterior: AnyPosterior,
   { dtype, device }: Setting,
   key: Key,
-  { count, choose }: { readonly count: number; readonly choose: "first" | "best" },
+  count: number,
 ): Promise<Tensor> {
   const tried = Math.max(TRIED, 4 * count);
   const points = uniform(key, [tried, posterior.dim], { dtype, low: -2, high: 2 }).realize();
@@ -37,20 +33,19 @@ export async function startingPoints(
   const usable = Array.from({ length: tried }, (_, i) => i).filter(
     (i) => Number.isFinite(densities[i]) && slopes(i).every(Number.isFinite),
   );
-  if (usable.length === 0) throw nowhereFinite(method, posterior, slopes(0));
-  if (choose === "best") usable.sort((a, b) => densities[b] - densities[a]);
-  // Fewer than wanted start at the same points, and go different ways with different draws.
+  if (usable.length === 0) throw nowhereFinite(posterior, slopes(0));
+  // Where there are too few, several start at one point.
   const chosen = Array.from({ length: count }, (_, i) => usable[i % usable.length]);
   return points.take(tensor(chosen, { dtype: "i32", device }), { axis: 0 });
 }
 
-function nowhereFinite(method: string, posterior: AnyPosterior, slopes: readonly number[]): ArgumentError {
+function nowhereFinite(posterior: AnyPosterior, slopes: readonly number[]): ArgumentError {
   const bad = posterior.latents.filter(({ offset, freeShape }) =>
     slopes.slice(offset, offset + sizeOf(freeShape)).some((slope) => !Number.isFinite(slope)),
   );
   const named = bad.length > 0 ? `; its gradient is not finite by ${bad.map(({ name }) => name).join(", ")}` : "";
   return new ArgumentError(
-    `${method}: the log density is not finite at any of ${TRIED} random points${named}. Look for data the model cannot ` +
+    `The log density is not finite at any of ${TRIED} random points${named}. Look for data the model cannot ` +
       "produce and for 0/0 or log of 0 in it, or say where to start.",
   );
 }

@@ -1,7 +1,8 @@
 /**
  * Automatic differentiation variational inference (Kucukelbir, Tran, Ranganath, Gelman and Blei 2017): the normal
  * distribution of free numbers that is closest to the posterior, found by maximising a lower bound of the evidence, the
- * ELBO. A hundred steps of the optimiser are one program on the device; the host looks at the ELBO between them.
+ * ELBO. A path of Pathfinder leads to a first guess; from there, a hundred steps of the optimiser are one program on the
+ * device, and the host looks at the ELBO between them.
  */
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/key.js";
@@ -19,13 +20,16 @@ import {
   type ApproximationOptions,
   checkCount,
   givenPoints,
+  type Setting,
   settingOf,
 } from "../approximation/setting.js";
-import { densitiesAndGradients, startingPoints } from "../approximation/start.js";
+import { densitiesAndGradients } from "../approximation/start.js";
 import { meanOf, varianceOf } from "../diagnostics/chains.js";
 import type { Problem } from "../diagnostics/check.js";
 import type { Chains, Draws } from "../draws.js";
 import { type Family, families, logDensityOf, type Parameters } from "./families.js";
+import type { Normal } from "./path.js";
+import { followedPaths } from "./pathfinder.js";
 
 export interface AdviProgress {
   readonly iteration: number;
@@ -45,24 +49,22 @@ export interface AdviOptions extends ApproximationOptions<AdviProgress> {
   readonly stepSize?: number;
   /**
    * The ELBO rises as long as its mean over a hundred steps exceeds the best so far by more than this share of it, and by
-   * more than two standard errors: 1e-4.
+   * more than two standard errors: 1e-5.
    */
   readonly tolerance?: number;
   /** Steps after which it stops in any case: 20,000. */
   readonly maxIterations?: number;
-  /** Free numbers [dim] to start at; the best of 32 random points unless told. */
+  /** Free numbers [dim] where the path to a first guess begins; random unless told. */
   readonly start?: Tensor;
 }
 
 const BLOCK = 100;
 /** How often the step size is halved before the ELBO counts as converged: down to 0.4% of the first. */
 const HALVINGS = 8;
-/** Narrow at first: wide draws around a bad start overflow easily, and scales grow fast. */
-const START_SCALE = 0.1;
 
 /** The normal approximation of a posterior that maximises the ELBO. */
 export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): Promise<AdviFit> {
-  const { tolerance = 1e-4, stepSize = 0.1, signal } = options;
+  const { tolerance = 1e-5, stepSize = 0.1, signal } = options;
   const count = checkCount(options.draws ?? 1000, 1, "advi: draws");
   const maxIterations = checkCount(options.maxIterations ?? 20_000, BLOCK, "advi: maxIterations");
   const gradientDraws = checkCount(options.gradientDraws ?? 16, 1, "advi: gradientDraws");
@@ -70,11 +72,9 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
   const setting = settingOf(posterior, options);
   const [startKey, stepKey, drawKey] = split(setting.key, 3);
 
-  const mean = options.start
-    ? givenPoints(options.start, [posterior.dim], setting, "advi: start")
-    : (await startingPoints("advi", posterior, setting, startKey, { count: 1, choose: "best" })).at(0);
-  const run = hundredSteps(posterior, family, gradientDraws);
-  let state = freshState(family.start(mean, START_SCALE));
+  const guess = await firstGuess(posterior, { ...setting, key: startKey }, options);
+  const run = hundredSteps(posterior, family, guess, gradientDraws);
+  let state = freshState(family.start(guess));
   let best = { elbo: Number.NEGATIVE_INFINITY, parameters: state.parameters };
   const trace: AdviProgress[] = [];
   let halvings = 0;
@@ -105,17 +105,19 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
 
   const drawn = jit((key: Key, parameters: Parameters) => {
     const standard = normal(key, [count, posterior.dim], { dtype: setting.dtype });
-    const points = family.points(parameters, standard);
+    const points = family.placed(guess, family.points(parameters, standard));
     const [logDensity] = densitiesAndGradients(posterior)(points);
-    return { points, logDensity, logApproximation: logDensityOf(parameters, standard) };
+    const logApproximation = logDensityOf(parameters, standard).sub(family.logDeterminant(guess));
+    const mean = family.placed(guess, parameters.mean.expandDims(0)).at(0);
+    return { points, logDensity, logApproximation, mean, scale: family.scale(guess, parameters) };
   })(drawKey, best.parameters);
   const [target, own] = (await Promise.all([drawn.logDensity.data(), drawn.logApproximation.data()])) as Floats[];
   const { logWeights, k } = importanceWeights(target, own);
   const gaps = Float64Array.from(target, (value, i) => value - own[i]);
   return new AdviFit(await namedDraws(posterior, drawn.points, target), {
     family: options.family ?? "mean-field",
-    mean: best.parameters.mean,
-    scale: family.scale(best.parameters),
+    mean: drawn.mean,
+    scale: drawn.scale,
     elbo: meanOf(gaps),
     elboError: Math.sqrt(varianceOf(gaps) / count),
     trace,
@@ -126,6 +128,13 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
 }
 
 type Floats = Float32Array | Float64Array;
+
+/** The best normal distribution along one path of Pathfinder. */
+async function firstGuess(posterior: AnyPosterior, setting: Setting, options: AdviOptions): Promise<Normal> {
+  const starts = options.start && givenPoints(options.start, [posterior.dim], setting, "advi: start").expandDims(0);
+  const { best } = await followedPaths(posterior, setting, { paths: 1, starts, signal: options.signal });
+  return map((x) => x.at(0), best) as Normal;
+}
 
 /** What the optimiser (Adam) carries from step to step. */
 interface State {
@@ -167,14 +176,16 @@ function climbed({ parameters, first, second, count }: State, gradient: Paramete
 }
 
 /** A hundred steps as one program: the state after them, the average of their parameters, and an ELBO estimate of each. */
-function hundredSteps(posterior: AnyPosterior, family: Family, gradientDraws: number) {
+function hundredSteps(posterior: AnyPosterior, family: Family, guess: Normal, gradientDraws: number) {
   const evaluate = densitiesAndGradients(posterior);
   return jit((key: Key, start: State, rate: Tensor) => {
     const { dtype, device } = start.parameters.mean;
     const step = (state: State, i: Tensor): readonly [State, { elbo: Tensor; parameters: Parameters }] => {
       const { parameters } = state;
       const standard = normal(foldIn(key, i), [gradientDraws, posterior.dim], { dtype });
-      const [logDensity, slopes] = evaluate(family.points(parameters, standard));
+      const [density, gradients] = evaluate(family.placed(guess, family.points(parameters, standard)));
+      const logDensity = density.add(family.logDeterminant(guess));
+      const slopes = family.pulledBack(guess, gradients);
       // Draws where the density is not finite say nothing of the way to go.
       const isUsable = logDensity.isFinite();
       const gaps = where(isUsable, logDensity.sub(logDensityOf(parameters, standard)), 0);
@@ -192,7 +203,7 @@ export class AdviFit extends Approximation {
   readonly family: keyof typeof families;
   /** The approximation in free numbers: u = mean + scale·ε, with ε standard normal. */
   readonly mean: Tensor;
-  /** Scales [dim] of a mean-field fit, the lower triangular factor of the covariance [dim, dim] of a full-rank one. */
+  /** Scales [dim] of a mean-field fit, a factor of the covariance [dim, dim] of a full-rank one. */
   readonly scale: Tensor;
   /** The lower bound of the log evidence that was reached, estimated from the draws. */
   readonly elbo: number;

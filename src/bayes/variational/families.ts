@@ -1,59 +1,77 @@
 /**
- * The normal distributions that `advi` fits in the space of free numbers: independent ones (mean-field) or one with all
- * correlations (full-rank). A family is written by its standard numbers, u = mean + scale·ε; everything is batched over ε.
+ * The normal distributions that `advi` fits: independent ones (mean-field), or one with all correlations (full-rank). They
+ * are fitted in coordinates v in which a first guess, one of Pathfinder's, is standard normal: u = guess.mean + A·v. So steps
+ * of the optimiser mean the same in every direction. A distribution is v = mean + scale·ε, batched over standard ε.
  */
 import { triangularSolve } from "../../linalg/triangular.js";
 import { zeros, zerosLike } from "../../tensor/creation.js";
 import type { Tensor } from "../../tensor/tensor.js";
+import { vmap } from "../../transforms/vmap.js";
+import { backward, forward } from "./inverse-hessian.js";
+import type { Normal } from "./path.js";
 
-/** What is optimised: tensors by name, `mean` [dim] and `logScale` [dim] among them. */
+/** What is optimised. */
 export interface Parameters {
   readonly mean: Tensor;
-  /** The logarithm of the scales, or of the diagonal of the factor of the covariance. */
+  /** The logarithm of the scales [dim], or of the diagonal of the factor of the covariance. */
   readonly logScale: Tensor;
   /** What else a family has, such as `below`: the factor below its diagonal. */
   readonly [name: string]: Tensor;
 }
 
 export interface Family {
-  /** A spherical start. */
-  start(mean: Tensor, scale: number): Parameters;
-  /** Points [n, dim] from standard numbers [n, dim]. */
+  /** u [n, dim] from v [n, dim]. */
+  placed(guess: Normal, v: Tensor): Tensor;
+  /** Gradients by v from those by u. */
+  pulledBack(guess: Normal, slopes: Tensor): Tensor;
+  /** The logarithm of the determinant of A. */
+  logDeterminant(guess: Normal): Tensor;
+  /** The guess itself. */
+  start(guess: Normal): Parameters;
+  /** v [n, dim] from standard numbers. */
   points(parameters: Parameters, standard: Tensor): Tensor;
   /**
-   * The gradient of the ELBO by the parameters, from gradients of the log density at the points. Of log q only the path
-   * through the points is followed: the rest has expectation zero, and without it the noise vanishes as q comes
-   * close to the target ("sticking the landing": Roeder, Wu and Duvenaud 2017).
+   * The gradient of the ELBO by the parameters, from gradients of the log density by v. Of log q only the path through the
+   * points is followed: the rest has expectation zero, and without it the noise vanishes as q comes close to the
+   * target ("sticking the landing": Roeder, Wu and Duvenaud 2017).
    */
   gradient(parameters: Parameters, standard: Tensor, slopes: Tensor): Parameters;
-  /** What standard numbers are multiplied by: scales [dim], or the lower triangular factor of the covariance [dim, dim]. */
-  scale(parameters: Parameters): Tensor;
+  /** What standard numbers are multiplied by to give u: scales [dim], or a factor of the covariance [dim, dim]. */
+  scale(guess: Normal, parameters: Parameters): Tensor;
 }
 
-const spherical = (mean: Tensor, scale: number) => ({ mean, logScale: zerosLike(mean).add(Math.log(scale)) });
+const standardStart = ({ mean }: Normal) => ({ mean: zerosLike(mean), logScale: zerosLike(mean) });
+
+/** The scales that independent normal distributions have next to a normal one: those given all other coordinates. */
+const conditionalScale = ({ factor }: Normal): Tensor => factor.precision.rsqrt();
 
 const meanField: Family = {
-  start: spherical,
+  placed: (guess, v) => v.mul(conditionalScale(guess)).add(guess.mean),
+  pulledBack: (guess, slopes) => slopes.mul(conditionalScale(guess)),
+  logDeterminant: (guess) => conditionalScale(guess).log().sum(),
+  start: standardStart,
   points: ({ mean, logScale }, standard) => standard.mul(logScale.exp()).add(mean),
   gradient({ logScale }, standard, slopes) {
     const scale = logScale.exp();
     const path = slopes.add(standard.div(scale));
     return { mean: path.mean({ axis: 0 }), logScale: path.mul(standard).mean({ axis: 0 }).mul(scale) };
   },
-  scale: ({ logScale }) => logScale.exp(),
+  scale: (guess, { logScale }) => conditionalScale(guess).mul(logScale.exp()),
 };
 
-const factorOf = ({ logScale, below }: Parameters): Tensor => logScale.exp().diagonalMatrix().add(below);
+const triangleOf = ({ logScale, below }: Parameters): Tensor => logScale.exp().diagonalMatrix().add(below);
 
 const fullRank: Family = {
-  start(mean, scale) {
-    const [dim] = mean.shape;
-    return { ...spherical(mean, scale), below: zeros([dim, dim], { dtype: mean.dtype, device: mean.device }) };
+  placed: ({ mean, factor }, v) => vmap((one: Tensor) => forward(factor, one))(v).add(mean),
+  pulledBack: ({ factor }, slopes) => vmap((one: Tensor) => backward(factor, one))(slopes),
+  logDeterminant: ({ factor }) => factor.logDeterminant,
+  start(guess) {
+    const { size, dtype, device } = guess.mean;
+    return { ...standardStart(guess), below: zeros([size, size], { dtype, device }) };
   },
-  points: (parameters, standard) => standard.matmul(factorOf(parameters).T).add(parameters.mean),
+  points: (parameters, standard) => standard.matmul(triangleOf(parameters).T).add(parameters.mean),
   gradient(parameters, standard, slopes) {
-    const factor = factorOf(parameters);
-    const path = slopes.add(triangularSolve(factor, standard.T, { transposed: true }).T);
+    const path = slopes.add(triangularSolve(triangleOf(parameters), standard.T, { transposed: true }).T);
     const outer = path.T.matmul(standard).div(standard.shape[0]);
     return {
       mean: path.mean({ axis: 0 }),
@@ -61,12 +79,12 @@ const fullRank: Family = {
       below: outer.tril(-1),
     };
   },
-  scale: factorOf,
+  scale: ({ factor }, parameters) => vmap((column: Tensor) => forward(factor, column))(triangleOf(parameters).T).T,
 };
 
 export const families = { "mean-field": meanField, "full-rank": fullRank } as const;
 
-/** log q at the points of standard numbers [n, dim]: [n]. */
+/** log q of v at standard numbers [n, dim]: [n]. */
 export function logDensityOf({ logScale }: Parameters, standard: Tensor): Tensor {
   const constant = (logScale.size / 2) * Math.log(2 * Math.PI);
   return standard.square().sum({ axis: 1 }).mul(-0.5).sub(logScale.sum()).sub(constant);

@@ -25,6 +25,8 @@ export interface Factor {
   readonly rows: Tensor;
   /** The logarithm of the determinant of A. */
   readonly logDeterminant: Tensor;
+  /** The diagonal [dim] of the Hessian itself. */
+  readonly precision: Tensor;
 }
 
 const dot = (a: Tensor, b: Tensor): Tensor => a.mul(b).sum();
@@ -72,28 +74,33 @@ export function factorOf({ steps, changes, diagonal }: Steps): Factor {
     };
     return [next, null] as const;
   };
-  const [{ rows, logDeterminant }] = scan(takeIn, start, { s: steps, y: changes, number: numbers });
-  return { diagonal, steps, rows, logDeterminant };
+  const [{ rows, logDeterminant, pulls, pullWeights, changeWeights }] = scan(takeIn, start, {
+    s: steps,
+    y: changes,
+    number: numbers,
+  });
+  const before = diagonal.reciprocal();
+  const precision = before
+    .add(transposedTimes(changes.square(), changeWeights))
+    .sub(transposedTimes(pulls.square(), pullWeights));
+  // Positive but for rounding.
+  return { diagonal, steps, rows, logDeterminant, precision: where(precision.greater(0), precision, before) };
 }
 
-/** A·v for a vector [dim]. */
+/** A·v and Aᵀ·v for a vector [dim]. */
 export const forward = ({ diagonal, steps, rows }: Factor, v: Tensor): Tensor =>
   diagonal
     .sqrt()
     .mul(v)
     .add(transposedTimes(steps, times(rows, v)));
+export const backward = ({ diagonal, steps, rows }: Factor, v: Tensor): Tensor =>
+  diagonal
+    .sqrt()
+    .mul(v)
+    .add(transposedTimes(rows, times(steps, v)));
 
 /** A·Aᵀ·v: what a quasi-Newton method makes of a gradient. */
-export function newtonStep(factor: Factor, v: Tensor): Tensor {
-  const { diagonal, steps, rows } = factor;
-  return forward(
-    factor,
-    diagonal
-      .sqrt()
-      .mul(v)
-      .add(transposedTimes(rows, times(steps, v))),
-  );
-}
+export const newtonStep = (factor: Factor, v: Tensor): Tensor => forward(factor, backward(factor, v));
 
 /** The diagonal after one more step: the update of Gilbert and Lemaréchal (1989), which follows the scale of each coordinate. */
 export function updatedDiagonal(diagonal: Tensor, s: Tensor, y: Tensor): Tensor {
@@ -112,4 +119,10 @@ export function updatedDiagonal(diagonal: Tensor, s: Tensor, y: Tensor): Tensor 
 export function noSteps(point: Tensor, memory: number, scale: Tensor): Steps {
   const none = zeros([memory, point.size], { dtype: point.dtype, device: point.device });
   return { steps: none, changes: none, diagonal: zerosLike(point).add(scale) };
+}
+
+/** The factor of no steps, without the work. */
+export function rootOf({ diagonal, steps }: Steps): Factor {
+  const logDeterminant = diagonal.log().sum().mul(0.5);
+  return { diagonal, steps, rows: zerosLike(steps), logDeterminant, precision: diagonal.reciprocal() };
 }

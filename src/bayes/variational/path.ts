@@ -10,7 +10,16 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import { map } from "../../transforms/tree.js";
 import { vmap } from "../../transforms/vmap.js";
 import type { AnyPosterior } from "../approximation/setting.js";
-import { type Factor, factorOf, forward, newtonStep, noSteps, type Steps, updatedDiagonal } from "./inverse-hessian.js";
+import {
+  type Factor,
+  factorOf,
+  forward,
+  newtonStep,
+  noSteps,
+  rootOf,
+  type Steps,
+  updatedDiagonal,
+} from "./inverse-hessian.js";
 
 /** A normal approximation: its mean [dim], and the factor of its covariance. */
 export interface Normal {
@@ -66,8 +75,7 @@ export function beginPath(posterior: AnyPosterior, point: Tensor, { memory }: Pa
   const history = noSteps(point, memory, gradient.square().sum().sqrt().maximum(1).reciprocal());
   const none = zerosLike(value);
   const worst = none.add(Number.NEGATIVE_INFINITY);
-  const factor = { diagonal: history.diagonal, steps: history.steps, rows: history.steps, logDeterminant: none };
-  const best = { mean: point, factor, elbo: worst, atLeast: worst };
+  const best = { mean: point, factor: rootOf(history), elbo: worst, atLeast: worst };
   return {
     point,
     value,

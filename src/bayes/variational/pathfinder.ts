@@ -20,6 +20,7 @@ import {
   type ApproximationOptions,
   checkCount,
   givenPoints,
+  type Setting,
   settingOf,
 } from "../approximation/setting.js";
 import { densitiesAndGradients, startingPoints } from "../approximation/start.js";
@@ -66,56 +67,67 @@ const BLOCK = 10;
 /** Approximates a posterior by normal distributions along the paths of an optimiser. */
 export async function pathfinder(posterior: AnyPosterior, options: PathfinderOptions = {}): Promise<PathfinderFit> {
   const { signal, resample = true } = options;
-  const paths = checkCount(options.paths ?? 4, 1, "pathfinder: paths");
   const count = checkCount(options.draws ?? 1000, 1, "pathfinder: draws");
-  const maxIterations = checkCount(options.maxIterations ?? 1000, BLOCK, "pathfinder: maxIterations");
-  const pathOptions: PathOptions = {
-    memory: checkCount(options.memory ?? 6, 1, "pathfinder: memory"),
-    elboDraws: checkCount(options.elboDraws ?? 25, 1, "pathfinder: elboDraws"),
-  };
   const setting = settingOf(posterior, options);
-  const [startKey, walkKey, drawKey, choiceKey] = split(setting.key, 4);
-
-  const starts = options.starts
-    ? givenPoints(options.starts, [paths, posterior.dim], setting, "pathfinder: starts")
-    : await startingPoints("pathfinder", posterior, setting, startKey, { count: paths, choose: "first" });
-  let state = jit(vmap((point: Tensor) => beginPath(posterior, point, pathOptions)))(starts);
-  const run = someSteps(posterior, paths, pathOptions);
-  let found: FoundPath[] = [];
-  for (let i = 0; i * BLOCK < maxIterations && !signal?.aborted; i++) {
-    state = run(foldIn(walkKey, i), state);
-    found = await summarised(state);
-    const active = found.filter(({ hasArrived }) => !hasArrived).length;
-    options.onProgress?.({ iteration: (i + 1) * BLOCK, active, elbo: Math.max(...found.map(({ elbo }) => elbo)) });
-    if (active === 0) break;
-  }
+  const [pathKey, drawKey, choiceKey] = split(setting.key, 3);
+  const { best, found } = await followedPaths(posterior, { ...setting, key: pathKey }, options);
   const usable = found.flatMap(({ elbo }, i) => (Number.isFinite(elbo) ? [i] : []));
   if (usable.length === 0) {
     throw new ArgumentError(
-      `pathfinder: no approximation was found on ${paths} paths${signal?.aborted ? " before it was stopped" : ""}; the ` +
-        "log density may have no maximum, or none near where they started.",
+      `pathfinder: no approximation was found on ${found.length} paths${signal?.aborted ? " before it was stopped" : ""}; ` +
+        "the log density may have no maximum, or none near where they started.",
     );
   }
 
-  const drawn = await drawnFrom(posterior, state.best, usable, count, drawKey);
+  const drawn = await drawnFrom(posterior, best, usable, count, drawKey);
   const { logWeights, k } = importanceWeights(drawn.target, drawn.own);
   const total = usable.length * count;
   const { dtype, device } = setting;
   const shuffled = permutation(choiceKey, resample ? count : total);
+  const weights = tensor(logWeights.map(Math.exp), { dtype, device });
   const positions = resample
-    ? systematicPositions(foldIn(choiceKey, 1), tensor(logWeights.map(Math.exp), { dtype, device }), count).take(
-        shuffled,
-      )
+    ? systematicPositions(foldIn(choiceKey, 1), weights, count).take(shuffled)
     : shuffled.at(`:${count}`);
-  const [points, where] = [drawn.points.take(positions, { axis: 0 }), await positions.data()];
-  const lp = Float64Array.from(where, (position) => drawn.target[position]);
-  return new PathfinderFit(await namedDraws(posterior, points, lp), {
+  const lp = Float64Array.from(await positions.data(), (position) => drawn.target[position]);
+  const highest = usable.reduce((a, b) => (found[b].elbo > found[a].elbo ? b : a));
+  return new PathfinderFit(await namedDraws(posterior, drawn.points.take(positions, { axis: 0 }), lp), {
     paths: found,
+    mean: best.mean.at(highest),
     paretoK: k,
     effective: resample ? Math.min(effectiveCount(logWeights), count) : count,
     considered: total,
     wasStopped: signal?.aborted === true,
   });
+}
+
+/** The best approximation of every path, and what became of it. `advi` starts at one, too. */
+export async function followedPaths(
+  posterior: AnyPosterior,
+  setting: Setting,
+  options: PathfinderOptions,
+): Promise<{ readonly best: Normal; readonly found: readonly FoundPath[] }> {
+  const { signal, onProgress } = options;
+  const paths = checkCount(options.paths ?? 4, 1, "pathfinder: paths");
+  const maxIterations = checkCount(options.maxIterations ?? 1000, BLOCK, "pathfinder: maxIterations");
+  const pathOptions: PathOptions = {
+    memory: checkCount(options.memory ?? 6, 1, "pathfinder: memory"),
+    elboDraws: checkCount(options.elboDraws ?? 25, 1, "pathfinder: elboDraws"),
+  };
+  const [startKey, walkKey] = split(setting.key);
+  const starts = options.starts
+    ? givenPoints(options.starts, [paths, posterior.dim], setting, "pathfinder: starts")
+    : await startingPoints(posterior, setting, startKey, paths);
+  let state = jit(vmap((point: Tensor) => beginPath(posterior, point, pathOptions)))(starts);
+  let found = await summarised(state);
+  const run = someSteps(posterior, paths, pathOptions);
+  for (let i = 0; i * BLOCK < maxIterations && !signal?.aborted; i++) {
+    state = run(foldIn(walkKey, i), state);
+    found = await summarised(state);
+    const active = found.filter(({ hasArrived }) => !hasArrived).length;
+    onProgress?.({ iteration: (i + 1) * BLOCK, active, elbo: Math.max(...found.map(({ elbo }) => elbo)) });
+    if (active === 0) break;
+  }
+  return { best: state.best, found };
 }
 
 /** Some steps of every path as one program. */
@@ -175,6 +187,8 @@ async function drawnFrom(
 /** The result of `pathfinder`. */
 export class PathfinderFit extends Approximation {
   readonly paths: readonly FoundPath[];
+  /** The mean [dim], in free numbers, of the approximation with the highest ELBO: a good place to start. */
+  readonly mean: Tensor;
   /** The shape of the tail of the weights of all draws: above 0.7 the approximations are far from the posterior. */
   readonly paretoK: number;
   private readonly effective: number;
@@ -186,6 +200,7 @@ export class PathfinderFit extends Approximation {
     draws: Draws,
     found: {
       readonly paths: readonly FoundPath[];
+      readonly mean: Tensor;
       readonly paretoK: number;
       readonly effective: number;
       readonly considered: number;
@@ -194,6 +209,7 @@ export class PathfinderFit extends Approximation {
   ) {
     super(draws);
     this.paths = found.paths;
+    this.mean = found.mean;
     this.paretoK = found.paretoK;
     this.effective = found.effective;
     this.considered = found.considered;
