@@ -33,7 +33,7 @@ import { inlineRoutines, inlineScan } from "./inline-routines.js";
 import type { KernelBuilder, Value } from "./ir.js";
 import { type Group, Lowering, symbolicIndex } from "./lower.js";
 import type { Place, Scratch } from "./place.js";
-import type { Tiling } from "./walk.js";
+import { placesOf, type Tiling } from "./walk.js";
 
 export interface InlineContext {
   readonly k: KernelBuilder;
@@ -307,13 +307,12 @@ class Inlining {
     const lowering = this.lowering([node], this.survey(columnTargets(node), true).ahead);
     const at = (_row: IndexExpr, column: IndexExpr) => unravel(lowering.space, column, node.shape);
     lowering.shareReductions([{ node, columns: size, at }], [constantExpr(0)]);
-    lowering.overColumns(size, (columns) => {
-      const writes = columns.map(({ column, gate }) => ({
+    lowering.overColumns(size, (batch, gate) => {
+      const writes = placesOf(batch).map((column) => ({
         index: lowering.indexValue(column),
         value: lowering.element(node, at(column, column), gate).value,
-        gate,
       }));
-      for (const { index, value, gate } of writes) place.store(index, value, gate);
+      for (const { index, value } of writes) place.store(index, value, gate);
     });
     k.barrier();
   }

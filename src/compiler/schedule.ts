@@ -151,7 +151,8 @@ interface Grown {
 }
 
 function asMember({ node, group, survey }: Grown, stored: ReadonlySet<Node>): Member {
-  if (!group) return { kind: "routine", node, loads: node.inputs.map((input) => viewed(input, (at) => stored.has(at))) };
+  if (!group)
+    return { kind: "routine", node, loads: node.inputs.map((input) => viewed(input, (at) => stored.has(at))) };
   const [{ rowAxes }] = group.results;
   return {
     kind: "group",

@@ -115,7 +115,14 @@ export function emitSpirv(
       const vectors = kernel.buffers.map((buffer, i) =>
         wide.buffers.has(i) ? vectorPlace(m, f, buffer, places[i]) : null,
       );
-      const memory: RowMemory = { buffers: places, vectors, arrays, wide, exchanged, isExchanging: sharedByLanes.size > 0 };
+      const memory: RowMemory = {
+        buffers: places,
+        vectors,
+        arrays,
+        wide,
+        exchanged,
+        isExchanging: sharedByLanes.size > 0,
+      };
       new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
     });
   });
