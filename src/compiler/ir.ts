@@ -20,6 +20,7 @@
  *   and returns nothing. Its buffer is of i32, u32, i64, u64, f32 or f64; integers wrap, float min and max let NaN win.
  *   A kernel that updates a buffer atomically neither loads from it nor stores to it. A target that runs rows one after
  *   another may load, combine and store.
+ * - `count` adds to one element of an array of integers, indivisibly with respect to the other lanes.
  * - `fromLane` gives each lane the value another lane of its row has at this point. It stands, like `combineLanes`, only
  *   where all lanes of the row come by together, and not at all in a kernel of one lane.
  * - A loop with `exit` ends after the round in which that value is true; accumulators leave with that round's values.
@@ -139,6 +140,14 @@ export type Statement =
       readonly array: number;
       readonly index: Value;
       readonly values: readonly Value[];
+      readonly gate: Value | null;
+    }
+  | {
+      /** An element of an array is added to, whichever lanes add to it. */
+      readonly kind: "count";
+      readonly array: number;
+      readonly index: Value;
+      readonly value: Value;
       readonly gate: Value | null;
     }
   | {
@@ -353,6 +362,14 @@ export class KernelBuilder {
       if (value.type !== type) throw new ArgumentError(`set: a value of ${value.type} in an array of ${type}`);
     }
     this.region().statements.push({ kind: "write", array, index, values, gate });
+  }
+
+  /** array[index] += value, indivisibly; each lane does it for itself. The array is of i32. */
+  count(array: number, index: Value, value: Value, gate: Value | null = null): void {
+    if (this.arrayType(array) !== "i32" || value.type !== "i32") {
+      throw new ArgumentError(`count: ${value.type} in an array of ${this.arrayType(array)}; both must be i32`);
+    }
+    this.region().statements.push({ kind: "count", array, index, value, gate });
   }
 
   /** Lanes wait for each other; each then sees what the others wrote before. */
@@ -650,6 +667,12 @@ export function printKernel(kernel: Kernel): string {
           const { array, index, values, gate } = statement;
           const when = gate ? ` if ${name(gate)}` : "";
           lines.push(`${indent}write a${array}[${name(index)}] = ${values.map(name).join(", ")}${when}`);
+          break;
+        }
+        case "count": {
+          const { array, index, value, gate } = statement;
+          const when = gate ? ` if ${name(gate)}` : "";
+          lines.push(`${indent}count a${array}[${name(index)}] += ${name(value)}${when} (each lane)`);
           break;
         }
         case "store":

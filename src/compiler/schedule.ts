@@ -12,6 +12,7 @@ import { pendingInOrder } from "../graph/node.js";
 import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { MAX_I32 } from "./ir.js";
 import { type Group, symbolicIndex } from "./lower.js";
+import type { SortProfile } from "./routines/radix-sort.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./tiles/fusion.js";
@@ -43,6 +44,8 @@ export interface TargetProfile {
   readonly split: SplitWish;
   /** How products of matrices are computed. */
   readonly tiles: TileProfile;
+  /** How rows are sorted. */
+  readonly sort: SortProfile;
 }
 
 export const gpuProfile: TargetProfile = {
@@ -59,6 +62,7 @@ export const gpuProfile: TargetProfile = {
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastPerChunk: 1024 },
   // What Vulkan guarantees; a device that offers more has a profile of its own.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
+  sort: { digitsFrom: 1 << 15, lanes: 256, sharedBytes: 16384 },
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
@@ -74,6 +78,7 @@ export const cpuProfile: TargetProfile = {
   maxBuffers: 32,
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
+  sort: { digitsFrom: 1 << 13, lanes: 1, sharedBytes: 0 },
 };
 
 /**

@@ -30,6 +30,11 @@ export function profileOf({ plan: { limits }, properties }: VulkanDevice): Targe
       maxLanes: Math.min(maxSide, limits.maxComputeWorkGroupInvocations),
       units: UNITS[properties.type],
     },
+    sort: {
+      ...gpuProfile.sort,
+      lanes: isSoftware(properties) ? 1 : gpuProfile.sort.lanes,
+      sharedBytes: limits.maxComputeSharedMemorySize,
+    },
   };
 }
 

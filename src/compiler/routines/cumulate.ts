@@ -27,7 +27,7 @@ const MIN_LANE_ROW = 48;
 const COMBINE = { sum: "add", product: "mul", max: "max", min: "min" } as const;
 
 /** What is cumulated: the axis lies between outer and inner axes. */
-interface Task {
+export interface Task {
   readonly op: CumulateOp;
   readonly dtype: DType;
   readonly outer: number;
@@ -64,10 +64,10 @@ export const cumulateRoutine: Routine = (node, profile, settings) => {
     isExclusive: node.params.isExclusive === true,
     hasSegments: segments !== undefined,
   };
-  return plan(task, profile, settings);
+  return planCumulate(task, profile, settings);
 };
 
-function plan(task: Task, profile: TargetProfile, settings: ElementSettings): RoutinePlan {
+export function planCumulate(task: Task, profile: TargetProfile, settings: ElementSettings): RoutinePlan {
   const cut = cutInto(task, profile);
   const input: RoutineBuffer[] = [{ kind: "input", index: 0 }];
   if (task.hasSegments) input.push({ kind: "input", index: 1 });

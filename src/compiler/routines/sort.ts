@@ -7,6 +7,7 @@
 import type { Node } from "../../graph/node.js";
 import { type Kernel, KernelBuilder, type Value } from "../ir.js";
 import type { Routine, RoutineBuffer } from "../routine.js";
+import { canSortByDigits, sortByDigits } from "./radix-sort.js";
 
 type KeyType = "u32" | "u64";
 
@@ -15,11 +16,12 @@ const RUN = 8;
 /** Elements one thread writes of a merge. */
 const SHARE = 16;
 
-export const argsortRoutine: Routine = (node) => {
+export const argsortRoutine: Routine = (node, profile, settings) => {
   const [keys] = node.inputs as readonly [Node];
   const type = keys.dtype as KeyType;
   const extent = keys.shape[keys.shape.length - 1] as number;
   const rows = keys.shape.slice(0, -1).reduce((product, n) => product * n, 1);
+  if (canSortByDigits(extent, profile)) return sortByDigits(type, rows, extent, profile, settings);
   const size = rows * extent;
   const input: RoutineBuffer = { kind: "input", index: 0 };
   const result: RoutineBuffer = { kind: "result" };

@@ -36,6 +36,7 @@ type SharedMemory = (turn: 0 | 1, type: IRType) => Ref;
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
 type ReadStatement = Extract<Statement, { kind: "read" }>;
+type CountStatement = Extract<Statement, { kind: "count" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 export interface SpirvTarget {
@@ -254,6 +255,9 @@ class BodyEmitter {
         case "write":
           this.gated(statement.gate, false, () => this.write(statement));
           break;
+        case "count":
+          this.gated(statement.gate, false, () => this.count(statement));
+          break;
         case "store": {
           const run = wide.stores.get(statement);
           if (!run) this.gated(statement.gate, statement.isOnce, () => this.store(statement));
@@ -330,6 +334,14 @@ class BodyEmitter {
       const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
       place.store(this.vectorIndex(index, width).vector, f.vector(...parts));
     }
+  }
+
+  private count({ array, index, value }: CountStatement): void {
+    const { f } = this;
+    const place = this.element(array, index);
+    const added = this.get(value);
+    if (this.kernel.lanes > 1) f.atomic.add(place, added);
+    else place.store(f.add(place.load(), added));
   }
 
   private element(array: number, index: IRValue): Ref {

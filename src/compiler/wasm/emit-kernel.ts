@@ -34,6 +34,7 @@ import type { Value } from "./value.js";
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
 type ReadStatement = Extract<Statement, { kind: "read" }>;
+type CountStatement = Extract<Statement, { kind: "count" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 const LANES = 4;
@@ -311,6 +312,7 @@ function spreadValues(kernel: Kernel, varying: ReadonlySet<number>): ReadonlySet
         break;
       case "store":
       case "atomic":
+      case "count":
         for (const value of [statement.index, statement.gate, statement.value]) keep(value);
         break;
       case "branch":
@@ -401,6 +403,10 @@ class BodyEmitter {
           break;
         case "write":
           this.gated(statement.gate, (lane) => this.write(statement, lane));
+          break;
+        case "count":
+          if (this.kernel.lanes > 1) this.eachLane(statement.gate, (lane) => this.count(statement, lane));
+          else this.gated(statement.gate, () => this.count(statement, 0));
           break;
         case "store":
           this.gated(statement.gate, (lane) => this.store(statement, lane));
@@ -783,6 +789,13 @@ class BodyEmitter {
 
   private store({ buffer, index, value }: StoreStatement, lane: number | null): void {
     this.put(this.placeOf("buffer", buffer), index, value, lane);
+  }
+
+  /** Lanes come by one after the other. */
+  private count({ array, index, value }: CountStatement, lane: number): void {
+    const { f } = this;
+    const at = this.addressOf(this.placeOf("array", array), this.laneOf(this.form(index), "i32", lane));
+    f.i32.store(at, f.i32.add(f.i32.load(at), this.laneOf(this.form(value), "i32", lane) as Value<"i32">));
   }
 
   private put(place: Place, at: IRValue, value: IRValue, lane: number | null, part = 0): void {
