@@ -294,7 +294,7 @@ class Compilation<Code> {
     // Routines may run one kernel many times. One without rows is never run, and its strides may not fit a word.
     const known = this.codes.get(kernel) ?? new Map<string, Code>();
     this.codes.set(kernel, known);
-    const key = `${isIndirect}${aligned === kernel}`;
+    const key = `${isIndirect}|${aligned.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
     const code = known.get(key) ?? (kernel.rows > 0 ? this.target.emit(aligned, isIndirect) : (null as Code));
     known.set(key, code);
     return { kind: "kernel", kernel: aligned, code, slots };

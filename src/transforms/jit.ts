@@ -49,6 +49,8 @@ type NumbersFor<T> = T extends Tensor
 
 export interface Jitted<A extends readonly unknown[], R> {
   (...args: JitArguments<A>): R;
+  // Last, because other transforms take the last signature for the function's own.
+  (...args: A): R;
   /** What a call with such arguments runs: printed, it shows the kernels, the memory plan and what compiling took. */
   lower(...args: JitArguments<A>): Lowered;
   /** How many programs are kept. */

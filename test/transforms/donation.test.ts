@@ -203,7 +203,13 @@ describeOnTensorDevices("a donated argument", (device) => {
     });
     for (let call = 0; call < 3; call++) {
       const [last, all] = f(counting(3), counting(6).reshape(2, 3));
-      assert.deepEqual([numbersOf(last), numbersOf(all)], [[3, 6, 9], [0, 1, 4, 0, 8, 20]]); // biome-ignore format: rows
+      assert.deepEqual(
+        [numbersOf(last), numbersOf(all)],
+        [
+          [3, 6, 9],
+          [0, 1, 4, 0, 8, 20],
+        ],
+      );
     }
   });
 });

@@ -356,7 +356,13 @@ describeOnTensorDevices("jit inside other transforms and around them", () => {
   });
 
   test("inside vmap and around it, with numbers", () => {
-    const rows = tensor([[1, 2], [3, 4]], { dtype: "f64" }); // biome-ignore format: a matrix
+    const rows = tensor(
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      { dtype: "f64" },
+    );
     const total = jit((row: Tensor, n: Tensor) => row.sum().mul(n));
     assert.deepEqual(numbersOf(vmap((row: Tensor) => total(row, 10))(rows)), [30, 70]);
     assert.deepEqual(numbersOf(vmap(total, { in: [0, null] })(rows, 10 as unknown as Tensor)), [30, 70]);
@@ -392,7 +398,13 @@ describeOnTensorDevices("jit inside other transforms and around them", () => {
 
   test("functions made inside a vectorised or jitted one see its members and arguments", () => {
     const c = tensor([1, 2], { dtype: "f64" });
-    const rows = tensor([[1, 2], [3, 4]], { dtype: "f64" }); // biome-ignore format: a matrix
+    const rows = tensor(
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      { dtype: "f64" },
+    );
     assert.deepEqual(numbersOf(vmap((row: Tensor) => jit((b: Tensor) => row.mul(b).sum())(c))(rows)), [5, 11]);
     const outer = jit((m: Tensor) => jit((b: Tensor) => m.mul(b))(c));
     for (const factor of [1, 2])
@@ -476,7 +488,13 @@ describeOnTensorDevices("results", () => {
       assert.deepEqual(values, { ...want, captured: [5, 6], n: [call], view: [1, 2] });
       for (const each of tree.leaves(made)) each.dispose();
     }
-    assert.deepEqual([numbersOf(x), numbersOf(captured)], [[1, 2], [5, 6]]); // biome-ignore format: two lists
+    assert.deepEqual(
+      [numbersOf(x), numbersOf(captured)],
+      [
+        [1, 2],
+        [5, 6],
+      ],
+    );
   });
 
   test("may be trees with nothing in them", () => {

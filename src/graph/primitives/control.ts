@@ -128,6 +128,8 @@ export const scan: RoutinePrimitive = {
       const ctStacked = results
         .slice(carries)
         .map((result, i) => (cotangents[carries + i] ? makePlaceholder(result) : null));
+      // The carries that rounds began with are results, too, once a way back is itself differentiated.
+      const ctBegan = ctCarries.map((ct, i) => (cotangents[results.length + i] ? ct && makePlaceholder(ct) : null));
       const pulled = g.pullBack(results, [...ctCarries, ...ctStacked], own);
       const sums = own.slice(0, constants).map((parameter, i) => (pulled[i] ? makePlaceholder(parameter) : null));
       const present = (list: readonly (Node | null)[]) => list.filter((each) => each !== null);
@@ -138,8 +140,14 @@ export const scan: RoutinePrimitive = {
         ...present(sums),
         ...own.slice(constants),
         ...present(ctStacked),
+        ...present(ctBegan),
       ];
-      const nextCarries = ctCarries.flatMap((ct, i) => (ct ? [pulled[constants + i] ?? zero(own[constants + i])] : []));
+      const nextCarries = ctCarries.flatMap((ct, i) => {
+        if (!ct) return [];
+        const next = pulled[constants + i] ?? zero(own[constants + i]);
+        const begun = ctBegan[i];
+        return [begun ? g.add(next, begun) : next];
+      });
       const nextSums = sums.flatMap((sum, i) => (sum ? [g.add(sum, pulled[i] as Node)] : []));
       const perStep = own.slice(constants + carries).map((_, i) => pulled[constants + carries + i]);
       const back = new GraphFunction(parameters, [...nextCarries, ...nextSums, ...present(perStep)]);
@@ -152,6 +160,7 @@ export const scan: RoutinePrimitive = {
         ...began,
         ...sequences,
         ...present(cotangents.slice(carries, carries + count)),
+        ...ctBegan.flatMap((ct, i) => (ct ? [cotangents[results.length + i] as Node] : [])),
       ];
       const parts = scanNode(given, {
         body: back,
@@ -361,9 +370,10 @@ export function whileNode(inputs: readonly Node[], params: WhileParams): Node[] 
 // -------------------------------------------------------------------------------------------------- choice
 
 /**
- * One of several functions of the same inputs. Inputs: index (i32, a scalar), then what the functions take. Params: branches.
- * All are computed and the wanted results selected, element by element; derivatives are selected in the same way, so
- * that a branch not taken adds nothing, not even NaN.
+ * One of several functions of the same inputs. Inputs: index (i32), then what the functions take. Params: branches. The index
+ * is a scalar, or has axes of members, which then are the first axes of all inputs and results: each member chooses.
+ * All branches are computed and the wanted results selected, element by element; derivatives are selected in the same way,
+ * so that a branch not taken adds nothing, not even NaN.
  */
 export const choice: CompositePrimitive = {
   name: "choice",
@@ -409,26 +419,26 @@ export const choice: CompositePrimitive = {
       const branches = node.params.branches as readonly GraphFunction[];
       const whole = ({ node: each, isBatched }: BatchedInput) =>
         isBatched ? each : g.broadcast(each, [size, ...each.shape]);
-      const own = inputs.map(({ node: each }) => makePlaceholder(each));
-      const given = own.map((each, i) => ({ node: each, isBatched: inputs[i].isBatched }));
+      // Members that choose for themselves need inputs of their own: what they have in common has a derivative in which
+      // they cannot be told apart any more.
+      const isOwnChoice = index.isBatched || index.node.shape.length > 0;
+      const given = inputs.map((input) => (isOwnChoice ? { node: whole(input), isBatched: true } : input));
+      const own = given.map(({ node: each, isBatched }) => ({ node: makePlaceholder(each), isBatched }));
+      const parameters = own.map((each) => each.node);
       const batched = branches.map(
-        (branch) => new GraphFunction(own, g.vectorize(branch.results, branch.parameters, given, size).map(whole)),
+        (branch) => new GraphFunction(parameters, g.vectorize(branch.results, branch.parameters, own, size).map(whole)),
       );
-      const arguments_ = inputs.map((input) => input.node);
-      if (!index.isBatched) {
-        return choiceNode(index.node, arguments_, batched).map((each) => ({ node: each, isBatched: true }));
-      }
-      const results = selectedByIndex(
-        g,
-        index.node,
-        batched.map((branch) => branch.apply(arguments_)),
+      const parts = choiceNode(
+        isOwnChoice ? whole(index) : index.node,
+        given.map((input) => input.node),
+        batched,
       );
-      return results.map((each) => ({ node: each, isBatched: true }));
+      return parts.map((each) => ({ node: each, isBatched: true }));
     },
   },
 };
 
-/** Of the results of several branches those of the index; the index may be one for each member of a first axis. */
+/** Of the results of several branches those of the index, or of the index of each member. */
 function selectedByIndex(g: GraphOps, index: Node, results: readonly (readonly Node[])[]): Node[] {
   const chosen = (i: number) =>
     results.slice(1).reduce((otherwise, branch, k) => selected(g, index, k + 1, branch[i], otherwise), results[0][i]);

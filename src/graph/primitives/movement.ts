@@ -379,7 +379,7 @@ export const variable: MovementPrimitive = { ...stored, name: "variable" };
 
 /**
  * The same elements, which are not taken for the same: what is computed from them is computed again, though it may have been
- * computed from the input before. Params: id, different every time.
+ * computed from the input before.
  */
 export const anew: MovementPrimitive = { ...stored, name: "anew" };
 
