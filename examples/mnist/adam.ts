@@ -22,14 +22,15 @@ export function adam<P>(
   rate: Tensor,
   count: Tensor,
 ): [P, Moments<P>] {
-  // 1 - decay^count, without the cancellation.
+  // 1 - decay^count, without the cancellation. Divisions by it are done here, once, and not for every parameter.
   const reached = (decay: number) => count.mul(Math.log(decay)).expm1().neg();
-  const [meanReached, squareReached] = [reached(MEAN_DECAY), reached(SQUARE_DECAY)];
+  const pace = rate.div(reached(MEAN_DECAY));
+  const unbiased = reached(SQUARE_DECAY).reciprocal();
   const map = tree.map as (f: (...leaves: Tensor[]) => Tensor, ...trees: P[]) => P;
   const newMean = map((m, g) => m.mul(MEAN_DECAY).add(g.mul(1 - MEAN_DECAY)), mean, gradients);
   const newSquare = map((v, g) => v.mul(SQUARE_DECAY).add(g.square().mul(1 - SQUARE_DECAY)), square, gradients);
   const moved = map(
-    (p, m, v) => p.sub(m.div(meanReached).mul(rate).div(v.div(squareReached).sqrt().add(EPSILON))),
+    (p, m, v) => p.sub(m.mul(pace).div(v.mul(unbiased).sqrt().add(EPSILON))),
     parameters,
     newMean,
     newSquare,

