@@ -7,6 +7,7 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
 import type { ChainDensity, FloatDType } from "./density.js";
 import {
+  ADAPTATION,
   BUFFERS,
   INTS,
   NOTED,
@@ -14,12 +15,14 @@ import {
   ORDERS,
   PHASE,
   REALS,
+  SCHEDULE,
   VECTORS,
   vectorSlots,
   WISHES,
   type WrittenNuts,
   writeNuts,
 } from "./nuts-kernel.js";
+import { cheesGradient, DualAveraging, pooledVariances, TrajectoryAdaptation } from "./pooled.js";
 import { warmupSchedule } from "./warmup.js";
 
 export interface ChainSettings extends NutsOptions {
@@ -29,7 +32,9 @@ export interface ChainSettings extends NutsOptions {
   readonly initRadius: number;
   /** The step size to begin with; without adaptation, the one to keep. */
   readonly stepSize: number;
-  readonly isAdapting: boolean;
+  readonly adaptation: keyof typeof ADAPTATION;
+  /** Of an hmc kernel: leapfrog steps of a trajectory, or null where its time is adapted. */
+  readonly steps: number | null;
   /** Points to start from, [chains, dim], in place of random ones. */
   readonly inits: ArrayLike<number> | null;
   /** Inverse masses to start with, [dim] or [dim, dim]. */
@@ -76,9 +81,9 @@ export class NutsChains {
     private readonly settings: ChainSettings,
   ) {
     const { backend, dtype } = density;
-    const { chains, energyDType, isDense, lanes, maxTreeDepth, mistake } = settings;
+    const { kernel, chains, energyDType, isDense, lanes, maxTreeDepth, mistake } = settings;
     this.backend = backend;
-    const key = ["nuts", chains, lanes, maxTreeDepth, energyDType, isDense, mistake, density.fn.key].join(" ");
+    const key = [kernel, chains, lanes, maxTreeDepth, energyDType, isDense, mistake, density.fn.key].join(" ");
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
     const rounds = roundsOf(this.compiled.written.kernel);
     this.maxBudget = backend.isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
@@ -88,7 +93,7 @@ export class NutsChains {
       orders: null,
       key: backend.upload(bytes(Uint32Array.of(settings.seed >>> 0, Math.floor(settings.seed / 2 ** 32) >>> 0))),
       schedule: backend.upload(bytes(warmupSchedule(settings.warmup))),
-      wishes: backend.upload(arrayOf(energyDType, this.wishes())),
+      wishes: backend.upload(this.wishes()),
       vectors: backend.upload(this.startingVectors()),
       reals: backend.upload(this.startingReals()),
       ints: zeros(INTS.length, "i32"),
@@ -109,10 +114,13 @@ export class NutsChains {
 
   // ------------------------------------------------------------------------------------------------ beginnings
 
-  private wishes(): number[] {
-    const { targetAcceptance, initRadius } = this.settings;
-    const values = { targetAcceptance, maxEnergyError: MAX_ENERGY_ERROR, initRadius };
-    return WISHES.map((name) => values[name]);
+  private wishes(trajectory = 1): Uint8Array {
+    const { targetAcceptance, initRadius, energyDType } = this.settings;
+    const values = { targetAcceptance, maxEnergyError: MAX_ENERGY_ERROR, initRadius, trajectory };
+    return arrayOf(
+      energyDType,
+      WISHES.map((name) => values[name]),
+    );
   }
 
   /** Values for every element and chain. */
@@ -167,12 +175,81 @@ export class NutsChains {
 
   // ------------------------------------------------------------------------------------------------ running
 
+  /** The warmup of chains that are adapted together: all do one transition, then all get the same new settings. */
+  async *warmUpPooled(): AsyncGenerator<ChainStatus> {
+    const { settings, density } = this;
+    const { chains, warmup, targetAcceptance, energyDType, kernel, steps } = settings;
+    const { dim, dtype } = density;
+    const schedule = warmupSchedule(warmup);
+    let dual: DualAveraging | null = null;
+    let time: TrajectoryAdaptation | null = null;
+    let trajectory = 1;
+    for (let draw = 0; draw < warmup; draw++) {
+      for await (const status of this.advance(draw + 1, draw)) yield status;
+      const reals = numbersIn(await this.read("reals"), energyDType);
+      const intBytes = await this.read("ints");
+      const ints = new Int32Array(intBytes.buffer, intBytes.byteOffset, INTS.length * chains);
+      const real = (name: (typeof REALS)[number]) => columnOf(reals, REALS.indexOf(name), chains);
+      const int = (name: (typeof INTS)[number]) => columnOf(ints, INTS.indexOf(name), chains);
+      const leapfrogs = int("leapfrogs");
+      const acceptances = Float64Array.from(real("acceptance"), (sum, c) => sum / leapfrogs[c]);
+      // The chains have looked for step sizes by themselves; from here on there is one.
+      const found = Math.exp(meanOf(Float64Array.from(real("stepSize"), Math.log)));
+      dual ??= new DualAveraging(found, targetAcceptance);
+      const isLast = draw === warmup - 1;
+      let stepSize = dual.update(meanOf(acceptances));
+      if (isLast) stepSize = dual.average;
+      if (kernel === "hmc" && steps === null) {
+        const vectors = numbersIn(await this.read("vectors"), dtype);
+        const of = (name: (typeof VECTORS)[number]) => vectorOf(vectors, name, dim, chains);
+        const metric = numbersIn(await this.read("metric"), dtype);
+        // Chains that diverged stopped early.
+        const took = leapfrogs.reduce((most, n) => Math.max(most, n), 0) * found;
+        const transitions = { start: of("qLeft"), end: of("q"), momentum: of("p"), metric, acceptances, time: took };
+        time ??= new TrajectoryAdaptation(found, warmup);
+        trajectory = time.update(cheesGradient(transitions, dim), stepSize);
+        if (isLast) trajectory = time.average;
+        this.replace("wishes", this.wishes(trajectory));
+      }
+      if (schedule[draw] & SCHEDULE.closes) {
+        await this.closePooledWindow(int("counted"), ints);
+        stepSize = dual.average;
+        dual.restart(stepSize);
+      }
+      real("stepSize").fill(stepSize);
+      this.replace("reals", new Uint8Array(reals.buffer, reals.byteOffset, reals.byteLength));
+    }
+  }
+
+  private async closePooledWindow(counted: Int32Array, ints: Int32Array): Promise<void> {
+    const { dim, dtype } = this.density;
+    const { chains } = this.settings;
+    const vectors = numbersIn(await this.read("vectors"), dtype);
+    const [mean, scatter] = [vectorOf(vectors, "mean", dim, chains), vectorOf(vectors, "scatter", dim, chains)];
+    const variances = pooledVariances(mean, scatter, counted, dim);
+    this.replace(
+      "metric",
+      this.filled(dim, dtype, (d) => variances[d]),
+    );
+    mean.fill(0);
+    scatter.fill(0);
+    this.replace("vectors", new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength));
+    counted.fill(0);
+    this.replace("ints", new Uint8Array(ints.buffer, ints.byteOffset, ints.byteLength));
+  }
+
+  private replace(name: (typeof BUFFERS)[number], contents: Uint8Array): void {
+    this.memory[name]?.dispose();
+    this.memory[name] = this.backend.upload(contents);
+  }
+
   /** Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. */
   async *advance(until: number, first: number): AsyncGenerator<ChainStatus> {
     const { backend, memory, settings } = this;
-    const { chains, warmup, isAdapting, inits, energyDType } = settings;
+    const { chains, warmup, adaptation, steps, inits, energyDType } = settings;
     const { dim, dtype } = this.density;
     const room = Math.max(1, until - first);
+    memory.draws?.dispose();
     memory.draws = backend.reserve(room * dim * chains * bytesOf(dtype));
     memory.noted?.dispose();
     memory.noted = backend.reserve(room * NOTED.length * chains * bytesOf(energyDType));
@@ -183,7 +260,8 @@ export class NutsChains {
         first,
         warmup,
         givenInits: inits ? 1 : 0,
-        isAdapting: isAdapting ? 1 : 0,
+        adaptation: ADAPTATION[adaptation],
+        steps: steps ?? 0,
       };
       memory.orders?.dispose();
       memory.orders = backend.upload(bytes(Int32Array.from(ORDERS.map((name) => orders[name]))));
@@ -276,6 +354,24 @@ function numbersIn(from: Uint8Array, dtype: FloatDType): Float64Array | Float32A
     ? new Float64Array(from.buffer, from.byteOffset, from.byteLength / 8)
     : new Float32Array(from.buffer, from.byteOffset, from.byteLength / 4);
 }
+
+/** Numbers of a slot, by chain: a view. */
+function columnOf<A extends Int32Array | Float64Array | Float32Array>(all: A, slot: number, chains: number): A {
+  return all.subarray(slot * chains, (slot + 1) * chains) as A;
+}
+
+/** A vector of all chains, [dim][chain]: a view. */
+function vectorOf(
+  all: Float64Array | Float32Array,
+  name: (typeof VECTORS)[number],
+  dim: number,
+  chains: number,
+): Float64Array | Float32Array {
+  const first = VECTORS.indexOf(name) * dim;
+  return all.subarray(first * chains, (first + dim) * chains);
+}
+
+const meanOf = (values: Float64Array): number => values.reduce((sum, x) => sum + x, 0) / values.length;
 
 /** Rounds of loops that a step takes at most, all loops together. */
 function roundsOf(kernel: Kernel): number {

@@ -20,6 +20,8 @@ import { ChainBuilder, type ChainDensity, type FloatDType, type ScratchBuffer } 
 import { type Cell, type Words, wordsOf } from "./words.js";
 
 export interface NutsOptions {
+  /** nuts: trajectories end where they turn. hmc: after a number of steps, or a time drawn anew for each draw. */
+  readonly kernel: "nuts" | "hmc";
   readonly chains: number;
   readonly lanes: number;
   readonly maxTreeDepth: number;
@@ -51,6 +53,7 @@ export const INTS = [
   "totalDivergences",
   "keyHigh",
   "keyLow",
+  "length",
 ] as const;
 /** Real numbers of a chain. */
 export const REALS = [
@@ -91,9 +94,11 @@ export const VECTORS = [
 export const NOTED = ["lp", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent", "energy"] as const;
 
 /** Whole numbers that a dispatch is told. */
-export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "isAdapting"] as const;
+export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "adaptation", "steps"] as const;
 /** Real numbers that a run is told. */
-export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius"] as const;
+export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
+/** Who adapts: nobody, each chain for itself, or whoever runs them, who pools what they find. */
+export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
 
 /** What a draw of the warmup does to the metric. */
 export const SCHEDULE = { counts: 1, closes: 2 } as const;
@@ -122,17 +127,19 @@ export interface WrittenNuts {
 const MAX_ATTEMPTS = 100;
 /** Purposes of random numbers within a transition. */
 const PURPOSE = { momentum: 0, direction: 1, leaf: 2, merge: 3, init: 4 } as const;
+/** Steps of a trajectory of a given time, at most: a small step size in the warmup would make it endless. */
+const MAX_STEPS = 1024;
 /** Stan's dual averaging: γ, t0, κ. */
 const DUAL = { gamma: 0.05, t0: 10, kappa: 0.75 } as const;
 /** Step sizes beyond this mean that the density does not fall off. */
 const MAX_STEP = 1e7;
 
-export const vectorSlots = ({ maxTreeDepth }: Pick<NutsOptions, "maxTreeDepth">): number =>
-  VECTORS.length + 3 * maxTreeDepth;
+export const vectorSlots = ({ kernel, maxTreeDepth }: Pick<NutsOptions, "kernel" | "maxTreeDepth">): number =>
+  VECTORS.length + (kernel === "nuts" ? 3 * maxTreeDepth : 0);
 
 export function writeNuts(density: ChainDensity, options: NutsOptions, context: WritingContext): WrittenNuts {
   const { chains, lanes } = options;
-  const builder = new ChainBuilder(`nuts[${chains}×${density.dim}]`, density, chains, lanes, context);
+  const builder = new ChainBuilder(`${options.kernel}[${chains}×${density.dim}]`, density, chains, lanes, context);
   new NutsWriter(builder, density, options, context).write();
   return { kernel: builder.k.finish(), scratch: builder.scratch.buffers };
 }
@@ -340,7 +347,10 @@ class NutsWriter {
         when(
           this.isSet(ints.isSearching),
           () => this.searchStep(delta),
-          () => this.leaf(delta, logp, hamiltonian),
+          () =>
+            this.options.kernel === "nuts"
+              ? this.leaf(delta, logp, hamiltonian)
+              : this.trajectoryStep(delta, logp, hamiltonian),
         );
       },
     );
@@ -391,7 +401,7 @@ class NutsWriter {
         this.copy(hot.g, this.vector("gSample"));
         reals.logp.set(logp);
         ints.phase.set(i(PHASE.begin));
-        ints.isSearching.set(this.order("isAdapting"));
+        ints.isSearching.set(k.select(k.compare("ne", this.order("adaptation"), i(ADAPTATION.none)), i(1), i(0)));
         ints.searchSide.set(i(0));
       },
       () => {
@@ -438,8 +448,23 @@ class NutsWriter {
     reals.acceptance.set(w.float(energy, 0));
     for (const name of ["depth", "leapfrogs", "isDivergent"] as const) ints[name].set(i(0));
     ints.phase.set(i(PHASE.tree));
-    this.beginSubtree();
+    if (this.options.kernel === "nuts") this.beginSubtree();
+    else this.beginTrajectory();
     k.barrier();
+  }
+
+  /** Forward, for the steps that were ordered or as many as make a random share of the time; the same for all chains. */
+  private beginTrajectory(): void {
+    const { k, w, energy, buffers, ints, reals } = this;
+    const { i } = w;
+    const run = [k.load(buffers.key, i(0), "u32"), k.load(buffers.key, i(1), "u32")] as const;
+    const [word] = w.threefry(run, [w.u(2 ** 32 - 1), k.bitcast("u32", ints.draw.get())]);
+    const time = w.mul(this.wish("trajectory"), w.unit(energy, word));
+    const wanted = w.div(time, reals.stepSize.get());
+    const steps = k.convert("i32", k.unary("ceil", k.binary("min", wanted, w.float(energy, MAX_STEPS))));
+    const ordered = this.order("steps");
+    ints.length.set(k.select(k.compare("gt", ordered, i(0)), ordered, k.binary("max", steps, i(1))));
+    ints.direction.set(i(1));
   }
 
   /** p with Lᵀp = z, for the covariance LLᵀ: momenta of the inverse covariance. Z is where p goes. */
@@ -513,42 +538,72 @@ class NutsWriter {
     );
   }
 
+  /** A step of a trajectory of known length; its end is accepted or not (Metropolis). */
+  private trajectoryStep(delta: Value, logp: Value, hamiltonian: Value): void {
+    const { k, w, hot, energy, ints, reals } = this;
+    const { i } = w;
+    const isValid = this.countStep(delta);
+    const isLast = k.compare("ge", ints.leapfrogs.get(), ints.length.get());
+    w.when(w.or(isLast, w.not(isValid)), () => {
+      const chance = this.chanceOf(delta, isValid);
+      // What adaptation looks at is the end of the trajectory, not its way.
+      reals.acceptance.set(w.mul(chance, k.convert(energy, ints.leapfrogs.get())));
+      const [word] = this.random("merge", i(0));
+      const isAccepted = w.and(isValid, k.compare("lt", w.log(w.unit(energy, word)), delta));
+      w.when(isAccepted, () => {
+        this.copy(hot.q, this.vector("qSample"));
+        this.copy(hot.g, this.vector("gSample"));
+        reals.logp.set(logp);
+        reals.energy.set(hamiltonian);
+      });
+      this.endTransition();
+    });
+  }
+
+  /** Counts a step and whether it is a divergence; returns whether it is none. */
+  private countStep(delta: Value): Value {
+    const { k, w, energy, ints } = this;
+    const { i } = w;
+    ints.leapfrogs.set(w.add(ints.leapfrogs.get(), i(1)));
+    ints.totalLeapfrogs.set(w.add(ints.totalLeapfrogs.get(), i(1)));
+    // NaN is no energy at all: the comparison does not hold.
+    const isValid = k.compare("ge", delta, w.sub(w.float(energy, 0), this.wish("maxEnergyError")));
+    w.when(w.not(isValid), () => {
+      ints.isDivergent.set(i(1));
+      ints.totalDivergences.set(w.add(ints.totalDivergences.get(), i(1)));
+    });
+    return isValid;
+  }
+
+  private chanceOf(delta: Value, isValid: Value): Value {
+    const { k, w, energy } = this;
+    return k.select(isValid, w.exp(k.binary("min", delta, w.float(energy, 0))), w.float(energy, 0));
+  }
+
   // ------------------------------------------------------------------------------------------------ the tree
 
   /** A leaf of the growing subtree: the point the step led to. */
   private leaf(delta: Value, logp: Value, hamiltonian: Value): void {
     const { k, w, hot, energy, ints, reals } = this;
     const { i } = w;
-    const leapfrogs = w.add(ints.leapfrogs.get(), i(1));
-    ints.leapfrogs.set(leapfrogs);
-    ints.totalLeapfrogs.set(w.add(ints.totalLeapfrogs.get(), i(1)));
-    // NaN is no energy at all: neither comparison holds.
-    const isValid = k.compare("ge", delta, w.sub(w.float(energy, 0), this.wish("maxEnergyError")));
-    const chance = k.select(isValid, w.exp(k.binary("min", delta, w.float(energy, 0))), w.float(energy, 0));
-    reals.acceptance.set(w.add(reals.acceptance.get(), chance));
+    const isValid = this.countStep(delta);
+    reals.acceptance.set(w.add(reals.acceptance.get(), this.chanceOf(delta, isValid)));
 
     const turned = w.cell("i32");
     turned.set(i(0));
-    w.when(
-      isValid,
-      () => {
-        const weight = w.logAddExp(reals.subLogWeight.get(), delta);
-        const [word] = this.random("leaf", leapfrogs);
-        const isChosen = k.compare("le", w.log(w.unit(energy, word)), w.sub(delta, weight));
-        reals.subLogWeight.set(weight);
-        w.when(isChosen, () => {
-          this.copy(hot.q, this.vector("qSub"));
-          this.copy(hot.g, this.vector("gSub"));
-          reals.subLogp.set(logp);
-          reals.subEnergy.set(hamiltonian);
-        });
-        this.noteLeaf(turned);
-      },
-      () => {
-        ints.isDivergent.set(i(1));
-        ints.totalDivergences.set(w.add(ints.totalDivergences.get(), i(1)));
-      },
-    );
+    w.when(isValid, () => {
+      const weight = w.logAddExp(reals.subLogWeight.get(), delta);
+      const [word] = this.random("leaf", ints.leapfrogs.get());
+      const isChosen = k.compare("le", w.log(w.unit(energy, word)), w.sub(delta, weight));
+      reals.subLogWeight.set(weight);
+      w.when(isChosen, () => {
+        this.copy(hot.q, this.vector("qSub"));
+        this.copy(hot.g, this.vector("gSub"));
+        reals.subLogp.set(logp);
+        reals.subEnergy.set(hamiltonian);
+      });
+      this.noteLeaf(turned);
+    });
     const size = k.binary("shl", i(1), k.convert("u32", ints.depth.get()));
     const leaf = w.add(ints.leaf.get(), i(1));
     ints.leaf.set(leaf);
@@ -759,7 +814,13 @@ class NutsWriter {
           noted.store(i(n), values[name], isFirst);
         });
       },
-      () => w.when(k.compare("ne", this.order("isAdapting"), i(0)), () => this.adapt(draw, warmup, acceptance)),
+      () => {
+        const adaptation = this.order("adaptation");
+        w.when(k.compare("eq", adaptation, i(ADAPTATION.own)), () => this.adapt(draw, warmup, acceptance));
+        w.when(k.compare("eq", adaptation, i(ADAPTATION.pooled)), () => {
+          w.when(this.hasFlag(draw, SCHEDULE.counts), () => this.countDraw());
+        });
+      },
     );
     ints.draw.set(w.add(draw, i(1)));
     ints.phase.set(i(PHASE.begin));
@@ -789,11 +850,15 @@ class NutsWriter {
     reals.sBar.set(sBar);
     reals.xBar.set(xBar);
     reals.stepSize.set(w.exp(x));
-    const flags = k.load(this.buffers.schedule, draw, "i32");
-    const has = (flag: number) => k.compare("ne", k.binary("and", flags, i(flag)), i(0));
-    w.when(has(SCHEDULE.counts), () => this.countDraw());
-    w.when(has(SCHEDULE.closes), () => this.closeWindow());
+    w.when(this.hasFlag(draw, SCHEDULE.counts), () => this.countDraw());
+    w.when(this.hasFlag(draw, SCHEDULE.closes), () => this.closeWindow());
     w.when(k.compare("eq", w.add(draw, i(1)), warmup), () => reals.stepSize.set(w.exp(reals.xBar.get())));
+  }
+
+  private hasFlag(draw: Value, flag: number): Value {
+    const { k, w } = this;
+    const flags = k.load(this.buffers.schedule, draw, "i32");
+    return k.compare("ne", k.binary("and", flags, w.i(flag)), w.i(0));
   }
 
   /** Welford's update of mean and scatter by the present draw. */

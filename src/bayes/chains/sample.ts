@@ -30,7 +30,18 @@ export interface SampleOptions {
   readonly dtype?: FloatDType;
   /** Where the data are unless told. */
   readonly device?: string;
-  readonly kernel?: "nuts";
+  /**
+   * nuts: trajectories end where they turn; unless told. hmc: all have `steps` steps. chees: all take a random share of a time
+   * that is adapted to the target, which suits many chains side by side; its adaptation is pooled.
+   */
+  readonly kernel?: "nuts" | "hmc" | "chees";
+  /** Leapfrog steps of a trajectory of hmc: 16 unless told. */
+  readonly steps?: number;
+  /**
+   * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own. With
+   * hundreds of chains a warmup of 100 draws is then enough. For the diagonal metric.
+   */
+  readonly pooled?: boolean;
   /** The mean acceptance that the step size is adapted to: 0.8 unless told. Higher takes smaller steps. */
   readonly targetAcceptance?: number;
   /** Doublings of a trajectory, at most: 10 unless told. */
@@ -173,6 +184,7 @@ export class Sampler {
   private readonly density: ChainDensity;
   private readonly constrain: Jitted<[Tensor], Readonly<Record<string, Tensor>>>;
   private readonly began = performance.now();
+  private readonly isPooled: boolean;
   private drawn: number;
 
   constructor(
@@ -196,9 +208,18 @@ export class Sampler {
     this.density = densityOf(posterior, dtype, options.device ?? posterior.device);
     const { backend } = this.density;
     const isDense = options.metric === "dense";
+    const { kernel = "nuts" } = options;
+    this.isPooled = options.pooled ?? kernel === "chees";
+    if (this.isPooled && isDense) {
+      throw new ArgumentError(
+        'sample: pooled adaptation is for { metric: "diagonal" }; a dense one is adapted by chain.',
+      );
+    }
     const lanes = options.lanes ?? lanesFor(this.density, chains, isDense);
     this.chains = new NutsChains(this.density, {
       chains,
+      kernel: kernel === "nuts" ? "nuts" : "hmc",
+      steps: kernel === "hmc" ? (options.steps ?? 16) : null,
       lanes,
       isDense,
       mistake,
@@ -209,7 +230,7 @@ export class Sampler {
       targetAcceptance: options.targetAcceptance ?? 0.8,
       initRadius: 2,
       stepSize: options.stepSize ?? 1,
-      isAdapting: options.warmup > 0,
+      adaptation: options.warmup === 0 ? "none" : this.isPooled ? "pooled" : "own",
       inits: options.inits ? flatInits(options.inits) : null,
       metric: null,
     });
@@ -226,6 +247,15 @@ export class Sampler {
     let draws: Draws | null = null;
     let ess = Number.NaN;
     const show = progress ? progressLine(this.options) : null;
+    if (this.isPooled) {
+      for await (const status of this.chains.warmUpPooled()) {
+        if (status.failed.length > 0) throw await this.failure(status.failed[0]);
+        const now = this.progressOf(status);
+        show?.update(now);
+        yield now;
+        if (signal?.aborted) break;
+      }
+    }
     while ((draws?.length ?? 0) < wanted) {
       const count = Math.min(block, wanted - (draws?.length ?? 0));
       let isEnded = false;
@@ -349,7 +379,14 @@ export class Sampler {
   }
 }
 
-function checkOptions({ chains, draws, warmup, maxTreeDepth, targetAcceptance = 0.8, lanes = 1 }: Filled): void {
+function checkOptions(options: Filled): void {
+  const { chains, draws, warmup, maxTreeDepth, kernel = "nuts", steps, targetAcceptance = 0.8, lanes = 1 } = options;
+  if (!["nuts", "hmc", "chees"].includes(kernel)) {
+    throw new ArgumentError(`sample: there is no kernel "${kernel}"; there are nuts, hmc and chees.`);
+  }
+  if (kernel === "chees" && warmup === 0) {
+    throw new ArgumentError("sample: chees needs a warmup, in which it finds how long trajectories are to be.");
+  }
   const count = (name: string, value: number, least: number, most = 2 ** 31 - 1) => {
     if (Number.isSafeInteger(value) && value >= least && value <= most) return;
     throw new ArgumentError(`sample: ${name} is ${value}; it is a whole number from ${least} on.`);
@@ -359,6 +396,7 @@ function checkOptions({ chains, draws, warmup, maxTreeDepth, targetAcceptance = 
   count("warmup", warmup, 0);
   count("maxTreeDepth", maxTreeDepth, 1, 24);
   count("lanes", lanes, 1, 1024);
+  if (steps !== undefined) count("steps", steps, 1);
   if (targetAcceptance > 0 && targetAcceptance < 1) return;
   throw new ArgumentError(`sample: targetAcceptance is ${targetAcceptance}; it is between 0 and 1.`);
 }

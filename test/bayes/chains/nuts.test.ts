@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
+import { cheesGradient, pooledVariances } from "../../../src/bayes/chains/pooled.js";
 import type { SampleOptions } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
@@ -49,6 +50,7 @@ describe("a transition leaves the distribution as it is, from exact draws", () =
     "all in f32": { dtype: "f32", energies: "f32" },
     "a dense metric": { metric: "dense" },
     "trajectories that are cut short": { maxTreeDepth: 2 },
+    "trajectories of known length": { kernel: "hmc", steps: 5 },
   };
   for (const [title, options] of Object.entries(variants)) {
     test(title, async () => assert.ok((await worst(8192, options)) < 4));
@@ -133,6 +135,18 @@ describe("exact posteriors", () => {
       .sample(options);
     const precision = 1 / 4 + x.reduce((sum, v) => sum + (v * v) / 0.25, 0);
     expectExact(fit, "b", x.reduce((sum, v, i) => sum + (v * y[i]!) / 0.25, 0) / precision, 1 / precision);
+  });
+
+  test("scales from 0.1 to 10, by all chains together", async () => {
+    const scales = [0.1, 1, 10];
+    const uneven = model(() => ({ x: normal(1, f64(scales)) })).given({});
+    const together = { ...options, chains: 64, draws: 100, warmup: 120 } as const;
+    for (const kernel of ["nuts", "hmc", "chees"] as const) {
+      const fit = await uneven.sample({ ...together, kernel, pooled: true });
+      for (const [d, scale] of scales.entries()) expectExact(fit, `x[${d}]`, 1, scale * scale);
+      const steps = fit.draws.stat("stepSize")!.values;
+      assert.ok(steps.every((step) => step === steps[0]));
+    }
   });
 
   test("Neal's funnel, non-centred", async () => {
@@ -223,6 +237,50 @@ describe("chains", () => {
     assert.throws(() => model(() => ({ y: normal(0, 1) })).given({ y: f64(0) }), /nothing to infer/);
     assert.throws(() => spread.sample({ chains: 0 }), /chains is 0/);
   });
+});
+
+test("variances of chains together are those of all their draws, regularised", () => {
+  const random = normals(4);
+  const chains = [10, 20, 5].map((count, c) => Array.from({ length: count }, () => c + random()));
+  const means = chains.map((x) => x.reduce((a, b) => a + b) / x.length);
+  const scatters = chains.map((x, c) => x.reduce((sum, value) => sum + (value - means[c]!) ** 2, 0));
+  const all = chains.flat();
+  const mean = all.reduce((a, b) => a + b) / all.length;
+  const variance = all.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (all.length - 1);
+  const [found] = pooledVariances(means, scatters, [10, 20, 5], 1);
+  const expected = (35 / 40) * variance + 1e-3 * (5 / 40);
+  assert.ok(Math.abs(found! - expected) < 1e-12);
+});
+
+test("the gradient of ChEES is that of the mean squared change of squared distances", () => {
+  // Free motion: the end is the start plus time times velocity, so that the criterion has a plain derivative.
+  const random = normals(9);
+  const [dim, chains] = [2, 400];
+  const draw = () => Array.from({ length: dim * chains }, random);
+  const [start, momentum, metric] = [draw(), draw(), new Array<number>(dim * chains).fill(1)];
+  const endAt = (time: number) => start.map((q, i) => q + time * momentum[i]!);
+  const meansOf = (x: number[]) =>
+    Array.from({ length: dim }, (_, d) => x.slice(d * chains, (d + 1) * chains).reduce((a, b) => a + b) / chains);
+  const criterion = (time: number, means: number[]) => {
+    const end = endAt(time);
+    const before = meansOf(start);
+    let total = 0;
+    for (let c = 0; c < chains; c++) {
+      let change = 0;
+      for (let d = 0; d < dim; d++) {
+        const at = d * chains + c;
+        change += (end[at]! - means[d]!) ** 2 - (start[at]! - before[d]!) ** 2;
+      }
+      total += change ** 2 / 4 / chains;
+    }
+    return total;
+  };
+  const time = 0.8;
+  const means = meansOf(endAt(time));
+  const slope = (criterion(time + 1e-5, means) - criterion(time - 1e-5, means)) / 2e-5;
+  const acceptances = new Array<number>(chains).fill(1);
+  const found = cheesGradient({ start, end: endAt(time), momentum, metric, acceptances, time }, dim);
+  assert.ok(Math.abs(found - time * slope) < 1e-6 * Math.abs(found), `${found}, not ${time * slope}`);
 });
 
 test("the warmup has Stan's windows", () => {
