@@ -58,6 +58,7 @@ export type {
 export { factor, RandomVariable } from "./model/variable.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
+export { SmcFit, type SmcOptions, type SmcStage, smc } from "./smc/smc.js";
 export { AdviFit, type AdviOptions, type AdviProgress, advi } from "./variational/advi.js";
 export {
   type FoundPath,
