@@ -246,8 +246,7 @@ function countKernel(shape: Shape, { shift }: Pass): Kernel {
   const found = k.array("i32", DIGITS);
   t.eachDigit((digit, gate) => k.set(found, digit, t.i(0), gate));
   k.barrier();
-  const count = ({ isInside }: Place, key: Value) =>
-    k.count(found, t.bits(key, shift, DIGIT_BITS), t.i(1), isInside);
+  const count = ({ isInside }: Place, key: Value) => k.count(found, t.bits(key, shift, DIGIT_BITS), t.i(1), isInside);
   if (lanes > 1) {
     // Any order will do: four neighbours at a time, and beside them those of the next lane.
     const first = k.binary("mul", k.lane, t.i(4));
