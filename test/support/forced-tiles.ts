@@ -11,14 +11,18 @@ import { VulkanBackend, profileOf as vulkanProfile } from "../../src/tensor/vulk
 import { type Plain, toTensor } from "./tensors.js";
 
 /** A second way to use an open device, with another profile. */
-export function withTiles(device: string, tiles: Partial<TileProfile>): Backend {
+export function withProfile(device: string, change: (profile: TargetProfile) => Partial<TargetProfile>): Backend {
   const plain: unknown = backendFor(device);
-  const changed = (profile: TargetProfile) => ({ ...profile, tiles: { ...profile.tiles, ...tiles } });
+  const changed = (profile: TargetProfile) => ({ ...profile, ...change(profile) });
   if (plain instanceof HostBackend) {
     return new HostBackend(plain.device, changed(hostProfile(plain.device))) as unknown as Backend;
   }
   const { device: engine } = plain as VulkanBackend;
   return new VulkanBackend("vulkan", engine, changed(vulkanProfile(engine))) as unknown as Backend;
+}
+
+export function withTiles(device: string, tiles: Partial<TileProfile>): Backend {
+  return withProfile(device, (profile) => ({ tiles: { ...profile.tiles, ...tiles } }));
 }
 
 /** A tensor on such a device. */

@@ -54,7 +54,7 @@ export function canSortByDigits(extent: number, { sort }: TargetProfile): boolea
 
 /** As many elements per lane as the shared memory holds beside the counters. */
 function perLaneFor(type: KeyType, { lanes, sharedBytes }: SortProfile): number {
-  const besides = 4 * (COUNTERS * lanes + 2 * DIGITS + 2 * lanes);
+  const besides = 4 * (COUNTERS * lanes + 2 * DIGITS + lanes + lanes / GROUP);
   const most = type === "u64" ? 8 : 16;
   for (let perLane = most; perLane >= 4; perLane /= 2) {
     if (besides + DTYPES[type].bytes * padded(lanes * perLane) <= sharedBytes) return perLane;
@@ -214,18 +214,6 @@ class TileKernel {
     const last = this.inTable(digit, this.i(this.shape.tiles - 1));
     return this.add(k.load(counts, last, "i32"), k.load(offsets, last, "i32"));
   }
-
-  /** The sum of a value over the lanes up to this one. */
-  sumUpToLane(value: Value): Value {
-    const { k } = this;
-    let sum = value;
-    for (let distance = 1; distance < this.shape.lanes; distance *= 2) {
-      const from = k.binary("max", k.binary("sub", k.lane, this.i(distance)), this.i(0));
-      const other = k.fromLane(sum, from);
-      sum = k.select(k.compare("ge", k.lane, this.i(distance)), this.add(sum, other), sum);
-    }
-    return sum;
-  }
 }
 
 interface Place {
@@ -302,6 +290,39 @@ function moveKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel {
 /** Four words of room after every 32, so that lanes which read neighbours do not wait for the same banks of memory. */
 const padded = (index: number): number => index + 4 * Math.floor(index / 32);
 
+/** Lanes whose values are added up first, and then their sums. */
+const GROUP = 16;
+
+/**
+ * Sums over lanes: of a value up to this one, and of all. A few lanes add up groups of lanes; then each adds the groups
+ * before its own and its fellows, which takes two barriers. Another must stand between two of these.
+ */
+function laneSums(t: TileKernel): (value: Value) => { readonly upTo: Value; readonly all: Value } {
+  const { k } = t;
+  const groups = t.shape.lanes / GROUP;
+  const values = k.array("i32", t.shape.lanes);
+  const sums = k.array("i32", groups);
+  const group = k.binary("shr", k.lane, t.i(Math.log2(GROUP)));
+  const within = k.binary("and", k.lane, t.i(GROUP - 1));
+  const add = (a: Value, b: Value) => t.add(a, b);
+  const many = (array: number, first: Value, count: number) =>
+    range(count / 4).flatMap((m) => k.getMany(array, t.add(first, t.i(4 * m)), 4));
+  const ofGroup = (which: Value) => many(values, k.binary("mul", which, t.i(GROUP)), GROUP);
+  return (value) => {
+    k.set(values, k.lane, value);
+    k.barrier();
+    k.when(k.compare("lt", k.lane, t.i(groups)), () => {
+      k.set(sums, k.lane, ofGroup(k.lane).reduce(add));
+      return [];
+    });
+    k.barrier();
+    const found = many(sums, t.i(0), groups);
+    const before = found.map((sum, g) => k.select(k.compare("gt", group, t.i(g)), sum, t.i(0)));
+    const fellows = ofGroup(group).map((x, j) => k.select(k.compare("ge", within, t.i(j)), x, t.i(0)));
+    return { upTo: [...before, ...fellows].reduce(add), all: found.reduce(add) };
+  };
+}
+
 /** A workgroup sorts its tile in shared memory and then moves it. */
 function sortTilesKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel {
   const t = new TileKernel(`sort tiles ${shift}`, shape);
@@ -317,6 +338,7 @@ function sortTilesKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel
   const exchange = k.array(type, padded(tileOf(shape)));
   const starts = k.array("i32", DIGITS);
   const targets = k.array("i32", DIGITS);
+  const sumOverLanes = laneSums(t);
   const width = type === "u64" ? 2 : 4;
 
   const paddedIndex = (index: Value) => {
@@ -331,7 +353,17 @@ function sortTilesKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel
   const digit = lanes > DIGITS ? k.select(isDigit, k.lane, t.i(0)) : k.lane;
   const total =
     lanes > DIGITS ? k.select(isDigit, t.total(counts, offsets, digit), t.i(0)) : t.total(counts, offsets, digit);
-  const before = k.binary("sub", t.sumUpToLane(total), total);
+  const ownCounters = range(COUNTERS / 4).map((m) => t.add(k.binary("mul", k.lane, t.i(COUNTERS)), t.i(4 * m)));
+  const clearCounters = () => {
+    for (const word of ownCounters)
+      k.setMany(
+        counters,
+        word,
+        range(4).map(() => t.i(0)),
+      );
+  };
+  clearCounters();
+  const before = k.binary("sub", sumOverLanes(total).upTo, total);
   const goesTo = t.add(t.add(t.base, before), k.load(offsets, t.inTable(digit, t.tile), "i32"));
 
   const places = t.places(mine, width);
@@ -368,15 +400,6 @@ function sortTilesKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel
       );
       return { counter: t.add(k.binary("mul", row, t.i(lanes)), k.lane), half };
     });
-    const own = k.binary("mul", k.lane, t.i(COUNTERS));
-    const words = range(COUNTERS / 4).map((m) => t.add(own, t.i(4 * m)));
-    for (const word of words)
-      k.setMany(
-        counters,
-        word,
-        range(4).map(() => t.i(0)),
-      );
-    k.barrier();
     const lower = (x: Value) => k.binary("and", x, t.i(0xffff));
     const earlier = part.map(({ counter, half }) => {
       const seen = k.get(counters, counter);
@@ -384,10 +407,9 @@ function sortTilesKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel
       return lower(k.binary("shr", seen, half));
     });
     k.barrier();
-    const counted = words.flatMap((word) => k.getMany(counters, word, 4));
+    const counted = ownCounters.flatMap((word) => k.getMany(counters, word, 4));
     const sum = counted.reduce((a, b) => t.add(a, b));
-    const upTo = t.sumUpToLane(sum);
-    const all = k.fromLane(upTo, t.i(lanes - 1));
+    const { upTo, all } = sumOverLanes(sum);
     // The upper counters of all words come after the lower ones.
     let running = t.add(k.binary("sub", upTo, sum), k.binary("shl", all, k.constant("u32", 16)));
     const sums = counted.map((count) => {
@@ -395,7 +417,7 @@ function sortTilesKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel
       running = t.add(running, count);
       return own;
     });
-    words.forEach((word, m) => {
+    ownCounters.forEach((word, m) => {
       k.setMany(counters, word, sums.slice(4 * m, 4 * m + 4));
     });
     k.barrier();
@@ -409,6 +431,7 @@ function sortTilesKernel(shape: Shape, { shift, isFirst, isLast }: Pass): Kernel
     first,
     items.map(({ key }) => key),
   );
+  clearCounters();
   const sortedKeys = takeMine();
   put(
     first,

@@ -252,6 +252,7 @@ export const VkDeviceCreateInfo = layout(
   `,
 );
 export const VkMemoryAllocateFlagsInfo = layout(1000060000, "flags:u32 deviceMask:u32");
+export const VkMemoryDedicatedAllocateInfo = layout(1000127001, "image:u64 buffer:u64");
 export const VkMemoryAllocateInfo = layout(5, "allocationSize:u64 memoryTypeIndex:u32");
 export const VkMemoryRequirements = layout(undefined, "size:u64 alignment:u64 memoryTypeBits:u32");
 export const VkBufferCreateInfo = layout(
