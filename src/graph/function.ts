@@ -145,8 +145,9 @@ export function closeOver(
   return { body, captured: outside };
 }
 
-/** Values that come from nowhere, and ways of reading them. */
+/** Values that come from nowhere, and ways of reading them; but not what they are differentiated by. */
 function isConstant(node: Node): boolean {
+  if (node.trace) return false;
   let source = node;
   while (source.storage === null && source.primitive.kind === "movement" && source.inputs.length === 1)
     [source] = source.inputs;

@@ -1,12 +1,14 @@
 /** Derivatives by hand, and what is kept for the way back: `customGradient` and `checkpoint`. */
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError, ShapeError } from "../core/errors.js";
+import { formatShape } from "../core/shape.js";
 import { closeOver, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import * as g from "../graph/ops.js";
 import { type CustomRules, checkpointNode, customNode } from "../graph/primitives/control.js";
+import { variable } from "../graph/primitives/movement.js";
 import { Tensor } from "../tensor/tensor.js";
 import { checkNotAsync } from "./trace.js";
-import { flattenTensors, leavesBeside, type TreeStructure, unflatten } from "./trees.js";
+import { flattenTensors, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
 /** How a function's derivatives are computed instead of by the rules of what it does. One of the two is enough. */
@@ -20,7 +22,8 @@ export interface CustomDerivatives<A extends readonly unknown[], R> {
 /**
  * The same function with derivatives given by hand: for what is known in closed form, must be stable at an edge, or has
  * none of its own. The `vjp` serves `grad` and `vjp`; the `jvp` serves forward mode. With one of them the other direction
- * follows by transposing it.
+ * follows by transposing it. What is differentiated must be among the arguments: to tensors reached by closure no rule
+ * could send a gradient.
  */
 export function customGradient<A extends readonly unknown[], R>(
   f: (...args: A) => R,
@@ -33,13 +36,28 @@ export function customGradient<A extends readonly unknown[], R>(
     checkNotAsync(result, "customGradient");
     const outputs = flattenTensors(result, "customGradient, results");
     const shape: Shape = { args: given.structure, result: outputs.structure };
-    const parts = customNode(
-      outputs.leaves.map(({ node }) => node),
-      given.leaves.map(({ node }) => node),
-      rulesFrom(derivatives as CustomDerivatives<readonly unknown[], unknown>, shape),
-    );
-    return unflatten(outputs.structure, parts.map(asTensor)) as R;
+    const [results, inputs] = [outputs.leaves.map(nodeOf), given.leaves.map(nodeOf)];
+    checkClosed(results, inputs);
+    const rules = rulesFrom(derivatives as CustomDerivatives<readonly unknown[], unknown>, shape);
+    return unflatten(outputs.structure, customNode(results, inputs, rules).map(asTensor)) as R;
   };
+}
+
+/** Gradients flow to the arguments only, so nothing else that is being differentiated may go into the results. */
+function checkClosed(results: readonly Node[], args: readonly Node[]): void {
+  const seen = new Set(args);
+  const waiting = [...results];
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    // What belongs to no trace depends on no variable.
+    if (seen.has(node) || !node.trace) continue;
+    seen.add(node);
+    if (node.primitive === variable && node.trace.isOpen) {
+      throw new ArgumentError(
+        "customGradient: the function uses a tensor that is being differentiated and is not among its arguments; pass it as one.",
+      );
+    }
+    waiting.push(...node.inputs);
+  }
 }
 
 interface Shape {
@@ -48,31 +66,33 @@ interface Shape {
 }
 
 const asTensor = (node: Node): Tensor => new Tensor(node);
+const nodeOf = ({ node }: Tensor): Node => node;
 const zerosFor = (node: Node): Node => g.zeros(node.shape, node);
 
 function rulesFrom({ vjp, jvp }: CustomDerivatives<readonly unknown[], unknown>, shape: Shape): CustomRules {
   const argsOf = (nodes: readonly Node[]) => unflatten(shape.args, nodes.map(asTensor)) as readonly unknown[];
-  const pushed = jvp
-    ? (args: readonly Node[], tangents: readonly (Node | null)[]) => {
+  const pushed: CustomRules["jvp"] = jvp
+    ? (args, results, tangents) => {
         const whole = tangents.map((t, i) => t ?? zerosFor(args[i]));
-        return nodesOf(jvp(argsOf(whole), ...argsOf(args)), shape.result, "customGradient, jvp");
+        return nodesLike(results, jvp(argsOf(whole), ...argsOf(args)), shape.result, "customGradient, jvp");
       }
     : null;
-  const pulled = vjp
-    ? (args: readonly Node[], results: readonly Node[], cotangents: readonly (Node | null)[]) => {
-        const whole = cotangents.map((ct, i) => ct ?? zerosFor(results[i]));
-        const back = vjp(
-          unflatten(shape.result, whole.map(asTensor)),
-          unflatten(shape.result, results.map(asTensor)),
-          ...argsOf(args),
-        );
-        return nodesOf(back, shape.args, "customGradient, vjp");
-      }
-    : (args: readonly Node[], _results: readonly Node[], cotangents: readonly (Node | null)[]) => {
-        // The jvp is linear in the tangents; its transpose is the vjp.
-        const seeds = args.map(makePlaceholder);
-        return g.pullBack((pushed as NonNullable<typeof pushed>)(args, seeds) as Node[], cotangents, seeds);
-      };
+  const pulled: CustomRules["vjp"] = (args, results, cotangents) => {
+    if (vjp) {
+      const whole = cotangents.map((ct, i) => ct ?? zerosFor(results[i]));
+      const [ct, result] = [whole, results].map((nodes) => unflatten(shape.result, nodes.map(asTensor)));
+      return nodesLike(args, vjp(ct, result, ...argsOf(args)), shape.args, "customGradient, vjp");
+    }
+    // The jvp is linear in the tangents; its transpose is the vjp.
+    const seeds = args.map(makePlaceholder);
+    const moved = pushed?.(args, results, seeds) ?? [];
+    const moving = moved.flatMap((tangent, i) => (tangent ? [{ tangent, ct: cotangents[i] }] : []));
+    return g.pullBack(
+      moving.map(({ tangent }) => tangent),
+      moving.map(({ ct }) => ct),
+      seeds,
+    );
+  };
   return {
     jvp: pushed,
     vjp: pulled,
@@ -94,7 +114,9 @@ function batchedRules(
   const summed = (tree: unknown): unknown =>
     unflatten(
       shape.args,
-      flattenTensors(tree, "customGradient").leaves.map((leaf, i) => (isBatched[i] ? leaf : leaf.sum({ axis: 0 }))),
+      leavesBeside(shape.args, tree, 2, "customGradient, vjp").map((leaf, i) =>
+        leaf instanceof Tensor && !isBatched[i] ? leaf.sum({ axis: 0 }) : leaf,
+      ),
     );
   return rulesFrom(
     {
@@ -110,12 +132,19 @@ function batchedRules(
   );
 }
 
-/** The nodes of a tree that must have a structure; null and undefined stand for zero. */
-function nodesOf(tree: unknown, structure: TreeStructure, operation: string): (Node | null)[] {
-  return leavesBeside(structure, tree, 2, operation).map((leaf) => {
-    if (leaf === null || leaf === undefined) return null;
-    if (leaf instanceof Tensor) return leaf.node;
-    throw new ArgumentError(`${operation}: a leaf is no tensor.`);
+/** The nodes of a tree that must be like others in structure and shapes; null and undefined stand for zero. */
+function nodesLike(like: readonly Node[], tree: unknown, structure: TreeStructure, operation: string): (Node | null)[] {
+  return leavesBeside(structure, tree, 2, operation).map((leaf, i) => {
+    const { shape, dtype } = like[i];
+    if (leaf === null || leaf === undefined || !g.isDifferentiable(dtype)) return null;
+    const where = pathOf(structure, i) || "what was returned";
+    if (!(leaf instanceof Tensor)) {
+      throw new ArgumentError(`${operation}: ${where} is a ${typeof leaf}; return a tensor, or null for zero.`);
+    }
+    if (formatShape(leaf.shape) === formatShape(shape)) return leaf.cast(dtype).node;
+    throw new ShapeError(
+      `${operation}: ${where} has the shape ${formatShape(leaf.shape)}; what it goes with has ${formatShape(shape)}.`,
+    );
   });
 }
 
@@ -130,11 +159,8 @@ export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R
     const result = f(...(unflatten(given.structure, own.map(asTensor)) as A));
     checkNotAsync(result, "checkpoint");
     const outputs = flattenTensors(result, "checkpoint, results");
-    const { body, captured } = closeOver(
-      outputs.leaves.map(({ node }) => node),
-      own,
-    );
-    const parts = checkpointNode(body, [...captured, ...given.leaves.map(({ node }) => node)]);
+    const { body, captured } = closeOver(outputs.leaves.map(nodeOf), own);
+    const parts = checkpointNode(body, [...captured, ...given.leaves.map(nodeOf)]);
     return unflatten(outputs.structure, parts.map(asTensor)) as R;
   };
 }

@@ -298,6 +298,29 @@ describeOnTensorDevices("scan", (device) => {
     assert.equal(workOf(device).compiled, before);
   });
 
+  test("gradients of captured tensors count, also of such as are constants", () => {
+    const loss = (w: Tensor) =>
+      scan(
+        (c: Tensor, x: Tensor) => [c.mul(w).add(x), null] as const,
+        tensor([1, 2]),
+        tensor([
+          [1, 1],
+          [2, 3],
+        ]),
+      )[0].sum();
+    // ((c·w + x₀)·w + x₁)' = 2·c·w + x₀
+    for (const w of [tensor([3, 3]), full([2], 3)]) assert.deepEqual(numbersOf(grad(loss)(w as Tensor)), [7, 13]);
+    assert.deepEqual(numbersOf(grad(loss)(zeros([2]))), [1, 1]);
+    const chosen = (w: Tensor) =>
+      cond(
+        tensor(1),
+        (a: Tensor) => a.mul(w),
+        (a: Tensor) => a,
+        tensor([2, 5]),
+      ).sum();
+    assert.deepEqual(numbersOf(grad(chosen)(zeros([2]))), [2, 5]);
+  });
+
   test("an empty carry, no results, elements without elements", () => {
     const [none, squares] = scan((_: null, x: Tensor) => [null, x.square()] as const, null, tensor([1, 2, 3]));
     assert.deepEqual([none, numbersOf(squares)], [null, [1, 4, 9]]);

@@ -459,14 +459,17 @@ export function choiceNode(index: Node, inputs: readonly Node[], branches: reado
 
 // -------------------------------------------------------------------------------------------------- derivatives by hand
 
-/** What a `custom` node does in place of the derivatives of its results. Arguments and results are nodes. */
+/** From arguments, results and the changes on one side to those on the other; null stands for zero. */
+type CustomRule = (
+  args: readonly Node[],
+  results: readonly Node[],
+  changes: readonly (Node | null)[],
+) => readonly (Node | null)[];
+
+/** What a `custom` node does in place of the derivatives of its results. */
 export interface CustomRules {
-  readonly jvp: ((args: readonly Node[], tangents: readonly (Node | null)[]) => readonly (Node | null)[]) | null;
-  readonly vjp: (
-    args: readonly Node[],
-    results: readonly Node[],
-    cotangents: readonly (Node | null)[],
-  ) => readonly (Node | null)[];
+  readonly jvp: CustomRule | null;
+  readonly vjp: CustomRule;
   /** The rules for a batch of members; `isBatched` speaks of the arguments, then the results. */
   batch(isBatched: readonly boolean[], size: number): CustomRules;
 }
@@ -482,9 +485,9 @@ export const custom: CompositePrimitive = {
       const count = node.params.results as number;
       const { jvp } = rulesOf(node);
       const args = node.inputs.slice(count);
-      if (jvp) return jvp(args, tangents.slice(count));
-      // The vjp is linear in the cotangents: its transpose, taken by differentiating once more, is the jvp.
       const results = node.inputs.slice(0, count);
+      if (jvp) return jvp(args, results, tangents.slice(count));
+      // The vjp is linear in the cotangents: its transpose, taken by differentiating once more, is the jvp.
       const seeds = results.map(makePlaceholder);
       const pulled = rulesOf(node).vjp(args, results, seeds);
       const moving = pulled.flatMap((ct, i) =>
