@@ -25,7 +25,12 @@ const kernel = (...inputs: Node[]): Node => {
   return make(M.stored, [make(M.permute, [make(E.exp, [sum])], { axes: [1, 0] })]);
 };
 
-const target = { profile: gpuProfile, settings: { isCorrectlyRounded: true }, emit: () => null };
+const target = {
+  profile: gpuProfile,
+  settings: { isCorrectlyRounded: true },
+  emit: () => null,
+  encode: () => new Uint8Array(),
+};
 const programOf = (roots: readonly Node[], leaves: readonly Node[]) => compile(roots, leaves, target);
 const stepsOf = ({ steps }: Program<unknown>) => steps as readonly KernelStep<unknown>[];
 
