@@ -121,6 +121,42 @@ export function flatten<L>(
   }
 }
 
+/**
+ * The leaves of a tree of exactly this structure, whatever the order of its keys; null for any other tree. It writes no keys,
+ * so it is for trees that are probably alike: the arguments of one call after another. Classes are not looked into.
+ */
+export function leavesLike<L>(structure: TreeStructure, tree: unknown, isLeaf: LeafTest<L>): L[] | null {
+  const found: L[] = [];
+  const pending: unknown[] = [tree];
+  for (const node of structure.nodes) {
+    const value = pending.pop();
+    switch (node.kind) {
+      case "leaf":
+        if (!isLeaf(value)) return null;
+        found.push(value);
+        break;
+      case "empty":
+        if (value !== node.value) return null;
+        break;
+      case "array":
+        if (!Array.isArray(value) || value.length !== node.length) return null;
+        for (let i = node.length - 1; i >= 0; i--) pending.push(value[i]);
+        break;
+      case "object": {
+        if (!isPlainObject(value) || Object.keys(value).length !== node.keys.length) return null;
+        for (let i = node.keys.length - 1; i >= 0; i--) {
+          if (!Object.hasOwn(value, node.keys[i])) return null;
+          pending.push(value[node.keys[i]]);
+        }
+        break;
+      }
+      case "class":
+        return null;
+    }
+  }
+  return found;
+}
+
 interface Container {
   readonly source: unknown;
   readonly node: Node;

@@ -12,13 +12,13 @@ import { type KernelStep, type Program, placeOf, runSteps, type Slot } from "../
 import { INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
-import type { Allocation } from "../engines/vulkan/memory.js";
+import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import { type RecordedDispatch, Recording } from "../engines/vulkan/recording.js";
 import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { VulkanCode } from "./vulkan-backend.js";
 
-/** Runs that may be under way at once; further ones wait for the first. */
-const MAX_TURNS = 16;
+/** Runs that may be under way at once; further ones wait for the first. Short programs have more: a batch. */
+const [MIN_TURNS, MAX_TURNS, BATCH] = [16, 32, 128];
 
 interface Turn {
   readonly block: ArgumentBlock;
@@ -61,7 +61,13 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
   private readonly tables: readonly number[];
   private readonly scalarsAt: number;
   private readonly blockBytes: number;
+  /** In the order of their last use, from `next` on and around. */
   private readonly turns: Turn[] = [];
+  private next = 0;
+  private readonly maxTurns: number;
+  private readonly fixed: readonly Allocation[];
+  /** Dispatches with so many buffers that their addresses stand in a table. */
+  private readonly tabled: readonly number[];
   private readonly name: string;
 
   constructor(
@@ -86,6 +92,9 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     this.name = `jit of ${dispatches.length} kernels`;
+    this.maxTurns = Math.min(MAX_TURNS, Math.max(MIN_TURNS, Math.ceil(BATCH / Math.max(1, dispatches.length))));
+    this.fixed = args.flatMap((arg) => (arg.kind === "fixed" ? [arg.memory.contents("jit")] : []));
+    this.tabled = dispatches.flatMap(({ places }, i) => (places.length > INLINE_BUFFERS ? [i] : []));
     let count = 0;
     this.memoryOf = args.map(({ kind }) => (kind === "memory" ? count++ : -1));
     for (const { places } of dispatches) for (const place of places) this.notePointer(place);
@@ -127,18 +136,14 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     if (this.dispatches.length === 0) return results;
     const turn = this.takeTurn();
     const { view } = turn.block;
-    const addressAt = ({ isRoot, index, offset }: Omit<Pointer, "at">): bigint => {
-      const { block, offset: start } = isRoot ? writes[index] : reads[this.memoryOf[index]];
-      return block.address + BigInt(start + offset);
-    };
-    for (const pointer of this.pointers.values()) view.setBigUint64(pointer.at, addressAt(pointer), true);
-    this.dispatches.forEach(({ places }, i) => {
-      if (places.length > INLINE_BUFFERS) this.writeTable(turn.block, i, places, addressAt);
-    });
+    const allocationOf = ({ isRoot, index }: Omit<Pointer, "at">): Allocation =>
+      isRoot ? writes[index] : reads[this.memoryOf[index]];
+    for (const pointer of this.pointers.values()) putAddress(view, pointer.at, allocationOf(pointer), pointer.offset);
+    for (const dispatch of this.tabled) this.writeTable(turn.block, dispatch, allocationOf);
     writeScalars(view, this.scalarsAt, scalars, args);
-    const fixed = args.flatMap((arg) => (arg.kind === "fixed" ? [arg.memory.contents("jit")] : []));
-    if (stream.clock) this.dispatchOneByOne(turn, [...reads, ...fixed], writes);
-    else stream.replay(turn.recording, [...reads, ...fixed], writes);
+    reads.push(...this.fixed);
+    if (stream.clock) this.dispatchOneByOne(turn, reads, writes);
+    else stream.replay(turn.recording, reads, writes);
     turn.value = stream.recordedValue;
     return results;
   }
@@ -159,18 +164,17 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
   private takeTurn(): Turn {
     const { stream } = this.device;
     const { timeline } = stream;
-    const done = timeline.poll();
-    const free = this.turns.find(({ value }) => value <= done);
-    if (free) return free;
-    if (this.turns.length < MAX_TURNS) {
-      const turn = this.makeTurn();
-      this.turns.push(turn);
-      return turn;
+    let turn = this.turns[this.next];
+    const isFree = turn && (turn.value <= timeline.completed || turn.value <= timeline.poll());
+    if (!isFree && this.turns.length < this.maxTurns) {
+      turn = this.makeTurn();
+      this.turns.splice(this.next, 0, turn);
+    } else if (!isFree) {
+      // A value that a failed submission never came to is reached by none, and there is nothing to wait for.
+      timeline.waitSync(Math.min(turn.value, stream.flush()));
     }
-    const oldest = this.turns.reduce((a, b) => (b.value < a.value ? b : a));
-    // A value that a failed submission never came to is reached by none, and there is nothing to wait for.
-    timeline.waitSync(Math.min(oldest.value, stream.flush()));
-    return oldest;
+    this.next = (this.next + 1) % this.turns.length;
+    return turn;
   }
 
   private makeTurn(): Turn {
@@ -223,13 +227,13 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
   private writeTable(
     block: ArgumentBlock,
     dispatch: number,
-    places: readonly Place[],
-    addressAt: (pointer: Omit<Pointer, "at">) => bigint,
+    allocationOf: (pointer: Omit<Pointer, "at">) => Allocation,
   ): void {
-    places.forEach((place, i) => {
+    this.dispatches[dispatch].places.forEach((place, i) => {
+      const at = this.tables[dispatch] + 8 * i;
       const moving = this.pointerFor(place);
-      const address = moving ? addressAt(moving) : this.addressOf(place, block);
-      block.view.setBigUint64(this.tables[dispatch] + 8 * i, address, true);
+      if (moving) putAddress(block.view, at, allocationOf(moving), moving.offset);
+      else block.view.setBigUint64(at, this.addressOf(place, block), true);
     });
   }
 }

@@ -25,6 +25,7 @@ import type { Argument, Backend, DeviceStorage, Prepared } from "../tensor/backe
 import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/explain.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
+import { LastCall } from "./last-call.js";
 import { checkNotAsync } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, type TreeStructure, unflatten } from "./trees.js";
 
@@ -111,11 +112,19 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
     return compiled;
   };
 
+  let last: (Entering & { readonly like: LastCall; readonly program: Compiled }) | null = null;
+
   const run = (...args: readonly unknown[]): unknown => {
+    const statics = fixed.map((position) => args[position]);
+    const leaves = last?.like.leavesOf(withoutStatic(args, fixed), statics);
+    if (last && leaves) return apply(last.program, leaves, last);
     const call = describe(args, fixed, donated);
     const program = call.isTraced ? null : find(call);
     // Inside another trace there is nothing to replay: the function becomes part of that one.
-    return program ? apply(program, call) : inlined(plain, call);
+    if (!program) return inlined(plain, call);
+    const like = new LastCall(call.structure, call.leaves, statics);
+    last = like.isComparable ? { like, program, kinds: call.kinds, isDonated: call.isDonated } : null;
+    return apply(program, call.leaves, call);
   };
   const lower = (...args: readonly unknown[]): Lowered => {
     const program = find(describe(args, fixed, donated));
@@ -131,15 +140,18 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
   }) as unknown as Jitted<A, R>;
 }
 
+/** Per leaf of the arguments: how it enters the program. */
+interface Entering {
+  readonly kinds: readonly ("tensor" | "number" | "static")[];
+  readonly isDonated: readonly boolean[];
+}
+
 /** The arguments of a call, taken apart. */
-interface Call {
+interface Call extends Entering {
   readonly key: string;
   readonly args: readonly unknown[];
   readonly leaves: readonly unknown[];
   readonly structure: TreeStructure;
-  /** Per leaf: how it enters the program. */
-  readonly kinds: readonly ("tensor" | "number" | "static")[];
-  readonly isDonated: readonly boolean[];
   readonly isTraced: boolean;
 }
 
@@ -151,10 +163,14 @@ function identityOf(value: object): number {
   return known;
 }
 
+/** The arguments with nothing in the place of static ones. */
+const withoutStatic = (args: readonly unknown[], fixed: readonly number[]): readonly unknown[] =>
+  fixed.length === 0 ? args : args.map((arg, i) => (fixed.includes(i) ? null : arg));
+
 function describe(args: readonly unknown[], fixed: readonly number[], donated: readonly number[]): Call {
   let key = "";
   for (const position of fixed) key += staticTreeKey(args[position]);
-  const rest = fixed.length === 0 ? args : args.map((arg, i) => (fixed.includes(i) ? null : arg));
+  const rest = withoutStatic(args, fixed);
   const { leaves, structure } = flattenAny(rest, "jit");
   key += structure.key;
   const kinds: Call["kinds"][number][] = [];
@@ -350,16 +366,20 @@ function deviceOf(call: Call): Backend {
 
 // -------------------------------------------------------------------------------------------------- running
 
-function apply({ prepared, backend, numbers: entering, results, outputs }: Compiled, call: Call): unknown {
+function apply(
+  { prepared, backend, numbers: entering, results, outputs }: Compiled,
+  leaves: readonly unknown[],
+  { kinds, isDonated }: Entering,
+): unknown {
   const tensors: Tensor[] = [];
   const numbers: number[] = [];
   const isGiven: boolean[] = [];
-  call.leaves.forEach((leaf, i) => {
-    if (call.kinds[i] === "tensor") {
-      tensors.push(leaf as Tensor);
-      isGiven.push(call.isDonated[i] === true);
-    } else if (call.kinds[i] === "number") numbers.push(leaf as number);
-  });
+  for (let i = 0; i < leaves.length; i++) {
+    if (kinds[i] === "tensor") {
+      tensors.push(leaves[i] as Tensor);
+      isGiven.push(isDonated[i] === true);
+    } else if (kinds[i] === "number") numbers.push(leaves[i] as number);
+  }
   const pending = tensors.filter(({ node }) => node.storage === null);
   if (pending.length > 0) backend.realize(pending.map(({ node }) => node));
   const memory = tensors.map(({ node }) => node.storage as DeviceStorage);

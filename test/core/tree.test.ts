@@ -7,6 +7,7 @@ import {
   flatten,
   leafPaths,
   leaves,
+  leavesLike,
   type MapTree,
   map,
   pathOf,
@@ -28,6 +29,31 @@ function randomTree(random: Random, depth: number): Tree<number> {
   if (kind < 4) return children;
   return Object.fromEntries(children.map((child) => [random.pick(["w", "b", "a b", "10", "2", "__proto__"]), child]));
 }
+
+describe("leavesLike", () => {
+  test("gives the leaves of trees of the structure, and of no others", () => {
+    const trees = Array.from({ length: 120 }, (_, seed) => randomTree(randomFrom(seed), 3));
+    const flat = trees.map((tree) => flatten(tree, isNumber));
+    let likes = 0;
+    for (const { structure } of flat) {
+      trees.forEach((tree, i) => {
+        const isLike = structure.key === flat[i]!.structure.key;
+        if (isLike) likes++;
+        assert.deepEqual(leavesLike(structure, tree, isNumber), isLike ? flat[i]!.leaves : null);
+      });
+    }
+    assert.ok(likes > 2 * trees.length, "some trees are alike");
+  });
+
+  test("takes keys in any order, by sorted key, and none but an object's own", () => {
+    const { structure } = flatten({ b: 1, a: { c: 2 } }, isNumber);
+    assert.deepEqual(leavesLike(structure, { a: { c: 4 }, b: 3 }, isNumber), [4, 3]);
+    assert.equal(leavesLike(structure, { b: 1, a: { c: 2 }, d: 3 }, isNumber), null);
+    assert.equal(leavesLike(structure, { b: 1, toString: { c: 2 } }, isNumber), null);
+    assert.equal(leavesLike(flatten({ toString: 1 }, isNumber).structure, { x: 1 }, isNumber), null);
+    assert.equal(leavesLike(flatten([1], isNumber).structure, { 0: 1 }, isNumber), null);
+  });
+});
 
 describe("flatten and unflatten", () => {
   test("are inverse to each other on random trees", () => {
