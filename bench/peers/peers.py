@@ -14,7 +14,8 @@ import json
 import sys
 import traceback
 
-import native  # noqa: F401  enters its rows in the table
+import bayes  # noqa: F401  enters its rows in the table
+import native  # noqa: F401  likewise
 import tensors  # noqa: F401  likewise
 import training  # noqa: F401  likewise
 from timing import PEERS, Absent, Pace, the, version

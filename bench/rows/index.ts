@@ -3,10 +3,18 @@
  * start processes come first: forking is slower once this process has touched gigabytes.
  */
 import type { Row } from "../row.js";
+import { bayesRows } from "./bayes.js";
 import { recordingRows } from "./recording.js";
 import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
 import { trainingRows } from "./training.js";
 import { transferRows } from "./transfers.js";
 
-export const rows: readonly Row[] = [...startRows, ...recordingRows, ...transferRows, ...tensorRows, ...trainingRows];
+export const rows: readonly Row[] = [
+  ...startRows,
+  ...recordingRows,
+  ...transferRows,
+  ...tensorRows,
+  ...trainingRows,
+  ...bayesRows,
+];

@@ -325,6 +325,9 @@ class NutsWriter {
     const { when } = w;
     when(this.isPhase("new"), () => this.chooseStart());
     when(this.isPhase("begin"), () => this.beginTransition());
+    if (this.options.kernel === "nuts") {
+      when(w.and(this.isPhase("tree"), k.compare("lt", ints.leaf.get(), w.i(0))), () => this.beginSubtree());
+    }
 
     const step = w.mul(k.convert(type, reals.stepSize.get()), k.convert(type, ints.direction.get()));
     const move = k.select(this.isPhase("init"), w.float(type, 0), step);
@@ -339,6 +342,8 @@ class NutsWriter {
     w.each(dim, kick);
     const hamiltonian = w.sub(this.kinetic(), logp);
 
+    const ended = w.cell("i32");
+    ended.set(w.i(0));
     when(
       this.isPhase("init"),
       () => this.judgeStart(logp),
@@ -349,11 +354,12 @@ class NutsWriter {
           () => this.searchStep(delta),
           () =>
             this.options.kernel === "nuts"
-              ? this.leaf(delta, logp, hamiltonian)
-              : this.trajectoryStep(delta, logp, hamiltonian),
+              ? this.leaf(delta, logp, hamiltonian, ended)
+              : this.trajectoryStep(delta, logp, hamiltonian, ended),
         );
       },
     );
+    when(this.isSet(ended), () => this.endTransition());
   }
 
   /** The density of the step before: what a sampler must not use. */
@@ -448,7 +454,8 @@ class NutsWriter {
     reals.acceptance.set(w.float(energy, 0));
     for (const name of ["depth", "leapfrogs", "isDivergent"] as const) ints[name].set(i(0));
     ints.phase.set(i(PHASE.tree));
-    if (this.options.kernel === "nuts") this.beginSubtree();
+    // A subtree begins where there is no leaf yet.
+    if (this.options.kernel === "nuts") ints.leaf.set(i(-1));
     else this.beginTrajectory();
     k.barrier();
   }
@@ -539,7 +546,7 @@ class NutsWriter {
   }
 
   /** A step of a trajectory of known length; its end is accepted or not (Metropolis). */
-  private trajectoryStep(delta: Value, logp: Value, hamiltonian: Value): void {
+  private trajectoryStep(delta: Value, logp: Value, hamiltonian: Value, ended: Cell): void {
     const { k, w, hot, energy, ints, reals } = this;
     const { i } = w;
     const isValid = this.countStep(delta);
@@ -556,7 +563,7 @@ class NutsWriter {
         reals.logp.set(logp);
         reals.energy.set(hamiltonian);
       });
-      this.endTransition();
+      ended.set(i(1));
     });
   }
 
@@ -583,7 +590,7 @@ class NutsWriter {
   // ------------------------------------------------------------------------------------------------ the tree
 
   /** A leaf of the growing subtree: the point the step led to. */
-  private leaf(delta: Value, logp: Value, hamiltonian: Value): void {
+  private leaf(delta: Value, logp: Value, hamiltonian: Value, ended: Cell): void {
     const { k, w, hot, energy, ints, reals } = this;
     const { i } = w;
     const isValid = this.countStep(delta);
@@ -608,13 +615,14 @@ class NutsWriter {
     const leaf = w.add(ints.leaf.get(), i(1));
     ints.leaf.set(leaf);
     const isWhole = k.compare("ge", leaf, size);
-    const isStopped =
-      this.options.mistake === "invalid doubling" ? w.not(isValid) : w.or(w.not(isValid), this.isSet(turned));
+    const hasTurned = this.isSet(turned);
+    const isForgiven = this.options.mistake === "invalid doubling";
     w.when(
-      isStopped,
-      () => this.endTransition(),
-      () => w.when(isWhole, () => this.merge(this.options.mistake === "invalid doubling" ? this.isSet(turned) : null)),
+      isForgiven ? w.not(isValid) : w.or(w.not(isValid), hasTurned),
+      () => ended.set(i(1)),
+      () => w.when(isWhole, () => this.merge(ended)),
     );
+    if (isForgiven) w.when(hasTurned, () => ended.set(i(1)));
   }
 
   /** Adds the leaf's momentum to the records, and looks at the subtrees that end with it. */
@@ -737,7 +745,7 @@ class NutsWriter {
   }
 
   /** The subtree joins the trajectory, and perhaps its sample becomes the trajectory's. */
-  private merge(isInvalid: Value | null): void {
+  private merge(ended: Cell): void {
     const { k, w, hot, energy, ints, reals } = this;
     const { i } = w;
     const gain = w.sub(reals.subLogWeight.get(), reals.logWeight.get());
@@ -774,11 +782,10 @@ class NutsWriter {
     const depth = w.add(ints.depth.get(), i(1));
     ints.depth.set(depth);
     const isDeep = k.compare("ge", depth, i(this.options.maxTreeDepth));
-    const isOver = w.or(isTurning, isDeep);
     w.when(
-      isInvalid ? w.or(isOver, isInvalid) : isOver,
-      () => this.endTransition(),
-      () => this.beginSubtree(),
+      w.or(isTurning, isDeep),
+      () => ended.set(i(1)),
+      () => ints.leaf.set(i(-1)),
     );
   }
 
@@ -925,7 +932,6 @@ class NutsWriter {
     ints.counted.set(i(0));
     ints.isSearching.set(i(1));
     ints.searchSide.set(i(0));
-    this.restartDualAveraging();
   }
 
   /** The Cholesky factor of the metric, column by column. */

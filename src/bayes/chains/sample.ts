@@ -333,7 +333,7 @@ export class Sampler {
     const free = adopt(block.draws as DeviceStorage, [room, dim, chains], dtype, backend);
     const points = free.permute(2, 0, 1).reshape(chains * room, dim);
     const values = this.constrain(points);
-    const found: Record<string, Float64Array> = {};
+    const found: Record<string, ArrayLike<number>> = {};
     const variables: Record<string, readonly number[]> = {};
     for (const [name, value] of Object.entries(values)) {
       const shape = value.shape.slice(1);
@@ -404,14 +404,15 @@ function checkOptions(options: Filled): void {
 const flatInits = (inits: Tensor | readonly (readonly number[])[]): ArrayLike<number> =>
   Array.isArray(inits) ? inits.flat() : ((inits as Tensor).dataSync() as ArrayLike<number>);
 
-/** The first draws of every chain, out of chains × room × size. */
+/** The first draws of every chain, out of chains × room × size, as numbers. */
 function firstDraws(
   values: ArrayLike<unknown>,
   chains: number,
   room: number,
   count: number,
   size: number,
-): Float64Array {
+): ArrayLike<number> {
+  if (count === room && (values instanceof Float32Array || values instanceof Float64Array)) return values;
   const found = new Float64Array(chains * count * size);
   for (let c = 0; c < chains; c++) {
     for (let i = 0; i < count * size; i++) found[c * count * size + i] = Number(values[c * room * size + i]);
