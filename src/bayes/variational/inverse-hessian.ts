@@ -18,11 +18,14 @@ export interface Steps {
   readonly diagonal: Tensor;
 }
 
-/** A = √diagonal + stepsᵀ·rows. */
+/** A = √diagonal + stepsᵀ·rows = (I + s·qᵀ) … (I + s·qᵀ)·√diagonal, with the last step first. */
 export interface Factor {
   readonly diagonal: Tensor;
   readonly steps: Tensor;
   readonly rows: Tensor;
+  /** q of each step, and 1 + q·s. */
+  readonly slants: Tensor;
+  readonly stretches: Tensor;
   /** The logarithm of the determinant of A. */
   readonly logDeterminant: Tensor;
   /** The diagonal [dim] of the Hessian itself. */
@@ -36,7 +39,7 @@ const transposedTimes = (m: Tensor, v: Tensor): Tensor => m.mul(v.expandDims(1))
 
 /**
  * BFGS takes H to (I - s·yᵀ/sy)·H·(I - y·sᵀ/sy) + s·sᵀ/sy, and its inverse B to B - Bs·sᵀB/sBs + y·yᵀ/sy. The first is
- * (I + s·qᵀ)·H·(I + q·sᵀ) with q = Bs/√(sy·sBs) - y/sy and determinant sBs/sy, so A gains s·(Aᵀq)ᵀ at every step.
+ * (I + s·qᵀ)·H·(I + q·sᵀ) with q = Bs/√(sy·sBs) - y/sy and 1 + q·s = √(sBs/sy). A gains s·(Aᵀq)ᵀ with every step.
  */
 export function factorOf({ steps, changes, diagonal }: Steps): Factor {
   const root = diagonal.sqrt();
@@ -48,7 +51,6 @@ export function factorOf({ steps, changes, diagonal }: Steps): Factor {
     pullWeights: unweighted,
     changeWeights: unweighted,
     rows: none,
-    logDeterminant: root.log().sum(),
   };
   const numbers = countingLike(steps, steps.shape[0]);
   const takeIn = (known: typeof start, { s, y, number }: { s: Tensor; y: Tensor; number: Tensor }) => {
@@ -70,11 +72,10 @@ export function factorOf({ steps, changes, diagonal }: Steps): Factor {
       pullWeights: weighted(known.pullWeights, expected),
       changeWeights: weighted(known.changeWeights, curvature),
       rows: placed(known.rows, row),
-      logDeterminant: known.logDeterminant.add(expected.div(curvature).log().mul(0.5)),
     };
-    return [next, null] as const;
+    return [next, { q, stretch: expected.div(curvature).sqrt() }] as const;
   };
-  const [{ rows, logDeterminant, pulls, pullWeights, changeWeights }] = scan(takeIn, start, {
+  const [{ rows, pulls, pullWeights, changeWeights }, { q: slants, stretch: stretches }] = scan(takeIn, start, {
     s: steps,
     y: changes,
     number: numbers,
@@ -83,8 +84,16 @@ export function factorOf({ steps, changes, diagonal }: Steps): Factor {
   const precision = before
     .add(transposedTimes(changes.square(), changeWeights))
     .sub(transposedTimes(pulls.square(), pullWeights));
-  // Positive but for rounding.
-  return { diagonal, steps, rows, logDeterminant, precision: where(precision.greater(0), precision, before) };
+  return {
+    diagonal,
+    steps,
+    rows,
+    slants,
+    stretches,
+    logDeterminant: root.log().sum().add(stretches.log().sum()),
+    // Positive but for rounding.
+    precision: where(precision.greater(0), precision, before),
+  };
 }
 
 /** A·v and Aᵀ·v for a vector [dim]. */
@@ -98,6 +107,14 @@ export const backward = ({ diagonal, steps, rows }: Factor, v: Tensor): Tensor =
     .sqrt()
     .mul(v)
     .add(transposedTimes(rows, times(steps, v)));
+
+/** The inverse of A, times v. */
+export function inverse({ diagonal, steps, slants, stretches }: Factor, v: Tensor): Tensor {
+  const undo = (rest: Tensor, { s, q, stretch }: { s: Tensor; q: Tensor; stretch: Tensor }) =>
+    [rest.sub(s.mul(dot(q, rest).div(stretch))), null] as const;
+  const [rest] = scan(undo, v, { s: steps, q: slants, stretch: stretches }, { reverse: true });
+  return rest.div(diagonal.sqrt());
+}
 
 /** A·Aᵀ·v: what a quasi-Newton method makes of a gradient. */
 export const newtonStep = (factor: Factor, v: Tensor): Tensor => forward(factor, backward(factor, v));
@@ -123,6 +140,14 @@ export function noSteps(point: Tensor, memory: number, scale: Tensor): Steps {
 
 /** The factor of no steps, without the work. */
 export function rootOf({ diagonal, steps }: Steps): Factor {
-  const logDeterminant = diagonal.log().sum().mul(0.5);
-  return { diagonal, steps, rows: zerosLike(steps), logDeterminant, precision: diagonal.reciprocal() };
+  const none = zerosLike(steps);
+  return {
+    diagonal,
+    steps,
+    rows: none,
+    slants: none,
+    stretches: none.at(":", 0).add(1),
+    logDeterminant: diagonal.log().sum().mul(0.5),
+    precision: diagonal.reciprocal(),
+  };
 }

@@ -14,6 +14,7 @@ import {
   type Factor,
   factorOf,
   forward,
+  inverse,
   newtonStep,
   noSteps,
   rootOf,
@@ -58,11 +59,21 @@ const LENGTHS = Array.from({ length: 16 }, (_, i) => 4 ** (1 - i));
 const IDLE = 3;
 
 /** Points of an approximation [n, dim] from standard numbers, and their log densities under it [n]. */
-export function pointsOf({ mean, factor }: Shape, standard: Tensor): [points: Tensor, logDensity: Tensor] {
+export function pointsOf(approximation: Shape, standard: Tensor): [points: Tensor, logDensity: Tensor] {
+  const { mean, factor } = approximation;
   const points = vmap((z: Tensor) => forward(factor, z))(standard).add(mean);
+  return [points, standardLogDensity(approximation, standard)];
+}
+
+/** Log densities under an approximation [n] of any points [n, dim]. */
+export function logDensitiesAt(approximation: Shape, points: Tensor): Tensor {
+  const { mean, factor } = approximation;
+  return standardLogDensity(approximation, vmap((d: Tensor) => inverse(factor, d))(points.sub(mean)));
+}
+
+function standardLogDensity({ mean, factor }: Shape, standard: Tensor): Tensor {
   const constant = (mean.size / 2) * Math.log(2 * Math.PI);
-  const logDensity = standard.square().sum({ axis: 1 }).mul(-0.5).sub(factor.logDeterminant).sub(constant);
-  return [points, logDensity];
+  return standard.square().sum({ axis: 1 }).mul(-0.5).sub(factor.logDeterminant).sub(constant);
 }
 
 /** Whether a path has come to the top. */

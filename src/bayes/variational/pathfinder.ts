@@ -7,10 +7,11 @@ import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
 import { permutation } from "../../random/permutation.js";
-import { arange, tensor } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { arange, eye, tensor } from "../../tensor/creation.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
 import { scan } from "../../transforms/control.js";
 import { jit } from "../../transforms/jit.js";
+import { map } from "../../transforms/tree.js";
 import { vmap } from "../../transforms/vmap.js";
 import { Approximation } from "../approximation/approximation.js";
 import { effectiveCount, importanceWeights, systematicPositions, tailProblem } from "../approximation/importance.js";
@@ -26,7 +27,7 @@ import {
 import { densitiesAndGradients, startingPoints } from "../approximation/start.js";
 import type { Problem } from "../diagnostics/check.js";
 import type { Chains, Draws } from "../draws.js";
-import { beginPath, isDone, type Normal, type Path, type PathOptions, pointsOf, walk } from "./path.js";
+import { beginPath, isDone, logDensitiesAt, type Normal, type Path, type PathOptions, pointsOf, walk } from "./path.js";
 
 export interface PathfinderProgress {
   readonly iteration: number;
@@ -79,7 +80,9 @@ export async function pathfinder(posterior: AnyPosterior, options: PathfinderOpt
     );
   }
 
-  const drawn = await drawnFrom(posterior, best, usable, count, drawKey);
+  const isUsable = tensor(usable, { dtype: "i32", device: setting.device });
+  const kept = map((x) => x.take(isUsable, { axis: 0 }), best) as Normal;
+  const drawn = await drawnFrom(posterior, kept, count, drawKey);
   const { logWeights, k } = importanceWeights(drawn.target, drawn.own);
   const total = usable.length * count;
   const { dtype, device } = setting;
@@ -155,28 +158,31 @@ async function summarised(path: Path): Promise<FoundPath[]> {
 interface Drawn {
   /** [paths × count, dim]. */
   readonly points: Tensor;
-  /** Log densities under the posterior and under the path that drew them. */
+  /** Log densities under the posterior, and under the mixture of all approximations. */
   readonly target: ArrayLike<number>;
   readonly own: ArrayLike<number>;
 }
 
-async function drawnFrom(
-  posterior: AnyPosterior,
-  best: Normal,
-  usable: readonly number[],
-  count: number,
-  key: Key,
-): Promise<Drawn> {
-  const { dtype, device } = best.mean;
-  const chosen = tensor([...usable], { dtype: "i32", device });
-  const draw = jit((key: Key, best: Normal, chosen: Tensor) => {
-    const standard = normal(key, [best.mean.shape[0], count, posterior.dim], { dtype });
-    const [points, own] = vmap(pointsOf)(best, standard).map((x) => x.take(chosen, { axis: 0 }));
-    const flat = points.reshape([-1, posterior.dim]);
+/**
+ * Draws of every path. They are weighed against the mixture of all paths: the paper weighs each against its own, which
+ * counts a mode as often as paths end there.
+ */
+async function drawnFrom(posterior: AnyPosterior, best: Normal, count: number, key: Key): Promise<Drawn> {
+  const draw = jit((key: Key, best: Normal) => {
+    const { shape, dtype, device } = best.mean;
+    const [paths, dim] = shape;
+    const standard = normal(key, [paths, count, dim], { dtype });
+    const [points, own] = vmap(pointsOf)(best, standard);
+    const flat = points.reshape([-1, dim]);
+    const everywhere = vmap(logDensitiesAt, { in: [0, null] })(best, flat).reshape([paths, paths, count]);
+    // Of its own draws each path knows the density exactly; of others it has to invert its factor.
+    const isOwn = eye(paths, paths, { dtype: "bool", device }).expandDims(2);
+    const all = where(isOwn, own.expandDims(0), everywhere);
+    const mixture = all.logsumexp({ axis: 0 }).sub(Math.log(paths));
     const [target] = densitiesAndGradients(posterior)(flat);
-    return { points: flat, target, own: own.flatten() };
+    return { points: flat, target, own: mixture.flatten() };
   });
-  const { points, target, own } = draw(key, best, chosen);
+  const { points, target, own } = draw(key, best);
   return {
     points,
     target: (await target.data()) as ArrayLike<number>,
