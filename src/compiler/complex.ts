@@ -10,7 +10,6 @@ import { type DType, isComplex, realDType, type Scalar } from "../core/dtype.js"
 import { UnsupportedError } from "../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
-import * as g from "../graph/ops.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../graph/primitive.js";
 import { part, scan, whileLoop } from "../graph/primitives/control.js";
 import { byDoubling, cumulate } from "../graph/primitives/cumulate.js";
@@ -20,6 +19,7 @@ import { constant, iota } from "../graph/primitives/leaf.js";
 import { expand, pad, permute, reshape, slice } from "../graph/primitives/movement.js";
 import { product, sum } from "../graph/primitives/reduce.js";
 import { scatter } from "../graph/primitives/scatter.js";
+import { g } from "../graph/vocabulary.js";
 import {
   type Complex,
   type ComplexFunction,

@@ -7,7 +7,7 @@
  * very index of one of the stores, and stands before all of them.
  */
 
-import { bytesOf } from "./bytes.js";
+import { bytesOf } from "../core/bytes.js";
 import { innerLists, type Kernel, type Statement, type Value } from "./ir.js";
 import { type Program, slotsIn } from "./program.js";
 

@@ -2,7 +2,7 @@
  * Where the intermediate values of a program lie when it is prepared to run many times: all in one arena, at offsets that
  * are reused as soon as the value there is needed no more. Roots are not in it; they outlive the run.
  */
-import { bytesOf } from "./bytes.js";
+import { bytesOf } from "../core/bytes.js";
 import { type Program, slotsIn } from "./program.js";
 
 export interface MemoryPlan {

@@ -4,7 +4,7 @@
  * the scheduler does, every branch would have barriers of its own. The values of a level are alive together, so this
  * takes more memory.
  */
-import { bytesOf } from "./bytes.js";
+import { bytesOf } from "../core/bytes.js";
 import { type MemoryPlan, planMemory } from "./memory-plan.js";
 import { kernelsOf, type Program, type Slot, type Step, withSteps } from "./program.js";
 

@@ -2,13 +2,14 @@
  * A compiled piece of the graph: kernels to run in order, and which memory each of them gets. It holds no node and no
  * buffer, so it serves every graph of the same form: a loop that builds the same expression again compiles it once.
  */
+
+import { bytesOf } from "../core/bytes.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../core/errors.js";
 import { sizeOf } from "../core/shape.js";
 import { type Node, pendingInOrder } from "../graph/node.js";
 import { part, type ScanParams, scan, type WhileParams, whileLoop } from "../graph/primitives/control.js";
 import { scatter } from "../graph/primitives/scatter.js";
-import { bytesOf } from "./bytes.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
 import { type Kernel, KernelBuilder, MAX_I32 } from "./ir.js";

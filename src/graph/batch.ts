@@ -6,12 +6,13 @@ import { UnsupportedError } from "../core/errors.js";
 import { makeNode, remakeNode } from "./build.js";
 import { abstractInOrder } from "./function.js";
 import type { Node } from "./node.js";
-import * as g from "./ops.js";
 import type { BatchedInput } from "./primitive.js";
 import { part } from "./primitives/control.js";
+import type { GraphOps } from "./vocabulary.js";
 
 /** The outputs for inputs in the place of placeholders, some of which have a batch as their first axis. */
 export function vectorize(
+  g: GraphOps,
   outputs: readonly Node[],
   placeholders: readonly Node[],
   inputs: readonly BatchedInput[],
@@ -31,7 +32,7 @@ export function vectorize(
       parts.set(node, node.primitive.bundle.batch(g, node, operands, size));
       continue;
     }
-    known.set(node, { node: isBatched ? batched(node, operands, size) : rebuilt(node, operands), isBatched });
+    known.set(node, { node: isBatched ? batched(g, node, operands, size) : rebuilt(node, operands), isBatched });
   }
   return outputs.map(inputOf);
 }
@@ -43,7 +44,7 @@ function rebuilt(node: Node, operands: readonly BatchedInput[]): Node {
   );
 }
 
-function batched(node: Node, operands: readonly BatchedInput[], size: number): Node {
+function batched(g: GraphOps, node: Node, operands: readonly BatchedInput[], size: number): Node {
   const { primitive, params, device } = node;
   if (primitive.batch) return primitive.batch(g, node, operands, size);
   if (primitive.kind !== "elementwise") throw new UnsupportedError(`vmap: ${primitive.name} has no rule for batches.`);

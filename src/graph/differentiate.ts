@@ -4,8 +4,8 @@
  */
 import { DTypeError } from "../core/errors.js";
 import type { Node } from "./node.js";
-import * as g from "./ops.js";
 import { outputsOf, part } from "./primitives/control.js";
+import type { GraphOps } from "./vocabulary.js";
 
 /** The nodes on the way from the variables to the outputs, inputs before users; neither variables nor the rest. */
 export function dependentsInOrder(outputs: readonly Node[], variables: readonly Node[]): Node[] {
@@ -45,6 +45,7 @@ export function dependentsInOrder(outputs: readonly Node[], variables: readonly 
 
 /** Cotangents of the variables, given those of the outputs; null stands for zero. */
 export function pullBack(
+  g: GraphOps,
   outputs: readonly Node[],
   cotangents: readonly (Node | null)[],
   variables: readonly Node[],
@@ -86,14 +87,14 @@ export function pullBack(
       ofParts.set(whole, parts);
       continue;
     }
-    vjpOf(node, cotangent, wanted).forEach((each, input) => {
+    vjpOf(g, node, cotangent, wanted).forEach((each, input) => {
       collect(node.inputs[input], each);
     });
   }
   return variables.map((variable) => collected.get(variable) ?? null);
 }
 
-function vjpOf(node: Node, cotangent: Node, wanted: ReadonlySet<Node>): readonly (Node | null)[] {
+function vjpOf(g: GraphOps, node: Node, cotangent: Node, wanted: ReadonlySet<Node>): readonly (Node | null)[] {
   const { primitive } = node;
   if (primitive.vjp) return primitive.vjp(g, node, cotangent);
   if (primitive.kind !== "elementwise" || !primitive.slopes) throw withoutDerivative(node);
@@ -106,6 +107,7 @@ function vjpOf(node: Node, cotangent: Node, wanted: ReadonlySet<Node>): readonly
 
 /** Tangents of the outputs, given those of the variables; null stands for zero. */
 export function pushForward(
+  g: GraphOps,
   outputs: readonly Node[],
   variables: readonly Node[],
   tangents: readonly (Node | null)[],
@@ -124,12 +126,12 @@ export function pushForward(
       continue;
     }
     const isFlat = !g.isDifferentiable(node.dtype) || incoming.every((t) => t === null);
-    known.set(node, isFlat ? null : jvpOf(node, incoming));
+    known.set(node, isFlat ? null : jvpOf(g, node, incoming));
   }
   return outputs.map((output) => known.get(output) ?? null);
 }
 
-function jvpOf(node: Node, tangents: readonly (Node | null)[]): Node | null {
+function jvpOf(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): Node | null {
   const { primitive, params } = node;
   if (primitive.jvp) return primitive.jvp(g, node, tangents);
   // Movement is linear in what it moves, which is its first input; positions come after.
@@ -152,14 +154,4 @@ function withoutDerivative(node: Node): DTypeError {
   return new DTypeError(
     `grad: ${node.primitive.name} has no derivative; wrap what comes before it in stopGradient, or give one with customGradient.`,
   );
-}
-
-/** The tangent of one node along one variable. */
-export function differentiated(output: Node, variable: Node, tangent: Node): Node | null {
-  return pushForward([output], [variable], [tangent])[0];
-}
-
-/** The cotangent of one variable from that of one node. */
-export function pulledBack(output: Node, variable: Node, cotangent: Node): Node | null {
-  return pullBack([output], [cotangent], [variable])[0];
 }

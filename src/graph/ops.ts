@@ -1,6 +1,5 @@
 /**
- * The vocabulary in which the rules of primitives are written: functions of nodes. Rules get it as an argument, because
- * the files of the primitives cannot import each other in a circle.
+ * Functions of nodes, from which graphs are built: what the rules of primitives are written in, see vocabulary.ts.
  *
  * Operands of elementwise functions have one shape and dtype; a number stands for itself everywhere.
  */
@@ -18,12 +17,9 @@ import * as R from "./primitives/reduce.js";
 import { scatter as scatterPrimitive } from "./primitives/scatter.js";
 import { solveLower as solveLowerPrimitive } from "./primitives/triangular.js";
 
-export { vectorize } from "./batch.js";
-export { differentiated, pullBack, pulledBack, pushForward } from "./differentiate.js";
 export { foldWindows } from "./windows.js";
 export { broadcastNode as broadcast, castNode as cast, permuteNode as permute, reshapeNode as reshape };
 
-export type GraphOps = typeof import("./ops.js");
 type Operand = Node | number;
 
 // ------------------------------------------------------------------------------------------------ elementwise

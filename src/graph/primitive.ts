@@ -8,7 +8,7 @@ import type { DType } from "../core/dtype.js";
 import type { IndexExpr, IndexSpace } from "../core/index-expr.js";
 import type { ElementOps } from "./element-ops.js";
 import type { Node } from "./node.js";
-import type { GraphOps } from "./ops.js";
+import type { GraphOps } from "./vocabulary.js";
 
 export type Params = Readonly<Record<string, unknown>>;
 

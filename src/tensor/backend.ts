@@ -4,7 +4,6 @@
  */
 
 import { createHash } from "node:crypto";
-import { bytesOf } from "../compiler/bytes.js";
 import type { ElementSettings } from "../compiler/elements.js";
 import { ProgramTable } from "../compiler/form.js";
 import type { Kernel } from "../compiler/ir.js";
@@ -21,6 +20,7 @@ import {
   type Target,
 } from "../compiler/program.js";
 import type { TargetProfile } from "../compiler/schedule.js";
+import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
 import { TraceError } from "../core/errors.js";

@@ -1,8 +1,8 @@
 /** What a value would run as: `console.log(explain(x))`. */
 
-import { bytesOf } from "../compiler/bytes.js";
 import { printKernel } from "../compiler/ir.js";
 import { type KernelStep, kernelsOf, type Program, type Step } from "../compiler/program.js";
+import { bytesOf } from "../core/bytes.js";
 import { formatShape } from "../core/shape.js";
 import { backendOf } from "./build.js";
 import type { Tensor } from "./tensor.js";

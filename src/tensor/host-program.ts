@@ -1,9 +1,9 @@
 /** A prepared program on the CPU: its kernels run one after another, on addresses that are known but for the arguments'. */
 
-import { bytesOf } from "../compiler/bytes.js";
 import { inPlaceOf } from "../compiler/in-place.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
+import { bytesOf } from "../core/bytes.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import type { HostDevice } from "../engines/host/device.js";
 import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";

@@ -5,11 +5,11 @@
  * own; they take turns.
  */
 
-import { bytesOf } from "../compiler/bytes.js";
 import { inPlaceOf } from "../compiler/in-place.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import { type KernelStep, type Program, placeOf, runSteps, type Slot } from "../compiler/program.js";
 import { INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
+import { bytesOf } from "../core/bytes.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
 import { type Allocation, putAddress } from "../engines/vulkan/memory.js";

@@ -7,10 +7,10 @@ import { isComplex, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { derive, scalarNode } from "../graph/build.js";
-import { pullBack, pushForward } from "../graph/differentiate.js";
 import { makePlaceholder, substitute } from "../graph/function.js";
 import { computeTogether, measureDepth, type Node } from "../graph/node.js";
 import { stopped } from "../graph/primitives/movement.js";
+import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
 import { checkNotAsync, variableOf, withTrace } from "./trace.js";
 import { map } from "./tree.js";
@@ -88,7 +88,7 @@ function differentiate(
     const [value, aux] = options.aux ? checkAux(operation, result) : [result, undefined];
     checkLoss(operation, value);
     const seed = scalarNode(1, value.dtype, value.node.device, value.shape);
-    const gradients = pullBack(
+    const gradients = g.pullBack(
       [value.node],
       [seed],
       variables.map(({ node }) => node),
@@ -222,7 +222,7 @@ export function vjpAs<A extends readonly unknown[], R>(
     const nodes = outputs.leaves.map(({ node }) => node);
     // The way back is built at once, for cotangents to be named later: the function's graph need not be kept.
     const seeds = nodes.map(makePlaceholder);
-    const gradients = pullBack(
+    const gradients = g.pullBack(
       nodes,
       seeds,
       variables.map(({ node }) => node),
@@ -275,7 +275,7 @@ export function linearizeAs<A extends readonly unknown[], R>(
     checkNotAsync(result, operation);
     const outputs = flattenTensors(result, `${operation}, results`);
     const seeds = inputs.leaves.map(({ node }) => makePlaceholder(node));
-    const moved = pushForward(
+    const moved = g.pushForward(
       outputs.leaves.map(({ node }) => node),
       variables.map(({ node }) => node),
       seeds,

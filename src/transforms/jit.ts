@@ -11,7 +11,7 @@
  * assignment to the variable outside is not seen. Those of an outer function that is being traced or differentiated have
  * no memory to capture: the inner function then becomes part of the outer one, as it does when they are its arguments.
  */
-import { bytesOf } from "../compiler/bytes.js";
+import { bytesOf } from "../core/bytes.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";

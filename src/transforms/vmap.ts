@@ -4,11 +4,11 @@
  */
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
-import { vectorize } from "../graph/batch.js";
 import { broadcastNode, permuteNode } from "../graph/build.js";
 import { makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
+import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
 import { checkNotAsync } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
@@ -46,7 +46,7 @@ export function vmap<A extends readonly unknown[], R>(
     checkNotAsync(result, "vmap");
     const outputs = flattenTensors(result, "vmap, results");
     const used = placeholders.flatMap((node, i) => (node ? [{ node, input: inputs[i] as BatchedInput }] : []));
-    const batched = vectorize(
+    const batched = g.vectorize(
       outputs.leaves.map(({ node }) => node),
       used.map(({ node }) => node),
       used.map(({ input }) => input),

@@ -1,11 +1,11 @@
 /** The order of steps on a device that works on several at once: nothing moves before what it needs, and branches go together. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesOf } from "../../src/compiler/bytes.js";
 import { planMemory } from "../../src/compiler/memory-plan.js";
 import { overlapped } from "../../src/compiler/overlap.js";
 import { compile, type KernelStep, type Program } from "../../src/compiler/program.js";
 import { gpuProfile } from "../../src/compiler/schedule.js";
+import { bytesOf } from "../../src/core/bytes.js";
 import { Node } from "../../src/graph/node.js";
 import type { Params, Primitive } from "../../src/graph/primitive.js";
 import * as E from "../../src/graph/primitives/elementwise.js";

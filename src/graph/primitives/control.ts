@@ -10,8 +10,8 @@ import type { Shape } from "../../core/shape.js";
 import { makeNode } from "../build.js";
 import { GraphFunction, makePlaceholder } from "../function.js";
 import type { Node } from "../node.js";
-import type { GraphOps } from "../ops.js";
 import type { BatchedInput, CompositePrimitive, RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 
 export interface Output {
   readonly shape: Shape;

@@ -7,8 +7,8 @@ import { isComplex } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
-import type { GraphOps } from "../ops.js";
 import type { Params, RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 import { takeAlongAxis } from "./movement.js";
 
 export type CumulateOp = "sum" | "product" | "max" | "min" | "logsumexp";
@@ -35,7 +35,7 @@ export const cumulate: RoutinePrimitive = {
     const { op, axis } = node.params as unknown as CumulateParams;
     if (op === "sum") return makeLike(g, node, t);
     if (op === "max" || op === "min") return g.takeAlongAxis(t, reachedAt(g, node), axis);
-    return g.differentiated(byDoubling(g, node), node.inputs[0], t);
+    return g.pushForward([byDoubling(g, node)], [node.inputs[0]], [t])[0];
   },
   vjp: (g, node, ct) => {
     const { op, axis, isReverse } = node.params as unknown as CumulateParams;
@@ -47,7 +47,7 @@ export const cumulate: RoutinePrimitive = {
       const taken = g.takeAlongAxis(x, reachedAt(g, node), axis);
       return [(takeAlongAxis.vjp as Vjp)(g, taken, ct)[0], ...others];
     }
-    return [g.pulledBack(byDoubling(g, node), x, ct), ...others];
+    return [g.pullBack([byDoubling(g, node)], [ct], [x])[0], ...others];
   },
   batch: (g, { primitive, params }, [x, segments], size) => {
     const whole = x.isBatched ? x.node : g.broadcast(x.node, [size, ...x.node.shape]);

@@ -8,8 +8,8 @@ import { DTypeError, ShapeError } from "../../core/errors.js";
 import { sameShape } from "../../core/shape.js";
 import type { Comparison, ElementOps } from "../element-ops.js";
 import type { Node } from "../node.js";
-import type { GraphOps } from "../ops.js";
 import type { ElementwisePrimitive, Params, Slope } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 
 export interface ElementwiseEntry extends ElementwisePrimitive {
   readonly arity: number;

@@ -5,8 +5,8 @@
 import { ShapeError } from "../../core/errors.js";
 import { add, addConstant, constantExpr, type IndexExpr, ravel, scale, unravel } from "../../core/index-expr.js";
 import type { Node } from "../node.js";
-import type { GraphOps } from "../ops.js";
 import type { BatchedInput, ElementIndex, MovementPrimitive, Params, Reading } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 const prepend = (value: number, list: unknown): number[] => [value, ...(list as readonly number[])];

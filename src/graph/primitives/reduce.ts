@@ -3,8 +3,8 @@ import { DTYPES, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
-import type { GraphOps } from "../ops.js";
 import type { Params, ReduceOp, ReducePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 
 const axesOf = (params: Params): readonly number[] => params.axes as readonly number[];
 

@@ -5,8 +5,8 @@
  */
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import type { Node } from "../node.js";
-import type { GraphOps } from "../ops.js";
 import type { RoutinePrimitive } from "../primitive.js";
+import type { GraphOps } from "../vocabulary.js";
 
 export type ScatterOp = "add" | "mul" | "min" | "max";
 
