@@ -208,7 +208,7 @@ class Inlining {
           }
         }
       } else if (primitive.kind !== "leaf") {
-        throw new UnsupportedError(`${primitive.name} inside a function of a thread`);
+        throw unsupported(node);
       }
       let byIndex = seen.get(node);
       if (!byIndex) {
@@ -246,7 +246,7 @@ class Inlining {
       return;
     }
     const routine = inlineRoutines[node.primitive.name];
-    if (!routine) throw new UnsupportedError(`${node.primitive.name} inside a function of a thread`);
+    if (!routine) throw unsupported(node);
     this.checkOneLane(node);
     routine(this.context, node, this.inputPlaces(node), this.places.get(node) as Place);
   }
@@ -274,7 +274,9 @@ class Inlining {
 
   private checkOneLane({ primitive }: Node): void {
     if (this.context.k.lanes === 1) return;
-    throw new UnsupportedError(`${primitive.name} goes step by step, which the lanes of a row cannot share`);
+    throw new UnsupportedError(
+      `${primitive.name} goes step by step, which several threads cannot share: give { lanes: 1 }.`,
+    );
   }
 
   /** A pass over the elements of small results, written out one by one; what is wanted as a value is returned. */
@@ -335,6 +337,12 @@ class Inlining {
     return lowering;
   }
 }
+
+const unsupported = ({ primitive: { name }, shape }: Node): UnsupportedError =>
+  new UnsupportedError(
+    `${name} [${shape}] cannot run inside a kernel of chains; compute it beforehand and pass it as data, or write it ` +
+      "with sums, scan, cumsum or indexing.",
+  );
 
 /** Short sums, and sums of products as long as rows of most designs, are written out. */
 function isWrittenOut({ inputs: [input], params }: Node): boolean {

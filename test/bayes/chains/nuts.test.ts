@@ -236,6 +236,13 @@ describe("chains", () => {
     await assert.rejects(async () => await steep.sample(options), /gradient by mu/);
     assert.throws(() => model(() => ({ y: normal(0, 1) })).given({ y: f64(0) }), /nothing to infer/);
     assert.throws(() => spread.sample({ chains: 0 }), /chains is 0/);
+    const sorting = model(() => {
+      const x = normal(0, 1).shape(3);
+      return { x, y: normal(x.sort().at(1), 1) };
+    }).given({ y: f64(0) });
+    assert.throws(() => sorting.sample(options), /argsort.*cannot run inside a kernel of chains/);
+    assert.throws(() => spread.sample({ ...options, metric: "dense", pooled: true }), /pooled adaptation/);
+    await assert.rejects(async () => await spread.sample({ ...options, inits: [[0]] }), /inits are 3 chains × 2/);
   });
 });
 
