@@ -7,15 +7,13 @@ import { uniform } from "../../random/uniform.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import type { Problem } from "../diagnostics/check.js";
-import { type SmoothedWeights, smoothWeights } from "../diagnostics/pareto.js";
 
-/** Smoothed weights from log densities of the target and the approximation; points without a density get none. */
-export function importanceWeights(target: ArrayLike<number>, approximation: ArrayLike<number>): SmoothedWeights {
-  const ratios = Float64Array.from({ length: target.length }, (_, i) => {
+/** log weights of draws, from log densities under the target and the approximation; impossible points weigh nothing. */
+export function logRatios(target: ArrayLike<number>, approximation: ArrayLike<number>): Float64Array {
+  return Float64Array.from({ length: target.length }, (_, i) => {
     const ratio = target[i] - approximation[i];
     return Number.isNaN(ratio) ? Number.NEGATIVE_INFINITY : ratio;
   });
-  return smoothWeights(ratios);
 }
 
 /** 1/Σw²: how many draws of equal weight tell as much. */
@@ -39,7 +37,7 @@ export function systematicPositions(key: Key, weights: Tensor, count: number): T
 }
 
 /** Above this, weights of so many draws are not to be trusted; 0.7 from 2200 on. */
-export const goodK = (draws: number): number => Math.min(1 - 1 / Math.log10(draws), 0.7);
+const goodK = (draws: number): number => Math.max(0, Math.min(1 - 1 / Math.log10(draws), 0.7));
 
 /** What Pareto k says against an approximation. */
 export function tailProblem(k: number, draws: number, remedy: string): Problem | undefined {

@@ -234,7 +234,8 @@ export class SmcFit extends Approximation {
 
   protected praise(): string {
     const evidence = `log evidence ${this.logEvidence.toFixed(2)} ± ${this.logEvidenceError.toFixed(2)}`;
-    return `${this.stages.length} stages, ${evidence}, and moves that forget where they began`;
+    const start = this.from === "prior" ? "the prior" : "normal free numbers, since the prior cannot be drawn from";
+    return `${this.stages.length} stages from ${start}, ${evidence}, and moves that forget where they began`;
   }
 }
 

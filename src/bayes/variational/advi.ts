@@ -13,7 +13,7 @@ import { scan } from "../../transforms/control.js";
 import { jit } from "../../transforms/jit.js";
 import { map } from "../../transforms/tree.js";
 import { Approximation } from "../approximation/approximation.js";
-import { importanceWeights, tailProblem } from "../approximation/importance.js";
+import { logRatios, tailProblem } from "../approximation/importance.js";
 import { namedDraws } from "../approximation/named-draws.js";
 import {
   type AnyPosterior,
@@ -26,6 +26,7 @@ import {
 import { densitiesAndGradients } from "../approximation/start.js";
 import { meanOf, varianceOf } from "../diagnostics/chains.js";
 import type { Problem } from "../diagnostics/check.js";
+import { smoothWeights } from "../diagnostics/pareto.js";
 import type { Chains, Draws } from "../draws.js";
 import { type Family, families, logDensityOf, type Parameters } from "./families.js";
 import type { Normal } from "./path.js";
@@ -87,9 +88,10 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
     options.onProgress?.(trace[trace.length - 1]);
 
     const noise = 2 * Math.sqrt(varianceOf(estimates) / BLOCK);
-    const rises = elbo - best.elbo > Math.max(tolerance * Math.abs(elbo), noise);
-    if (elbo > best.elbo) best = { elbo, parameters: block.average };
-    if (rises) {
+    const rise = elbo - best.elbo;
+    // Later places, of smaller steps, are the better ones unless the ELBO tells.
+    if (rise > -noise) best = { elbo: Math.max(elbo, best.elbo), parameters: block.average };
+    if (rise > Math.max(tolerance * Math.abs(elbo), noise)) {
       state = block.state;
     } else {
       // Steps this large only jump around the best place, or away from it: go on from there with smaller ones.
@@ -112,8 +114,8 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
     return { points, logDensity, logApproximation, mean, scale: family.scale(guess, parameters) };
   })(drawKey, best.parameters);
   const [target, own] = (await Promise.all([drawn.logDensity.data(), drawn.logApproximation.data()])) as Floats[];
-  const { logWeights, k } = importanceWeights(target, own);
-  const gaps = Float64Array.from(target, (value, i) => value - own[i]);
+  const gaps = logRatios(target, own);
+  const { logWeights, k } = smoothWeights(gaps);
   return new AdviFit(await namedDraws(posterior, drawn.points, target), {
     family: options.family ?? "mean-field",
     mean: drawn.mean,

@@ -26,7 +26,7 @@ import {
 export interface Normal {
   readonly mean: Tensor;
   readonly factor: Factor;
-  /** The ELBO as its draws estimate it, and what it is at least but for luck: one standard error less. */
+  /** The ELBO as its draws estimate it, and what it is at least but for luck: two standard errors less. */
   readonly elbo: Tensor;
   readonly atLeast: Tensor;
 }
@@ -118,7 +118,7 @@ function withElbo(posterior: AnyPosterior, approximation: Shape, key: Key, draws
   const elbo = gaps.mean();
   const error = gaps.sub(elbo).square().mean().div(draws).sqrt();
   const known = (x: Tensor) => where(elbo.isFinite(), x, Number.NEGATIVE_INFINITY);
-  return { ...approximation, elbo: known(elbo), atLeast: known(elbo.sub(error)) };
+  return { ...approximation, elbo: known(elbo), atLeast: known(elbo.sub(error.mul(2))) };
 }
 
 /** The path one step on. */

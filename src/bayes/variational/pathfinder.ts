@@ -14,7 +14,7 @@ import { jit } from "../../transforms/jit.js";
 import { map } from "../../transforms/tree.js";
 import { vmap } from "../../transforms/vmap.js";
 import { Approximation } from "../approximation/approximation.js";
-import { effectiveCount, importanceWeights, systematicPositions, tailProblem } from "../approximation/importance.js";
+import { effectiveCount, logRatios, systematicPositions, tailProblem } from "../approximation/importance.js";
 import { namedDraws } from "../approximation/named-draws.js";
 import {
   type AnyPosterior,
@@ -26,6 +26,7 @@ import {
 } from "../approximation/setting.js";
 import { densitiesAndGradients, startingPoints } from "../approximation/start.js";
 import type { Problem } from "../diagnostics/check.js";
+import { smoothWeights } from "../diagnostics/pareto.js";
 import type { Chains, Draws } from "../draws.js";
 import { beginPath, isDone, logDensitiesAt, type Normal, type Path, type PathOptions, pointsOf, walk } from "./path.js";
 
@@ -83,7 +84,7 @@ export async function pathfinder(posterior: AnyPosterior, options: PathfinderOpt
   const isUsable = tensor(usable, { dtype: "i32", device: setting.device });
   const kept = map((x) => x.take(isUsable, { axis: 0 }), best) as Normal;
   const drawn = await drawnFrom(posterior, kept, count, drawKey);
-  const { logWeights, k } = importanceWeights(drawn.target, drawn.own);
+  const { logWeights, k } = smoothWeights(logRatios(drawn.target, drawn.own));
   const total = usable.length * count;
   const { dtype, device } = setting;
   const shuffled = permutation(choiceKey, resample ? count : total);
