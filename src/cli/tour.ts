@@ -4,9 +4,11 @@
  * function takes what it uses from the context by name and reads as a user's program would.
  */
 import { format } from "node:util";
+import type { Tensor } from "../index.js";
 import type { VulkanDevice } from "../vulkan/index.js";
 import { chooseDevice, kinds } from "./choice.js";
 import { type Command, ExpectedError } from "./command.js";
+import { drawDots, noisyDigits } from "./dotted-digits.js";
 import { toCandidate } from "./info.js";
 import { normalLeapfrog } from "./leapfrog-shader.js";
 import { firstLine, isExpected, loadVulkan, reason, type Vulkan } from "./surface.js";
@@ -30,6 +32,8 @@ type Context = Vulkan &
     readonly console: { log(...values: unknown[]): void };
     readonly assert: (claim: boolean) => void;
     readonly normalLeapfrog: () => Uint32Array;
+    readonly noisyDigits: (key: Tensor<"u32">) => Tensor;
+    readonly drawDots: typeof drawDots;
     readonly sparkline: typeof sparkline;
   };
 
@@ -62,6 +66,33 @@ export const stops: readonly Stop[] = [
       console.log(explain(y));
       const rows = y.sum({ axis: 1 });
       assert(Math.abs(rows.mean().itemSync() - 1) < 1e-5);
+    },
+  },
+  {
+    title: "Gradients, and a training step as one program",
+    needs: "tensors",
+    about:
+      "A network learns to read ten digits of 5×7 dots, a tenth of the dots flipped at random. Noise, loss, gradients and " +
+      "update are compiled once, into one program; the learning rate is a number that changes with every step.",
+    run: ({ noisyDigits, drawDots, random, jit, valueAndGrad, tree, sparkline, console, assert }) => {
+      const [noise, ...keys] = random.split(random.key(0), 3);
+      const logits = ([w, v]: Tensor[], x: Tensor) => x.matmul(w).tanh().matmul(v);
+      const loss = (weights: Tensor[], step: Tensor) => {
+        const z = logits(weights, noisyDigits(random.foldIn(noise, step)));
+        return z.logsumexp({ axis: 1 }).sub(z.diagonal()).mean();
+      };
+      const train = jit((weights: Tensor[], step: Tensor, rate: Tensor): [Tensor[], Tensor] => {
+        const [value, slopes] = valueAndGrad(loss)(weights, step);
+        return [tree.map((w: Tensor, slope: Tensor) => w.sub(slope.mul(rate)), weights, slopes), value];
+      });
+      let weights: Tensor[] = [random.normal(keys[0], [35, 32]).mul(0.2), random.normal(keys[1], [32, 10]).mul(0.2)];
+      const losses: Tensor[] = [];
+      for (let step = 0; step < 240; step++) [weights, losses[step]] = train(weights, step, 0.5 / (1 + step / 200));
+      const seen = noisyDigits(keys[0]);
+      const read = [...logits(weights, seen).argmax({ axis: 1 }).dataSync()];
+      console.log("loss", sparkline(losses.filter((_, i) => i % 6 === 0).map((value) => Number(value.itemSync()))));
+      console.log(`${drawDots(seen.at(3))}\nis read as ${read[3]}; all ten as ${read.join(" ")}`);
+      assert(read.filter((digit, i) => digit === i).length >= 9);
     },
   },
   {
@@ -167,8 +198,9 @@ export const stops: readonly Stop[] = [
 ];
 
 const NEXT =
-  "Here today: the native layer, and tensors with a fusing compiler for GPUs and CPUs. Next: gradients, vmap and jit, " +
-  "linear algebra, neural networks, Bayesian inference. The README's table says how far it is.";
+  "Here today: the native layer; tensors with a fusing compiler for GPUs and CPUs; gradients, vmap, jit and control flow; " +
+  "Bayesian models, sampling and diagnostics (pumice/bayes). Next: more linear algebra, neural networks, classical " +
+  "learning. `npm run example -- mnist` trains on real digits; the README's table says how far it all is.";
 
 export const tour: Command = {
   name: "tour",
@@ -260,7 +292,16 @@ async function visit(
     const shader = () => normalLeapfrog(surface.spirv);
     // Stops that need a Vulkan device are only visited with one.
     const given = device as VulkanDevice;
-    await stop.run({ ...surface, device: given, console: { log }, assert, sparkline, normalLeapfrog: shader });
+    await stop.run({
+      ...surface,
+      device: given,
+      console: { log },
+      assert,
+      sparkline,
+      normalLeapfrog: shader,
+      noisyDigits: (key) => noisyDigits(surface, key),
+      drawDots,
+    });
     return true;
   } catch (error) {
     const what = (await isExpected(error)) ? firstLine(error) : ((error as Error).stack ?? String(error));

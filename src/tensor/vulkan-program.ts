@@ -17,7 +17,7 @@ import { type RecordedDispatch, Recording } from "../engines/vulkan/recording.js
 import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { VulkanCode } from "./vulkan-backend.js";
 
-/** Runs that may be under way at once; further ones wait for the first. Short programs have more: a batch. */
+/** Runs that may be under way at once; further ones wait for the first. Short programs have more, to keep the device busy. */
 const [MIN_TURNS, MAX_TURNS, BATCH] = [16, 32, 128];
 
 interface Turn {
