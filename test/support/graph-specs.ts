@@ -369,18 +369,23 @@ function scatterInto({ params, dtype }: SpecNode, [x, positions, updates]: reado
 
 // ------------------------------------------------------------------------------------------------ the library
 
-/** The spec as nodes of the lazy graph on a device. `each`, if given, sees every node as it is made. */
+/**
+ * The spec as nodes of the lazy graph on a device. `each`, if given, sees every node as it is made; `leaves` has other nodes
+ * for the spec's buffers, in their order.
+ */
 export function buildGraph(
   { nodes }: Spec,
   device: string,
   each: (node: Node, index: number) => void = () => {},
   backend = backendFor(device),
+  leaves: readonly Node[] | null = null,
 ): Node[] {
+  let leaf = 0;
   const made: Node[] = [];
   nodes.forEach(({ op, inputs, params, shape, dtype, values }, index) => {
     const node =
       op === "buffer"
-        ? tensorOf(values as Value[], shape, dtype, device).node
+        ? (leaves?.[leaf++] ?? tensorOf(values as Value[], shape, dtype, device).node)
         : makeNode(
             primitiveOf(op),
             inputs.map((input) => made[input] as Node),

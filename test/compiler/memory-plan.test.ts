@@ -1,0 +1,170 @@
+/** Where the intermediate values of a program lie: never two at one place at one time, and in little more than they need. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Kernel } from "../../src/compiler/ir.js";
+import { planMemory } from "../../src/compiler/memory-plan.js";
+import type { KernelStep, Made, Program, Slot, Step } from "../../src/compiler/program.js";
+import { jit, setDefaultDevice, type Tensor, zeros } from "../../src/index.js";
+import { type Random, randomFrom } from "../support/random.js";
+
+/** A kernel that touches values. */
+const touching = (...slots: Slot[]): KernelStep<null> => ({
+  kind: "kernel",
+  kernel: { rows: 1, buffers: [] } as unknown as Kernel,
+  code: null,
+  slots,
+});
+const value = (bytes: number, root = -1): Made => ({ shape: [bytes], dtype: "u8", byteLength: bytes, root });
+const made = (index: number): Slot => ({ from: "made", index });
+
+/** The stretch of steps in which each value is needed, by walking all of them. */
+function livesOf(steps: readonly Step<null>[], count: number): { readonly first: number; readonly last: number }[] {
+  const touchedBy = (step: Step<null>): number[] => {
+    if (step.kind === "kernel") {
+      return step.slots.flatMap(({ from, index, swap }) => [
+        ...(from === "made" ? [index] : []),
+        ...(swap ? [swap.index] : []),
+      ]);
+    }
+    if (step.kind === "loop") return step.steps.flatMap(touchedBy);
+    return [...[...step.test, ...step.steps, ...step.finish].flatMap(touchedBy), step.flag.index];
+  };
+  const all = steps.map(touchedBy);
+  return Array.from({ length: count }, (_, index) => {
+    const positions = all.flatMap((touched, position) => (touched.includes(index) ? [position] : []));
+    return { first: positions[0] ?? -1, last: positions.at(-1) ?? -1 };
+  });
+}
+
+function programOf(steps: readonly Step<null>[], values: readonly Made[]): Program<null> {
+  return { steps, made: values, lastUse: livesOf(steps, values.length).map(({ last }) => last), frees: [], leaves: [] };
+}
+
+function checkPlan(program: Program<null>): void {
+  const { offsets, arenaBytes, sumOfBytes } = planMemory(program);
+  const lives = livesOf(program.steps, program.made.length);
+  const isPlaced = program.made.map(({ root }, i) => root < 0 && lives[i]!.first >= 0);
+  for (const [i, { byteLength }] of program.made.entries()) {
+    if (!isPlaced[i]) {
+      assert.equal(offsets[i], -1, "roots, and what nobody touches, are not in the arena");
+      continue;
+    }
+    assert.ok(offsets[i]! >= 0 && offsets[i]! % 256 === 0 && offsets[i]! + byteLength <= arenaBytes);
+    for (let j = 0; j < i; j++) {
+      if (!isPlaced[j]) continue;
+      const together = lives[i]!.first <= lives[j]!.last && lives[j]!.first <= lives[i]!.last;
+      const isApart =
+        offsets[i]! + byteLength <= offsets[j]! || offsets[j]! + program.made[j]!.byteLength <= offsets[i]!;
+      assert.ok(!together || isApart, `values ${j} and ${i} meet at ${offsets[j]} and ${offsets[i]}`);
+    }
+  }
+  const padded = (bytes: number) => Math.max(256, Math.ceil(bytes / 256) * 256);
+  const needed = program.steps.map((_, position) =>
+    program.made.reduce(
+      (sum, { byteLength }, i) =>
+        isPlaced[i] && lives[i]!.first <= position && position <= lives[i]!.last ? sum + padded(byteLength) : sum,
+      0,
+    ),
+  );
+  assert.ok(arenaBytes >= Math.max(0, ...needed), "no less than what is alive at once");
+  assert.equal(
+    sumOfBytes,
+    program.made.reduce((sum, { byteLength }, i) => (isPlaced[i] ? sum + byteLength : sum), 0),
+  );
+}
+
+function randomProgram(random: Random): Program<null> {
+  const count = 1 + random.below(24);
+  const values = Array.from({ length: count }, (_, i) =>
+    value(random.below(5) === 0 ? 0 : random.below(5000), random.below(8) === 0 ? i : -1),
+  );
+  const someSlots = (): Slot[] =>
+    Array.from({ length: 1 + random.below(4) }, () => {
+      const slot =
+        random.below(6) === 0 ? ({ from: "leaf", index: random.below(3) } as const) : made(random.below(count));
+      if (slot.from === "leaf" || random.below(5) > 0) return slot;
+      return { ...slot, swap: { loop: 0, index: random.below(count) }, moves: [{ loop: 0, bytes: 4 }] };
+    });
+  const someSteps = (depth: number): Step<null>[] =>
+    Array.from({ length: 1 + random.below(8) }, (): Step<null> => {
+      const kind = depth < 2 ? random.below(8) : 0;
+      if (kind === 6) return { kind: "loop", loop: 0, count: 3, steps: someSteps(depth + 1) };
+      if (kind !== 7) return touching(...someSlots());
+      const parts = { test: someSteps(2), steps: someSteps(depth + 1), finish: someSteps(2) };
+      return { kind: "while", loop: 0, maxRounds: 9, flag: made(random.below(count)), ...parts };
+    });
+  return programOf(someSteps(0), values);
+}
+
+describe("the plan of the arena", () => {
+  test("2,000 random programs: what is alive at once never overlaps", () => {
+    const random = randomFrom(5);
+    for (let i = 0; i < 2000; i++) checkPlan(randomProgram(random));
+  });
+
+  test("a chain of any length takes turns between two places", () => {
+    const values = Array.from({ length: 40 }, (_, i) => value(1100 + i));
+    const steps = values.map((_, i) => (i === 0 ? touching(made(0)) : touching(made(i - 1), made(i))));
+    const plan = planMemory(programOf(steps, values));
+    assert.equal(plan.arenaBytes, 2 * 1280);
+    checkPlan(programOf(steps, values));
+  });
+
+  test("small values go where there is a gap", () => {
+    // 0 and 1 side by side; when 0 is done, 2 and 3 share its place.
+    const values = [value(2048), value(2048), value(1024), value(1024)];
+    const steps = [touching(made(0), made(1)), touching(made(1), made(2)), touching(made(1), made(2), made(3))];
+    assert.equal(planMemory(programOf(steps, values)).arenaBytes, 4096);
+    checkPlan(programOf(steps, values));
+  });
+
+  test("all values of a loop live as long as the loop", () => {
+    const values = [value(512), value(512), value(512)];
+    const loop: Step<null> = {
+      kind: "loop",
+      loop: 0,
+      count: 4,
+      steps: [touching(made(0), made(1)), touching(made(1), made(2))],
+    };
+    const { offsets, arenaBytes } = planMemory(programOf([loop], values));
+    assert.equal(new Set(offsets).size, 3);
+    assert.equal(arenaBytes, 1536);
+  });
+
+  test("a program without intermediate values has no arena", () => {
+    assert.deepEqual(planMemory(programOf([touching(made(0))], [value(100, 0)])), {
+      offsets: [-1],
+      arenaBytes: 0,
+      sumOfBytes: 0,
+    });
+    assert.deepEqual(planMemory(programOf([], [])), { offsets: [], arenaBytes: 0, sumOfBytes: 0 });
+  });
+});
+
+describe("the memory that lower() tells of", () => {
+  const bytes = (f: (x: Tensor) => Tensor | readonly Tensor[], x: Tensor) =>
+    jit(f as (x: Tensor) => Tensor).lower(x).memory;
+
+  test("one kernel needs none; each result counts", () => {
+    setDefaultDevice("cpu");
+    assert.deepEqual(
+      bytes((x) => x.mul(2).tanh(), zeros([100])),
+      { arenaBytes: 0, withoutSharingBytes: 0, resultBytes: 400 },
+    );
+    const several = bytes((x) => [x.neg(), x.cast("f64").sum({ axis: 0 }), x.cast("u8")], zeros([10, 3]));
+    assert.equal(several.resultBytes, 120 + 24 + 30);
+  });
+
+  test("a deep chain of kernels shares two places, however deep", () => {
+    setDefaultDevice("cpu");
+    const chain = (depth: number) => (x: Tensor) => {
+      let y = x;
+      for (let i = 0; i < depth; i++) y = y.cumsum({ axis: 0 }).mul(0.5);
+      return y;
+    };
+    const [short, long] = [bytes(chain(6), zeros([1000])), bytes(chain(24), zeros([1000]))];
+    assert.equal(long.arenaBytes, short.arenaBytes);
+    assert.ok(long.withoutSharingBytes >= 20 * 4000);
+    assert.ok(long.arenaBytes <= 4 * 4096);
+  });
+});
