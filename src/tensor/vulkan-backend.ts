@@ -32,6 +32,7 @@ export function profileOf({ plan: { limits }, properties }: VulkanDevice): Targe
     },
     sort: {
       ...gpuProfile.sort,
+      // Barriers again: tiles of a workgroup were four times as slow on a software driver as tiles of a thread.
       lanes: isSoftware(properties) ? 1 : gpuProfile.sort.lanes,
       sharedBytes: limits.maxComputeSharedMemorySize,
     },
@@ -65,10 +66,10 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     id: string,
     readonly device: VulkanDevice,
     profile = profileOf(device),
+    atomicFloats = atomicFloatsOf(device),
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
-    const atomicFloats = atomicFloatsOf(device);
     super(id, {
       profile,
       settings: { isCorrectlyRounded: false },

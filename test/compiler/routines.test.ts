@@ -65,6 +65,21 @@ describe("routines", () => {
     });
   }
 
+  for (const type of ["f32", "f64"] as const) {
+    test(`sums of ${type} use the device's own atomics, and exchanges where it has none`, {
+      skip: without("spirv-val"),
+    }, () => {
+      const kernel = kernelsOf(nodes[`a scatter add of ${type}`]!, gpuProfile).at(-1)!;
+      const own = emitSpirv(kernel, { atomicFloats: [type] });
+      assertValid(own);
+      assert.match(disassemble(own), /OpAtomicFAddEXT/);
+      assert.doesNotMatch(disassemble(own), /OpAtomicCompareExchange/);
+      const exchanging = disassemble(emitSpirv(kernel, { atomicFloats: [] }));
+      assert.match(exchanging, /OpAtomicCompareExchange/);
+      assert.doesNotMatch(exchanging, /OpAtomicFAddEXT/);
+    });
+  }
+
   test("a kernel requires of the device only what it uses", () => {
     const [kernel] = kernelsOf(running([64, 5], "f32", "sum"), gpuProfile);
     const text = disassemble(emitSpirv(kernel!));

@@ -2,8 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
+import type { Backend } from "../../src/tensor/backend.js";
+import { backendOf, storedNode } from "../../src/tensor/build.js";
 import { arange, tensor, zeros } from "../../src/tensor/creation.js";
+import { backendFor } from "../../src/tensor/devices.js";
 import type { UpdateOp } from "../../src/tensor/methods/scatter.js";
+import { Tensor } from "../../src/tensor/tensor.js";
+import { profileOf, VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { randomFrom } from "../support/random.js";
 import {
   count,
@@ -43,7 +48,7 @@ function scattered(x: Plain, positions: readonly number[], updates: Plain, op: U
   return { shape: x.shape, values };
 }
 
-describeOnTensorDevices("scatter", () => {
+describeOnTensorDevices("scatter", (device) => {
   const positions = [0, 4, 4, -1, 9, -9, 2, 4];
   for (const dtype of realDTypes) {
     test(`${ops.join(", ")} into ${dtype}`, () => {
@@ -211,6 +216,48 @@ describeOnTensorDevices("scatter", () => {
     assert.equal(count(single.shape), 24);
   });
 
+  test("no kernel copies into another shape, and what was computed for it alone is changed itself", () => {
+    const places = tensor([0, 3, 3], { dtype: "i32" }).realize();
+    const values = tensor([1, 2, 3]).realize();
+    const x = tensor([0, 1, 2, 3]).realize();
+    const kernelsOf = (...nodes: Tensor[]) => {
+      const { steps } = backendFor(device).plan(nodes.map(({ node }) => node));
+      return steps.map((step) => (step.kind === "kernel" ? step.kernel.name.split("[")[0] : step.kind));
+    };
+    const into = (start: Tensor) => start.addAt(places, values);
+    assert.deepEqual(kernelsOf(into(x)), ["where", "scatter copy", "scatter add"]);
+    assert.deepEqual(kernelsOf(into(x.reshape(2, 2).reshape(4))), ["where", "scatter copy", "scatter add"]);
+    assert.ok(!kernelsOf(into(zeros([4]))).includes("scatter copy"));
+    assert.ok(!kernelsOf(into(into(x.exp()))).includes("scatter copy"));
+    const shared = x.add(1);
+    assert.ok(kernelsOf(into(shared), shared).includes("scatter copy"));
+  });
+
+  test("what others need is left as it is", () => {
+    const places = tensor([0, 3, 3], { dtype: "i32" });
+    const values = tensor([1, 2, 3]);
+    const want = { before: [1, 2, 3, 4], after: [2, 2, 3, 9] };
+    const x = tensor([0, 1, 2, 3]).realize();
+    const both = () => {
+      const before = x.add(1);
+      return { before, after: before.addAt(places, values) };
+    };
+    const asked = both();
+    backendOf(asked.after.node).realize([asked.after.node, asked.before.node]);
+    assert.deepEqual([asked.before.arraySync(), asked.after.arraySync()], [want.before, want.after]);
+    const fused = both();
+    assert.deepEqual(fused.after.sub(fused.before).arraySync(), [1, 0, 0, 5]);
+    const other = both();
+    assert.deepEqual(other.after.sub(other.before.reshape(2, 2).sum({ axis: 0 }).sum()).arraySync(), [-8, -8, -7, -1]);
+    const twice = x.add(1);
+    assert.deepEqual(twice.addAt(tensor([0, 1, 2, 3], { dtype: "i32" }), twice).arraySync(), [2, 4, 6, 8]);
+    const views = both().after;
+    const shapes = [views.reshape(2, 2), views.reshape(4, 1), views];
+    backendOf(views.node).realize(shapes.map(({ node }) => node));
+    for (const view of shapes) assert.deepEqual(numbersOf(view), want.after);
+    assert.deepEqual(numbersOf(x), [0, 1, 2, 3]);
+  });
+
   test("nothing into something, something into nothing", () => {
     const none = tensor([], { shape: [0], dtype: "i32" });
     assert.deepEqual(arange(3).scatter(none, none).arraySync(), [0, 1, 2]);
@@ -231,3 +278,35 @@ describeOnTensorDevices("scatter", () => {
     assert.throws(() => zeros([2]).scatterNd(tensor([[0, 1]], { dtype: "i32" }), 1), ShapeError);
   });
 });
+
+/** Many updates of few places, so that they meet; whole numbers, so that their order does not matter. */
+for (const atomicFloats of [["f32", "f64"], []] as const) {
+  const how = atomicFloats.length > 0 ? "the device's own atomics" : "exchanges";
+  describeOnTensorDevices(`sums of floats by ${how}`, (device) => {
+    if (device === "cpu") return; // It has one way.
+    for (const dtype of ["f32", "f64"] as const) {
+      test(dtype, (context) => {
+        const { device: engine } = backendFor(device) as unknown as VulkanBackend;
+        const bits = dtype === "f32" ? 32 : 64;
+        const isOffered = engine.plan.features.includes(`shaderBufferFloat${bits}AtomicAdd`);
+        if (atomicFloats.length > 0 && !isOffered) return context.skip(`the device has none for ${dtype}`);
+        const backend = new VulkanBackend("vulkan", engine, profileOf(engine), [...atomicFloats]);
+        const on = (values: readonly number[], as: "i32" | "f32" | "f64") => {
+          const array = as === "i32" ? Int32Array : as === "f32" ? Float32Array : Float64Array;
+          const bytes = new Uint8Array(array.from(values).buffer);
+          return new Tensor(storedNode(backend as unknown as Backend, bytes, [values.length], as));
+        };
+        const random = randomFrom(17);
+        const places = Array.from({ length: 5000 }, () => random.below(9) - 1);
+        const values = places.map(() => random.below(100) - 50);
+        const want = new Array<number>(8).fill(3);
+        // -1 is the last place; 8 of nine places are inside as they are.
+        places.forEach((place, i) => {
+          want[place < 0 ? 7 : place]! += values[i]!;
+        });
+        const got = on(new Array(8).fill(3), dtype).addAt(on(places, "i32"), on(values, dtype));
+        assert.deepEqual(numbersOf(got), want);
+      });
+    }
+  });
+}
