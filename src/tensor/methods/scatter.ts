@@ -3,7 +3,8 @@
  * the result is a new one.
  *
  * Sums and products have two ways. The fast one uses atomic operations, whose order is not fixed, so that floats may
- * differ in their last bits from run to run (integers, minima and maxima do not). The deterministic one sorts the
+ * differ in their last bits from run to run (integers, minima and maxima do not), and GPUs that add floats in memory by
+ * themselves may take subnormal numbers for zero. The deterministic one sorts the
  * positions and adds up each run of equal ones in order; the result is the same in every run. Setting is always
  * deterministic: of several values for one place the last wins. Positions outside the tensor are left out.
  */
