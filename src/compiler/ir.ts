@@ -241,6 +241,7 @@ function withoutUnused(statements: readonly Statement[], used: Set<number>): Sta
       }
       case "store":
       case "atomic":
+      case "count":
         use(statement.index, statement.value, statement.gate);
         kept.push(statement);
         break;
