@@ -16,7 +16,10 @@ export interface Arranged<Code> {
   readonly plan: MemoryPlan;
 }
 
-/** The program level by level with its memory planned; as it was where that would take twice the memory. */
+/** The most an arena may grow by: a checkpoint gives time for memory, which must not be taken away from it again. */
+const GROWTH = 1.25;
+
+/** The program level by level with its memory planned; as it was where that would take much more memory. */
 export function overlapped<Code>(program: Program<Code>): Arranged<Code> {
   const plan = planMemory(program);
   const levels = levelsOf(program);
@@ -29,7 +32,7 @@ export function overlapped<Code>(program: Program<Code>): Arranged<Code> {
     arranged,
     order.map((position) => levels[position]),
   );
-  const isWorthIt = planned.arenaBytes <= Math.max(SMALL_ARENA, 2 * plan.arenaBytes);
+  const isWorthIt = planned.arenaBytes <= Math.max(SMALL_ARENA, GROWTH * plan.arenaBytes);
   return isWorthIt ? { program: arranged, plan: planned } : { program, plan };
 }
 
