@@ -5,7 +5,7 @@
  * choices. The graph's dtype rules call this.
  */
 import { DTYPE_NAMES, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
-import { DTypeError } from "./errors.js";
+import { ArgumentError, DTypeError } from "./errors.js";
 
 /** Weak integer, float and complex: values whose kind is known and whose width is left to the other operands. */
 type Weak = "i*" | "f*" | "c*";
@@ -93,11 +93,30 @@ function nodeOf(operand: DType | Scalar, typed: boolean, operation: string): Nod
   if (typeof operand === "string") {
     throw new DTypeError(`${operation}: "${operand}" is not a dtype; use one of ${DTYPE_NAMES.join(", ")}.`);
   }
+  checkScalar(operand, operation);
   if (!typed) return defaultDType(operand);
   if (typeof operand === "boolean") return "bool";
   if (typeof operand === "bigint") return "i*";
   if (typeof operand === "number") return Number.isInteger(operand) ? "i*" : "f*";
   return "c*";
+}
+
+/** What stands where a number may: anything else would be taken for a complex number of undefined parts. */
+function checkScalar(value: unknown, operation: string): void {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return;
+  const parts = value as { re?: unknown; im?: unknown } | null | undefined;
+  if (typeof parts?.re === "number" && typeof parts.im === "number") return;
+  const what =
+    value === null
+      ? "null"
+      : Array.isArray(value)
+        ? "an array"
+        : typeof value === "object"
+          ? "an object"
+          : `${typeof value}`;
+  throw new ArgumentError(
+    `${operation}: ${what} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().`,
+  );
 }
 
 /** Whether a dtype holds the value without wrapping, saturating or dropping a fraction. Rounding of floats is fine. */

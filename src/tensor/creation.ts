@@ -1,5 +1,5 @@
 /** Making tensors: from values, and from rules that need no memory. */
-import { complexDType, DTYPES, type DType, isComplex, realDType, type Scalar } from "../core/dtype.js";
+import { checkDType, complexDType, DTYPES, type DType, isComplex, realDType, type Scalar } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError, SizeMismatchError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
@@ -23,6 +23,7 @@ export function tensor<D extends DType = "f32">(
   options: CreationOptions<D> & { readonly shape?: Shape } = {},
 ): Tensor<D> {
   const backend = backendFor(options.device);
+  if (options.dtype !== undefined) checkDType(options.dtype, "tensor");
   if (ArrayBuffer.isView(values)) {
     const own = dtypeOfTypedArray(values);
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
@@ -104,7 +105,8 @@ export function complex<R extends Operand, I extends Operand>(
 }
 
 function counting(length: number, dtype: DType, device: string | undefined): Tensor {
-  return new Tensor(makeNode(iota, [], { shape: [length], dtype }, backendFor(device)));
+  const shape = checkShape([length], "counting");
+  return new Tensor(makeNode(iota, [], { shape, dtype }, backendFor(device)));
 }
 
 /** start, start + step … below stop. Whole numbers give i32, or i64 where they are larger than that, others f32. */

@@ -1,9 +1,16 @@
 /** Frees what a piece of work made and does not return: `const y = scope(() => …)`. */
+import { ArgumentError } from "../core/errors.js";
 import { Tensor, trackTensors } from "./tensor.js";
 
 /** Runs `work` and disposes the tensors it made, but for those in what it returns (tensors, arrays and objects of them). */
 export function scope<T>(work: () => T): T {
   const { result, made } = trackTensors(work);
+  if (result instanceof Promise) {
+    for (const tensor of made) tensor.dispose();
+    throw new ArgumentError(
+      "scope: the function returned a promise; what it makes later cannot be told apart, so await outside.",
+    );
+  }
   const kept = new Set<unknown>();
   const keep = (value: unknown): void => {
     if (value instanceof Tensor) kept.add(value);

@@ -5,6 +5,7 @@
 import { castScalar } from "../core/cast.js";
 import {
   type Complex,
+  checkDType,
   DTYPES,
   type DType,
   defaultDType,
@@ -168,10 +169,10 @@ export class Tensor<D extends DType = DType> {
     return nest(this.dataSync(), this.dtype, this.shape) as Nested<ScalarOf<D>>;
   }
 
-  /** The same values on another device. The tensor itself when it is there already. */
+  /** The same values on another device; another handle on the same memory when they are there already. */
   to(device: string): Tensor<D> {
     const target = backendFor(device);
-    if (target === backendOf(this.node)) return this;
+    if (target === backendOf(this.node)) return this.again();
     const from = backendOf(this.node);
     from.realize([this.node]);
     const bytes = from.readSync(this.node.storage as DeviceStorage);
@@ -401,15 +402,30 @@ export class Tensor<D extends DType = DType> {
   }
 
   cast<T extends DType>(dtype: T): Tensor<T> {
+    checkDType(dtype, "cast");
     // A number given to a jitted function has no dtype of its own until it is cast.
     return new Tensor<T>(this.node.isWeak ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
+  }
+
+  /** The same bits as another dtype of the same width. */
+  bitcast<T extends DType>(dtype: T): Tensor<T> {
+    checkDType(dtype, "bitcast");
+    const [from, to] = [DTYPES[this.dtype], DTYPES[dtype]];
+    if (from.bits !== to.bits || [from, to].some(({ kind }) => kind === "bool" || kind === "complex")) {
+      throw new DTypeError(`bitcast: ${this.dtype} as ${dtype}; both are numbers of one width, and not complex.`);
+    }
+    // Between whole numbers of one width a cast keeps the bits.
+    if (this.dtype === (dtype as DType) || (isInteger(this.dtype) && isInteger(dtype))) return this.cast(dtype);
+    if (to.bits === 16)
+      throw new DTypeError(`bitcast: ${this.dtype} as ${dtype}; floats of 16 bits cannot be taken apart.`);
+    return new Tensor<T>(derive(E.bitcast, this.node, { dtype }));
   }
 
   // ------------------------------------------------------------------------------------------------ complex numbers
 
   /** The real part; a real tensor is its own. */
   real(): Tensor<RealOf<D>> {
-    return (isComplex(this.dtype) ? this.unary(E.real) : this) as Tensor<RealOf<D>>;
+    return (isComplex(this.dtype) ? this.unary(E.real) : this.again()) as Tensor<RealOf<D>>;
   }
   /** The imaginary part; of a real tensor zeros. */
   imag(): Tensor<RealOf<D>> {
@@ -417,7 +433,7 @@ export class Tensor<D extends DType = DType> {
   }
   /** The complex conjugate; a real tensor is its own. */
   conj(): Tensor<D> {
-    return isComplex(this.dtype) ? (this.unary(E.conj) as Tensor<D>) : this;
+    return isComplex(this.dtype) ? (this.unary(E.conj) as Tensor<D>) : this.again();
   }
   /** The angle of a complex number, from -π to π; of a real one 0, or π where it is negative. */
   phase(): Tensor<RealOf<FloatOf<D>>> {
@@ -655,8 +671,13 @@ export class Tensor<D extends DType = DType> {
     return new Tensor(derive(primitive, asFloat ? this.asFloat().node : this.node, {}));
   }
 
+  /** Another handle on the same values: disposing of a result must not take its source along. */
+  private again(): Tensor<D> {
+    return new Tensor<D>(this.node);
+  }
+
   private rounded(primitive: ElementwisePrimitive): Tensor<D> {
-    return isInteger(this.dtype) || this.dtype === "bool" ? this : (this.unary(primitive) as Tensor<D>);
+    return isInteger(this.dtype) || this.dtype === "bool" ? this.again() : (this.unary(primitive) as Tensor<D>);
   }
 
   /** What only floats can be; false for the others. */

@@ -70,19 +70,25 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
+    // llvmpipe's arithmetic.
+    const isCarelessOfZeros = isSoftware(device.properties);
     super(id, {
       profile,
       settings: { isCorrectlyRounded: false },
       emit: (kernel, isIndirect) => ({
-        pipeline: device.pipeline(emitSpirv(kernel, { floatControls, subgroupSize, atomicFloats, isIndirect }), {
-          name: kernel.name,
-          ahead: !isSoftware(device.properties),
-        }),
+        pipeline: device.pipeline(
+          emitSpirv(kernel, { floatControls, subgroupSize, atomicFloats, isIndirect, isCarelessOfZeros }),
+          {
+            name: kernel.name,
+            ahead: !isSoftware(device.properties),
+          },
+        ),
         groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
         reads: [],
         writes: [],
       }),
-      encode: (kernel) => asBytes(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect: null })),
+      encode: (kernel) =>
+        asBytes(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect: null, isCarelessOfZeros })),
     });
   }
 

@@ -47,11 +47,19 @@ export interface SpirvTarget {
   readonly atomicFloats?: readonly IRType[];
   /** Buffers of which the push block has not the address but the address of the address. */
   readonly isIndirect?: readonly boolean[] | null;
+  /** The driver takes 0·x, 0/x and x + 0 for 0, 0 and x whatever x is, and x/0 for anything: it must not see the zeros. */
+  readonly isCarelessOfZeros?: boolean;
 }
 
 export function emitSpirv(
   kernel: Kernel,
-  { floatControls = {}, subgroupSize = 0, atomicFloats = [], isIndirect = null }: SpirvTarget = {},
+  {
+    floatControls = {},
+    subgroupSize = 0,
+    atomicFloats = [],
+    isIndirect = null,
+    isCarelessOfZeros = false,
+  }: SpirvTarget = {},
 ): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel, atomicFloats);
@@ -124,7 +132,8 @@ export function emitSpirv(
         exchanged,
         isExchanging: sharedByLanes.size > 0,
       };
-      new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor).statements(kernel.body);
+      const zeros = isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
+      new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros).statements(kernel.body);
     });
   });
   return m.build();
@@ -229,6 +238,8 @@ class BodyEmitter {
     private readonly row: Value,
     private readonly lanes: Lanes,
     private readonly sharedFor: SharedMemory,
+    /** A word of zero bits (no row is numbered that high) that the driver does not know to be one; null where it may. */
+    private readonly zeroBits: Value | null,
   ) {
     this.lane = lanes.own;
   }
@@ -450,11 +461,22 @@ class BodyEmitter {
     });
   }
 
+  /** A constant zero made of bits that the driver cannot see through. */
+  private hidden({ op, type, attribute }: IRValue): Value | null {
+    const { f, m, zeroBits } = this;
+    if (!zeroBits || op !== "constant" || attribute !== 0 || (type !== "f32" && type !== "f64")) return null;
+    const high = Object.is(attribute, -0) ? f.or(zeroBits, 0x80000000) : zeroBits;
+    return type === "f64" ? f.bitcast(f.vector(zeroBits, high), m.f64) : f.bitcast(high, m.f32);
+  }
+
   private compute(value: IRValue): Value {
     const { f, m } = this;
-    const [a, b, c] = value.args.map((arg) => this.get(arg)) as [Value, Value, Value];
-    const type = valueType(m, value.type);
     const isFloat = value.type === "f32" || value.type === "f64";
+    // What is made of a zero's bits is soon arithmetic again.
+    const isHiding = value.op === "bitcast" || (isFloat && ["add", "sub", "mul", "div"].includes(value.op));
+    const operand = (arg: IRValue) => (isHiding ? this.hidden(arg) : null) ?? this.get(arg);
+    const [a, b, c] = value.args.map(operand) as [Value, Value, Value];
+    const type = valueType(m, value.type);
     switch (value.op) {
       case "add":
         return f.add(a, b);
