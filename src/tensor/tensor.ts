@@ -483,7 +483,7 @@ export class Tensor<D extends DType = DType> {
     const count = this.reducedCount(operation, options) - (options.correction ?? 0);
     const { dtype } = this.asFloat();
     const result = isComplex(x.dtype) ? dtype : realDType(dtype);
-    return x.sum(options).div(count).cast(result) as unknown as Tensor<FloatOf<D>>;
+    return inDType(x.sum(options).div(count), result) as unknown as Tensor<FloatOf<D>>;
   }
 
   std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
@@ -504,7 +504,7 @@ export class Tensor<D extends DType = DType> {
     // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
     const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
     const shape = reducedShape(this.shape, this.axesOf("logsumexp", options), options.keepDims);
-    return logarithm.reshape(shape).cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    return inDType(logarithm.reshape(shape), this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
@@ -515,7 +515,7 @@ export class Tensor<D extends DType = DType> {
     const powers = floats.sub(shift).exp();
     // A reciprocal for each row, and a product for each element, cost less than a quotient for each element.
     const shares = powers.mul(powers.sum({ axis, keepDims: true }).reciprocal());
-    return shares.cast(this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    return inDType(shares, this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   // ------------------------------------------------------------------------------------------------ movement
@@ -794,6 +794,11 @@ export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
 function floatNode(node: Node): Node {
   const { kind } = DTYPES[node.dtype];
   return kind === "float" || kind === "complex" ? node : castNode(node, "f32");
+}
+
+/** A tensor in a dtype; itself where it is in it, because a second handle would keep `dispose` from freeing the memory. */
+function inDType(x: Tensor, dtype: DType): Tensor {
+  return x.dtype === dtype ? x : x.cast(dtype);
 }
 
 function widened(dtype: DType): DType {

@@ -31,6 +31,23 @@ describeOnTensorDevices("misuse", (device) => {
     assert.deepEqual([...floats.dataSync()], [1, 2]);
   });
 
+  test("a result has one handle, so that disposing of it frees its memory", () => {
+    const m = tensor([
+      [1, 2],
+      [3, 4],
+    ]);
+    const results = [
+      m.softmax(),
+      m.mean({ axis: 0 }),
+      m.variance({ axis: 0 }),
+      m.matmul(m),
+      m.sort(),
+      m.relu(),
+      m.roll(1),
+    ];
+    for (const result of results) assert.equal(result.realize().isOnlyHolder, true);
+  });
+
   test("a scope does not take promises", () => {
     assert.throws(() => scope(async () => x()), /scope: the function returned a promise/);
   });
