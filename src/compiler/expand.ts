@@ -10,11 +10,12 @@ import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import { paramsKey } from "../graph/params-key.js";
 import type { CompositePrimitive } from "../graph/primitive.js";
-import { part } from "../graph/primitives/control.js";
+import { part, scan } from "../graph/primitives/control.js";
 import { dot } from "../graph/primitives/dot.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { anew, stopped, stored as storedPrimitive, variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
+import { repeatingInside } from "./captured-broadcasts.js";
 import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
 import { MAX_I32 } from "./ir.js";
 import { simpler } from "./simplify.js";
@@ -51,6 +52,7 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
   const whole = merged(withoutComplex(written)).roots;
   const products = productRewriter(tiles);
   const tiled = rewritten(whole, new Map(), (node, inputs) => {
+    if (node.primitive === scan) return repeatingInside(node, inputs);
     if (node.primitive !== dot) return simpler(node, inputs[0]);
     return (isCountable([node, ...inputs]) ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs);
   });

@@ -12,6 +12,7 @@ import { part, type ScanParams, scan, type WhileParams, whileLoop } from "../gra
 import { scatter } from "../graph/primitives/scatter.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
+import { lowerScan } from "./fused-scan.js";
 import { type Kernel, KernelBuilder, MAX_I32 } from "./ir.js";
 import { type Group, lowerGroup } from "./lower.js";
 import type { RoutineBuffer } from "./routine.js";
@@ -324,8 +325,39 @@ class Compilation<Code> {
 
   // ------------------------------------------------------------------------------------------------ loops
 
-  /** Carries go back and forth between two values; sequences and stacked results are stepped through. */
+  /** A kernel with the loop inside, where that will do; else kernels for every round. */
   private scan(node: Node, parts: readonly Node[], slotOf: SlotOf, inputOf: SlotOf): Step<Code>[] {
+    const { body, constants, carries } = node.params as unknown as ScanParams;
+    const indexOf = ({ params }: Node) => params.index as number;
+    const last = parts.filter((each) => indexOf(each) < carries);
+    // Stacked results that nobody reads are left out; the carries each round began with are among them.
+    const stacked = parts.filter((each) => indexOf(each) >= carries);
+    const results = [
+      ...body.results.slice(0, carries),
+      ...stacked.map((each) => {
+        const index = indexOf(each);
+        return index < body.results.length
+          ? body.results[index]
+          : body.parameters[constants + index - body.results.length];
+      }),
+    ];
+    const { profile, settings } = this.target;
+    const fused = lowerScan(node, results, { last, stacked }, profile, settings);
+    if (fused) {
+      const place = (each: Node) => (parts.includes(each) ? slotOf(each) : inputOf(each));
+      return [this.kernel(fused.kernel, fused.buffers.map(place))];
+    }
+    return this.scanByRounds(node, results, { last, stacked }, slotOf, inputOf);
+  }
+
+  /** Carries go back and forth between two values; sequences and stacked results are stepped through. */
+  private scanByRounds(
+    node: Node,
+    results: readonly Node[],
+    parts: { readonly last: readonly Node[]; readonly stacked: readonly Node[] },
+    slotOf: SlotOf,
+    inputOf: SlotOf,
+  ): Step<Code>[] {
     const { body, constants, carries, length, isReverse } = node.params as unknown as ScanParams;
     const loop = this.loops++;
     const inputs = node.inputs.map(inputOf);
@@ -342,31 +374,18 @@ class Compilation<Code> {
       if (i < constants) return inputs[i];
       return i < constants + carries ? pairs[i - constants].now : element(inputs[i], parameter);
     });
-    // Stacked results that nobody reads are left out; the carries each round began with are among them.
-    const stacked = parts.filter((each) => (each.params.index as number) >= carries);
-    const results = [
-      ...body.results.slice(0, carries),
-      ...stacked.map((each) => {
-        const index = each.params.index as number;
-        return index < body.results.length
-          ? body.results[index]
-          : body.parameters[constants + index - body.results.length];
-      }),
-    ];
-    const stackedSlots = stacked.map((each, i) => element(slotOf(each), results[carries + i]));
+    const stackedSlots = parts.stacked.map((each, i) => element(slotOf(each), results[carries + i]));
     const steps = this.body(body.parameters, results, parameterSlots, (root) =>
       root < carries ? pairs[root].next : stackedSlots[root - carries],
     );
     const first = pairs.map(({ now }, i) =>
       this.copy(inputs[constants + i], { from: now.from, index: now.index }, body.parameters[constants + i]),
     );
-    const last = parts
-      .filter((each) => (each.params.index as number) < carries)
-      .map((each) => {
-        const { now } = pairs[each.params.index as number];
-        const index = length % 2 === 1 && now.swap ? now.swap.index : now.index;
-        return this.copy({ from: "made", index }, slotOf(each), each);
-      });
+    const last = parts.last.map((each) => {
+      const { now } = pairs[each.params.index as number];
+      const index = length % 2 === 1 && now.swap ? now.swap.index : now.index;
+      return this.copy({ from: "made", index }, slotOf(each), each);
+    });
     return [...first, { kind: "loop", loop, count: length, steps }, ...last];
   }
 

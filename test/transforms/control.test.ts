@@ -81,46 +81,53 @@ describeOnTensorDevices("scan", (device) => {
         const [length, size, reverse] = [5, count(shape), k % 2 === 1];
         const values = sampleValues(dtype, length * size, 3 + k);
         const start = sampleValues(dtype, size, 4);
-        // Each element changes places with the carry, so that what comes out is what went in, a round late.
-        const run = (a: Tensor, b: Tensor) => scan((c: Tensor, x: Tensor) => [x, c] as const, a, b, { reverse });
-        const stacked: number[] = [];
-        let carry = start;
-        for (const i of reverse ? times(length).reverse() : times(length)) {
-          stacked.splice(reverse ? 0 : stacked.length, 0, ...carry);
-          carry = values.slice(i * size, (i + 1) * size);
-        }
-        const xs = toTensor({ shape: [length, ...shape], values }, dtype);
-        for (const way of [run, jit(run)]) {
-          const [last, all] = way(toTensor({ shape, values: start }, dtype), xs);
-          assert.deepEqual([numbersOf(last), numbersOf(all)], [carry, stacked], `[${shape}]`);
+        // Each element changes places with the carry, so that what comes out is what went in, a round late. Turned round,
+        // a carry is needed by other elements, and every round has kernels of its own.
+        for (const isTurned of shape.length > 0 ? [false, true] : [false]) {
+          const run = (a: Tensor, b: Tensor) =>
+            scan((c: Tensor, x: Tensor) => [x, isTurned ? c.flip() : c] as const, a, b, { reverse });
+          const stacked: number[] = [];
+          let carry = start;
+          for (const i of reverse ? times(length).reverse() : times(length)) {
+            stacked.splice(reverse ? 0 : stacked.length, 0, ...(isTurned ? carry.toReversed() : carry));
+            carry = values.slice(i * size, (i + 1) * size);
+          }
+          const xs = toTensor({ shape: [length, ...shape], values }, dtype);
+          for (const way of isTurned ? [jit(run)] : [run, jit(run)]) {
+            const [last, all] = way(toTensor({ shape, values: start }, dtype), xs);
+            assert.deepEqual([numbersOf(last), numbersOf(all)], [carry, stacked], `[${shape}], ${isTurned}`);
+          }
         }
       }
     });
   }
 
-  test("large elements that begin off the boundaries of vectors", () => {
-    for (const [dtype, size] of [
-      ["f16", 65_540],
-      ["u8", 65_544],
-      ["f32", 65_537],
-      ["f32", 65_540],
+  test("large elements that begin off the boundaries of vectors, in one kernel and in several", () => {
+    for (const [dtype, size, isTurned] of [
+      ["f16", 65_540, true],
+      ["u8", 65_544, true],
+      ["u8", 65_544, false],
+      ["f32", 65_537, true],
+      ["f32", 65_540, false],
     ] as const) {
       const length = 3;
       const values = Array.from({ length: length * size }, (_, i) => i % 101);
-      const run = jit((c: Tensor, xs: Tensor) => scan((a: Tensor, x: Tensor) => [a.add(x), a.sub(x)] as const, c, xs));
+      const run = jit((c: Tensor, xs: Tensor) =>
+        scan((a: Tensor, x: Tensor) => [(isTurned ? a.flip() : a).add(x), a.sub(x)] as const, c, xs),
+      );
       const start = full([size], 1, { dtype: dtype as "f32" });
       const [last, all] = run(start, toTensor({ shape: [length, size], values }, dtype));
-      const [got, stacked] = [numbersOf(last), numbersOf(all)];
       const inType = (value: number) => (dtype === "u8" ? value & 255 : value);
-      for (let k = 0; k < size; k += 1009) {
-        let carry = 1;
-        for (let i = 0; i < length; i++) {
-          const x = values[i * size + k]!;
-          assert.equal(stacked[i * size + k], inType(carry - x), `${dtype} ${size}: round ${i}, element ${k}`);
-          carry = inType(carry + x);
-        }
-        assert.equal(got[k], carry);
+      let carry = new Array<number>(size).fill(1);
+      const want: number[] = [];
+      for (let i = 0; i < length; i++) {
+        const x = values.slice(i * size, (i + 1) * size);
+        for (const [k, value] of carry.entries()) want.push(inType(value - x[k]!));
+        if (isTurned) carry.reverse();
+        carry = carry.map((value, k) => inType(value + x[k]!));
       }
+      assert.deepEqual(Float64Array.from(numbersOf(all)), Float64Array.from(want), `${dtype} ${size}`);
+      assert.deepEqual(numbersOf(last), carry);
     }
   });
 
