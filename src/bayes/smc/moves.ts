@@ -56,12 +56,13 @@ function decided(key: Key, before: Particles, after: Particles, logRatio: Tensor
 
 /**
  * Hamiltonian dynamics with fresh momenta. In the shape of the cloud a quarter of a turn is π/2 long: trajectories no
- * longer than that do not turn back. Steps differ by up to 20% between particles, so that none resonates.
+ * longer than that do not turn back. Steps differ by up to 20% between particles, so that none resonates. Nearly all must
+ * be accepted: those that are not are the particles in narrow places, which would stay there unmoved.
  */
 export function hamiltonian(leapfrogs: number): Move {
   const longestStep = Math.PI / 2 / leapfrogs;
   return {
-    target: 0.8,
+    target: 0.95,
     firstStep: longestStep,
     longestStep,
     apply(bridge, key, particles, { temperature, factor, stepSize }) {

@@ -36,7 +36,7 @@ export interface SmcOptions extends ApproximationOptions<SmcStage> {
   readonly particles?: number;
   /** Hamiltonian moves, which follow the gradient, or random walks. */
   readonly move?: "hamiltonian" | "random-walk";
-  /** Leapfrog steps of a Hamiltonian move: 5. */
+  /** Leapfrog steps of a Hamiltonian move: 10. More, and so shorter ones, reach narrow places better. */
   readonly leapfrogs?: number;
   /** Temperatures rise as far as leaves the particles worth this share of their number: 0.5. */
   readonly effectiveShare?: number;
@@ -44,9 +44,9 @@ export interface SmcOptions extends ApproximationOptions<SmcStage> {
   readonly maxMoves?: number;
 }
 
-/** Moves go on until places tell less than this of those before, or until they keep telling as much. */
+/** Moves go on until places correlate less than this with those before, or until three moves lower it by less than a tenth. */
 const FORGOTTEN = 0.1;
-const STILL_FALLING = 0.95;
+const PATIENCE = 3;
 /** Up to this many dimensions, moves know the correlations of the cloud. */
 const DENSE = 64;
 const MOST_STAGES = 1000;
@@ -62,7 +62,7 @@ export async function smc(posterior: AnyPosterior, options: SmcOptions = {}): Pr
   const move =
     options.move === "random-walk"
       ? randomWalk(posterior.dim)
-      : hamiltonian(checkCount(options.leapfrogs ?? 5, 1, "smc: leapfrogs"));
+      : hamiltonian(checkCount(options.leapfrogs ?? 10, 1, "smc: leapfrogs"));
   const setting = settingOf(posterior, options);
   const { dtype, device } = setting;
   const [startKey, stageKey] = split(setting.key);
@@ -89,17 +89,21 @@ export async function smc(posterior: AnyPosterior, options: SmcOptions = {}): Pr
     logEvidence += logRatio;
 
     const origin = particles.points;
-    let [acceptance, correlation, moves, isFalling] = [1, 1, 0, true];
-    while (moves < maxMoves && correlation > FORGOTTEN && isFalling) {
+    let acceptance = 1;
+    const correlations = [1];
+    const correlation = () => correlations[correlations.length - 1];
+    const isFalling = () => !(correlation() > 0.9 * correlations[correlations.length - 1 - PATIENCE]);
+    while (correlations.length <= maxMoves && correlation() > FORGOTTEN && isFalling()) {
       signal?.throwIfAborted();
-      const result = apply(foldIn(moveKey, moves), particles, { temperature, factor: stage.factor, stepSize }, origin);
+      const circumstances = { temperature, factor: stage.factor, stepSize };
+      const result = apply(foldIn(moveKey, correlations.length), particles, circumstances, origin);
       ({ particles, stepSize } = result);
-      const before = correlation;
-      [acceptance, correlation] = (await result.figures.data()) as Float64Array;
-      moves++;
-      isFalling = moves < 2 || correlation < STILL_FALLING * before;
+      const [accepted, remembered] = (await result.figures.data()) as Float64Array;
+      acceptance = accepted;
+      correlations.push(remembered);
     }
-    stages.push({ temperature: reached, effective, acceptance, moves, correlation });
+    const moves = correlations.length - 1;
+    stages.push({ temperature: reached, effective, acceptance, moves, correlation: correlation() });
     options.onProgress?.(stages[stages.length - 1]);
   } while (stages[stages.length - 1].temperature < 1);
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Approximation } from "../../../src/bayes/approximation/approximation.js";
 import type { AnyPosterior } from "../../../src/bayes/approximation/setting.js";
-import { beta, binomial, factor, model, mvNormal, normal } from "../../../src/bayes/index.js";
+import { beta, binomial, factor, halfNormal, model, mvNormal, normal } from "../../../src/bayes/index.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { referenceJson } from "../../support/reference-data.js";
 import type { Make, ReferenceModel } from "../models/reference-model.js";
@@ -94,6 +94,32 @@ export const betaBinomialAnswer = (() => {
     },
   };
 })();
+
+/** A line with unknown noise: on the way from the prior, slope and intercept are the narrower the smaller sigma is. */
+const heights = [1.1, 2.9, 5.2, 6.8, 9.1, 11.2, 12.8, 15.1];
+export const noisyLine = (make: Make): AnyPosterior =>
+  model(({ x }: { x: Tensor }) => {
+    const slope = normal(0, 5);
+    const intercept = normal(0, 5);
+    const sigma = halfNormal(2);
+    return { slope, intercept, sigma, y: normal(x.mul(slope).add(intercept), sigma) };
+  }).given({ y: make(heights) }, { x: make(heights.map((_, i) => i)) });
+
+/** Given sigma the heights are normal with covariance sigma² + 25·(1 + x·xᵀ); a sum over log sigma does the rest. */
+export const noisyLineEvidence = (): number => {
+  const step = 0.02;
+  let total = 0;
+  for (let logSigma = -4; logSigma < 2; logSigma += step) {
+    const sigma = Math.exp(logSigma);
+    const covariance = heights.map((_, i) => heights.map((_, j) => 25 * (1 + i * j) + (i === j ? sigma * sigma : 0)));
+    const { inverse, logDeterminant } = inverted(covariance);
+    const square = heights.reduce((sum, a, i) => sum + heights.reduce((s, b, j) => s + a * inverse[i]![j]! * b, 0), 0);
+    const logLikelihood = -4 * Math.log(2 * Math.PI) - (logDeterminant + square) / 2;
+    const logPrior = Math.log(2 / (2 * Math.sqrt(2 * Math.PI))) - (sigma * sigma) / 8;
+    total += step * Math.exp(logLikelihood + logPrior + logSigma);
+  }
+  return Math.log(total);
+};
 
 /** Two round hills that no chain crosses between, of weights 0.3 and 0.7 times what the prior N(0, 5) makes of them. */
 const hills = [
