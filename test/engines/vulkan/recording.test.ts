@@ -260,11 +260,11 @@ describeOnDevices("recordings", false, (which) => {
     const x = on([1]);
     f(x);
     device.finishSync();
-    // The second batch is a longer one: sixteen calls, which is all there are turns for, do not fill it.
-    for (let i = 0; i < 16; i++) f(x);
+    // Batches grow while nobody waits: 16, 32, 64. The calls there are turns for do not fill the third.
+    for (let i = 0; i < 48; i++) f(x);
     while (device.stream.timeline.poll() < device.stream.recordedValue);
     driver.arm({ call: "vkQueueSubmit", result: -2, at: 1, times: 1000 });
-    const lost = Array.from({ length: 16 }, () => f(x));
+    const lost = Array.from({ length: 32 }, () => f(x));
     for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
     assert.ok(driver.fired > 0);
     driver.disarm();
