@@ -231,7 +231,7 @@ describeOnDevices("recordings", false, (which) => {
     assertClean(dry.driver, "without faults");
     for (const [call, result] of faults) {
       const count = calls.get(call)!;
-      const places = [...new Set([1, 2, Math.ceil(count / 2), count])].filter((at) => at <= count);
+      const places = [...new Set([1, 2, Math.ceil(count / 2)])].filter((at) => at <= count);
       const all = places.flatMap((at) => [1, 1000].map((times) => ({ call, result, at, times })));
       let opened = await open();
       for (const fault of all) {
@@ -254,25 +254,29 @@ describeOnDevices("recordings", false, (which) => {
     }
   });
 
-  test("calls whose submission failed unnoticed do not keep their turns", { skip: noFaults }, async () => {
+  test("calls whose submission failed do not keep their turns", { skip: noFaults }, async () => {
     const { driver, device, on } = await open();
     const f = jit((x: Tensor) => [x.add(1)]);
     const x = on([1]);
     f(x);
     device.finishSync();
-    // The second batch is a longer one: sixteen calls, which is all there are turns for, do not fill it.
-    for (let i = 0; i < 16; i++) f(x);
-    while (device.stream.timeline.poll() < device.stream.recordedValue);
-    driver.arm({ call: "vkQueueSubmit", result: -2, at: 1, times: 1000 });
-    const lost = Array.from({ length: 16 }, () => f(x));
-    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+    // More calls than there are turns, of which most are recorded and never run; whoever fills a batch is told.
+    driver.arm({ call: "vkQueueSubmit", result: -2, at: 1, times: 10_000 });
+    const lost: Tensor[][] = [];
+    for (let i = 0; i < 200; i++) {
+      try {
+        lost.push(f(x));
+      } catch (error) {
+        assert.ok(error instanceof OutOfMemoryError, story(error));
+      }
+      if (i % 40 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
     assert.ok(driver.fired > 0);
     driver.disarm();
-    assert.deepEqual(valuesOf(f(x)), [2]);
     assert.throws(() => valuesOf(lost[0]!), /lost.*vkQueueSubmit/);
-    for (let i = 0; i < 40; i++) assert.deepEqual(valuesOf(f(x)), [2]);
+    for (let i = 0; i < 60; i++) assert.deepEqual(valuesOf(f(x)), [2]);
     await device.close();
-    assertClean(driver, "failed unnoticed");
+    assertClean(driver, "failed submissions");
   });
 
   test("a lost device says so in every call, and closes clean", { skip: noFaults }, async () => {
