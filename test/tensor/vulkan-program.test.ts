@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesOf } from "../../src/compiler/bytes.js";
 import { placeOf, runSteps, type Slot } from "../../src/compiler/program.js";
+import { bytesOf } from "../../src/core/bytes.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import type { Node } from "../../src/graph/node.js";
 import { concat, scan, Tensor } from "../../src/index.js";
