@@ -85,7 +85,22 @@ interface Compiled {
 const asList = (positions: number | readonly number[] | undefined): readonly number[] =>
   positions === undefined ? [] : typeof positions === "number" ? [positions] : positions;
 
-/** The same function, compiled. */
+/**
+ * The same function, compiled: it runs once for each form of its arguments, to see what it does, and from then on its program
+ * is replayed.
+ *
+ * - Tensors enter as data, and so do numbers: inside they are scalar tensors that take the dtype of the floats they meet.
+ *   Everything else (booleans, strings, functions), and what stands in `{ static }` positions, is part of the program.
+ * - Tensors that the function reaches by closure are captured as they are when it is traced; pass what changes.
+ * - Values cannot be read inside. Return them, choose with `where` or `cond`, loop with `scan`.
+ * - Arguments in `{ donate }` positions are given away: updated in place where possible, and disposed.
+ *
+ * Inside another transform the function becomes part of what that one traces.
+ *
+ * @example
+ * const step = jit((w: Tensor, g: Tensor, rate: Tensor) => w.sub(g.mul(rate)), { donate: 0 });
+ * for (let t = 1; t <= 100; t++) w = step(w, g, 0.1 / t); // one program, one replay per step, no new memory
+ */
 export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, options: JitOptions = {}): Jitted<A, R> {
   const programs = new Map<string, Compiled>();
   const maxPrograms = options.maxPrograms ?? 64;
