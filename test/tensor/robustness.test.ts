@@ -348,7 +348,7 @@ describe("two devices in one program", { skip: testDevices().length < 2 ? "missi
     const [a2, b2] = [a.mul(2), b.add(1)];
     assert.deepEqual([...a2.to(second).add(b2).dataSync()], [13, 25, 37]);
     assert.deepEqual([...b2.to(first).sub(a2).dataSync()], [9, 17, 25]);
-    assert.equal(a.to(first), a);
+    assert.equal(a.to(first).node, a.node);
     assert.notEqual(backendOf(a2.to(second).node), backendOf(a2.node));
   });
 
