@@ -27,7 +27,7 @@ export interface SmcStage {
   /** Of the last move. */
   readonly acceptance: number;
   readonly moves: number;
-  /** How much the particles' places after the moves still tell of those before: the mean correlation of coordinates. */
+  /** How much the particles' places after the moves still tell of those before: the largest correlation of a coordinate. */
   readonly correlation: number;
 }
 
@@ -129,13 +129,13 @@ function moveProgram(bridge: Bridge, move: Move) {
   });
 }
 
-/** The correlation of the same particles' coordinates, then and now, averaged over coordinates. */
+/** The correlation of the same particles' places then and now, of the coordinate that remembers most. */
 function correlationOf(then: Tensor, now: Tensor): Tensor {
   const standard = (x: Tensor) => {
     const centred = x.sub(x.mean({ axis: 0 }));
     return centred.div(centred.square().mean({ axis: 0 }).sqrt().maximum(1e-30));
   };
-  return standard(then).mul(standard(now)).mean({ axis: 0 }).abs().mean();
+  return standard(then).mul(standard(now)).mean({ axis: 0 }).abs().max();
 }
 
 async function checkSomewhere({ change }: Particles, { from }: Bridge): Promise<void> {
