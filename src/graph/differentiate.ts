@@ -3,44 +3,15 @@
  * outputs (forward mode). Both visit only nodes that depend on the variables, each once, by its primitive's rule.
  */
 import { DTypeError } from "../core/errors.js";
-import type { Node } from "./node.js";
+import { dependingOn, type Node } from "./node.js";
 import { outputsOf, part } from "./primitives/control.js";
 import type { GraphOps } from "./vocabulary.js";
 
-/** The nodes on the way from the variables to the outputs, inputs before users; neither variables nor the rest. */
-export function dependentsInOrder(outputs: readonly Node[], variables: readonly Node[]): Node[] {
-  const depends = new Map<Node, boolean>(variables.map((variable) => [variable, true]));
-  const order: Node[] = [];
-  const stack: { node: Node; next: number }[] = [];
+/** The nodes on the way from the variables to the outputs. */
+function dependentsInOrder(outputs: readonly Node[], variables: readonly Node[]): Node[] {
   // What belongs to no trace, or only to ones further out, cannot depend on the variables of a trace.
   const level = variables[0]?.trace?.level ?? -1;
-  const enter = (node: Node) => {
-    if (depends.has(node)) return;
-    if (level >= 0 && (node.trace?.level ?? -1) < level) {
-      depends.set(node, false);
-      return;
-    }
-    depends.set(node, false);
-    stack.push({ node, next: 0 });
-  };
-  for (const output of outputs) {
-    enter(output);
-    while (stack.length > 0) {
-      const frame = stack[stack.length - 1];
-      const input = frame.node.inputs[frame.next];
-      if (input) {
-        frame.next++;
-        enter(input);
-      } else {
-        stack.pop();
-        if (frame.node.inputs.some((each) => depends.get(each))) {
-          depends.set(frame.node, true);
-          order.push(frame.node);
-        }
-      }
-    }
-  }
-  return order;
+  return dependingOn(outputs, variables, (node) => (node.trace?.level ?? -1) >= level);
 }
 
 /** Cotangents of the variables, given those of the outputs; null stands for zero. */

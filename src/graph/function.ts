@@ -3,7 +3,7 @@
  * is building its nodes again on other inputs.
  */
 import { remakeNode } from "./build.js";
-import { type DeviceHandle, Node } from "./node.js";
+import { type DeviceHandle, dependingOn, inputsFirst, Node } from "./node.js";
 import { paramsKey } from "./params-key.js";
 import { placeholder } from "./primitives/leaf.js";
 
@@ -13,34 +13,9 @@ export function makePlaceholder({ shape, dtype, device }: Pick<Node, "shape" | "
   return node;
 }
 
-/** The nodes that depend on placeholders, inputs before users. Iterative: graphs are deep. */
+/** The nodes that depend on placeholders, inputs before users. */
 export function abstractInOrder(outputs: readonly Node[], placeholders: readonly Node[]): Node[] {
-  const depends = new Map<Node, boolean>(placeholders.map((node) => [node, true]));
-  const order: Node[] = [];
-  const stack: { node: Node; next: number }[] = [];
-  const enter = (node: Node) => {
-    if (depends.has(node)) return;
-    depends.set(node, false);
-    if (node.isAbstract) stack.push({ node, next: 0 });
-  };
-  for (const output of outputs) {
-    enter(output);
-    while (stack.length > 0) {
-      const frame = stack[stack.length - 1];
-      const input = frame.node.inputs[frame.next];
-      if (input) {
-        frame.next++;
-        enter(input);
-      } else {
-        stack.pop();
-        if (frame.node.inputs.some((each) => depends.get(each))) {
-          depends.set(frame.node, true);
-          order.push(frame.node);
-        }
-      }
-    }
-  }
-  return order;
+  return dependingOn(outputs, placeholders, ({ isAbstract }) => isAbstract);
 }
 
 /** The outputs with other nodes in the place of placeholders. What does not depend on them stays as it is. */
@@ -82,34 +57,11 @@ function keyOf({ parameters, results }: GraphFunction): string {
     parts.push(text);
   };
   for (const node of parameters) number(node, `${node.dtype}[${node.shape}]`);
-  for (const node of nodesInOrder(results)) {
+  for (const node of inputsFirst(results, ({ inputs }) => inputs)) {
     if (numbers.has(node)) continue;
     number(node, `${node.primitive.name}(${node.inputs.map((input) => numbers.get(input))})${paramsKey(node)}`);
   }
   return `${parts.join("|")}→${results.map((result) => numbers.get(result))}`;
-}
-
-/** Every node behind the roots, inputs before users. */
-function nodesInOrder(roots: readonly Node[]): Node[] {
-  const order: Node[] = [];
-  const seen = new Set<Node>();
-  const stack: { node: Node; next: number }[] = [];
-  for (const root of roots) {
-    if (!seen.has(root)) stack.push({ node: root, next: 0 });
-    seen.add(root);
-    while (stack.length > 0) {
-      const frame = stack[stack.length - 1];
-      const input = frame.node.inputs[frame.next++];
-      if (!input) {
-        stack.pop();
-        order.push(frame.node);
-      } else if (!seen.has(input)) {
-        seen.add(input);
-        stack.push({ node: input, next: 0 });
-      }
-    }
-  }
-  return order;
 }
 
 /**

@@ -171,3 +171,41 @@ export function pendingInOrder(roots: readonly Node[]): Node[] {
   }
   return order;
 }
+
+/** The nodes behind roots and the roots, each once, inputs before users; `inputsOf` says where a walk goes on. */
+export function inputsFirst(roots: readonly Node[], inputsOf: (node: Node) => readonly Node[]): Node[] {
+  const order: Node[] = [];
+  const seen = new Set<Node>();
+  const path: { readonly node: Node; readonly inputs: readonly Node[]; next: number }[] = [];
+  const enter = (node: Node) => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    path.push({ node, inputs: inputsOf(node), next: 0 });
+  };
+  for (const root of roots) {
+    enter(root);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      if (top.next < top.inputs.length) enter(top.inputs[top.next++]);
+      else {
+        path.pop();
+        order.push(top.node);
+      }
+    }
+  }
+  return order;
+}
+
+/** The nodes on the way from sources to outputs, inputs before users, without the sources. `mayDepend` cuts walks short. */
+export function dependingOn(
+  outputs: readonly Node[],
+  sources: readonly Node[],
+  mayDepend: (node: Node) => boolean,
+): Node[] {
+  const depending = new Set<Node>(sources);
+  const goesOn = (node: Node) => !depending.has(node) && mayDepend(node);
+  return inputsFirst(outputs, (node) => (goesOn(node) ? node.inputs : [])).filter((node) => {
+    if (!goesOn(node) || !node.inputs.some((input) => depending.has(input))) return false;
+    depending.add(node);
+    return true;
+  });
+}
