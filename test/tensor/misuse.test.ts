@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import { eye, linspace, scope, type Tensor, tensor } from "../../src/index.js";
+import { eye, linspace, scope, type Tensor, tensor, zeros } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
 describeOnTensorDevices("misuse", (device) => {
@@ -61,5 +61,21 @@ describeOnTensorDevices("misuse", (device) => {
   test("a constant zero is a number like others", () => {
     assert.deepEqual([...tensor([Number.NaN, Infinity, -1]).mul(0).dataSync()], [Number.NaN, Number.NaN, -0]);
     assert.deepEqual([...tensor([-0]).add(0).dataSync()], [0]);
+    for (const dtype of ["f32", "f64", "f16"] as const) {
+      const x = tensor([0.5, -2, 0, Number.NaN], { dtype });
+      assert.deepEqual([...x.div(0).cast("f32").dataSync()], [Infinity, -Infinity, Number.NaN, Number.NaN]);
+      assert.deepEqual([...x.div(0).add(1).cast("f32").dataSync()], [Infinity, -Infinity, Number.NaN, Number.NaN]);
+    }
+    const quotients = zeros([4]).div(tensor([0, Number.NaN, 1, -1]));
+    assert.deepEqual([...quotients.dataSync()], [Number.NaN, Number.NaN, 0, -0]);
+    assert.deepEqual(
+      [
+        ...zeros([1, 2])
+          .matmul(tensor([[Number.NaN], [1]]))
+          .dataSync(),
+      ],
+      [Number.NaN],
+    );
+    assert.deepEqual([...tensor([5]).variance({ correction: 1 }).flatten().dataSync()], [Number.NaN]);
   });
 });

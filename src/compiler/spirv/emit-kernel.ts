@@ -472,9 +472,8 @@ class BodyEmitter {
   private compute(value: IRValue): Value {
     const { f, m } = this;
     const isFloat = value.type === "f32" || value.type === "f64";
-    // What is made of a zero's bits is soon arithmetic again.
-    const isHiding = value.op === "bitcast" || (isFloat && ["add", "sub", "mul", "div"].includes(value.op));
-    const operand = (arg: IRValue) => (isHiding ? this.hidden(arg) : null) ?? this.get(arg);
+    // Also where no arithmetic is done: what is selected, compared or cast is soon an operand again.
+    const operand = (arg: IRValue) => this.hidden(arg) ?? this.get(arg);
     const [a, b, c] = value.args.map(operand) as [Value, Value, Value];
     const type = valueType(m, value.type);
     switch (value.op) {
