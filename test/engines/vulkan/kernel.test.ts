@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import type { DeviceBuffer, VulkanDevice } from "../../../src/vulkan/index.js";
-import { describeOnDevices, describeOnOpenDevices, validation, withEnvironment } from "../../support/devices.js";
+import {
+  describeOnDevices,
+  describeOnOpenDevices,
+  validation,
+  withEnvironment,
+  withoutAddresses,
+} from "../../support/devices.js";
 import { FaultyDriver } from "../../support/fault-injection.js";
 import { assemble, glsl, temporaryFile, withoutGlslang, withoutSpirvAs } from "../../support/glsl.js";
 import { randomFrom } from "../../support/random.js";
@@ -419,7 +425,8 @@ function bound(device: VulkanDevice): Accumulate {
 }
 
 for (const { name, maxPushDescriptors, make } of ways) {
-  describeOnDevices(`the order of commands, by ${name}`, withoutGlslang, (which) => {
+  const skip = withoutGlslang || (name === "addresses" && withoutAddresses);
+  describeOnDevices(`the order of commands, by ${name}`, skip, (which) => {
     const opened = async () => {
       const driver = new FaultyDriver(maxPushDescriptors === undefined ? {} : { maxPushDescriptors });
       return { driver, device: await which.open({ interpose: driver.interpose }) };

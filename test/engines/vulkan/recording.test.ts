@@ -11,7 +11,7 @@ import type { Backend } from "../../../src/tensor/backend.js";
 import { storedNode } from "../../../src/tensor/build.js";
 import { VulkanBackend } from "../../../src/tensor/vulkan-backend.js";
 import type { VulkanDevice } from "../../../src/vulkan/index.js";
-import { describeOnDevices, underValidation } from "../../support/devices.js";
+import { describeOnDevices, underValidation, withoutAddresses } from "../../support/devices.js";
 import { FaultyDriver } from "../../support/fault-injection.js";
 import { isTyped, story } from "../../support/fault-scenario.js";
 
@@ -23,7 +23,7 @@ interface Open {
   readonly on: (values: readonly number[] | Float32Array, shape?: readonly number[]) => Tensor;
 }
 
-describeOnDevices("recordings", false, (which) => {
+describeOnDevices("recordings", withoutAddresses, (which) => {
   async function open(memoryLimit?: number): Promise<Open> {
     const driver = new FaultyDriver(memoryLimit === undefined ? {} : { memoryLimit });
     const device = await which.open({ interpose: driver.interpose });
