@@ -10,11 +10,12 @@ import { derive } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import { paramsKey } from "../graph/params-key.js";
 import type { CompositePrimitive } from "../graph/primitive.js";
-import { part, scan } from "../graph/primitives/control.js";
+import { choice, part, scan } from "../graph/primitives/control.js";
 import { dot } from "../graph/primitives/dot.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import { anew, stopped, stored as storedPrimitive, variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
+import { branched, isWorthBranching } from "./branching.js";
 import { repeatingInside } from "./captured-broadcasts.js";
 import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
 import { MAX_I32 } from "./ir.js";
@@ -40,9 +41,13 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
     copies.set(leaf, isComplex(leaf.dtype) ? complexOfMemory(copy) : copy);
     return copy;
   });
-  const expand = (node: Node, inputs: readonly Node[]) =>
-    (isForTransforms(node.primitive) ? inputs[0] : simpler(node, inputs[0])) ??
-    (isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null);
+  const expand = (node: Node, inputs: readonly Node[]) => {
+    if (node.primitive === choice && tiles.kind !== "none" && isWorthBranching(node)) return branched(node, inputs);
+    return (
+      (isForTransforms(node.primitive) ? inputs[0] : simpler(node, inputs[0])) ??
+      (isExpanded(node.primitive) ? node.primitive.expand(g, node, inputs) : null)
+    );
+  };
   let copied = rewritten(roots, copies, expand);
   // What a composite is made of may be composite again.
   while (pendingInOrder(copied).some(({ primitive }) => isExpanded(primitive))) {

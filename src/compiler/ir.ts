@@ -194,6 +194,8 @@ export interface Kernel {
   readonly size: number;
   /** Some elements are stored by several rows, each to the same value. What it stores must not be what it loads. */
   readonly isRepeating: boolean;
+  /** It does nothing unless the first element of this buffer, of i32, is this value. */
+  readonly gate?: { readonly buffer: number; readonly value: number };
 }
 
 /** The lists of statements inside a statement. */

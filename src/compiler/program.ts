@@ -7,8 +7,9 @@ import { bytesOf } from "../core/bytes.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../core/errors.js";
 import { sizeOf } from "../core/shape.js";
+import type { GraphFunction } from "../graph/function.js";
 import { type Node, pendingInOrder } from "../graph/node.js";
-import { part, type ScanParams, scan, type WhileParams, whileLoop } from "../graph/primitives/control.js";
+import { branching, part, type ScanParams, scan, type WhileParams, whileLoop } from "../graph/primitives/control.js";
 import { scatter } from "../graph/primitives/scatter.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
@@ -216,6 +217,12 @@ function lastUseOf(steps: readonly Step<unknown>[]): number[] {
   return lastUse;
 }
 
+/** Where the index of a choice lies, and the index that opens the gate. */
+interface Gate {
+  readonly flag: Slot;
+  readonly value: number;
+}
+
 type SlotOf = (node: Node) => Slot;
 
 const isScatter = ({ primitive }: Node): boolean => primitive === scatter;
@@ -227,6 +234,8 @@ class Compilation<Code> {
   readonly made: Made[] = [];
   private readonly codes = new Map<Kernel, Map<string, Code>>();
   private loops = 0;
+  /** What every kernel looks at first: in the branch of a choice, whether that is the one. */
+  private gate: Gate | null = null;
 
   constructor(
     private readonly target: Target<Code>,
@@ -285,18 +294,21 @@ class Compilation<Code> {
       if (node.primitive === part) continue;
       if (node.primitive === scan) steps.push(...this.scan(node, parts.get(node) ?? [], slotOf, inputOf));
       else if (node.primitive === whileLoop) steps.push(...this.while(node, parts.get(node) ?? [], slotOf, inputOf));
+      else if (node.primitive === branching) steps.push(...this.branches(node, parts.get(node) ?? [], slotOf, inputOf));
       else steps.push(...this.routine(node, slotOf, inputOf));
     }
     return steps;
   }
 
-  private kernel(kernel: Kernel, slots: readonly Slot[]): KernelStep<Code> {
-    const aligned = withAlignment(kernel, slots);
+  private kernel(kernel: Kernel, own: readonly Slot[]): KernelStep<Code> {
+    const { gate } = this;
+    const slots = gate ? [...own, gate.flag] : own;
+    const aligned = withAlignment(gate ? gated(kernel, gate.value) : kernel, slots);
     const isIndirect = this.recordable && slots.map((slot) => this.isMoving(slot));
     // Routines may run one kernel many times. One without rows is never run, and its strides may not fit a word.
     const known = this.codes.get(kernel) ?? new Map<string, Code>();
     this.codes.set(kernel, known);
-    const key = `${isIndirect}|${aligned.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
+    const key = `${gate?.value}|${isIndirect}|${aligned.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
     const code = known.get(key) ?? (kernel.rows > 0 ? this.target.emit(aligned, isIndirect) : (null as Code));
     known.set(key, code);
     return { kind: "kernel", kernel: aligned, code, slots };
@@ -321,6 +333,42 @@ class Compilation<Code> {
     const placed = plan.steps.map((step) => ({ ...step, slots: step.buffers.map(place) }));
     const needed = placed.filter(({ isCopy, slots: [from, to] }) => !isCopy || from !== to);
     return needed.map(({ kernel, slots }) => this.kernel(kernel, slots));
+  }
+
+  // ------------------------------------------------------------------------------------------------ branches
+
+  /** The kernels of all branches, each of which runs only if the index is that of its branch. */
+  private branches(node: Node, parts: readonly Node[], slotOf: SlotOf, inputOf: SlotOf): Step<Code>[] {
+    const branches = node.params.branches as readonly GraphFunction[];
+    const [index, ...inputs] = node.inputs.map(inputOf);
+    const { flag, steps } = this.behindGate(index, "i32", -1);
+    const outer = this.gate;
+    const inner = branches.flatMap(({ parameters, results }, value) => {
+      this.gate = { flag, value };
+      const wanted = parts.map(({ params }) => results[params.index as number]);
+      return this.body(parameters, wanted, inputs, (root) => slotOf(parts[root]));
+    });
+    this.gate = outer;
+    return [...steps, ...inner];
+  }
+
+  /** A scalar that says `otherwise` where the branch it belongs to is not taken and nobody has computed it. */
+  private behindGate(
+    slot: Slot,
+    dtype: "bool" | "i32",
+    otherwise: boolean | number,
+  ): { flag: Slot; steps: Step<Code>[] } {
+    const { gate } = this;
+    if (!gate) return { flag: slot, steps: [] };
+    const k = new KernelBuilder("gate", 1);
+    const [outer, inner, target] = [k.buffer("i32", false), k.buffer(dtype, false), k.buffer(dtype, true)];
+    const isOpen = k.compare("eq", k.load(outer, k.row, "i32"), k.constant("i32", gate.value));
+    k.store(target, k.row, k.select(isOpen, k.load(inner, k.row, dtype), k.constant(dtype, otherwise)));
+    const flag = this.make({ shape: [], dtype });
+    this.gate = null;
+    const steps = [this.kernel(k.finish(), [gate.flag, slot, flag])];
+    this.gate = gate;
+    return { flag, steps };
   }
 
   // ------------------------------------------------------------------------------------------------ loops
@@ -395,14 +443,15 @@ class Compilation<Code> {
     const inputs = node.inputs.map(inputOf);
     const pairs = body.parameters.slice(constants).map((carry) => this.pair(carry, loop));
     const parameterSlots = body.parameters.map((_, i) => (i < constants ? inputs[i] : pairs[i - constants].now));
-    const flag = this.make(test.results[0]);
+    const computed = this.make(test.results[0]);
+    const { flag, steps: inside } = this.behindGate(computed, "bool", false);
     const first = pairs.map(({ now }, i) =>
       this.copy(inputs[constants + i], { from: now.from, index: now.index }, body.parameters[constants + i]),
     );
-    const tests = this.body(test.parameters, test.results, parameterSlots, () => flag);
+    const tests = this.body(test.parameters, test.results, parameterSlots, () => computed);
     const steps = this.body(body.parameters, body.results, parameterSlots, (root) => pairs[root].next);
     const finish = parts.map((each) => this.copy(pairs[each.params.index as number].now, slotOf(each), each));
-    return [...first, { kind: "while", loop, maxRounds, test: tests, flag, steps, finish }];
+    return [...first, { kind: "while", loop, maxRounds, test: [...tests, ...inside], flag, steps, finish }];
   }
 
   /** Two values that take turns: what a round reads, and what it writes for the next. */
@@ -431,6 +480,12 @@ class Compilation<Code> {
     k.store(target, k.row, k.load(source, k.row, computeType(part)));
     return this.kernel(k.finish(), [from, to]);
   }
+}
+
+/** The kernel with a gate before it: one more buffer, and nothing done unless that holds the value. */
+function gated(kernel: Kernel, value: number): Kernel {
+  const buffers = [...kernel.buffers, { dtype: "i32", isWritten: false, isLarge: false } as const];
+  return { ...kernel, buffers, gate: { buffer: kernel.buffers.length, value } };
 }
 
 /** Slots that move by other than whole vectors of 16 bytes are marked in the kernel, so that it reads no such vectors. */

@@ -124,9 +124,10 @@ export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, 
 }
 
 /**
- * `whenTrue(...args)` or `whenFalse(...args)`, by a scalar. Both must give trees of the same structure, shapes and dtypes. Both
- * are computed and one is selected, derivatives included, so nothing that happens in the other shows, not even NaN. For
- * what is known outside of a trace, write a JavaScript `if`.
+ * `whenTrue(...args)` or `whenFalse(...args)`, by a scalar. Both must give trees of the same structure, shapes and dtypes.
+ * Nothing that happens in the branch not taken shows, not even NaN, also not in derivatives. If it is long (a product of
+ * matrices, a loop) it is not computed; a few operations are, and the results selected from, which is faster. For what is
+ * known outside of a trace, write a JavaScript `if`.
  */
 export function cond<A extends readonly unknown[], R>(
   predicate: Tensor,

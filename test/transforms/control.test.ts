@@ -646,6 +646,134 @@ describeOnTensorDevices("cond and switchCase", () => {
       );
     for (const way of [run, jit(run)]) assert.deepEqual(numbersOf(way(tensor(3))), [24, 48]);
   });
+
+  // Long branches are compiled apart, and all but the one taken end at once.
+  const long = 64;
+  const matrix = () => tensor(sampleMatrix(long).flat(), { shape: [long, long] });
+  const sampleMatrix = (n: number) => times(n).map((i) => times(n).map((j) => ((i * 7 + j * 3) % 11) / 16 - 0.25));
+  const product = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]) =>
+    a.map((row) => times(b[0]!.length).map((j) => row.reduce((sum, value, k) => sum + value * b[k]![j]!, 0)));
+  const isClose = (got: readonly number[], want: readonly number[]) => {
+    assert.equal(got.length, want.length);
+    got.forEach((value, i) => {
+      assert.ok(Math.abs(value - want[i]!) <= 1e-4 * (1 + Math.abs(want[i]!)), `${i}: ${value}, not ${want[i]}`);
+    });
+  };
+
+  test("long branches: values, gradients and replays with either, in loops and in each other", () => {
+    const a = sampleMatrix(long);
+    const squared = product(a, a);
+    const sums = times(long).map((i) => squared[i]!.reduce((x, y) => x + y));
+    const run = (p: Tensor, x: Tensor) =>
+      cond(
+        p,
+        (y: Tensor) => ({ y: y.matmul(y).sum({ axis: 1 }), same: y }),
+        (y: Tensor) => ({ y: y.sum({ axis: 0 }), same: y.matmul(y) }),
+        x,
+      );
+    const columns = times(long).map((j) => a.reduce((sum, row) => sum + row[j]!, 0));
+    const quick = jit(run);
+    for (const way of [run, quick, quick, quick]) {
+      for (const isTrue of [true, false, true]) {
+        const { y, same } = way(tensor(isTrue, { dtype: "bool" }) as Tensor, matrix());
+        isClose(numbersOf(y), isTrue ? sums : columns);
+        isClose(numbersOf(same), (isTrue ? a : squared).flat());
+      }
+    }
+    // d sum(x·x) = 1·xᵀ + xᵀ·1; d sum(3x) = 3.
+    const loss = (p: Tensor, x: Tensor) =>
+      cond(
+        p,
+        (y: Tensor) => y.matmul(y).sum(),
+        (y: Tensor) => y.mul(3).sum(),
+        x,
+      );
+    const rows = a.map((row) => row.reduce((x, y) => x + y));
+    const slopes = times(long).flatMap((i) => times(long).map((j) => rows[j]! + columns[i]!));
+    for (const way of [grad(loss, { argument: 1 }), jit(grad(loss, { argument: 1 }))]) {
+      isClose(numbersOf(way(tensor(1) as Tensor, matrix())), slopes);
+      isClose(
+        numbersOf(way(tensor(0) as Tensor, matrix())),
+        slopes.map(() => 3),
+      );
+    }
+    // One in another, and both in a loop by rounds: which of three happens follows from the counter.
+    const nested = (x: Tensor) =>
+      forLoop(
+        0,
+        6,
+        (i, c: Tensor) =>
+          cond(
+            i.mod(2).equal(0),
+            (y: Tensor) =>
+              cond(
+                i.mod(4).equal(0),
+                (z: Tensor) => z.matmul(x),
+                (z: Tensor) => x.matmul(z).add(1),
+                y,
+              ),
+            (y: Tensor) => y.sub(x.matmul(x)),
+            c,
+          ),
+        x,
+      );
+    let want: readonly (readonly number[])[] = a;
+    for (const i of times(6)) {
+      if (i % 4 === 0) want = product(want, a);
+      else if (i % 2 === 0) want = product(a, want).map((row) => row.map((value) => value + 1));
+      else want = want.map((row, r) => row.map((value, c) => value - squared[r]![c]!));
+    }
+    for (const way of [nested, jit(nested)]) isClose(numbersOf(way(matrix())), want.flat());
+  });
+
+  test("a branch not taken is not computed: its loop may be endless", () => {
+    const endless = (x: Tensor) =>
+      whileLoop(
+        (c: Tensor) => c.less(Infinity),
+        (c: Tensor) => c.add(1),
+        x,
+        { maxRounds: 50 },
+      );
+    const run = (p: Tensor, x: Tensor) => cond(p, endless, (y: Tensor) => y.neg(), x);
+    const nested = (p: Tensor, x: Tensor) =>
+      cond(
+        p,
+        (y: Tensor) => cond(y.greater(0), endless, (z: Tensor) => z.mul(2), y),
+        (y: Tensor) => y.neg(),
+        x,
+      );
+    for (const way of [run, jit(run), nested, jit(nested)]) {
+      assert.equal(way(tensor(0) as Tensor, tensor(3)).itemSync(), -3);
+      assert.throws(() => way(tensor(1) as Tensor, tensor(3)).itemSync(), /still held after 50 rounds/);
+    }
+    assert.equal(nested(tensor(1) as Tensor, tensor(-3)).itemSync(), -6);
+  });
+
+  test("a branch not taken takes no time", () => {
+    const n = 256;
+    const x = arange(0, n * n, 1, { dtype: "f32" })
+      .div(n * n)
+      .reshape([n, n])
+      .realize();
+    const run = jit((p: Tensor, y: Tensor) =>
+      cond(
+        p,
+        (z: Tensor) => times(30).reduce((power: Tensor) => power.matmul(z).div(n), z),
+        (z: Tensor) => z.neg(),
+        y,
+      ),
+    );
+    const timed = (p: number) => {
+      const best = times(4).map(() => {
+        const start = performance.now();
+        run(tensor(p) as Tensor, x).dataSync();
+        return performance.now() - start;
+      });
+      return Math.min(...best);
+    };
+    const [taken, other] = [timed(1), timed(0)];
+    assert.ok(other < taken / 3, `${taken} ms with the long branch, ${other} ms without`);
+  });
 });
 
 describeOnTensorDevices("associativeScan", () => {

@@ -133,7 +133,9 @@ export function emitSpirv(
         isExchanging: sharedByLanes.size > 0,
       };
       const zeros = isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
-      new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros).statements(kernel.body);
+      const write = () => new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros).statements(kernel.body);
+      if (kernel.gate) f.if(f.equal(places[kernel.gate.buffer].load(0), kernel.gate.value), write);
+      else write();
     });
   });
   return m.build();

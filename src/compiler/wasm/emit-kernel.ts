@@ -71,27 +71,31 @@ export function emitWasm(kernel: Kernel): Uint8Array {
   const run = m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {
     const addresses = kernel.buffers.map((_, i) => f.i32.load(args, { offset: 4 * i }));
     const { starts, bytes } = layOut(kernel);
-    const place = bytes > 0 ? takePlace(f, args, kernel.buffers.length, bytes) : null;
-    const arrays = place ? starts.map((offset) => f.i32.add(place, offset)) : [];
-    const body = (row: Value<"i32"> | Value<"i64">, lanes: 1 | 4) => {
-      const emitter = new BodyEmitter(f, kernel, addresses, arrays, plan);
-      emitter.rows(row, lanes);
-    };
-    if (rowsPerCount(kernel) > 1) {
-      f.for(start, end, 1, (count) => {
-        f.for(0, COUNTED_ROWS, 1, (part) => {
-          const first = f.i64.mul(f.i64.extend_i32_u(count), BigInt(COUNTED_ROWS));
-          const row = f.i64.add(first, f.i64.extend_i32_u(part));
-          f.if(f.i64.lt_u(row, BigInt(kernel.rows)), () => body(row, 1));
+    const rows = () => {
+      const place = bytes > 0 ? takePlace(f, args, kernel.buffers.length, bytes) : null;
+      const arrays = place ? starts.map((offset) => f.i32.add(place, offset)) : [];
+      const body = (row: Value<"i32"> | Value<"i64">, lanes: 1 | 4) => {
+        const emitter = new BodyEmitter(f, kernel, addresses, arrays, plan);
+        emitter.rows(row, lanes);
+      };
+      if (rowsPerCount(kernel) > 1) {
+        f.for(start, end, 1, (count) => {
+          f.for(0, COUNTED_ROWS, 1, (part) => {
+            const first = f.i64.mul(f.i64.extend_i32_u(count), BigInt(COUNTED_ROWS));
+            const row = f.i64.add(first, f.i64.extend_i32_u(part));
+            f.if(f.i64.lt_u(row, BigInt(kernel.rows)), () => body(row, 1));
+          });
         });
-      });
-    } else if (plan.isRowVector) {
-      const count = f.i32.sub(end, start);
-      const whole = f.i32.add(start, f.i32.and(count, -LANES));
-      f.for(start, whole, LANES, (row) => body(row, 4));
-      f.for(whole, end, 1, (row) => body(row, 1));
-    } else f.for(start, end, 1, (row) => body(row, 1));
-    if (place) f.i32.atomic.store(place, 0);
+      } else if (plan.isRowVector) {
+        const count = f.i32.sub(end, start);
+        const whole = f.i32.add(start, f.i32.and(count, -LANES));
+        f.for(start, whole, LANES, (row) => body(row, 4));
+        f.for(whole, end, 1, (row) => body(row, 1));
+      } else f.for(start, end, 1, (row) => body(row, 1));
+      if (place) f.i32.atomic.store(place, 0);
+    };
+    if (kernel.gate) f.if(f.i32.eq(f.i32.load(addresses[kernel.gate.buffer]), kernel.gate.value), rows);
+    else rows();
   });
   m.export(run);
   return m.build();

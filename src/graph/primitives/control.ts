@@ -372,8 +372,8 @@ export function whileNode(inputs: readonly Node[], params: WhileParams): Node[] 
 /**
  * One of several functions of the same inputs. Inputs: index (i32), then what the functions take. Params: branches. The index
  * is a scalar, or has axes of members, which then are the first axes of all inputs and results: each member chooses.
- * All branches are computed and the wanted results selected, element by element; derivatives are selected in the same way,
- * so that a branch not taken adds nothing, not even NaN.
+ * Results are selected element by element, and derivatives in the same way, so that a branch not taken adds nothing, not
+ * even NaN. Where all take one branch and there is much to compute, the compiler makes it a `branching`.
  */
 export const choice: CompositePrimitive = {
   name: "choice",
@@ -437,6 +437,9 @@ export const choice: CompositePrimitive = {
     },
   },
 };
+
+/** A choice by a scalar of which one branch is computed and the others are not. Inputs and params as of a choice. */
+export const branching: RoutinePrimitive = { name: "branching", kind: "routine", infer };
 
 /** Of the results of several branches those of the index, or of the index of each member. */
 function selectedByIndex(g: GraphOps, index: Node, results: readonly (readonly Node[])[]): Node[] {
