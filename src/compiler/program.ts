@@ -54,12 +54,18 @@ export interface LoopStep<Code> {
   readonly steps: readonly Step<Code>[];
 }
 
-/** Steps repeated while the bool that `test` computes is true; then, with the loop's number still known, `finish`. */
+/** Steps repeated while what `test` computes is true; then, with the loop's number still known, `finish`. */
 export interface WhileStep<Code> {
   readonly kind: "while";
   readonly loop: number;
   readonly maxRounds: number;
+  /**
+   * Null where a round begins when the one before is known to have been wanted. Else rounds are sent off together, and those
+   * not wanted do nothing; this is the loop that numbers them, from 0 each time.
+   */
+  readonly ahead: number | null;
   readonly test: readonly Step<Code>[];
+  /** A bool; of rounds sent off together several words: 1, and for each whether it was wanted. */
   readonly flag: Slot;
   readonly steps: readonly Step<Code>[];
   readonly finish: readonly Step<Code>[];
@@ -107,14 +113,22 @@ export function placeOf(slot: Slot, rounds: Rounds): { readonly index: number; r
   return { index: now, offset: at };
 }
 
-/** Runs steps in order, loops round by round. `isTrue` reads a bool, which waits for what came before. */
+/** The memory of a slot, as it is when what came before is done. */
+type Read = (slot: Slot) => Uint8Array;
+
+/** For programs without loops that may end. */
+const readNothing: Read = () => {
+  throw new Error("runSteps: a loop that may end, and no way to read whether it does");
+};
+
+/** Runs steps in order, loops round by round. */
 export function runSteps<Code>(
   steps: readonly Step<Code>[],
   visit: (step: KernelStep<Code>, rounds: Rounds) => void,
-  isTrue: (flag: Slot, rounds: Rounds) => boolean,
+  read: Read = readNothing,
   rounds: Rounds = new Map(),
 ): void {
-  for (const step of steps) runStep(step, visit, isTrue, rounds);
+  for (const step of steps) runStep(step, visit, read, rounds);
 }
 
 const NO_ROUNDS: Rounds = new Map();
@@ -122,7 +136,7 @@ const NO_ROUNDS: Rounds = new Map();
 export function runStep<Code>(
   step: Step<Code>,
   visit: (step: KernelStep<Code>, rounds: Rounds) => void,
-  isTrue: (flag: Slot, rounds: Rounds) => boolean,
+  read: Read,
   known?: Rounds,
 ): void {
   if (step.kind === "kernel") {
@@ -130,11 +144,11 @@ export function runStep<Code>(
     return;
   }
   const rounds = known ?? new Map<number, number>();
-  if (step.kind === "while") runWhile(step, visit, isTrue, rounds);
+  if (step.kind === "while") (step.ahead === null ? runWhile : runAhead)(step, visit, read, rounds);
   else {
     for (let round = 0; round < step.count; round++) {
       rounds.set(step.loop, round);
-      runSteps(step.steps, visit, isTrue, rounds);
+      runSteps(step.steps, visit, read, rounds);
     }
   }
 }
@@ -142,22 +156,54 @@ export function runStep<Code>(
 function runWhile<Code>(
   step: WhileStep<Code>,
   visit: (step: KernelStep<Code>, rounds: Rounds) => void,
-  isTrue: (flag: Slot, rounds: Rounds) => boolean,
+  read: Read,
   rounds: Rounds,
 ): void {
   for (let round = 0; ; round++) {
     rounds.set(step.loop, round);
-    runSteps(step.test, visit, isTrue, rounds);
-    if (!isTrue(step.flag, rounds)) break;
-    if (round >= step.maxRounds) {
-      throw new ArgumentError(
-        `whileLoop: its condition still held after ${step.maxRounds} rounds; raise { maxRounds } if that is meant.`,
-      );
-    }
-    runSteps(step.steps, visit, isTrue, rounds);
+    runSteps(step.test, visit, read, rounds);
+    if (read(step.flag)[0] === 0) break;
+    if (round >= step.maxRounds) throw endless(step);
+    runSteps(step.steps, visit, read, rounds);
   }
-  runSteps(step.finish, visit, isTrue, rounds);
+  runSteps(step.finish, visit, read, rounds);
 }
+
+/** Rounds sent off together at first, and at most. */
+const [FEW_AHEAD, MOST_AHEAD] = [4, 64];
+
+function runAhead<Code>(
+  step: WhileStep<Code>,
+  visit: (step: KernelStep<Code>, rounds: Rounds) => void,
+  read: Read,
+  rounds: Rounds,
+): void {
+  let done = 0;
+  for (let count = FEW_AHEAD; ; count = Math.min(2 * count, MOST_AHEAD)) {
+    const together = Math.min(count, step.maxRounds - done + 1);
+    for (let i = 0; i < together; i++) {
+      rounds.set(step.loop, done + i);
+      rounds.set(step.ahead as number, i);
+      runSteps(step.test, visit, read, rounds);
+      runSteps(step.steps, visit, read, rounds);
+    }
+    const flags = read(step.flag);
+    let wanted = 0;
+    while (wanted < together && flags[FLAG_BYTES * (wanted + 1)] !== 0) wanted++;
+    done += wanted;
+    if (done > step.maxRounds) throw endless(step);
+    if (wanted < together) break;
+  }
+  rounds.set(step.loop, done);
+  runSteps(step.finish, visit, read, rounds);
+}
+
+const FLAG_BYTES = 4;
+
+const endless = ({ maxRounds }: WhileStep<unknown>): ArgumentError =>
+  new ArgumentError(
+    `whileLoop: its condition still held after ${maxRounds} rounds; raise { maxRounds } if that is meant.`,
+  );
 
 export interface Target<Code> {
   readonly profile: TargetProfile;
@@ -357,18 +403,34 @@ class Compilation<Code> {
     slot: Slot,
     dtype: "bool" | "i32",
     otherwise: boolean | number,
+    target?: Slot,
   ): { flag: Slot; steps: Step<Code>[] } {
     const { gate } = this;
     if (!gate) return { flag: slot, steps: [] };
+    const flag = target ?? this.make({ shape: [], dtype });
     const k = new KernelBuilder("gate", 1);
-    const [outer, inner, target] = [k.buffer("i32", false), k.buffer(dtype, false), k.buffer(dtype, true)];
+    const [outer, inner] = [k.buffer("i32", false), k.buffer(dtype, false)];
     const isOpen = k.compare("eq", k.load(outer, k.row, "i32"), k.constant("i32", gate.value));
-    k.store(target, k.row, k.select(isOpen, k.load(inner, k.row, dtype), k.constant(dtype, otherwise)));
-    const flag = this.make({ shape: [], dtype });
+    const value = k.select(isOpen, k.load(inner, k.row, dtype), k.constant(dtype, otherwise));
+    k.store(k.buffer(target ? "i32" : dtype, true), k.row, target ? k.convert("i32", value) : value);
+    return { flag, steps: [this.ungated(k.finish(), [gate.flag, slot, flag])] };
+  }
+
+  /** 1 in a slot of i32, but 0 in a branch not taken. */
+  private truth(slot: Slot): Step<Code> {
+    const { gate } = this;
+    const k = new KernelBuilder("begin", 1);
+    const outer = gate && k.compare("eq", k.load(k.buffer("i32", false), k.row, "i32"), k.constant("i32", gate.value));
+    k.store(k.buffer("i32", true), k.row, outer ? k.convert("i32", outer) : k.constant("i32", 1));
+    return this.ungated(k.finish(), gate ? [gate.flag, slot] : [slot]);
+  }
+
+  private ungated(kernel: Kernel, slots: readonly Slot[]): KernelStep<Code> {
+    const { gate } = this;
     this.gate = null;
-    const steps = [this.kernel(k.finish(), [gate.flag, slot, flag])];
+    const step = this.kernel(kernel, slots);
     this.gate = gate;
-    return { flag, steps };
+    return step;
   }
 
   // ------------------------------------------------------------------------------------------------ loops
@@ -443,15 +505,38 @@ class Compilation<Code> {
     const inputs = node.inputs.map(inputOf);
     const pairs = body.parameters.slice(constants).map((carry) => this.pair(carry, loop));
     const parameterSlots = body.parameters.map((_, i) => (i < constants ? inputs[i] : pairs[i - constants].now));
-    const computed = this.make(test.results[0]);
-    const { flag, steps: inside } = this.behindGate(computed, "bool", false);
     const first = pairs.map(({ now }, i) =>
       this.copy(inputs[constants + i], { from: now.from, index: now.index }, body.parameters[constants + i]),
     );
-    const tests = this.body(test.parameters, test.results, parameterSlots, () => computed);
-    const steps = this.body(body.parameters, body.results, parameterSlots, (root) => pairs[root].next);
     const finish = parts.map((each) => this.copy(pairs[each.params.index as number].now, slotOf(each), each));
-    return [...first, { kind: "while", loop, maxRounds, test: [...tests, ...inside], flag, steps, finish }];
+    const tests = (flag: Slot) => this.body(test.parameters, test.results, parameterSlots, () => flag);
+    const rounds = () => this.body(body.parameters, body.results, parameterSlots, (root) => pairs[root].next);
+    if (!this.target.profile.runsAhead) {
+      const computed = this.make(test.results[0]);
+      const steps = tests(computed);
+      const { flag, steps: inside } = this.behindGate(computed, "bool", false);
+      const each = { kind: "while", loop, maxRounds, ahead: null, test: [...steps, ...inside], flag } as const;
+      return [...first, { ...each, steps: rounds(), finish }];
+    }
+    // A round is behind the flag of the one before and makes its own, by which it goes on or not.
+    const ahead = this.loops++;
+    const flag = this.make({ shape: [MOST_AHEAD + 1], dtype: "i32" });
+    const before: Slot = { ...flag, moves: [{ loop: ahead, bytes: FLAG_BYTES }] };
+    const own: Slot = { ...before, offset: FLAG_BYTES };
+    const start = this.truth(flag);
+    const outer = this.gate;
+    this.gate = { flag: before, value: 1 };
+    const computed = this.make({ shape: [], dtype: "bool" });
+    const testing = tests(computed);
+    const judging = this.behindGate(computed, "bool", false, own).steps;
+    this.gate = { flag: own, value: 1 };
+    const steps = rounds();
+    this.gate = outer;
+    return [
+      ...first,
+      start,
+      { kind: "while", loop, maxRounds, ahead, test: [...testing, ...judging], flag, steps, finish },
+    ];
   }
 
   /** Two values that take turns: what a round reads, and what it writes for the next. */

@@ -42,6 +42,8 @@ export interface TargetProfile {
   readonly maxBuffers: number;
   /** Kernels that need nothing of each other run at the same time. */
   readonly isConcurrent: boolean;
+  /** The host waits long for what it reads: rounds of a loop that may end are sent off before that is known. */
+  readonly runsAhead: boolean;
   /** When to do a reduction in two steps. */
   readonly split: SplitWish;
   /** How products of matrices are computed. */
@@ -62,6 +64,7 @@ export const gpuProfile: TargetProfile = {
   // As many addresses as fit the push block.
   maxBuffers: 14,
   isConcurrent: true,
+  runsAhead: true,
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastPerChunk: 1024 },
   // What Vulkan guarantees; a device that offers more has a profile of its own.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
@@ -81,6 +84,7 @@ export const cpuProfile: TargetProfile = {
   maxNodes: 400,
   maxBuffers: 32,
   isConcurrent: false,
+  runsAhead: false,
   split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },

@@ -166,11 +166,11 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
       this.dispatch(step, memory, offsets);
       this.counters.kernels++;
     };
-    const isTrue = ({ from, index }: Slot) => this.readSync(memoryAt(from, index))[0] !== 0;
+    const read = ({ from, index }: Slot) => this.readSync(memoryAt(from, index));
     const results: S[] = [];
     try {
       for (let position = 0; position < program.steps.length; position++) {
-        runStep(program.steps[position], visit, isTrue);
+        runStep(program.steps[position], visit, read);
         for (const index of program.frees[position]) made[index]?.dispose();
       }
       // A result of no elements, or whose kernel had nothing to do, needs memory all the same.

@@ -62,16 +62,12 @@ export class HostProgram implements Prepared<HostAllocation> {
       const { root } = this.program.made[index];
       return (root >= 0 ? results[root].address : arena + this.plan.offsets[index]) + offset;
     };
-    runSteps(
-      this.program.steps,
-      ({ code, slots }, rounds) => {
-        this.runAt(
-          code,
-          slots.map((slot) => addressOf(slot, rounds)),
-        );
-      },
-      () => false,
-    );
+    runSteps(this.program.steps, ({ code, slots }, rounds) => {
+      this.runAt(
+        code,
+        slots.map((slot) => addressOf(slot, rounds)),
+      );
+    });
     return results;
   }
 }

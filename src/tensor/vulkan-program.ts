@@ -81,7 +81,7 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
       const places = step.slots.map((slot) => ({ from: slot.from, ...placeOf(slot, rounds) }));
       dispatches.push({ step, places });
     };
-    runSteps(program.steps, visit, () => false);
+    runSteps(program.steps, visit);
     this.dispatches = dispatches;
     const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
     this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));

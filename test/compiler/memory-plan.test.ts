@@ -91,7 +91,7 @@ function randomProgram(random: Random): Program<null> {
       if (kind === 6) return { kind: "loop", loop: 0, count: 3, steps: someSteps(depth + 1) };
       if (kind !== 7) return touching(...someSlots());
       const parts = { test: someSteps(2), steps: someSteps(depth + 1), finish: someSteps(2) };
-      return { kind: "while", loop: 0, maxRounds: 9, flag: made(random.below(count)), ...parts };
+      return { kind: "while", loop: 0, maxRounds: 9, ahead: null, flag: made(random.below(count)), ...parts };
     });
   return programOf(someSteps(0), values);
 }

@@ -40,18 +40,14 @@ function touchesOf({ program, plan, inPlace }: Prepared): Touch[][] {
     const start = plan.offsets[index]!;
     return { memory: "arena", start, end: start + bytesOf(value), isWritten };
   };
-  runSteps(
-    program.steps,
-    ({ slots, kernel: { buffers } }, rounds) => {
-      all.push(
-        slots.map((slot, i) => {
-          const { index, offset } = placeOf(slot, rounds);
-          return touch(slot, index, offset, buffers[i]!.isWritten);
-        }),
-      );
-    },
-    () => false,
-  );
+  runSteps(program.steps, ({ slots, kernel: { buffers } }, rounds) => {
+    all.push(
+      slots.map((slot, i) => {
+        const { index, offset } = placeOf(slot, rounds);
+        return touch(slot, index, offset, buffers[i]!.isWritten);
+      }),
+    );
+  });
   return all;
 }
 

@@ -25,6 +25,8 @@ import {
   whileLoop,
   zeros,
 } from "../../src/index.js";
+import { backendFor } from "../../src/tensor/devices.js";
+import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { replayed, workOf } from "../support/jit-check.js";
 import { count, describeOnTensorDevices, indicesOf, numbersOf, sampleValues, toTensor } from "../support/tensors.js";
 
@@ -538,6 +540,84 @@ describeOnTensorDevices("forLoop and whileLoop", (device) => {
     );
     assert.equal(exact.itemSync(), 20, "as many rounds as are allowed are allowed");
     assert.ok(workOf(device).kernels > 0);
+  });
+});
+
+describeOnTensorDevices("rounds sent off together", (device) => {
+  const steps = (limit: Tensor) =>
+    whileLoop(
+      ({ i }: { i: Tensor; sum: Tensor }) => i.less(limit),
+      ({ i, sum }: { i: Tensor; sum: Tensor }) => ({ i: i.add(1), sum: sum.add(i.mul(i)) }),
+      { i: tensor(0, { dtype: "i32" }), sum: zeros([3], { dtype: "i32" }) } as { i: Tensor; sum: Tensor },
+    );
+
+  test("a loop may end in any of them", () => {
+    const quick = jit(steps);
+    for (const n of [0, 1, 2, 3, 4, 5, 11, 12, 13, 27, 28, 29, 60, 61, 123, 124, 125, 300]) {
+      const sum = times(n).reduce((total, i) => total + i * i, 0);
+      for (const way of [steps, quick]) {
+        const result = way(tensor(n, { dtype: "i32" }));
+        assert.deepEqual([result.i.itemSync(), numbersOf(result.sum)], [n, [sum, sum, sum]]);
+      }
+    }
+  });
+
+  test("maxRounds is exact", () => {
+    const run = (n: number, maxRounds: number) =>
+      whileLoop(
+        (c: Tensor) => c.less(n),
+        (c: Tensor) => c.add(1),
+        tensor(0),
+        { maxRounds },
+      ).itemSync();
+    for (const n of [0, 1, 4, 5, 12, 13]) {
+      assert.equal(run(n, n), n);
+      if (n > 0) assert.throws(() => run(n, n - 1), /still held after/);
+    }
+  });
+
+  test("loops that may end inside each other, and inside branches and loops that are counted", () => {
+    // The rounds of 3x + 1 until 1 is reached, of the numbers up to one that is itself the result of a loop.
+    const collatz = (start: Tensor) =>
+      whileLoop(
+        ({ x }: { x: Tensor; n: Tensor }) => x.greater(1),
+        ({ x, n }: { x: Tensor; n: Tensor }) => ({
+          x: cond(
+            x.mod(2).equal(0),
+            (y: Tensor) => y.floorDivide(2),
+            (y: Tensor) =>
+              whileLoop(
+                (z: Tensor) => z.less(y.mul(3).add(1)),
+                (z: Tensor) => z.add(1),
+                y.mul(3),
+              ),
+            x,
+          ),
+          n: n.add(1),
+        }),
+        { x: start, n: tensor(0, { dtype: "i32" }) as Tensor },
+      ).n;
+    const plain = (x: number): number => (x <= 1 ? 0 : 1 + plain(x % 2 === 0 ? x / 2 : 3 * x + 1));
+    const all = (n: Tensor) =>
+      scan(
+        (c: Tensor, x: Tensor) => [c.add(collatz(x)), collatz(x)] as const,
+        tensor(0, { dtype: "i32" }) as Tensor,
+        n,
+      );
+    const xs = [1, 6, 7, 9];
+    const [sum, each] = all(tensor(xs, { dtype: "i32" }) as Tensor);
+    assert.deepEqual(numbersOf(each), xs.map(plain));
+    assert.equal(
+      sum.itemSync(),
+      xs.map(plain).reduce((a, b) => a + b),
+    );
+    if (device === "cpu") return;
+    // Few waits: after 4, 12, 28, 60, 124, 188 and 252 rounds.
+    const backend = backendFor(device) as VulkanBackend;
+    steps(tensor(250, { dtype: "i32" })).sum.dataSync();
+    const before = backend.device.stream.counters.submissions;
+    steps(tensor(250, { dtype: "i32" })).sum.dataSync();
+    assert.ok(backend.device.stream.counters.submissions - before < 20);
   });
 });
 
