@@ -11,7 +11,7 @@ export interface TreeClass<C, D = undefined> {
   readonly name: string;
   /** The parts that are trees. */
   children(instance: C): Readonly<Record<string, unknown>>;
-  /** Everything else that is needed to rebuild it; JSON can represent it, and it is part of the structure. */
+  /** Everything else that is needed to rebuild it: part of the structure. Plain data counts by value, other things by identity. */
   data?(instance: C): D;
   rebuild(children: Readonly<Record<string, unknown>>, data: D): C;
 }

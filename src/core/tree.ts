@@ -11,6 +11,7 @@
  * The transforms, optimisers and file formats call this; `tree` in the public surface wraps it for tensors.
  */
 import { ArgumentError } from "./errors.js";
+import { identityOf } from "./identity.js";
 import { type Registered, registeredAs } from "./tree-class.js";
 
 export { registerClass, type TreeClass } from "./tree-class.js";
@@ -179,8 +180,22 @@ function openContainer(source: unknown): Container | undefined {
   if (!entry) return undefined;
   const { keys, order, children } = sortedEntries(entry.children(source));
   const data = entry.data?.(source);
-  const key = `<${entry.id} ${JSON.stringify(data) ?? ""} ${listKeys(keys)}(`;
+  const key = `<${entry.id} ${dataKey(data)} ${listKeys(keys)}(`;
   return { source, node: { kind: "class", keys, order, entry, data }, key, children, next: 0 };
+}
+
+/** Equal for plain data of equal values; what is more than that is told apart by identity. */
+function dataKey(data: unknown): string {
+  if (data === undefined) return "";
+  if (typeof data === "number") return Object.is(data, -0) ? "-0" : String(data);
+  if (typeof data === "function" || typeof data === "symbol") return identityOf(data);
+  if (typeof data === "bigint") return `${data}n`;
+  if (Array.isArray(data)) return `[${data.map(dataKey).join()}]`;
+  if (isPlainObject(data)) {
+    const { keys, children } = sortedEntries(data);
+    return `{${listKeys(keys)}:${children.map(dataKey).join()}}`;
+  }
+  return typeof data === "object" && data !== null ? identityOf(data) : (JSON.stringify(data) as string);
 }
 
 function sortedEntries(object: Readonly<Record<string, unknown>>) {
@@ -365,7 +380,11 @@ function openPath(open: readonly Container[]): string {
 
 function notALeaf(value: unknown, open: readonly Container[], operation: string): ArgumentError {
   const remedy =
-    typeof value === "object" ? "register its class with tree.registerClass" : "take it out and pass it separately";
+    typeof value === "object"
+      ? "register its class with tree.registerClass"
+      : typeof value === "number" || typeof value === "boolean"
+        ? `make it a tensor with tensor(${value}), or pass it separately`
+        : "take it out and pass it separately";
   return new ArgumentError(
     `${operation}: ${openPath(open) || "the tree"} is ${describe(value)}, ` +
       `neither a leaf nor an object or array of leaves; ${remedy}.`,

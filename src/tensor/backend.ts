@@ -285,6 +285,11 @@ function pendingOf(nodes: readonly Node[]): readonly Node[] {
 const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
   steps.some((step) => step.kind === "while" || (step.kind === "loop" && hasWhile(step.steps)));
 
+/** Throws where a tensor stands for values to come. */
+export function checkHasValue(node: Node): void {
+  if (node.isAbstract) throw valueInTrace(node);
+}
+
 function valueInTrace({ shape, dtype }: Node): TraceError {
   return new TraceError(
     `The value of a tensor [${shape}] of ${dtype} was asked for inside a function that jit, vmap or a loop is tracing, ` +

@@ -37,7 +37,7 @@ import * as E from "../graph/primitives/elementwise.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import * as M from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
-import type { DeviceStorage } from "./backend.js";
+import { checkHasValue, type DeviceStorage } from "./backend.js";
 import {
   backendOf,
   broadcastNode,
@@ -127,10 +127,12 @@ export class Tensor<D extends DType = DType> {
   // ------------------------------------------------------------------------------------------------ values
 
   /** The elements in row-major order, as the typed array of the dtype. */
-  async data(): Promise<TypedArrayOf<D>> {
-    // The tensor may be disposed while it is being read.
-    const { dtype } = this;
-    return dataOf(await this.bytes(), dtype) as TypedArrayOf<D>;
+  data(): Promise<TypedArrayOf<D>> {
+    return this.reading(async () => {
+      // The tensor may be disposed while it is being read.
+      const { dtype } = this;
+      return dataOf(await this.bytes(), dtype) as TypedArrayOf<D>;
+    });
   }
 
   /** The same, blocking. */
@@ -141,17 +143,21 @@ export class Tensor<D extends DType = DType> {
   }
 
   /** The bytes of the elements as they lie on the device: little-endian, row-major. */
-  async bytes(): Promise<Uint8Array> {
-    const backend = backendOf(this.node);
-    backend.realize([this.node]);
-    return await backend.read(this.node.storage as DeviceStorage);
+  bytes(): Promise<Uint8Array> {
+    return this.reading(async () => {
+      const backend = backendOf(this.node);
+      backend.realize([this.node]);
+      return await backend.read(this.node.storage as DeviceStorage);
+    });
   }
 
   /** The only element. */
-  async item(): Promise<ScalarOf<D>> {
-    this.checkSingle();
-    const { dtype } = this;
-    return elementAt(await this.data(), dtype, 0) as ScalarOf<D>;
+  item(): Promise<ScalarOf<D>> {
+    return this.reading(async () => {
+      this.checkSingle();
+      const { dtype } = this;
+      return elementAt(await this.data(), dtype, 0) as ScalarOf<D>;
+    });
   }
 
   itemSync(): ScalarOf<D> {
@@ -160,9 +166,17 @@ export class Tensor<D extends DType = DType> {
   }
 
   /** Nested arrays. */
-  async array(): Promise<Nested<ScalarOf<D>>> {
-    const { dtype, shape } = this;
-    return nest(await this.data(), dtype, shape) as Nested<ScalarOf<D>>;
+  array(): Promise<Nested<ScalarOf<D>>> {
+    return this.reading(async () => {
+      const { dtype, shape } = this;
+      return nest(await this.data(), dtype, shape) as Nested<ScalarOf<D>>;
+    });
+  }
+
+  /** In a trace this throws at once: a promise that nobody awaits would end the process. */
+  private reading<T>(read: () => Promise<T>): Promise<T> {
+    if (this.current) checkHasValue(this.current);
+    return read();
   }
 
   arraySync(): Nested<ScalarOf<D>> {

@@ -79,7 +79,7 @@ function scanLength(sequences: readonly Tensor[], wanted: number | undefined): n
 }
 
 export interface WhileOptions {
-  /** Rounds after which a loop that goes on is taken for endless: 2^31 - 1 unless told. */
+  /** Rounds after which a loop that goes on is taken for endless: a million unless told. */
   readonly maxRounds?: number;
 }
 
@@ -90,12 +90,19 @@ export function whileLoop<C>(
   init: C,
   options: WhileOptions = {},
 ): C {
+  const { maxRounds = 1_000_000 } = options;
+  if (!Number.isSafeInteger(maxRounds) || maxRounds < 0) {
+    throw new ArgumentError(`whileLoop: { maxRounds: ${maxRounds} }; it is a whole number, 0 or more.`);
+  }
   const first = flattenTensors(init, "whileLoop, init");
   const carries = first.leaves.map(({ node }) => makePlaceholder(node));
   const carry = () => unflatten(first.structure, carries.map(asTensor)) as C;
   const test = condition(carry());
   if (!(test instanceof Tensor) || test.size !== 1) {
-    throw new ShapeError("whileLoop: the condition must return one bool, a tensor of one element.");
+    throw new ShapeError(
+      `whileLoop: the condition must return one bool, a tensor of one element; it returned ${whatOf(test)}. It is traced ` +
+        "once, so it compares with tensors: (x) => x.less(10).",
+    );
   }
   const goesOn = test.cast("bool").reshape([]).node;
   const result = body(carry());
@@ -107,7 +114,7 @@ export function whileLoop<C>(
     test: new Closed(parameters, results.slice(0, 1)),
     body: new Closed(parameters, results.slice(1)),
     constants: closed.captured.length,
-    maxRounds: options.maxRounds ?? 2 ** 31 - 1,
+    maxRounds,
   });
   return unflatten(first.structure, parts.map(asTensor)) as C;
 }
@@ -137,7 +144,8 @@ export function cond<A extends readonly unknown[], R>(
 ): R {
   if (!(predicate instanceof Tensor) || predicate.size !== 1) {
     throw new ShapeError(
-      "cond: the predicate is one bool, a tensor of one element; use where() to choose element by element.",
+      `cond: the predicate is one bool, a tensor of one element, not ${whatOf(predicate)}; for a JavaScript boolean write ` +
+        "if, or tensor(true); use where() to choose element by element.",
     );
   }
   const index = predicate.cast("bool").cast("i32").reshape([]);
@@ -150,6 +158,9 @@ export function switchCase<A extends readonly unknown[], R>(
   branches: readonly ((...args: A) => R)[],
   ...args: A
 ): R {
+  if (!(index instanceof Tensor)) {
+    throw new ArgumentError(`switchCase: the index is one integer in a tensor, not ${whatOf(index)}; write tensor(1).`);
+  }
   if (branches.length === 0) throw new ArgumentError("switchCase: there are no branches.");
   if (index.size !== 1)
     throw new ShapeError(`switchCase: the index has the shape ${formatShape(index.shape)}; it is one integer.`);
@@ -238,6 +249,9 @@ export function associativeScan<T>(
 
 // -------------------------------------------------------------------------------------------------- checks
 
+const whatOf = (value: unknown): string =>
+  value instanceof Tensor ? `one of shape ${formatShape(value.shape)}` : `the ${typeof value} ${String(value)}`;
+
 const nodeOf = ({ node }: Tensor): Node => node;
 const asTensor = (node: Node): Tensor => new Tensor(node);
 const described = ({ shape, dtype, device }: Node) => ({ shape, dtype, device });
@@ -291,8 +305,11 @@ function sameResults(
     const at = leafPaths(first.structure)[i] || "the result";
     const describe = (x: Tensor) => `${x.dtype}${formatShape(x.shape)}`;
     if (describe(leaf) === describe(wanted)) return;
-    throw new ShapeError(
-      `${operation}: ${at} is ${describe(wanted)} from ${firstName} and ${describe(leaf)} from ${name}; they must be alike.`,
+    const isOfOneShape = formatShape(leaf.shape) === formatShape(wanted.shape);
+    const remedy = isOfOneShape ? `cast one of them, with cast("${wanted.dtype}")` : "broadcast or reshape one of them";
+    throw new (isOfOneShape ? DTypeError : ShapeError)(
+      `${operation}: ${at} is ${describe(wanted)} from ${firstName} and ${describe(leaf)} from ${name}; they must be alike: ` +
+        `${remedy}.`,
     );
   });
 }

@@ -12,9 +12,17 @@ import { computeTogether, measureDepth, type Node } from "../graph/node.js";
 import { stopped } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync, variableOf, withTrace } from "./trace.js";
+import { checkFunction, checkNotAsync, variableOf, withTrace } from "./trace.js";
 import { map } from "./tree.js";
-import { flattenTensors, isTensor, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
+import {
+  type FlatTree,
+  flattenTensors,
+  isTensor,
+  leavesBeside,
+  pathOf,
+  type TreeStructure,
+  unflatten,
+} from "./trees.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: any function of any arguments
 type AnyFunction = (...args: any[]) => any;
@@ -76,6 +84,7 @@ function differentiate(
   args: readonly unknown[],
   options: GradOptions & { readonly aux?: boolean },
 ) {
+  checkFunction(f, operation);
   const { argument = 0 } = options;
   const chosen = chooseArguments(operation, args, argument);
   const { leaves, structure } = flattenTensors(chosen.tree, operation);
@@ -212,6 +221,28 @@ export function vjpAs<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   args: A,
 ): [result: R, pullback: (cotangent: R) => A] {
+  return onVariables(operation, f, args, (run) => [run.result, pullbackOf(run)]);
+}
+
+/** @internal A function that has run on variables of a trace that is still open. */
+export interface Run<A, R> {
+  readonly operation: string;
+  readonly result: R;
+  readonly inputs: FlatTree<Tensor>;
+  readonly outputs: FlatTree<Tensor>;
+  readonly variables: readonly Node[];
+  /** Only to say what the arguments are. */
+  readonly args?: A;
+}
+
+/** @internal Runs a function on variables in the place of its arguments' tensors. */
+export function onVariables<A extends readonly unknown[], R, T>(
+  operation: string,
+  f: (...args: A) => R,
+  args: A,
+  use: (run: Run<A, R>) => T,
+): T {
+  checkFunction(f, operation);
   const inputs = flattenTensors(args, operation);
   checkFloats(operation, inputs.leaves, inputs.structure);
   return withTrace((trace) => {
@@ -219,26 +250,47 @@ export function vjpAs<A extends readonly unknown[], R>(
     const result = f(...(unflatten(inputs.structure, variables) as A));
     checkNotAsync(result, operation);
     const outputs = flattenTensors(result, `${operation}, results`);
-    const nodes = outputs.leaves.map(({ node }) => node);
-    // The way back is built at once, for cotangents to be named later: the function's graph need not be kept.
-    const seeds = nodes.map(makePlaceholder);
-    const gradients = g.pullBack(
-      nodes,
-      seeds,
-      variables.map(({ node }) => node),
-    );
-    const whole = gradients.map((gradient, i) => gradient ?? zerosLike(inputs.leaves[i].node));
-    const pullback = (cotangent: R): A => {
-      const given = beside(`${operation}, cotangents`, outputs.structure, outputs.leaves, cotangent);
-      const results = substitute(whole, seeds, given);
-      return unflatten(
-        inputs.structure,
-        results.map((node) => new Tensor(node)),
-      ) as A;
-    };
-    return [result, pullback];
+    return use({ operation, result, inputs, outputs, variables: variables.map(({ node }) => node) });
   });
 }
+
+/** @internal The way back is built at once, for cotangents to be named later: the function's graph need not be kept. */
+export function pullbackOf<A, R>({ operation, inputs, outputs, variables }: Run<A, R>): (cotangent: R) => A {
+  const nodes = outputs.leaves.map(({ node }) => node);
+  const seeds = nodes.map(makePlaceholder);
+  const gradients = g.pullBack(nodes, seeds, variables);
+  const whole = gradients.map((gradient, i) => gradient ?? zerosLike(inputs.leaves[i].node));
+  return (cotangent) => {
+    const given = beside(`${operation}, cotangents`, outputs.structure, outputs.leaves, cotangent);
+    return rebuilt(inputs.structure, substitute(whole, seeds, given)) as A;
+  };
+}
+
+/** @internal The linear approximation, built in the same way. */
+export function pushOf<A extends readonly unknown[], R>({
+  operation,
+  inputs,
+  outputs,
+  variables,
+}: Run<A, R>): (...tangents: A) => R {
+  const seeds = inputs.leaves.map(({ node }) => makePlaceholder(node));
+  const moved = g.pushForward(
+    outputs.leaves.map(({ node }) => node),
+    variables,
+    seeds,
+  );
+  const whole = moved.map((tangent, i) => tangent ?? zerosLike(outputs.leaves[i].node));
+  return (...tangents) => {
+    const given = beside(`${operation}, tangents`, inputs.structure, inputs.leaves, tangents);
+    return rebuilt(outputs.structure, substitute(whole, seeds, given)) as R;
+  };
+}
+
+const rebuilt = (structure: TreeStructure, nodes: readonly Node[]): unknown =>
+  unflatten(
+    structure,
+    nodes.map((node) => new Tensor(node)),
+  );
 
 /** The results of a function and their tangents, for arguments and tangents of the arguments given as two lists. */
 export function jvp<A extends readonly unknown[], R>(
@@ -267,30 +319,7 @@ export function linearizeAs<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   args: A,
 ): [R, (...tangents: A) => R] {
-  const inputs = flattenTensors(args, operation);
-  checkFloats(operation, inputs.leaves, inputs.structure);
-  return withTrace((trace) => {
-    const variables = inputs.leaves.map((leaf) => variableOf(trace, leaf));
-    const result = f(...(unflatten(inputs.structure, variables) as A));
-    checkNotAsync(result, operation);
-    const outputs = flattenTensors(result, `${operation}, results`);
-    const seeds = inputs.leaves.map(({ node }) => makePlaceholder(node));
-    const moved = g.pushForward(
-      outputs.leaves.map(({ node }) => node),
-      variables.map(({ node }) => node),
-      seeds,
-    );
-    const whole = moved.map((tangent, i) => tangent ?? zerosLike(outputs.leaves[i].node));
-    const push = (...tangents: A): R => {
-      const given = beside(`${operation}, tangents`, inputs.structure, inputs.leaves, tangents);
-      const results = substitute(whole, seeds, given);
-      return unflatten(
-        outputs.structure,
-        results.map((node) => new Tensor(node)),
-      ) as R;
-    };
-    return [result, push];
-  });
+  return onVariables(operation, f, args, (run) => [run.result, pushOf(run)]);
 }
 
 /** The nodes of a tree that must match another in structure, shapes and dtypes. */

@@ -14,6 +14,7 @@
 import { bytesOf } from "../core/bytes.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
+import { identityOf } from "../core/identity.js";
 import { formatShape } from "../core/shape.js";
 import { castNode, scalarNode } from "../graph/build.js";
 import { makePlaceholder, substitute } from "../graph/function.js";
@@ -26,7 +27,7 @@ import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/explain.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
-import { checkNotAsync } from "./trace.js";
+import { checkFunction, checkNotAsync } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
@@ -102,10 +103,12 @@ const asList = (positions: number | readonly number[] | undefined): readonly num
  * for (let t = 1; t <= 100; t++) w = step(w, g, 0.1 / t); // one program, one replay per step, no new memory
  */
 export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, options: JitOptions = {}): Jitted<A, R> {
+  checkFunction(f, "jit");
   const programs = new Map<string, Compiled>();
   const maxPrograms = options.maxPrograms ?? 64;
   const fixed = asList(options.static);
   const donated = asList(options.donate);
+  checkOptions(maxPrograms, fixed, donated);
 
   const plain = f as (...args: readonly unknown[]) => unknown;
 
@@ -155,6 +158,21 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
   }) as unknown as Jitted<A, R>;
 }
 
+function checkOptions(maxPrograms: number, fixed: readonly number[], donated: readonly number[]): void {
+  if (!Number.isSafeInteger(maxPrograms) || maxPrograms < 1) {
+    throw new ArgumentError(`jit: { maxPrograms: ${maxPrograms} }; keep at least 1, a whole number.`);
+  }
+  for (const [name, positions] of [["static", fixed] as const, ["donate", donated] as const]) {
+    const wrong = positions.find((position) => !Number.isSafeInteger(position) || position < 0);
+    if (wrong !== undefined)
+      throw new ArgumentError(`jit: { ${name}: ${wrong} }; positions of arguments count from 0.`);
+  }
+  const both = fixed.find((position) => donated.includes(position));
+  if (both !== undefined) {
+    throw new ArgumentError(`jit: argument ${both} is static, so part of the program; it cannot be donated as well.`);
+  }
+}
+
 /** Per leaf of the arguments: how it enters the program. */
 interface Entering {
   readonly kinds: readonly ("tensor" | "number" | "static")[];
@@ -170,19 +188,17 @@ interface Call extends Entering {
   readonly isTraced: boolean;
 }
 
-const identities = new WeakMap<object, number>();
-let identityCount = 0;
-function identityOf(value: object): number {
-  const known = identities.get(value) ?? ++identityCount;
-  identities.set(value, known);
-  return known;
-}
-
 /** The arguments with nothing in the place of static ones. */
 const withoutStatic = (args: readonly unknown[], fixed: readonly number[]): readonly unknown[] =>
   fixed.length === 0 ? args : args.map((arg, i) => (fixed.includes(i) ? null : arg));
 
 function describe(args: readonly unknown[], fixed: readonly number[], donated: readonly number[]): Call {
+  for (const position of donated) {
+    if (position < args.length) continue;
+    throw new ArgumentError(
+      `jit: { donate: ${position} } of a call with ${args.length} arguments; positions count from 0.`,
+    );
+  }
   let key = "";
   for (const position of fixed) key += staticTreeKey(args[position]);
   const rest = withoutStatic(args, fixed);
@@ -202,6 +218,7 @@ function describe(args: readonly unknown[], fixed: readonly number[], donated: r
       key += "|#";
       kinds.push("number");
     } else {
+      checkLasting(leaf);
       key += `|${staticKey(leaf)}`;
       kinds.push("static");
     }
@@ -223,9 +240,19 @@ function staticKey(value: unknown): string {
       "jit: a static argument is a tensor; tensors enter as data, so leave its position out of { static }.",
     );
   }
-  if ((typeof value === "object" && value !== null) || typeof value === "function") return `@${identityOf(value)}`;
+  if (ArrayBuffer.isView(value)) return `${value.constructor.name}[${value}]`;
+  if (typeof value === "object" || typeof value === "function" || typeof value === "symbol") return identityOf(value);
   if (typeof value === "string") return JSON.stringify(value);
   return `${typeof value}:${Object.is(value, -0) ? "-0" : String(value)}`;
+}
+
+/** A program knows such a value by what it was at the trace, and numbers in memory change. */
+function checkLasting(leaf: unknown): void {
+  if (!ArrayBuffer.isView(leaf) && !(leaf instanceof ArrayBuffer)) return;
+  throw new ArgumentError(
+    `jit: an argument is or contains a ${leaf.constructor.name}, whose numbers would become part of the program; pass ` +
+      "tensor(array), or list its position in { static } if each content is to be a program of its own.",
+  );
 }
 
 function donatedLeaves(args: readonly unknown[], donated: readonly number[]): boolean[] {
@@ -295,6 +322,8 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     ),
     ...captured.map(({ storage }): Argument<DeviceStorage> => ({ kind: "fixed", memory: storage as DeviceStorage })),
   ];
+  // Whoever disposes one of them later ends a handle, not the memory.
+  for (const node of captured) node.users++;
   const prepared = backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
   return {
     prepared,

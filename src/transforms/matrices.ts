@@ -2,8 +2,8 @@
 import { ArgumentError } from "../core/errors.js";
 import { eye, zeros } from "../tensor/creation.js";
 import type { Tensor } from "../tensor/tensor.js";
-import { grad, linearizeAs, vjpAs } from "./grad.js";
-import { flattenTensors, type TreeStructure, unflatten } from "./trees.js";
+import { grad, linearizeAs, onVariables, pullbackOf, pushOf, type Run } from "./grad.js";
+import { type FlatTree, flattenTensors, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
 export interface JacobianOptions {
@@ -27,35 +27,37 @@ export function jacobian<X, A extends readonly unknown[], R>(
     if (![undefined, "forward", "reverse"].includes(options.mode)) {
       throw new ArgumentError(`jacobian: there is no mode "${options.mode}"; use "forward" or "reverse".`);
     }
-    const inputs = flattenTensors(x, "jacobian");
-    if (options.mode === "forward") return forward(at, x, inputs) as JacobianOf<R, X>;
-    const [result, pullback] = vjpAs("jacobian", at, [x]);
-    const outputs = flattenTensors(result, "jacobian, results");
-    const count = (leaves: readonly Tensor[]) => leaves.reduce((sum, { size }) => sum + size, 0);
-    if (options.mode === undefined && count(inputs.leaves) < count(outputs.leaves)) {
-      return forward(at, x, inputs) as JacobianOf<R, X>;
-    }
-    const trees = outputs.leaves.map((leaf, i) => {
-      const [gradient] = vmap(pullback)(unflatten(outputs.structure, basis(outputs.leaves, i)) as R);
-      const parts = flattenTensors(gradient, "jacobian");
-      return unflatten(
-        parts.structure,
-        parts.leaves.map((part) => part.reshape([...leaf.shape, ...part.shape.slice(1)])),
-      );
+    return onVariables("jacobian", at, [x] as [X], (run) => {
+      const count = ({ leaves }: FlatTree<Tensor>) => leaves.reduce((sum, { size }) => sum + size, 0);
+      const mode = options.mode ?? (count(run.inputs) < count(run.outputs) ? "forward" : "reverse");
+      return (mode === "forward" ? byColumns(run) : byRows(run)) as JacobianOf<R, X>;
     });
-    return unflatten(outputs.structure, trees) as JacobianOf<R, X>;
   };
 }
 
-function forward<X, R>(
-  f: (x: X) => R,
-  x: X,
-  inputs: { readonly leaves: Tensor[]; readonly structure: TreeStructure },
-): unknown {
-  const [result, push] = linearizeAs("jacobian", f, [x]);
-  const outputs = flattenTensors(result, "jacobian, results");
-  const columns = inputs.leaves.map((leaf, i) => {
-    const moved = vmap(push)(unflatten(inputs.structure, basis(inputs.leaves, i)) as X);
+/** One run of the way back for all elements of a result. */
+function byRows<X, R>(run: Run<[X], R>): unknown {
+  const { outputs } = run;
+  const pullback = pullbackOf(run);
+  const trees = outputs.leaves.map((leaf, i) => {
+    const [gradient] = vmap(pullback)(unflatten(outputs.structure, basis(outputs.leaves, i)) as R);
+    const parts = flattenTensors(gradient, "jacobian");
+    return unflatten(
+      parts.structure,
+      parts.leaves.map((part) => part.reshape([...leaf.shape, ...part.shape.slice(1)])),
+    );
+  });
+  return unflatten(outputs.structure, trees);
+}
+
+/** One linear approximation for all elements of an argument. */
+function byColumns<X, R>(run: Run<[X], R>): unknown {
+  const { outputs } = run;
+  const [x] = unflatten(run.inputs.structure, run.inputs.leaves) as [X];
+  const { leaves, structure } = flattenTensors(x, "jacobian");
+  const push = pushOf(run);
+  const columns = leaves.map((leaf, i) => {
+    const moved = vmap(push)(unflatten(structure, basis(leaves, i)) as X);
     return flattenTensors(moved, "jacobian").leaves.map((part) => {
       const last = part.moveAxis(0, -1);
       return last.reshape([...last.shape.slice(0, -1), ...leaf.shape]);
@@ -63,7 +65,7 @@ function forward<X, R>(
   });
   const trees = outputs.leaves.map((_, o) =>
     unflatten(
-      inputs.structure,
+      structure,
       columns.map((column) => column[o]),
     ),
   );

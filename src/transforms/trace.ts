@@ -33,11 +33,22 @@ export function placeholderLike(like: Pick<Node, "shape" | "dtype" | "device">):
   return new Tensor(makePlaceholder(like));
 }
 
-/** Functions under a transform return trees of tensors, at once. */
-export function checkNotAsync(result: unknown, operation: string): void {
-  if (result instanceof Promise) {
+/** Transforms take functions. */
+export function checkFunction(f: unknown, operation: string): void {
+  if (typeof f !== "function") {
     throw new ArgumentError(
-      `${operation}: the function returned a promise; await before or after it, transforms take functions that return at once.`,
+      `${operation}: it takes a function of tensors; it was given ${f === null ? "null" : typeof f}.`,
     );
   }
+}
+
+/** Functions under a transform return trees of tensors, at once. */
+export function checkNotAsync(result: unknown, operation: string): void {
+  if (!(result instanceof Promise)) return;
+  // Nobody will look at what becomes of it.
+  result.catch(() => {});
+  throw new ArgumentError(
+    `${operation}: the function returned a promise. Transforms take functions that return tensors at once: values cannot be ` +
+      "read inside them, so await before or after the call; return what you want to read.",
+  );
 }

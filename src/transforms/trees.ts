@@ -16,4 +16,4 @@ export function flattenAny(value: unknown, operation: string): core.FlatTree<unk
   return core.flatten(value, core.isAnyLeaf, operation);
 }
 
-export { leafPaths, leavesBeside, pathOf, type TreeStructure, unflatten } from "../core/tree.js";
+export { type FlatTree, leafPaths, leavesBeside, pathOf, type TreeStructure, unflatten } from "../core/tree.js";

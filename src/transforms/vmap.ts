@@ -10,7 +10,7 @@ import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync } from "./trace.js";
+import { checkFunction, checkNotAsync } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 
 /** The axis that counts the members of a batch; null where all members share the value; or a tree of these. */
@@ -31,6 +31,7 @@ export function vmap<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   options: VmapOptions = {},
 ): (...args: A) => R {
+  checkFunction(f, "vmap");
   return (...args) => {
     const given = flattenAny(args, "vmap");
     const axes = axesFor(options.in === undefined ? 0 : options.in, args, given.leaves.length);

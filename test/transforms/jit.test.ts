@@ -243,6 +243,66 @@ describeOnTensorDevices("static values", () => {
     assert.equal(f.programs, 4);
   });
 
+  test("symbols, functions and the data of classes are told apart", () => {
+    const [a, b] = [Symbol("s"), Symbol("s")];
+    const bySymbol = jit((x: Tensor, s: symbol) => x.mul(s === a ? 2 : 5), { static: 1 });
+    assert.deepEqual([bySymbol(tensor(1), a).itemSync(), bySymbol(tensor(1), b).itemSync()], [2, 5]);
+    class Scaled {
+      constructor(
+        readonly w: Tensor,
+        readonly by: unknown,
+      ) {}
+    }
+    tree.registerClass<Scaled, unknown>(Scaled, {
+      name: "Scaled",
+      children: ({ w }) => ({ w }),
+      data: ({ by }) => by,
+      rebuild: ({ w }, by) => new Scaled(w as Tensor, by),
+    });
+    const seen: unknown[] = [];
+    const note = jit((s: Scaled) => {
+      seen.push(s.by);
+      return s.w.add(0);
+    });
+    const kinds = [
+      () => 1,
+      () => 1,
+      Number.NaN,
+      Infinity,
+      -Infinity,
+      0,
+      -0,
+      null,
+      new Map(),
+      new Map(),
+      { a: [Number.NaN] },
+    ];
+    for (const by of kinds) note(new Scaled(tensor(1), by));
+    assert.deepEqual(seen, kinds);
+    for (const by of [...kinds, { a: [Number.NaN] }]) note(new Scaled(tensor(1), by));
+    assert.equal(seen.length, kinds.length);
+  });
+
+  test("a static typed array is known by its content", () => {
+    const scaled = jit((x: Tensor, by: Float32Array) => x.mul(tensor(by)), { static: 1 });
+    const by = new Float32Array([1, 2]);
+    assert.deepEqual(numbersOf(scaled(tensor(1), by)), [1, 2]);
+    by[0] = 9;
+    assert.deepEqual(numbersOf(scaled(tensor(1), by)), [9, 2]);
+  });
+
+  test("a captured tensor that is returned as it is stays alive when it is disposed outside", () => {
+    const c = tensor([7, 8]);
+    const f = jit((x: Tensor) => ({ c: c as Tensor, y: x.mul(2) }));
+    f(tensor([1]));
+    c.dispose();
+    const others = [1, 2, 3].map((value) => tensor([value, value]).realize());
+    const first = f(tensor([5]));
+    assert.deepEqual(numbersOf(first.c), [7, 8]);
+    first.c.dispose();
+    assert.deepEqual([numbersOf(f(tensor([1])).c), others.length], [[7, 8], 3]);
+  });
+
   test("strings that look alike when joined are not confused", () => {
     const f = jit((x: Tensor, a: string, b: string) => x.mul(a.length * 100 + b.length));
     assert.deepEqual(numbersOf(f(tensor([1]), 'a"|"b', "c")), [501]);
@@ -456,7 +516,10 @@ describeOnTensorDevices("jit refuses", (device) => {
     const loose = (f: unknown) => jit(f as (x: Tensor) => Tensor);
     assert.throws(() => loose(() => 3)(x()), { name: ArgumentError.name, message: /jit, results: .*the number 3/ });
     assert.throws(() => loose((a: Tensor) => ({ a, n: "no" }))(x()), { name: ArgumentError.name, message: /n is/ });
-    assert.throws(() => loose(async (a: Tensor) => a)(x()), { name: ArgumentError.name, message: /promise; await/ });
+    assert.throws(() => loose(async (a: Tensor) => a)(x()), {
+      name: ArgumentError.name,
+      message: /promise.*await before or after/,
+    });
   });
 
   test("arguments of two devices, and results of another device than the arguments'", (t) => {

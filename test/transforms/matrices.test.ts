@@ -13,6 +13,7 @@ import {
   tensor,
   valueAndGrad,
   vjp,
+  whileLoop,
 } from "../../src/index.js";
 import { floats } from "../support/operation-cases.js";
 import { numbersOf } from "../support/tensors.js";
@@ -211,5 +212,21 @@ describe("the pieces", () => {
       d = order % 2 === 0 ? grad(before) : (t) => jvp(before, [t], [t.mul(0).add(1)])[1];
     }
     assert.equal(d(tensor(2, { dtype: "f64" })).itemSync(), 720);
+  });
+});
+
+describe("jacobian chooses the mode", () => {
+  test("of a function that has only one, and runs it once", () => {
+    let runs = 0;
+    const doubled = (x: Tensor) => {
+      runs++;
+      return whileLoop(
+        (v: Tensor) => v.max().less(10),
+        (v: Tensor) => v.mul(2),
+        x.mul(tensor([1, 2, 3])),
+      );
+    };
+    assert.deepEqual(numbersOf(jacobian(doubled)(tensor(1))), [4, 8, 12]);
+    assert.equal(runs, 1);
   });
 });

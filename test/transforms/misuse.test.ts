@@ -7,6 +7,7 @@ import {
   hessian,
   hvp,
   jacobian,
+  jit,
   jvp,
   linearize,
   setDefaultDevice,
@@ -150,7 +151,7 @@ describe("functions that return promises are refused by", () => {
     jacobian: () => call(jacobian(later), x()),
   };
   for (const [name, use] of Object.entries(uses)) {
-    refuses(name, use, ArgumentError, new RegExp(`${name}: the function returned a promise; await before or after it`));
+    refuses(name, use, ArgumentError, new RegExp(`${name}: the function returned a promise.*await before or after`));
   }
 });
 
@@ -317,4 +318,66 @@ test("after an error the next transform works as if nothing had happened", () =>
   assert.throws(() => vmap(fails)(x()), RangeError);
   assert.deepEqual([...grad((a: Tensor) => a.square().sum())(x()).dataSync()], [2, 4, 6]);
   assert.deepEqual([...vmap((a: Tensor) => a.square())(x()).dataSync()], [1, 4, 9]);
+});
+
+describe("what is no function is refused by", () => {
+  refuses(
+    "jit",
+    () => call(jit, undefined),
+    ArgumentError,
+    /jit: it takes a function of tensors; it was given undefined/,
+  );
+  refuses("grad", () => call(call(grad, 3), x()), ArgumentError, /grad: it takes a function/);
+  refuses("vjp", () => call(vjp, null, x()), ArgumentError, /vjp: it takes a function.*null/);
+  refuses("vmap", () => call(vmap, 3), ArgumentError, /vmap: it takes a function/);
+});
+
+describe("jit refuses", () => {
+  const plus = (a: Tensor) => a.add(1);
+  refuses("to donate what is not there", () => jit(plus, { donate: 5 })(x()), ArgumentError, /donate: 5 .*1 arguments/);
+  refuses("positions below 0", () => jit(plus, { static: -1 }), ArgumentError, /static: -1 .*count from 0/);
+  refuses("to donate what is static", () => jit(plus, { static: 0, donate: 0 }), ArgumentError, /argument 0 is static/);
+  for (const maxPrograms of [0, Number.NaN, 1.5]) {
+    refuses(`to keep ${maxPrograms} programs`, () => jit(plus, { maxPrograms }), ArgumentError, /at least 1/);
+  }
+  refuses(
+    "typed arrays, whose numbers change",
+    () => call(jit(loose((a: Tensor, b: Float32Array) => a.mul(tensor(b)))), x(), new Float32Array([1, 2, 3])),
+    ArgumentError,
+    /Float32Array.*tensor\(array\).*static/,
+  );
+});
+
+describe("values asked for in a trace", () => {
+  const asks = {
+    item: (a: Tensor) => a.sum().item(),
+    data: (a: Tensor) => a.data(),
+    array: (a: Tensor) => a.array(),
+    bytes: (a: Tensor) => a.bytes(),
+  };
+  for (const [name, ask] of Object.entries(asks)) {
+    for (const transform of [jit, vmap]) {
+      const way = transform === jit ? "jit" : "vmap";
+      refuses(
+        `${name}, under ${way}: at once, not in a promise that nobody awaits`,
+        () =>
+          transform((a: Tensor) => {
+            ask(a);
+            return a;
+          })(x()),
+        TraceError,
+        /asked for inside a function.*Return the tensor/s,
+      );
+    }
+  }
+
+  test("a promise that is thrown away does not end the process", async () => {
+    const lost: unknown[] = [];
+    const note = (reason: unknown) => lost.push(reason);
+    process.on("unhandledRejection", note);
+    assert.throws(() => call(jit(loose(async (a: Tensor) => tensor(await a.sum().item()))), x()), /promise/);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off("unhandledRejection", note);
+    assert.deepEqual(lost, []);
+  });
 });
