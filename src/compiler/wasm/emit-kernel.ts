@@ -1084,8 +1084,11 @@ class BodyEmitter {
     if (types.every((each) => each === "f64") && PAIRED.has(op)) return this.paired(op, operands);
     if (!types.every((each) => NARROW.has(each))) return oneByOne();
     switch (op) {
-      case "select":
+      case "select": {
+        const extreme = extremeOf(value);
+        if (extreme) return made(f.op(`f32x4.${extreme}`, lane(2), lane(1)));
         return made(f.v128.bitselect(lane(1), lane(2), lane(0)));
+      }
       case "eq":
       case "ne":
       case "lt":
@@ -1098,10 +1101,9 @@ class BodyEmitter {
       case "min":
       case "max": {
         const [a, b] = [lane(0), lane(1)];
-        const sign = shape === "f32x4" ? "" : isUnsigned(from) ? "_u" : "_s";
-        const wins = f.op(`${shape}.${op === "min" ? "lt" : "gt"}${sign}`, a, b) as Value<"v128">;
-        const test = shape === "f32x4" ? f.v128.or(f.f32x4.ne(a, a), wins) : wins;
-        return made(f.v128.bitselect(a, b, test));
+        if (shape === "i32x4") return made(f.op(`i32x4.${op}${isUnsigned(from) ? "_u" : "_s"}`, a, b));
+        // The pseudo-minimum of b and a is b where a is NaN; with all bits set that is NaN, too.
+        return made(f.v128.or(f.op(`f32x4.p${op}`, b, a) as Value<"v128">, f.f32x4.ne(a, a)));
       }
       case "mulAdd":
         return made(f.op(`${shape}.add`, f.op(`${shape}.mul`, lane(0), lane(1)), lane(2)));
@@ -1147,6 +1149,18 @@ class BodyEmitter {
         return oneByOne();
     }
   }
+}
+
+/**
+ * The one instruction for a choice of the lesser or the greater of two f32: `pmin(a, b)` is b where b < a, else a, and
+ * `pmax(a, b)` is b where a < b, else a.
+ */
+function extremeOf({ type, args: [test, whenTrue, whenFalse] }: IRValue): "pmin" | "pmax" | null {
+  if (type !== "f32" || (test.op !== "lt" && test.op !== "gt")) return null;
+  const [a, b] = test.args;
+  const isOrdered = a === whenTrue && b === whenFalse;
+  if (!isOrdered && !(a === whenFalse && b === whenTrue)) return null;
+  return (test.op === "lt") === isOrdered ? "pmin" : "pmax";
 }
 
 /** The upper half of an f32, rounded to nearest even; a NaN stays one. */
