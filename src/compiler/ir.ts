@@ -212,55 +212,56 @@ export function walkStatements(statements: readonly Statement[], visit: (stateme
   }
 }
 
+/** The values a statement needs itself, not counting what the statements inside it do. */
+export function usedBy(statement: Statement): Value[] {
+  const given = (...values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
+  switch (statement.kind) {
+    case "let":
+      return [...statement.value.args];
+    case "loop":
+      return given(...statement.accumulators.flatMap(({ initial, next }) => [initial, next]), statement.exit);
+    case "branch":
+      return given(
+        statement.condition,
+        ...statement.results.flatMap(({ whenTrue, whenFalse }) => [whenTrue, whenFalse]),
+      );
+    case "store":
+    case "atomic":
+    case "count":
+      return given(statement.index, statement.value, statement.gate);
+    case "write":
+      return given(statement.index, ...statement.values, statement.gate);
+    case "read":
+      return [statement.index];
+    case "barrier":
+      return [];
+  }
+}
+
 /** Statements without the values that nothing needs: some functions compute more than every caller wants. */
 function withoutUnused(statements: readonly Statement[], used: Set<number>): Statement[] {
   const kept: Statement[] = [];
-  const use = (...values: readonly (Value | null)[]) => {
-    for (const value of values) if (value) used.add(value.id);
-  };
   for (let i = statements.length - 1; i >= 0; i--) {
     const statement = statements[i] as Statement;
-    switch (statement.kind) {
-      case "let":
-        if (!used.has(statement.value.id)) continue;
-        use(...statement.value.args);
-        kept.push(statement);
-        break;
-      case "loop": {
-        use(...statement.accumulators.map(({ next }) => next), statement.exit);
-        kept.push({ ...statement, body: withoutUnused(statement.body, used) });
-        use(...statement.accumulators.map(({ initial }) => initial));
-        break;
-      }
-      case "branch": {
-        use(...statement.results.flatMap(({ whenTrue, whenFalse }) => [whenTrue, whenFalse]));
-        const [whenTrue, whenFalse] = [statement.whenTrue, statement.whenFalse].map((side) =>
-          withoutUnused(side, used),
-        );
-        kept.push({ ...statement, whenTrue, whenFalse });
-        use(statement.condition);
-        break;
-      }
-      case "store":
-      case "atomic":
-      case "count":
-        use(statement.index, statement.value, statement.gate);
-        kept.push(statement);
-        break;
-      case "write":
-        use(statement.index, ...statement.values, statement.gate);
-        kept.push(statement);
-        break;
-      case "read":
-        use(statement.index);
-        kept.push(statement);
-        break;
-      case "barrier":
-        kept.push(statement);
-        break;
-    }
+    if (statement.kind === "let" && !used.has(statement.value.id)) continue;
+    for (const { id } of usedBy(statement)) used.add(id);
+    if (statement.kind === "loop") kept.push({ ...statement, body: withoutUnused(statement.body, used) });
+    else if (statement.kind === "branch") {
+      const [whenTrue, whenFalse] = [statement.whenTrue, statement.whenFalse].map((side) => withoutUnused(side, used));
+      kept.push({ ...statement, whenTrue, whenFalse });
+    } else kept.push(statement);
   }
   return kept.reverse();
+}
+
+/** A kernel of these statements, or of those among them that do anything. */
+export function withBody(kernel: Omit<Kernel, "body" | "size">, statements: readonly Statement[]): Kernel {
+  const body = withoutUnused(statements, new Set());
+  let size = 0;
+  walkStatements(body, () => {
+    size++;
+  });
+  return { ...kernel, body, size };
 }
 
 interface Region {
@@ -303,13 +304,8 @@ export class KernelBuilder {
 
   finish(): Kernel {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
-    const body = withoutUnused((this.regions[0] as Region).statements, new Set());
     const { name, rows, lanes, buffers, arrays, isRepeating } = this;
-    let size = 0;
-    walkStatements(body, () => {
-      size++;
-    });
-    return { name, rows, lanes, buffers, arrays, body, size, isRepeating };
+    return withBody({ name, rows, lanes, buffers, arrays, isRepeating }, (this.regions[0] as Region).statements);
   }
 
   // ------------------------------------------------------------------------------------------------ memory

@@ -15,6 +15,7 @@ import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
 import { lowerScan } from "./fused-scan.js";
 import { type Kernel, KernelBuilder, MAX_I32 } from "./ir.js";
+import { keepValues } from "./kept-values.js";
 import { type Group, lowerGroup } from "./lower.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
@@ -333,7 +334,7 @@ class Compilation<Code> {
         const { product, transposed } = task.group;
         const lower = product ? lowerProduct : transposed ? lowerTransposed : lowerGroup;
         const { kernel, buffers } = lower(task.group, describeGroup(task.group), target.settings);
-        steps.push(this.kernel(kernel, buffers.map(slotOf)));
+        steps.push(this.kernel(keepValues(kernel, target.profile.kept), buffers.map(slotOf)));
         continue;
       }
       const { node } = task;

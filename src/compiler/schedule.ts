@@ -32,6 +32,8 @@ export interface TargetProfile {
   readonly unrollWide: number;
   /** Elements a thread may hold at once. */
   readonly held: number;
+  /** Bytes of values that a thread with a row to itself keeps rather than compute them again; 0: none. */
+  readonly kept: number;
   /** How rows are shared out where each is reduced by one thread, across memory: lanes that have a row each, and turns. */
   readonly across: { readonly lanes: number; readonly turns: number } | null;
   /** Rows below which a reduction is not worth fusing into the kernel that uses it. */
@@ -58,6 +60,7 @@ export const gpuProfile: TargetProfile = {
   unroll: 2,
   unrollWide: 2,
   held: 16,
+  kept: 0,
   across: null,
   minRows: 64,
   maxNodes: 400,
@@ -78,6 +81,8 @@ export const cpuProfile: TargetProfile = {
   unroll: 1,
   unrollWide: 4,
   held: 4,
+  // A part of the second-level cache, four rows at once included.
+  kept: 1 << 16,
   // Two cache lines.
   across: { lanes: 4, turns: 8 },
   minRows: 4,

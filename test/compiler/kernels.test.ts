@@ -252,6 +252,43 @@ describeOnTensorDevices("kernels", (device) => {
     );
   });
 
+  test("the lesser and the greater of two, by choice or as such, where they are equal or not numbers, too", () => {
+    const special = [0, -0, 1, -1, Infinity, -Infinity, Number.NaN];
+    const pairs = special.flatMap((a) => special.map((b) => [a, b] as const));
+    const rules = {
+      "a < b ? a : b": (a: number, b: number) => (a < b ? a : b),
+      "a < b ? b : a": (a: number, b: number) => (a < b ? b : a),
+      "a > b ? a : b": (a: number, b: number) => (a > b ? a : b),
+      "a > b ? b : a": (a: number, b: number) => (a > b ? b : a),
+      // NaN wins; of equals it is the second.
+      min: (a: number, b: number) => (Number.isNaN(a) || a < b ? a : b),
+      max: (a: number, b: number) => (Number.isNaN(a) || a > b ? a : b),
+    };
+    for (const [name, rule] of Object.entries(rules)) {
+      const k = new KernelBuilder("extremes", pairs.length);
+      const [first, second, target] = [k.buffer("f32", false), k.buffer("f32", false), k.buffer("f32", true)];
+      const [a, b] = [k.load(first, k.row, "f32"), k.load(second, k.row, "f32")];
+      const chosen = name.includes("?")
+        ? k.select(
+            k.compare(name.includes("<") ? "lt" : "gt", a, b),
+            name.endsWith("b") ? a : b,
+            name.endsWith("b") ? b : a,
+          )
+        : k.binary(name as "min" | "max", a, b);
+      k.store(target, k.row, chosen);
+      const [, , result] = run(k.finish(), [
+        numbers(pairs.length, (i) => pairs[i]![0]),
+        numbers(pairs.length, (i) => pairs[i]![1]),
+        new Float32Array(pairs.length),
+      ]);
+      assert.deepEqual(
+        [...result],
+        pairs.map(([x, y]) => rule(x, y)),
+        name,
+      );
+    }
+  });
+
   test("arrays of bool", () => {
     const source = Uint8Array.from({ length: 256 }, (_, i) => Number(i % 3 === 0));
     const [, result] = run(kernels.reversal(lanes, 2, 128, "bool"), [source, new Uint8Array(256)]);

@@ -16,7 +16,7 @@
 import { divideNormal, squareRoot } from "./correct-rounding.js";
 import { fastTwoSum, twoProduct, twoSum } from "./error-free.js";
 import { clampForExp, expBounded, expParts } from "./exponential.js";
-import { constants, scaleByPowerOfTwo, withSignOf } from "./float-parts.js";
+import { constants, scaleByPowers, withSignOf } from "./float-parts.js";
 import { log1pOfPair } from "./logarithm.js";
 import { polynomial } from "./polynomial.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
@@ -102,12 +102,7 @@ export function erfc<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const magnitude = k.abs(x);
   const bounded = select(k.gt(magnitude, c(end)), c(end), magnitude);
   const square = twoProduct(k, bounded, bounded, type);
-  const { significand, rest, exponent } = expParts(
-    k,
-    clampForExp(k, k.neg(square.high), type),
-    type,
-    k.neg(square.low),
-  );
+  const { significand, rest, powers } = expParts(k, clampForExp(k, k.neg(square.high), type), type, k.neg(square.low));
   const shifted = twoSum(k, c(3), bounded);
   const t = divideNormal(k, c(1), shifted.high, type);
   const d = sub(t, c(centre));
@@ -124,7 +119,7 @@ export function erfc<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const firstLow = add(first.low, mul(rest, t));
   const low = add(mul(firstLow, factor.high), mul(first.high, factor.low));
   const correction = add(add(second.low, low), mul(second.high, mul(steepness, lostFromT)));
-  const tail = scaleByPowerOfTwo(k, add(second.high, correction), exponent, type);
+  const tail = scaleByPowers(k, add(second.high, correction), powers);
 
   const difference = fastTwoSum(k, c(1), k.neg(x));
   const inner = add(difference.high, sub(difference.low, erfLessX(k, x, type)));

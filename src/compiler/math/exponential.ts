@@ -9,7 +9,7 @@
  * The argument is first clamped to just beyond where the result overflows or vanishes: infinities then need no case of
  * their own, and NaN passes through the arithmetic.
  */
-import { constants, formats, powerOfTwo, scaleByPowerOfTwo } from "./float-parts.js";
+import { constants, formats, powerOfBiased, powerOfTwo, powersOfBiased, scaleByPowers } from "./float-parts.js";
 import { polynomial } from "./polynomial.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
@@ -42,36 +42,58 @@ const expm1Coefficients = {
 /** Beyond these exp is infinite or rounds to zero, also after division by 4. */
 const expLimits = { f32: { low: -106, high: 90 }, f64: { low: -748, high: 711 } } as const;
 
+/** Each limit is compared with what it replaces: a target that has such a minimum or maximum takes one instruction. */
 function clamp<V>(k: ScalarOps<V>, x: V, low: V, high: V): V {
   const below = k.select(k.gt(x, high), high, x);
-  return k.select(k.lt(x, low), low, below);
+  return k.select(k.lt(below, low), low, below);
 }
 
-/** x as n ln 2 + (high - low): n integral, also as an i32, and `high` exact. */
-function reduceByLn2<V>(k: ScalarOps<V>, x: V, type: FloatType): { n: V; exponent: V; high: V; low: V } {
+/** x as n ln 2 + (high - low), with `high` exact. */
+function reduceByLn2<V>(k: ScalarOps<V>, x: V, type: FloatType): Exponent<V> & { high: V; low: V } {
   const c = constants(k, type);
-  const { n, exponent } = nearestInteger(k, k.mul(x, c(Math.LOG2E)), type);
-  const high = k.sub(x, k.mul(n, c(ln2[type].high)));
-  return { n, exponent, high, low: k.mul(n, c(ln2[type].low)) };
+  const exponent = nearestInteger(k, k.mul(x, c(Math.LOG2E)), type);
+  const high = k.sub(x, k.mul(exponent.n, c(ln2[type].high)));
+  return { ...exponent, high, low: k.mul(exponent.n, c(ln2[type].low)) };
+}
+
+/** 2^n: as one float, good where it is a normal number, and as two, for `scaleByPowers`. */
+interface Powers<V> {
+  readonly power: V;
+  readonly powers: readonly [V, V];
+}
+
+/** An integer as a float and as an i32, and its power of two. Nothing is spent on what a caller does not use. */
+interface Exponent<V> extends Powers<V> {
+  readonly n: V;
+  readonly exponent: V;
 }
 
 /**
- * The integer nearest to x, below 2^22 in size, as a float and as an i32. Next to 1.5 · 2^23 (2^52) floats are integers,
- * and their last bits are those of the integer: an addition does what rounding and converting would, at less cost.
+ * The integer nearest to x, below 2^21 in size. Next to 1.5 · 2^23 (2^52) floats are integers, and their last bits are
+ * those of the integer: an addition does what rounding and converting would, at less cost. Adding twice the bias of
+ * exponents on the way makes each half of the last bits the exponent of a float; what stands above them is even, and
+ * shifted out.
  */
-function nearestInteger<V>(k: ScalarOps<V>, x: V, type: FloatType): { n: V; exponent: V } {
-  const magic = k.constant(type, 1.5 * 2 ** (formats[type].precision - 1));
+function nearestInteger<V>(k: ScalarOps<V>, x: V, type: FloatType): Exponent<V> {
+  const { bias, precision } = formats[type];
+  const middle = 1.5 * 2 ** (precision - 1);
+  const magic = k.constant(type, middle + 2 * bias);
   const shifted = k.add(x, magic);
   const n = k.sub(shifted, magic);
-  if (type === "f64") return { n, exponent: k.bitcast("i32", k.lowWord(shifted)) };
-  return { n, exponent: k.sub(k.bitcast("i32", shifted), k.constant("i32", 0x4b400000)) };
+  const biased = k.bitcast("i32", type === "f64" ? k.lowWord(shifted) : shifted);
+  const above = type === "f64" ? 0 : 0x4b400000;
+  return {
+    n,
+    exponent: k.sub(biased, k.constant("i32", above + 2 * bias)),
+    power: powerOfBiased(k, k.sub(biased, k.constant("i32", bias)), type),
+    powers: powersOfBiased(k, biased, type),
+  };
 }
 
-/** (significand + rest) * 2^exponent: `rest` is the rounding error of the significand, for those who want it. */
-export interface ExpParts<V> {
+/** (significand + rest) times a power of two: `rest` is the rounding error of the significand, for those who want it. */
+export interface ExpParts<V> extends Powers<V> {
   readonly significand: V;
   readonly rest: V;
-  readonly exponent: V;
 }
 
 /**
@@ -87,7 +109,8 @@ export function expParts<V>(k: ScalarOps<V>, x: V, type: FloatType, low?: V): Ex
   const one = k.constant(type, 1);
   const fraction = add(reduced.high, sub(tail, remainder));
   const significand = add(one, fraction);
-  return { significand, rest: sub(fraction, sub(significand, one)), exponent: reduced.exponent };
+  const { power, powers } = reduced;
+  return { significand, rest: sub(fraction, sub(significand, one)), power, powers };
 }
 
 /** x limited to just beyond where exp(x) and exp(x) / 4 overflow or round to zero. */
@@ -97,19 +120,19 @@ export function clampForExp<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
 
 /** exp of x known to lie within ±80, where the result is normal. */
 export function expBounded<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
-  const { significand, exponent } = expParts(k, x, type);
-  return k.mul(significand, powerOfTwo(k, exponent, type));
+  const { significand, power } = expParts(k, x, type);
+  return k.mul(significand, power);
 }
 
 export function exp<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
-  const { significand, exponent } = expParts(k, clampForExp(k, x, type), type);
-  return scaleByPowerOfTwo(k, significand, exponent, type);
+  const { significand, powers } = expParts(k, clampForExp(k, x, type), type);
+  return scaleByPowers(k, significand, powers);
 }
 
 /** exp(x) / 2, which is still finite where exp overflows. */
 export function halfExp<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
-  const { significand, exponent } = expParts(k, clampForExp(k, x, type), type);
-  return scaleByPowerOfTwo(k, significand, k.sub(exponent, k.constant("i32", 1)), type);
+  const { significand, powers } = expParts(k, clampForExp(k, x, type), type);
+  return scaleByPowers(k, k.mul(significand, k.constant(type, 0.5)), powers);
 }
 
 /** (2^r - 1 - r ln 2) / r² on |r| <= 1/2: 2^r is right to 2^-28.3 and 2^-57.7. */
@@ -128,11 +151,11 @@ export function exp2<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { add, sub, mul } = k;
   const c = constants(k, type);
   const clamped = clamp(k, x, c(exp2Limits[type].low), c(exp2Limits[type].high));
-  const { n, exponent } = nearestInteger(k, clamped, type);
+  const { n, powers } = nearestInteger(k, clamped, type);
   const r = sub(clamped, n);
   const tail = mul(mul(r, r), polynomial(k, r, exp2Coefficients[type], type));
   const significand = add(c(1), add(mul(r, c(Math.LN2)), tail));
-  return scaleByPowerOfTwo(k, significand, exponent, type);
+  return scaleByPowers(k, significand, powers);
 }
 
 /**
@@ -144,7 +167,7 @@ export function expm1<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const c = constants(k, type);
   const lowest = type === "f32" ? -30 : -60;
   const clamped = clamp(k, x, c(lowest), c(expLimits[type].high));
-  const { n, exponent, high, low } = reduceByLn2(k, clamped, type);
+  const { n, exponent, powers, high, low } = reduceByLn2(k, clamped, type);
   const r = sub(high, low);
   const tail = sub(mul(mul(r, r), polynomial(k, r, expm1Coefficients[type], type)), low);
   // Past 2^-100 the subtraction no longer shows; the limit keeps 2^-n a normal number.
@@ -154,7 +177,7 @@ export function expm1<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const isLarge = k.gt(n, c(8));
   const base = k.select(isLarge, c(1), sub(c(1), reciprocal));
   const correction = k.select(isLarge, sub(tail, reciprocal), tail);
-  const result = scaleByPowerOfTwo(k, add(add(base, high), correction), exponent, type);
+  const result = scaleByPowers(k, add(add(base, high), correction), powers);
   // Adding zeros would lose the sign of -0.
   return k.select(k.eq(x, c(0)), x, result);
 }

@@ -50,20 +50,34 @@ export function withSignWord<V>(k: ScalarOps<V>, x: V, word: V, type: FloatType)
 
 /** 2^n for an i32 n from 1 - bias to bias; at -bias it is zero. */
 export function powerOfTwo<V>(k: ScalarOps<V>, n: V, type: FloatType): V {
-  const { bias, fractionBits } = formats[type];
-  const exponent = k.shl(k.add(n, k.constant("i32", bias)), k.constant("u32", fractionBits));
+  return powerOfBiased(k, k.add(n, k.constant("i32", formats[type].bias)), type);
+}
+
+/** 2^n of n + bias; bits above those of an exponent do not matter. */
+export function powerOfBiased<V>(k: ScalarOps<V>, biased: V, type: FloatType): V {
+  const exponent = k.shl(biased, k.constant("u32", formats[type].fractionBits));
   if (type === "f32") return k.bitcast("f32", exponent);
   return k.fromWords(k.bitcast("u32", exponent), k.constant("u32", 0));
 }
 
+/** 2^n of n + 2 * bias as a product of two powers, each in range, for any n that |n| < 2 * bias allows. */
+export function powersOfBiased<V>(k: ScalarOps<V>, biased: V, type: FloatType): [V, V] {
+  const half = k.shr(biased, k.constant("u32", 1));
+  return [powerOfBiased(k, half, type), powerOfBiased(k, k.sub(biased, half), type)];
+}
+
 /**
- * x * 2^n in two exact steps and so with one rounding, for x near 1 and any i32 n that |n| < 2 * bias allows. The
- * intermediate product is a normal number, so a target that flushes denormals loses only denormal results.
+ * x times two powers of two, in two exact steps and so with one rounding, for x near 1. The intermediate product is a
+ * normal number, so a target that flushes denormals loses only denormal results.
  */
+export function scaleByPowers<V>(k: ScalarOps<V>, x: V, [first, second]: readonly [V, V]): V {
+  return k.mul(k.mul(x, first), second);
+}
+
+/** x * 2^n for x near 1 and any i32 n that |n| < 2 * bias allows. */
 export function scaleByPowerOfTwo<V>(k: ScalarOps<V>, x: V, n: V, type: FloatType): V {
-  const half = k.shr(n, k.constant("u32", 1));
-  const rest = k.sub(n, half);
-  return k.mul(k.mul(x, powerOfTwo(k, half, type)), powerOfTwo(k, rest, type));
+  const biased = k.add(n, k.constant("i32", 2 * formats[type].bias));
+  return scaleByPowers(k, x, powersOfBiased(k, biased, type));
 }
 
 /** True for negative numbers and for -0 (and for a NaN that carries the sign). */

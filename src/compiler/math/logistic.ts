@@ -7,7 +7,7 @@
  */
 import { reciprocalOfUnit } from "./correct-rounding.js";
 import { clampForExp, exp, expParts } from "./exponential.js";
-import { constants, scaleByPowerOfTwo } from "./float-parts.js";
+import { constants, scaleByPowers } from "./float-parts.js";
 import { log1p } from "./logarithm.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
@@ -15,8 +15,8 @@ export function sigmoid<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { add, sub, mul } = k;
   const c = constants(k, type);
   const [one, zero] = [c(1), c(0)];
-  const { significand, rest, exponent } = expParts(k, clampForExp(k, k.neg(k.abs(x)), type), type);
-  const z = scaleByPowerOfTwo(k, significand, exponent, type);
+  const { significand, rest, powers } = expParts(k, clampForExp(k, k.neg(k.abs(x)), type), type);
+  const z = scaleByPowers(k, significand, powers);
   const isNegative = k.lt(x, zero);
   const denominator = add(one, z);
   const reciprocal = reciprocalOfUnit(k, denominator, type);

@@ -14,15 +14,7 @@
  */
 import { fastTwoSum, type Pair, twoProduct } from "./error-free.js";
 import { clampForExp, expParts, ln2 } from "./exponential.js";
-import {
-  constants,
-  formats,
-  isSignSet,
-  leadingPart,
-  scaleByPowerOfTwo,
-  signWord,
-  withSignWord,
-} from "./float-parts.js";
+import { constants, formats, isSignSet, leadingPart, scaleByPowers, signWord, withSignWord } from "./float-parts.js";
 import { polynomial } from "./polynomial.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
@@ -148,7 +140,7 @@ export function pow<V>(k: ScalarOps<V>, x: V, y: V, type: FloatType): V {
   // Where the product had to be clamped its rounding error may be huge, and no longer matters.
   const clamped = clampForExp(k, product.high, type);
   const parts = expParts(k, clamped, type, select(eq(clamped, product.high), low, zero));
-  const finite = scaleByPowerOfTwo(k, parts.significand, parts.exponent, type);
+  const finite = scaleByPowers(k, parts.significand, parts.powers);
 
   const isZero = eq(magnitude, zero);
   const isNegativePower = lt(y, zero);
