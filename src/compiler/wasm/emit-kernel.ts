@@ -117,7 +117,7 @@ function takePlace(f: FunctionBuilder, args: Value<"i32">, buffers: number, byte
 
 // ------------------------------------------------------------------------------------------------ what to do at once
 
-interface VectorPlan {
+export interface VectorPlan {
   /** Four rows at once. */
   readonly isRowVector: boolean;
   /** Loops whose rounds are computed four at once. */
@@ -170,7 +170,7 @@ const SHORT_BODY = 16;
 
 const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 
-function planVectors(kernel: Kernel): VectorPlan {
+export function planVectors(kernel: Kernel): VectorPlan {
   const loops: Loop[] = [];
   const values: IRValue[] = [];
   const stores: StoreStatement[] = [];

@@ -7,6 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
+import { debug } from "../debug.js";
 import {
   type DeviceFunction,
   deviceSignatures,
@@ -17,7 +18,6 @@ import {
   type VulkanFunction,
 } from "./api.js";
 import { asBytes, type ByteSource, DeviceBuffer } from "./buffer.js";
-import { debug } from "./debug.js";
 import { DescriptorSets } from "./descriptors.js";
 import { alignedBytes, HostBuffer, importHostMemory } from "./host-buffer.js";
 import type { FoundDevice, Instance } from "./instance.js";

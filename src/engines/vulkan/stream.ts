@@ -11,6 +11,7 @@
  * memory last written in them throws: a wrong value is never read.
  */
 import { DeviceError, type PumiceError } from "../../core/errors.js";
+import { debug, debugLevel } from "../debug.js";
 import {
   Access,
   BindPointCompute,
@@ -20,7 +21,6 @@ import {
   PipelineStage,
   ShaderStageCompute,
 } from "./api.js";
-import { debug, debugLevel } from "./debug.js";
 import type { BoundBuffer, DescriptorSets } from "./descriptors.js";
 import * as L from "./layouts.js";
 import type { Allocation, Block, MemoryPool } from "./memory.js";
