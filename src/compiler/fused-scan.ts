@@ -23,6 +23,7 @@ import { outputsOf, part, type ScanParams } from "../graph/primitives/control.js
 import { dot } from "../graph/primitives/dot.js";
 import type { Element, ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
+import { describeScan } from "./expression.js";
 import { KernelBuilder, MAX_I32, type Value } from "./ir.js";
 import { type Group, type LoweredKernel, Lowering, symbolicIndex } from "./lower.js";
 import type { TargetProfile } from "./schedule.js";
@@ -53,7 +54,7 @@ export function lowerScan(
   parts: ScanParts,
   profile: TargetProfile,
   settings: ElementSettings,
-): LoweredKernel | null {
+): (LoweredKernel & { readonly formula: string }) | null {
   const { body, length } = paramsOf(node);
   const sizes = results.map(({ shape }) => sizeOf(shape));
   const size = Math.max(0, ...sizes);
@@ -70,8 +71,11 @@ export function lowerScan(
     return lowering.isByElements(roots) ? lowering.write(roots, parts) : null;
   };
   const wish = sizes.every((own) => own === size) ? sharingOf(size, profile) : ALONE;
-  const lowered = lower(wish);
-  return lowered && lowered.kernel.size > MAX_SIZE ? lower(ALONE) : lowered;
+  const wished = lower(wish);
+  const lowered = wished && wished.kernel.size > MAX_SIZE ? lower(ALONE) : wished;
+  if (!lowered) return null;
+  const formula = describeScan(node, { roots, leaves }, parts, lowered.buffers, lowered.kernel.buffers);
+  return { ...lowered, formula };
 }
 
 /** On a CPU one round after another takes long, and several elements side by side no longer than one. */

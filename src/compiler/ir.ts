@@ -610,6 +610,7 @@ export function printKernel(kernel: Kernel): string {
   kernel.arrays.forEach(({ type, size }, i) => {
     lines.push(`  a${i}: ${type}[${size}]`);
   });
+  if (kernel.gate) lines.push(`  only if b${kernel.gate.buffer}[0] is ${kernel.gate.value}`);
   const name = (value: Value): string =>
     value.op === "constant"
       ? String(value.attribute)

@@ -13,6 +13,7 @@ import { branching, part, type ScanParams, scan, type WhileParams, whileLoop } f
 import { scatter } from "../graph/primitives/scatter.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
+import { describeGroup } from "./expression.js";
 import { lowerScan } from "./fused-scan.js";
 import { type Kernel, KernelBuilder, MAX_I32 } from "./ir.js";
 import { keepValues } from "./kept-values.js";
@@ -45,6 +46,8 @@ export interface KernelStep<Code> {
   /** Null where the kernel has no rows: it is not run. */
   readonly code: Code;
   readonly slots: readonly Slot[];
+  /** What it computes, for people (expression.ts); empty for kernels of routines. */
+  readonly formula: string;
 }
 
 /** Steps repeated a known number of times. */
@@ -333,8 +336,9 @@ class Compilation<Code> {
       if (task.kind === "group") {
         const { product, transposed } = task.group;
         const lower = product ? lowerProduct : transposed ? lowerTransposed : lowerGroup;
-        const { kernel, buffers } = lower(task.group, describeGroup(task.group), target.settings);
-        steps.push(this.kernel(keepValues(kernel, target.profile.kept), buffers.map(slotOf)));
+        const { kernel, buffers } = lower(task.group, nameOfGroup(task.group), target.settings);
+        const formula = describeGroup(task.group, buffers, kernel.buffers);
+        steps.push(this.kernel(keepValues(kernel, target.profile.kept), buffers.map(slotOf), formula));
         continue;
       }
       const { node } = task;
@@ -347,7 +351,7 @@ class Compilation<Code> {
     return steps;
   }
 
-  private kernel(kernel: Kernel, own: readonly Slot[]): KernelStep<Code> {
+  private kernel(kernel: Kernel, own: readonly Slot[], formula = ""): KernelStep<Code> {
     const { gate } = this;
     const slots = gate ? [...own, gate.flag] : own;
     const aligned = withAlignment(gate ? gated(kernel, gate.value) : kernel, slots);
@@ -358,7 +362,7 @@ class Compilation<Code> {
     const key = `${gate?.value}|${isIndirect}|${aligned.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
     const code = known.get(key) ?? (kernel.rows > 0 ? this.target.emit(aligned, isIndirect) : (null as Code));
     known.set(key, code);
-    return { kind: "kernel", kernel: aligned, code, slots };
+    return { kind: "kernel", kernel: aligned, code, slots, formula };
   }
 
   /** Whether its memory is another one in every run. */
@@ -456,7 +460,7 @@ class Compilation<Code> {
     const fused = lowerScan(node, results, { last, stacked }, profile, settings);
     if (fused) {
       const place = (each: Node) => (parts.includes(each) ? slotOf(each) : inputOf(each));
-      return [this.kernel(fused.kernel, fused.buffers.map(place))];
+      return [this.kernel(fused.kernel, fused.buffers.map(place), fused.formula)];
     }
     return this.scanByRounds(node, results, { last, stacked }, slotOf, inputOf);
   }
@@ -564,7 +568,7 @@ class Compilation<Code> {
     const k = new KernelBuilder(`copy[${shape.join("×")}]`, sizeOf(shape) * (part === dtype ? 1 : 2));
     const [source, target] = [k.buffer(part, false), k.buffer(part, true)];
     k.store(target, k.row, k.load(source, k.row, computeType(part)));
-    return this.kernel(k.finish(), [from, to]);
+    return this.kernel(k.finish(), [from, to], "out[i] = a[i]");
   }
 }
 
@@ -593,7 +597,7 @@ function checkCountable(node: Node): void {
 }
 
 /** The results of a group; of many the first. */
-function describeGroup({ results }: Group): string {
+function nameOfGroup({ results }: Group): string {
   const names = results.map(({ node: { primitive, shape } }) => `${primitive.name}[${shape.join("×")}]`);
   return names.length <= 3 ? names.join(" + ") : `${names.slice(0, 2).join(" + ")} + ${names.length - 2} more`;
 }

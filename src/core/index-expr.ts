@@ -273,17 +273,27 @@ export function evaluate(x: IndexExpr, valueFor: (atom: Atom) => number): number
   return total;
 }
 
-/** For people: `4*i + j / 3`. */
-export function describe(x: IndexExpr): string {
-  const parts = x.terms.map(({ atom, factor }) => {
-    const text =
-      atom.kind === "variable"
-        ? atom.name
-        : atom.kind === "computed"
-          ? `#${atom.id}`
-          : `(${describe(atom.of)} ${atom.kind === "quotient" ? "/" : "%"} ${atom.by})`;
-    return factor === 1 ? text : `${factor}*${text}`;
-  });
-  if (x.constant !== 0 || parts.length === 0) parts.push(String(x.constant));
-  return parts.join(" + ");
+/** For people: `4*i + j / 3`. `nameOf` may give variables and computed atoms other names. */
+export function describe(x: IndexExpr, nameOf: (atom: Atom) => string | undefined = () => undefined): string {
+  const nameFor = (atom: Atom): string => {
+    if (atom.kind === "variable") return nameOf(atom) ?? atom.name;
+    if (atom.kind === "computed") return nameOf(atom) ?? `#${atom.id}`;
+    const { of, by, kind } = atom;
+    const inner = describe(of, nameOf);
+    const isSum = of.terms.length + (of.constant === 0 ? 0 : 1) > 1;
+    return `(${isSum ? `(${inner})` : inner} ${kind === "quotient" ? "/" : "%"} ${by})`;
+  };
+  const parts = x.terms.map(({ atom, factor }) => ({
+    isNegative: factor < 0,
+    text: Math.abs(factor) === 1 ? nameFor(atom) : `${Math.abs(factor)}*${nameFor(atom)}`,
+  }));
+  const rest = { isNegative: x.constant < 0, text: String(Math.abs(x.constant)) };
+  // What is taken from something stands behind it: 9 - i.
+  if (x.constant > 0 && parts[0]?.isNegative) parts.unshift(rest);
+  else if (x.constant !== 0 || parts.length === 0) parts.push(rest);
+  return parts
+    .map(({ isNegative, text }, i) =>
+      i === 0 ? `${isNegative ? "-" : ""}${text}` : `${isNegative ? "-" : "+"} ${text}`,
+    )
+    .join(" ");
 }

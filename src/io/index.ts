@@ -7,7 +7,7 @@ import type { IndexArgument } from "../core/slice.js";
 import { fromBytes } from "../tensor/creation.js";
 import type { Tensor } from "../tensor/tensor.js";
 import { decodeNpy, encodeNpy, rowMajor } from "./npy.js";
-import { encodeNpz, readNpz } from "./npz.js";
+import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
 import type { RawTensor } from "./raw-tensor.js";
 import { encodeSafetensors } from "./safetensors.js";
 import { openSafetensors as openFile, type SafetensorsFile } from "./safetensors-file.js";
@@ -32,10 +32,15 @@ export async function saveNpy(path: string, x: Tensor): Promise<void> {
   await writeFile(path, encodeNpy(await toRaw(x)));
 }
 
-/** The arrays in a .npz file, by name. */
-export async function loadNpz(path: string, options: LoadOptions = {}): Promise<Record<string, Tensor>> {
-  const file = readNpz(await readFile(path), {}, path);
-  return Object.fromEntries(file.names.map((name) => [name, toTensor(file.read(name), options)]));
+/** The arrays in a .npz file, by name. It may not unpack to more than `maxBytes`, which is 4 GiB unless told. */
+export async function loadNpz(
+  path: string,
+  options: LoadOptions & NpzReadOptions = {},
+): Promise<Record<string, Tensor>> {
+  const found: [string, Tensor][] = [];
+  for (const [name, array] of npzArrays(await readFile(path), options, path))
+    found.push([name, toTensor(array, options)]);
+  return Object.fromEntries(found);
 }
 
 export async function saveNpz(
@@ -72,9 +77,10 @@ export async function openSafetensors(path: string, options: LoadOptions = {}): 
 /** All tensors of a safetensors file, by name. */
 export async function loadSafetensors(path: string, options: LoadOptions = {}): Promise<Record<string, Tensor>> {
   await using file = await openSafetensors(path, options);
-  const found: Record<string, Tensor> = {};
-  for (const name of file.names) found[name] = await file.read(name);
-  return found;
+  const found: [string, Tensor][] = [];
+  for (const name of file.names) found.push([name, await file.read(name)]);
+  // Not by assignment: a tensor may be called __proto__.
+  return Object.fromEntries(found);
 }
 
 export async function saveSafetensors(

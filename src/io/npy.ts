@@ -4,11 +4,12 @@
  * bfloat16 has no name in NumPy: `<V2` (two opaque bytes) is read and written as bf16, as the ml_dtypes package does.
  * Object, string, date and structured arrays are refused. The io namespace and npz.ts call this.
  */
+import { tidyBytes } from "../core/bytes.js";
 import { DTYPE_NAMES, DTYPES, type DType } from "../core/dtype.js";
 import { FormatError } from "../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { type PythonLiteral, parsePythonLiteral } from "./python-literal.js";
-import { checkRaw, concatBytes, fileByteLength, type RawTensor, tidyBytes } from "./raw-tensor.js";
+import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-tensor.js";
 
 const MAGIC = [0x93, ...Buffer.from("NUMPY")];
 
@@ -119,8 +120,10 @@ function swapped(bytes: Uint8Array, width: number): Uint8Array {
 /** The array with its last axis varying fastest, copied only when it was the other way round. */
 export function rowMajor(array: NpyArray): RawTensor {
   const { dtype, shape, bytes, fortranOrder } = array;
-  if (!fortranOrder || shape.filter((size) => size !== 1).length < 2) return { dtype, shape, bytes };
-  return { dtype, shape, bytes: reordered(bytes, shape, DTYPES[dtype].bytes) };
+  // Axes of one would only cost time, of which a file could ask any amount.
+  const long = shape.filter((size) => size !== 1);
+  if (!fortranOrder || long.length < 2) return { dtype, shape, bytes };
+  return { dtype, shape, bytes: reordered(bytes, long, DTYPES[dtype].bytes) };
 }
 
 /** Elements moved from column-major to row-major order. Words, not floats: a float may lose its NaN bits on the way. */

@@ -4,9 +4,10 @@
  * The io namespace calls this.
  */
 import { ArgumentError, FormatError } from "../core/errors.js";
-import { decodeNpy, encodeNpyHeader, rowMajor } from "./npy.js";
+import { formatShape } from "../core/shape.js";
+import { decodeNpy, encodeNpyHeader, parseNpyHeader, rowMajor } from "./npy.js";
 import { checkRaw, concatBytes, type RawTensor } from "./raw-tensor.js";
-import { readZipDirectory, readZipEntry, type ZipEntry } from "./zip-read.js";
+import { beginningOfZipEntry, readZipDirectory, readZipEntry, type ZipEntry } from "./zip-read.js";
 import { type ZipOptions, zipChunks } from "./zip-write.js";
 
 const SUFFIX = ".npy";
@@ -39,16 +40,40 @@ export function readNpz(bytes: Uint8Array, options: NpzReadOptions = {}, what = 
       const entry = entries.get(name);
       if (!entry) throw new ArgumentError(`${what}: no array "${name}"; there are ${listed(entries.keys())}.`);
       checkLimit(entry.size, maxBytes, `${what}: "${name}"`);
+      checkHoldsArray(bytes, entry, what, name);
       return rowMajor(decodeNpy(readZipEntry(bytes, entry, what), `${what}: "${name}"`));
     },
   };
 }
 
-/** All arrays of an archive, row-major, by name. */
-export function decodeNpz(bytes: Uint8Array, options: NpzReadOptions = {}, what = "npz"): Map<string, RawTensor> {
+/**
+ * An array says itself how many bytes it takes, so a member that claims others is refused before it is unpacked: a few
+ * kilobytes can unpack to megabytes of nothing behind a small array.
+ */
+function checkHoldsArray(bytes: Uint8Array, entry: ZipEntry, what: string, name: string): void {
+  const where = `${what}: "${name}"`;
+  const { dtype, shape, dataOffset, byteLength } = parseNpyHeader(beginningOfZipEntry(bytes, entry, what), where);
+  const needed = dataOffset + byteLength;
+  if (entry.size === needed) return;
+  throw new FormatError(
+    `${where} holds ${entry.size} bytes, but its array of ${dtype}${formatShape(shape)} takes ${needed}.`,
+  );
+}
+
+/** All arrays of an archive, row-major, each unpacked in its turn. */
+export function* npzArrays(
+  bytes: Uint8Array,
+  options: NpzReadOptions = {},
+  what = "npz",
+): Generator<[name: string, array: RawTensor], void> {
   const archive = readNpz(bytes, options, what);
   checkLimit(archive.byteLength, options.maxBytes ?? DEFAULT_LIMIT, `${what}: the archive`);
-  return new Map(archive.names.map((name) => [name, archive.read(name)]));
+  for (const name of archive.names) yield [name, archive.read(name)];
+}
+
+/** All arrays of an archive, row-major, by name. */
+export function decodeNpz(bytes: Uint8Array, options: NpzReadOptions = {}, what = "npz"): Map<string, RawTensor> {
+  return new Map(npzArrays(bytes, options, what));
 }
 
 function checkLimit(size: number, maxBytes: number, what: string): void {

@@ -31,12 +31,6 @@ export function fileByteLength(shape: Shape, bitsPerElement: number, what: strin
   return bytes;
 }
 
-/** Bytes of a bool tensor may hold anything in a file; in Pumice they are 0 or 1. */
-export function tidyBytes(dtype: DType, bytes: Uint8Array): Uint8Array {
-  if (dtype !== "bool" || bytes.every((byte) => byte <= 1)) return bytes;
-  return bytes.map((byte) => (byte === 0 ? 0 : 1));
-}
-
 /** A tensor about to be written, when its bytes fill its shape. */
 export function checkRaw(tensor: RawTensor, operation: string): RawTensor {
   checkShape(tensor.shape, operation);

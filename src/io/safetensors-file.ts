@@ -4,11 +4,12 @@
  * the io namespace offers.
  */
 import { type FileHandle, open } from "node:fs/promises";
+import { tidyBytes } from "../core/bytes.js";
 import { DTYPES, type DType } from "../core/dtype.js";
 import { ArgumentError, DisposedError, FormatError } from "../core/errors.js";
 import { type IndexArgument, indexedShape, parseIndexing } from "../core/slice.js";
 import { byteRuns, groupRuns } from "./byte-runs.js";
-import { type RawTensor, tidyBytes } from "./raw-tensor.js";
+import type { RawTensor } from "./raw-tensor.js";
 import {
   dtypeOf,
   headerLength,

@@ -5,10 +5,11 @@
  * breaks one is a FormatError before anything is read or allocated by it. safetensors-file.ts reads by parts, the io
  * namespace wraps both.
  */
+import { tidyBytes } from "../core/bytes.js";
 import { DTYPE_NAMES, DTYPES, type DType } from "../core/dtype.js";
 import { ArgumentError, DTypeError, FormatError } from "../core/errors.js";
 import { formatShape, type Shape } from "../core/shape.js";
-import { checkRaw, concatBytes, fileByteLength, type RawTensor, tidyBytes } from "./raw-tensor.js";
+import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-tensor.js";
 import { type JsonValue, parseStrictJson } from "./strict-json.js";
 
 /** The limit of the reference implementation. */

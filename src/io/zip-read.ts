@@ -4,7 +4,7 @@
  * pretend to hold petabytes), and a member is unpacked into at most the size it declares, which in turn cannot exceed
  * what deflate can make of its compressed bytes. npz.ts calls this.
  */
-import { inflateRawSync } from "node:zlib";
+import { inflateRawSync, constants as zlib } from "node:zlib";
 import { FormatError } from "../core/errors.js";
 import { crc32 } from "./crc32.js";
 import { FIXED, FLAG, IN_ZIP64, METHOD, SIGNATURE, ZIP64_EXTRA } from "./zip-format.js";
@@ -21,6 +21,9 @@ export interface ZipEntry {
 
 /** Deflate makes at most 258 bytes of two bits, 1032 to 1. */
 const MAX_DEFLATE_RATIO = 1032;
+
+/** Packed bytes that are looked at to see how a member begins. */
+const BEGINNING = 4096;
 
 /** The members of a zip file, in the order of its directory. */
 export function readZipDirectory(bytes: Uint8Array, what = "zip"): ZipEntry[] {
@@ -177,25 +180,44 @@ function checkDisjoint(starts: ReadonlyMap<number, ZipEntry>, what: string): voi
   }
 }
 
+const packedBytes = (bytes: Uint8Array, { dataOffset, compressedSize }: ZipEntry): Uint8Array =>
+  bytes.subarray(dataOffset, dataOffset + compressedSize);
+
+/**
+ * The first bytes of a member, unchecked: all of one that is stored, else what its first few packed bytes hold, which is
+ * 2 KiB or more of whatever was packed by a program that means well.
+ */
+export function beginningOfZipEntry(bytes: Uint8Array, entry: ZipEntry, what = "zip"): Uint8Array {
+  const packed = packedBytes(bytes, entry);
+  if (entry.method === METHOD.stored) return packed;
+  const start = packed.subarray(0, BEGINNING);
+  return unpacked(() => inflateRawSync(start, { finishFlush: zlib.Z_SYNC_FLUSH }), entry, what);
+}
+
 /** The bytes of a member, checked against its size and checksum. A view of the file when it is stored. */
 export function readZipEntry(bytes: Uint8Array, entry: ZipEntry, what = "zip"): Uint8Array {
-  const packed = bytes.subarray(entry.dataOffset, entry.dataOffset + entry.compressedSize);
+  const packed = packedBytes(bytes, entry);
   const data = entry.method === METHOD.stored ? packed : inflate(packed, entry, what);
   if (crc32(data) !== entry.crc) throw new FormatError(`${what}: "${entry.name}" is damaged: its checksum is wrong.`);
   return data;
 }
 
-function inflate(packed: Uint8Array, { name, size }: ZipEntry, what: string): Uint8Array {
-  let result: { buffer: Buffer; engine: { bytesWritten: number } };
-  try {
-    // With `info`, Node also tells how much of the input was used; its types do not know.
-    result = inflateRawSync(packed, { info: true, maxOutputLength: Math.max(size, 1) }) as unknown as typeof result;
-  } catch (cause) {
-    throw new FormatError(`${what}: "${name}" cannot be unpacked: ${(cause as Error).message}.`, { cause });
-  }
-  const { buffer, engine } = result;
+function inflate(packed: Uint8Array, entry: ZipEntry, what: string): Uint8Array {
+  const { name, size } = entry;
+  const options = { info: true, maxOutputLength: Math.max(size, 1) };
+  // With `info`, Node also tells how much of the input was used; its types do not know.
+  type Info = { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+  const { buffer, engine } = unpacked(() => inflateRawSync(packed, options) as unknown as Info, entry, what);
   if (buffer.length !== size || engine.bytesWritten !== packed.length) {
     throw new FormatError(`${what}: "${name}" unpacks to ${buffer.length} bytes, not the ${size} it claims.`);
   }
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+}
+
+function unpacked<T>(unpack: () => T, { name }: ZipEntry, what: string): T {
+  try {
+    return unpack();
+  } catch (cause) {
+    throw new FormatError(`${what}: "${name}" cannot be unpacked: ${(cause as Error).message}.`, { cause });
+  }
 }

@@ -13,6 +13,7 @@ import {
   type KernelStep,
   type Program,
   placeOf,
+  type Recordable,
   type Rounds,
   runStep,
   type Slot,
@@ -25,8 +26,11 @@ import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
 import { TraceError } from "../core/errors.js";
 import { encodeValues } from "../core/storage.js";
+import { debugText } from "../engines/debug.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type DeviceHandle, type Node, type Storage, withCompanions } from "../graph/node.js";
+import { printGraph } from "../graph/print.js";
+import { printProgram } from "./print-program.js";
 
 /** Memory as the device's engine holds it. */
 export interface DeviceStorage extends Storage {
@@ -125,6 +129,8 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   /** Runs a kernel on memory from an offset on. */
   protected abstract dispatch(step: KernelStep<Code>, memory: readonly S[], offsets: readonly number[]): void;
+  /** How the rows of a kernel are spread over the device, in words. */
+  abstract mappingOf(step: KernelStep<Code>): string;
   abstract upload(bytes: Uint8Array): S;
   abstract read(storage: S): Promise<Uint8Array>;
   abstract readSync(storage: S): Uint8Array;
@@ -138,7 +144,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     for (const root of roots) if (root.isAbstract) throw valueInTrace(root);
     const { program: known, leaves } = this.programs.find(roots);
     if (!known) for (const root of roots) this.checkFits(root);
-    const program = known ?? this.compile(roots, leaves);
+    const program = known ?? this.compileKept(roots, leaves);
     const results = this.execute(
       program,
       leaves.map(({ storage }) => storage as S),
@@ -196,14 +202,13 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   plan(nodes: readonly Node[]): Program<Code> {
     const roots = pendingOf(nodes);
     const { program, leaves } = this.programs.find(roots);
-    return program ?? this.compile(roots, leaves);
+    return program ?? this.compileKept(roots, leaves);
   }
 
   /** Compiles nodes that depend on placeholders into a program that is run again and again. */
   prepare(roots: readonly Node[], leaves: readonly Node[], args: readonly Argument<S>[]): Prepared<S> {
     const recordable = { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
-    const program = compile(roots, leaves, this.target, recordable);
-    this.counters.compiled++;
+    const program = this.compile(roots, leaves, recordable);
     if (!hasWhile(program.steps)) return this.prepared(program, args);
     // How often such a loop runs is decided on the way, so there is nothing to record.
     return this.interpreted(compile(roots, leaves, this.target), args);
@@ -236,7 +241,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
       },
       run: (memory) => {
         this.dispatch(
-          { kind: "kernel", kernel, code, slots: [] },
+          { kind: "kernel", kernel, code, slots: [], formula: "" },
           memory,
           memory.map(() => 0),
         );
@@ -268,10 +273,22 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   protected abstract prepared(program: Program<Code>, args: readonly Argument<S>[]): Prepared<S>;
 
-  private compile(roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
-    const program = compile(roots, leaves, this.target);
-    this.counters.compiled++;
+  private compileKept(roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
+    const program = this.compile(roots, leaves);
     this.programs.add(roots, program);
+    return program;
+  }
+
+  private compile(
+    roots: readonly Node[],
+    leaves: readonly Node[],
+    recordable: Recordable | null = null,
+  ): Program<Code> {
+    const title = `program ${this.counters.compiled + 1} on ${this.id}`;
+    debugText("graph", title, () => printGraph(roots));
+    const program = compile(roots, leaves, this.target, recordable);
+    debugText("kernels", title, () => printProgram(program, (step) => this.mappingOf(step)));
+    this.counters.compiled++;
     return program;
   }
 }

@@ -1,4 +1,5 @@
 /** Making tensors: from values, and from rules that need no memory. */
+import { tidyBytes } from "../core/bytes.js";
 import { checkDType, complexDType, DTYPES, type DType, isComplex, realDType, type Scalar } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError, SizeMismatchError } from "../core/errors.js";
 import { resultType } from "../core/promotion.js";
@@ -42,7 +43,7 @@ export function tensor<D extends DType = "f32">(
   return new Tensor<D>(storedNode(backend, encodeValues(flat.values, dtype, "tensor"), shape, dtype));
 }
 
-/** A tensor over bytes as they lie in memory: little-endian, row-major. They are copied. */
+/** A tensor over bytes as they lie in memory: little-endian, row-major. They are copied. Of a bool any but 0 is true. */
 export function fromBytes<D extends DType>(
   bytes: Uint8Array,
   shape: Shape,
@@ -55,7 +56,7 @@ export function fromBytes<D extends DType>(
       `fromBytes: ${bytes.byteLength} bytes for ${formatShape(shape)} of ${dtype}, which has ${needed}.`,
     );
   }
-  return new Tensor<D>(storedNode(backendFor(options.device), bytes, shape, dtype));
+  return new Tensor<D>(storedNode(backendFor(options.device), tidyBytes(dtype, bytes), shape, dtype));
 }
 
 /** A tensor of one value. */

@@ -1,12 +1,14 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
-import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
+import { innerLists, type Kernel, printKernel, type Statement } from "../compiler/ir.js";
 import { planMemory } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
-import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
+import { disassemble } from "../compiler/wasm/disassemble.js";
+import { emitWasm, planVectors, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
+import { debugText } from "../engines/debug.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
-import type { HostKernel } from "../engines/host/kernel.js";
+import { chunkOf, type HostKernel } from "../engines/host/kernel.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
 import { HostProgram } from "./host-program.js";
@@ -40,12 +42,18 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     super("cpu", {
       profile,
       settings: { isCorrectlyRounded: true },
-      emit: (kernel) => ({
-        kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
-        length: Math.ceil(kernel.rows / rowsPerCount(kernel)),
-        grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
-        slotBytes: slotBytes(kernel),
-      }),
+      emit: (kernel) => {
+        const { name } = kernel;
+        debugText("loops", name, () => printKernel(kernel));
+        const module = emitWasm(kernel);
+        debugText("wasm", name, () => disassemble(module));
+        return {
+          kernel: device.kernel(module, { name }),
+          length: Math.ceil(kernel.rows / rowsPerCount(kernel)),
+          grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
+          slotBytes: slotBytes(kernel),
+        };
+      },
       encode: emitWasm,
     });
     this.device = device;
@@ -69,6 +77,14 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 
   profile(work: () => unknown): Promise<Profile> {
     return this.device.profile(work);
+  }
+
+  mappingOf({ kernel, code: { length, grain } }: KernelStep<HostCode>): string {
+    const { threads } = this.device;
+    const chunk = chunkOf(length, grain, threads);
+    const where =
+      chunk === null ? "on one thread" : `over ${threads} threads, ${chunk * rowsPerCount(kernel)} rows at a time`;
+    return `${where}; ${vectorsIn(kernel)}`;
   }
 
   protected prepared(program: Program<HostCode>, args: readonly Argument<HostAllocation>[]): Prepared<HostAllocation> {
@@ -107,6 +123,14 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     this.scratch = this.device.allocUninitialized(byteLength);
     return this.scratch;
   }
+}
+
+/** What a thread computes at once. */
+function vectorsIn(kernel: Kernel): string {
+  if (kernel.lanes > 1) return `vectors of ${kernel.lanes} lanes of a row`;
+  const { isRowVector, loops } = planVectors(kernel);
+  if (isRowVector) return "vectors of 4 rows";
+  return loops.size > 0 ? "vectors of 4 rounds of a loop" : "one number at a time";
 }
 
 /** Values a row computes, the rounds of its loops counted. */

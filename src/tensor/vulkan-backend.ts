@@ -1,11 +1,15 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
-import type { IRType, Kernel } from "../compiler/ir.js";
+import { bufferNames } from "../compiler/expression.js";
+import { type IRType, type Kernel, printKernel } from "../compiler/ir.js";
 import { overlapped } from "../compiler/overlap.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
-import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
+import { disassemble } from "../compiler/spirv/disassemble.js";
+import { emitSpirv, INLINE_BUFFERS, vectorsOf } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { mappingOf } from "../compiler/spirv/mapping.js";
+import { widthOf } from "../compiler/spirv/wide-accesses.js";
+import { debugText } from "../engines/debug.js";
 import { asBytes, type DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
@@ -62,11 +66,13 @@ export interface VulkanCode {
 }
 
 export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
+  private readonly subgroupSize: number;
+
   constructor(
     id: string,
     readonly device: VulkanDevice,
     profile = profileOf(device),
-    atomicFloats = atomicFloatsOf(device),
+    private readonly atomicFloats = atomicFloatsOf(device),
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
@@ -75,21 +81,22 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     super(id, {
       profile,
       settings: { isCorrectlyRounded: false },
-      emit: (kernel, isIndirect) => ({
-        pipeline: device.pipeline(
-          emitSpirv(kernel, { floatControls, subgroupSize, atomicFloats, isIndirect, isCarelessOfZeros }),
-          {
-            name: kernel.name,
-            ahead: !isSoftware(device.properties),
-          },
-        ),
-        groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
-        reads: [],
-        writes: [],
-      }),
+      emit: (kernel, isIndirect) => {
+        const { name } = kernel;
+        debugText("loops", name, () => printKernel(kernel));
+        const words = emitSpirv(kernel, { floatControls, subgroupSize, atomicFloats, isIndirect, isCarelessOfZeros });
+        debugText("spirv", name, () => disassemble(words));
+        return {
+          pipeline: device.pipeline(words, { name, ahead: !isSoftware(device.properties) }),
+          groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
+          reads: [],
+          writes: [],
+        };
+      },
       encode: (kernel) =>
         asBytes(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect: null, isCarelessOfZeros })),
     });
+    this.subgroupSize = subgroupSize;
   }
 
   get hasDoubles(): boolean {
@@ -118,6 +125,25 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
 
   profile(work: () => unknown): Promise<Profile> {
     return this.device.profile(work);
+  }
+
+  mappingOf({ kernel, code: { groups } }: KernelStep<VulkanCode>): string {
+    const { threads, rowsPerGroup } = mappingOf(kernel, this.subgroupSize);
+    const grid = groups[1] > 1 ? `${groups[0]} × ${groups[1]}` : String(groups[0]);
+    const share =
+      kernel.lanes === 1
+        ? "a row per thread"
+        : rowsPerGroup === 1
+          ? "a row per workgroup"
+          : `${rowsPerGroup} rows of ${kernel.lanes} threads each`;
+    const names = bufferNames(kernel.buffers);
+    const vectors = [...vectorsOf(kernel, this.atomicFloats).buffers]
+      .sort((a, b) => a - b)
+      .map((buffer) => `${names[buffer]} in vectors of ${widthOf(kernel.buffers[buffer].dtype)}`);
+    return [
+      `${grid} ${groups[0] * groups[1] === 1 ? "workgroup" : "workgroups"} of ${threads} threads, ${share}`,
+      ...vectors,
+    ].join("; ");
   }
 
   protected prepared(program: Program<VulkanCode>, args: readonly Argument<DeviceBuffer>[]): Prepared<DeviceBuffer> {

@@ -22,9 +22,10 @@ import { isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
 import { cast } from "../graph/primitives/elementwise.js";
 import { placeholder } from "../graph/primitives/leaf.js";
 import { variable } from "../graph/primitives/movement.js";
+import { printGraph } from "../graph/print.js";
 import type { Argument, Backend, DeviceStorage, Prepared } from "../tensor/backend.js";
 import { backendFor, defaultDevice } from "../tensor/devices.js";
-import { printProgram } from "../tensor/explain.js";
+import { printProgram } from "../tensor/print-program.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
 import { checkFunction, checkNotAsync } from "./trace.js";
@@ -445,11 +446,11 @@ function apply(
 
 // -------------------------------------------------------------------------------------------------- for people
 
-function lowered({ prepared, roots, outputs, traceMilliseconds, compileMilliseconds }: Compiled): Lowered {
+function lowered({ prepared, backend, roots, outputs, traceMilliseconds, compileMilliseconds }: Compiled): Lowered {
   const { program } = prepared;
   const memory = describeMemory(prepared);
   const graph = printGraph(roots);
-  const kernels = printProgram(program);
+  const kernels = printProgram(program, (step) => backend.mappingOf(step));
   const text = () =>
     [
       `graph (traced in ${traceMilliseconds.toFixed(1)} ms):`,
@@ -474,17 +475,4 @@ function lowered({ prepared, roots, outputs, traceMilliseconds, compileMilliseco
 function describeMemory({ plan, program }: Prepared): Lowered["memory"] {
   const resultBytes = program.made.reduce((sum, value) => (value.root < 0 ? sum : sum + bytesOf(value)), 0);
   return { arenaBytes: plan.arenaBytes, withoutSharingBytes: plan.sumOfBytes, resultBytes };
-}
-
-/** One line per operation: %3 = mul %1 %2 : f32[2, 3]. */
-function printGraph(roots: readonly Node[]): string {
-  const names = new Map<Node, string>();
-  const lines = pendingInOrder(roots).map((node, i) => {
-    names.set(node, `%${i}`);
-    const inputs = node.storage
-      ? "captured"
-      : [node.primitive.name, ...node.inputs.map((input) => names.get(input))].join(" ");
-    return `  %${i} = ${inputs} : ${node.dtype}${formatShape(node.shape)}`;
-  });
-  return [...lines, `  return ${roots.map((root) => names.get(root)).join(", ")}`].join("\n");
 }

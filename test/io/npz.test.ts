@@ -2,8 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ArgumentError, FormatError } from "../../src/core/errors.js";
+import { encodeNpyHeader } from "../../src/io/npy.js";
 import { decodeNpz, encodeNpz, npzChunks, readNpz } from "../../src/io/npz.js";
-import type { RawTensor } from "../../src/io/raw-tensor.js";
+import { concatBytes, type RawTensor } from "../../src/io/raw-tensor.js";
+import { readZipDirectory } from "../../src/io/zip-read.js";
+import { zipChunks } from "../../src/io/zip-write.js";
 import { fixture, membersOf, plain } from "./fixtures.js";
 
 describe("archives NumPy wrote", () => {
@@ -69,4 +72,37 @@ test("an archive that unpacks to more than allowed is refused by what it declare
   );
   assert.equal(readNpz(bytes, { maxBytes: 1_500_000 }).read("a").shape[0], 1_000_000);
   assert.throws(() => readNpz(bytes, { maxBytes: 999_999 }).read("a"), FormatError);
+});
+
+describe("members that are not the array they begin with", () => {
+  /** An archive of one deflated member, whatever its bytes are. */
+  const archive = (contents: Uint8Array) =>
+    concatBytes(zipChunks([{ name: "a.npy", chunks: [contents] }], { compress: true }));
+  const refuses = (bytes: Uint8Array, message: RegExp) =>
+    assert.throws(
+      () => readNpz(bytes).read("a"),
+      (error) => error instanceof FormatError && message.test(error.message),
+      `${message}`,
+    );
+
+  test("a small array with a megabyte of zeros behind it is refused before it is unpacked", () => {
+    const bytes = archive(concatBytes([encodeNpyHeader("u8", [4]), new Uint8Array(1 << 20)]));
+    refuses(bytes, /"a" holds 1048704 bytes, but its array of u8\[4\] takes 132/);
+    // Damage at the end of the packed bytes would be found if they were unpacked.
+    const [entry] = readZipDirectory(bytes);
+    bytes.fill(0xff, entry!.dataOffset + entry!.compressedSize - 40, entry!.dataOffset + entry!.compressedSize);
+    refuses(bytes, /"a" holds 1048704 bytes, but its array of u8\[4\] takes 132/);
+  });
+
+  test("an array that says it is longer than its member", () => {
+    refuses(archive(concatBytes([encodeNpyHeader("f64", [1 << 20]), new Uint8Array(64)])), /takes 8388736/);
+  });
+
+  test("no array at all, an empty member, a header without end", () => {
+    refuses(archive(new Uint8Array(1 << 20)), /not a \.npy file/);
+    refuses(archive(new Uint8Array(0)), /not a \.npy file/);
+    const endless = concatBytes([encodeNpyHeader("u8", [4]), new Uint8Array(4)]);
+    endless[8] = endless[9] = 0xff;
+    refuses(archive(endless), /the header claims 65535 bytes, but 122 are there/);
+  });
 });

@@ -1,11 +1,16 @@
 /** Tensors through files and back; the formats themselves are tested beside this file. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { DTYPE_NAMES, type DType, isComplex } from "../../src/core/dtype.js";
-import { arange, complex, FormatError, io, type Tensor, tensor } from "../../src/index.js";
+import { arange, complex, DTypeError, FormatError, fromBytes, io, type Tensor, tensor } from "../../src/index.js";
+import { encodeNpy } from "../../src/io/npy.js";
+import { encodeNpz } from "../../src/io/npz.js";
+import type { RawTensor } from "../../src/io/raw-tensor.js";
+import { encodeSafetensors } from "../../src/io/safetensors.js";
+import { randomFrom } from "../support/random.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
 const folder = mkdtempSync(join(tmpdir(), "pumice-io-"));
@@ -51,6 +56,45 @@ describeOnTensorDevices("tensors in files", (device) => {
     assert.deepEqual(await part?.array(), await x.permute(2, 0, 1).at("1:3", "::-1").array());
   });
 
+  test("names that objects have of their own come back, too", async () => {
+    const names = ["__proto__", "constructor", "toString", "0"];
+    const tensors = Object.fromEntries(names.map((name, i) => [name, tensor([i], { device })]));
+    const metadata = Object.fromEntries(names.map((name) => [name, `about ${name}`]));
+    await io.saveNpz(at("names.npz"), tensors);
+    await io.saveSafetensors(at("names.safetensors"), tensors, metadata);
+    const loaded = [
+      await io.loadNpz(at("names.npz"), { device }),
+      await io.loadSafetensors(at("names.safetensors"), { device }),
+    ];
+    for (const found of loaded) {
+      assert.deepEqual(Object.keys(found).sort(), [...names].sort());
+      for (const [i, name] of names.entries()) assert.deepEqual(await found[name]?.array(), [i], name);
+    }
+    await using file = await io.openSafetensors(at("names.safetensors"), { device });
+    assert.deepEqual(file.metadata, metadata);
+    assert.deepEqual(await (await file.read("__proto__")).array(), [0]);
+  });
+
+  test("any byte but 0 is true in a bool, wherever it comes from", async () => {
+    const bytes = Uint8Array.of(0, 1, 2, 0x80, 0xff);
+    const bools = fromBytes(bytes, [5], "bool", { device });
+    assert.deepEqual([...(await bools.bytes())], [0, 1, 1, 1, 1]);
+    assert.deepEqual(await bools.cast("i32").array(), [0, 1, 1, 1, 1]);
+    assert.deepEqual(await bools.equal(tensor([true, true, true, true, true], { device })).array(), [
+      false,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    assert.deepEqual([...bytes], [0, 1, 2, 0x80, 0xff], "the given bytes are left alone");
+    writeFileSync(at("bools.npy"), encodeNpy({ dtype: "bool", shape: [5], bytes }));
+    writeFileSync(at("bools.safetensors"), encodeSafetensors([["x", { dtype: "bool", shape: [5], bytes }]]));
+    assert.deepEqual(await (await io.loadNpy(at("bools.npy"), { device })).cast("i32").array(), [0, 1, 1, 1, 1]);
+    await using file = await io.openSafetensors(at("bools.safetensors"), { device });
+    assert.deepEqual(await (await file.slice("x", "1:4")).cast("i32").array(), [1, 1, 1]);
+  });
+
   test("a slice of a safetensors file is what slicing the tensor gives", async () => {
     const x = arange(60, undefined, 1, { device }).reshape(3, 4, 5).mul(0.5);
     await io.saveSafetensors(at("x.safetensors"), { x }, { made: "here" });
@@ -64,4 +108,49 @@ describeOnTensorDevices("tensors in files", (device) => {
 
 test("a file that is not what it claims to be is a FormatError", async () => {
   await assert.rejects(io.loadNpy(new URL(import.meta.url).pathname), FormatError);
+});
+
+test("an .npz of more than is allowed in all is refused by what it declares", async () => {
+  const zeros: RawTensor = { dtype: "u8", shape: [1000], bytes: new Uint8Array(1000) };
+  const arrays = [["a", zeros] as const, ["b", zeros] as const];
+  writeFileSync(at("large.npz"), encodeNpz(arrays, { compress: true }));
+  await assert.rejects(io.loadNpz(at("large.npz"), { maxBytes: 2000, device: "cpu" }), (error) => {
+    return (
+      error instanceof FormatError && /the archive unpacks to 2256 bytes, more than maxBytes, 2000/.test(error.message)
+    );
+  });
+  assert.deepEqual(Object.keys(await io.loadNpz(at("large.npz"), { maxBytes: 2256, device: "cpu" })), ["a", "b"]);
+});
+
+test("files changed by chance are loaded or refused with a FormatError", async () => {
+  const x: RawTensor = {
+    dtype: "f32",
+    shape: [2, 3],
+    bytes: new Uint8Array(new Float32Array([1, 2, 3, 4, 5, 6]).buffer),
+  };
+  const y: RawTensor = { dtype: "bool", shape: [3], bytes: Uint8Array.of(0, 1, 1) };
+  const both = [["x", x] as const, ["__proto__", y] as const];
+  const formats: [string, Uint8Array, (path: string) => Promise<Tensor | Record<string, Tensor>>][] = [
+    ["npy", encodeNpy(x), (path) => io.loadNpy(path, { device: "cpu" })],
+    ["npz", encodeNpz(both, { compress: true, zip64: "always" }), (path) => io.loadNpz(path, { device: "cpu" })],
+    ["safetensors", encodeSafetensors(both, { made: "here" }), (path) => io.loadSafetensors(path, { device: "cpu" })],
+  ];
+  for (const [format, whole, load] of formats) {
+    const outcomes = { loaded: 0, refused: 0 };
+    for (let seed = 0; seed < 400; seed++) {
+      const random = randomFrom(seed);
+      const damaged = whole.slice(0, random.below(8) === 0 ? random.below(whole.length) : whole.length);
+      for (let n = 1 + random.below(3); n > 0 && damaged.length > 0; n--)
+        damaged[random.below(damaged.length)] = random.below(256);
+      writeFileSync(at(`damaged.${format}`), damaged);
+      try {
+        await load(at(`damaged.${format}`));
+        outcomes.loaded++;
+      } catch (error) {
+        assert.ok(error instanceof FormatError || error instanceof DTypeError, `${format}, seed ${seed}: ${error}`);
+        outcomes.refused++;
+      }
+    }
+    assert.ok(outcomes.loaded > 0 && outcomes.refused > 0, `${format}: ${JSON.stringify(outcomes)}`);
+  }
 });

@@ -51,6 +51,10 @@ export interface SpirvTarget {
   readonly isCarelessOfZeros?: boolean;
 }
 
+/** What a kernel accesses in vectors. */
+export const vectorsOf = (kernel: Kernel, atomicFloats: readonly IRType[]): WideAccesses =>
+  wideAccesses(kernel, surveyAccesses(kernel, atomicFloats).sharedByLanes);
+
 export function emitSpirv(
   kernel: Kernel,
   {

@@ -125,7 +125,7 @@ function takePlace(f: FunctionBuilder, args: Value<"i32">, buffers: number, byte
 
 // ------------------------------------------------------------------------------------------------ what to do at once
 
-interface VectorPlan {
+export interface VectorPlan {
   /** Four rows at once. */
   readonly isRowVector: boolean;
   /** Loops whose rounds are computed four at once. */
@@ -185,7 +185,7 @@ const canTakeTurns = (body: readonly Statement[]): boolean =>
 
 const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
 
-function planVectors(kernel: Kernel): VectorPlan {
+export function planVectors(kernel: Kernel): VectorPlan {
   const loops: Loop[] = [];
   const values: IRValue[] = [];
   const stores: StoreStatement[] = [];

@@ -5,8 +5,8 @@
  */
 import { cpus } from "node:os";
 import { ArgumentError, DisposedError } from "../../core/errors.js";
+import { debug } from "../debug.js";
 import { asBytes, type ByteSource } from "../vulkan/buffer.js";
-import { debug } from "../vulkan/debug.js";
 import { type Lease, Leases } from "../vulkan/leases.js";
 import type { Profile } from "../vulkan/profile.js";
 import { HostAllocation } from "./allocation.js";

@@ -41,6 +41,13 @@ const CHUNKS_PER_THREAD = 4;
 
 const none: readonly HostAllocation[] = [];
 
+/** How many rows a thread takes at a time; null where there are so few that the calling thread does them by itself. */
+export function chunkOf(length: number, grain: number, threads: number): number | null {
+  if (threads === 1 || length < 2 * grain) return null;
+  const share = length / (threads * CHUNKS_PER_THREAD);
+  return Math.max(1, Math.ceil(share / grain)) * Math.ceil(grain);
+}
+
 export class HostKernel {
   /** @internal Use `device.kernel`. */
   constructor(
@@ -89,10 +96,9 @@ export class HostKernel {
     const { device, compiled } = this;
     device.counters.dispatches++;
     const { threads } = device;
-    if (threads > 1 && length >= 2 * grain) {
+    const chunk = chunkOf(length, grain, threads);
+    if (chunk !== null) {
       device.counters.threaded++;
-      const share = length / (threads * CHUNKS_PER_THREAD);
-      const chunk = Math.max(1, Math.ceil(share / grain)) * Math.ceil(grain);
       device.pool.run(compiled, ARGUMENTS.address, length, chunk, threads);
       return;
     }

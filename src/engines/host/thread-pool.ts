@@ -10,7 +10,7 @@ import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { ArgumentError, DeviceError } from "../../core/errors.js";
 import type { WasmMemory, WasmModule } from "../../core/webassembly.js";
-import { debug } from "../vulkan/debug.js";
+import { debug } from "../debug.js";
 import { JobBoard, MAX_WORKERS, type RunFunction, spin, work } from "./job-board.js";
 import type { Fault, Letter, Report, WorkerData } from "./worker.js";
 

@@ -7,6 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
+import { debug } from "../debug.js";
 import {
   type DeviceFunction,
   deviceSignatures,
@@ -17,7 +18,6 @@ import {
   type VulkanFunction,
 } from "./api.js";
 import { asBytes, type ByteSource, DeviceBuffer } from "./buffer.js";
-import { debug } from "./debug.js";
 import { DescriptorSets } from "./descriptors.js";
 import { alignedBytes, HostBuffer, importHostMemory } from "./host-buffer.js";
 import type { FoundDevice, Instance } from "./instance.js";
@@ -47,6 +47,9 @@ export interface DeviceStats {
   readonly dispatches: number;
   readonly barriers: number;
   readonly submissions: number;
+  /** Bytes that went from the host to the device and back. */
+  readonly uploadedBytes: number;
+  readonly downloadedBytes: number;
 }
 
 /** Kernels the engine itself dispatches. It cannot compile any, so whoever opens the device brings them. */
@@ -403,6 +406,8 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       dispatches: this.stream.counters.dispatches,
       barriers: this.stream.counters.barriers,
       submissions: this.stream.counters.submissions,
+      uploadedBytes: this.stream.counters.uploadedBytes,
+      downloadedBytes: this.stream.counters.downloadedBytes,
     };
   }
 

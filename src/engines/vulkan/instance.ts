@@ -3,6 +3,7 @@
  * Instances are counted: whoever opened or retained one releases it, and the last release destroys it.
  */
 import { DeviceError, UnsupportedError } from "../../core/errors.js";
+import { debug } from "../debug.js";
 import {
   type FunctionName,
   type FunctionTable,
@@ -16,7 +17,6 @@ import {
   VK_INCOMPLETE,
   type VulkanFunction,
 } from "./api.js";
-import { debug } from "./debug.js";
 import * as L from "./layouts.js";
 import { type Loader, openLoader } from "./loader.js";
 import { addressOf, bind, registerCallback } from "./native.js";

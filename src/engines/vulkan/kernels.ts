@@ -5,8 +5,8 @@
 import { createHash } from "node:crypto";
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { Capability } from "../../core/spirv.js";
+import { debug } from "../debug.js";
 import { type DeviceFunction, type FunctionTable, type Handle, ShaderStageCompute } from "./api.js";
-import { debug } from "./debug.js";
 import type { DescriptorSets } from "./descriptors.js";
 import * as L from "./layouts.js";
 import { addressOf } from "./native.js";

@@ -8,8 +8,8 @@
  * memory. Only memory that goes back to the driver, or that the host writes, waits for the timeline.
  */
 import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
+import { debug } from "../debug.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
-import { debug } from "./debug.js";
 import * as L from "./layouts.js";
 import { viewOf } from "./native.js";
 import { check } from "./results.js";

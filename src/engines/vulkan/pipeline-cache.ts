@@ -7,8 +7,8 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { debug } from "../debug.js";
 import type { DeviceFunction, FunctionTable, Handle } from "./api.js";
-import { debug } from "./debug.js";
 import * as L from "./layouts.js";
 import { addressOf } from "./native.js";
 import type { PhysicalDevice } from "./plan.js";

@@ -11,6 +11,7 @@
  * memory last written in them throws: a wrong value is never read.
  */
 import { DeviceError, type PumiceError } from "../../core/errors.js";
+import { debug, debugLevel } from "../debug.js";
 import {
   Access,
   BindPointCompute,
@@ -20,7 +21,6 @@ import {
   PipelineStage,
   ShaderStageCompute,
 } from "./api.js";
-import { debug, debugLevel } from "./debug.js";
 import type { BoundBuffer, DescriptorSets } from "./descriptors.js";
 import * as L from "./layouts.js";
 import type { Allocation, Block, MemoryPool } from "./memory.js";
@@ -90,7 +90,16 @@ export class Stream {
   epoch = 1;
   readonly timeline: Timeline;
   /** Counts for tests, benchmarks and `device.stats()`. */
-  readonly counters = { dispatches: 0, copies: 0, fills: 0, barriers: 0, submissions: 0, replays: 0 };
+  readonly counters = {
+    dispatches: 0,
+    copies: 0,
+    fills: 0,
+    barriers: 0,
+    submissions: 0,
+    replays: 0,
+    uploadedBytes: 0,
+    downloadedBytes: 0,
+  };
   clock: CommandClock | null = null;
 
   private readonly calls: FunctionTable<DeviceFunction>;
@@ -228,6 +237,7 @@ export class Stream {
     if (pool) (this.batch as Batch).borrowed.push({ pool, allocation: from });
     this.order(commands, [], [to]);
     this.recordCopy(commands, "upload", from, 0, to, toOffset, bytes);
+    this.counters.uploadedBytes += bytes;
     this.recorded();
   }
 
@@ -236,6 +246,7 @@ export class Stream {
     const commands = this.open("download");
     this.order(commands, [from], []);
     this.recordCopy(commands, "download", from, fromOffset, to, toOffset, bytes);
+    this.counters.downloadedBytes += bytes;
     this.calls.vkCmdPipelineBarrier(commands, STAGES, PipelineStage.host, 0, 1, this.hostBarrier, 0, 0, 0, 0);
     this.recorded();
   }

@@ -77,6 +77,8 @@ describeOnDevices("a device", withoutGlslang, (which) => {
       dispatches: 0,
       barriers: 0,
       submissions: 0,
+      uploadedBytes: 0,
+      downloadedBytes: 0,
     });
     const buffer = device.alloc(1000);
     const kernel = device.kernel(addOne());
@@ -91,6 +93,16 @@ describeOnDevices("a device", withoutGlslang, (which) => {
     assert.equal(stats.pipelines, 1, "the same module is compiled once");
     assert.equal(stats.dispatches, 5);
     assert.ok(stats.submissions >= 1 && stats.barriers >= 5);
+    assert.deepEqual([stats.uploadedBytes, stats.downloadedBytes], [0, 1000]);
+    const large = device.upload(new Uint8Array(20 * 1024 * 1024));
+    await large.read();
+    large.dispose();
+    const { uploadedBytes, downloadedBytes } = device.stats();
+    assert.deepEqual(
+      [uploadedBytes, downloadedBytes],
+      [20 * 1024 * 1024, 20 * 1024 * 1024 + 1000],
+      "in several pieces",
+    );
     buffer.dispose();
     assert.equal(device.stats().usedBytes, 0);
     await device.close();

@@ -1,0 +1,36 @@
+/**
+ * `PUMICE_DEBUG` prints what is decided, compiled and done, to standard error, as far as its words ask for it, which are
+ * separated by commas: `PUMICE_DEBUG=1,graph,loops`.
+ *
+ * - 1: devices, caches and memory blocks; 2: also pipelines and submissions; 3: also every command;
+ * - graph, kernels: the operations of every program that is compiled, and the kernels they become, as `explain` shows them;
+ * - loops, spirv, wasm: the loops of every kernel that is compiled, and its code for the GPU or the CPU.
+ */
+const TOPICS = ["graph", "kernels", "loops", "spirv", "wasm"] as const;
+
+export type DebugTopic = (typeof TOPICS)[number];
+
+const words = (process.env.PUMICE_DEBUG ?? "")
+  .split(",")
+  .map((word) => word.trim())
+  .filter((word) => word !== "");
+const topics = new Set(words);
+const level = Math.max(0, ...words.map(Number).filter(Number.isInteger));
+
+const print = (text: string) => process.stderr.write(`pumice: ${text}\n`);
+
+for (const word of words) {
+  if (Number.isInteger(Number(word)) || (TOPICS as readonly string[]).includes(word)) continue;
+  print(`PUMICE_DEBUG: there is no "${word}"; it takes 1, 2 or 3 and the words ${TOPICS.join(", ")}.`);
+}
+
+export const debugLevel = level;
+
+export function debug(at: 1 | 2 | 3, message: () => string): void {
+  if (level >= at) print(message());
+}
+
+/** Prints what was compiled: a title, and the text below it. */
+export function debugText(topic: DebugTopic, title: string, text: () => string): void {
+  if (topics.has(topic)) print(`${topic} of ${title}\n${text()}`);
+}
