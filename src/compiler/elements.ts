@@ -1,7 +1,8 @@
 /**
  * One element of any dtype, in the loop-nest language: the arithmetic the primitives are written in (`ElementOps`),
  * implemented once. Narrow integers are kept in i32 or u32 and wrapped after every operation that can leave their range;
- * f16 and bf16 are computed in f32 and rounded when stored or cast to.
+ * f16 and bf16 are computed in f32. A primitive may take several operations, so whoever lowers one rounds the result
+ * (`rounded`), once.
  */
 import { roundTo } from "../core/cast.js";
 import { DTYPES, type DType, type Scalar } from "../core/dtype.js";
@@ -189,6 +190,11 @@ export function wrap(k: KernelBuilder, dtype: DType, value: Value): Value {
     default:
       return value;
   }
+}
+
+/** What was computed in f32 as the dtype holds it, if that is a narrow float. */
+export function rounded(k: KernelBuilder, dtype: DType, value: Value): Value {
+  return isNarrowFloat(dtype) ? roundToNarrow(k, value, dtype) : value;
 }
 
 /** The one signed division that overflows, the least number by -1, wraps to itself; some targets trap on it. */

@@ -6,19 +6,20 @@
  */
 import { isComplex, realDType } from "../core/dtype.js";
 import { sizeOf } from "../core/shape.js";
-import { derive } from "../graph/build.js";
+import { derive, makeNode } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
 import { paramsKey } from "../graph/params-key.js";
 import type { CompositePrimitive } from "../graph/primitive.js";
 import { choice, part, scan } from "../graph/primitives/control.js";
 import { dot } from "../graph/primitives/dot.js";
 import { buffer } from "../graph/primitives/leaf.js";
-import { anew, stopped, stored as storedPrimitive, variable } from "../graph/primitives/movement.js";
+import { anew, concat, stopped, stored as storedPrimitive, variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { branched, isWorthBranching } from "./branching.js";
 import { repeatingInside } from "./captured-broadcasts.js";
 import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
 import { MAX_I32 } from "./ir.js";
+import { join, MAX_FUSED_INPUTS } from "./routines/join.js";
 import { simpler } from "./simplify.js";
 import type { TileProfile } from "./tiles/plan.js";
 import { productRewriter } from "./tiles/rewrite.js";
@@ -58,6 +59,9 @@ export function expandGraph(roots: readonly Node[], leaves: readonly Node[], til
   const products = productRewriter(tiles);
   const tiled = rewritten(whole, new Map(), (node, inputs) => {
     if (node.primitive === scan) return repeatingInside(node, inputs);
+    // Inside a larger kernel there are no others that could copy.
+    const isJoined = node.primitive === concat && inputs.length > MAX_FUSED_INPUTS && tiles.kind !== "none";
+    if (isJoined && isCountable([node])) return makeNode(join, inputs, node.params, node.device);
     if (node.primitive !== dot) return simpler(node, inputs[0]);
     return (isCountable([node, ...inputs]) ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs);
   });

@@ -145,7 +145,7 @@ class ScanLowering extends Lowering {
         const values = made.map((results) => results[carries + i].value);
         this.storeElements(each, each.shape.slice(1), [this.position], values);
       });
-      return made.flatMap((results) => results.slice(0, carries).map((next) => this.asStored(next)));
+      return made.flatMap((results) => results.slice(0, carries).map(({ value }) => value));
     });
     for (const each of parts.last) {
       const at = each.params.index as number;
@@ -157,11 +157,6 @@ class ScanLowering extends Lowering {
       );
     }
     return { kernel: this.kernel.finish(), buffers: this.buffers };
-  }
-
-  /** A carry that stays in a register is rounded as it would be in memory. */
-  private asStored({ dtype, value }: Element): Value {
-    return dtype === "f16" || dtype === "bf16" ? this.ops.cast({ dtype: "f32", value }, dtype).value : value;
   }
 
   /** Writes the lane's elements of a part of a result, or one that all have, which is left to the first row. */

@@ -25,7 +25,7 @@ import type { ElementOps } from "../graph/element-ops.js";
 import type { Node } from "../graph/node.js";
 import type { Reading, ReduceOp } from "../graph/primitive.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
-import { branching, computeType, type Element, type ElementSettings, elementOps, wrap } from "./elements.js";
+import { branching, computeType, type Element, type ElementSettings, elementOps, rounded, wrap } from "./elements.js";
 import { type CombineOp, type Kernel, KernelBuilder, MAX_I32, type Statement, type Value } from "./ir.js";
 import { identityOf } from "./split.js";
 import { type Batch, placesOf, planWalk, type Tiling, type Walk } from "./walk.js";
@@ -458,7 +458,8 @@ export class Lowering {
         return this.leaf(node, index);
       case "elementwise": {
         const operands = node.inputs.map((input) => this.element(input, index, gate));
-        return primitive.lower(this.ops, operands, node.params, dtype);
+        const made = primitive.lower(this.ops, operands, node.params, dtype);
+        return primitive.isExact ? made : { dtype, value: rounded(this.k, dtype, made.value) };
       }
       case "movement":
         return this.move(node, primitive.read(this.space, index, node), gate);
@@ -565,7 +566,13 @@ export class Lowering {
     const tiling = { lanes: 1, width: 1, unroll: 1, held };
     const walk = planWalk(this.space, constantExpr(0), reduction.extent, tiling);
     const [value] = this.reduce([reduction], walk, gate);
-    return { dtype: reduction.node.dtype, value: wrap(this.k, reduction.node.dtype, value) };
+    return this.reduced(reduction, value);
+  }
+
+  /** The element that a total is. Sums and products of narrow dtypes are made in 32 bits, and cut or rounded here. */
+  private reduced({ node: { dtype }, op }: Reduction, total: Value): Element {
+    const isExact = op === "max" || op === "min";
+    return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
   }
 
   /** What a lane finds in its share of reductions of one extent. */
@@ -661,10 +668,10 @@ export class Lowering {
     for (const turn of turns) {
       for (const [extent, reductions] of turn) {
         const totals = this.reduce(reductions, this.walkOver(extent), null);
-        reductions.forEach(({ node, op, key }, i) => {
-          const { dtype } = node;
+        reductions.forEach((reduction, i) => {
+          const { node, op, key } = reduction;
           const total = this.isShared ? this.k.combineLanes(combining[op], totals[i]) : totals[i];
-          this.remember(node, key, { dtype, value: wrap(this.k, dtype, total) });
+          this.remember(node, key, this.reduced(reduction, total));
         });
       }
     }

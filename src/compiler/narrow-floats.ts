@@ -1,7 +1,10 @@
 /**
- * Rounding to f16 and bf16, which are computed as f32: a cast to one of them rounds where it stands, so that a value does
- * not depend on whether it was stored in between. What does not fit an f32 is brought there without losing the last bit
- * that decides ("round to odd": Boldo and Melquiond, 2008), so that it is rounded only once.
+ * Rounding to f16 and bf16, which are computed as f32: the result of an operation is rounded where it stands, so that a
+ * value does not depend on whether it was stored in between. What does not fit an f32 is brought there without losing the
+ * last bit that decides ("round to odd": Boldo and Melquiond, 2008), so that it is rounded only once.
+ *
+ * It is done in arithmetic, though many devices convert to f16 in one instruction: which way that rounds is the driver's
+ * choice, and this is the same everywhere, and in vectors on the CPU.
  */
 import type { DType } from "../core/dtype.js";
 import type { KernelBuilder, Value } from "./ir.js";
@@ -78,29 +81,26 @@ function stickyWide(k: KernelBuilder, x: Value): Value {
   return k.binary("mul", k.convert("f32", stickyWord(k, k.convert(word, chosen))), scale);
 }
 
-/** Rounds the bits below `kept` away; a carry goes into the exponent, as it should. */
-function roundBits(k: KernelBuilder, bits: Value, dropped: number): Value {
-  const word = (value: number) => k.constant("u32", value);
-  const odd = k.binary("and", k.binary("shr", bits, word(dropped)), word(1));
-  const raised = k.binary("add", k.binary("add", bits, word(2 ** (dropped - 1) - 1)), odd);
-  return k.binary("and", raised, word((0xffffffff << dropped) >>> 0));
-}
-
+/** Rounds the lower half of the bits away; a carry goes into the exponent, as it should. */
 function roundToBrain(k: KernelBuilder, x: Value): Value {
-  const rounded = k.bitcast("f32", roundBits(k, k.bitcast("u32", x), 16));
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const odd = k.binary("and", k.binary("shr", bits, word(16)), word(1));
+  const raised = k.binary("add", k.binary("add", bits, word(0x7fff)), odd);
+  const rounded = k.bitcast("f32", k.binary("and", raised, word(0xffff0000)));
   return k.select(k.compare("ne", x, x), x, rounded);
 }
 
+/** Next to 2^13 times the power of two below a number, floats are as far apart as f16 are next to it: adding it rounds. */
 function roundToHalf(k: KernelBuilder, x: Value): Value {
   const word = (value: number) => k.constant("u32", value);
   const bits = k.bitcast("u32", x);
-  const magnitude = k.binary("and", bits, word(0x7fffffff));
-  const normal = roundBits(k, magnitude, 13);
-  const finite = k.select(k.compare("ge", normal, word(0x47800000)), word(0x7f800000), normal);
-  // Denormal results: next to 0.5 floats are as far apart as f16 denormals are, so the addition rounds.
-  const half = k.constant("f32", 0.5);
-  const small = k.bitcast("u32", k.binary("sub", k.binary("add", k.bitcast("f32", magnitude), half), half));
-  const rounded = k.select(k.compare("lt", magnitude, word(0x38800000)), small, finite);
-  const signed = k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
-  return k.select(k.compare("ne", x, x), x, signed);
+  const power = k.binary("and", bits, word(0x7f800000));
+  // Denormal f16 are as far apart as those from 2^-14 on; from 2^16 on there are none.
+  const held = k.binary("min", k.binary("max", power, word(0x38800000)), word(0x47800000));
+  const coarse = k.bitcast("f32", k.binary("add", held, word(13 << 23)));
+  const magnitude = k.binary("sub", k.binary("add", k.unary("abs", x), coarse), coarse);
+  const isBeyond = k.compare("ge", magnitude, k.constant("f32", 2 ** 16));
+  const rounded = k.bitcast("u32", k.select(isBeyond, k.constant("f32", Infinity), magnitude));
+  return k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
 }

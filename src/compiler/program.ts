@@ -379,7 +379,9 @@ class Compilation<Code> {
     const temporaries = plan.temporaries.map(({ dtype, size }) => this.make({ shape: [size], dtype }));
     const place = (buffer: RoutineBuffer): Slot => {
       if (buffer.kind === "input") return inputOf(node.inputs[buffer.index]);
-      return buffer.kind === "result" ? slotOf(node) : temporaries[buffer.index];
+      if (buffer.kind === "temporary") return temporaries[buffer.index];
+      const slot = slotOf(node);
+      return buffer.offset ? { ...slot, offset: (slot.offset ?? 0) + buffer.offset } : slot;
     };
     const placed = plan.steps.map((step) => ({ ...step, slots: step.buffers.map(place) }));
     const needed = placed.filter(({ isCopy, slots: [from, to] }) => !isCopy || from !== to);

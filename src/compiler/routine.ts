@@ -12,7 +12,11 @@ import type { TargetProfile } from "./schedule.js";
 /** Memory a kernel of a routine is given. */
 export type RoutineBuffer =
   | { readonly kind: "input"; readonly index: number }
-  | { readonly kind: "result" }
+  | {
+      readonly kind: "result";
+      /** Where in it the kernel's buffer begins, in bytes. */
+      readonly offset?: number;
+    }
   | { readonly kind: "temporary"; readonly index: number };
 
 export interface RoutinePlan {

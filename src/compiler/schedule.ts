@@ -11,6 +11,7 @@ import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
 import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { MAX_I32 } from "./ir.js";
+import { cutsForLoads } from "./load-limit.js";
 import { type Group, symbolicIndex } from "./lower.js";
 import type { SortProfile } from "./routines/radix-sort.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";
@@ -40,6 +41,8 @@ export interface TargetProfile {
   readonly minRows: number;
   /** Nodes in one kernel, at most. */
   readonly maxNodes: number;
+  /** Tensors that a kernel loads from, at most, where it can be helped: beyond that drivers take long to compile it. */
+  readonly maxLoads: number;
   /** Buffers of a kernel with several results, at most. */
   readonly maxBuffers: number;
   /** Kernels that need nothing of each other run at the same time. */
@@ -64,6 +67,7 @@ export const gpuProfile: TargetProfile = {
   across: null,
   minRows: 64,
   maxNodes: 400,
+  maxLoads: 32,
   // As many addresses as fit the push block.
   maxBuffers: 14,
   isConcurrent: true,
@@ -87,6 +91,7 @@ export const cpuProfile: TargetProfile = {
   across: { lanes: 4, turns: 8 },
   minRows: 4,
   maxNodes: 400,
+  maxLoads: 32,
   maxBuffers: 32,
   isConcurrent: false,
   runsAhead: false,
@@ -239,6 +244,7 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
       const cuts = firstOf(
         () => termsOf(survey, endOf),
         () => survey.cuts,
+        () => (survey.loads.size > profile.maxLoads ? cutsForLoads(result, survey.nodes, profile.maxLoads) : []),
         () => costlyAgain(survey, result),
       );
       const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey);
@@ -446,7 +452,8 @@ function surveyFrom(
     }
     if (keys.has(key)) continue;
     keys.add(key);
-    const isTooMany = !nodes.has(node) && nodes.size >= maxNodes && node.inputs.length > 0;
+    const isTooMany =
+      !nodes.has(node) && nodes.size >= maxNodes && node.inputs.length > 0 && !isMovedLoad(node, isLoaded);
     const isApart = node.primitive.kind === "routine" || (node.primitive === storedPrimitive && node !== result);
     const maxPlaces = node.primitive.kind === "movement" ? MAX_PLACES.movement : MAX_PLACES.compute;
     const isTooOften = keys.size > maxPlaces && node.inputs.length > 0 && node !== result;
@@ -526,6 +533,16 @@ function surveyFrom(
       [result, ...loads.keys()].every((node) => DTYPES[node.dtype].bytes === 4 && sizeOf(node.shape) <= MAX_I32),
     cuts: [...cuts],
   };
+}
+
+/** Whether a node only moves what is in memory: storing it would save nothing. */
+function isMovedLoad(node: Node, isLoaded: (node: Node) => boolean): boolean {
+  let at = node;
+  while (at.storage === null && !isLoaded(at)) {
+    if (at.primitive.kind !== "movement" || at.inputs.length !== 1) return false;
+    [at] = at.inputs;
+  }
+  return true;
 }
 
 /** The same for the same rows, and columns, of other results: axes of extent 1 do not count. */

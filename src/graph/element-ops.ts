@@ -1,6 +1,7 @@
 /**
  * The arithmetic of one element, as primitives are written in it. The compiler implements it once, over the loop-nest
- * language, for every dtype: integers wrap at their width, f16 and bf16 are computed in f32.
+ * language, for every dtype: integers wrap at their width; f16 and bf16 are computed in f32, and a primitive's result is
+ * rounded.
  */
 import type { DType, Scalar } from "../core/dtype.js";
 

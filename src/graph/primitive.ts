@@ -54,6 +54,8 @@ export interface ElementwisePrimitive extends Common {
   readonly kind: "elementwise";
   /** The result's element. Operands have the dtypes of the inputs. */
   lower<V>(k: ElementOps<V>, operands: readonly V[], params: Params, dtype: DType): V;
+  /** What it makes of values of its dtype needs no rounding to be one: a choice among them, a sign, a whole part. */
+  readonly isExact?: boolean;
   /** Rough cost in additions, to weigh computing again against storing. */
   readonly cost: number;
   /** One per operand; null where the result is flat. Without any it has no derivative. */

@@ -159,6 +159,24 @@ const kernels = {
     return k.finish();
   },
 
+  /** Halves an odd number of each lane's own until it is below 1; in f64 how often, and what is left. */
+  halving(lanes: number, rows: number): Kernel {
+    const k = new KernelBuilder("halving", rows, lanes);
+    const i = (value: number) => k.constant("i32", value);
+    const [counts, rests] = [k.buffer("i32", true), k.buffer("f64", true)];
+    const own = k.binary("add", k.binary("mul", k.row, i(lanes)), k.lane);
+    const start = k.convert("f64", k.binary("add", k.binary("mul", own, i(2)), i(1)));
+    const [count, rest] = k.loop(
+      100,
+      [i(0), start],
+      (_, [n, x]) => [k.binary("add", n as Value, i(1)), k.binary("mul", x as Value, k.constant("f64", 0.5))],
+      { exitWhen: ([, x]) => k.compare("lt", x as Value, k.constant("f64", 1)) },
+    );
+    k.store(counts, own, count as Value, false);
+    k.store(rests, own, rest as Value, false);
+    return k.finish();
+  },
+
   /** What all lanes do together, inside a branch that all of a row's lanes take or none. */
   branchOfLanes(lanes: number, rows: number): Kernel {
     const k = new KernelBuilder("branch of lanes", rows, lanes);
@@ -347,6 +365,16 @@ describeOnTensorDevices("kernels", (device) => {
     }
   });
 
+  test("each lane leaves a loop when it is done, and keeps what it has", () => {
+    const rows = 30;
+    const size = rows * lanes;
+    const [counts, rests] = run(kernels.halving(lanes, rows), [new Int32Array(size), new Float64Array(size)]);
+    for (let at = 0; at < size; at++) {
+      const steps = 1 + Math.floor(Math.log2(2 * at + 1));
+      assert.deepEqual([counts[at], rests[at]], [steps, (2 * at + 1) / 2 ** steps], `lane ${at}`);
+    }
+  });
+
   test("lanes work together inside a branch that they all take", () => {
     const rows = 40;
     const [result] = run(kernels.branchOfLanes(lanes, rows), [new Int32Array(rows * lanes)]);
@@ -401,6 +429,7 @@ describe("kernels", () => {
     kernels.quartets(lanes, 3, 2),
     kernels.quartets(lanes, 3, 4),
     kernels.collatz(3),
+    kernels.halving(lanes, 3),
     kernels.branchOfLanes(lanes, 3),
     kernels.powers(lanes, 3),
     kernels.mulAdd(3, "f64"),

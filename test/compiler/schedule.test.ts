@@ -97,6 +97,35 @@ test("a kernel does not grow without end", () => {
   assert.ok(kernels.length > 1, `${kernels.length} kernels`);
 });
 
+test("a kernel loads from few tensors, whichever way many are added up", () => {
+  const xs = Array.from({ length: 500 }, () => stored(16));
+  const inPairs = (nodes: readonly Node[]): Node =>
+    nodes.length === 1
+      ? nodes[0]!
+      : inPairs(nodes.flatMap((x, i) => (i % 2 === 1 ? [] : [nodes[i + 1] ? make(E.add, [x, nodes[i + 1]!]) : x])));
+  const reshaped = (x: Node) => make(M.reshape, [make(M.reshape, [x], { shape: [4, 4] })], { shape: [16] });
+  const sums = [
+    xs.reduce((sum, x) => make(E.add, [sum, x])),
+    xs.reduce((sum, x) => make(E.add, [x, sum])),
+    inPairs(xs),
+    xs.reduce((sum, x) => make(E.add, [reshaped(x), reshaped(sum)])),
+  ];
+  for (const profile of [gpuProfile, cpuProfile]) {
+    for (const sum of sums) {
+      const kernels = kernelsOf([sum], profile);
+      for (const { buffers } of kernels) assert.ok(buffers.length <= profile.maxLoads + 1, `${buffers.length} buffers`);
+      assert.ok(kernels.length <= (2 * xs.length) / profile.maxLoads, `${kernels.length} kernels`);
+    }
+  }
+});
+
+test("many operations on few tensors are one kernel", () => {
+  const xs = Array.from({ length: gpuProfile.maxLoads }, () => stored(16));
+  let node = xs[0]!;
+  for (let i = 0; i < 300; i++) node = make(i % 2 ? E.add : E.mul, [node, xs[(7 * i) % xs.length]!]);
+  assert.equal(kernelsOf([node]).length, 1);
+});
+
 test("a mean and a variance along rows are one kernel", () => {
   const x = stored(512, 1024);
   const mean = make(E.mul, [

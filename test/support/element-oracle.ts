@@ -107,7 +107,7 @@ export function elementOracle(entry: ElementwiseEntry, dtypes: readonly DType[],
   }
   const exact = exactOracle(entry);
   if (!exact) throw new Error(`there is no oracle for ${name} of ${from}`);
-  // f16 and bf16 are computed in f32 and rounded when stored; f64 results need no rounding here.
+  // f16 and bf16 are computed in f32 and then rounded; f64 results need no rounding here.
   const isNarrow = result === "f16" || result === "bf16";
   return (...args: Value[]): Value => {
     const value = exact(...(args as number[]));

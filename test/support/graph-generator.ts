@@ -46,7 +46,6 @@ const leafDTypes: readonly DType[] = [
 const MATRIX_EXTENTS = [1, 3, 8, 9, 17, 20, 32, 34];
 const EXTENTS = [1, 1, 2, 3, 4, 5, 7, 8, 13, 33];
 
-const isNarrow = (dtype: DType): boolean => dtype === "f16" || dtype === "bf16";
 const isWhole = (dtype: DType): boolean => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint";
 
 export function randomSpec(seed: number, options: GraphOptions): Spec {
@@ -243,7 +242,6 @@ class Generator {
     const { dtype } = this.node(x);
     if (dtype === "bool") return this.add("not", [x]);
     if (isWhole(dtype)) return this.add(random.pick(["neg", "abs", "sign", "square", "not"]), [x]);
-    if (isNarrow(dtype)) return this.add(random.pick(["neg", "abs", "floor", "ceil", "trunc", "round"]), [x]);
     const op = random.pick(["neg", "abs", "sign", "square", "floor", "ceil", "trunc", "round", "sqrt", "reciprocal"]);
     if (op === "sqrt") return this.add("sqrt", [this.add("abs", [x])]);
     if (op === "reciprocal") return this.add("reciprocal", [this.nonzero(x)]);
@@ -276,7 +274,6 @@ class Generator {
       ]);
       return this.add(op, order);
     }
-    if (isNarrow(dtype)) return this.add(random.pick(["maximum", "minimum"]), order);
     const op = random.pick(["add", "add", "sub", "mul", "div", "rem", "maximum", "minimum"]);
     if (op === "div" || op === "rem") return this.add(op, [order[0]!, this.nonzero(order[1]!)]);
     return this.add(op, order);
@@ -383,12 +380,7 @@ class Generator {
     const axes = shape.map((_, axis) => axis).filter(() => random.below(2) === 0);
     if (axes.length === 0) axes.push(random.below(shape.length));
     const isEmpty = axes.some((axis) => shape[axis] === 0);
-    const op =
-      dtype === "bool"
-        ? random.pick(["all", "any"])
-        : isNarrow(dtype)
-          ? random.pick(["max", "min"])
-          : random.pick(["sum", "sum", "product", "max", "min"]);
+    const op = dtype === "bool" ? random.pick(["all", "any"]) : random.pick(["sum", "sum", "product", "max", "min"]);
     if (isEmpty && (op === "max" || op === "min")) return null;
     let source = x;
     if (isFloat(dtype) && op === "sum") source = this.toGrid(x, 8, 1 / 8);
@@ -402,7 +394,7 @@ class Generator {
     const kept = this.add("reshape", [reduced], { shape: shape.map((n, axis) => (axes.includes(axis) ? 1 : n)) });
     const spread = this.add("expand", [kept], { shape: [...shape] });
     if (dtype === "bool") return this.add("xor", [x, spread]);
-    return this.add(random.pick(["maximum", "minimum", ...(isNarrow(dtype) ? [] : ["sub", "add"])]), [x, spread]);
+    return this.add(random.pick(["maximum", "minimum", "sub", "add"]), [x, spread]);
   }
 
   /** A product of matrices, of numbers small enough that sums of them are exact in any order. */
@@ -429,7 +421,7 @@ class Generator {
       const x = this.pick(({ shape, dtype }) => shape.length > 0 && dtype !== "bool");
       if (x === null) return null;
       const { shape, dtype } = this.node(x);
-      const op = isNarrow(dtype) ? random.pick(["max", "min"]) : random.pick(["sum", "max", "min"]);
+      const op = random.pick(["sum", "max", "min"]);
       const source = isFloat(dtype) && op === "sum" ? this.toGrid(x, 8, 1 / 8) : x;
       const isExclusive = op === "sum" && random.below(3) === 0;
       const params = { axis: random.below(shape.length), op, isReverse: random.below(2) === 0, isExclusive };

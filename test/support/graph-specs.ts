@@ -278,6 +278,9 @@ function identity(op: string, dtype: DType): Value {
   return op === "max" ? min : max;
 }
 
+/** Sums are exact until they are done, and then rounded. */
+const roundedOnce = (value: Value, dtype: DType): Value => (isFloat(dtype) ? roundTo(dtype, Number(value)) : value);
+
 function reduce({ op, params, dtype }: SpecNode, x: Plain, plain: Maker): Plain {
   const axes = params.axes as readonly number[];
   const shape = x.shape.filter((_, axis) => !axes.includes(axis));
@@ -292,7 +295,10 @@ function reduce({ op, params, dtype }: SpecNode, x: Plain, plain: Maker): Plain 
     values[at] = combine(values[at]!, x.values[flat]!, dtype);
     if (x.doubt?.[flat] || x.isApproximate) doubt[at] = 1;
   });
-  return plain(values, doubt);
+  return plain(
+    values.map((value) => roundedOnce(value, dtype)),
+    doubt,
+  );
 }
 
 /** [batch, m, k] × [batch, k, n]: sums of products, rounded once. */
@@ -308,7 +314,7 @@ function multiply({ dtype, shape }: SpecNode, [a, b]: readonly Plain[], plain: M
       sum = reducers[dtype === "bool" ? "any" : "sum"]!(sum, term, dtype);
       if (a!.doubt?.[x] || b!.doubt?.[y] || a!.isApproximate || b!.isApproximate) doubt[flat] = 1;
     }
-    values.push(isFloat(dtype) ? roundTo(dtype, Number(sum)) : sum);
+    values.push(roundedOnce(sum, dtype));
   });
   return plain(values, doubt);
 }
@@ -325,11 +331,11 @@ function accumulate({ params, dtype, shape }: SpecNode, x: Plain, plain: Maker):
     let isDoubtful = x.isApproximate;
     for (let k = 0; k < extent; k++) {
       const flat = flatAt(shape, start.with(axis, params.isReverse ? extent - 1 - k : k));
-      if (params.isExclusive) values[flat] = total;
+      if (params.isExclusive) values[flat] = roundedOnce(total, dtype);
       if (params.isExclusive && isDoubtful) doubt[flat] = 1;
       total = combine(total, x.values[flat]!, dtype);
       isDoubtful ||= x.doubt?.[flat] === 1;
-      if (!params.isExclusive) values[flat] = total;
+      if (!params.isExclusive) values[flat] = roundedOnce(total, dtype);
       if (!params.isExclusive && isDoubtful) doubt[flat] = 1;
     }
   });

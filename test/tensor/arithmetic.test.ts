@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DTypeError, ShapeError } from "../../src/core/errors.js";
 import { tensor } from "../../src/tensor/creation.js";
+import type { Tensor } from "../../src/tensor/tensor.js";
 import { randomFrom } from "../support/random.js";
 import {
   describeOnTensorDevices,
@@ -101,6 +102,20 @@ describeOnTensorDevices("remainders and quotients", () => {
       expectTensor(toTensor(flat(a), dtype).quotient(toTensor(flat(b), dtype)), flat(want), dtype);
     });
   }
+
+  test("fmod inside a sum over rows, and inside a product, where lanes take different rounds", () => {
+    const [rows, columns] = [40, 64];
+    const a = Array.from({ length: rows * columns }, (_, i) => 3 ** (i % 15));
+    const b = Array.from({ length: rows * columns }, (_, i) => 1 + (i % 13));
+    const [x, y] = [a, b].map((values) => toTensor({ shape: [rows, columns], values }, "f32")) as [Tensor, Tensor];
+    const sums = Array.from({ length: columns }, (_, j) =>
+      a.reduce((sum, value, i) => (i % columns === j ? sum + (value % b[i]!) : sum), 0),
+    );
+    expectTensor(x.fmod(y).sum({ axis: 0 }), flat(sums), "f32");
+    const ones = toTensor({ shape: [rows, rows], values: new Array(rows * rows).fill(1) }, "f32");
+    const values = Array.from({ length: rows }, () => sums).flat();
+    expectTensor(ones.matmul(x.fmod(y)), { shape: [rows, columns], values }, "f32");
+  });
 
   test("remainder broadcasts and takes JavaScript numbers, also of views", () => {
     const plain = { shape: [2, 3], values: [-3, -2, -1, 1, 2, 3] };

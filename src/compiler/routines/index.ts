@@ -1,6 +1,7 @@
 /** The routines by the name of their primitive. */
 import type { Routine } from "../routine.js";
 import { cumulateRoutine } from "./cumulate.js";
+import { joinRoutine } from "./join.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
 import { choleskyRoutine, solveLowerRoutine } from "./triangular.js";
@@ -10,6 +11,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   solveLower: solveLowerRoutine,
   argsort: argsortRoutine,
   cumulate: cumulateRoutine,
+  join: joinRoutine,
   scatter: scatterRoutine,
   searchSorted: searchSortedRoutine,
 };

@@ -381,9 +381,11 @@ function varyingValues(kernel: Kernel): ReadonlySet<number> {
       } else if (statement.kind === "read") {
         if (varies(statement.index)) for (const { id } of statement.results) varying.add(id);
       } else if (statement.kind === "loop") {
-        if (statement.isLaneLoop) varying.add(statement.index.id);
+        const { isLaneLoop, exit } = statement;
+        if (isLaneLoop) varying.add(statement.index.id);
+        const isUneven = isLaneLoop || (exit !== null && varies(exit));
         for (const { value, initial, next, result } of statement.accumulators) {
-          if (!statement.isLaneLoop && !varies(initial) && !varies(next)) continue;
+          if (!isUneven && !varies(initial) && !varies(next)) continue;
           varying.add(value.id);
           varying.add(result.id);
         }
@@ -573,7 +575,10 @@ class BodyEmitter {
   ): Form[] {
     const { f } = this;
     const kinds = initial.map(({ kind }) => kind);
-    const results = f.fold(f.i32.const(from), to, step, initial.flatMap(partsOf), (i, state) => {
+    const { exit } = loop;
+    const isUneven = exit !== null && this.varying.has(exit.id);
+    const first = isUneven ? [f.i32x4.const([0, 0, 0, 0])] : [];
+    const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(partsOf), ...first], (i, state) => {
       this.forms.set(
         loop.index.id,
         index === "uniform" ? { kind: "uniform", value: i } : { kind: "rising", value: i, step: 1 },
@@ -583,11 +588,37 @@ class BodyEmitter {
         this.forms.set(value.id, carried[k]);
       });
       this.statements(loop.body);
-      const next = loop.accumulators.flatMap(({ next }, k) => partsOf(this.as(kinds[k], this.form(next), next.type)));
-      if (loop.exit) f.if(this.single(this.form(loop.exit)) as Value<"i32">, () => f.break(...next));
+      const made = loop.accumulators.map(({ next }, k) => this.as(kinds[k], this.form(next), next.type));
+      if (exit && isUneven) return this.leaveOneByOne(loop, exit, state.at(-1) as Value<"v128">, carried, made);
+      const next = made.flatMap(partsOf);
+      if (exit) f.if(this.single(this.form(exit)) as Value<"i32">, () => f.break(...next));
       return next;
     });
     return joined(kinds, results);
+  }
+
+  /** The end of a round that not all lanes are in: those that have left keep what they had until the last one leaves. */
+  private leaveOneByOne(
+    { accumulators, body }: Loop,
+    exit: IRValue,
+    left: Value<"v128">,
+    carried: readonly Form[],
+    made: readonly Form[],
+  ): Value[] {
+    const { f } = this;
+    walkStatements(body, ({ kind }) => {
+      if (kind === "let" || kind === "loop" || kind === "branch" || kind === "read") return;
+      throw new UnsupportedError(`${this.kernel.name}: ${kind} in a loop that lanes leave one by one, on the CPU`);
+    });
+    const next = accumulators.flatMap(({ value }, k) => {
+      const choice: IRValue = { ...value, op: "select", args: [exit, value, value] };
+      return partsOf(
+        this.as(made[k].kind, this.vector(choice, [{ kind: "lanes", value: left }, carried[k], made[k]]), value.type),
+      );
+    });
+    const leaving = f.v128.or(left, this.lanes(this.form(exit), "bool"));
+    f.if(f.i32x4.all_true(leaving), () => f.break(...next, leaving));
+    return [...next, leaving];
   }
 
   /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */

@@ -24,6 +24,7 @@ interface Entry {
   /** Dtype of the result; that of the first operand unless told. */
   readonly result?: (dtypes: readonly DType[], params: Params) => DType;
   readonly cost?: number;
+  readonly isExact?: boolean;
   readonly oracle?: (...args: number[]) => number | boolean;
   readonly domain?: readonly [number, number];
   readonly slopes?: readonly (Slope | null)[];
@@ -114,7 +115,14 @@ const comparison = (
 ) => elementwise(name, 2, { kinds, result: bool, oracle, slopes: FLAT, lower: (k, [a, b]) => k.compare(how, a, b) });
 
 const rounding = (name: string, how: "floor" | "ceil" | "trunc" | "even", oracle: (x: number) => number) =>
-  elementwise(name, 1, { kinds: FLOAT, oracle, domain: [-9, 9], slopes: FLAT, lower: (k, [x]) => k.round(how, x) });
+  elementwise(name, 1, {
+    kinds: FLOAT,
+    isExact: true,
+    oracle,
+    domain: [-9, 9],
+    slopes: FLAT,
+    lower: (k, [x]) => k.round(how, x),
+  });
 
 const zeroLike = <V>(k: ElementOps<V>, x: V): V => k.constant(k.dtypeOf(x), 0);
 const oneLike = <V>(k: ElementOps<V>, x: V): V => k.constant(k.dtypeOf(x), 1);
@@ -166,6 +174,7 @@ export const quotient = elementwise("quotient", 2, {
 /** The remainder that goes with truncation: it has the sign of the dividend. */
 export const rem = elementwise("rem", 2, {
   kinds: REAL,
+  isExact: true,
   cost: 8,
   oracle: (a, b) => a % b,
   slopes: [(_, t) => t, (g, t, { inputs: [a, b] }) => g.neg(g.mul(t, g.trunc(g.div(a, b))))],
@@ -174,24 +183,28 @@ export const rem = elementwise("rem", 2, {
 /** NaN wins, as in NumPy's maximum. */
 export const maximum = elementwise("maximum", 2, {
   kinds: REAL,
+  isExact: true,
   oracle: Math.max,
   slopes: [chosenBy(0, "greater"), chosenBy(1, "greater")],
   lower: (k, [a, b]) => k.max(a, b),
 });
 export const minimum = elementwise("minimum", 2, {
   kinds: REAL,
+  isExact: true,
   oracle: Math.min,
   slopes: [chosenBy(0, "less"), chosenBy(1, "less")],
   lower: (k, [a, b]) => k.min(a, b),
 });
 export const neg = elementwise("neg", 1, {
   kinds: NUMBER,
+  isExact: true,
   oracle: (x) => -x,
   slopes: [(g, t) => g.neg(t)],
   lower: (k, [x]) => k.neg(x),
 });
 export const abs = elementwise("abs", 1, {
   kinds: NUMBER,
+  isExact: true,
   result: ([dtype]) => realDType(dtype),
   oracle: Math.abs,
   ...notHolomorphic(
@@ -203,6 +216,7 @@ export const abs = elementwise("abs", 1, {
 /** The slope is told by the answer: what it was computed from need not be kept for the way back. */
 export const relu = elementwise("relu", 1, {
   kinds: REAL,
+  isExact: true,
   oracle: (x) => (x <= 0 ? 0 : x),
   slopes: [(g, t, node) => g.where(g.equal(node, 0), 0, t)],
   lower: (k, [x]) => k.select(k.compare("le", x, zeroLike(k, x)), zeroLike(k, x), x),
@@ -210,6 +224,7 @@ export const relu = elementwise("relu", 1, {
 /** Zero and NaN are their own sign. */
 export const sign = elementwise("sign", 1, {
   kinds: REAL,
+  isExact: true,
   oracle: Math.sign,
   slopes: FLAT,
   lower: (k, [x]) => {
@@ -472,6 +487,7 @@ export const isInf = elementwise("isInf", 1, {
 /** condition ? a : b. The condition is bool; a and b share a dtype. */
 export const where = elementwise("where", 3, {
   kinds: EVERY,
+  isExact: true,
   result: ([, a]) => a as DType,
   slopes: [
     null,
@@ -483,6 +499,7 @@ export const where = elementwise("where", 3, {
 /** The same value in another dtype. Params: dtype. */
 export const cast = elementwise("cast", 1, {
   kinds: EVERY,
+  isExact: true,
   result: (_, params) => params.dtype as DType,
   // Whoever applies the slope brings it to the dtype it needs.
   slopes: [(_, t) => t],
@@ -510,6 +527,7 @@ export const complex = elementwise("complex", 2, {
 });
 export const real = elementwise("real", 1, {
   kinds: NUMBER,
+  isExact: true,
   result: ([dtype]) => realDType(dtype),
   ...notHolomorphic(
     (g, t) => g.real(t),
@@ -520,6 +538,7 @@ export const real = elementwise("real", 1, {
 });
 export const imag = elementwise("imag", 1, {
   kinds: NUMBER,
+  isExact: true,
   result: ([dtype]) => realDType(dtype),
   ...notHolomorphic(
     (g, t) => g.imag(t),
@@ -531,6 +550,7 @@ export const imag = elementwise("imag", 1, {
 });
 export const conj = elementwise("conj", 1, {
   kinds: NUMBER,
+  isExact: true,
   ...notHolomorphic(
     (g, t) => g.conj(t),
     (g, ct) => g.conj(ct),

@@ -1,0 +1,102 @@
+/**
+ * Many tensors one after another along an axis. A few are fused into the kernel that reads them, which looks at each input
+ * for each element; of many, that is slow to run and slower to compile. So they are copied into memory side by side: large
+ * ones by a kernel each, neighbours that are small by one together, which finds the input by bisection. Kernels do not know
+ * where in the result they write, so inputs of one shape share one.
+ *
+ * The compiler puts it in the place of long concatenations (expand.ts).
+ */
+import { DTYPES, type DType } from "../../core/dtype.js";
+import { sizeOf } from "../../core/shape.js";
+import type { RoutinePrimitive } from "../../graph/primitive.js";
+import { concat } from "../../graph/primitives/movement.js";
+import { computeType } from "../elements.js";
+import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Routine, RoutineStep } from "../routine.js";
+
+/** Inputs that are still fused. */
+export const MAX_FUSED_INPUTS = 16;
+/** Inputs that one kernel copies: with the result their addresses fit the push block. */
+const MAX_TOGETHER = 12;
+/** Elements from which on an input is worth a kernel of its own. */
+const LARGE = 1 << 14;
+
+/** What `concat` is, in memory. Params: axis. */
+export const join: RoutinePrimitive = { name: "join", kind: "routine", infer: concat.infer };
+
+/** A stretch of the axis: inputs, and how many elements each has for one place on the axes before it. */
+interface Stretch {
+  readonly inputs: readonly number[];
+  readonly lengths: readonly number[];
+}
+
+export const joinRoutine: Routine = ({ inputs, shape, dtype, params }) => {
+  const axis = params.axis as number;
+  const outer = sizeOf(shape.slice(0, axis));
+  const lengths = inputs.map((input) => sizeOf(input.shape.slice(axis)));
+  const total = sizeOf(shape.slice(axis));
+  const isLarge = outer * total * DTYPES[dtype].bytes > 2 ** 32;
+  const kernels = new Map<string, Kernel>();
+  let offset = 0;
+  const steps = stretchesOf(lengths, outer).map((stretch): RoutineStep => {
+    const key = stretch.lengths.join();
+    const kernel = kernels.get(key) ?? copyKernel(dtype, outer, stretch.lengths, total, isLarge);
+    kernels.set(key, kernel);
+    const start = offset;
+    offset += sum(stretch.lengths) * DTYPES[dtype].bytes;
+    const sources = stretch.inputs.map((index) => ({ kind: "input", index }) as const);
+    return { kernel, buffers: [...sources, { kind: "result", offset: start }] };
+  });
+  return { temporaries: [], steps };
+};
+
+const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
+
+function stretchesOf(lengths: readonly number[], outer: number): Stretch[] {
+  const stretches: { inputs: number[]; lengths: number[] }[] = [];
+  let room = 0;
+  lengths.forEach((length, input) => {
+    if (length === 0) return;
+    const last = stretches.at(-1);
+    const isLarge = outer * length >= LARGE;
+    if (last && room > 0 && !isLarge) {
+      last.inputs.push(input);
+      last.lengths.push(length);
+      room--;
+    } else {
+      stretches.push({ inputs: [input], lengths: [length] });
+      room = isLarge ? 0 : MAX_TOGETHER - 1;
+    }
+  });
+  return stretches;
+}
+
+/** Rows of a result are `total` long; the kernel writes the first part of each, from as many inputs as there are lengths. */
+function copyKernel(dtype: DType, outer: number, lengths: readonly number[], total: number, isLarge: boolean): Kernel {
+  const length = sum(lengths);
+  const k = new KernelBuilder(`join[${outer}×${lengths.join("+")}]`, outer * length);
+  const i = (value: number) => k.constant("i32", value);
+  const sources = lengths.map(() => k.buffer(dtype, false));
+  const target = k.buffer(dtype, true, isLarge);
+  const isOneRow = outer === 1;
+  const row = isOneRow ? i(0) : k.binary("idiv", k.row, i(length));
+  const at = isOneRow ? k.row : k.binary("irem", k.row, i(length));
+  /** The element at a place among inputs from … to - 1, of which the first begins at `start`. */
+  const element = (from: number, to: number, start: number): Value => {
+    if (to - from === 1) {
+      const before = k.binary("mul", row, i(lengths[from]));
+      return k.load(sources[from], k.binary("add", before, k.binary("sub", at, i(start))), computeType(dtype));
+    }
+    const middle = (from + to) >> 1;
+    const end = start + sum(lengths.slice(from, middle));
+    const [value] = k.when(
+      k.compare("lt", at, i(end)),
+      () => [element(from, middle, start)],
+      () => [element(middle, to, end)],
+    );
+    return value;
+  };
+  const value = element(0, lengths.length, 0);
+  k.store(target, k.binary("add", k.binary("mul", row, i(total)), at), value);
+  return k.finish();
+}
