@@ -93,20 +93,23 @@ const BLOCK_BYTES = 1 << 26;
 const WATCHED_BLOCKS = 10;
 /** The part of a run's time that may go into saying how well it goes. */
 const ESS_SHARE = 0.05;
-/** Threads that keep a GPU busy, and lanes that a chain can use at most. */
-const BUSY_THREADS = 1 << 17;
+/** Threads that keep a multiprocessor busy, and lanes that a chain has at most and at least, if it has several. */
+const BUSY_THREADS = 1024;
 const MAX_LANES = 128;
 const LEAST_LANES = 32;
 
 /**
  * The threads that share a chain: one on the CPU, on software drivers, for models that go step by step, and where there are
- * few observations or many chains; else as many as still have four observations each, while the device has room.
+ * so many chains that they keep the device busy by themselves. Else as many as still have four observations each, while
+ * the device has room; but a subgroup even for the smallest model. Chains that are threads of one subgroup wait for each
+ * other in every branch one of them takes; with a subgroup to itself a chain goes its own way.
  */
 export function lanesFor({ backend, longest, isForLanes }: ChainDensity, chains: number, isDense: boolean): number {
   if (backend.id === "cpu" || backend.isSoftware || !isForLanes || isDense) return 1;
+  const room = BUSY_THREADS * backend.units;
   let lanes = MAX_LANES;
-  while (lanes > 1 && (lanes * 4 > longest || lanes * chains > BUSY_THREADS)) lanes /= 2;
-  return lanes < LEAST_LANES ? 1 : lanes;
+  while (lanes > LEAST_LANES && (lanes * 4 > longest || lanes * chains > room)) lanes /= 2;
+  return lanes * chains > room ? 1 : lanes;
 }
 
 export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
