@@ -2,7 +2,8 @@
  * The container for draws: named variables with shapes, many chains, a growing number of draws per chain, and what the
  * sampler noted of each draw. Samplers append blocks to it; diagnostics, exports and the report read it one scalar at a
  * time, so every scalar element is stored by itself, chain after chain: a view of it costs nothing, and an ESS of 4096
- * chains walks through memory in order.
+ * chains walks through memory in order. Blocks are kept as they come, f32 as f32, and become one array when a
+ * scalar is first asked for: a run that makes gigabytes of draws does not wait for the host to sort them.
  */
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, type Shape, sizeOf, unravelIndex } from "../core/shape.js";
@@ -22,8 +23,6 @@ export interface DrawsOptions {
   readonly chains: number;
   /** Names and shapes of the variables, `{ mu: [], theta: [8] }`. */
   readonly variables: Readonly<Record<string, Shape>>;
-  /** Room for this many draws per chain. More is made when it is used up, but exact room saves memory and copies. */
-  readonly capacity?: number;
   /** The depth at which the sampler stops doubling its trajectories. `check` wants it. */
   readonly maxTreeDepth?: number;
   /** Groups of consecutive chains that started at one point each: what nested R-hat compares. */
@@ -35,6 +34,20 @@ export interface DrawsBlock {
   readonly values: Readonly<Record<string, ArrayLike<number>>>;
   /** Arrays of chains × draws. */
   readonly stats?: Readonly<Partial<Record<Statistic, ArrayLike<number>>>>;
+}
+
+type Floats = Float32Array | Float64Array;
+
+/** Draws to append that are sorted by scalar already: arrays of elements × chains × draws, and of chains × draws. */
+export interface DrawsByScalar {
+  readonly values: Readonly<Record<string, Floats>>;
+  readonly stats?: Readonly<Partial<Record<Statistic, Floats>>>;
+}
+
+/** Some draws of every chain of a scalar, chains × draws. */
+interface Part {
+  readonly values: Floats;
+  readonly draws: number;
 }
 
 /** Nested arrays of chains × draws × the variable's shape. */
@@ -58,14 +71,13 @@ export class Draws {
   readonly maxTreeDepth: number | undefined;
   readonly superchains: number | undefined;
 
-  /** One array per scalar, chains × capacity. */
-  private readonly columns = new Map<string, Float64Array>();
-  private readonly statistics = new Map<Statistic, Float64Array>();
-  private capacity: number;
+  /** By scalar, in the order they came. Reading makes one of them. */
+  private readonly columns = new Map<string, Part[]>();
+  private readonly statistics = new Map<Statistic, Part[]>();
   private count = 0;
 
   constructor(options: DrawsOptions) {
-    const { chains, variables, capacity = 0, superchains } = options;
+    const { chains, variables, superchains } = options;
     if (!Number.isSafeInteger(chains) || chains < 1) {
       throw new ArgumentError(`Draws: ${chains} chains; there is at least one, and a whole number of them.`);
     }
@@ -73,7 +85,6 @@ export class Draws {
       throw new ArgumentError(`Draws: ${chains} chains cannot be ${superchains} superchains of equal size.`);
     }
     this.chains = chains;
-    this.capacity = capacity;
     this.maxTreeDepth = options.maxTreeDepth;
     this.superchains = superchains;
     this.variables = new Map(
@@ -82,7 +93,7 @@ export class Draws {
     for (const [variable, shape] of this.variables) {
       for (const name of scalarNames(variable, shape)) {
         if (this.columns.has(name)) throw new ArgumentError(`Draws: two variables have a scalar named "${name}".`);
-        this.columns.set(name, new Float64Array(chains * capacity));
+        this.columns.set(name, []);
       }
     }
     this.names = [...this.columns.keys()];
@@ -98,11 +109,11 @@ export class Draws {
     const shapes = new Map(Object.entries(values).map(([name, nested]) => [name, nestedShape(name, nested)]));
     const first = [...shapes.values()][0];
     if (!first) throw new ArgumentError("Draws.from: no variables; give at least one, as in { mu: [[0.1, 0.3]] }.");
-    const [chains, capacity] = first;
+    const [chains] = first;
     const flat = Object.entries(values).map(([name, nested]) => [name, (nested as unknown[]).flat(Infinity)]);
     const stats = Object.entries(options.stats ?? {}).map(([name, nested]) => [name, nested.flat()]);
     const variables = Object.fromEntries([...shapes].map(([name, shape]) => [name, shape.slice(2)]));
-    const draws = new Draws({ ...options, chains, variables, capacity });
+    const draws = new Draws({ ...options, chains, variables });
     draws.append({ values: Object.fromEntries(flat), stats: Object.fromEntries(stats) });
     return draws;
   }
@@ -115,15 +126,33 @@ export class Draws {
   /** Adds draws at the end of every chain. The first block settles which statistics there are. */
   append(block: DrawsBlock): void {
     const added = this.drawsIn(block);
-    this.makeRoom(this.count + added);
+    this.add(block, added, (values, elements) => scattered(values, this.chains * added, elements));
+  }
+
+  /** The same for draws that are sorted by scalar. The arrays are kept, not copied: they are the container's from now on. */
+  appendByScalar(block: DrawsByScalar): void {
+    const added = this.drawsIn(block);
+    const size = this.chains * added;
+    this.add(block, added, (values, elements) =>
+      Array.from({ length: elements }, (_, e) => (values as Floats).subarray(e * size, (e + 1) * size)),
+    );
+  }
+
+  private add(
+    block: DrawsBlock,
+    added: number,
+    split: (values: ArrayLike<number>, elements: number) => readonly Floats[],
+  ): void {
     for (const [variable, shape] of this.variables) {
-      const columns = scalarNames(variable, shape).map((name) => this.columns.get(name) as Float64Array);
-      this.scatter(columns, block.values[variable], added);
+      const columns = split(block.values[variable], sizeOf(shape));
+      scalarNames(variable, shape).forEach((name, e) => {
+        this.columns.get(name)?.push({ values: columns[e], draws: added });
+      });
     }
     for (const [name, values] of Object.entries(block.stats ?? {})) {
-      const column = this.statistics.get(name as Statistic) ?? new Float64Array(this.chains * this.capacity);
-      this.statistics.set(name as Statistic, column);
-      this.scatter([column], values, added);
+      const parts = this.statistics.get(name as Statistic) ?? [];
+      this.statistics.set(name as Statistic, parts);
+      parts.push({ values: split(values, 1)[0], draws: added });
     }
     this.count += added;
   }
@@ -159,44 +188,18 @@ export class Draws {
     return added ?? 0;
   }
 
-  private makeRoom(wanted: number): void {
-    if (wanted <= this.capacity) return;
-    const capacity = this.count === 0 ? wanted : Math.max(wanted, 2 * this.capacity);
-    for (const map of [this.columns, this.statistics] as Map<string, Float64Array>[]) {
-      for (const [name, column] of map) map.set(name, this.moved(column, capacity));
-    }
-    this.capacity = capacity;
+  /** The draws of a scalar in one array, which takes the place of its parts. */
+  private chainsOf(parts: Part[]): Chains {
+    const { chains, count: draws } = this;
+    const values = joined(parts, chains, draws);
+    parts.splice(0, parts.length, { values, draws });
+    return { values, chains, draws };
   }
 
-  /** The column's draws in an array with other room per chain. */
-  private moved(column: Float64Array, capacity: number): Float64Array {
-    const result = new Float64Array(this.chains * capacity);
-    for (let c = 0; c < this.chains; c++) {
-      result.set(column.subarray(c * this.capacity, c * this.capacity + this.count), c * capacity);
-    }
-    return result;
-  }
-
-  /** Writes chains × draws × elements into one column per element. */
-  private scatter(columns: readonly Float64Array[], values: ArrayLike<number>, added: number): void {
-    let next = 0;
-    for (let c = 0; c < this.chains; c++) {
-      const start = c * this.capacity + this.count;
-      for (let i = start; i < start + added; i++) {
-        for (const column of columns) column[i] = values[next++];
-      }
-    }
-  }
-
-  private chainsOf(column: Float64Array): Chains {
-    const values = this.count === this.capacity ? column : this.moved(column, this.count);
-    return { values, chains: this.chains, draws: this.count };
-  }
-
-  /** The draws of one scalar by name, `mu` or `theta[3]`. A view where the container is exactly full: do not write. */
+  /** The draws of one scalar by name, `mu` or `theta[3]`. The container's own array: do not write. */
   scalar(name: string): Chains {
-    const column = this.columns.get(name);
-    if (column) return this.chainsOf(column);
+    const parts = this.columns.get(name);
+    if (parts) return this.chainsOf(parts);
     const shape = this.variables.get(name);
     const hint = shape
       ? `"${name}" has shape ${formatShape(shape)}; name one element, "${name}[${shape.map(() => 0).join(",")}]"`
@@ -206,8 +209,8 @@ export class Draws {
 
   /** One of the sampler's statistics, or undefined where it was not noted. */
   stat(name: Statistic): Chains | undefined {
-    const column = this.statistics.get(name);
-    return column && this.chainsOf(column);
+    const parts = this.statistics.get(name);
+    return parts && this.chainsOf(parts);
   }
 
   /** The statistics there are. */
@@ -251,6 +254,30 @@ export class Draws {
     const variables = [...this.variables].map(([name, shape]) => (shape.length ? name + formatShape(shape) : name));
     return `Draws(${this.chains} chains × ${this.count} draws of ${variables.join(", ")})`;
   }
+}
+
+/** One array per element, of values that lie side by side for each draw. */
+function scattered(values: ArrayLike<number>, size: number, elements: number): Float64Array[] {
+  const columns = Array.from({ length: elements }, () => new Float64Array(size));
+  let next = 0;
+  for (let i = 0; i < size; i++) for (const column of columns) column[i] = values[next++];
+  return columns;
+}
+
+function joined(parts: readonly Part[], chains: number, draws: number): Float64Array {
+  if (parts.length === 1) {
+    const [{ values }] = parts;
+    return values instanceof Float64Array ? values : new Float64Array(values);
+  }
+  const result = new Float64Array(chains * draws);
+  let first = 0;
+  for (const { values, draws: count } of parts) {
+    for (let c = 0; c < chains; c++) {
+      result.set(values.subarray(c * count, (c + 1) * count), c * draws + first);
+    }
+    first += count;
+  }
+  return result;
 }
 
 /** The shape of nested arrays, which must be regular. */

@@ -29,6 +29,7 @@ export {
   type Chains,
   Draws,
   type DrawsBlock,
+  type DrawsByScalar,
   type DrawsOptions,
   type NameFilter,
   type NestedDraws,

@@ -116,6 +116,11 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     private readonly target: Target<Code>,
   ) {}
 
+  /** About how many processors it has that work side by side. */
+  get units(): number {
+    return this.target.profile.tiles.units;
+  }
+
   /** Whether it computes in f64, and whether it is a driver that only plays a GPU. */
   abstract readonly hasDoubles: boolean;
   abstract readonly isSoftware: boolean;

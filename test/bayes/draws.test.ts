@@ -43,9 +43,9 @@ describe("blocks", () => {
     assert.deepEqual(draws.values("x"), matrix(2, 3, 4));
   });
 
-  test("appended one by one are the draws appended at once, whatever room there is", () => {
-    for (const capacity of [0, 2, 7, 20]) {
-      const draws = new Draws({ chains: 2, variables: { x: [3] }, capacity });
+  test("appended one by one are the draws appended at once, read in between or not", () => {
+    for (const isRead of [false, true]) {
+      const draws = new Draws({ chains: 2, variables: { x: [3] } });
       const whole = matrix(2, 7, 3);
       for (const [from, to] of [
         [0, 1],
@@ -56,6 +56,7 @@ describe("blocks", () => {
         const block = [0, 1].flatMap((c) => [...whole.subarray((c * 7 + from) * 3, (c * 7 + to) * 3)]);
         const energy = [0, 1].flatMap((c) => [...Array(to - from).keys()].map((i) => 100 * c + from + i));
         draws.append({ values: { x: block }, stats: { energy } });
+        if (isRead) assert.equal(draws.scalar("x[1]").values.length, 2 * to);
       }
       assert.deepEqual(draws.values("x"), whole);
       assert.deepEqual([...draws.stat("energy")!.values], [0, 1, 2, 3, 4, 5, 6, 100, 101, 102, 103, 104, 105, 106]);
@@ -64,10 +65,23 @@ describe("blocks", () => {
     }
   });
 
-  test("are not copied to be read where the room is exact", () => {
-    const draws = new Draws({ chains: 2, variables: { mu: [] }, capacity: 2 });
-    draws.append({ values: { mu: [1, 2, 3, 4] } });
-    assert.equal(draws.scalar("mu").values.buffer, draws.scalar("mu").values.buffer);
+  test("sorted by scalar are kept as they are, f32 becomes f64 when it is read, and both kinds follow one another", () => {
+    const draws = new Draws({ chains: 2, variables: { mu: [], x: [2] } });
+    const x = Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+    const lp = Float32Array.of(0.5, 1.5, 2.5, 3.5);
+    draws.appendByScalar({ values: { mu: Float32Array.of(1, 2, 3, 4), x }, stats: { lp } });
+    assert.equal(draws.scalar("x[1]").values.buffer, x.buffer);
+    assert.deepEqual(draws.scalar("x[1]").values, Float64Array.of(5, 6, 7, 8));
+    assert.deepEqual(draws.scalar("mu"), { values: Float64Array.of(1, 2, 3, 4), chains: 2, draws: 2 });
+    assert.equal(draws.scalar("mu").values, draws.scalar("mu").values);
+    draws.append({ values: { mu: [10, 20], x: [11, 12, 21, 22] }, stats: { lp: [9, 8] } });
+    assert.deepEqual(draws.scalar("mu").values, Float64Array.of(1, 2, 10, 3, 4, 20));
+    assert.deepEqual(draws.values("x"), Float64Array.of(1, 5, 2, 6, 11, 12, 3, 7, 4, 8, 21, 22));
+    assert.deepEqual(draws.stat("lp")?.values, Float64Array.of(0.5, 1.5, 9, 2.5, 3.5, 8));
+    assert.throws(
+      () => draws.appendByScalar({ values: { mu: new Float32Array(2), x: new Float32Array(6) } }),
+      /"x" has 6 numbers; 2 chains × 1 draws × 2 elements/,
+    );
   });
 
   test("that do not fit are refused, and nothing is added", () => {

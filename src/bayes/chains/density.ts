@@ -2,6 +2,7 @@
  * A posterior's log density and gradient as a closed function of the free numbers, with data as its other parameters: what
  * every kernel of chains is built around. Equal functions of other data have equal keys, so kernels are found again.
  */
+import type { ElementSettings } from "../../compiler/elements.js";
 import { type InlineContext, inline, isForLanes } from "../../compiler/inline.js";
 import { KernelBuilder, type Value } from "../../compiler/ir.js";
 import { dataPlace, type Place, Scratch } from "../../compiler/place.js";
@@ -75,6 +76,7 @@ export interface ScratchBuffer {
 export class ChainBuilder {
   readonly k: KernelBuilder;
   readonly scratch: Scratch;
+  readonly settings: ElementSettings;
   private readonly context: InlineContext;
   private readonly data: readonly Place[];
 
@@ -83,11 +85,14 @@ export class ChainBuilder {
     private readonly density: ChainDensity,
     chains: number,
     lanes: number,
-    { settings }: WritingContext,
+    context: WritingContext,
   ) {
     this.k = new KernelBuilder(name, chains, lanes);
     this.scratch = new Scratch(this.k);
-    this.context = { k: this.k, settings, scratch: this.scratch };
+    // A quotient of a GPU is off by an ulp or two, which no chain minds; to round it correctly takes fifty instructions, and
+    // eight schools would be seventeen times as long. A software driver's quotients by zero are not to be had.
+    this.settings = density.backend.isSoftware ? context.settings : { isCorrectlyRounded: true };
+    this.context = { k: this.k, settings: this.settings, scratch: this.scratch };
     const { parameters } = density.fn;
     this.data = parameters.slice(0, -1).map(({ dtype }) => dataPlace(this.k, dtype));
   }

@@ -82,7 +82,6 @@ export async function loadFit(path: string): Promise<SavedFit> {
   const draws = new Draws({
     chains: options.chains,
     variables,
-    capacity: file.length as number,
     maxTreeDepth: options.maxTreeDepth,
   });
   const decode = (record: unknown) =>

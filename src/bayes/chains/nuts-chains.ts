@@ -44,8 +44,7 @@ export interface ChainSettings extends NutsOptions {
 /** A block of draws as the kernel leaves it: [draw][element][chain], and what was noted, [draw][noted][chain]. */
 export interface DrawnBlock {
   readonly draws: DeviceStorage;
-  readonly noted: Float64Array;
-  readonly count: number;
+  readonly noted: DeviceStorage;
 }
 
 /** What is known of each chain between dispatches. */
@@ -59,6 +58,9 @@ export interface ChainStatus {
 
 /** A dispatch should take about this long: often enough for progress, far below what watchdogs allow. */
 const DISPATCH_MS = 60;
+/** Steps that a kernel may try in a dispatch, as far as its dispatches have shown; and before they have. */
+const budgets = new WeakMap<HandWritten<WrittenNuts>, number>();
+const FIRST_BUDGET = 16;
 /** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
 const SOFTWARE_ROUNDS = 60000;
 const MAX_ENERGY_ERROR = 1000;
@@ -73,7 +75,6 @@ export class NutsChains {
   private readonly compiled: HandWritten<WrittenNuts>;
   private readonly memory: Record<(typeof BUFFERS)[number], DeviceStorage | null>;
   private readonly scratch: readonly DeviceStorage[];
-  private budget = 16;
   private readonly maxBudget: number;
 
   constructor(
@@ -87,7 +88,6 @@ export class NutsChains {
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
     const rounds = roundsOf(this.compiled.written.kernel);
     this.maxBudget = backend.isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
-    this.budget = Math.min(this.budget, this.maxBudget);
     const zeros = (elements: number, type: string) => backend.upload(new Uint8Array(elements * chains * bytesOf(type)));
     this.memory = {
       orders: null,
@@ -253,9 +253,12 @@ export class NutsChains {
     memory.draws = backend.reserve(room * dim * chains * bytesOf(dtype));
     memory.noted?.dispose();
     memory.noted = backend.reserve(room * NOTED.length * chains * bytesOf(energyDType));
-    for (;;) {
+    let lastEnd = 0;
+    const dispatch = async () => {
+      const began = performance.now();
+      const budget = Math.min(this.maxBudget, budgets.get(this.compiled) ?? FIRST_BUDGET);
       const orders = {
-        budget: this.budget,
+        budget,
         until,
         first,
         warmup,
@@ -265,19 +268,39 @@ export class NutsChains {
       };
       memory.orders?.dispose();
       memory.orders = backend.upload(bytes(Int32Array.from(ORDERS.map((name) => orders[name]))));
-      const began = performance.now();
       this.compiled.run([
         ...this.density.data,
         ...BUFFERS.map((name) => memory[name] as DeviceStorage),
         ...this.scratch,
       ]);
       const status = await this.status();
-      const took = Math.max(0.01, performance.now() - began);
-      const wanted = this.budget * Math.min(4, Math.max(0.25, DISPATCH_MS / took));
-      this.budget = Math.max(1, Math.min(this.maxBudget, Math.round(wanted)));
+      const end = performance.now();
+      // What was cut short because all were there says nothing.
+      const isDone = status.failed.length > 0 || status.draws.every((draw) => draw >= until);
+      if (!isDone) budgets.set(this.compiled, this.nextBudget(budget, end - Math.max(began, lastEnd)));
+      lastEnd = end;
+      return { status, isDone };
+    };
+    // A device that works by itself has the next dispatch before the host looks at what the last one did. One too many is
+    // soon over: chains that are there do nothing.
+    const ahead = backend.id === "cpu" ? 1 : 2;
+    const queue: ReturnType<typeof dispatch>[] = [];
+    for (;;) {
+      while (queue.length < ahead) {
+        const last = dispatch();
+        // Should the one before fail, nobody waits for this one.
+        last.catch(() => {});
+        queue.push(last);
+      }
+      const { status, isDone } = await (queue.shift() as ReturnType<typeof dispatch>);
       yield status;
-      if (status.failed.length > 0 || status.draws.every((draw) => draw >= until)) return;
+      if (isDone) return;
     }
+  }
+
+  private nextBudget(budget: number, milliseconds: number): number {
+    const wanted = budget * Math.min(4, Math.max(0.25, DISPATCH_MS / Math.max(0.01, milliseconds)));
+    return Math.max(1, Math.min(this.maxBudget, Math.round(wanted)));
   }
 
   async status(): Promise<ChainStatus> {
@@ -301,16 +324,19 @@ export class NutsChains {
   }
 
   /** The draws from `first` on that `advance` wrote. The memory is the caller's from now on. */
-  async take(count: number): Promise<DrawnBlock> {
-    const { memory, settings } = this;
-    const noted = numbersIn(await this.read("noted"), settings.energyDType);
-    const draws = memory.draws as DeviceStorage;
-    memory.draws = null;
-    return { draws, noted: Float64Array.from(noted), count };
+  take(): DrawnBlock {
+    const { draws, noted } = this.memory as Record<keyof DrawnBlock, DeviceStorage>;
+    this.memory.draws = null;
+    this.memory.noted = null;
+    return { draws, noted };
   }
 
-  private async read(name: (typeof BUFFERS)[number]): Promise<Uint8Array> {
-    return (await this.backend.read(this.memory[name] as DeviceStorage)).slice();
+  get energyDType(): FloatDType {
+    return this.settings.energyDType;
+  }
+
+  private read(name: (typeof BUFFERS)[number]): Promise<Uint8Array> {
+    return this.backend.read(this.memory[name] as DeviceStorage);
   }
 
   /** A vector of every chain, [chains, dim]. */

@@ -14,7 +14,7 @@
  */
 import { computeType } from "../../compiler/elements.js";
 import type { Kernel, Value } from "../../compiler/ir.js";
-import { columnPlace, type Place } from "../../compiler/place.js";
+import { arrayPlace, columnPlace, type Place, shifted } from "../../compiler/place.js";
 import type { WritingContext } from "../../tensor/backend.js";
 import { ChainBuilder, type ChainDensity, type FloatDType, type ScratchBuffer } from "./density.js";
 import { type Cell, type Words, wordsOf } from "./words.js";
@@ -25,7 +25,7 @@ export interface NutsOptions {
   readonly chains: number;
   readonly lanes: number;
   readonly maxTreeDepth: number;
-  /** Energies, weights and adaptation are computed in this. */
+  /** Energies and adaptation are computed in this. Weights, which are differences of energies, need no more than positions. */
   readonly energyDType: FloatDType;
   readonly isDense: boolean;
   /** For tests of the tests: a sampler with a mistake in it. */
@@ -131,6 +131,8 @@ const PURPOSE = { momentum: 0, direction: 1, leaf: 2, merge: 3, init: 4 } as con
 const MAX_STEPS = 1024;
 /** Stan's dual averaging: γ, t0, κ. */
 const DUAL = { gamma: 0.05, t0: 10, kappa: 0.75 } as const;
+/** Bytes of a chain that may be kept in memory shared by its lanes: thirty chains still fit on a processor. */
+const MAX_NEAR_BYTES = 4096;
 /** Step sizes beyond this mean that the density does not fall off. */
 const MAX_STEP = 1e7;
 
@@ -140,7 +142,7 @@ export const vectorSlots = ({ kernel, maxTreeDepth }: Pick<NutsOptions, "kernel"
 export function writeNuts(density: ChainDensity, options: NutsOptions, context: WritingContext): WrittenNuts {
   const { chains, lanes } = options;
   const builder = new ChainBuilder(`${options.kernel}[${chains}×${density.dim}]`, density, chains, lanes, context);
-  new NutsWriter(builder, density, options, context).write();
+  new NutsWriter(builder, density, options).write();
   return { kernel: builder.k.finish(), scratch: builder.scratch.buffers };
 }
 
@@ -156,16 +158,19 @@ class NutsWriter {
   /** Vectors that change with every step are in memory of the row. */
   private readonly hot: Readonly<Record<"q" | "p" | "g" | "sum", Place>>;
   private readonly rhos: readonly Place[];
+  /** All vectors, where lanes have memory that they share and it is enough; otherwise they are in the buffer. */
+  private readonly near: Place | null;
+  /** The diagonal of the metric, which every step needs. */
+  private readonly diagonal: Place | null;
 
   constructor(
     private readonly builder: ChainBuilder,
     density: ChainDensity,
     private readonly options: NutsOptions,
-    { settings }: WritingContext,
   ) {
     const { k, scratch } = builder;
     this.k = k;
-    this.w = wordsOf(k, settings);
+    this.w = wordsOf(k, builder.settings);
     this.type = density.dtype;
     this.energy = options.energyDType;
     this.dim = density.dim;
@@ -192,6 +197,10 @@ class NutsWriter {
     const [q, p, g, sum] = [0, 1, 2, 3].map(() => scratch.place(type, dim));
     this.hot = { q, p, g, sum };
     this.rhos = options.isDense ? [0, 1, 2].map(() => scratch.place(type, dim)) : [];
+    const elements = vectorSlots(options) * dim;
+    const isNear = k.lanes > 1 && elements * (type === "f64" ? 8 : 4) <= MAX_NEAR_BYTES;
+    this.near = isNear ? arrayPlace(k, computeType(type), elements) : null;
+    this.diagonal = options.isDense ? null : scratch.place(type, dim);
   }
 
   write(): void {
@@ -232,18 +241,22 @@ class NutsWriter {
   }
 
   private vector(name: (typeof VECTORS)[number]): Place {
-    return this.column("vectors", this.w.i(VECTORS.indexOf(name) * this.dim));
+    return this.vectorsFrom(this.w.i(VECTORS.indexOf(name) * this.dim));
+  }
+
+  private vectorsFrom(first: Value): Place {
+    return this.near ? shifted(this.k, this.near, first) : this.column("vectors", first);
   }
 
   /** Part of a record of the tree: the first momentum, the one before it, the sum before it. */
   private record(level: Value, part: "p" | "before" | "sum"): Place {
     const { w, dim } = this;
     const at = w.add(w.mul(level, w.i(3 * dim)), w.i((VECTORS.length + ["p", "before", "sum"].indexOf(part)) * dim));
-    return this.column("vectors", at);
+    return this.vectorsFrom(at);
   }
 
-  private copy(from: Place, to: Place): void {
-    this.w.each(this.dim, (d) => to.store(d, from.load(d)));
+  private copy(from: Place, to: Place, elements = this.dim): void {
+    this.w.each(elements, (d) => to.store(d, from.load(d)));
   }
 
   private restore(): void {
@@ -254,6 +267,10 @@ class NutsWriter {
     REALS.forEach((name, slot) => {
       this.reals[name].set(columnPlace(k, buffers.reals, this.energy, w.i(slot)).load(w.i(0)));
     });
+    const vectors = this.column("vectors", w.i(0));
+    if (this.near) this.copy(vectors, this.near, vectorSlots(this.options) * this.dim);
+    if (this.diagonal) this.copy(this.column("metric", w.i(0)), this.diagonal);
+    k.barrier();
     for (const name of ["q", "p", "g", "sum"] as const) this.copy(this.vector(name), this.hot[name]);
     k.barrier();
   }
@@ -269,6 +286,8 @@ class NutsWriter {
       columnPlace(k, buffers.reals, this.energy, w.i(slot)).store(w.i(0), this.reals[name].get(), isFirst);
     });
     for (const name of ["q", "p", "g", "sum"] as const) this.copy(this.hot[name], this.vector(name));
+    k.barrier();
+    if (this.near) this.copy(this.near, this.column("vectors", w.i(0)), vectorSlots(this.options) * this.dim);
   }
 
   private isPhase(phase: keyof typeof PHASE): Value {
@@ -300,8 +319,8 @@ class NutsWriter {
   // ------------------------------------------------------------------------------------------------ dynamics
 
   private scaled(d: Value, p: Place): Value {
-    const { k, w, dim, type, options } = this;
-    if (!options.isDense) return w.mul(this.column("metric", w.i(0)).load(d), p.load(d));
+    const { k, w, dim, type, diagonal } = this;
+    if (diagonal) return w.mul(diagonal.load(d), p.load(d));
     const row = this.column("metric", w.mul(d, w.i(dim)));
     const [sum] = k.loop(dim, [w.float(type, 0)], (j, [total]) => [w.add(total, w.mul(row.load(j), p.load(j)))]);
     return sum;
@@ -421,7 +440,7 @@ class NutsWriter {
 
   /** A new momentum at the present draw. Searches for a step size begin like trajectories. */
   private beginTransition(): void {
-    const { k, w, hot, dim, type, energy, ints, reals } = this;
+    const { k, w, hot, energy, ints, reals } = this;
     const { i } = w;
     const isSearching = this.isSet(ints.isSearching);
     w.when(
@@ -433,12 +452,7 @@ class NutsWriter {
       },
       () => this.newKey(ints.draw.get()),
     );
-    w.each(dim, (d) => {
-      const z = w.normal(type, this.random("momentum", d));
-      const drawn = this.options.isDense ? z : w.div(z, w.sqrt(this.column("metric", i(0)).load(d)));
-      hot.p.store(d, drawn);
-    });
-    if (this.options.isDense) this.solveFactor();
+    this.drawMomenta();
     this.copy(this.vector("qSample"), hot.q);
     this.copy(this.vector("gSample"), hot.g);
     const h0 = w.sub(this.kinetic(), reals.logp.get());
@@ -458,6 +472,29 @@ class NutsWriter {
     if (this.options.kernel === "nuts") ints.leaf.set(i(-1));
     else this.beginTrajectory();
     k.barrier();
+  }
+
+  /** Of the inverse metric. Two words make two of them, which lanes, who work on one each, have no use for. */
+  private drawMomenta(): void {
+    const { k, w, hot, dim, type, diagonal } = this;
+    const { i } = w;
+    const store = (d: Value, z: Value) => hot.p.store(d, diagonal ? w.div(z, w.sqrt(diagonal.load(d))) : z);
+    const pair = (number: Value) => w.normals(type, this.random("momentum", number));
+    if (k.lanes > 1) {
+      w.each(dim, (d) => {
+        const [first, second] = pair(k.binary("shr", d, w.u(1)));
+        store(d, k.select(k.compare("eq", k.binary("and", d, i(1)), i(0)), first, second));
+      });
+    } else {
+      k.loop(Math.ceil(dim / 2), [], (number) => {
+        const [first, second] = pair(number);
+        const d = w.mul(number, i(2));
+        store(d, first);
+        w.when(k.compare("lt", w.add(d, i(1)), i(dim)), () => store(w.add(d, i(1)), second));
+        return [];
+      });
+    }
+    if (!diagonal) this.solveFactor();
   }
 
   /** Forward, for the steps that were ordered or as many as make a random share of the time; the same for all chains. */
@@ -583,15 +620,16 @@ class NutsWriter {
   }
 
   private chanceOf(delta: Value, isValid: Value): Value {
-    const { k, w, energy } = this;
-    return k.select(isValid, w.exp(k.binary("min", delta, w.float(energy, 0))), w.float(energy, 0));
+    const { k, w, type } = this;
+    const chance = w.exp(k.binary("min", k.convert(type, delta), w.float(type, 0)));
+    return this.toEnergy(k.select(isValid, chance, w.float(type, 0)));
   }
 
   // ------------------------------------------------------------------------------------------------ the tree
 
   /** A leaf of the growing subtree: the point the step led to. */
   private leaf(delta: Value, logp: Value, hamiltonian: Value, ended: Cell): void {
-    const { k, w, hot, energy, ints, reals } = this;
+    const { k, w, hot, type, ints, reals } = this;
     const { i } = w;
     const isValid = this.countStep(delta);
     reals.acceptance.set(w.add(reals.acceptance.get(), this.chanceOf(delta, isValid)));
@@ -599,10 +637,11 @@ class NutsWriter {
     const turned = w.cell("i32");
     turned.set(i(0));
     w.when(isValid, () => {
-      const weight = w.logAddExp(reals.subLogWeight.get(), delta);
+      const own = k.convert(type, delta);
+      const weight = w.logAddExp(k.convert(type, reals.subLogWeight.get()), own);
       const [word] = this.random("leaf", ints.leapfrogs.get());
-      const isChosen = k.compare("le", w.log(w.unit(energy, word)), w.sub(delta, weight));
-      reals.subLogWeight.set(weight);
+      const isChosen = k.compare("le", w.log(w.unit(type, word)), w.sub(own, weight));
+      reals.subLogWeight.set(this.toEnergy(weight));
       w.when(isChosen, () => {
         this.copy(hot.q, this.vector("qSub"));
         this.copy(hot.g, this.vector("gSub"));
@@ -714,9 +753,8 @@ class NutsWriter {
       readonly rightEnd: Value;
     },
   ): Value {
-    const { k, w, dim, energy, options } = this;
-    const metric = this.column("metric", w.i(0));
-    if (options.isDense) {
+    const { k, w, dim, energy, diagonal } = this;
+    if (!diagonal) {
       w.each(dim, (d) => {
         const { rhos } = at(d);
         rhos.forEach((rho, r) => {
@@ -727,9 +765,7 @@ class NutsWriter {
     }
     const dots = w.sums(dim, energy, 6, (d) => {
       const { rhos, leftStart, leftEnd, rightStart, rightEnd } = at(d);
-      const scaled = rhos.map((rho, r) =>
-        options.isDense ? this.scaled(d, this.rhos[r]) : w.mul(metric.load(d), rho),
-      );
+      const scaled = rhos.map((rho, r) => (diagonal ? w.mul(diagonal.load(d), rho) : this.scaled(d, this.rhos[r])));
       const pairs = [
         [leftStart, scaled[0]],
         [rightEnd, scaled[0]],
@@ -746,17 +782,17 @@ class NutsWriter {
 
   /** The subtree joins the trajectory, and perhaps its sample becomes the trajectory's. */
   private merge(ended: Cell): void {
-    const { k, w, hot, energy, ints, reals } = this;
+    const { k, w, hot, type, ints, reals } = this;
     const { i } = w;
-    const gain = w.sub(reals.subLogWeight.get(), reals.logWeight.get());
+    const [own, other] = [reals.logWeight, reals.subLogWeight].map((cell) => k.convert(type, cell.get()));
     const [word] = this.random("merge", ints.depth.get());
-    w.when(k.compare("lt", w.log(w.unit(energy, word)), gain), () => {
+    w.when(k.compare("lt", w.log(w.unit(type, word)), w.sub(other, own)), () => {
       this.copy(this.vector("qSub"), this.vector("qSample"));
       this.copy(this.vector("gSub"), this.vector("gSample"));
       reals.logp.set(reals.subLogp.get());
       reals.energy.set(reals.subEnergy.get());
     });
-    reals.logWeight.set(w.logAddExp(reals.logWeight.get(), reals.subLogWeight.get()));
+    reals.logWeight.set(this.toEnergy(w.logAddExp(own, other)));
 
     const isRight = k.compare("gt", ints.direction.get(), i(0));
     const [pLeft, pRight, rho] = [this.vector("pLeft"), this.vector("pRight"), this.vector("rho")];
@@ -905,7 +941,7 @@ class NutsWriter {
 
   /** The metric becomes the regularised covariance of the window, and everything starts to count anew. */
   private closeWindow(): void {
-    const { k, w, type, dim, ints, options } = this;
+    const { k, w, type, dim, ints, diagonal } = this;
     const { i } = w;
     const n = k.convert(type, ints.counted.get());
     const total = w.add(n, w.float(type, 5));
@@ -913,7 +949,7 @@ class NutsWriter {
     const floor = w.div(w.float(type, 5e-3), total);
     const [mean, scatter, metric] = [this.vector("mean"), this.vector("scatter"), this.column("metric", i(0))];
     const zero = w.float(type, 0);
-    if (options.isDense) {
+    if (!diagonal) {
       const whole = this.column("metric", i(dim * dim));
       k.loop(dim * dim, [], (at) => {
         const isDiagonal = k.compare("eq", k.binary("irem", at, i(dim + 1)), i(0));
@@ -924,7 +960,9 @@ class NutsWriter {
       this.factorize();
     } else {
       w.each(dim, (d) => {
-        metric.store(d, w.add(w.mul(scatter.load(d), share), floor));
+        const variance = w.add(w.mul(scatter.load(d), share), floor);
+        metric.store(d, variance);
+        diagonal.store(d, variance);
         scatter.store(d, zero);
       });
     }

@@ -7,15 +7,14 @@ import { sizeOf } from "../../core/shape.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
-import { type Jitted, jit } from "../../transforms/jit.js";
-import { vmap } from "../../transforms/vmap.js";
 import { essBulk } from "../diagnostics/effective-sample-size.js";
-import { Draws } from "../draws.js";
+import { Draws, type DrawsByScalar } from "../draws.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit, loadFit } from "./fit.js";
-import { type ChainStatus, type DrawnBlock, NutsChains } from "./nuts-chains.js";
+import { type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, type NutsOptions } from "./nuts-kernel.js";
 import { progressLine } from "./progress.js";
+import { type Named, valuesOf, variablesOf } from "./values.js";
 
 export interface SampleOptions {
   /** 4 unless told. */
@@ -78,15 +77,13 @@ export interface Progress {
 }
 
 /** A posterior, as far as sampling is concerned. */
-export interface Sampled extends Target {
+export interface Sampled extends Target, Named {
   readonly dtype: FloatDType;
   readonly device: string;
-  readonly latents: readonly {
-    readonly name: string;
+  readonly latents: readonly (Named["latents"][number] & {
     readonly freeShape: readonly number[];
     readonly offset: number;
-  }[];
-  constrain(u: Tensor): Readonly<Record<string, Tensor>>;
+  })[];
   logLikelihood(u: Tensor): Readonly<Record<string, Tensor>>;
 }
 
@@ -94,20 +91,25 @@ export interface Sampled extends Target {
 const BLOCK_BYTES = 1 << 26;
 /** Blocks of a run that somebody watches. */
 const WATCHED_BLOCKS = 10;
-/** Threads that keep a GPU busy, and lanes that a chain can use at most. */
-const BUSY_THREADS = 1 << 17;
+/** The part of a run's time that may go into saying how well it goes. */
+const ESS_SHARE = 0.05;
+/** Threads that keep a multiprocessor busy, and lanes that a chain has at most and at least, if it has several. */
+const BUSY_THREADS = 1024;
 const MAX_LANES = 128;
 const LEAST_LANES = 32;
 
 /**
  * The threads that share a chain: one on the CPU, on software drivers, for models that go step by step, and where there are
- * few observations or many chains; else as many as still have four observations each, while the device has room.
+ * so many chains that they keep the device busy by themselves. Else as many as still have four observations each, while
+ * the device has room; but a subgroup even for the smallest model. Chains that are threads of one subgroup wait for each
+ * other in every branch one of them takes; with a subgroup to itself a chain goes its own way.
  */
 export function lanesFor({ backend, longest, isForLanes }: ChainDensity, chains: number, isDense: boolean): number {
   if (backend.id === "cpu" || backend.isSoftware || !isForLanes || isDense) return 1;
+  const room = BUSY_THREADS * backend.units;
   let lanes = MAX_LANES;
-  while (lanes > 1 && (lanes * 4 > longest || lanes * chains > BUSY_THREADS)) lanes /= 2;
-  return lanes < LEAST_LANES ? 1 : lanes;
+  while (lanes > LEAST_LANES && (lanes * 4 > longest || lanes * chains > room)) lanes /= 2;
+  return lanes * chains > room ? 1 : lanes;
 }
 
 export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
@@ -182,7 +184,6 @@ export class Sampler {
   readonly options: Filled;
   private readonly chains: NutsChains;
   private readonly density: ChainDensity;
-  private readonly constrain: Jitted<[Tensor], Readonly<Record<string, Tensor>>>;
   private readonly began = performance.now();
   private readonly isPooled: boolean;
   private drawn: number;
@@ -234,7 +235,6 @@ export class Sampler {
       inits: options.inits ? flatInits(options.inits) : null,
       metric: null,
     });
-    this.constrain = jit(vmap((u: Tensor) => ({ ...posterior.constrain(u) })));
     this.drawn = options.warmup;
   }
 
@@ -244,8 +244,12 @@ export class Sampler {
     const isInSteps = isWatched || progress || until !== undefined;
     const most = isInSteps ? Math.max(25, Math.ceil(wanted / WATCHED_BLOCKS)) : wanted;
     const block = Math.min(most, this.largestBlock());
-    let draws: Draws | null = null;
+    const draws = new Draws({ chains, variables: variablesOf(this.posterior), maxTreeDepth });
+    let asked = 0;
     let ess = Number.NaN;
+    let essMilliseconds = 0;
+    // A block is on its way to the host while the next one is drawn.
+    let arriving: Promise<void> | null = null;
     const show = progress ? progressLine(this.options) : null;
     if (this.isPooled) {
       for await (const status of this.chains.warmUpPooled()) {
@@ -256,9 +260,8 @@ export class Sampler {
         if (signal?.aborted) break;
       }
     }
-    while ((draws?.length ?? 0) < wanted) {
-      const count = Math.min(block, wanted - (draws?.length ?? 0));
-      let isEnded = false;
+    for (let isEnded = false; asked < wanted && !isEnded; ) {
+      const count = Math.min(block, wanted - asked);
       for await (const status of this.advance(count)) {
         const now = { ...this.progressOf(status), ess };
         show?.update(now);
@@ -266,15 +269,22 @@ export class Sampler {
         isEnded = signal?.aborted === true;
         if (isEnded) break;
       }
-      const taken = await this.takeBlock(count, isEnded);
-      draws ??= new Draws({ chains, variables: taken.variables, capacity: wanted, maxTreeDepth });
-      draws.append(taken);
-      if (isEnded) break;
-      if (isInSteps) ess = leastEss(draws);
+      await arriving;
+      const taking = this.takeBlock(count, isEnded);
+      arriving = taking.then((taken) => draws.appendByScalar(taken));
+      // Should the chains fail first, nobody waits for the block.
+      arriving.catch(() => {});
+      asked += count;
+      if (until) await arriving;
+      const began = performance.now();
+      if (until || (isInSteps && essMilliseconds < ESS_SHARE * (began - this.began))) {
+        ess = leastEss(draws);
+        essMilliseconds += performance.now() - began;
+      }
       if (until && ess >= until.essBulk) break;
     }
+    await arriving;
     show?.done();
-    if (!draws) throw new ArgumentError(`sample: ${wanted} draws; 1 or more.`);
     return new Fit(draws, this.options, this.chains.address, this);
   }
 
@@ -282,7 +292,7 @@ export class Sampler {
     for (let rest = count; rest > 0; ) {
       const block = Math.min(rest, this.largestBlock());
       for await (const _ of this.advance(block));
-      draws.append(await this.takeBlock(block, false));
+      draws.appendByScalar(await this.takeBlock(block, false));
       rest -= block;
     }
   }
@@ -323,25 +333,26 @@ export class Sampler {
   }
 
   /** The block that was drawn, on the constrained scale; of one that was ended early, as much as every chain has. */
-  private async takeBlock(room: number, isEnded: boolean) {
+  private async takeBlock(room: number, isEnded: boolean): Promise<DrawsByScalar> {
     const { dim, backend, dtype } = this.density;
     const { chains } = this.options;
     const { draws } = isEnded ? await this.chains.status() : { draws: null };
-    const count = draws ? Math.max(0, Math.min(room, Math.min(...draws) - this.drawn)) : room;
-    const block = await this.chains.take(room);
+    const count = draws ? Math.max(0, Math.min(room, draws.reduce(least) - this.drawn)) : room;
+    const block = this.chains.take();
     this.drawn += count;
-    const free = adopt(block.draws as DeviceStorage, [room, dim, chains], dtype, backend);
-    const points = free.permute(2, 0, 1).reshape(chains * room, dim);
-    const values = this.constrain(points);
-    const found: Record<string, ArrayLike<number>> = {};
-    const variables: Record<string, readonly number[]> = {};
-    for (const [name, value] of Object.entries(values)) {
-      const shape = value.shape.slice(1);
-      variables[name] = shape;
-      found[name] = firstDraws(await value.data(), chains, room, count, sizeOf(shape));
-    }
-    points.dispose();
-    return { values: found, variables, stats: statsOf(block, chains, count) };
+    // From [draw][element][chain], as chains side by side write it, to draws side by side: the device sorts faster.
+    const sorted = (memory: DeviceStorage, elements: number, type: FloatDType) =>
+      adopt(memory, [room, elements, chains], type, backend)
+        .at(`0:${count}`)
+        .permute(1, 2, 0)
+        .reshape(elements, chains * count);
+    const points = sorted(block.draws, dim, dtype);
+    const noted = sorted(block.noted, NOTED.length, this.chains.energyDType);
+    const [values, notes] = await Promise.all([valuesOf(this.posterior, points), noted.data()]);
+    for (const done of [points, noted, block.draws, block.noted]) done.dispose();
+    const size = chains * count;
+    const stats = NOTED.map((name, n) => [name, (notes as Float64Array).subarray(n * size, (n + 1) * size)]);
+    return { values, stats: Object.fromEntries(stats) };
   }
 
   /** Why a chain found no point to start from, or no step that would do, in terms of the model. */
@@ -404,43 +415,11 @@ function checkOptions(options: Filled): void {
 const flatInits = (inits: Tensor | readonly (readonly number[])[]): ArrayLike<number> =>
   Array.isArray(inits) ? inits.flat() : ((inits as Tensor).dataSync() as ArrayLike<number>);
 
-/** The first draws of every chain, out of chains × room × size, as numbers. */
-function firstDraws(
-  values: ArrayLike<unknown>,
-  chains: number,
-  room: number,
-  count: number,
-  size: number,
-): ArrayLike<number> {
-  if (count === room && (values instanceof Float32Array || values instanceof Float64Array)) return values;
-  const found = new Float64Array(chains * count * size);
-  for (let c = 0; c < chains; c++) {
-    for (let i = 0; i < count * size; i++) found[c * count * size + i] = Number(values[c * room * size + i]);
-  }
-  return found;
-}
-
-/** What was noted, from [draw][noted][chain] to chains × draws. */
-function statsOf({ noted }: DrawnBlock, chains: number, count: number) {
-  return Object.fromEntries(
-    NOTED.map((name, n) => {
-      const column = new Float64Array(chains * count);
-      for (let c = 0; c < chains; c++) {
-        for (let i = 0; i < count; i++) column[c * count + i] = noted[(i * NOTED.length + n) * chains + c];
-      }
-      return [name, column];
-    }),
-  );
-}
+const least = (a: number, b: number): number => Math.min(a, b);
 
 function leastEss(draws: Draws): number {
   if (draws.length < 4) return Number.NaN;
-  let least = Number.POSITIVE_INFINITY;
-  for (const name of draws.names) {
-    const ess = essBulk(draws.scalar(name));
-    if (ess < least) least = ess;
-  }
-  return least;
+  return draws.names.map((name) => essBulk(draws.scalar(name))).reduce(least, Number.POSITIVE_INFINITY);
 }
 
 /** Goes on from a file that `fit.save` wrote. */

@@ -15,6 +15,18 @@ export interface Cell {
 
 type CellType = "i32" | "u32" | "f32" | "f64";
 
+/** Taylor's series by the square of an angle up to π/4, as far as a dtype tells. */
+const taylor = (first: 0 | 1, terms: number): readonly number[] =>
+  Array.from({ length: terms }, (_, n) => {
+    let factorial = 1;
+    for (let i = 2; i <= 2 * n + first; i++) factorial *= i;
+    return (n % 2 ? -1 : 1) / factorial;
+  });
+const SERIES = {
+  f32: { sine: taylor(1, 5), cosine: taylor(0, 6) },
+  f64: { sine: taylor(1, 9), cosine: taylor(0, 10) },
+} as const;
+
 export type Words = ReturnType<typeof wordsOf>;
 
 export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
@@ -37,7 +49,6 @@ export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
   const isBounded = (x: Value) => k.compare("lt", k.unary("abs", x), k.constant(x.type, Number.POSITIVE_INFINITY));
   const exp = math("exp");
   const log = math("log");
-  const cos = math("cos");
   const log1p = math("log1p");
   const sqrt = (x: Value) => ops.sqrt(element(x)).value;
   const when = (condition: Value, body: () => void, otherwise: () => void = () => {}) => {
@@ -94,10 +105,26 @@ export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
   /** A number between 0 and 1, neither of them in f64. */
   const unit = (type: FloatDType, word: Value) =>
     mul(add(k.convert(type, word), float(type, 0.5)), float(type, 2 ** -32));
-  /** A standard normal number, from two words (Box and Muller 1958). */
-  const normal = (type: FloatDType, [a, b]: readonly [Value, Value]) => {
+  /** Σ c_n z^n. */
+  const polynomial = (type: FloatDType, z: Value, coefficients: readonly number[]) =>
+    coefficients
+      .slice(0, -1)
+      .reduceRight((sum, c) => add(mul(sum, z), float(type, c)), float(type, coefficients.at(-1) as number));
+  /**
+   * Two standard normal numbers from two words (Box and Muller 1958). Two bits of the second word choose a quarter of the
+   * circle and the rest an angle within π/4 of its middle, where few terms of Taylor's series do.
+   */
+  const normals = (type: FloatDType, [a, b]: readonly [Value, Value]): [Value, Value] => {
     const radius = sqrt(mul(float(type, -2), log(unit(type, a))));
-    return mul(radius, cos(mul(float(type, 2 * Math.PI), unit(type, b))));
+    const part = mul(add(k.convert(type, k.binary("and", b, u(2 ** 30 - 1))), float(type, 0.5)), float(type, 2 ** -30));
+    const angle = mul(sub(part, float(type, 0.5)), float(type, Math.PI / 2));
+    const square = mul(angle, angle);
+    const { sine, cosine } = SERIES[type];
+    const [x, y] = [polynomial(type, square, cosine), mul(angle, polynomial(type, square, sine))];
+    const isSet = (bit: number) => k.compare("ne", k.binary("and", b, u(bit)), u(0));
+    const signed = k.select(isSet(2 ** 31), k.unary("neg", radius), radius);
+    const isTurned = isSet(2 ** 30);
+    return [mul(signed, k.select(isTurned, y, x)), mul(signed, k.select(isTurned, x, y))];
   };
 
   return {
@@ -123,6 +150,6 @@ export function wordsOf(k: KernelBuilder, settings: ElementSettings) {
     sums,
     threefry,
     unit,
-    normal,
+    normals,
   };
 }

@@ -129,7 +129,7 @@ function asDraws({ values, chains, draws }: LogLikelihood): Draws {
   if (!Number.isInteger(observations)) {
     throw new ShapeError(`loo: ${values.length} numbers are not ${chains} chains × ${draws} draws × observations.`);
   }
-  const result = new Draws({ chains, variables: { y: [observations] }, capacity: draws });
+  const result = new Draws({ chains, variables: { y: [observations] } });
   result.append({ values: { y: values } });
   return result;
 }

@@ -132,7 +132,7 @@ export function parseStanCsv(texts: readonly string[], paths: readonly string[] 
       );
     }
   }
-  const { header, rows, settings } = first;
+  const { header, settings } = first;
   const variables = variablesOf(header, first.path);
   const statistics = STATISTICS.filter((name) => header.includes(STATISTIC_NAMES[name].stan));
   const gather = (positions: readonly number[]) =>
@@ -140,7 +140,6 @@ export function parseStanCsv(texts: readonly string[], paths: readonly string[] 
   const draws = new Draws({
     chains: files.length,
     variables: Object.fromEntries([...variables].map(([name, { shape }]) => [name, shape])),
-    capacity: rows.length,
     maxTreeDepth: settings.has("max_depth") ? Number(settings.get("max_depth")) : undefined,
   });
   draws.append({

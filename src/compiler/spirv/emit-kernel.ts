@@ -445,7 +445,12 @@ class BodyEmitter {
     return this.values.get(value.id) as Value;
   }
 
-  private loop({ index, extent, isLaneLoop, accumulators, body, exit }: Loop): void {
+  private loop(loop: Loop): void {
+    const { index, extent, isLaneLoop, accumulators, body, exit } = loop;
+    if (isLaneLoop && extent <= this.kernel.lanes && !exit) {
+      this.roundOfEachLane(loop);
+      return;
+    }
     const { f, m } = this;
     const start = isLaneLoop ? this.lane : m.constant(m.i32, 0);
     const step = isLaneLoop ? this.kernel.lanes : 1;
@@ -462,6 +467,25 @@ class BodyEmitter {
       if (exit) f.if(this.get(exit), () => f.break(...next));
       return next;
     });
+    accumulators.forEach(({ result }, k) => {
+      this.values.set(result.id, results[k] as Value);
+    });
+  }
+
+  /** A loop in which every lane has one round at most is none. */
+  private roundOfEachLane({ index, extent, accumulators, body }: Loop): void {
+    const { f } = this;
+    const initial = accumulators.map((accumulator) => this.get(accumulator.initial));
+    const round = () => {
+      this.values.set(index.id, this.lane);
+      accumulators.forEach(({ value }, k) => {
+        this.values.set(value.id, initial[k] as Value);
+      });
+      this.statements(body);
+      return accumulators.map(({ next }) => this.get(next));
+    };
+    const isAll = extent === this.kernel.lanes;
+    const results = isAll ? round() : f.if(f.less(this.lane, extent), round, () => initial);
     accumulators.forEach(({ result }, k) => {
       this.values.set(result.id, results[k] as Value);
     });

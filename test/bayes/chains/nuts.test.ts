@@ -1,9 +1,10 @@
 /** NUTS against exact distributions, one step from exact draws and from start to end; and samplers with mistakes in them. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import type { ChainDensity } from "../../../src/bayes/chains/density.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
 import { cheesGradient, pooledVariances } from "../../../src/bayes/chains/pooled.js";
-import type { SampleOptions } from "../../../src/bayes/chains/sample.js";
+import { lanesFor, type SampleOptions } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
@@ -296,4 +297,23 @@ test("the warmup has Stan's windows", () => {
   assert.deepEqual(closes(150), [100]);
   assert.deepEqual(closes(100), [90]);
   assert.deepEqual(closes(10), []);
+});
+
+test("a chain has a subgroup to itself while the device has room, more for many observations, and one thread elsewhere", () => {
+  const gpu = { id: "vulkan:0", isSoftware: false, units: 128 };
+  const lanes = (chains: number, longest: number, backend: object = gpu, isDense = false) =>
+    lanesFor({ backend, longest, isForLanes: true } as unknown as ChainDensity, chains, isDense);
+  assert.deepEqual(
+    [4, 4096, 4097, 65536].map((chains) => lanes(chains, 8)),
+    [32, 32, 1, 1],
+  );
+  assert.deepEqual(
+    [4, 1024, 2048, 4096].map((chains) => lanes(chains, 5000)),
+    [128, 128, 64, 32],
+  );
+  assert.equal(lanes(4, 300), 64);
+  assert.equal(lanes(4096, 8, { ...gpu, units: 16 }), 1);
+  assert.equal(lanes(4, 5000, { ...gpu, id: "cpu" }), 1);
+  assert.equal(lanes(4, 5000, { ...gpu, isSoftware: true }), 1);
+  assert.equal(lanes(4, 5000, gpu, true), 1);
 });
