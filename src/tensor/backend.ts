@@ -27,7 +27,7 @@ import type { DType } from "../core/dtype.js";
 import { TraceError } from "../core/errors.js";
 import { encodeValues } from "../core/storage.js";
 import { debugText } from "../engines/debug.js";
-import type { Profile } from "../engines/vulkan/profile.js";
+import type { Profile } from "../engines/profile.js";
 import { type DeviceHandle, type Node, type Storage, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
 import { printProgram } from "./print-program.js";

@@ -9,7 +9,7 @@ import { debugText } from "../engines/debug.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import { chunkOf, type HostKernel } from "../engines/host/kernel.js";
-import type { Profile } from "../engines/vulkan/profile.js";
+import type { Profile } from "../engines/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
 import { HostProgram } from "./host-program.js";
 

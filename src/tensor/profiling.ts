@@ -1,5 +1,5 @@
 /** Where the time goes: `await profile(() => …)` gives a table per kernel and a trace for Perfetto. */
-import type { Profile } from "../engines/vulkan/profile.js";
+import type { Profile } from "../engines/profile.js";
 import { backendFor, defaultDevice } from "./devices.js";
 
 /** Runs `work` and times every kernel that runs on the device, the default one unless told. */

@@ -9,13 +9,14 @@ import { emitSpirv, INLINE_BUFFERS, vectorsOf } from "../compiler/spirv/emit-ker
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { mappingOf } from "../compiler/spirv/mapping.js";
 import { widthOf } from "../compiler/spirv/wide-accesses.js";
+import { asBytes } from "../engines/byte-source.js";
 import { debugText } from "../engines/debug.js";
-import { asBytes, type DeviceBuffer } from "../engines/vulkan/buffer.js";
+import type { Profile } from "../engines/profile.js";
+import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Pipeline } from "../engines/vulkan/kernels.js";
 import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import { type DeviceType, isSoftware, type PhysicalDevice } from "../engines/vulkan/plan.js";
-import type { Profile } from "../engines/vulkan/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
 import { VulkanProgram } from "./vulkan-program.js";
 

@@ -1,7 +1,9 @@
 /** `pumice/vulkan`: the native layer, usable on its own. Buffers, kernels from any SPIR-V, and nothing in between. */
 export * as spirv from "../compiler/spirv/index.js";
+export type { ByteSource } from "../engines/byte-source.js";
+export { Profile } from "../engines/profile.js";
 export type { FunctionName, Interposer, VulkanFunction } from "../engines/vulkan/api.js";
-export { type ByteSource, DeviceBuffer } from "../engines/vulkan/buffer.js";
+export { DeviceBuffer } from "../engines/vulkan/buffer.js";
 export { cacheFolder, cacheKinds } from "../engines/vulkan/cache-folder.js";
 export { type DeviceStats, VulkanDevice } from "../engines/vulkan/device.js";
 export { HostBuffer } from "../engines/vulkan/host-buffer.js";
@@ -11,6 +13,5 @@ export type { KernelOptions } from "../engines/vulkan/kernels.js";
 export { loaderRemedy } from "../engines/vulkan/loader.js";
 export { type ListedDevice, listDevices, type OpenOptions } from "../engines/vulkan/open.js";
 export { type DevicePlan, type PhysicalDevice, planDevice } from "../engines/vulkan/plan.js";
-export { Profile } from "../engines/vulkan/profile.js";
 export * as catalogue from "./catalogue.js";
 export { openDevice } from "./open.js";

@@ -3,8 +3,8 @@
  * and says so when used afterwards; an address that was given away never leads to another buffer through this handle.
  */
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
-import { asBytes, type ByteSource } from "../vulkan/buffer.js";
-import type { Lease } from "../vulkan/leases.js";
+import { asBytes, type ByteSource } from "../byte-source.js";
+import type { Lease } from "../leases.js";
 import type { HostDevice } from "./device.js";
 import type { HostChunk } from "./memory.js";
 

@@ -5,10 +5,10 @@
  */
 import { cpus } from "node:os";
 import { ArgumentError, DisposedError } from "../../core/errors.js";
+import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
-import { asBytes, type ByteSource } from "../vulkan/buffer.js";
-import { type Lease, Leases } from "../vulkan/leases.js";
-import type { Profile } from "../vulkan/profile.js";
+import { type Lease, Leases } from "../leases.js";
+import { Profile } from "../profile.js";
 import { HostAllocation } from "./allocation.js";
 import { MAX_WORKERS } from "./job-board.js";
 import { HostKernel, HostKernelCompiler, type HostKernelOptions } from "./kernel.js";
@@ -109,8 +109,6 @@ export class HostDevice implements HostMemoryOwner {
   async profile(work: () => unknown): Promise<Profile> {
     this.assertUsable("profile");
     if (this.clock) throw new ArgumentError("profile: a profile is being taken already.");
-    // The class shares a file with the Vulkan timestamps, which nobody without a GPU should have to load.
-    const { Profile } = await import("../vulkan/profile.js");
     const clock: Timed[] = [];
     this.clock = clock;
     try {

@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { ArgumentError, FormatError, UnsupportedError } from "../../core/errors.js";
 import { type WasmMemory, type WasmModule, WebAssembly } from "../../core/webassembly.js";
-import { asBytes, type ByteSource } from "../vulkan/buffer.js";
+import { asBytes, type ByteSource } from "../byte-source.js";
 import { HostAllocation } from "./allocation.js";
 import type { HostDevice } from "./device.js";
 import type { RunFunction } from "./job-board.js";

@@ -8,7 +8,7 @@
 import { OutOfMemoryError } from "../../core/errors.js";
 import { type WasmMemory, WebAssembly } from "../../core/webassembly.js";
 import { debug } from "../debug.js";
-import { type Chunk, newChunk, roundToClass, Suballocator } from "../vulkan/suballocator.js";
+import { type Chunk, newChunk, roundToClass, Suballocator } from "../suballocator.js";
 
 export type HostChunk = Chunk<"heap">;
 

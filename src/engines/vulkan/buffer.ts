@@ -3,22 +3,10 @@
  * lease that ends on `dispose()`, on garbage collection or when the device closes, and says so when used afterwards.
  */
 import { ArgumentError, DeviceError, DisposedError, SizeMismatchError } from "../../core/errors.js";
+import { asBytes, type ByteSource, describe } from "../byte-source.js";
+import type { Lease } from "../leases.js";
 import type { VulkanDevice } from "./device.js";
-import type { Lease } from "./leases.js";
 import type { Allocation } from "./memory.js";
-
-/** Anything that is bytes. */
-export type ByteSource = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
-
-export function asBytes(source: ByteSource): Uint8Array {
-  if (source instanceof Uint8Array) return source;
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  if (source instanceof ArrayBuffer || source instanceof SharedArrayBuffer) return new Uint8Array(source);
-  throw new ArgumentError(`Expected bytes (a typed array, DataView or ArrayBuffer), got ${describe(source)}.`);
-}
-
-const describe = (value: unknown): string =>
-  value === null ? "null" : typeof value === "object" ? "an object" : typeof value;
 
 export class DeviceBuffer {
   private allocation: Allocation | null;

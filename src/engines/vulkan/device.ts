@@ -7,7 +7,10 @@
  */
 import { readFileSync } from "node:fs";
 import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
+import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
+import { type Lease, Leases } from "../leases.js";
+import { Profile } from "../profile.js";
 import {
   type DeviceFunction,
   deviceSignatures,
@@ -17,19 +20,18 @@ import {
   optionalFunctions,
   type VulkanFunction,
 } from "./api.js";
-import { asBytes, type ByteSource, DeviceBuffer } from "./buffer.js";
+import { DeviceBuffer } from "./buffer.js";
+import { CommandClock } from "./command-clock.js";
 import { DescriptorSets } from "./descriptors.js";
 import { alignedBytes, HostBuffer, importHostMemory } from "./host-buffer.js";
 import type { FoundDevice, Instance } from "./instance.js";
 import { Kernel } from "./kernel.js";
 import { KernelCompiler, type KernelOptions, type Pipeline } from "./kernels.js";
 import * as L from "./layouts.js";
-import { type Lease, Leases } from "./leases.js";
 import { type Allocation, type Block, type MemoryOwner, MemoryPool } from "./memory.js";
 import { bind } from "./native.js";
 import { PipelineCacheFile } from "./pipeline-cache.js";
 import { type DevicePlan, isSoftware, type PhysicalDevice } from "./plan.js";
-import { CommandClock, Profile } from "./profile.js";
 import { toWords } from "./reflect.js";
 import { check, DEVICE_LOST } from "./results.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";

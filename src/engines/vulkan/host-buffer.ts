@@ -4,13 +4,13 @@
  */
 import { markAsUntransferable } from "node:worker_threads";
 import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
+import { newChunk } from "../suballocator.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
 import * as L from "./layouts.js";
 import { type Allocation, addressWords, type Block } from "./memory.js";
 import { addressOfView } from "./native.js";
 import { check } from "./results.js";
 import { Arena } from "./structs.js";
-import { newChunk } from "./suballocator.js";
 
 const HOST_ALLOCATION = 0x80;
 

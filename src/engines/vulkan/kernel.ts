@@ -1,6 +1,7 @@
 /** A compiled kernel as its user holds it: checks the arguments of each run against what the module declares. */
 import { ArgumentError, SizeMismatchError } from "../../core/errors.js";
-import { asBytes, type ByteSource, DeviceBuffer } from "./buffer.js";
+import { asBytes, type ByteSource } from "../byte-source.js";
+import { DeviceBuffer } from "./buffer.js";
 import type { BoundBuffer } from "./descriptors.js";
 import type { VulkanDevice } from "./device.js";
 import type { Pipeline } from "./kernels.js";

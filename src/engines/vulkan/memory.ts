@@ -9,12 +9,12 @@
  */
 import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
 import { debug } from "../debug.js";
+import { type Chunk, newChunk, roundToClass, Suballocator } from "../suballocator.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
 import * as L from "./layouts.js";
 import { viewOf } from "./native.js";
 import { check } from "./results.js";
 import { Arena } from "./structs.js";
-import { type Chunk, newChunk, roundToClass, Suballocator } from "./suballocator.js";
 
 export interface Block {
   readonly memory: Handle;

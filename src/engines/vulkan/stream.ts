@@ -21,11 +21,11 @@ import {
   PipelineStage,
   ShaderStageCompute,
 } from "./api.js";
+import type { CommandClock } from "./command-clock.js";
 import type { BoundBuffer, DescriptorSets } from "./descriptors.js";
 import * as L from "./layouts.js";
 import type { Allocation, Block, MemoryPool } from "./memory.js";
 import { addressOf, type Bytes } from "./native.js";
-import type { CommandClock } from "./profile.js";
 import type { Recording } from "./recording.js";
 import { check, isOutOfMemory, resultError } from "./results.js";
 import { Arena, putU64 } from "./structs.js";

@@ -1,8 +1,8 @@
 /** Addresses as kernels read them: written in two words, whatever the sum of a block's address and an offset is. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newChunk } from "../../../src/engines/suballocator.js";
 import { addressWords, type Block, putAddress } from "../../../src/engines/vulkan/memory.js";
-import { newChunk } from "../../../src/engines/vulkan/suballocator.js";
 
 test("an address is the block's plus the offset, also across the boundary of 32 bits and with the highest bit set", () => {
   const view = new DataView(new ArrayBuffer(24));

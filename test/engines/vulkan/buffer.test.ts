@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../../src/core/errors.js";
-import { asBytes } from "../../../src/engines/vulkan/buffer.js";
+import { asBytes } from "../../../src/engines/byte-source.js";
 import { PIECE } from "../../../src/engines/vulkan/transfers.js";
 import type { DeviceBuffer, VulkanDevice } from "../../../src/vulkan/index.js";
 import { describeOnDevices, describeOnOpenDevices, validation } from "../../support/devices.js";

@@ -1,11 +1,11 @@
 /** Descriptor pools against a driver that is strict about their capacity: more than any machine here binds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newChunk } from "../../../src/engines/suballocator.js";
 import type { DeviceFunction, FunctionTable, Handle } from "../../../src/engines/vulkan/api.js";
 import { DescriptorSets } from "../../../src/engines/vulkan/descriptors.js";
 import { addressWords, type Block } from "../../../src/engines/vulkan/memory.js";
 import { readPointer, viewOf } from "../../../src/engines/vulkan/native.js";
-import { newChunk } from "../../../src/engines/vulkan/suballocator.js";
 
 interface Pool {
   sets: number;

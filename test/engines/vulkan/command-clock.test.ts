@@ -1,74 +1,9 @@
-/** Profiles: the arithmetic of the table and the form of the trace, then profiles of real work. */
+/** Profiles of real work on a device. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { inspect } from "node:util";
 import { ArgumentError } from "../../../src/core/errors.js";
-import { Profile } from "../../../src/engines/vulkan/profile.js";
 import { describeOnOpenDevices } from "../../support/devices.js";
 import { glsl, withoutGlslang } from "../../support/glsl.js";
-
-const events = [
-  { name: "matmul", start: 0, duration: 30 },
-  { name: "add", start: 40, duration: 2 },
-  { name: "add", start: 50, duration: 6 },
-  { name: "copy", start: 60, duration: 2 },
-];
-
-test("rows add up each kernel's times, the longest total first", () => {
-  assert.deepEqual(new Profile(events).rows, [
-    { name: "matmul", count: 1, total: 30, mean: 30, min: 30, max: 30, share: 0.75 },
-    { name: "add", count: 2, total: 8, mean: 4, min: 2, max: 6, share: 0.2 },
-    { name: "copy", count: 1, total: 2, mean: 2, min: 2, max: 2, share: 0.05 },
-  ]);
-});
-
-test("the table lines its columns up and is what inspecting a profile shows", () => {
-  const profile = new Profile(events);
-  const lines = profile.table().split("\n");
-  assert.equal(lines.length, 4);
-  assert.equal(new Set(lines.map((line) => line.length)).size, 1, profile.table());
-  assert.match(lines[0]!, /^kernel +calls +total µs +mean +min +max +share$/);
-  assert.match(lines[1]!, /^matmul +1 +30\.0 +30\.00 +30\.00 +30\.00 +75\.0 %$/);
-  assert.match(lines[2]!, /^add +2 +8\.0 +4\.00 +2\.00 +6\.00 +20\.0 %$/);
-  assert.equal(inspect(profile), profile.table());
-});
-
-test("an empty profile is a table with a head only", () => {
-  const profile = new Profile([]);
-  assert.deepEqual(profile.rows, []);
-  assert.equal(profile.table().split("\n").length, 1);
-  assert.equal((profile.chromeTrace() as { traceEvents: unknown[] }).traceEvents.length, 1);
-});
-
-test("commands that took no time have a share, not NaN", () => {
-  const [row] = new Profile([{ name: "x", start: 0, duration: 0 }]).rows;
-  assert.equal(row?.share, 0);
-});
-
-test("a profile of very many commands is put into rows", () => {
-  const many = Array.from({ length: 200_000 }, (_, i) => ({ name: "k", start: i, duration: 1 }));
-  const [row] = new Profile(many).rows;
-  assert.equal(row?.count, 200_000);
-  assert.equal(row?.max, 1);
-});
-
-test("the trace is in the Trace Event Format, and saved as JSON", () => {
-  const folder = mkdtempSync(join(tmpdir(), "pumice-trace-"));
-  try {
-    const path = join(folder, "trace.json");
-    new Profile(events).save(path);
-    const trace = JSON.parse(readFileSync(path, "utf8"));
-    const complete = trace.traceEvents.filter((event: { ph: string }) => event.ph === "X");
-    assert.equal(complete.length, events.length);
-    assert.deepEqual(complete[1], { ph: "X", pid: 1, tid: 1, name: "add", ts: 40, dur: 2 });
-    for (const event of trace.traceEvents) assert.ok("pid" in event && "name" in event && "ph" in event);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
 
 describeOnOpenDevices("profiles", withoutGlslang, (device) => {
   const increment = () =>

@@ -4,7 +4,7 @@
  * coalesce, so mixed sizes do not fragment a block for good. Allocation and release are O(1) and touch no driver.
  *
  * A chunk also carries the hazard state of its memory (`readEpoch`, `writeEpoch`): splitting copies it, merging keeps
- * the later, so memory that is reused at once is still ordered after its last use (see `stream.ts`).
+ * the later, so memory that is reused at once is still ordered after its last use (see `vulkan/stream.ts`).
  */
 
 export interface Chunk<Block> {

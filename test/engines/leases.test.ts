@@ -1,7 +1,7 @@
 /** Leases: what an object stands for is released once, when the object is gone or given up, whichever is first. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Lease, Leases } from "../../../src/engines/vulkan/leases.js";
+import { type Lease, Leases } from "../../src/engines/leases.js";
 
 const nothing = () => {};
 

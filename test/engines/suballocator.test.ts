@@ -1,8 +1,8 @@
 /** The suballocator against a model: a plain list of what is allocated, with no idea of classes or free lists. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Chunk, roundToClass, Suballocator } from "../../../src/engines/vulkan/suballocator.js";
-import { randomFrom } from "../../support/random.js";
+import { type Chunk, roundToClass, Suballocator } from "../../src/engines/suballocator.js";
+import { randomFrom } from "../support/random.js";
 
 const UNIT = 256;
 
