@@ -2,13 +2,16 @@
 
 import { printKernel } from "../compiler/ir.js";
 import { type KernelStep, kernelsOf, type Program, type Step } from "../compiler/program.js";
+import { checkOptions } from "../core/arguments.js";
 import { bytesOf } from "../core/bytes.js";
 import { formatShape } from "../core/shape.js";
 import { backendOf } from "./build.js";
-import type { Tensor } from "./tensor.js";
+import { checkTensor, type Tensor } from "./tensor.js";
 
 /** The kernels that computing a tensor would run, with the memory each moves. `{ verbose: true }` shows their loops. */
 export function explain(x: Tensor, options: { readonly verbose?: boolean } = {}): string {
+  checkOptions("explain", options, { verbose: "flag" });
+  checkTensor("explain", "the argument", x);
   const { node } = x;
   if (node.storage) return `${x.toString()} is computed already: nothing would run.`;
   const program = backendOf(node).plan([node]);
