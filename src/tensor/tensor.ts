@@ -19,7 +19,6 @@ import {
   type TypedArrayOf,
 } from "../core/dtype.js";
 import { ArgumentError, DisposedError, DTypeError, ShapeError } from "../core/errors.js";
-import { formatArray } from "../core/format.js";
 import { checkScalar } from "../core/promotion.js";
 import {
   checkBroadcastTo,
@@ -715,16 +714,9 @@ export class Tensor<D extends DType = DType> {
 
   // ------------------------------------------------------------------------------------------------ for people
 
-  [Symbol.for("nodejs.util.inspect.custom")](): string {
-    if (!this.current) return "Tensor { disposed }";
-    if (this.current.isAbstract)
-      return `Tensor(traced, shape ${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
-    const data = this.dataSync();
-    const text = formatArray((i) => elementAt(data, this.dtype, i), this.shape, this.dtype, {
-      indent: 7,
-      separator: ", ",
-    });
-    return `Tensor(${text}, shape ${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
+  /** @internal Whether there is nothing left to read. */
+  get isDisposed(): boolean {
+    return this.current === null;
   }
 
   toString(): string {

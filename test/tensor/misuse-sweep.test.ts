@@ -42,7 +42,20 @@ const WRONG: Readonly<Record<string, unknown>> = {
 
 /** Not operations: what the class keeps for itself, and what has no argument to get wrong. */
 const NOT_OPERATIONS = new Set([
-  ...["constructor", "node", "shape", "dtype", "device", "rank", "size", "T", "mT", "isOnlyHolder", "surrender"],
+  ...[
+    "constructor",
+    "node",
+    "shape",
+    "dtype",
+    "device",
+    "rank",
+    "size",
+    "T",
+    "mT",
+    "isOnlyHolder",
+    "isDisposed",
+    "surrender",
+  ],
   ...["unary", "again", "rounded", "tested", "isBoolWith", "binary", "logical", "asSummable", "asFloat", "axesOf"],
   ...[
     "reducedCount",
