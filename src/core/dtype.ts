@@ -4,6 +4,7 @@
  * promotion.ts, what a value becomes in another dtype in cast.ts.
  */
 import { DTypeError } from "./errors.js";
+import { shown } from "./shown.js";
 
 /** Every dtype, in the order of the promotion table. */
 // biome-ignore format: rows by kind
@@ -176,10 +177,28 @@ export function isDType(name: unknown): name is DType {
   return typeof name === "string" && Object.hasOwn(DTYPES, name);
 }
 
+/** What other libraries call them, where it is more than the bits after another word. */
+// biome-ignore format: pairs
+const OTHER_NAMES: Readonly<Record<string, DType>> = {
+  boolean: "bool", byte: "u8", int: "i32", long: "i64", half: "f16", bfloat16: "bf16", float: "f32", single: "f32",
+  double: "f64", complex: "c64",
+};
+
+/** The dtype that another library's name stands for: "float32" for f32. */
+function otherName(name: string): DType | undefined {
+  const short = name
+    .toLowerCase()
+    .replace(/^(?:torch|np|jnp)\./, "")
+    .replace(/^(float|uint|int|complex)(?=\d)/, ([letter]) => letter);
+  return isDType(short) ? short : Object.hasOwn(OTHER_NAMES, short) ? OTHER_NAMES[short] : undefined;
+}
+
 /** The dtype of that name, or a DTypeError that lists them. */
 export function checkDType(name: unknown, operation: string): DType {
   if (isDType(name)) return name;
-  throw new DTypeError(`${operation}: ${String(name)} is not a dtype; use one of ${DTYPE_NAMES.join(", ")}.`);
+  const meant = typeof name === "string" ? otherName(name) : undefined;
+  const remedy = meant ? `write "${meant}"` : `use one of ${DTYPE_NAMES.join(", ")}`;
+  throw new DTypeError(`${operation}: ${shown(name)} is not a dtype; ${remedy}.`);
 }
 
 export const isInteger = (dtype: DType): boolean => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint";
@@ -187,6 +206,12 @@ export const isInteger = (dtype: DType): boolean => DTYPES[dtype].kind === "int"
 export const isFloat = (dtype: DType): boolean => DTYPES[dtype].kind === "float";
 
 export const isComplex = (dtype: DType): dtype is "c64" | "c128" => DTYPES[dtype].kind === "complex";
+
+/** Throws for complex numbers, of which none is larger than another. */
+export function checkOrdered(dtype: DType, operation: string): void {
+  if (!isComplex(dtype)) return;
+  throw new DTypeError(`${operation}: complex numbers have no order; take real(), imag() or abs() of ${dtype} first.`);
+}
 
 /** The dtype of the parts of a complex number, of its absolute value and its phase. Others are their own. */
 export function realDType(dtype: DType): DType {

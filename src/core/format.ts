@@ -46,7 +46,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
-/** The array as text. `at` is asked for elements by row-major position in `shape`. */
+/** The array as text. `at` is asked for each element shown, once and in order, by row-major position in `shape`. */
 export function formatArray(
   at: (position: number) => Scalar,
   shape: Shape,

@@ -4,8 +4,9 @@
  * i* or f*, so they take the dtype of the tensor they meet. docs/dtypes.md shows the resulting table and explains the
  * choices. The graph's dtype rules call this.
  */
-import { DTYPE_NAMES, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
+import { checkDType, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
 import { ArgumentError, DTypeError } from "./errors.js";
+import { shown } from "./shown.js";
 
 /** Weak integer, float and complex: values whose kind is known and whose width is left to the other operands. */
 type Weak = "i*" | "f*" | "c*";
@@ -90,9 +91,7 @@ export function resultType(operands: readonly (DType | Scalar)[], operation = "r
 
 function nodeOf(operand: DType | Scalar, typed: boolean, operation: string): Node {
   if (isDType(operand)) return operand;
-  if (typeof operand === "string") {
-    throw new DTypeError(`${operation}: "${operand}" is not a dtype; use one of ${DTYPE_NAMES.join(", ")}.`);
-  }
+  if (typeof operand === "string") checkDType(operand, operation);
   checkScalar(operand, operation);
   if (!typed) return defaultDType(operand);
   if (typeof operand === "boolean") return "bool";
@@ -102,20 +101,12 @@ function nodeOf(operand: DType | Scalar, typed: boolean, operation: string): Nod
 }
 
 /** What stands where a number may: anything else would be taken for a complex number of undefined parts. */
-function checkScalar(value: unknown, operation: string): void {
+export function checkScalar(value: unknown, operation: string): void {
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return;
   const parts = value as { re?: unknown; im?: unknown } | null | undefined;
   if (typeof parts?.re === "number" && typeof parts.im === "number") return;
-  const what =
-    value === null
-      ? "null"
-      : Array.isArray(value)
-        ? "an array"
-        : typeof value === "object"
-          ? "an object"
-          : `${typeof value}`;
   throw new ArgumentError(
-    `${operation}: ${what} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().`,
+    `${operation}: ${shown(value)} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().`,
   );
 }
 

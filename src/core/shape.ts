@@ -4,20 +4,24 @@
  * for, so the error reads as the user's mistake, not ours. Everything above core calls this.
  */
 import { ArgumentError, ShapeError } from "./errors.js";
+import { shown } from "./shown.js";
 
 export type Shape = readonly number[];
 
 /** As users write it: [2, 3]. */
 export function formatShape(shape: Shape): string {
-  return `[${shape.join(", ")}]`;
+  return `[${shape.map(shown).join(", ")}]`;
 }
 
 /** The shape itself, when every size is a whole number from 0 on and the product stays exact. */
 export function checkShape(shape: Shape, operation: string): Shape {
+  if (!Array.isArray(shape)) {
+    throw new ShapeError(`${operation}: a shape is a list of sizes, as [2, 3], not ${shown(shape)}.`);
+  }
   for (const [axis, size] of shape.entries()) {
     if (Number.isSafeInteger(size) && size >= 0) continue;
     throw new ShapeError(
-      `${operation}: axis ${axis} of ${formatShape(shape)} has size ${size}; a size is a whole number, 0 or more.`,
+      `${operation}: axis ${axis} of ${formatShape(shape)} has size ${shown(size)}; a size is a whole number, 0 or more.`,
     );
   }
   sizeOf(shape, operation);
@@ -80,6 +84,7 @@ function broadcastError(operation: string, shapes: Shape[], axis: number): Shape
 
 /** The shape `target`, when `shape` broadcasts to exactly it. */
 export function checkBroadcastTo(operation: string, shape: Shape, target: Shape): Shape {
+  checkShape(target, operation);
   const fits =
     shape.length <= target.length &&
     shape.every((size, i) => size === 1 || size === target[target.length - shape.length + i]);
@@ -92,7 +97,7 @@ export function checkBroadcastTo(operation: string, shape: Shape, target: Shape)
 
 /** The axis counted from the front. */
 export function normalizeAxis(axis: number, rank: number, operation: string): number {
-  if (!Number.isInteger(axis)) throw new ShapeError(`${operation}: axis ${axis} is not a whole number.`);
+  if (!Number.isInteger(axis)) throw new ShapeError(`${operation}: axis ${shown(axis)} is not a whole number.`);
   if (axis < -rank || axis >= rank) {
     const range = rank === 0 ? "a scalar has no axes" : `use ${-rank} to ${rank - 1}`;
     throw new ShapeError(`${operation}: axis ${axis} is out of range for ${rank} dimensions; ${range}.`);
@@ -107,7 +112,7 @@ export function normalizeAxes(
   operation: string,
 ): number[] {
   if (axes === undefined || axes === null) return Array.from({ length: rank }, (_, axis) => axis);
-  const list = typeof axes === "number" ? [axes] : axes;
+  const list = Array.isArray(axes) ? (axes as readonly number[]) : [axes as number];
   const normal = list.map((axis) => normalizeAxis(axis, rank, operation));
   const repeated = normal.findIndex((axis, i) => normal.indexOf(axis) !== i);
   if (repeated >= 0) {
@@ -126,11 +131,10 @@ export function reducedShape(shape: Shape, axes: readonly number[], keepDims = f
 
 /** The target of a reshape, with one size of -1 worked out from the others. */
 export function reshapeInfer(shape: Shape, target: Shape, operation = "reshape"): number[] {
-  const from = formatShape(shape);
-  const to = formatShape(target);
+  if (!Array.isArray(target)) checkShape(target, operation);
   const unknown = target.indexOf(-1);
   if (target.indexOf(-1, unknown + 1) > unknown && unknown >= 0) {
-    throw new ShapeError(`${operation}: ${to} has more than one -1; only one size can be worked out.`);
+    throw new ShapeError(`${operation}: ${formatShape(target)} has more than one -1; only one size can be worked out.`);
   }
   const known = target.filter((_, axis) => axis !== unknown);
   checkShape(known, operation);
@@ -138,16 +142,18 @@ export function reshapeInfer(shape: Shape, target: Shape, operation = "reshape")
   const rest = sizeOf(known, operation);
   if (unknown < 0) {
     if (rest === size) return [...target];
-    throw new ShapeError(`${operation}: ${from} has ${size} elements, ${to} has ${rest}; they must be equal.`);
+    throw new ShapeError(
+      `${operation}: ${formatShape(shape)} has ${size} elements, ${formatShape(target)} has ${rest}; they must be equal.`,
+    );
   }
   if (rest === 0) {
     throw new ShapeError(
-      `${operation}: the -1 in ${to} can be anything, as another size is 0; write the size you mean.`,
+      `${operation}: the -1 in ${formatShape(target)} can be anything, as another size is 0; write the size you mean.`,
     );
   }
   if (size % rest !== 0) {
     throw new ShapeError(
-      `${operation}: the ${size} elements of ${from} do not fill ${to}; ${size} is no multiple of ${rest}.`,
+      `${operation}: the ${size} elements of ${formatShape(shape)} do not fill ${formatShape(target)}; ${size} is no multiple of ${rest}.`,
     );
   }
   return target.map((length) => (length === -1 ? size / rest : length));
@@ -202,7 +208,7 @@ export function unravelIndex(position: number, shape: Shape, operation = "unrave
 /** An index into one axis, counted from the front. */
 export function normalizeIndex(index: number, size: number, axis: number, operation: string): number {
   if (!Number.isInteger(index)) {
-    throw new ArgumentError(`${operation}: index ${index} of axis ${axis} is not a whole number.`);
+    throw new ArgumentError(`${operation}: index ${shown(index)} of axis ${axis} is not a whole number.`);
   }
   if (index < -size || index >= size) {
     const range = size === 0 ? "it is empty" : `use ${-size} to ${size - 1}`;

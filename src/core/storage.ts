@@ -14,7 +14,8 @@ import {
 } from "./dtype.js";
 import { DTypeError, SizeMismatchError } from "./errors.js";
 import { decodeBf16Array, decodeF16Array, encodeBf16, encodeBf16Array, encodeF16, encodeF16Array } from "./half.js";
-import { fitsDType } from "./promotion.js";
+import { checkScalar, fitsDType } from "./promotion.js";
+import { shown } from "./shown.js";
 
 /** The storage array over these bytes; a view when they are aligned, else a copy. */
 export function storageOf<D extends DType>(bytes: Uint8Array, dtype: D): StorageArrayOf<D> {
@@ -106,8 +107,11 @@ const writers: { readonly [D in DType]: Writer } = {
 function real(value: Scalar, dtype: DType, operation: string): number | bigint {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value === "boolean") return Number(value);
-  throw new DTypeError(`${operation}: ${JSON.stringify(value)} is not a value of dtype ${dtype}.`);
+  throw new DTypeError(`${operation}: ${shownScalar(value)} is not a value of dtype ${dtype}.`);
 }
+
+const shownScalar = (value: Scalar): string =>
+  typeof value === "object" && value !== null && "re" in value ? `{ re: ${value.re}, im: ${value.im} }` : shown(value);
 
 /**
  * One value as a dtype can hold it, by the rules of `encodeValues`: fractions are dropped on the way to integers, and an
@@ -123,6 +127,7 @@ export function scalarIn(value: Scalar, dtype: DType, operation: string): Scalar
     case "float":
       return real(value, dtype, operation);
     case "complex":
+      checkScalar(value, operation);
       return value;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
-import { resultType } from "../core/promotion.js";
+import { checkScalar, resultType } from "../core/promotion.js";
 import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
 import { type DeviceHandle, measureDepth, Node } from "./node.js";
 import type { Params, Primitive } from "./primitive.js";
@@ -88,6 +88,8 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
   }
   const nodes = operands.filter((operand): operand is Node => operand instanceof Node);
   const [first] = nodes;
+  // A string would be taken for a dtype below.
+  for (const operand of operands) if (!(operand instanceof Node)) checkScalar(operand, operation);
   checkOneDevice(operation, nodes);
   const isWeak = nodes.every((node) => node.isWeak);
   // Numbers among themselves stay in the dtype they are computed in.

@@ -20,6 +20,8 @@ export interface BatchedInput {
 
 interface Common {
   readonly name: string;
+  /** What users call it, where that is another name: errors say this one. */
+  readonly called?: string;
   /** Shape and dtype of the result; throws a ShapeError or DTypeError that names the operation. */
   infer(inputs: readonly Node[], params: Params): { readonly shape: readonly number[]; readonly dtype: DType };
   /** The tangent of the result from those of the inputs; null stands for zero. */

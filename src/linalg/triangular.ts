@@ -1,10 +1,11 @@
 /** Factors of positive definite matrices, and equations with triangular ones. Leading axes are batches. */
+import { checkOptions, type OptionKinds } from "../core/arguments.js";
 import { DTYPES, type DType } from "../core/dtype.js";
 import { DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { broadcastShapes, formatShape } from "../core/shape.js";
 import { checkOneDevice } from "../tensor/build.js";
-import type { Tensor } from "../tensor/tensor.js";
+import { checkTensor, type FloatOf, type MeetingOf, type Tensor } from "../tensor/tensor.js";
 import { choleskyFactor, solvedLower } from "../tensor/triangular.js";
 
 /** The dtype the work is done in: integers become f32, and so do f16 and bf16 on the way. */
@@ -15,6 +16,7 @@ function floatDTypes(operation: string, dtype: DType): { readonly work: "f32" | 
 }
 
 function checkSquare(operation: string, a: Tensor): void {
+  checkTensor(`linalg.${operation}`, "the matrix", a);
   if (a.rank >= 2 && a.shape.at(-1) === a.shape.at(-2)) return;
   throw new ShapeError(
     `linalg.${operation}: ${formatShape(a.shape)} are no square matrices; the last two axes are equal.`,
@@ -25,11 +27,15 @@ function checkSquare(operation: string, a: Tensor): void {
  * The lower triangular L with L·Lᵀ = a, for symmetric positive definite a, of which only the lower half is read; with
  * `upper` its transpose. Where a matrix is not positive definite, its factor is NaN from the first impossible column on.
  */
-export function cholesky(a: Tensor, options: { readonly upper?: boolean } = {}): Tensor {
+export function cholesky<D extends DType>(
+  a: Tensor<D>,
+  options: { readonly upper?: boolean } = {},
+): Tensor<FloatOf<D>> {
+  checkOptions("linalg.cholesky", options, { upper: "flag" });
   checkSquare("cholesky", a);
   const { work, result } = floatDTypes("cholesky", a.dtype);
   const factor = choleskyFactor(a.cast(work)).cast(result);
-  return options.upper ? factor.mT : factor;
+  return (options.upper ? factor.mT : factor) as Tensor<FloatOf<D>>;
 }
 
 export interface TriangularSolveOptions {
@@ -43,9 +49,18 @@ export interface TriangularSolveOptions {
   readonly left?: boolean;
 }
 
+// biome-ignore format: one row
+const SOLVE: OptionKinds<TriangularSolveOptions> = { lower: "flag", transposed: "flag", unitDiagonal: "flag", left: "flag" };
+
 /** x with a·x = b for triangular a. b is [.., n, m], or a vector [n]; leading axes broadcast. */
-export function triangularSolve(a: Tensor, b: Tensor, options: TriangularSolveOptions = {}): Tensor {
+export function triangularSolve<D extends DType, E extends DType>(
+  a: Tensor<D>,
+  b: Tensor<E>,
+  options: TriangularSolveOptions = {},
+): Tensor<FloatOf<MeetingOf<D, E>>> {
+  checkOptions("linalg.triangularSolve", options, SOLVE);
   checkSquare("triangularSolve", a);
+  checkTensor("linalg.triangularSolve", "the right side", b);
   checkOneDevice("linalg.triangularSolve", [a.node, b.node]);
   const { lower = true, transposed = false, unitDiagonal = false, left = true } = options;
   const isVector = b.rank === 1;
@@ -69,5 +84,5 @@ export function triangularSolve(a: Tensor, b: Tensor, options: TriangularSolveOp
   const solved = solvedLower(facing(spread(matrix), [-2, -1]), facing(spread(rows), [-2]), unitDiagonal);
   const solution = facing(solved, [-2]).cast(result);
   const x = left ? solution : solution.mT;
-  return isVector ? x.squeeze(left ? -1 : -2) : x;
+  return (isVector ? x.squeeze(left ? -1 : -2) : x) as Tensor<FloatOf<MeetingOf<D, E>>>;
 }

@@ -4,12 +4,13 @@
  * a probability of at least 0.7 each, so that all of 18 rounds are rejected in less than 1 of 10^9 draws. As for Poisson
  * numbers, both need a bounded number of steps.
  */
+import { checkOptions } from "../core/arguments.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import type { Shape } from "../core/shape.js";
 import { type Operand, Tensor, where } from "../tensor/tensor.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
-import { type Key, split } from "./key.js";
+import { checkKey, type Key, split } from "./key.js";
 import { firstAccepted } from "./rejection.js";
 
 /** From this expected number on rejection is used. */
@@ -28,6 +29,8 @@ export function binomial<D extends DType = "i32">(
   shape?: Shape,
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkOptions<{ readonly dtype?: DType }>("random.binomial", options, { dtype: "dtype" });
+  checkKey(key, "binomial");
   const dtype: DType = options.dtype ?? "i32";
   const extent = drawnShape("binomial", shape, trials, p);
   const work = isDouble(trials) || isDouble(p) ? "f64" : "f32";

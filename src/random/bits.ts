@@ -1,4 +1,5 @@
 /** Random bits and floats of the unit interval: all distributions start here. Equal to JAX's for the same key. */
+import { checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
 import { checkShape, type Shape, sizeOf } from "../core/shape.js";
@@ -33,6 +34,7 @@ export function bits<D extends "u8" | "u16" | "u32" | "u64" = "u32">(
   shape: Shape = [],
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkOptions<{ readonly dtype?: DType }>("random.bits", options, { dtype: "dtype" });
   const dtype = options.dtype ?? "u32";
   if (!["u8", "u16", "u32", "u64"].includes(dtype)) {
     throw new DTypeError(`random.bits: bits come as u8, u16, u32 or u64, not ${dtype}; use randint for others.`);

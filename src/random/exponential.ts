@@ -1,14 +1,15 @@
 /** Exponential and Gumbel numbers, and choices among weighted alternatives. Equal to JAX's up to the rounding of log. */
+import { checkOptions, inOperation } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { DTYPES } from "../core/dtype.js";
 import { ShapeError } from "../core/errors.js";
-import { formatShape, normalizeAxis, type Shape, sameShape } from "../core/shape.js";
+import { checkShape, formatShape, normalizeAxis, type Shape, sameShape } from "../core/shape.js";
 import { asFloat } from "../tensor/methods/operands.js";
-import type { Tensor } from "../tensor/tensor.js";
+import { checkTensor, type Tensor } from "../tensor/tensor.js";
 import { randomWords, unitFloats } from "./bits.js";
-import type { Key } from "./key.js";
+import { checkKey, type Key } from "./key.js";
 import { workDType } from "./normal.js";
-import { type FloatOptions, stretched } from "./uniform.js";
+import { DTYPE, type FloatOptions, stretched } from "./uniform.js";
 
 /** Exponential numbers of mean 1. */
 export function exponential<D extends DType = "f32">(
@@ -16,6 +17,7 @@ export function exponential<D extends DType = "f32">(
   shape: Shape = [],
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkOptions<FloatOptions>("random.exponential", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const unit = unitFloats(randomWords(key, shape, "exponential"), workDType(dtype, "exponential"), "exponential");
   return unit.neg().log1p().neg().cast(dtype) as Tensor<D>;
@@ -23,6 +25,7 @@ export function exponential<D extends DType = "f32">(
 
 /** Gumbel numbers: the distribution of the largest of many. */
 export function gumbel<D extends DType = "f32">(key: Key, shape: Shape = [], options: FloatOptions<D> = {}): Tensor<D> {
+  checkOptions<FloatOptions>("random.gumbel", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "gumbel");
   const unit = unitFloats(randomWords(key, shape, "gumbel"), work, "gumbel");
@@ -38,10 +41,13 @@ export function categorical(
   logits: Tensor,
   options: { readonly axis?: number; readonly shape?: Shape } = {},
 ): Tensor<"i32"> {
-  const scores = asFloat("categorical", logits);
+  checkOptions("random.categorical", options, { axis: "number", shape: "list" });
+  checkKey(key, "categorical");
+  checkTensor("random.categorical", "the logits", logits);
+  const scores = asFloat("random.categorical", logits);
   const axis = normalizeAxis(options.axis ?? -1, scores.rank, "random.categorical");
   const others = scores.shape.filter((_, i) => i !== axis);
-  const shape = options.shape ?? others;
+  const shape = checkShape(options.shape ?? others, "random.categorical");
   const leading = shape.slice(0, shape.length - others.length);
   if (shape.length < others.length || !sameShape(shape.slice(leading.length), others)) {
     throw new ShapeError(
@@ -49,6 +55,8 @@ export function categorical(
         `${formatShape(others)}.`,
     );
   }
-  const noise = gumbel(key, [...leading, ...scores.shape], { dtype: scores.dtype });
-  return noise.add(scores).argmax({ axis: leading.length + axis }) as Tensor<"i32">;
+  return inOperation("random.categorical", () => {
+    const noise = gumbel(key, [...leading, ...scores.shape], { dtype: scores.dtype });
+    return noise.add(scores).argmax({ axis: leading.length + axis });
+  });
 }

@@ -3,20 +3,22 @@
  * accepted with a probability of at least 0.951. All of 8 rounds are rejected in less than 1 of 10^10 draws. The numbers
  * are not JAX's, whose loop ends at the first accepted candidate.
  */
+import { checkNumber, checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
-import { broadcastShapes, checkBroadcastTo, type Shape } from "../core/shape.js";
+import { broadcastShapes, checkBroadcastTo, checkShape, type Shape } from "../core/shape.js";
 import { scalarLike } from "../tensor/methods/operands.js";
 import { type Operand, Tensor, where } from "../tensor/tensor.js";
 import { randomWords, unitFloats } from "./bits.js";
-import { type Key, split } from "./key.js";
+import { checkKey, type Key, split } from "./key.js";
 import { normalFrom, workDType } from "./normal.js";
 import { firstAccepted } from "./rejection.js";
-import type { FloatOptions } from "./uniform.js";
+import { DTYPE, type FloatOptions } from "./uniform.js";
 
 const ROUNDS = 8;
 
 /** A parameter of a distribution as a tensor of the shape drawn. */
 export function parameter(key: Key, value: Operand, shape: Shape, dtype: DType, operation: string): Tensor {
+  if (!(value instanceof Tensor)) checkNumber(`random.${operation}`, "a parameter that is no tensor", value as number);
   const given = value instanceof Tensor ? value.cast(dtype) : scalarLike(key, value as number, dtype);
   return given.broadcastTo(checkBroadcastTo(`random.${operation}`, given.shape, shape));
 }
@@ -24,7 +26,9 @@ export function parameter(key: Key, value: Operand, shape: Shape, dtype: DType, 
 /** The shape of a result: what was asked for, else that of the parameters. */
 export function drawnShape(operation: string, shape: Shape | undefined, ...values: readonly Operand[]): Shape {
   const shapes = values.map((value) => (value instanceof Tensor ? value.shape : []));
-  return shape ?? broadcastShapes(`random.${operation}`, ...shapes);
+  return shape !== undefined
+    ? checkShape(shape, `random.${operation}`)
+    : broadcastShapes(`random.${operation}`, ...shapes);
 }
 
 interface GammaParts {
@@ -70,6 +74,8 @@ export function gamma<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkOptions<FloatOptions>("random.gamma", options, DTYPE);
+  checkKey(key, "gamma");
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "gamma");
   const extent = drawnShape("gamma", shape, a);
@@ -84,6 +90,8 @@ export function logGamma<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkOptions<FloatOptions>("random.logGamma", options, DTYPE);
+  checkKey(key, "logGamma");
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "logGamma");
   const extent = drawnShape("logGamma", shape, a);
@@ -99,11 +107,14 @@ export function beta<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkOptions<FloatOptions>("random.beta", options, DTYPE);
+  checkKey(key, "beta");
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "beta");
   const extent = drawnShape("beta", shape, a, b);
   const [first, second] = split(key);
-  const x = logGamma(first, a, extent, { dtype: work });
-  const y = logGamma(second, b, extent, { dtype: work });
+  const draw = (from: Key, value: Operand) =>
+    logGamma(from, parameter(key, value, extent, work, "beta"), extent, { dtype: work });
+  const [x, y] = [draw(first, a), draw(second, b)];
   return x.sub(y).sigmoid().cast(dtype) as Tensor<D>;
 }

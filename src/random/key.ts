@@ -3,8 +3,10 @@
  * numbers; `split` makes new keys whose numbers have nothing to do with each other. The words are those of JAX's
  * `jax.random.key` with its default generator (threefry2x32, partitionable).
  */
+import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { stack, tensor } from "../tensor/creation.js";
 import { Tensor } from "../tensor/tensor.js";
 import { storedTensor, threefry } from "../tensor/threefry.js";
@@ -15,17 +17,21 @@ const WORD = 2n ** 32n;
 
 /** A key from a whole number of up to 64 bits. On the default device unless told; random tensors go where their key is. */
 export function key(seed: number | bigint, options: { readonly device?: string } = {}): Key {
-  if (typeof seed === "number" && !Number.isSafeInteger(seed)) {
-    throw new ArgumentError(`random.key: the seed ${seed} is no whole number below 2^53; use a bigint for more.`);
+  checkOptions("random.key", options, { device: "text" });
+  if (typeof seed !== "bigint" && !Number.isSafeInteger(seed)) {
+    throw new ArgumentError(
+      `random.key: the seed ${shown(seed)} is no whole number below 2^53; use a bigint for more.`,
+    );
   }
   const bits = BigInt.asUintN(64, BigInt(seed));
-  return tensor([bits / WORD, bits % WORD].map(Number), { dtype: "u32", device: options.device });
+  const words = [bits / WORD, bits % WORD].map(Number);
+  return inOperation("random.key", () => tensor(words, { dtype: "u32", device: options.device }));
 }
 
 /** `count` keys that are independent of each other and of what the given key draws. Do not use that one again. */
 export function split(from: Key, count = 2): Key[] {
-  if (!Number.isInteger(count) || count < 0) throw new ArgumentError(`random.split: ${count} keys; give a count.`);
   const words = keyWords(from, "split");
+  checkWhole("random.split", "the count of keys", count, 0);
   return Array.from({ length: count }, (_, i) => keyUnder(words, numberOn(from, i)));
 }
 
@@ -33,7 +39,7 @@ export function split(from: Key, count = 2): Key[] {
 export function foldIn(from: Key, data: number | Tensor): Key {
   const words = keyWords(from, "foldIn");
   if (!(data instanceof Tensor) && !(Number.isInteger(data) && data >= 0 && data < 2 ** 32)) {
-    throw new ArgumentError(`random.foldIn: ${data} is no whole number from 0 to 2^32 - 1.`);
+    throw new ArgumentError(`random.foldIn: ${shown(data)} is no whole number from 0 to 2^32 - 1.`);
   }
   const number = data instanceof Tensor ? data.cast("u32") : numberOn(from, data);
   if (number.rank !== 0) {
@@ -63,11 +69,12 @@ function numberOn(from: Key, number: number): Tensor {
 
 /** The two words of a key, as scalars. */
 export function keyWords(from: Key, operation: string): [Tensor, Tensor] {
-  if (!(from instanceof Tensor) || from.dtype !== "u32" || from.rank !== 1 || from.shape[0] !== 2) {
-    const what = from instanceof Tensor ? `${from.dtype} of shape ${formatShape(from.shape)}` : typeof from;
-    throw new ArgumentError(
-      `random.${operation}: the first argument is a key, as random.key(seed) makes, not ${what}.`,
-    );
-  }
+  checkKey(from, operation);
   return [from.at(0), from.at(1)];
+}
+
+export function checkKey(from: Key, operation: string): void {
+  if (from instanceof Tensor && from.dtype === "u32" && from.rank === 1 && from.shape[0] === 2) return;
+  const what = from instanceof Tensor ? `${from.dtype} of shape ${formatShape(from.shape)}` : shown(from);
+  throw new ArgumentError(`random.${operation}: the first argument is a key, as random.key(seed) makes, not ${what}.`);
 }

@@ -1,12 +1,13 @@
 /** Normal numbers: the inverse of the distribution function at uniform ones, as JAX makes them. */
+import { checkNumber, checkOptions, inOperation } from "../core/arguments.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import { DTypeError } from "../core/errors.js";
 import { broadcastShapes, type Shape } from "../core/shape.js";
 import { scalarLike } from "../tensor/methods/operands.js";
 import { type Operand, Tensor } from "../tensor/tensor.js";
 import { type RandomWords, randomWords, unitFloats } from "./bits.js";
-import type { Key } from "./key.js";
-import { type FloatOptions, stretched } from "./uniform.js";
+import { checkKey, type Key } from "./key.js";
+import { DTYPE, type FloatOptions, stretched } from "./uniform.js";
 
 /** f16 and bf16 have too few uniform numbers to invert; they are made in f32 and rounded. */
 export function workDType(dtype: DType, operation: string): "f32" | "f64" {
@@ -24,6 +25,7 @@ export function normalFrom(words: RandomWords, dtype: "f32" | "f64", operation: 
 
 /** Normal numbers of mean 0 and variance 1. */
 export function normal<D extends DType = "f32">(key: Key, shape: Shape = [], options: FloatOptions<D> = {}): Tensor<D> {
+  checkOptions<FloatOptions>("random.normal", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "normal");
   return normalFrom(randomWords(key, shape, "normal"), work, "normal").cast(dtype) as Tensor<D>;
@@ -40,13 +42,19 @@ export function truncatedNormal<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkOptions<FloatOptions>("random.truncatedNormal", options, DTYPE);
+  checkKey(key, "truncatedNormal");
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "truncatedNormal");
   const [from, to] = [low, high].map((bound) =>
-    bound instanceof Tensor ? bound.cast(work) : scalarLike(key, bound as number, work),
+    bound instanceof Tensor
+      ? bound.cast(work)
+      : scalarLike(key, checkNumber("random.truncatedNormal", "a bound that is no tensor", bound as number), work),
   );
   const extent = shape ?? broadcastShapes("random.truncatedNormal", from.shape, to.shape);
   const unit = unitFloats(randomWords(key, extent, "truncatedNormal"), work, "truncatedNormal");
-  const between = stretched(unit, from.mul(Math.SQRT1_2).erf(), to.mul(Math.SQRT1_2).erf());
-  return between.erfInv().mul(Math.SQRT2).clip(from, to).cast(dtype) as Tensor<D>;
+  return inOperation("random.truncatedNormal", () => {
+    const between = stretched(unit, from.mul(Math.SQRT1_2).erf(), to.mul(Math.SQRT1_2).erf());
+    return between.erfInv().mul(Math.SQRT2).clip(from, to).cast(dtype) as Tensor<D>;
+  });
 }

@@ -1,11 +1,14 @@
 /** Random order, and drawing from given elements. Equal to JAX's for the same key, except for rounding of weights. */
+import { checkOptions } from "../core/arguments.js";
+import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { asFloat, countingLike } from "../tensor/methods/operands.js";
-import { Tensor } from "../tensor/tensor.js";
+import { checkTensor, Tensor } from "../tensor/tensor.js";
 import { bits } from "./bits.js";
 import { gumbel } from "./exponential.js";
-import { type Key, split } from "./key.js";
+import { checkKey, type Key, split } from "./key.js";
 import { randint, uniform } from "./uniform.js";
 
 /**
@@ -16,6 +19,7 @@ const sortingRounds = (size: number): number => Math.ceil((3 * Math.log(Math.max
 
 /** 0, 1 … count - 1 in random order. */
 export function permutation(key: Key, count: number): Tensor<"i32"> {
+  checkKey(key, "permutation");
   const shape = checkShape([count], "random.permutation");
   let order = countingLike(key, count);
   let rest = key;
@@ -35,6 +39,9 @@ export function shuffle<T extends Tensor>(
   x: T,
   options: { readonly axis?: number; readonly independent?: boolean } = {},
 ): T {
+  checkOptions("random.shuffle", options, { axis: "number", independent: "flag" });
+  checkKey(key, "shuffle");
+  checkTensor("random.shuffle", "what is shuffled", x);
   const axis = normalizeAxis(options.axis ?? 0, x.rank, "random.shuffle");
   if (!options.independent) return x.take(permutation(key, x.shape[axis]), { axis }) as T;
   let order: Tensor = x;
@@ -59,13 +66,20 @@ export interface ChoiceOptions {
 }
 
 /** Elements (slices along an axis) of a tensor drawn at random, or whole numbers below a number. */
-export function choice(key: Key, from: number | Tensor, options: ChoiceOptions = {}): Tensor {
+export function choice<D extends DType = "i32">(
+  key: Key,
+  from: number | Tensor<D>,
+  options: ChoiceOptions = {},
+): Tensor<D> {
+  checkOptions("random.choice", options, { shape: "list", replace: "flag", p: "any", axis: "number" });
+  checkKey(key, "choice");
+  if (options.p !== undefined) checkTensor("random.choice", "the option p", options.p);
   const { shape = [], replace = true, p } = options;
   const axis = from instanceof Tensor ? normalizeAxis(options.axis ?? 0, from.rank, "random.choice") : 0;
   const count = from instanceof Tensor ? from.shape[axis] : from;
   const draws = sizeOf(checkShape(shape, "random.choice"));
   if (!Number.isSafeInteger(count) || count < 0 || (count === 0 && draws > 0)) {
-    throw new ArgumentError(`random.choice: ${draws} draws from ${count} elements.`);
+    throw new ArgumentError(`random.choice: ${draws} draws from ${shown(count)} elements.`);
   }
   if (!replace && draws > count) {
     throw new ArgumentError(
@@ -76,11 +90,11 @@ export function choice(key: Key, from: number | Tensor, options: ChoiceOptions =
     throw new ShapeError(`random.choice: weights p of ${formatShape(p.shape)} for ${count} elements.`);
   }
   const positions = p
-    ? weightedPositions(key, asFloat("choice", p), shape, draws, replace)
+    ? weightedPositions(key, asFloat("random.choice", p), shape, draws, replace)
     : replace
       ? randint(key, shape, 0, Math.max(1, count))
       : permutation(key, count).at(`0:${draws}`).reshape(shape);
-  return from instanceof Tensor ? from.take(positions, { axis }) : positions;
+  return from instanceof Tensor ? from.take(positions, { axis }) : (positions as Tensor as Tensor<D>);
 }
 
 function weightedPositions(key: Key, p: Tensor, shape: Shape, draws: number, replace: boolean): Tensor {

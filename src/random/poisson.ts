@@ -4,12 +4,13 @@
  * 1993), with a probability of at least 0.75 each, so that all of 16 rounds are rejected in 1 of 4·10^9 draws. Both
  * methods need a bounded number of steps, but their numbers are not JAX's.
  */
+import { checkOptions } from "../core/arguments.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import type { Shape } from "../core/shape.js";
 import { type Operand, Tensor, where } from "../tensor/tensor.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
-import { type Key, split } from "./key.js";
+import { checkKey, type Key, split } from "./key.js";
 import { firstAccepted } from "./rejection.js";
 
 /** From this rate on rejection is used. */
@@ -28,6 +29,8 @@ export function poisson<D extends DType = "i32">(
   shape?: Shape,
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkOptions<{ readonly dtype?: DType }>("random.poisson", options, { dtype: "dtype" });
+  checkKey(key, "poisson");
   const dtype: DType = options.dtype ?? "i32";
   const extent = drawnShape("poisson", shape, rate);
   const work = rate instanceof Tensor && isFloat(rate.dtype) && rate.dtype === "f64" ? "f64" : "f32";

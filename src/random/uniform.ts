@@ -1,17 +1,22 @@
 /** Uniform floats, integers and coin tosses. Equal to JAX's for the same key, except randint of less than 32 bits. */
 
+import { checkNumber, checkOptions, inOperation } from "../core/arguments.js";
 import { roundTo } from "../core/cast.js";
 import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
-import type { Shape } from "../core/shape.js";
+import { checkShape, type Shape } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { type Operand, Tensor } from "../tensor/tensor.js";
 import { bits, randomWords, unitFloats } from "./bits.js";
-import { type Key, split } from "./key.js";
+import { checkKey, type Key, split } from "./key.js";
 
 export interface FloatOptions<D extends DType = DType> {
   /** A float dtype; f32 unless told. */
   readonly dtype?: D;
 }
+
+/** What every distribution takes beside its key, its parameters and the shape. */
+export const DTYPE = { dtype: "dtype" } as const;
 
 export interface UniformOptions<D extends DType = DType> extends FloatOptions<D> {
   /** Smallest value, included; 0. */
@@ -26,9 +31,10 @@ export function uniform<D extends DType = "f32">(
   shape: Shape = [],
   options: UniformOptions<D> = {},
 ): Tensor<D> {
+  checkOptions<UniformOptions>("random.uniform", options, { ...DTYPE, low: "any", high: "any" });
   const dtype = options.dtype ?? "f32";
   const unit = unitFloats(randomWords(key, shape, "uniform"), dtype, "uniform");
-  return stretched(unit, options.low ?? 0, options.high ?? 1) as Tensor<D>;
+  return inOperation("random.uniform", () => stretched(unit, options.low ?? 0, options.high ?? 1)) as Tensor<D>;
 }
 
 /** From [0, 1) to [low, high), in the dtype of the unit floats. */
@@ -54,7 +60,10 @@ function rounded(bound: Operand, dtype: DType): number {
 export function bernoulli(key: Key, p: number | Tensor = 0.5, shape?: Shape): Tensor<"bool"> {
   const dtype = p instanceof Tensor && isFloat(p.dtype) ? p.dtype : "f32";
   const extent = shape ?? (p instanceof Tensor ? p.shape : []);
-  return uniform(key, extent, { dtype }).less(p instanceof Tensor ? p.cast(dtype) : p);
+  if (!(p instanceof Tensor)) checkNumber("random.bernoulli", "the probability", p);
+  return inOperation("random.bernoulli", () =>
+    uniform(key, extent, { dtype }).less(p instanceof Tensor ? p.cast(dtype) : p),
+  );
 }
 
 /**
@@ -68,12 +77,17 @@ export function randint<D extends DType = "i32">(
   high: number | bigint,
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkOptions<{ readonly dtype?: DType }>("random.randint", options, DTYPE);
+  checkKey(key, "randint");
+  checkShape(shape, "random.randint");
   const dtype: DType = options.dtype ?? "i32";
   if (!isInteger(dtype)) throw new DTypeError(`random.randint: ${dtype} is no integer; use uniform for floats.`);
   const { min, max } = DTYPES[dtype];
-  if (!(low < high) || low < min || BigInt(high) > BigInt(max) + 1n) {
+  const areWhole = [low, high].every((bound) => typeof bound === "bigint" || Number.isSafeInteger(bound));
+  if (!areWhole || !(low < high) || low < min || BigInt(high) > BigInt(max) + 1n) {
     throw new ArgumentError(
-      `random.randint: from ${low} to below ${high} of ${dtype}; low is less than high, and both are within ${min} to ${max}.`,
+      `random.randint: from ${shown(low)} to below ${shown(high)} of ${dtype}; low is less than high, and both are ` +
+        `whole numbers within ${min} to ${max}.`,
     );
   }
   const wide = DTYPES[dtype].bits === 64 ? "u64" : "u32";

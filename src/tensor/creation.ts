@@ -1,85 +1,152 @@
 /** Making tensors: from values, and from rules that need no memory. */
+import { checkNumber, checkOptions, checkWhole, type OptionKinds, type Values } from "../core/arguments.js";
 import { tidyBytes } from "../core/bytes.js";
-import { checkDType, complexDType, DTYPES, type DType, isComplex, realDType, type Scalar } from "../core/dtype.js";
+import {
+  type Complex,
+  checkDType,
+  complexDType,
+  DTYPES,
+  type DType,
+  isComplex,
+  realDType,
+  type Scalar,
+} from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError, SizeMismatchError } from "../core/errors.js";
-import { resultType } from "../core/promotion.js";
-import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
-import { encodeValues, scalarIn } from "../core/storage.js";
+import { checkScalar, resultType } from "../core/promotion.js";
+import { checkShape, formatShape, normalizeAxis, type Shape, sameShape, sizeOf } from "../core/shape.js";
+import { shown } from "../core/shown.js";
+import { encodeValues, scalarIn, viewBytes } from "../core/storage.js";
 import { complex as complexPrimitive } from "../graph/primitives/elementwise.js";
 import { iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
 import { backendOf, castNode, checkOneDevice, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
-import { type Nested, type Operand, Tensor, where } from "./tensor.js";
+import { checkTensor, checkTensors, type Operand, Tensor, where } from "./tensor.js";
 
 export interface CreationOptions<D extends DType = DType> {
   readonly dtype?: D;
   readonly device?: string;
 }
 
+const CREATION: OptionKinds<CreationOptions> = { dtype: "dtype", device: "text" };
+
+/** The dtype of typed arrays. */
+interface ArrayDTypes {
+  Int8Array: "i8";
+  Int16Array: "i16";
+  Int32Array: "i32";
+  BigInt64Array: "i64";
+  Uint8Array: "u8";
+  Uint8ClampedArray: "u8";
+  Uint16Array: "u16";
+  Uint32Array: "u32";
+  BigUint64Array: "u64";
+  Float32Array: "f32";
+  Float64Array: "f64";
+}
+
+/** The dtype of values when nobody says: numbers f32, bigints i64, booleans bool, { re, im } c64, typed arrays their own. */
+export type DTypeOf<V> = [V] extends [Values<number>]
+  ? "f32"
+  : [V] extends [Values<bigint>]
+    ? "i64"
+    : [V] extends [Values<boolean>]
+      ? "bool"
+      : [V] extends [Values<Complex>]
+        ? "c64"
+        : V extends { readonly [Symbol.toStringTag]: infer N extends keyof ArrayDTypes }
+          ? ArrayDTypes[N]
+          : DType;
+
+/** One dtype where there is one, and any where there are several. */
+export type OneOf<D extends DType, All extends DType = D> = D extends DType ? ([All] extends [D] ? D : DType) : never;
+
 /** A tensor from nested arrays, a typed array, or one value. */
-export function tensor<D extends DType = "f32">(
-  values: Nested<Scalar> | ArrayBufferView,
+export function tensor<V extends Values<Scalar> | ArrayBufferView, D extends DType = DTypeOf<V>>(
+  values: V,
   options: CreationOptions<D> & { readonly shape?: Shape } = {},
 ): Tensor<D> {
-  const backend = backendFor(options.device);
-  if (options.dtype !== undefined) checkDType(options.dtype, "tensor");
+  checkOptions<typeof options>("tensor", options, { ...CREATION, shape: "list" });
+  const backend = backendFor(options.device, "tensor");
   if (ArrayBuffer.isView(values)) {
     const own = dtypeOfTypedArray(values);
-    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    const length = (values as Uint8Array).length;
-    const shape = options.shape ?? [length];
-    if (sizeOf(shape) !== length) throw new ShapeError(`tensor: ${length} values for the shape ${formatShape(shape)}.`);
-    const stored = storedNode(backend, bytes, shape, own);
+    const shape = shapeFor((values as unknown as Uint8Array).length, options.shape);
+    const stored = storedNode(backend, viewBytes(values), shape, own);
     return new Tensor<D>(castNode(stored, (options.dtype ?? own) as DType));
   }
-  const flat = flattenNested(values);
-  const shape = options.shape ?? flat.shape;
-  if (sizeOf(shape) !== flat.values.length) {
-    throw new ShapeError(`tensor: ${flat.values.length} values for the shape ${formatShape(shape)}.`);
-  }
+  const flat = flattenNested(values, "tensor");
+  const shape = options.shape ? shapeFor(flat.values.length, options.shape) : flat.shape;
   const dtype = options.dtype ?? (flat.values.length ? resultType(flat.values, "tensor") : "f32");
   return new Tensor<D>(storedNode(backend, encodeValues(flat.values, dtype, "tensor"), shape, dtype));
 }
 
-/** A tensor over bytes as they lie in memory: little-endian, row-major. They are copied. Of a bool any but 0 is true. */
+/** The shape of so many values: one axis of them unless told. */
+function shapeFor(count: number, shape: Shape = [count]): Shape {
+  if (sizeOf(checkShape(shape, "tensor")) === count) return shape;
+  throw new ShapeError(`tensor: ${count} values for the shape ${formatShape(shape)}.`);
+}
+
+/**
+ * A tensor over bytes as they lie in memory: little-endian, row-major. They are copied. Of bool, every byte but 0 is true,
+ * as in NumPy.
+ */
 export function fromBytes<D extends DType>(
   bytes: Uint8Array,
   shape: Shape,
   dtype: D,
   options: { readonly device?: string } = {},
 ): Tensor<D> {
+  checkOptions("fromBytes", options, { device: "text" });
+  checkDType(dtype, "fromBytes");
+  if (!ArrayBuffer.isView(bytes)) {
+    throw new ArgumentError(`fromBytes: takes a Uint8Array, not ${shown(bytes)}.`);
+  }
   const needed = sizeOf(checkShape(shape, "fromBytes")) * DTYPES[dtype].bytes;
   if (bytes.byteLength !== needed) {
     throw new SizeMismatchError(
       `fromBytes: ${bytes.byteLength} bytes for ${formatShape(shape)} of ${dtype}, which has ${needed}.`,
     );
   }
-  return new Tensor<D>(storedNode(backendFor(options.device), tidyBytes(dtype, bytes), shape, dtype));
+  const held = tidyBytes(dtype, viewBytes(bytes));
+  return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), held, shape, dtype));
 }
 
-/** A tensor of one value. */
-export function full<D extends DType = "f32">(
-  shape: Shape,
-  value: Scalar,
+/** A tensor of one value. A number for a shape is the extent of its only axis. */
+export function full<V extends Scalar, D extends DType = DTypeOf<V>>(
+  shape: Shape | number,
+  value: V,
   options: CreationOptions<D> = {},
 ): Tensor<D> {
-  const dtype = options.dtype ?? resultType([value], "full");
-  const held = scalarIn(value, dtype, "full");
-  return new Tensor<D>(scalarNode(held, dtype, backendFor(options.device), checkShape(shape, "full")));
+  return filled("full", shape, value, options);
 }
 
-export const zeros = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
-  full(shape, 0, options);
-export const ones = <D extends DType = "f32">(shape: Shape, options: CreationOptions<D> = {}): Tensor<D> =>
-  full(shape, 1, options);
+function filled<D extends DType>(
+  operation: string,
+  shape: Shape | number,
+  value: Scalar,
+  options: CreationOptions<D>,
+): Tensor<D> {
+  checkOptions<CreationOptions>(operation, options, CREATION);
+  checkScalar(value, operation);
+  const extents = checkShape(typeof shape === "number" ? [shape] : shape, operation);
+  const dtype = options.dtype ?? resultType([value], operation);
+  const held = scalarIn(value, dtype, operation);
+  return new Tensor<D>(scalarNode(held, dtype, backendFor(options.device, operation), extents));
+}
 
-const like = (x: Tensor, value: Scalar): Tensor =>
-  new Tensor(scalarNode(scalarIn(value, x.dtype, "fullLike"), x.dtype, backendOf(x.node), x.shape));
-export const zerosLike = (x: Tensor): Tensor => like(x, 0);
-export const onesLike = (x: Tensor): Tensor => like(x, 1);
-export const fullLike = (x: Tensor, value: Scalar): Tensor => like(x, value);
+export const zeros = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
+  filled("zeros", shape, 0, options);
+export const ones = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
+  filled("ones", shape, 1, options);
+
+function like<D extends DType>(operation: string, x: Tensor<D>, value: Scalar): Tensor<D> {
+  checkTensor(operation, "the first argument", x);
+  return new Tensor(scalarNode(scalarIn(value, x.dtype, operation), x.dtype, backendOf(x.node), x.shape));
+}
+export const zerosLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("zerosLike", x, 0);
+export const onesLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("onesLike", x, 1);
+export const fullLike = <D extends DType>(x: Tensor<D>, value: Scalar): Tensor<D> => like("fullLike", x, value);
 
 /** The dtype of a tensor of parts; JavaScript values have none of their own. */
 type PartOf<O> = O extends Tensor<infer D> ? D : never;
@@ -96,7 +163,7 @@ export function complex<R extends Operand, I extends Operand>(
   re: R,
   im: I,
 ): Tensor<ComplexOfParts<PartOf<R> | PartOf<I>>> {
-  const real = re instanceof Tensor || im instanceof Tensor ? re : full([], re);
+  const real = re instanceof Tensor || im instanceof Tensor ? re : filled("complex", [], re, {});
   const [first, second] = [real, im].map((part: Operand) => (part instanceof Tensor ? part.node : part));
   const parts = meet("complex", [first, second]);
   const [{ dtype }] = parts;
@@ -105,31 +172,51 @@ export function complex<R extends Operand, I extends Operand>(
   return new Tensor(makeNode(complexPrimitive, floats, {}, backendOf(floats[0])));
 }
 
-function counting(length: number, dtype: DType, device: string | undefined): Tensor {
-  const shape = checkShape([length], "counting");
-  return new Tensor(makeNode(iota, [], { shape, dtype }, backendFor(device)));
+function counting(operation: string, length: number, dtype: DType, device: string | undefined): Tensor {
+  const shape = checkShape([length], operation);
+  return new Tensor(makeNode(iota, [], { shape, dtype }, backendFor(device, operation)));
 }
 
-/** start, start + step … below stop. Whole numbers give i32, or i64 where they are larger than that, others f32. */
+/** At most so many numbers, the last of which may be left out, and options after them. */
+export function numbersThenOptions<O extends object>(
+  given: readonly unknown[],
+  most: number,
+): [(number | undefined)[], O] {
+  const last = given.at(-1);
+  const isOptions = (typeof last === "object" && last !== null) || (given.length > most && last !== undefined);
+  return [(isOptions ? given.slice(0, -1) : given) as (number | undefined)[], (isOptions ? last : {}) as O];
+}
+
+/**
+ * start, start + step … below stop: `arange(stop)`, `arange(start, stop)`, `arange(start, stop, step)`, and options after
+ * any of these. Whole numbers give i32, or i64 where they are larger than that, others f32.
+ */
+export function arange<D extends DType = "i32" | "f32">(stop: number, options?: CreationOptions<D>): Tensor<D>;
 export function arange<D extends DType = "i32" | "f32">(
   start: number,
-  stop?: number,
-  step = 1,
-  options: CreationOptions<D> = {},
-): Tensor<D> {
+  stop: number | undefined,
+  options?: CreationOptions<D>,
+): Tensor<D>;
+export function arange<D extends DType = "i32" | "f32">(
+  start: number,
+  stop: number | undefined,
+  step: number | undefined,
+  options?: CreationOptions<D>,
+): Tensor<D>;
+export function arange(...given: readonly unknown[]): Tensor {
+  const [[start = Number.NaN, stop, step = 1], options] = numbersThenOptions<CreationOptions>(given, 3);
+  checkOptions("arange", options, CREATION);
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   if (step === 0 || ![from, to, step].every(Number.isFinite)) {
-    throw new ArgumentError(`arange: from ${from} to ${to} in steps of ${step} does not end.`);
+    throw new ArgumentError(`arange: from ${shown(from)} to ${shown(to)} in steps of ${shown(step)} does not end.`);
   }
   const length = Math.max(0, Math.ceil((to - from) / step));
   const isWhole = [from, step].every(Number.isInteger);
-  const isLong = [from, to, length].some((value) => Math.abs(value) > 2 ** 31 - 1);
+  const isLong = [from, to, step, length].some((value) => Math.abs(value) > 2 ** 31 - 1);
   const whole = isLong ? "i64" : "i32";
   const dtype = options.dtype ?? (isWhole ? whole : "f32");
-  return counting(length, isWhole ? whole : "f32", options.device)
-    .mul(step)
-    .add(from)
-    .cast(dtype as D);
+  const counted = counting("arange", length, isWhole ? whole : "f32", options.device);
+  return counted.mul(step).add(from).cast(dtype);
 }
 
 /** `count` numbers from start to stop, both included unless `endpoint` is false. */
@@ -139,52 +226,78 @@ export function linspace<D extends DType = "f32">(
   count: number,
   options: CreationOptions<D> & { readonly endpoint?: boolean } = {},
 ): Tensor<D> {
+  checkOptions<typeof options>("linspace", options, { ...CREATION, endpoint: "flag" });
+  checkNumber("linspace", "the start", start);
+  checkNumber("linspace", "the stop", stop);
+  checkShape([count], "linspace");
   const gaps = options.endpoint === false ? count : count - 1;
   const dtype = options.dtype ?? "f32";
   // Narrow floats cannot count far, and whole numbers are made by dropping fractions at the end.
-  const steps = counting(count, realDType(dtype) === "f64" ? "f64" : "f32", options.device);
+  const steps = counting("linspace", count, realDType(dtype) === "f64" ? "f64" : "f32", options.device);
   const rising = steps.mul(gaps > 0 ? (stop - start) / gaps : 0).add(start);
   // The last one is exact, whatever rounding the steps had.
   const exact = options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);
   return exact.cast(dtype) as Tensor<D>;
 }
 
-/** The identity matrix, or one with ones on another diagonal. */
+/** A diagonal above the main one when positive, below when negative. */
+export type MatrixOptions<D extends DType = DType> = CreationOptions<D> & { readonly offset?: number };
+
+export const MATRIX: OptionKinds<MatrixOptions> = { ...CREATION, offset: "number" };
+
+/** The identity matrix, or one with ones on another diagonal: `eye(rows)`, `eye(rows, columns)`, options after either. */
+export function eye<D extends DType = "f32">(rows: number, options?: MatrixOptions<D>): Tensor<D>;
 export function eye<D extends DType = "f32">(
   rows: number,
-  columns = rows,
-  options: CreationOptions<D> & { readonly offset?: number } = {},
-): Tensor<D> {
-  const down = counting(rows, "i32", options.device).expandDims(1);
-  const across = counting(columns, "i32", options.device);
+  columns: number | undefined,
+  options?: MatrixOptions<D>,
+): Tensor<D>;
+export function eye(...given: readonly unknown[]): Tensor {
+  const [[rows = Number.NaN, columns = rows], options] = numbersThenOptions<MatrixOptions>(given, 2);
+  checkOptions("eye", options, MATRIX);
+  const { offset = 0 } = options;
+  checkWhole("eye", "the offset", offset);
+  const down = counting("eye", rows, "i32", options.device).expandDims(1);
+  const across = counting("eye", columns, "i32", options.device);
   return across
     .sub(down)
-    .equal(options.offset ?? 0)
-    .cast((options.dtype ?? "f32") as D);
+    .equal(offset)
+    .cast(options.dtype ?? "f32");
 }
 
 /** Tensors one after another along an axis. */
-export function concat(tensors: readonly Tensor[], options: { readonly axis?: number } = {}): Tensor {
-  if (tensors.length === 0) throw new ArgumentError("concat: no tensors.");
-  const [first] = tensors;
-  const dtype = resultType(
-    tensors.map((t) => t.dtype),
-    "concat",
-  );
-  checkOneDevice(
-    "concat",
-    tensors.map((t) => t.node),
-  );
-  const axis = normalizeAxis(options.axis ?? 0, first.rank, "concat");
-  const inputs = tensors.map((t) => castNode(t.node, dtype));
-  return new Tensor(makeNode(concatPrimitive, inputs, { axis }, backendOf(first.node)));
+export function concat<D extends DType>(
+  tensors: readonly Tensor<D>[],
+  options: { readonly axis?: number } = {},
+): Tensor<OneOf<D>> {
+  checkOptions("concat", options, { axis: "number" });
+  checkTensors("concat", tensors);
+  return joined("concat", tensors, options.axis ?? 0) as Tensor<OneOf<D>>;
+}
+
+function joined(operation: string, tensors: readonly Tensor[], along: number): Tensor {
+  const nodes = tensors.map(({ node }) => node);
+  const dtypes = nodes.map(({ dtype }) => dtype);
+  const dtype = resultType(dtypes, operation);
+  checkOneDevice(operation, nodes);
+  const axis = normalizeAxis(along, tensors[0].rank, operation);
+  const inputs = nodes.map((node) => castNode(node, dtype));
+  return new Tensor(makeNode(concatPrimitive, inputs, { axis }, backendOf(nodes[0])));
 }
 
 /** Tensors of one shape along a new axis. */
-export function stack(tensors: readonly Tensor[], options: { readonly axis?: number } = {}): Tensor {
-  const axis = options.axis ?? 0;
-  return concat(
-    tensors.map((t) => t.expandDims(axis)),
-    { axis },
-  );
+export function stack<D extends DType>(
+  tensors: readonly Tensor<D>[],
+  options: { readonly axis?: number } = {},
+): Tensor<OneOf<D>> {
+  checkOptions("stack", options, { axis: "number" });
+  checkTensors("stack", tensors);
+  const [{ shape: first }] = tensors;
+  const other = tensors.find(({ shape }) => !sameShape(shape, first));
+  if (other) {
+    throw new ShapeError(`stack: ${formatShape(first)} and ${formatShape(other.shape)} differ; all have one shape.`);
+  }
+  const axis = normalizeAxis(options.axis ?? 0, first.length + 1, "stack");
+  const parts = tensors.map((t) => t.expandDims(axis));
+  return joined("stack", parts, axis) as Tensor<OneOf<D>>;
 }

@@ -3,7 +3,9 @@
  * default is what `PUMICE_DEVICE` says, else the best real GPU, else the CPU; a software Vulkan driver is never it.
  */
 import { copyKernel } from "../compiler/routines/copy.js";
+import { checkFunction } from "../core/arguments.js";
 import { DeviceError } from "../core/errors.js";
+import { shown } from "../core/shown.js";
 import { type ListedDevice, listDevices, openEngine } from "../engines/vulkan/open.js";
 import { isSoftware } from "../engines/vulkan/plan.js";
 import type { Backend } from "./backend.js";
@@ -36,18 +38,19 @@ function listVulkan(): ListedDevice[] {
 
 /** The device new tensors go to. */
 export function defaultDevice(): string {
-  chosen ??= process.env.PUMICE_DEVICE ? canonical(process.env.PUMICE_DEVICE) : bestDevice();
+  chosen ??= process.env.PUMICE_DEVICE ? canonical(process.env.PUMICE_DEVICE, "PUMICE_DEVICE") : bestDevice();
   return chosen;
 }
 
 export function setDefaultDevice(device: string): void {
-  chosen = canonical(device);
+  chosen = canonical(device, "setDefaultDevice");
 }
 
 /** Runs `work` with another default device. */
 export function withDevice<T>(device: string, work: () => T): T {
+  checkFunction("withDevice", work);
   const before = chosen;
-  chosen = canonical(device);
+  chosen = canonical(device, "withDevice");
   try {
     return work();
   } finally {
@@ -60,18 +63,22 @@ function bestDevice(): string {
   return best ? `vulkan:${best.index}` : "cpu";
 }
 
-function canonical(device: string): string {
+function canonical(device: string, operation: string): string {
   if (device === "cpu") return device;
-  const match = /^vulkan(?::(\d+))?$/.exec(device);
-  if (!match) throw new DeviceError(`There is no device "${device}"; there are: ${devices().join(", ")}.`);
+  const match = typeof device === "string" ? /^vulkan(?::(\d+))?$/.exec(device) : null;
+  if (!match) {
+    throw new DeviceError(`${operation}: there is no device ${shown(device)}; there are: ${devices().join(", ")}.`);
+  }
   const index = match[1] === undefined ? (usableVulkan()[0]?.index ?? -1) : Number(match[1]);
-  if (index < 0) throw new DeviceError("No Vulkan device was found. `npx pumice doctor` says what is missing.");
+  if (index < 0) {
+    throw new DeviceError(`${operation}: no Vulkan device was found; \`npx pumice doctor\` says what is missing.`);
+  }
   return `vulkan:${index}`;
 }
 
-/** @internal The open backend of a device. */
-export function backendFor(device: string = defaultDevice()): Backend {
-  const id = canonical(device);
+/** @internal The open backend of a device; the operation is the one that asked for it. */
+export function backendFor(device?: string, operation = "device"): Backend {
+  const id = canonical(device ?? defaultDevice(), operation);
   let backend = open.get(id);
   if (!backend) {
     backend = (id === "cpu" ? new HostBackend() : openVulkan(id)) as unknown as Backend;

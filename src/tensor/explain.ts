@@ -1,9 +1,10 @@
 /** What a value would run as: `console.log(explain(x))`. */
 
 import { kernelsOf } from "../compiler/program.js";
+import { checkOptions } from "../core/arguments.js";
 import { backendOf } from "./build.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
-import type { Tensor } from "./tensor.js";
+import { checkTensor, type Tensor } from "./tensor.js";
 
 /**
  * The kernels that computing a tensor would run: for each what it reads and writes, the formula it computes, and how its
@@ -16,6 +17,8 @@ import type { Tensor } from "./tensor.js";
  * //    16 workgroups of 64 threads, a row per thread
  */
 export function explain(x: Tensor, options: PrintOptions = {}): string {
+  checkOptions("explain", options, { verbose: "flag" });
+  checkTensor("explain", "the argument", x);
   const { node } = x;
   if (node.storage) return `${x.toString()} is computed already: nothing would run.`;
   const backend = backendOf(node);

@@ -1,9 +1,11 @@
 /** Frees what a piece of work made and does not return: `const y = scope(() => …)`. */
+import { checkFunction } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
 import { Tensor, trackTensors } from "./tensor.js";
 
 /** Runs `work` and disposes the tensors it made, but for those in what it returns (tensors, arrays and objects of them). */
 export function scope<T>(work: () => T): T {
+  checkFunction("scope", work);
   const { result, made } = trackTensors(work);
   if (result instanceof Promise) {
     for (const tensor of made) tensor.dispose();

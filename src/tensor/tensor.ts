@@ -2,10 +2,12 @@
  * The tensor users hold: a handle on a node of the lazy graph. Operations add nodes and return at once; `data()`, `item()`
  * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
  */
+import { checkOptions, checkWhole, inOperation, type OptionKinds, type Values } from "../core/arguments.js";
 import { castScalar } from "../core/cast.js";
 import {
   type Complex,
   checkDType,
+  checkOrdered,
   DTYPES,
   type DType,
   defaultDType,
@@ -17,7 +19,7 @@ import {
   type TypedArrayOf,
 } from "../core/dtype.js";
 import { ArgumentError, DisposedError, DTypeError, ShapeError } from "../core/errors.js";
-import { formatArray } from "../core/format.js";
+import { checkScalar } from "../core/promotion.js";
 import {
   checkBroadcastTo,
   checkPermutation,
@@ -29,8 +31,9 @@ import {
   type Shape,
   sizeOf,
 } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { type IndexArgument, parseIndexing } from "../core/slice.js";
-import { dataOf, elementAt, scalarIn } from "../core/storage.js";
+import { dataOf, elementAt, encodeValues, scalarIn } from "../core/storage.js";
 import { type DeviceHandle, Node as GraphNode, type Node } from "../graph/node.js";
 import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
 import * as E from "../graph/primitives/elementwise.js";
@@ -51,9 +54,13 @@ import {
   storedNode,
 } from "./build.js";
 import { backendFor } from "./devices.js";
+import { flattenNested } from "./given-values.js";
 
 /** What stands where a tensor may: a tensor, or a JavaScript value that takes the dtype of the tensor it meets. */
 export type Operand = Tensor | Scalar;
+
+/** Positions along an axis: a tensor of integers, or numbers as they are written, in lists to any depth. */
+export type Positions = Tensor | Values<number>;
 
 export interface ReduceOptions {
   /** One axis, several, or all when left out. Negative axes count from the end. */
@@ -61,6 +68,15 @@ export interface ReduceOptions {
   /** Keep reduced axes with extent 1. */
   readonly keepDims?: boolean;
 }
+
+const REDUCE: OptionKinds<ReduceOptions> = { axis: "numbers", keepDims: "flag" };
+
+export interface VarianceOptions extends ReduceOptions {
+  /** Taken off the count that the sum is divided by: 0 unless told, 1 for the variance of a sample. */
+  readonly correction?: number;
+}
+
+const VARIANCE: OptionKinds<VarianceOptions> = { ...REDUCE, correction: "number" };
 
 /** Nested arrays of scalars. */
 export type Nested<T> = T | Nested<T>[];
@@ -83,9 +99,35 @@ export type SumOf<D extends DType> = DType extends D
 export type RealOf<D extends DType> = DType extends D ? DType : D extends "c64" ? "f32" : D extends "c128" ? "f64" : D;
 /** The complex dtype whose parts hold a dtype's values. */
 export type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
-/** The dtype of two operands as far as types can tell: equal ones stay, a JavaScript value takes the tensor's. */
+type WholeOrBool = "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64";
+/**
+ * The dtype of two operands as far as types can tell: equal ones stay, booleans give way, a JavaScript value takes the
+ * tensor's dtype where that can hold it. A number whose value the compiler does not know counts as whole.
+ */
 export type Meeting<D extends DType, O> =
-  O extends Tensor<infer E> ? ([D, E] extends [E, D] ? D : DType) : O extends Complex ? ComplexOf<D> : D;
+  O extends Tensor<infer E> ? MeetingOf<D, E> : O extends Complex ? ComplexOf<D> : DType extends D ? DType : Met<D, O>;
+/** The same of two dtypes. */
+export type MeetingOf<D extends DType, E extends DType> = [D, E] extends [E, D]
+  ? D
+  : [E] extends ["bool"]
+    ? D
+    : [D] extends ["bool"]
+      ? E
+      : DType;
+type Met<D extends DType, O> = D extends WholeOrBool
+  ? O extends number
+    ? IsFraction<O> extends true
+      ? "f32"
+      : D extends "bool"
+        ? "i32"
+        : D
+    : O extends bigint
+      ? D extends "bool"
+        ? "i64"
+        : D
+      : D
+  : D;
+type IsFraction<N extends number> = number extends N ? false : `${N}` extends `${bigint}` ? false : true;
 
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
@@ -154,14 +196,14 @@ export class Tensor<D extends DType = DType> {
   /** The only element. */
   item(): Promise<ScalarOf<D>> {
     return this.reading(async () => {
-      this.checkSingle();
+      this.checkSingle("item");
       const { dtype } = this;
       return elementAt(await this.data(), dtype, 0) as ScalarOf<D>;
     });
   }
 
   itemSync(): ScalarOf<D> {
-    this.checkSingle();
+    this.checkSingle("itemSync");
     return elementAt(this.dataSync(), this.dtype, 0) as ScalarOf<D>;
   }
 
@@ -185,7 +227,7 @@ export class Tensor<D extends DType = DType> {
 
   /** The same values on another device; another handle on the same memory when they are there already. */
   to(device: string): Tensor<D> {
-    const target = backendFor(device);
+    const target = backendFor(device, "to");
     if (target === backendOf(this.node)) return this.again();
     const from = backendOf(this.node);
     from.realize([this.node]);
@@ -235,10 +277,10 @@ export class Tensor<D extends DType = DType> {
     );
   }
 
-  private checkSingle(): void {
+  private checkSingle(operation: string): void {
     if (this.size !== 1) {
       throw new ShapeError(
-        `item: a tensor of shape ${formatShape(this.shape)} has ${this.size} elements; use data() or at().`,
+        `${operation}: a tensor of shape ${formatShape(this.shape)} has ${this.size} elements; use data() or at().`,
       );
     }
   }
@@ -352,8 +394,9 @@ export class Tensor<D extends DType = DType> {
   relu(): Tensor<D> {
     return this.unary(E.relu) as Tensor<D>;
   }
-  clip(low: Operand, high: Operand): Tensor {
-    return this.maximum(low).minimum(high);
+  clip<L extends Operand, H extends Operand>(low: L, high: H): Tensor<Meeting<Meeting<D, L>, H>> {
+    const bounded = inOperation("clip", () => this.maximum<Operand>(low).minimum<Operand>(high));
+    return bounded as Tensor<Meeting<Meeting<D, L>, H>>;
   }
 
   // ------------------------------------------------------------------------------------------------ comparison, bits
@@ -377,13 +420,13 @@ export class Tensor<D extends DType = DType> {
     return this.binary(E.greaterEqual, other) as Tensor<"bool">;
   }
   logicalAnd(other: Operand): Tensor<"bool"> {
-    return this.logical(E.and, other);
+    return this.logical(E.and, "logicalAnd", other);
   }
   logicalOr(other: Operand): Tensor<"bool"> {
-    return this.logical(E.or, other);
+    return this.logical(E.or, "logicalOr", other);
   }
   logicalXor(other: Operand): Tensor<"bool"> {
-    return this.logical(E.xor, other);
+    return this.logical(E.xor, "logicalXor", other);
   }
   logicalNot(): Tensor<"bool"> {
     return this.cast("bool").unary(E.not) as Tensor<"bool">;
@@ -478,36 +521,40 @@ export class Tensor<D extends DType = DType> {
   }
 
   mean(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
+    checkOptions("mean", options, REDUCE);
     return this.averaged(this.asSummable(), "mean", options);
   }
 
   /** Mean of squared deviations; `correction: 1` divides by n - 1. */
-  variance(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
+  variance(options: VarianceOptions = {}): Tensor<RealOf<FloatOf<D>>> {
+    return this.spread("variance", options);
+  }
+
+  private spread(operation: string, options: VarianceOptions): Tensor<RealOf<FloatOf<D>>> {
+    checkOptions(operation, options, VARIANCE);
     const x = this.asSummable();
-    const deviation = x.sub(x.mean({ axis: options.axis, keepDims: true }));
-    return this.averaged(squaredSize(deviation), "variance", options) as unknown as Tensor<RealOf<FloatOf<D>>>;
+    const deviation = x.sub(x.mean({ axis: this.axesOf(operation, options), keepDims: true }));
+    return this.averaged(squaredSize(deviation), operation, options) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
   /** The sum over the count, in the dtype of this tensor's floats, or the real one of these when x is real. */
-  private averaged(
-    x: Tensor,
-    operation: string,
-    options: ReduceOptions & { readonly correction?: number },
-  ): Tensor<FloatOf<D>> {
-    const count = this.reducedCount(operation, options) - (options.correction ?? 0);
+  private averaged(x: Tensor, operation: string, options: VarianceOptions): Tensor<FloatOf<D>> {
+    const { axis, keepDims, correction = 0 } = options;
+    const count = this.reducedCount(operation, options) - correction;
     const { dtype } = this.asFloat();
     const result = isComplex(x.dtype) ? dtype : realDType(dtype);
-    return inDType(x.sum(options).div(count), result) as unknown as Tensor<FloatOf<D>>;
+    return inDType(x.sum({ axis, keepDims }).div(count), result) as unknown as Tensor<FloatOf<D>>;
   }
 
-  std(options: ReduceOptions & { readonly correction?: number } = {}): Tensor<RealOf<FloatOf<D>>> {
-    return flatAtZero(this.variance(options), (x) => x.sqrt()) as unknown as Tensor<RealOf<FloatOf<D>>>;
+  std(options: VarianceOptions = {}): Tensor<RealOf<FloatOf<D>>> {
+    return flatAtZero(this.spread("std", options), (x) => x.sqrt()) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
   /** log Σ exp, without overflow. */
   logsumexp(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
+    checkOptions("logsumexp", options, REDUCE);
     const floats = this.asSummable();
-    const largest = floats.max({ ...options, keepDims: true });
+    const largest = floats.reduce(R.max, "logsumexp", { axis: options.axis, keepDims: true });
     // An infinite maximum must not be subtracted from itself.
     const shift = where(largest.abs().less(Infinity), largest, 0).movedBy(M.stopped, {});
     const total = floats
@@ -521,11 +568,12 @@ export class Tensor<D extends DType = DType> {
     return inDType(logarithm.reshape(shape), this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
-  softmax(options: { readonly axis?: number } = {}): Tensor<FloatOf<D>> {
+  softmax(options: { readonly axis?: number | readonly number[] } = {}): Tensor<FloatOf<D>> {
+    checkOptions("softmax", options, { axis: "numbers" });
     const axis = options.axis ?? -1;
     const floats = this.asSummable();
     // Any shift gives the same shares, so no gradient flows through it.
-    const shift = floats.max({ axis, keepDims: true }).movedBy(M.stopped, {});
+    const shift = floats.reduce(R.max, "softmax", { axis, keepDims: true }).movedBy(M.stopped, {});
     const powers = floats.sub(shift).exp();
     // A reciprocal for each row, and a product for each element, cost less than a quotient for each element.
     const shares = powers.mul(powers.sum({ axis, keepDims: true }).reciprocal());
@@ -545,9 +593,13 @@ export class Tensor<D extends DType = DType> {
 
   /** Reverses the axes, or orders them as given. */
   permute(...axes: number[] | [readonly number[]]): Tensor<D> {
+    return this.ordered("permute", axes);
+  }
+
+  private ordered(operation: string, axes: number[] | [readonly number[]]): Tensor<D> {
     const list = (Array.isArray(axes[0]) ? axes[0] : axes) as readonly number[];
     const wanted = list.length === 0 ? this.shape.map((_, i) => this.rank - 1 - i) : list;
-    return this.movedBy(M.permute, { axes: checkPermutation(wanted, this.rank, "permute") });
+    return this.movedBy(M.permute, { axes: checkPermutation(wanted, this.rank, operation) });
   }
 
   /** Swaps the last two axes. */
@@ -560,8 +612,9 @@ export class Tensor<D extends DType = DType> {
     return this.permute();
   }
 
-  transpose(...axes: number[]): Tensor<D> {
-    return this.permute(...axes);
+  /** Another name of `permute`. */
+  transpose(...axes: number[] | [readonly number[]]): Tensor<D> {
+    return this.ordered("transpose", axes);
   }
 
   swapAxes(a: number, b: number): Tensor<D> {
@@ -571,10 +624,17 @@ export class Tensor<D extends DType = DType> {
     return this.permute(axes);
   }
 
-  moveAxis(from: number, to: number): Tensor<D> {
-    const axes = this.shape.map((_, axis) => axis);
-    const [taken] = axes.splice(normalizeAxis(from, this.rank, "moveAxis"), 1);
-    axes.splice(normalizeAxis(to, this.rank, "moveAxis"), 0, taken);
+  /** Moves an axis, or several, to other places; the others keep their order. */
+  moveAxis(from: number | readonly number[], to: number | readonly number[]): Tensor<D> {
+    const [taken, places] = [axisList(from, this.rank, "moveAxis"), axisList(to, this.rank, "moveAxis")];
+    if (taken.length !== places.length) {
+      throw new ArgumentError(`moveAxis: ${taken.length} axes to ${places.length} places; give a place for each.`);
+    }
+    const others = this.shape.flatMap((_, axis) => (taken.includes(axis) ? [] : [axis]));
+    const axes = this.shape.map((_, place) => {
+      const moved = places.indexOf(place);
+      return moved < 0 ? (others.shift() as number) : taken[moved];
+    });
     return this.permute(axes);
   }
 
@@ -587,9 +647,13 @@ export class Tensor<D extends DType = DType> {
     return this.reshape(this.shape.filter((_, i) => !axes.includes(i)));
   }
 
-  expandDims(axis: number): Tensor<D> {
-    const at = normalizeAxis(axis, this.rank + 1, "expandDims");
-    return this.reshape([...this.shape.slice(0, at), 1, ...this.shape.slice(at)]);
+  /** Inserts axes of extent 1: where they stand in the result. */
+  expandDims(axis: number | readonly number[]): Tensor<D> {
+    const count = Array.isArray(axis) ? axis.length : 1;
+    const added = axisList(axis, this.rank + count, "expandDims");
+    const extents = [...this.shape];
+    const places = Array.from({ length: this.rank + count }, (_, place) => place);
+    return this.reshape(places.map((place) => (added.includes(place) ? 1 : (extents.shift() as number))));
   }
 
   broadcastTo(shape: Shape): Tensor<D> {
@@ -623,7 +687,6 @@ export class Tensor<D extends DType = DType> {
     amounts: readonly (readonly [number, number])[],
     options: { readonly value?: Scalar; readonly interior?: readonly number[] } = {},
   ): Tensor<D> {
-    if (amounts.length !== this.rank) throw new ArgumentError(`pad: ${amounts.length} pairs for ${this.rank} axes.`);
     const low = amounts.map(([before]) => before);
     const high = amounts.map(([, after]) => after);
     const interior = options.interior ?? this.shape.map(() => 0);
@@ -632,7 +695,8 @@ export class Tensor<D extends DType = DType> {
   }
 
   /** The elements along an axis at integer positions; negative ones count from the end, others outside read the end. */
-  take(positions: Tensor, options: { readonly axis?: number } = {}): Tensor<D> {
+  take(positions: Positions, options: { readonly axis?: number } = {}): Tensor<D> {
+    checkOptions("take", options, { axis: "number" });
     const source = options.axis === undefined ? this.flatten() : this;
     const axis = normalizeAxis(options.axis ?? 0, source.rank, "take");
     const inside = source.positionsIn(positions, axis, "take");
@@ -640,13 +704,14 @@ export class Tensor<D extends DType = DType> {
   }
 
   /** For each position along an axis, the element there; the other axes go in step. */
-  takeAlongAxis(positions: Tensor, axis: number): Tensor<D> {
+  takeAlongAxis(positions: Positions, axis: number): Tensor<D> {
     const along = normalizeAxis(axis, this.rank, "takeAlongAxis");
     const inside = this.positionsIn(positions, along, "takeAlongAxis");
     return new Tensor<D>(makeNode(M.takeAlongAxis, [this.node, inside], { axis: along }, backendOf(this.node)));
   }
 
-  private positionsIn(positions: Tensor, axis: number, operation: string): Node {
+  private positionsIn(given: Positions, axis: number, operation: string): Node {
+    const positions = positionTensor(operation, given, this);
     if (!isInteger(positions.dtype)) {
       throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.`);
     }
@@ -663,16 +728,9 @@ export class Tensor<D extends DType = DType> {
 
   // ------------------------------------------------------------------------------------------------ for people
 
-  [Symbol.for("nodejs.util.inspect.custom")](): string {
-    if (!this.current) return "Tensor { disposed }";
-    if (this.current.isAbstract)
-      return `Tensor(traced, shape ${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
-    const data = this.dataSync();
-    const text = formatArray((i) => elementAt(data, this.dtype, i), this.shape, this.dtype, {
-      indent: 7,
-      separator: ", ",
-    });
-    return `Tensor(${text}, shape ${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
+  /** @internal Whether there is nothing left to read. */
+  get isDisposed(): boolean {
+    return this.current === null;
   }
 
   toString(): string {
@@ -707,13 +765,15 @@ export class Tensor<D extends DType = DType> {
 
   private binary(primitive: ElementwisePrimitive, other: Operand, asFloat = false): Tensor {
     const operand = other instanceof Tensor ? other.node : other;
-    const met = meet(primitive.name, [this.node, operand]);
+    const met = meet(primitive.called ?? primitive.name, [this.node, operand]);
     return new Tensor(makeNode(primitive, asFloat ? met.map(floatNode) : met, {}, met[0].device));
   }
 
-  private logical(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
+  private logical(primitive: ElementwisePrimitive, operation: string, other: Operand): Tensor<"bool"> {
+    if (!(other instanceof Tensor)) checkScalar(other, operation);
     const right = other instanceof Tensor ? other.cast("bool") : castScalar(other, defaultDType(other), "bool");
-    return this.cast("bool").binary(primitive, right) as Tensor<"bool">;
+    const [a, b] = meet(operation, [this.cast("bool").node, right instanceof Tensor ? right.node : right]);
+    return new Tensor<"bool">(makeNode(primitive, [a, b], {}, a.device));
   }
 
   /** As floats, or complex numbers, that can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
@@ -736,8 +796,10 @@ export class Tensor<D extends DType = DType> {
   }
 
   private reduce(primitive: ReducePrimitive, operation: string, options: ReduceOptions): Tensor {
+    checkOptions(operation, options, REDUCE);
     const axes = this.axesOf(operation, options);
     const isOrder = primitive.op === "max" || primitive.op === "min";
+    if (isOrder) checkOrdered(this.dtype, operation);
     if (isOrder && axes.some((axis) => this.shape[axis] === 0)) {
       throw new ShapeError(
         `${operation}: no elements along an axis of ${formatShape(this.shape)}, so there is none to choose.`,
@@ -786,16 +848,61 @@ export function squaredSize(x: Tensor): Tensor {
   return isComplex(x.dtype) ? x.mul(x.conj()).real() : x.square();
 }
 
+/** Throws on what is no tensor: a number or a list stands where only a tensor can. */
+export function checkTensor(operation: string, what: string, value: unknown): asserts value is Tensor {
+  if (value instanceof Tensor) return;
+  throw new ArgumentError(`${operation}: ${what} is a tensor, not ${shown(value)}; tensor() makes one.`);
+}
+
+/** A list of tensors, at least one. */
+export function checkTensors(operation: string, values: unknown): asserts values is readonly Tensor[] {
+  if (!Array.isArray(values) || values.length === 0) {
+    throw new ArgumentError(`${operation}: takes a list of one or more tensors, not ${shown(values)}.`);
+  }
+  values.forEach((value, i) => {
+    checkTensor(operation, `number ${i} of the list`, value);
+  });
+}
+
+/** Positions, or a mask, as a tensor: lists go to the device of `like`. */
+export function positionTensor(operation: string, given: Positions | Values<boolean>, like: Tensor): Tensor {
+  if (given instanceof Tensor) return given;
+  const { values, shape } = flattenNested(given, operation);
+  const device = backendOf(like.node);
+  if (values.length > 0 && values.every((value) => typeof value === "boolean")) {
+    return new Tensor(storedNode(device, encodeValues(values, "bool", operation), shape, "bool"));
+  }
+  for (const value of values) checkWhole(operation, "a position", value as number);
+  const dtype = values.every((value) => Math.abs(value as number) < 2 ** 31) ? "i32" : "i64";
+  return new Tensor(storedNode(device, encodeValues(values, dtype, operation), shape, dtype));
+}
+
+/** The dtype of a choice between two operands, as far as types can tell. */
+export type Choice<A, B> =
+  A extends Tensor<infer D> ? Meeting<D, B> : B extends Tensor<infer E> ? Meeting<E, A> : Meeting<Meeting<"f32", A>, B>;
+
 /** a where the condition holds, else b. */
-export function where(condition: Tensor, a: Operand, b: Operand): Tensor {
+export function where<A extends Operand, B extends Operand>(
+  condition: Tensor | boolean,
+  a: A,
+  b: B,
+): Tensor<Choice<A, B>> {
+  return new Tensor(chosenNode(condition, a, b));
+}
+
+function chosenNode(given: Tensor | boolean, a: Operand, b: Operand): Node {
+  const like = [given, a, b].find((operand) => operand instanceof Tensor) as Tensor | undefined;
+  if (!like) throw new ArgumentError("where: none of its operands is a tensor; make one with tensor().");
+  if (!(given instanceof Tensor)) checkScalar(given, "where");
+  const condition = given instanceof Tensor ? given : new Tensor(scalarNode(given, "bool", backendOf(like.node)));
   const node = (operand: Operand) => (operand instanceof Tensor ? operand.node : operand);
   const choices = [node(a), node(b)];
   const test = castNode(condition.node, "bool");
-  const hasTensor = choices.some((choice) => typeof choice === "object" && "primitive" in choice);
+  const hasTensor = choices.some((choice) => choice instanceof GraphNode);
   const typed = meet("where", hasTensor ? choices : [...choices, castNode(condition.node, "f32")]).slice(0, 2);
   const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
-  return new Tensor(makeNode(E.where, inputs, {}, backendOf(test)));
+  return makeNode(E.where, inputs, {}, backendOf(test));
 }
 
 /** f(x), which is zero at zero, with no slope there: for roots of sums of squares, whose slope would be NaN. */
@@ -813,6 +920,11 @@ function floatNode(node: Node): Node {
 /** A tensor in a dtype; itself where it is in it, because a second handle would keep `dispose` from freeing the memory. */
 function inDType(x: Tensor, dtype: DType): Tensor {
   return x.dtype === dtype ? x : x.cast(dtype);
+}
+
+/** One axis or several, each once, counted from the front. */
+function axisList(axis: number | readonly number[], rank: number, operation: string): number[] {
+  return normalizeAxes(Array.isArray(axis) ? axis : [axis as number], rank, operation);
 }
 
 function widened(dtype: DType): DType {

@@ -1,6 +1,7 @@
 /** Windows as users ask for them, in convolutions and window reductions: sizes, strides and paddings checked. */
 import { ArgumentError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import type { Windows } from "../graph/windows.js";
 
 /**
@@ -51,7 +52,7 @@ export function positivePerAxis(
   }
   const wrong = list.find((number) => !Number.isSafeInteger(number) || number < 1);
   if (wrong !== undefined)
-    throw new ArgumentError(`${operation}: a ${what} of ${wrong}; it is a whole number from 1 on.`);
+    throw new ArgumentError(`${operation}: a ${what} of ${shown(wrong)}; it is a whole number from 1 on.`);
   return list;
 }
 
@@ -72,9 +73,10 @@ function paddingPairs(
     });
   }
   const isPairs = Array.isArray(padding) && padding.length === extents.length;
-  if (!isPairs || padding.some((pair) => pair.length !== 2 || !pair.every(Number.isSafeInteger))) {
+  const isPair = (pair: unknown) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isSafeInteger);
+  if (!isPairs || !padding.every(isPair)) {
     throw new ArgumentError(
-      `${operation}: padding ${JSON.stringify(padding)}; give "valid", "same" or [before, after] for each of ` +
+      `${operation}: padding ${shown(padding)}; give "valid", "same" or [before, after] for each of ` +
         `${extents.length} axes.`,
     );
   }

@@ -69,7 +69,7 @@ test("a name that is no dtype gets an error that lists them", () => {
   for (const name of ["float32", "toString", "__proto__", 3, null]) assert.equal(isDType(name), false);
   assert.throws(
     () => checkDType("float32", "zeros"),
-    (error) => error instanceof DTypeError && /zeros: float32 is not a dtype; use one of bool, u8/.test(error.message),
+    (error) => error instanceof DTypeError && /zeros: "float32" is not a dtype; write "f32"/.test(error.message),
   );
 });
 

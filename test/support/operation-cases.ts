@@ -375,6 +375,7 @@ const movements: Readonly<Record<string, (x: Tensor) => Tensor | Tensor[]>> = {
   diagonal: (x) => x.diagonal({ offset: 1 }),
   trace: (x) => x.trace(),
   diagonalMatrix: (x) => x.diagonalMatrix(-1),
+  putDiagonal: (x) => x.putDiagonal(2, { offset: 1 }),
   concat: (x) => concat([x, x.mul(2), x.at("0:1")]),
   "concat along the last axis": (x) => concat([x.at(null, "1:"), x], { axis: -1 }),
   stack: (x) => stack([x, x.square()], { axis: 1 }),
@@ -407,6 +408,8 @@ add("at with positions apart", [floats([4, 3, 2]), integers([2], 0, 4), integers
 );
 add("at with positions and ranges", [floats([4, 3, 5]), integers([4], 0, 3)], (x, i) => x.at("::-2", i, "1:4:2"));
 add("gatherNd", [floats([4, 3, 2]), integers([5, 2], 0, 3)], (x, i) => x.gatherNd(i));
+add("gather along other axes", [floats([4, 3, 2]), integers([5, 2], 0, 2)], (x, i) => x.gather(i, { axes: [2, 0] }));
+add("putDiagonal of values", [floats([2, 3, 4]), floats([2, 2])], (x, y) => x.putDiagonal(y, { offset: -1 }));
 for (const [name, op] of [
   ["set", "set"],
   ["addAt", "add"],

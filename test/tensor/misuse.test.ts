@@ -2,19 +2,172 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import { eye, linspace, scope, type Tensor, tensor, zeros } from "../../src/index.js";
+import {
+  arange,
+  concat,
+  einsum,
+  eye,
+  fromBytes,
+  full,
+  linspace,
+  ones,
+  random,
+  scope,
+  stack,
+  type Tensor,
+  tensor,
+  tri,
+  where,
+  zeros,
+} from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
+
+/** As JavaScript calls it, past the types. */
+const loose = (value: unknown): never => value as never;
 
 describeOnTensorDevices("misuse", (device) => {
   const x = () => tensor([1, 2]);
+  const m = () => arange(6).reshape(2, 3);
 
   test("what is neither a tensor nor a number is refused by name", () => {
     for (const wrong of [undefined, null, [1], {}, { re: 1 }, new Date()]) {
       assert.throws(() => x().add(wrong as unknown as number), ArgumentError);
     }
     assert.throws(() => x().mul({} as unknown as number), /mul: an object is neither a tensor nor a number/);
-    assert.throws(() => tensor([1], { dtype: "float32" as "f32" }), /tensor: float32 is not a dtype/);
+    assert.throws(() => tensor([1], { dtype: "float32" as "f32" }), /tensor: "float32" is not a dtype; write "f32"/);
     assert.throws(() => x().cast("int" as "i32"), DTypeError);
+  });
+
+  test("options that do not exist, or stand alone, are refused with what would work", () => {
+    const wrong: readonly [() => unknown, RegExp][] = [
+      [() => m().sum(loose(0)), /^sum: 0 stands where options do.*write \{ axis: 0 \}\.$/],
+      [() => m().sum(loose([0, 1])), /^sum: \[0, 1\] stands where options do.*write \{ axis: \[0, 1\] \}\.$/],
+      [() => m().sum(loose(true)), /write \{ keepDims: true \}\.$/],
+      [() => m().sum(loose(m())), /^sum: a Tensor stands where options do/],
+      [() => m().sum(loose({ keepdims: true })), /^sum: there is no option "keepdims"; there are axis, keepDims\.$/],
+      [() => m().mean(loose({ axes: 0 })), /^mean: there is no option "axes"; there are axis, keepDims\.$/],
+      [() => m().std(loose({ ddof: 1 })), /^std: there is no option "ddof"; there are axis, keepDims, correction\.$/],
+      [() => m().norm(loose({ ord: 1 })), /^norm: there is no option "ord"; there are axis, keepDims, order\.$/],
+      [() => m().softmax(loose(0)), /^softmax: 0 stands where options do.*write \{ axis: 0 \}\.$/],
+      [() => concat([m(), m()], loose(1)), /^concat: 1 stands where options do.*write \{ axis: 1 \}\.$/],
+      [() => zeros([2], loose("f64")), /^zeros: "f64" stands where options do.*write \{ dtype: "f64" \}\.$/],
+      [() => zeros([2], loose({ dType: "f64" })), /^zeros: there is no option "dType"; there are dtype, device\.$/],
+      [() => m().sum({ axis: loose("0") }), /^sum: the option axis is a number or a list of numbers, not "0"\.$/],
+      [() => m().sum({ keepDims: loose(1) }), /^sum: the option keepDims is true or false, not 1\.$/],
+      [() => m().set(0, 1, loose({ determinstic: true })), /^set: there is no option "determinstic"; the only one is/],
+      [() => random.normal(random.key(0), [2], loose({ mean: 1 })), /^random.normal: there is no option "mean"/],
+    ];
+    for (const [use, message] of wrong) assert.throws(use, { name: "ArgumentError", message });
+  });
+
+  test("values of the wrong kind are refused by the operation that was called", () => {
+    const wrong: readonly [() => unknown, RegExp][] = [
+      [() => x().matmul(loose(3)), /^matmul: the right operand is a tensor, not 3; tensor\(\) makes one\.$/],
+      [() => x().add(loose("2")), /^add: "2" is neither a tensor nor a number/],
+      [() => x().add(loose("f32")), /^add: "f32" is neither a tensor nor a number/],
+      [() => x().add(loose(undefined)), /^add: undefined is neither/],
+      [() => x().logicalAnd(loose("f32")), /^logicalAnd: "f32" is neither/],
+      [() => x().bitwiseAnd(1), /^bitwiseAnd: takes bool, int, uint, not f32/],
+      [() => tensor(loose(undefined)), /^tensor: undefined is neither/],
+      [() => tensor([loose(null)]), /^tensor: null is neither/],
+      [() => tensor(loose(["a"])), /^tensor: "a" is neither/],
+      [() => tensor([[1], [2, 3]]), /^tensor: ragged arrays: a row of 2 at axis 1, where the first has 1/],
+      [() => tensor([[1], 2]), /^tensor: ragged arrays: 2 at axis 1, where the first is a row of 1/],
+      [() => tensor([1, [2]]), /^tensor: ragged arrays: a row of 1 at axis 1, where the first is a number/],
+      [() => full([2], loose("x")), /^full: "x" is neither/],
+      [() => zeros(loose("3")), /^zeros: a shape is a list of sizes, as \[2, 3\], not "3"/],
+      [() => zeros([-1]), /^zeros: axis 0 of \[-1\] has size -1/],
+      [() => zeros([1.5]), /has size 1.5; a size is a whole number/],
+      [() => zeros([Number.NaN]), /has size NaN/],
+      [() => x().reshape(loose("3")), /^reshape: a shape is a list of sizes/],
+      [() => x().at(1.5), /^at: index 1.5 of axis 0 is not a whole number/],
+      [() => x().at("a:b"), /^at: "a:b" is not a slice/],
+      [() => x().take([0.5]), /^take: a position is a whole number, not 0.5/],
+      [() => x().take(tensor([0])), /^take: positions are integers, not f32/],
+      [() => x().cast(loose("float32")), /^cast: "float32" is not a dtype; write "f32"/],
+      [() => x().cast(loose("torch.int64")), /write "i64"/],
+      [() => x().cast(loose("double")), /write "f64"/],
+      [() => zeros([2], { device: "cuda" }), /^zeros: there is no device "cuda"; there are: .*cpu/],
+      [() => x().to("gpu"), /^to: there is no device "gpu"/],
+      [() => concat([]), /^concat: takes a list of one or more tensors, not \[\]/],
+      [() => concat(loose(x())), /^concat: takes a list of one or more tensors, not a Tensor/],
+      [() => stack([x(), loose([1])]), /^stack: number 1 of the list is a tensor, not \[1\]/],
+      [() => stack([x(), tensor([1])]), /^stack: \[2\] and \[1\] differ; all have one shape/],
+      [() => tensor([1, 2, 3]).split(2), /^split: axis 0 of \[3\] does not divide into 2 equal parts/],
+      [() => einsum("ij->", x()), /^einsum "ij->": "ij" names 2 axes of operand 1, which has 1/],
+      [() => einsum(loose(x()), loose("i->")), /^einsum: the first argument, .* is a string, not a Tensor/],
+      [() => where(true, 1, 2), /^where: none of its operands is a tensor/],
+      [() => x().histogram({ bins: loose("auto") }), /^histogram: "auto" bins; use 1 or more, or give the edges/],
+      [() => random.normal(loose(7), [2]), /^random.normal: the first argument is a key, .* not 7/],
+      [() => random.gamma(loose(7), 1), /^random.gamma: the first argument is a key/],
+    ];
+    for (const [use, message] of wrong) assert.throws(use, { message });
+  });
+
+  test("an error names the operation that was called, and not one it is made of", () => {
+    const empty = zeros([0]);
+    const wrong: readonly [string, () => unknown][] = [
+      ["softmax", () => x().softmax({ axis: 3 })],
+      ["std", () => x().std({ axis: 3 })],
+      ["logsumexp", () => empty.logsumexp()],
+      ["norm", () => empty.norm({ order: Infinity })],
+      ["transpose", () => x().transpose(0, 1)],
+      ["topK", () => x().cast("c64").topK(1)],
+      ["mod", () => x().cast("c64").mod(2)],
+      ["clip", () => x().clip(0, loose("1"))],
+      ["argwhere", () => tensor(1).argwhere()],
+      ["trace", () => x().trace()],
+      ["itemSync", () => x().itemSync()],
+      ["maxAt", () => x().cast("c64").maxAt(0, 1)],
+      ["tri", () => tri(-1)],
+    ];
+    for (const [operation, use] of wrong) assert.throws(use, { message: new RegExp(`^${operation}: `) });
+  });
+
+  test("what has one meaning is taken", () => {
+    assert.deepEqual(zeros(3).shape, [3]);
+    assert.deepEqual(ones(0).shape, [0]);
+    assert.deepEqual([...arange(3, { dtype: "f64" }).dataSync()], [0, 1, 2]);
+    assert.equal(arange(3, { dtype: "f64" }).dtype, "f64");
+    assert.deepEqual([...arange(1, 3, { dtype: "u8" }).dataSync()], [1, 2]);
+    assert.equal(eye(2, { dtype: "i32" }).dtype, "i32");
+    assert.equal(tri(2, { dtype: "i32" }).dtype, "i32");
+    assert.deepEqual(where(true, x(), 0).arraySync(), [1, 2]);
+    assert.deepEqual(where(false, x(), 0).arraySync(), [0, 0]);
+    assert.deepEqual(new Uint8Array([0, 1, 1]), fromBytes(new Uint8Array([0, 7, 255]), [3], "bool").dataSync());
+    assert.equal(
+      fromBytes(new Uint8Array([2, 255]), [2], "bool")
+        .sum()
+        .itemSync(),
+      2,
+    );
+  });
+
+  test("lists stand for index tensors and masks", () => {
+    assert.deepEqual(m().take([1, -1]).arraySync(), [1, 5]);
+    assert.deepEqual(m().take([[2], [0]], { axis: 1 }).arraySync(), [[[2], [0]], [[5], [3]]]); // biome-ignore format: one line
+    assert.deepEqual(m().take(4).arraySync(), 4);
+    assert.deepEqual(
+      m()
+        .takeAlongAxis([[0], [2]], 1)
+        .arraySync(),
+      [[0], [5]],
+    );
+    assert.deepEqual(m().at("...", [2, 0]).arraySync(), [[2, 0], [5, 3]]); // biome-ignore format: one line
+    assert.deepEqual(m().at([1, 0], [0, 1]).arraySync(), [3, 1]);
+    assert.deepEqual(m().at([false, true]).arraySync(), [[3, 4, 5]]);
+    assert.deepEqual(m().set([0, 1], [2, 0], 9).arraySync(), [[0, 1, 9], [9, 4, 5]]); // biome-ignore format: one line
+    assert.deepEqual(m().addAt([0, 0], 1).arraySync(), [[2, 3, 4], [3, 4, 5]]); // biome-ignore format: one line
+    assert.deepEqual(m().scatter([0, 1], 7).arraySync(), [[7, 7, 2], [3, 4, 5]]); // biome-ignore format: one line
+    assert.deepEqual(m().gather([[1, 2], [0, 0]]).arraySync(), [5, 0]); // biome-ignore format: one line
+    assert.deepEqual(m().gather([[2], [0]], { axes: [1] }).arraySync(), [[2, 5], [0, 3]]); // biome-ignore format: one line
+    assert.deepEqual(tensor([1, 3, 5]).searchSorted([0, 3, 9]).arraySync(), [0, 1, 3]);
+    assert.deepEqual(
+      tensor([1, 2, 2.5, 7])
+        .histogram({ bins: [0, 2, 3] })
+        .counts.arraySync(),
+      [1, 2],
+    );
   });
 
   test("sizes below zero are refused", () => {

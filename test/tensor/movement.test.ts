@@ -276,6 +276,36 @@ describeOnTensorDevices("movement", () => {
     assert.deepEqual(zeros([0, 3]).triu().shape, [0, 3]);
   });
 
+  test("several axes move, and are inserted, at once", () => {
+    const x = zeros([2, 3, 4, 5]);
+    // The shapes of np.moveaxis and np.expand_dims.
+    assert.deepEqual(x.moveAxis([0, 1], [-1, -2]).shape, [4, 5, 3, 2]);
+    assert.deepEqual(x.moveAxis([3, 0], [0, 1]).shape, [5, 2, 3, 4]);
+    assert.deepEqual(x.moveAxis(0, 2).shape, [3, 4, 2, 5]);
+    assert.deepEqual(x.expandDims([0, 2]).shape, [1, 2, 1, 3, 4, 5]);
+    assert.deepEqual(x.expandDims([-1, 0]).shape, [1, 2, 3, 4, 5, 1]);
+    assert.throws(() => x.moveAxis([0, 1], 2), /^ArgumentError: moveAxis: 2 axes to 1 places/);
+    assert.throws(() => x.expandDims([0, 0]), /expandDims: axes \[0, 0\] name axis 0 of 6 twice/);
+    assert.deepEqual(
+      zeros([2, 3])
+        .softmax({ axis: [0, 1] })
+        .sum()
+        .itemSync()
+        .toFixed(5),
+      "1.00000",
+    );
+  });
+
+  test("putDiagonal writes on a diagonal and keeps the rest", () => {
+    const x = tensor([[1, 2, 3], [4, 5, 6]]); // biome-ignore format: a matrix
+    assert.deepEqual(x.putDiagonal(0).arraySync(), [[0, 2, 3], [4, 0, 6]]); // biome-ignore format: a matrix
+    assert.deepEqual(x.putDiagonal(tensor([8, 9]), { offset: 1 }).arraySync(), [[1, 8, 3], [4, 5, 9]]); // biome-ignore format: a matrix
+    assert.deepEqual(x.putDiagonal(tensor([7]), { offset: -1 }).arraySync(), [[1, 2, 3], [7, 5, 6]]); // biome-ignore format: a matrix
+    assert.deepEqual(x.T.putDiagonal(tensor([8, 9]), { offset: -1 }).arraySync(), [[1, 4], [8, 5], [3, 9]]); // biome-ignore format: a matrix
+    assert.deepEqual(x.putDiagonal(0, { offset: 5 }).arraySync(), x.arraySync());
+    assert.throws(() => x.putDiagonal(tensor([1, 2, 3])), /putDiagonal, values: \[3\] does not broadcast to \[2\]/);
+  });
+
   test("oneHot marks the position each integer names; others mark none", () => {
     const got = tensor([1, 0, 3, -1], { dtype: "i64" }).oneHot(3);
     assert.deepEqual(got.arraySync(), [

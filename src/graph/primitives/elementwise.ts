@@ -20,6 +20,7 @@ export interface ElementwiseEntry extends ElementwisePrimitive {
 }
 
 interface Entry {
+  readonly called?: string;
   readonly kinds: readonly DTypeKind[];
   /** Dtype of the result; that of the first operand unless told. */
   readonly result?: (dtypes: readonly DType[], params: Params) => DType;
@@ -34,6 +35,7 @@ interface Entry {
 }
 
 function elementwise(name: string, arity: number, entry: Entry): ElementwiseEntry {
+  const called = entry.called ?? name;
   return {
     ...entry,
     name,
@@ -44,11 +46,11 @@ function elementwise(name: string, arity: number, entry: Entry): ElementwiseEntr
       const [first] = inputs as readonly [Node];
       for (const { shape, dtype } of inputs) {
         if (!sameShape(shape, first.shape)) {
-          throw new ShapeError(`${name}: operands of [${first.shape}] and [${shape}].`);
+          throw new ShapeError(`${called}: operands of [${first.shape}] and [${shape}].`);
         }
         if (!entry.kinds.includes(DTYPES[dtype].kind)) {
           const remedy = isComplex(dtype) ? "take its real(), imag() or abs()" : "cast it";
-          throw new DTypeError(`${name}: takes ${entry.kinds.join(", ")}, not ${dtype}; ${remedy} first.`);
+          throw new DTypeError(`${called}: takes ${entry.kinds.join(", ")}, not ${dtype}; ${remedy} first.`);
         }
       }
       const result = entry.result
@@ -411,12 +413,32 @@ function powLikeC(x: number, y: number): number {
 
 // ------------------------------------------------------------------------------------------------ bits and truth
 
-export const and = elementwise("and", 2, { kinds: BITS, oracle: (a, b) => a & b, lower: (k, [a, b]) => k.and(a, b) });
-export const or = elementwise("or", 2, { kinds: BITS, oracle: (a, b) => a | b, lower: (k, [a, b]) => k.or(a, b) });
-export const xor = elementwise("xor", 2, { kinds: BITS, oracle: (a, b) => a ^ b, lower: (k, [a, b]) => k.xor(a, b) });
-export const not = elementwise("not", 1, { kinds: BITS, lower: (k, [x]) => k.not(x) });
-export const shiftLeft = elementwise("shiftLeft", 2, { kinds: INTEGER, lower: (k, [a, b]) => k.shift("left", a, b) });
+export const and = elementwise("and", 2, {
+  called: "bitwiseAnd",
+  kinds: BITS,
+  oracle: (a, b) => a & b,
+  lower: (k, [a, b]) => k.and(a, b),
+});
+export const or = elementwise("or", 2, {
+  called: "bitwiseOr",
+  kinds: BITS,
+  oracle: (a, b) => a | b,
+  lower: (k, [a, b]) => k.or(a, b),
+});
+export const xor = elementwise("xor", 2, {
+  called: "bitwiseXor",
+  kinds: BITS,
+  oracle: (a, b) => a ^ b,
+  lower: (k, [a, b]) => k.xor(a, b),
+});
+export const not = elementwise("not", 1, { called: "bitwiseNot", kinds: BITS, lower: (k, [x]) => k.not(x) });
+export const shiftLeft = elementwise("shiftLeft", 2, {
+  called: "leftShift",
+  kinds: INTEGER,
+  lower: (k, [a, b]) => k.shift("left", a, b),
+});
 export const shiftRight = elementwise("shiftRight", 2, {
+  called: "rightShift",
   kinds: INTEGER,
   lower: (k, [a, b]) => k.shift("right", a, b),
 });
@@ -468,6 +490,7 @@ export const greater = comparison("greater", "gt", (a, b) => a > b);
 export const greaterEqual = comparison("greaterEqual", "ge", (a, b) => a >= b);
 
 export const isNan = elementwise("isNan", 1, {
+  called: "isNaN",
   kinds: INEXACT,
   result: bool,
   oracle: Number.isNaN,

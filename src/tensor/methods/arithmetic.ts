@@ -1,10 +1,11 @@
 /** Divisions with remainder, comparisons within a tolerance, and other functions of two numbers. */
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { type DType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode } from "../build.js";
-import { Tensor, where } from "../tensor.js";
-import { met, metFloats, metNumbers, scalarLike } from "./operands.js";
+import { type Operand, Tensor, where } from "../tensor.js";
+import { met, metFloats, metNumbers, metReals, scalarLike } from "./operands.js";
 
 export interface ClosenessOptions {
   /** Allowed difference as a part of the other value; 1e-5. */
@@ -18,21 +19,21 @@ export interface ClosenessOptions {
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
     /** The remainder with the sign of the divisor, as Python's %. Exact. Integers: by zero gives zero. */
-    remainder(other: Operand): Tensor;
+    remainder<O extends Operand>(other: O): Tensor<Meeting<D, O>>;
     /** Another name of `remainder`. */
-    mod(other: Operand): Tensor;
+    mod<O extends Operand>(other: O): Tensor<Meeting<D, O>>;
     /** The remainder with the sign of the dividend, as C's fmod. Exact, also for huge quotients. */
-    fmod(other: Operand): Tensor;
+    fmod<O extends Operand>(other: O): Tensor<Meeting<D, O>>;
     /** The quotient rounded down, as Python's //. Integers: by zero gives zero. */
-    floorDivide(other: Operand): Tensor;
+    floorDivide<O extends Operand>(other: O): Tensor<Meeting<D, O>>;
     /** log(exp(a) + exp(b)), without overflow. */
-    logaddexp(other: Operand): Tensor;
+    logaddexp<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>>;
     /** √(a² + b²), without overflow. */
-    hypot(other: Operand): Tensor;
+    hypot<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>>;
     /** The angle of the point (x, this), from -π to π: `y.atan2(x)`. */
-    atan2(x: Operand): Tensor;
+    atan2<O extends Operand>(x: O): Tensor<FloatOf<Meeting<D, O>>>;
     /** The quotient rounded towards zero, of integers; by zero gives zero. */
-    quotient(other: Operand): Tensor;
+    quotient<O extends Operand>(other: O): Tensor<Meeting<D, O>>;
     /** Neither infinite nor NaN. */
     isFinite(): Tensor<"bool">;
     /** |a - b| ≤ atol + rtol·|b|; equal infinities are close. */
@@ -41,6 +42,8 @@ declare module "../tensor.js" {
     allClose(other: Operand, options?: ClosenessOptions): Tensor<"bool">;
   }
 }
+
+const CLOSENESS: OptionKinds<ClosenessOptions> = { rtol: "number", atol: "number", equalNaN: "flag" };
 
 const divided = (a: Tensor, b: Tensor, primitive: typeof E.rem): Tensor =>
   new Tensor(makeNode(primitive, [a.node, b.node], {}, backendOf(a.node)));
@@ -77,43 +80,32 @@ function floorDivideIntegers(a: Tensor, b: Tensor): Tensor {
   return where(rest.notEqual(0).logicalAnd(differentSigns(rest, b)), quotient.sub(1), quotient);
 }
 
-Tensor.prototype.remainder = function (other) {
-  const [a, b] = met("remainder", [this, other]);
-  return remainder(a, b);
+const floorDivide = (a: Tensor, b: Tensor): Tensor =>
+  isFloat(a.dtype) ? floorDivideFloats(a, b) : floorDivideIntegers(a, b);
+
+/** A method of two operands, of which `bring` makes tensors that go together. */
+const method = (operation: string, bring: typeof met, apply: (a: Tensor, b: Tensor) => Tensor) =>
+  // biome-ignore lint/suspicious/noExplicitAny: the dtype depends on the operands, as the declarations above say
+  function (this: Tensor, other: Operand): Tensor<any> {
+    const [a, b] = bring(operation, [this, other]);
+    return apply(a, b);
+  };
+
+const metIntegers: typeof met = (operation, operands) => {
+  const found = met(operation, operands);
+  const [{ dtype }] = found;
+  if (isInteger(dtype)) return found;
+  throw new DTypeError(`${operation}: takes integers, not ${dtype}; use div(…).trunc().`);
 };
 
-Tensor.prototype.mod = Tensor.prototype.remainder;
-
-Tensor.prototype.fmod = function (other) {
-  const [a, b] = met("fmod", [this, other]);
-  return divided(a, b, E.rem);
-};
-
-Tensor.prototype.floorDivide = function (other) {
-  const [a, b] = met("floorDivide", [this, other]);
-  return isFloat(a.dtype) ? floorDivideFloats(a, b) : floorDivideIntegers(a, b);
-};
-
-Tensor.prototype.logaddexp = function (other) {
-  const [a, b] = metFloats("logaddexp", [this, other]);
-  return divided(a, b, E.logaddexp);
-};
-
-Tensor.prototype.hypot = function (other) {
-  const [a, b] = metFloats("hypot", [this, other]);
-  return divided(a, b, E.hypot);
-};
-
-Tensor.prototype.atan2 = function (x) {
-  const [a, b] = metFloats("atan2", [this, x]);
-  return divided(a, b, E.atan2);
-};
-
-Tensor.prototype.quotient = function (other) {
-  const [a, b] = met("quotient", [this, other]);
-  if (!isInteger(a.dtype)) throw new DTypeError(`quotient: takes integers, not ${a.dtype}; use div(…).trunc().`);
-  return divided(a, b, E.quotient);
-};
+Tensor.prototype.remainder = method("remainder", metReals, remainder);
+Tensor.prototype.mod = method("mod", metReals, remainder);
+Tensor.prototype.fmod = method("fmod", metReals, (a, b) => divided(a, b, E.rem));
+Tensor.prototype.floorDivide = method("floorDivide", metReals, floorDivide);
+Tensor.prototype.quotient = method("quotient", metIntegers, (a, b) => divided(a, b, E.quotient));
+Tensor.prototype.logaddexp = method("logaddexp", metFloats, (a, b) => divided(a, b, E.logaddexp));
+Tensor.prototype.hypot = method("hypot", metFloats, (a, b) => divided(a, b, E.hypot));
+Tensor.prototype.atan2 = method("atan2", metFloats, (a, b) => divided(a, b, E.atan2));
 
 Tensor.prototype.isFinite = function () {
   if (!isFloat(this.dtype) && !isComplex(this.dtype)) return this.equal(this);
@@ -121,13 +113,19 @@ Tensor.prototype.isFinite = function () {
   return this.abs().less(Infinity);
 };
 
-Tensor.prototype.isClose = function (other, { rtol = 1e-5, atol = 1e-8, equalNaN = false } = {}) {
-  const [a, b] = metNumbers("isClose", [this, other]);
+Tensor.prototype.isClose = function (other, options = {}) {
+  return closeness("isClose", this, other, options);
+};
+
+function closeness(operation: string, x: Tensor, other: Operand, options: ClosenessOptions): Tensor<"bool"> {
+  checkOptions(operation, options, CLOSENESS);
+  const { rtol = 1e-5, atol = 1e-8, equalNaN = false } = options;
+  const [a, b] = metNumbers(operation, [x, other]);
   const isNear = a.sub(b).abs().lessEqual(b.abs().mul(rtol).add(atol)).logicalAnd(b.abs().less(Infinity));
   const isSame = a.equal(b).logicalOr(isNear);
   return equalNaN ? isSame.logicalOr(a.notEqual(a).logicalAnd(b.notEqual(b))) : isSame;
-};
+}
 
-Tensor.prototype.allClose = function (other, options) {
-  return this.isClose(other, options).all();
+Tensor.prototype.allClose = function (other, options = {}) {
+  return closeness("allClose", this, other, options).all();
 };

@@ -1,54 +1,67 @@
 /**
  * Contractions as users write them: matmul and its relatives, with NumPy's rules. All of them end in `dotNode`.
  */
+import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, reshapeNode } from "../build.js";
-import { Tensor } from "../tensor.js";
+import { checkTensor, type MeetingOf, Tensor } from "../tensor.js";
 
 /** Axes of the left and of the right operand, in pairs. */
 export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];
 
-export interface DotOptions {
+export interface DotOptions<T extends DType = DType> {
   /** Axes to sum over: [of the left, of the right]. Left out: the last of the left, the last but one of the right. */
   readonly axes?: AxisPairs;
   /** Axes that run in step and stay: [of the left, of the right]. They come first in the result. */
   readonly batchAxes?: AxisPairs;
   /** Operands are cast to it first, so it is also what sums are made in: i32 for products of i8. */
-  readonly dtype?: DType;
+  readonly dtype?: T;
 }
+
+const DOT: OptionKinds<DotOptions> = { axes: "any", batchAxes: "any", dtype: "dtype" };
 
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
     /** Matrix product over the last two axes; leading axes broadcast, vectors are rows on the left and columns on the right. */
-    matmul(other: Tensor): Tensor;
+    matmul<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
     /** NumPy's dot, or any pairing of axes: `a.dot(b, { axes: [[1, 2], [0, 1]], batchAxes: [0, 3] })`. */
-    dot(other: Tensor, options?: DotOptions): Tensor;
+    dot<E extends DType, T extends DType = MeetingOf<D, E>>(other: Tensor<E>, options?: DotOptions<T>): Tensor<T>;
     /** Sums over the last `axes` axes of this and the first of the other, or over the pairs given. */
-    tensordot(other: Tensor, axes?: number | AxisPairs): Tensor;
+    tensordot<E extends DType>(other: Tensor<E>, axes?: number | AxisPairs): Tensor<MeetingOf<D, E>>;
     /** Sums over the last axis of both. */
-    inner(other: Tensor): Tensor;
+    inner<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
     /** Every element of this times every element of the other, both flattened. */
-    outer(other: Tensor): Tensor;
+    outer<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
     /** The sum of all products of corresponding elements; those of this are conjugated when they are complex. */
-    vdot(other: Tensor): Tensor;
+    vdot<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
     /** Kronecker product: blocks of the other, scaled by the elements of this. */
-    kron(other: Tensor): Tensor;
+    kron<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
   }
+}
+
+function checkFactors(operation: string, a: Tensor, b: Tensor): void {
+  checkTensor(operation, "the left operand", a);
+  checkTensor(operation, "the right operand", b);
 }
 
 /** Two operands on one device and of one dtype. */
 function operands(operation: string, a: Tensor, b: Tensor, dtype?: DType): [Node, Node] {
+  checkFactors(operation, a, b);
   checkOneDevice(operation, [a.node, b.node]);
   const common = dtype ?? resultType([a.dtype, b.dtype], operation);
   return [castNode(a.node, common), castNode(b.node, common)];
 }
 
-export function matmul(left: Tensor, right: Tensor): Tensor {
+type Product<L extends DType, R extends DType> = Tensor<MeetingOf<L, R>>;
+
+export function matmul<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
+  checkFactors("matmul", left, right);
   if (left.rank === 0 || right.rank === 0) {
     throw new ShapeError("matmul: a scalar is no matrix; use mul to scale.");
   }
@@ -72,16 +85,25 @@ export function matmul(left: Tensor, right: Tensor): Tensor {
   return new Tensor(reshapeNode(product, shape));
 }
 
-export function dot(left: Tensor, right: Tensor, options: DotOptions = {}): Tensor {
+export function dot<L extends DType, R extends DType, T extends DType = MeetingOf<L, R>>(
+  left: Tensor<L>,
+  right: Tensor<R>,
+  options: DotOptions<T> = {},
+): Tensor<T> {
+  checkOptions<DotOptions>("dot", options, DOT);
   const [a, b] = operands("dot", left, right, options.dtype);
   if (!options.axes && !options.batchAxes) {
-    if (left.rank === 0 || right.rank === 0) return new Tensor(a).mul(new Tensor(b));
+    if (left.rank === 0 || right.rank === 0) return scaled("dot", a, b) as Tensor<T>;
     return contracted("dot", left, right, a, b, [-1, right.rank === 1 ? 0 : -2], [[], []]);
   }
   return contracted("dot", left, right, a, b, options.axes ?? [[], []], options.batchAxes ?? [[], []]);
 }
 
-export function tensordot(left: Tensor, right: Tensor, axes: number | AxisPairs = 2): Tensor {
+export function tensordot<L extends DType, R extends DType>(
+  left: Tensor<L>,
+  right: Tensor<R>,
+  axes: number | AxisPairs = 2,
+): Product<L, R> {
   const [a, b] = operands("tensordot", left, right);
   if (typeof axes !== "number") return contracted("tensordot", left, right, a, b, axes, [[], []]);
   if (!Number.isInteger(axes) || axes < 0 || axes > Math.min(left.rank, right.rank)) {
@@ -94,25 +116,26 @@ export function tensordot(left: Tensor, right: Tensor, axes: number | AxisPairs 
   return contracted("tensordot", left, right, a, b, [last, last.map((_, i) => i)], [[], []]);
 }
 
-export function inner(left: Tensor, right: Tensor): Tensor {
+export function inner<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   const [a, b] = operands("inner", left, right);
-  if (left.rank === 0 || right.rank === 0) return new Tensor(a).mul(new Tensor(b));
+  if (left.rank === 0 || right.rank === 0) return scaled("inner", a, b) as Product<L, R>;
   return contracted("inner", left, right, a, b, [-1, -1], [[], []]);
 }
 
-export function outer(left: Tensor, right: Tensor): Tensor {
+export function outer<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   const [a, b] = operands("outer", left, right);
   return new Tensor(contractNodes(flat(a), flat(b), { contract: [[], []], batch: [[], []] }));
 }
 
-export function vdot(left: Tensor, right: Tensor): Tensor {
+export function vdot<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
+  checkFactors("vdot", left, right);
   const [a, b] = operands("vdot", isComplex(left.dtype) ? left.conj() : left, right);
   if (left.size !== right.size)
     throw mismatch("vdot", left, right, `they have ${left.size} and ${right.size} elements`);
   return new Tensor(contractNodes(flat(a), flat(b), { contract: [[0], [0]], batch: [[], []] }));
 }
 
-export function kron(left: Tensor, right: Tensor): Tensor {
+export function kron<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   const [a, b] = operands("kron", left, right).map((node) => new Tensor(node));
   const rank = Math.max(a.rank, b.rank);
   const full = (x: Tensor) => [...new Array(rank - x.rank).fill(1), ...x.shape];
@@ -121,12 +144,23 @@ export function kron(left: Tensor, right: Tensor): Tensor {
   return product(
     a.reshape(shapeA.flatMap((extent) => [extent, 1])),
     b.reshape(shapeB.flatMap((extent) => [1, extent])),
-  ).reshape(shapeA.map((extent, axis) => extent * shapeB[axis]));
+  ).reshape(shapeA.map((extent, axis) => extent * shapeB[axis])) as Product<L, R>;
 }
+
+/** A product with a scalar. */
+const scaled = (operation: string, a: Node, b: Node): Tensor =>
+  inOperation(operation, () => new Tensor(a).mul(new Tensor(b)));
 
 const flat = (node: Node): Node => reshapeNode(node, [sizeOf(node.shape)]);
 
-function contracted(
+function checkPairs(operation: string, what: string, pairs: AxisPairs): void {
+  if (Array.isArray(pairs) && pairs.length === 2) return;
+  throw new ArgumentError(
+    `${operation}: ${what} ${shown(pairs)}; give [axes of the left, axes of the right], as in [[1, 2], [0, 1]].`,
+  );
+}
+
+function contracted<T extends DType>(
   operation: string,
   left: Tensor,
   right: Tensor,
@@ -134,7 +168,9 @@ function contracted(
   b: Node,
   axes: AxisPairs,
   batchAxes: AxisPairs,
-): Tensor {
+): Tensor<T> {
+  checkPairs(operation, "axes", axes);
+  checkPairs(operation, "batchAxes", batchAxes);
   const side = (pairs: AxisPairs, which: 0 | 1) =>
     normalizeAxes(pairs[which], which === 0 ? left.rank : right.rank, operation);
   const contract = [side(axes, 0), side(axes, 1)] as const;

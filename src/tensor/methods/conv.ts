@@ -2,6 +2,7 @@
  * Convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over one to three spatial axes.
  * The input is seen through windows and multiplied by the kernel: a matrix product whose right side is read in place.
  */
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
@@ -10,7 +11,7 @@ import { dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { padNode, windowNode } from "../../graph/windows.js";
 import { castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
-import { Tensor } from "../tensor.js";
+import { checkTensor, type MeetingOf, Tensor } from "../tensor.js";
 import { type Padding, positivePerAxis, windowsOver } from "../windows.js";
 
 export interface ConvOptions {
@@ -37,13 +38,27 @@ export interface ConvOptions {
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
     /** Convolution with a kernel of [results, channels, …]: `x.conv(kernel, { stride: 2, padding: "same" })`. */
-    conv(kernel: Tensor, options?: ConvOptions): Tensor;
+    conv<E extends DType>(kernel: Tensor<E>, options?: ConvOptions): Tensor<MeetingOf<D, E>>;
   }
 }
 
 const SPATIAL = "DHW";
 
-export function conv(input: Tensor, kernel: Tensor, options: ConvOptions = {}): Tensor {
+// biome-ignore format: a row for each kind
+const CONV: OptionKinds<ConvOptions> = {
+  stride: "numbers", inputDilation: "numbers", kernelDilation: "numbers", padding: "any",
+  featureGroups: "number", batchGroups: "number",
+  inputLayout: "text", kernelLayout: "text", outputLayout: "text",
+};
+
+export function conv<D extends DType, E extends DType>(
+  input: Tensor<D>,
+  kernel: Tensor<E>,
+  options: ConvOptions = {},
+): Tensor<MeetingOf<D, E>> {
+  checkOptions("conv", options, CONV);
+  checkTensor("conv", "the input", input);
+  checkTensor("conv", "the kernel", kernel);
   checkOneDevice("conv", [input.node, kernel.node]);
   const count = input.rank - 2;
   if (count < 1 || count > 3 || kernel.rank !== input.rank) {

@@ -1,5 +1,6 @@
 /** Running sums, products and extremes along an axis. Each is one routine, the same in every run. */
-import type { DType } from "../../core/dtype.js";
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { checkOrdered, type DType } from "../../core/dtype.js";
 import { normalizeAxis } from "../../core/shape.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { derive } from "../build.js";
@@ -15,22 +16,32 @@ export interface CumulativeOptions {
   readonly exclusive?: boolean;
 }
 
+/** What running extremes take. */
+export type InclusiveOptions = Omit<CumulativeOptions, "exclusive">;
+
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
     /** Running sums. Booleans and narrow integers are summed in i32 or u32, as `sum` does. */
-    cumsum(options?: CumulativeOptions): Tensor;
+    cumsum(options?: CumulativeOptions): Tensor<SumOf<D>>;
     /** Running products. */
-    cumprod(options?: CumulativeOptions): Tensor;
+    cumprod(options?: CumulativeOptions): Tensor<SumOf<D>>;
     /** The largest so far; NaN from the first NaN on. */
-    cummax(options?: Omit<CumulativeOptions, "exclusive">): Tensor<D>;
+    cummax(options?: InclusiveOptions): Tensor<D>;
     /** The smallest so far; NaN from the first NaN on. */
-    cummin(options?: Omit<CumulativeOptions, "exclusive">): Tensor<D>;
+    cummin(options?: InclusiveOptions): Tensor<D>;
     /** log Σ exp so far, without overflow. */
-    cumlogsumexp(options?: Omit<CumulativeOptions, "exclusive">): Tensor;
+    cumlogsumexp(options?: InclusiveOptions): Tensor<FloatOf<D>>;
   }
 }
 
+const INCLUSIVE: OptionKinds<InclusiveOptions> = { axis: "number", reverse: "flag" };
+const CUMULATIVE: OptionKinds<CumulativeOptions> = { ...INCLUSIVE, exclusive: "flag" };
+
 function cumulated(operation: string, op: CumulateOp, x: Tensor, options: CumulativeOptions): Tensor {
+  const isSum = op === "sum" || op === "product";
+  if (isSum) checkOptions(operation, options, CUMULATIVE);
+  else checkOptions<InclusiveOptions>(operation, options, INCLUSIVE);
+  if (!isSum) checkOrdered(x.dtype, operation);
   const source = options.axis === undefined ? x.flatten() : x;
   const axis = normalizeAxis(options.axis ?? 0, source.rank, operation);
   const params = { axis, op, isReverse: options.reverse === true, isExclusive: options.exclusive === true };

@@ -2,13 +2,16 @@
  * Einstein summation: a product of any number of tensors, described by a letter per axis. Letters that the result does
  * not name are summed over. Operands are contracted in pairs, in the order that takes the fewest multiplications.
  */
+import { checkString } from "../../core/arguments.js";
+import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape } from "../../core/shape.js";
 import { contractNodes, diagonalNode, sumNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
-import { Tensor } from "../tensor.js";
+import type { OneOf } from "../creation.js";
+import { checkTensors, Tensor } from "../tensor.js";
 
 /** An axis by name: a letter, or for axes under an ellipsis their distance from the end, as ".0". */
 type Label = string;
@@ -28,7 +31,9 @@ const MAX_WEIGHED = 8;
  * `einsum("bik,bkj->bij", a, b)`. Without an arrow the result has, in alphabetical order, the letters that occur once. A
  * letter that an operand names twice takes its diagonal; `...` stands for further axes, which broadcast.
  */
-export function einsum(subscripts: string, ...tensors: readonly Tensor[]): Tensor {
+export function einsum<D extends DType>(subscripts: string, ...tensors: readonly Tensor<D>[]): Tensor<OneOf<D>> {
+  checkString("einsum", 'the first argument, which names the axes as in "ij,jk->ik",', subscripts);
+  if (tensors.length > 0) checkTensors("einsum", tensors);
   const { inputs, output } = parseSubscripts(
     subscripts,
     tensors.map(({ rank }) => rank),

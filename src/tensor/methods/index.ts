@@ -6,6 +6,7 @@ import "./conv.js";
 import "./cumulative.js";
 import "./movement.js";
 import "./ordering.js";
+import "./printing.js";
 import "./reductions.js";
 import "./special.js";
 import "./window.js";

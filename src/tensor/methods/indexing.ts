@@ -7,36 +7,32 @@
  * waits for it. Where NumPy throws on an index that is out of range, reading takes the nearest end and writing leaves
  * the element out: nothing is read back to check.
  */
+import { checkOptions, inOperation, type Values } from "../../core/arguments.js";
 import { type DType, isInteger } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, sameShape, sizeOf } from "../../core/shape.js";
 import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/slice.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
-import { type Operand, Tensor, where } from "../tensor.js";
-import { countingLike, isTensor, scalarLike } from "./operands.js";
-import {
-  broadcastValues,
-  combined,
-  placesIn,
-  type ScatterOptions,
-  scatterRows,
-  type UpdateOp,
-  valuesFor,
-} from "./scatter.js";
+import { type Operand, positionTensor, Tensor, where } from "../tensor.js";
+import { broadcastValues, countingLike, isTensor, scalarLike, valuesFor } from "./operands.js";
+import { combined, placesIn, type ScatterOptions, scatterRows, type UpdateOp } from "./scatter.js";
 import "./selection.js";
 
 type Item = IndexItem<Tensor>;
+/** Index tensors and masks, or lists that stand for them. */
+type Indices = Tensor | readonly Values<number>[] | readonly Values<boolean>[];
+type UpdateOptions = Pick<ScatterOptions, "deterministic">;
 /** The indices, then the value, then perhaps options. */
-type Update = readonly [...(IndexArgument<Tensor> | Operand)[], Operand | Pick<ScatterOptions, "deterministic">];
+type Update = readonly [...(IndexArgument<Indices> | Operand)[], Operand | UpdateOptions];
 
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
     /**
-     * The same with index tensors and masks: `x.at(rows, columns)`, `x.at(x.greater(0))`, `x.at("1:", indices)`. A mask
+     * The same with index tensors and masks: `x.at(rows, columns)`, `x.at(x.greater(0))`, `x.at("1:", [0, 2])`. A mask
      * makes the shape depend on data, so that it waits for the device.
      */
-    at(...indices: IndexArgument<Tensor>[]): Tensor<D>;
+    at(...indices: IndexArgument<Indices>[]): Tensor<D>;
     /** A copy in which the elements that `at` selects have another value: `x.set(0, "1:5", value)`. The last one wins. */
     set(...indicesThenValue: Update): Tensor<D>;
     /** A copy with a value added to the elements that `at` selects, as often as they are: `x.addAt(indices, value)`. */
@@ -45,6 +41,11 @@ declare module "../tensor.js" {
     minAt(...indicesThenValue: Update): Tensor<D>;
     maxAt(...indicesThenValue: Update): Tensor<D>;
   }
+}
+
+/** Lists become tensors where the indexed tensor is. */
+function withoutLists(x: Tensor, args: readonly unknown[], operation: string): IndexArgument<Tensor>[] {
+  return args.map((arg) => (Array.isArray(arg) ? positionTensor(operation, arg, x) : (arg as IndexArgument<Tensor>)));
 }
 
 function parse(x: Tensor, args: readonly IndexArgument<Tensor>[], operation: string): Item[] {
@@ -138,9 +139,13 @@ function nearest(positions: Tensor, place: Tensor, n: number): Tensor {
 
 const atRanges = Tensor.prototype.at as (this: Tensor, ...indices: IndexArgument[]) => Tensor;
 
-Tensor.prototype.at = function (this: Tensor, ...indices: IndexArgument<Tensor>[]): Tensor {
+Tensor.prototype.at = function (this: Tensor, ...given: IndexArgument<Indices>[]): Tensor {
+  const indices = withoutLists(this, given, "at");
   if (!indices.some(isTensor)) return atRanges.apply(this, indices as IndexArgument[]);
-  return select(this, withoutMasks(this.shape, parse(this, indices, "at"), "at"), "at").selected;
+  return inOperation("at", () => {
+    const items = withoutMasks(this.shape, parse(this, indices, "at"), "at");
+    return select(this, items, "at").selected;
+  });
 } as Tensor["at"];
 
 // -------------------------------------------------------------------------------------------------- updates
@@ -151,9 +156,11 @@ function isWhole(item: Item, shape: readonly number[]): boolean {
 
 function update(x: Tensor, args: Update, op: UpdateOp, operation: string): Tensor {
   const last = args[args.length - 1];
-  const hasOptions = typeof last === "object" && last !== null && !isTensor(last) && "deterministic" in last;
-  const options = hasOptions ? (last as ScatterOptions) : {};
-  const given = args.slice(0, hasOptions ? -2 : -1) as IndexArgument<Tensor>[];
+  const isPlain = typeof last === "object" && last !== null && !isTensor(last) && !Array.isArray(last);
+  const hasOptions = isPlain && !("re" in last);
+  const options = hasOptions ? (last as UpdateOptions) : {};
+  checkOptions(operation, options, { deterministic: "flag" });
+  const given = withoutLists(x, args.slice(0, hasOptions ? -2 : -1), operation);
   if (args.length < (hasOptions ? 2 : 1)) throw new ArgumentError(`${operation}: takes indices and a value.`);
   const values = valuesFor(x, args[args.length - (hasOptions ? 2 : 1)] as Operand, operation);
   const items = parse(x, given, operation);
@@ -215,12 +222,12 @@ function updateAt(
   const places = where(isInside, selected, -1);
   const rows = x.reshape([sizeOf(lead), sizeOf(rest)]);
   const updates = spread.reshape([selected.size, sizeOf(rest)]);
-  return scatterRows(rows, places.reshape([selected.size]), updates, options).reshape(x.shape);
+  return scatterRows(operation, rows, places.reshape([selected.size]), updates, options).reshape(x.shape);
 }
 
 const updaters = { set: "set", addAt: "add", mulAt: "mul", minAt: "min", maxAt: "max" } as const;
 for (const [name, op] of Object.entries(updaters) as [keyof typeof updaters, UpdateOp][]) {
   Tensor.prototype[name] = function (this: Tensor, ...args: Update): Tensor {
-    return update(this, args, op, name);
+    return inOperation(name, () => update(this, args, op, name));
   } as Tensor["set"];
 }

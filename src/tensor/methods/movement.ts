@@ -2,14 +2,16 @@
  * Rearrangements made of the movement primitives: rolling, tiling, padding by what is there, triangles and diagonals.
  * None of them moves data by itself; they rewrite where their users read.
  */
+import { checkOptions, checkWhole, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { DTYPES, type DType, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, checkShape, formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import * as M from "../../graph/primitives/movement.js";
 import { derive } from "../build.js";
-import { type CreationOptions, concat, full } from "../creation.js";
-import { Tensor, where } from "../tensor.js";
-import { countingLike, positionsAlong, scalarLike } from "./operands.js";
+import { concat, full, MATRIX, type MatrixOptions, numbersThenOptions, type OneOf } from "../creation.js";
+import { checkTensors, Tensor, where } from "../tensor.js";
+import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 
 const PAD_MODES = ["constant", "edge", "reflect", "symmetric", "wrap"] as const;
 
@@ -22,6 +24,9 @@ export interface DiagonalOptions {
   /** The two axes of the matrices; the last two unless told. */
   readonly axes?: readonly [number, number];
 }
+
+const DIAGONAL: OptionKinds<DiagonalOptions> = { offset: "number", axes: "list" };
+const AXIS = { axis: "number" } as const;
 
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
@@ -42,9 +47,11 @@ declare module "../tensor.js" {
     /** The elements of a diagonal of matrices, as the last axis. */
     diagonal(options?: DiagonalOptions): Tensor<D>;
     /** Sum of the diagonal. */
-    trace(options?: DiagonalOptions): Tensor;
+    trace(options?: DiagonalOptions): Tensor<SumOf<D>>;
     /** A matrix with the last axis on a diagonal and zeros elsewhere. */
     diagonalMatrix(offset?: number): Tensor<D>;
+    /** A copy with other values on a diagonal of the last two axes; they broadcast to what `diagonal` gives. */
+    putDiagonal(values: Operand, options?: { readonly offset?: number }): Tensor<D>;
     /** One more axis of `classes` elements: 1 at the position each element names, 0 elsewhere; all 0 outside. */
     oneHot<T extends DType = "f32">(
       classes: number,
@@ -70,19 +77,14 @@ function wrapped<D extends DType>(x: Tensor<D>, start: readonly number[], shape:
 
 const modulo = (a: number, n: number): number => (n === 0 ? 0 : ((a % n) + n) % n);
 
-const checkWhole = (value: number, what: string): number => {
-  if (Number.isSafeInteger(value)) return value;
-  throw new ArgumentError(`${what}: ${value} is not a whole number.`);
-};
-
 Tensor.prototype.roll = function (shift, axis) {
-  const shifts = typeof shift === "number" ? [shift] : shift;
-  for (const amount of shifts) checkWhole(amount, "roll");
+  const shifts = Array.isArray(shift) ? (shift as readonly number[]) : [shift as number];
+  for (const amount of shifts) checkWhole("roll", "a shift", amount);
   if (axis === undefined) {
     if (shifts.length !== 1) throw new ArgumentError("roll: several shifts need as many axes.");
     return this.flatten().roll(shifts, 0).reshape(this.shape);
   }
-  const axes = typeof axis === "number" ? [axis] : axis;
+  const axes = Array.isArray(axis) ? (axis as readonly number[]) : [axis as number];
   if (shifts.length !== axes.length && shifts.length !== 1) {
     throw new ArgumentError(`roll: ${shifts.length} shifts for ${axes.length} axes.`);
   }
@@ -109,7 +111,7 @@ Tensor.prototype.tile = function (...repetitions) {
 };
 
 Tensor.prototype.repeat = function (repetitions, axis) {
-  checkShape([repetitions], "repeat");
+  checkWhole("repeat", "the count", repetitions, 0);
   if (axis === undefined) return this.flatten().repeat(repetitions, 0);
   const at = normalizeAxis(axis, this.rank, "repeat");
   const spread = [...this.shape.slice(0, at + 1), repetitions, ...this.shape.slice(at + 1)];
@@ -119,7 +121,12 @@ Tensor.prototype.repeat = function (repetitions, axis) {
     .reshape(shape);
 };
 
-Tensor.prototype.split = function (parts, { axis = 0 } = {}) {
+Tensor.prototype.split = function (parts, options = {}) {
+  checkOptions("split", options, AXIS);
+  const { axis = 0 } = options;
+  if (typeof parts !== "number" && !Array.isArray(parts)) {
+    throw new ArgumentError(`split: parts are a number of them, or a list of positions, not ${shown(parts)}.`);
+  }
   const at = normalizeAxis(axis, this.rank, "split");
   const extent = this.shape[at];
   if (typeof parts === "number" && (!Number.isSafeInteger(parts) || parts < 1 || extent % parts !== 0)) {
@@ -131,7 +138,7 @@ Tensor.prototype.split = function (parts, { axis = 0 } = {}) {
   const inner =
     typeof parts === "number"
       ? Array.from({ length: parts - 1 }, (_, i) => ((i + 1) * extent) / parts)
-      : parts.map((position) => clipped(checkWhole(position, "split")));
+      : parts.map((position) => clipped(checkWhole("split", "a position", position)));
   const ends = [...inner, extent];
   return ends.map((end, i) => sliceAxis(this, at, i === 0 ? 0 : ends[i - 1], end));
 };
@@ -141,7 +148,9 @@ function sliceAxis<D extends DType>(x: Tensor<D>, axis: number, from: number, to
   return x.at(...x.shape.map((_, i) => (i === axis ? (`${from}:${Math.max(from, to)}` as const) : null)));
 }
 
-Tensor.prototype.unstack = function ({ axis = 0 } = {}) {
+Tensor.prototype.unstack = function (options = {}) {
+  checkOptions("unstack", options, AXIS);
+  const { axis = 0 } = options;
   const at = normalizeAxis(axis, this.rank, "unstack");
   return Array.from({ length: this.shape[at] }, (_, i) => sliceAxis(this, at, i, i + 1).squeeze(at));
 };
@@ -155,39 +164,50 @@ function diagonalOf(operation: string, x: Tensor): Tensor<"i32"> {
 }
 
 Tensor.prototype.triu = function (offset = 0) {
+  checkWhole("triu", "the offset", offset);
   return where(diagonalOf("triu", this).greaterEqual(offset), this, zeroLike(this)) as typeof this;
 };
 
 Tensor.prototype.tril = function (offset = 0) {
+  checkWhole("tril", "the offset", offset);
   return where(diagonalOf("tril", this).lessEqual(offset), this, zeroLike(this)) as typeof this;
 };
 
 const zeroLike = (x: Tensor): Tensor => scalarLike(x, x.dtype === "bool" ? false : 0);
 
-Tensor.prototype.diagonal = function ({ offset = 0, axes = [-2, -1] } = {}) {
-  if (this.rank < 2) throw new ShapeError(`diagonal: takes matrices, not ${formatShape(this.shape)}.`);
-  const [down, across] = normalizeAxes(axes, this.rank, "diagonal");
-  const others = this.shape.flatMap((_, axis) => (axis === down || axis === across ? [] : [axis]));
-  const matrices = this.permute([...others, down, across]);
-  const [rows, columns] = [this.shape[down], this.shape[across]];
-  checkWhole(offset, "diagonal");
+Tensor.prototype.diagonal = function (options = {}) {
+  return diagonalBy("diagonal", this, options);
+};
+
+function diagonalBy<D extends DType>(operation: string, x: Tensor<D>, options: DiagonalOptions): Tensor<D> {
+  checkOptions(operation, options, DIAGONAL);
+  const { offset = 0, axes = [-2, -1] } = options;
+  if (x.rank < 2) throw new ShapeError(`${operation}: takes matrices, not ${formatShape(x.shape)}.`);
+  const [down, across, ...more] = normalizeAxes(axes, x.rank, operation);
+  if (across === undefined || more.length > 0) {
+    throw new ArgumentError(`${operation}: axes ${formatShape(axes)}; name the two of the matrices.`);
+  }
+  const others = x.shape.flatMap((_, axis) => (axis === down || axis === across ? [] : [axis]));
+  const matrices = x.permute([...others, down, across]);
+  const [rows, columns] = [x.shape[down], x.shape[across]];
+  checkWhole(operation, "the offset", offset);
   const count = Math.max(0, offset >= 0 ? Math.min(rows, columns - offset) : Math.min(rows + offset, columns));
-  const lead = others.map((axis) => this.shape[axis]);
+  const lead = others.map((axis) => x.shape[axis]);
   // In memory order the elements of a diagonal are columns + 1 apart.
   const flat = matrices.reshape([...lead, rows * columns]);
   const start = offset >= 0 ? offset : -offset * columns;
   const stop = count === 0 ? start : start + (count - 1) * (columns + 1) + 1;
   const all = lead.map(() => null);
   return count === 0 ? flat.at(...all, "0:0") : flat.at(...all, `${start}:${stop}:${columns + 1}`);
-};
+}
 
-Tensor.prototype.trace = function (options) {
-  return this.diagonal(options).sum({ axis: -1 });
+Tensor.prototype.trace = function (options = {}) {
+  return diagonalBy("trace", this, options).sum({ axis: -1 });
 };
 
 Tensor.prototype.diagonalMatrix = function (offset = 0) {
   if (this.rank < 1) throw new ShapeError("diagonalMatrix: takes at least one axis.");
-  checkWhole(offset, "diagonalMatrix");
+  checkWhole("diagonalMatrix", "the offset", offset);
   const extent = this.shape[this.rank - 1] + Math.abs(offset);
   // Below the diagonal, column j holds element j; above it, row i holds element i.
   const aside = Math.abs(offset);
@@ -198,12 +218,35 @@ Tensor.prototype.diagonalMatrix = function (offset = 0) {
   return where(diagonalOf("diagonalMatrix", spread).equal(offset), spread, zeroLike(this)) as typeof this;
 };
 
+Tensor.prototype.putDiagonal = function (values, options = {}) {
+  checkOptions("putDiagonal", options, { offset: "number" });
+  const { offset = 0 } = options;
+  const isOn = diagonalOf("putDiagonal", this).equal(checkWhole("putDiagonal", "the offset", offset));
+  const [rows, columns] = this.shape.slice(-2);
+  const count = Math.max(0, offset >= 0 ? Math.min(rows, columns - offset) : Math.min(rows + offset, columns));
+  const line = broadcastValues(
+    valuesFor(this, values, "putDiagonal"),
+    [...this.shape.slice(0, -2), count],
+    "putDiagonal",
+  );
+  // Above the main diagonal, row i holds element i; below it, column j holds element j.
+  const isAbove = offset >= 0;
+  const rest = (isAbove ? rows : columns) - count;
+  const padding = line.shape.map((_, axis): [number, number] => [0, axis === line.rank - 1 ? rest : 0]);
+  return where(isOn, line.pad(padding).expandDims(isAbove ? -1 : -2), this) as typeof this;
+};
+
 Tensor.prototype.oneHot = function <T extends DType = "f32">(
   this: Tensor,
   classes: number,
-  { dtype, axis = -1 }: { readonly dtype?: T; readonly axis?: number } = {},
+  options: { readonly dtype?: T; readonly axis?: number } = {},
 ): Tensor<T> {
-  checkShape([classes], "oneHot");
+  checkOptions<{ readonly dtype?: DType; readonly axis?: number }>("oneHot", options, {
+    dtype: "dtype",
+    axis: "number",
+  });
+  const { dtype, axis = -1 } = options;
+  checkWhole("oneHot", "the count of classes", classes, 0);
   if (!/^[iu]/.test(this.dtype)) throw new DTypeError(`oneHot: takes integers, not ${this.dtype}; cast it first.`);
   const at = normalizeAxis(axis, this.rank + 1, "oneHot");
   const line = countingLike(this, classes).reshape(
@@ -237,10 +280,6 @@ function padBySelf<D extends DType>(
   mode: Exclude<PadMode, "constant">,
   amounts: Amounts,
 ): Tensor<D> {
-  const { rank } = tensor;
-  if (amounts.length !== rank) {
-    throw new ArgumentError(`pad: ${amounts.length} pairs for ${rank} axes; give [before, after] for each.`);
-  }
   for (const [axis, pair] of amounts.entries()) {
     checkShape(pair, `pad, mode "${mode}"`);
     if (tensor.shape[axis] === 0 && pair[0] + pair[1] > 0) {
@@ -264,17 +303,41 @@ function padBySelf<D extends DType>(
 
 const padByValue = Tensor.prototype.pad as (this: Tensor, amounts: Amounts, options?: object) => Tensor;
 
-Tensor.prototype.pad = function (this: Tensor, amounts: Amounts, options: { readonly mode?: PadMode } = {}): Tensor {
-  const { mode = "constant" } = options;
+/** Everything `pad` takes, whatever stands around. */
+interface PadOptions {
+  readonly mode?: PadMode;
+  readonly value?: Scalar;
+  readonly interior?: readonly number[];
+}
+
+function checkPairs(x: Tensor, amounts: Amounts): void {
+  const isPair = (pair: unknown) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isSafeInteger);
+  if (Array.isArray(amounts) && amounts.length === x.rank && amounts.every(isPair)) return;
+  throw new ArgumentError(
+    `pad: ${shown(amounts)} for ${x.rank} axes; give [before, after] for each, as in ` +
+      `[${x.shape.map(() => "[0, 1]").join(", ")}].`,
+  );
+}
+
+Tensor.prototype.pad = function (this: Tensor, amounts: Amounts, options: PadOptions = {}): Tensor {
+  checkOptions("pad", options, { mode: "text", value: "any", interior: "list" });
+  checkPairs(this, amounts);
+  const { mode = "constant", interior = [] } = options;
+  if (options.interior && interior.length !== this.rank) {
+    throw new ArgumentError(`pad: interior ${formatShape(interior)} for ${this.rank} axes; give a number for each.`);
+  }
+  checkShape(interior, "pad, interior");
   if (!PAD_MODES.includes(mode)) {
     throw new ArgumentError(`pad: there is no mode "${mode}"; use one of ${PAD_MODES.join(", ")}.`);
   }
   return mode === "constant" ? padByValue.call(this, amounts, options) : padBySelf(this, mode, amounts);
 } as Tensor["pad"];
 
-Tensor.prototype.diff = function ({ axis = -1, order = 1 } = {}) {
+Tensor.prototype.diff = function (options = {}) {
+  checkOptions("diff", options, { axis: "number", order: "number" });
+  const { axis = -1, order = 1 } = options;
   const at = normalizeAxis(axis, this.rank, "diff");
-  checkShape([order], "diff");
+  checkWhole("diff", "the order", order, 0);
   let x: typeof this = this;
   for (let i = 0; i < order && x.shape[at] > 0; i++) {
     const extent = x.shape[at];
@@ -286,17 +349,30 @@ Tensor.prototype.diff = function ({ axis = -1, order = 1 } = {}) {
 
 // -------------------------------------------------------------------------------------------------- functions
 
-/** Ones on and below a diagonal, zeros above. */
+/** Ones on and below a diagonal, zeros above: `tri(rows)`, `tri(rows, columns)`, options after either. */
+export function tri<D extends DType = "f32">(rows: number, options?: MatrixOptions<D>): Tensor<D>;
 export function tri<D extends DType = "f32">(
   rows: number,
-  columns = rows,
-  { offset = 0, ...options }: CreationOptions<D> & { readonly offset?: number } = {},
-): Tensor<D> {
-  return full([rows, columns], 1, options).tril(offset) as Tensor<D>;
+  columns: number | undefined,
+  options?: MatrixOptions<D>,
+): Tensor<D>;
+export function tri(...given: readonly unknown[]): Tensor {
+  const [[rows = Number.NaN, columns = rows], options] = numbersThenOptions<MatrixOptions>(given, 2);
+  checkOptions("tri", options, MATRIX);
+  const { offset = 0, ...creation } = options;
+  return inOperation("tri", () => full([rows, columns], 1, creation).tril(offset));
 }
 
 /** Coordinates of a grid: vectors spread over the axes of all of them. "xy" swaps the first two axes, as in NumPy. */
-export function meshgrid(vectors: readonly Tensor[], options: { readonly indexing?: "xy" | "ij" } = {}): Tensor[] {
+export function meshgrid<D extends DType>(
+  vectors: readonly Tensor<D>[],
+  options: { readonly indexing?: "xy" | "ij" } = {},
+): Tensor<D>[] {
+  checkOptions("meshgrid", options, { indexing: "text" });
+  checkTensors("meshgrid", vectors);
+  if (options.indexing !== undefined && options.indexing !== "xy" && options.indexing !== "ij") {
+    throw new ArgumentError(`meshgrid: indexing is "xy" or "ij", not ${shown(options.indexing)}.`);
+  }
   const order = vectors.map((_, i) => i);
   if ((options.indexing ?? "xy") === "xy" && order.length > 1) [order[0], order[1]] = [1, 0];
   const flat = vectors.map((vector) => {
@@ -311,17 +387,21 @@ export function meshgrid(vectors: readonly Tensor[], options: { readonly indexin
 }
 
 /** Tensors stretched to the shape they broadcast to together. */
-export function broadcastTensors(...tensors: readonly Tensor[]): Tensor[] {
+export function broadcastTensors<T extends readonly Tensor[]>(...tensors: T): { -readonly [I in keyof T]: T[I] } {
+  if (tensors.length > 0) checkTensors("broadcastTensors", tensors);
   const shape = broadcastShapes("broadcastTensors", ...tensors.map((x) => x.shape));
-  return tensors.map((x) => x.broadcastTo(shape));
+  return tensors.map((x) => x.broadcastTo(shape)) as { -readonly [I in keyof T]: T[I] };
 }
 
 /** Matrices along the diagonal of a larger one, zeros elsewhere. */
-export function blockDiagonal(matrices: readonly Tensor[]): Tensor {
+export function blockDiagonal<D extends DType>(matrices: readonly Tensor<D>[]): Tensor<OneOf<D>> {
+  checkTensors("blockDiagonal", matrices);
+  for (const { shape } of matrices) {
+    if (shape.length !== 2) throw new ShapeError(`blockDiagonal: takes matrices, not ${formatShape(shape)}.`);
+  }
   const width = matrices.reduce((sum, { shape }) => sum + shape[1], 0);
   let before = 0;
   const rows = matrices.map((matrix) => {
-    if (matrix.rank !== 2) throw new ShapeError(`blockDiagonal: takes matrices, not ${formatShape(matrix.shape)}.`);
     const columns = matrix.shape[1];
     const row = matrix.pad([
       [0, 0],
@@ -330,5 +410,5 @@ export function blockDiagonal(matrices: readonly Tensor[]): Tensor {
     before += columns;
     return row;
   });
-  return concat(rows);
+  return inOperation("blockDiagonal", () => concat(rows));
 }

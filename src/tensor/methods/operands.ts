@@ -1,9 +1,9 @@
 /** What the method files share: operands brought together, and counting along an axis. */
 import { DTYPES, type DType, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
-
+import { checkBroadcastTo } from "../../core/shape.js";
 import { iota } from "../../graph/primitives/leaf.js";
-import { backendOf, makeNode, meet, scalarNode } from "../build.js";
+import { backendOf, checkOneDevice, makeNode, meet, scalarNode } from "../build.js";
 import { type Operand, Tensor } from "../tensor.js";
 
 /** Operands as tensors of one device, dtype and shape. */
@@ -13,6 +13,14 @@ export function met(operation: string, operands: readonly Operand[]): Tensor[] {
     operands.map((operand) => (operand instanceof Tensor ? operand.node : operand)),
   );
   return nodes.map((node) => new Tensor(node));
+}
+
+/** The same where only real numbers have a meaning. */
+export function metReals(operation: string, operands: readonly Operand[]): Tensor[] {
+  const found = met(operation, operands);
+  const [{ dtype }] = found;
+  if (DTYPES[dtype].kind !== "bool" && !isComplex(dtype)) return found;
+  throw new DTypeError(`${operation}: takes real numbers, not ${dtype}; cast it first.`);
 }
 
 /** The same as floats: integers and booleans become f32. */
@@ -48,3 +56,21 @@ export function positionsAlong(x: Tensor, axis: number): Tensor<"i32"> {
 }
 
 export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;
+
+/** Values for x: its dtype, its device. A number must fit. */
+export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor {
+  if (values instanceof Tensor) {
+    checkOneDevice(operation, [x.node, values.node]);
+    return values.cast(x.dtype);
+  }
+  const [, value] = met(operation, [scalarLike(x, 0), values]);
+  if (value.dtype !== x.dtype && x.dtype !== "bool") {
+    throw new DTypeError(`${operation}: ${String(values)} does not fit ${x.dtype}; cast the tensor first.`);
+  }
+  return value.cast(x.dtype);
+}
+
+/** The same stretched to a shape. */
+export function broadcastValues(values: Tensor, shape: readonly number[], operation: string): Tensor {
+  return values.broadcastTo(checkBroadcastTo(`${operation}, values`, values.shape, shape));
+}

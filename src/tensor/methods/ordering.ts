@@ -2,14 +2,16 @@
  * Sorting and what follows from it. Every dtype is sorted by an unsigned key that has its order; NaN has the largest key
  * in either direction, so it comes last, and -0 the same as 0.
  */
-import { DTYPES, type DType } from "../../core/dtype.js";
-import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { checkOptions, inOperation, type OptionKinds, type Values } from "../../core/arguments.js";
+import { checkOrdered, DTYPES, type DType, type Scalar } from "../../core/dtype.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape, normalizeAxes, normalizeAxis, reducedShape, sizeOf } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import * as O from "../../graph/primitives/order.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
-import { concat } from "../creation.js";
+import { concat, tensor } from "../creation.js";
 import { type ReduceOptions, Tensor, where } from "../tensor.js";
 import { asFloat, positionsAlong, scalarLike } from "./operands.js";
 
@@ -35,19 +37,23 @@ declare module "../tensor.js" {
     /** The k largest along an axis, in falling order, and where they are. NaN counts as the last to be chosen. */
     topK(k: number, options?: TopKOptions): { readonly values: Tensor<D>; readonly indices: Tensor<"i32"> };
     /** How many elements of this sorted tensor come before each value; with side "right", equal ones count too. */
-    searchSorted(values: Tensor, options?: { readonly side?: "left" | "right" }): Tensor<"i32">;
+    searchSorted(values: Tensor | Values<Scalar>, options?: { readonly side?: "left" | "right" }): Tensor<"i32">;
     /** The middle element, or the mean of the two middle ones; NaN where there is a NaN. */
-    median(options?: ReduceOptions): Tensor;
+    median(options?: ReduceOptions): Tensor<FloatOf<D>>;
     /** The most frequent element; the smallest of those. */
     mode(options?: ReduceOptions): Tensor<D>;
   }
 }
 
+const SORT: OptionKinds<SortOptions> = { axis: "number", descending: "flag" };
+const TOP_K: OptionKinds<TopKOptions> = { axis: "number", largest: "flag" };
+const REDUCE: OptionKinds<ReduceOptions> = { axis: "numbers", keepDims: "flag" };
+
 /** An unsigned key with the order of the values. */
-export function orderKey(x: Tensor, isDescending: boolean): Tensor {
+export function orderKey(operation: string, x: Tensor, isDescending: boolean): Tensor {
   const { kind, bits } = DTYPES[x.dtype];
   const inverted = (key: Tensor) => (isDescending ? key.bitwiseNot() : key);
-  if (kind === "complex") throw new DTypeError(`sort: complex numbers have no order; sort real() or abs() of them.`);
+  checkOrdered(x.dtype, operation);
   if (kind === "bool" || kind === "uint") return inverted(bits === 64 ? x : x.cast("u32"));
   const wide = bits === 64 ? "u64" : "u32";
   const signBit = bits === 64 ? 1n << 63n : 2 ** 31;
@@ -69,34 +75,42 @@ export function orderKey(x: Tensor, isDescending: boolean): Tensor {
 
 function positionsSorted(x: Tensor, { axis = -1, descending = false }: SortOptions, operation: string): Tensor<"i32"> {
   const at = normalizeAxis(axis, x.rank, operation);
-  const keys = orderKey(x, descending).moveAxis(at, -1);
+  const keys = orderKey(operation, x, descending).moveAxis(at, -1);
   return new Tensor<"i32">(derive(O.argsort, keys.node, {})).moveAxis(-1, at);
 }
 
 Tensor.prototype.argsort = function (options = {}) {
+  checkOptions("argsort", options, SORT);
   return positionsSorted(this, options, "argsort");
 };
 
 Tensor.prototype.sort = function (options = {}) {
+  checkOptions("sort", options, SORT);
   return this.takeAlongAxis(positionsSorted(this, options, "sort"), options.axis ?? -1);
 };
 
-Tensor.prototype.topK = function (k, { axis = -1, largest = true } = {}) {
+Tensor.prototype.topK = function (k, options = {}) {
+  checkOptions("topK", options, TOP_K);
+  const { axis = -1, largest = true } = options;
   const at = normalizeAxis(axis, this.rank, "topK");
   if (!Number.isSafeInteger(k) || k < 0 || k > this.shape[at]) {
-    throw new ArgumentError(`topK: ${k} of the ${this.shape[at]} elements along axis ${at}.`);
+    throw new ArgumentError(`topK: ${shown(k)} of the ${this.shape[at]} elements along axis ${at}.`);
   }
   const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
   const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : null)));
   return { values: this.takeAlongAxis(indices, at), indices };
 };
 
-Tensor.prototype.searchSorted = function (values, { side = "left" } = {}) {
+Tensor.prototype.searchSorted = function (given, options = {}) {
+  checkOptions("searchSorted", options, { side: "text" });
+  const { side = "left" } = options;
   if (side !== "left" && side !== "right")
     throw new ArgumentError(`searchSorted: side "${side}" is not left or right.`);
+  const values =
+    given instanceof Tensor ? given : inOperation("searchSorted", () => tensor(given, { device: this.device }));
   checkOneDevice("searchSorted", [this.node, values.node]);
   const dtype = resultType([this.dtype, values.dtype], "searchSorted");
-  const inputs = [this, values].map((x) => orderKey(x.cast(dtype), false).node);
+  const inputs = [this, values].map((x) => orderKey("searchSorted", x.cast(dtype), false).node);
   return new Tensor<"i32">(makeNode(O.searchSorted, inputs, { side }, backendOf(this.node)));
 };
 
@@ -109,7 +123,9 @@ interface Lines {
 }
 
 /** The axes to reduce, joined into one at the end. */
-function linesOf(operation: string, x: Tensor, { axis, keepDims = false }: ReduceOptions): Lines {
+function linesOf(operation: string, x: Tensor, options: ReduceOptions): Lines {
+  checkOptions(operation, options, REDUCE);
+  const { axis, keepDims = false } = options;
   const axes = normalizeAxes(axis, x.rank, operation).sort((a, b) => a - b);
   const kept = x.shape.flatMap((_, i) => (axes.includes(i) ? [] : [i]));
   const count = sizeOf(axes.map((i) => x.shape[i]));
@@ -136,7 +152,7 @@ Tensor.prototype.median = function (options = {}) {
 
 Tensor.prototype.mode = function (options = {}) {
   const { lines, restore } = linesOf("mode", this, options);
-  const key = orderKey(lines, false);
+  const key = orderKey("mode", lines, false);
   const order = new Tensor<"i32">(derive(O.argsort, key.node, {}));
   const sortedKeys = key.takeAlongAxis(order, -1);
   const last = lines.rank - 1;

@@ -1,7 +1,8 @@
 /** Reductions that are made of others: positions of extremes, counts, norms, covariance. */
-import { type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
-import { ShapeError } from "../../core/errors.js";
-import { formatShape, normalizeAxis } from "../../core/shape.js";
+import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
+import { checkOrdered, type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
+import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
 import { flatAtZero, type ReduceOptions, squaredSize, Tensor, where } from "../tensor.js";
 import { asFloat, positionsAlong } from "./operands.js";
 
@@ -25,17 +26,22 @@ declare module "../tensor.js" {
     /** How many elements differ from zero; NaN does. i32. */
     countNonzero(options?: ReduceOptions): Tensor<"i32">;
     /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. The slope at zero is zero. */
-    norm(options?: NormOptions): Tensor;
+    norm(options?: NormOptions): Tensor<RealOf<FloatOf<D>>>;
     /**
      * The covariance matrix of columns: [..., observations, variables] gives [..., variables, variables]. `correction: 1`
      * divides by n - 1. (np.cov has variables in rows and corrects by 1 unless told.)
      */
-    covariance(options?: { readonly correction?: number }): Tensor;
+    covariance(options?: { readonly correction?: number }): Tensor<FloatOf<D>>;
   }
 }
 
+const AXIS: OptionKinds<AxisOptions> = { axis: "number", keepDims: "flag" };
+const REDUCE: OptionKinds<ReduceOptions> = { axis: "numbers", keepDims: "flag" };
+
 /** The least position that holds the extreme. Where that is NaN, the first NaN. */
 function positionOf(operation: "argmax" | "argmin", x: Tensor, options: AxisOptions): Tensor<"i32"> {
+  checkOptions(operation, options, AXIS);
+  checkOrdered(x.dtype, operation);
   const isFlat = options.axis === undefined;
   const source = isFlat ? x.flatten() : x;
   const axis = normalizeAxis(options.axis ?? 0, source.rank, operation);
@@ -65,11 +71,20 @@ Tensor.prototype.argmin = function (options = {}) {
 };
 
 Tensor.prototype.countNonzero = function (options = {}) {
+  checkOptions("countNonzero", options, REDUCE);
+  normalizeAxes(options.axis, this.rank, "countNonzero");
   return this.cast("bool").sum(options) as Tensor<"i32">;
 };
 
-Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
-  const x = isComplex(this.dtype) ? this : asFloat("norm", this);
+Tensor.prototype.norm = function (given = {}) {
+  checkOptions<NormOptions>("norm", given, { ...REDUCE, order: "number" });
+  const { order = 2, ...options } = given;
+  if (Number.isNaN(order)) throw new ArgumentError("norm: the order is a number, not NaN.");
+  return inOperation("norm", () => normOf(this, order, options));
+};
+
+function normOf(given: Tensor, order: number, options: ReduceOptions): Tensor {
+  const x = isComplex(given.dtype) ? given : asFloat("norm", given);
   const size = x.abs();
   switch (order) {
     case Infinity:
@@ -85,9 +100,11 @@ Tensor.prototype.norm = function ({ order = 2, ...options } = {}) {
     default:
       return flatAtZero(size.pow(order).sum(options), (sum) => sum.pow(1 / order));
   }
-};
+}
 
-Tensor.prototype.covariance = function ({ correction = 0 } = {}) {
+Tensor.prototype.covariance = function (options = {}) {
+  checkOptions("covariance", options, { correction: "number" });
+  const { correction = 0 } = options;
   if (this.rank < 2) {
     throw new ShapeError(
       `covariance: takes [..., observations, variables], not ${formatShape(this.shape)}; reshape a vector to [n, 1].`,

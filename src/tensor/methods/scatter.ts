@@ -8,14 +8,16 @@
  * positions and adds up each run of equal ones in order; the result is the same in every run. Setting is always
  * deterministic: of several values for one place the last wins. Positions outside the tensor are left out.
  */
+import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { DTYPES, type DType, isInteger } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
-import { checkBroadcastTo, formatShape, normalizeAxis, sizeOf, stridesOf } from "../../core/shape.js";
+import { formatShape, normalizeAxes, normalizeAxis, sizeOf, stridesOf } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { type ScatterOp, scatter } from "../../graph/primitives/scatter.js";
 import { backendOf, checkOneDevice, makeNode } from "../build.js";
-import { type Operand, Tensor, where } from "../tensor.js";
-import { countingLike, met, positionsAlong, scalarLike } from "./operands.js";
+import { type Positions, positionTensor, Tensor, where } from "../tensor.js";
+import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 import "./ordering.js";
 
 export type UpdateOp = "set" | ScatterOp;
@@ -30,15 +32,19 @@ export interface ScatterOptions {
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
     /** Puts values at positions along an axis: what `take` reads there. Values broadcast to the shape of that. */
-    scatter(positions: Tensor, values: Operand, options?: ScatterOptions & { readonly axis?: number }): Tensor<D>;
+    scatter(positions: Positions, values: Operand, options?: ScatterOptions & { readonly axis?: number }): Tensor<D>;
     /** Puts values where `takeAlongAxis` reads them. */
-    putAlongAxis(positions: Tensor, values: Operand, axis: number, options?: ScatterOptions): Tensor<D>;
+    putAlongAxis(positions: Positions, values: Operand, axis: number, options?: ScatterOptions): Tensor<D>;
     /** Puts values at index vectors: the last axis of `indices` names a place along the first axes. */
-    scatterNd(indices: Tensor, values: Operand, options?: ScatterOptions): Tensor<D>;
+    scatterNd(indices: Positions, values: Operand, options?: ScatterOptions): Tensor<D>;
     /** The elements (or whole blocks) at index vectors: the last axis of `indices` names a place along the first axes. */
-    gatherNd(indices: Tensor): Tensor<D>;
+    gatherNd(indices: Positions): Tensor<D>;
+    /** The same along the axes that are named, in their order: those that are not stay behind the index vectors. */
+    gather(indices: Positions, options?: { readonly axes?: readonly number[] }): Tensor<D>;
   }
 }
+
+const SCATTER: OptionKinds<ScatterOptions> = { op: "text", deterministic: "flag" };
 
 /** Positions as i32, negative ones counted from the end; -1 where they are outside an axis of n elements. */
 export function placesIn(positions: Tensor, n: number, operation: string): Tensor<"i32"> {
@@ -53,19 +59,6 @@ export function placesIn(positions: Tensor, n: number, operation: string): Tenso
   const isInside = isBelow.logicalAnd(wide.greaterEqual(-n));
   const counted = where(wide.less(0), wide.add(n), wide).cast("i32");
   return where(isInside, counted, -1) as Tensor<"i32">;
-}
-
-/** Values for x: its dtype, its device. A number must fit. */
-export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor {
-  if (values instanceof Tensor) {
-    checkOneDevice(operation, [x.node, values.node]);
-    return values.cast(x.dtype);
-  }
-  const [, value] = met(operation, [scalarLike(x, 0), values]);
-  if (value.dtype !== x.dtype && x.dtype !== "bool") {
-    throw new DTypeError(`${operation}: ${String(values)} does not fit ${x.dtype}; cast the tensor first.`);
-  }
-  return value.cast(x.dtype);
 }
 
 /** What `op` makes of what is there and one value. */
@@ -85,21 +78,29 @@ export function combined(op: UpdateOp, old: Tensor, value: Tensor): Tensor {
 }
 
 /** Rows of x at places (i32 [m], -1 for none) combined with updates [m, inner]. x is [n, inner]. */
-export function scatterRows(x: Tensor, places: Tensor, updates: Tensor, options: ScatterOptions): Tensor {
+export function scatterRows(
+  operation: string,
+  x: Tensor,
+  places: Tensor,
+  updates: Tensor,
+  options: ScatterOptions,
+): Tensor {
   const { op = "set", deterministic = false } = options;
   if (x.size === 0 || updates.size === 0) return x;
   if (op === "set") return setRows(x, places, updates);
-  const wide = atomicDType(x.dtype, op);
-  if (wide !== x.dtype) return scatterRows(x.cast(wide), places, updates.cast(wide), options).cast(x.dtype);
+  const wide = atomicDType(operation, x.dtype, op);
+  if (wide !== x.dtype) {
+    return scatterRows(operation, x.cast(wide), places, updates.cast(wide), options).cast(x.dtype);
+  }
   const isExact = !/^[fc]/.test(x.dtype) || op === "min" || op === "max";
   if (deterministic && !isExact) return scatterInOrder(x, places, updates, op);
   return new Tensor(makeNode(scatter, [x.node, places.node, updates.node], { op }, backendOf(x.node)));
 }
 
 /** Memory has atomics for 32 and 64 bits only. Narrow integers wrap at the end as they would on the way. */
-function atomicDType(dtype: DType, op: UpdateOp): DType {
+function atomicDType(operation: string, dtype: DType, op: UpdateOp): DType {
   if (dtype === "bool" && op !== "min" && op !== "max") {
-    throw new DTypeError(`scatter: "${op}" of bool; use "max" for or, "min" for and, or cast it first.`);
+    throw new DTypeError(`${operation}: "${op}" of bool; use "max" for or, "min" for and, or cast it first.`);
   }
   const { bits, kind } = DTYPES[dtype];
   if (bits >= 32) return dtype;
@@ -139,11 +140,14 @@ function scatterInOrder(x: Tensor, places: Tensor, updates: Tensor, op: ScatterO
 
 export function checkOp(op: UpdateOp | undefined, operation: string): void {
   if (op === undefined || ["set", "add", "mul", "min", "max"].includes(op)) return;
-  throw new ArgumentError(`${operation}: there is no op "${op}"; use set, add, mul, min or max.`);
+  throw new ArgumentError(`${operation}: there is no op ${shown(op)}; use set, add, mul, min or max.`);
 }
 
-Tensor.prototype.scatter = function (positions, values, { axis, ...options } = {}) {
+Tensor.prototype.scatter = function (given, values, all = {}) {
+  checkOptions<ScatterOptions & { readonly axis?: number }>("scatter", all, { ...SCATTER, axis: "number" });
+  const { axis, ...options } = all;
   checkOp(options.op, "scatter");
+  const positions = positionTensor("scatter", given, this);
   if (axis === undefined)
     return this.flatten()
       .scatter(positions, values, { axis: 0, ...options })
@@ -161,22 +165,27 @@ Tensor.prototype.scatter = function (positions, values, { axis, ...options } = {
     ...selected.flatMap((_, i) => (i < at || i >= at + positions.rank ? [i] : [])),
   ]);
   const places = placesIn(positions, this.shape[at], "scatter").reshape([positions.size]);
-  const result = scatterRows(rows, places, moved.reshape([positions.size, sizeOf(others)]), options);
+  const result = scatterRows("scatter", rows, places, moved.reshape([positions.size, sizeOf(others)]), options);
   return result.reshape(front.shape).moveAxis(0, at) as typeof this;
 };
 
-export function broadcastValues(values: Tensor, shape: readonly number[], operation: string): Tensor {
-  return values.broadcastTo(checkBroadcastTo(`${operation}, values`, values.shape, shape));
-}
-
 /** Scatters single elements at flat places. */
-function scatterElements(x: Tensor, places: Tensor, values: Tensor, options: ScatterOptions): Tensor {
-  const result = scatterRows(x.reshape([x.size, 1]), places.reshape([-1]), values.reshape([-1, 1]), options);
+function scatterElements(
+  operation: string,
+  x: Tensor,
+  places: Tensor,
+  values: Tensor,
+  options: ScatterOptions,
+): Tensor {
+  const result = scatterRows(operation, x.reshape([x.size, 1]), places.reshape([-1]), values.reshape([-1, 1]), options);
   return result.reshape(x.shape);
 }
 
-Tensor.prototype.putAlongAxis = function (positions, values, axis, options = {}) {
+Tensor.prototype.putAlongAxis = function (given, values, axis, options = {}) {
+  checkOptions("putAlongAxis", options, SCATTER);
   checkOp(options.op, "putAlongAxis");
+  const positions = positionTensor("putAlongAxis", given, this);
+  checkOneDevice("putAlongAxis", [this.node, positions.node]);
   const at = normalizeAxis(axis, this.rank, "putAlongAxis");
   const fits = positions.rank === this.rank && positions.shape.every((n, i) => i === at || n === this.shape[i]);
   if (!fits) {
@@ -192,7 +201,7 @@ Tensor.prototype.putAlongAxis = function (positions, values, axis, options = {})
     if (i !== at) flat = flat.add(positionsAlong(positions, i).mul(stride));
   });
   const updates = broadcastValues(valuesFor(this, values, "putAlongAxis"), positions.shape, "putAlongAxis");
-  return scatterElements(this, where(along.less(0), -1, flat), updates, options) as typeof this;
+  return scatterElements("putAlongAxis", this, where(along.less(0), -1, flat), updates, options) as typeof this;
 };
 
 /** The places along each of the leading axes that index vectors name. */
@@ -209,8 +218,10 @@ function placesOf(x: Tensor, indices: Tensor, operation: string): { depth: numbe
   return { depth, places, lead: indices.shape.slice(0, -1) };
 }
 
-Tensor.prototype.scatterNd = function (indices, values, options = {}) {
+Tensor.prototype.scatterNd = function (given, values, options = {}) {
+  checkOptions("scatterNd", options, SCATTER);
   checkOp(options.op, "scatterNd");
+  const indices = positionTensor("scatterNd", given, this);
   const { depth, places, lead } = placesOf(this, indices, "scatterNd");
   const rest = this.shape.slice(depth);
   const strides = stridesOf(this.shape.slice(0, depth));
@@ -222,6 +233,7 @@ Tensor.prototype.scatterNd = function (indices, values, options = {}) {
   const isOutside = places.reduce<Tensor>((any, place) => any.logicalOr(place.less(0)), zero.cast("bool"));
   const rows = this.reshape([sizeOf(this.shape.slice(0, depth)), sizeOf(rest)]);
   const result = scatterRows(
+    "scatterNd",
     rows,
     where(isOutside, -1, flat).reshape([count]),
     updates.reshape([count, sizeOf(rest)]),
@@ -231,7 +243,27 @@ Tensor.prototype.scatterNd = function (indices, values, options = {}) {
 };
 
 Tensor.prototype.gatherNd = function (indices) {
-  const { depth, lead } = placesOf(this, indices, "gatherNd");
-  if (depth === 0) return this.broadcastTo([...lead, ...this.shape]);
-  return this.at(...Array.from({ length: depth }, (_, i) => indices.at("...", i))) as typeof this;
+  return gathered("gatherNd", this, indices);
 };
+
+Tensor.prototype.gather = function (indices, options = {}) {
+  checkOptions("gather", options, { axes: "list" });
+  if (options.axes === undefined) return gathered("gather", this, indices);
+  const axes = normalizeAxes(options.axes, this.rank, "gather");
+  const positions = positionTensor("gather", indices, this);
+  const depth = positions.shape[positions.rank - 1];
+  if (depth !== axes.length) {
+    throw new ShapeError(
+      `gather: index vectors of ${formatShape(positions.shape)} for ${axes.length} axes; the last axis has a place for each.`,
+    );
+  }
+  const others = this.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
+  return gathered("gather", this.permute([...axes, ...others]), positions);
+};
+
+function gathered<D extends DType>(operation: string, x: Tensor<D>, given: Positions): Tensor<D> {
+  const indices = positionTensor(operation, given, x);
+  const { depth, lead } = placesOf(x, indices, operation);
+  if (depth === 0) return x.broadcastTo([...lead, ...x.shape]);
+  return inOperation(operation, () => x.at(...Array.from({ length: depth }, (_, i) => indices.at("...", i))));
+}

@@ -3,20 +3,22 @@
  * there are is read back from the device, so each of these waits for it; `bincount` and `histogram` do not when they are
  * told their length.
  */
+import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { type DType, isInteger } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape, stridesOf } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { backendOf } from "../build.js";
-import { concat, stack } from "../creation.js";
-import { Tensor, where } from "../tensor.js";
+import { concat, stack, tensor } from "../creation.js";
+import { checkTensor, type FloatOf, Tensor, where } from "../tensor.js";
 import { asFloat, countingLike, scalarLike } from "./operands.js";
 import { orderKey } from "./ordering.js";
 import { placesIn, scatterRows } from "./scatter.js";
 import "./cumulative.js";
 
-export interface BincountOptions {
+export interface BincountOptions<W extends DType = DType> {
   /** What each element counts for; 1 when left out. */
-  readonly weights?: Tensor;
+  readonly weights?: Tensor<W>;
   /** Length of the result: numbers from it on are not counted. Without it the largest number is read back. */
   readonly length?: number;
   /** Least length of the result, when `length` is left out. */
@@ -25,15 +27,36 @@ export interface BincountOptions {
   readonly deterministic?: boolean;
 }
 
-export interface HistogramOptions {
+const BINCOUNT: OptionKinds<BincountOptions> = {
+  weights: "any",
+  length: "number",
+  minLength: "number",
+  deterministic: "flag",
+};
+
+export interface HistogramOptions<W extends DType = DType> {
   /** How many bins of equal width (10 unless told), or their edges, rising. */
-  readonly bins?: number | Tensor;
+  readonly bins?: number | Tensor | readonly number[];
   /** From the smallest to the largest element unless told. */
   readonly range?: readonly [number, number];
-  readonly weights?: Tensor;
+  readonly weights?: Tensor<W>;
   /** Scaled so that the integral is 1. */
   readonly density?: boolean;
   readonly deterministic?: boolean;
+}
+
+const HISTOGRAM: OptionKinds<HistogramOptions> = {
+  bins: "any",
+  range: "list",
+  weights: "any",
+  density: "flag",
+  deterministic: "flag",
+};
+
+export interface Histogram<D extends DType = DType, W extends DType = DType> {
+  /** Of the dtype of the weights, i32 without any; densities are floats. */
+  readonly counts: Tensor<W | FloatOf<D>>;
+  readonly edges: Tensor<FloatOf<D>>;
 }
 
 export interface Unique<D extends DType = DType> {
@@ -56,9 +79,9 @@ declare module "../tensor.js" {
     /** The distinct elements, with their places and counts. Waits for the device. */
     unique(): Unique<D>;
     /** How often each of the numbers 0, 1, 2 … occurs; negative ones are not counted. */
-    bincount(options?: BincountOptions): Tensor;
+    bincount<W extends DType = "i32">(options?: BincountOptions<W>): Tensor<W>;
     /** How many elements fall into each bin; the last bin includes its upper edge. */
-    histogram(options?: HistogramOptions): { readonly counts: Tensor; readonly edges: Tensor };
+    histogram<W extends DType = "i32">(options?: HistogramOptions<W>): Histogram<D, W>;
   }
 }
 
@@ -84,7 +107,10 @@ Tensor.prototype.nonzero = function () {
 };
 
 Tensor.prototype.argwhere = function () {
-  return stack(this.nonzero(), { axis: 1 }) as Tensor<"i32">;
+  return stack(
+    inOperation("argwhere", () => this.nonzero()),
+    { axis: 1 },
+  );
 };
 
 Tensor.prototype.unique = function () {
@@ -93,7 +119,7 @@ Tensor.prototype.unique = function () {
     const none = countingLike(this, 0);
     return { values: flat, indices: none, inverse: none.reshape(this.shape), counts: none };
   }
-  const keys = orderKey(flat, false);
+  const keys = orderKey("unique", flat, false);
   const order = flat.argsort();
   const sorted = keys.take(order, { axis: 0 });
   const isFirst = concat([scalarLike(this, true, "bool").reshape([1]), sorted.at("1:").notEqual(sorted.at("0:-1"))]);
@@ -112,12 +138,19 @@ Tensor.prototype.unique = function () {
   };
 };
 
-Tensor.prototype.bincount = function ({ weights, length, minLength = 0, deterministic } = {}) {
+function checkWeights(operation: string, x: Tensor, weights: Tensor | undefined): void {
+  if (weights === undefined) return;
+  checkTensor(operation, "the option weights", weights);
+  if (sameShape(weights.shape, x.shape)) return;
+  throw new ShapeError(`${operation}: weights of ${formatShape(weights.shape)} for ${formatShape(x.shape)}.`);
+}
+
+Tensor.prototype.bincount = function (this: Tensor, options: BincountOptions = {}): Tensor {
+  checkOptions("bincount", options, BINCOUNT);
+  const { weights, length, minLength = 0, deterministic } = options;
+  checkWeights("bincount", this, weights);
   if (!isInteger(this.dtype) && this.dtype !== "bool") {
     throw new DTypeError(`bincount: counts whole numbers, not ${this.dtype}; cast it first.`);
-  }
-  if (weights && !sameShape(weights.shape, this.shape)) {
-    throw new ShapeError(`bincount: weights of ${formatShape(weights.shape)} for ${formatShape(this.shape)}.`);
   }
   const numbers = this.dtype === "bool" ? this.cast("i32") : this;
   const largest = length === undefined && this.size > 0 ? Number(numbers.max().itemSync()) : -1;
@@ -128,12 +161,12 @@ Tensor.prototype.bincount = function ({ weights, length, minLength = 0, determin
   const isNegative = /^i/.test(numbers.dtype) ? numbers.less(0) : null;
   const inside = placesIn(numbers, size, "bincount");
   const places = isNegative ? where(isNegative, -1, inside) : inside;
-  const counts = scatterRows(zero, places.reshape([this.size]), amounts.reshape([this.size, 1]), {
+  const counts = scatterRows("bincount", zero, places.reshape([this.size]), amounts.reshape([this.size, 1]), {
     op: "add",
     deterministic,
   });
   return counts.reshape([size]);
-};
+} as Tensor["bincount"];
 
 /** Edges of equal bins from low to high, which are tensors so that the range need not be read back. */
 function equalEdges(low: Tensor, high: Tensor, bins: number): Tensor {
@@ -144,15 +177,24 @@ function equalEdges(low: Tensor, high: Tensor, bins: number): Tensor {
   return where(steps.equal(bins), to, rising);
 }
 
-Tensor.prototype.histogram = function ({ bins = 10, range, weights, density = false, deterministic } = {}) {
+Tensor.prototype.histogram = function (this: Tensor, options: HistogramOptions = {}): Histogram {
+  checkOptions("histogram", options, HISTOGRAM);
+  const { range, weights, density = false, deterministic } = options;
+  checkWeights("histogram", this, weights);
   const x = asFloat("histogram", this).flatten();
-  if (typeof bins === "number" && (!Number.isSafeInteger(bins) || bins < 1)) {
-    throw new ArgumentError(`histogram: ${bins} bins; use 1 or more, or give the edges.`);
+  const given = options.bins ?? 10;
+  const bins = Array.isArray(given)
+    ? inOperation("histogram", () => tensor(given as readonly number[], { dtype: x.dtype, device: x.device }))
+    : (given as number | Tensor);
+  if (!(bins instanceof Tensor) && (!Number.isSafeInteger(bins) || bins < 1)) {
+    throw new ArgumentError(`histogram: ${shown(bins)} bins; use 1 or more, or give the edges.`);
   }
   if (bins instanceof Tensor && (bins.rank !== 1 || bins.size < 2)) {
     throw new ShapeError(`histogram: edges of ${formatShape(bins.shape)}; give at least two along one axis.`);
   }
-  if (range && !(range[0] <= range[1])) throw new ArgumentError(`histogram: the range ${range[0]} to ${range[1]}.`);
+  if (range && !(range.length === 2 && range[0] <= range[1])) {
+    throw new ArgumentError(`histogram: the range ${formatShape(range)}; give [low, high].`);
+  }
   const [low, high] = range || x.size === 0 ? (range ?? [0, 1]).map((end) => scalarLike(x, end)) : [x.min(), x.max()];
   const edges = bins instanceof Tensor ? bins.cast(x.dtype) : equalEdges(low, high, bins);
   const count = edges.size - 1;
@@ -163,4 +205,4 @@ Tensor.prototype.histogram = function ({ bins = 10, range, weights, density = fa
   if (!density) return { counts, edges };
   const total = counts.sum().cast(x.dtype);
   return { counts: counts.cast(x.dtype).div(edges.diff()).div(total), edges };
-};
+} as Tensor["histogram"];

@@ -11,26 +11,26 @@ import { asFloat } from "./operands.js";
 
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
-    asin(): Tensor;
-    acos(): Tensor;
-    atan(): Tensor;
-    asinh(): Tensor;
-    acosh(): Tensor;
-    atanh(): Tensor;
+    asin(): Tensor<FloatOf<D>>;
+    acos(): Tensor<FloatOf<D>>;
+    atan(): Tensor<FloatOf<D>>;
+    asinh(): Tensor<FloatOf<D>>;
+    acosh(): Tensor<FloatOf<D>>;
+    atanh(): Tensor<FloatOf<D>>;
     /** The cube root, of negative numbers too. */
-    cbrt(): Tensor;
+    cbrt(): Tensor<FloatOf<D>>;
     /** The error function 2/√π ∫₀ˣ exp(-t²) dt. */
-    erf(): Tensor;
+    erf(): Tensor<FloatOf<D>>;
     /** 1 - erf(x), accurate where that is tiny. */
-    erfc(): Tensor;
+    erfc(): Tensor<FloatOf<D>>;
     /** The inverse of erf; ±1 give ±infinity, beyond is NaN. */
-    erfInv(): Tensor;
+    erfInv(): Tensor<FloatOf<D>>;
     /** log |Γ(x)|. */
-    lgamma(): Tensor;
+    lgamma(): Tensor<FloatOf<D>>;
     /** The derivative of log Γ(x). */
-    digamma(): Tensor;
+    digamma(): Tensor<FloatOf<D>>;
     /** The derivative of digamma. */
-    trigamma(): Tensor;
+    trigamma(): Tensor<FloatOf<D>>;
     /** How many bits of each integer are ones. */
     popcount(): Tensor<D>;
     /** How many zero bits come before the first one; the width for 0. */

@@ -1,10 +1,12 @@
 /** Reductions over sliding windows, and the scattering that their gradients do. */
-import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { checkOrdered, DTYPES, type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { foldWindows, type Windows, windowNode } from "../../graph/windows.js";
 import { backendOf, broadcastNode, checkOneDevice, reshapeNode, scalarNode } from "../build.js";
-import { Tensor, where } from "../tensor.js";
+import { checkTensor, Tensor, where } from "../tensor.js";
 import { type WindowSettings, windowsOver } from "../windows.js";
 import { countingLike } from "./operands.js";
 
@@ -24,11 +26,11 @@ export type WindowSize = number | readonly number[];
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
     /** Sums over sliding windows: `x.windowSum([2, 2], { axis: [2, 3], stride: 2 })`. Padding counts as 0. */
-    windowSum(size: WindowSize, options?: WindowOptions): Tensor;
+    windowSum(size: WindowSize, options?: WindowOptions): Tensor<SumOf<D>>;
     /** Means over sliding windows; padding counts as zeros that are there. */
-    windowMean(size: WindowSize, options?: WindowOptions): Tensor;
+    windowMean(size: WindowSize, options?: WindowOptions): Tensor<FloatOf<D>>;
     /** Products over sliding windows; padding counts as 1. */
-    windowProduct(size: WindowSize, options?: WindowOptions): Tensor;
+    windowProduct(size: WindowSize, options?: WindowOptions): Tensor<SumOf<D>>;
     /** Largest elements of sliding windows; padding is less than all of them. */
     windowMax(size: WindowSize, options?: WindowOptions): Tensor<D>;
     /** Smallest elements of sliding windows; padding is greater than all of them. */
@@ -40,8 +42,16 @@ declare module "../tensor.js" {
   }
 }
 
+// biome-ignore format: one row
+const WINDOW: OptionKinds<WindowOptions> = { axis: "numbers", stride: "numbers", dilation: "numbers", padding: "any" };
+const SCATTER: OptionKinds<WindowScatterOptions> = { ...WINDOW, initial: "number" };
+
 function windowsOf(operation: string, x: Tensor, size: WindowSize, options: WindowOptions): Windows {
+  if (!operation.startsWith("windowScatter")) checkOptions(operation, options, WINDOW);
   const axes = normalizeAxes(options.axis, x.rank, operation);
+  if (typeof size !== "number" && !Array.isArray(size)) {
+    throw new ArgumentError(`${operation}: a window is a number or a list of them, not ${shown(size)}.`);
+  }
   const sizes = typeof size === "number" ? new Array<number>(axes.length).fill(size) : size;
   if (sizes.length !== axes.length) {
     throw new ArgumentError(
@@ -53,14 +63,20 @@ function windowsOf(operation: string, x: Tensor, size: WindowSize, options: Wind
   return windowsOver(operation, axes, extents, sizes, options);
 }
 
-type PaddingValue = (dtype: DType) => number | bigint;
-const least: PaddingValue = (dtype) => (isFloat(dtype) ? -Infinity : DTYPES[dtype].min);
-const greatest: PaddingValue = (dtype) => (isFloat(dtype) ? Infinity : DTYPES[dtype].max);
+type PaddingValue = (dtype: DType, operation: string) => number | bigint;
+const least: PaddingValue = (dtype, operation) => {
+  checkOrdered(dtype, operation);
+  return isFloat(dtype) ? -Infinity : DTYPES[dtype].min;
+};
+const greatest: PaddingValue = (dtype, operation) => {
+  checkOrdered(dtype, operation);
+  return isFloat(dtype) ? Infinity : DTYPES[dtype].max;
+};
 
 /** The windows of a tensor, and the axes along which their places lie. */
 function view(operation: string, x: Tensor, size: WindowSize, options: WindowOptions, outside: PaddingValue) {
   const windows = windowsOf(operation, x, size, options);
-  const seen = new Tensor(windowNode(x.node, windows, outside(x.dtype)));
+  const seen = new Tensor(windowNode(x.node, windows, outside(x.dtype, operation)));
   return { windows, seen, places: windows.axes.map((_, i) => x.rank + i) };
 }
 
@@ -96,6 +112,8 @@ function scatter(
   size: WindowSize,
   options: WindowScatterOptions,
 ): Tensor {
+  checkOptions(operation, options, SCATTER);
+  checkTensor(operation, "the source", source);
   checkOneDevice(operation, [x.node, source.node]);
   const isMax = operation === "windowScatterMax";
   const { windows, seen } = view(operation, x, size, options, isMax ? least : greatest);

@@ -1,0 +1,104 @@
+/**
+ * Arguments as users pass them. Most programs that call us are not type-checked, and a misspelt option that is passed over
+ * in silence costs more than one that throws. An operation lists its options and what each may be, as a table; checking
+ * costs a loop over the few keys given. Everything that users call checks here.
+ */
+import { checkDType, isDType } from "./dtype.js";
+import { ArgumentError, PumiceError } from "./errors.js";
+import { shown } from "./shown.js";
+
+/** Values in lists in lists, to any depth. */
+export type Values<T> = T | readonly Values<T>[];
+
+interface Kind {
+  readonly what: string;
+  holds(value: unknown): boolean;
+}
+
+const isNumbers = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === "number");
+
+/** What an option may be. What the operation itself must look at to judge is `any`. */
+const KINDS = {
+  flag: { what: "true or false", holds: (value) => typeof value === "boolean" },
+  number: { what: "a number", holds: (value) => typeof value === "number" },
+  numbers: { what: "a number or a list of numbers", holds: (value) => typeof value === "number" || isNumbers(value) },
+  list: { what: "a list of numbers", holds: isNumbers },
+  text: { what: "a string", holds: (value) => typeof value === "string" },
+  dtype: { what: "a dtype", holds: isDType },
+  any: { what: "anything", holds: () => true },
+} as const satisfies Record<string, Kind>;
+
+/** The options of an operation. */
+export type OptionKinds<O> = { readonly [K in keyof Required<O>]: keyof typeof KINDS };
+
+/** Throws on an option that does not exist, on one of the wrong kind, and on what is no object of options at all. */
+export function checkOptions<O extends object>(operation: string, options: O, known: OptionKinds<O>): void {
+  if (typeof options !== "object" || options === null) throw noOptions(operation, options, known);
+  for (const name in options) {
+    if (!Object.hasOwn(known, name)) throw noOption(operation, options, name, known);
+    const value = options[name];
+    const kind: Kind = KINDS[known[name]];
+    if (value === undefined || kind.holds(value)) continue;
+    if (kind === KINDS.dtype) checkDType(value, operation);
+    throw new ArgumentError(`${operation}: the option ${name} is ${kind.what}, not ${shown(value)}.`);
+  }
+}
+
+function noOption(operation: string, options: object, name: string, known: object): ArgumentError {
+  if (Object.getPrototypeOf(options) !== Object.prototype) return noOptions(operation, options, known);
+  const names = Object.keys(known);
+  const list = names.length === 1 ? `the only one is ${names[0]}` : `there are ${names.join(", ")}`;
+  return new ArgumentError(`${operation}: there is no option "${name}"; ${list}.`);
+}
+
+/** Something else stands where options should: often the value of one of them. */
+function noOptions(operation: string, value: unknown, known: object): ArgumentError {
+  const kinds = Object.entries(known) as [string, keyof typeof KINDS][];
+  const fitting = kinds.find(([, kind]) => kind !== "any" && KINDS[kind].holds(value))?.[0] ?? "…";
+  const example = fitting === "…" ? `{ ${kinds[0][0]}: … }` : `{ ${fitting}: ${shown(value)} }`;
+  return new ArgumentError(
+    `${operation}: ${shown(value)} stands where options do, which come last, as an object; write ${example}.`,
+  );
+}
+
+/** A whole number from `least` on. */
+export function checkWhole(operation: string, what: string, value: number, least = Number.MIN_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  const from = least === Number.MIN_SAFE_INTEGER ? "" : ` from ${least} on`;
+  throw new ArgumentError(`${operation}: ${what} is a whole number${from}, not ${shown(value)}.`);
+}
+
+export function checkNumber(operation: string, what: string, value: number): number {
+  if (typeof value === "number") return value;
+  throw new ArgumentError(`${operation}: ${what} is a number, not ${shown(value)}.`);
+}
+
+export function checkString(operation: string, what: string, value: string): string {
+  if (typeof value === "string") return value;
+  throw new ArgumentError(`${operation}: ${what} is a string, not ${shown(value)}.`);
+}
+
+export function checkFunction(operation: string, value: unknown): void {
+  if (typeof value === "function") return;
+  throw new ArgumentError(`${operation}: takes a function, not ${shown(value)}.`);
+}
+
+/**
+ * Runs the steps that an operation is made of: an error in one of them names the operation, which is what was called, and
+ * not the step.
+ */
+export function inOperation<T>(operation: string, steps: () => T): T {
+  try {
+    return steps();
+  } catch (error) {
+    throw error instanceof PumiceError ? renamed(error, operation) : error;
+  }
+}
+
+/** Messages begin with the name of an operation, perhaps with a word on which of its arguments. */
+function renamed(error: PumiceError, operation: string): PumiceError {
+  const step = /^[a-z][\w.]*(?=[:,] )/i.exec(error.message)?.[0];
+  if (step === undefined || step === operation) return error;
+  const Class = error.constructor as new (message: string, options: ErrorOptions) => PumiceError;
+  return new Class(operation + error.message.slice(step.length), { cause: error });
+}

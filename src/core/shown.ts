@@ -1,0 +1,31 @@
+/** Wrong values as error messages show them: short, and without throwing, whatever they are. */
+
+export function shown(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+    case "bigint":
+      return `${value}n`;
+    case "symbol":
+    case "function":
+      return `a ${typeof value}`;
+    case "object":
+      return value === null ? "null" : shownObject(value);
+    default:
+      return String(value);
+  }
+}
+
+/** Lists are shown two deep: some hold themselves. */
+function shownList(list: readonly unknown[], depth: number): string {
+  if (depth === 0) return "[…]";
+  const some = list.slice(0, 8).map((each) => (Array.isArray(each) ? shownList(each, depth - 1) : shown(each)));
+  return `[${[...some, ...(list.length > 8 ? ["…"] : [])].join(", ")}]`;
+}
+
+function shownObject(value: object): string {
+  if (Array.isArray(value)) return shownList(value, 2);
+  const { name } = value.constructor ?? {};
+  if (!name || name === "Object") return "an object";
+  return `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`;
+}

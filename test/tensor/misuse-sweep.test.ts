@@ -1,0 +1,377 @@
+/**
+ * Every method and every function with wrong arguments: what comes back is a value, or an error of ours that names the
+ * operation that was called. Each row below has arguments that are right; the sweep spoils them one at a time. A method
+ * that is missing from the table fails the test.
+ */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import * as pumice from "../../src/index.js";
+import { linalg, PumiceError, random, setDefaultDevice, Tensor, tensor, zeros } from "../../src/index.js";
+
+before(() => setDefaultDevice("cpu"));
+
+type Args = readonly unknown[];
+type Call = (args: Args) => unknown;
+
+/** What people pass by mistake. */
+const WRONG: Readonly<Record<string, unknown>> = {
+  undefined: undefined,
+  null: null,
+  "an object": {},
+  "a foreign object": { values: [1, 2], shape: [2], node: {} },
+  "a string": "x",
+  "a number as a string": "1",
+  "a slice that is none": "a:b",
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  "a negative number": -7,
+  "a fraction": 1.5,
+  "a huge number": 2 ** 60,
+  "a bigint": 10n ** 30n,
+  true: true,
+  "an empty list": [],
+  "a list of strings": ["a", "b"],
+  "a list of nothing": [null],
+  "a ragged list": [[1], [2, 3]],
+  "a typed array": new Float32Array([1, 2, 3]),
+  "a DataView": new DataView(new ArrayBuffer(4)),
+  "a date": new Date(0),
+  "a function": () => 1,
+  "a symbol": Symbol("no"),
+};
+
+/** Not operations: what the class keeps for itself, and what has no argument to get wrong. */
+const NOT_OPERATIONS = new Set([
+  ...[
+    "constructor",
+    "node",
+    "shape",
+    "dtype",
+    "device",
+    "rank",
+    "size",
+    "T",
+    "mT",
+    "isOnlyHolder",
+    "isDisposed",
+    "surrender",
+  ],
+  ...["unary", "again", "rounded", "tested", "isBoolWith", "binary", "logical", "asSummable", "asFloat", "axesOf"],
+  ...[
+    "reducedCount",
+    "reduce",
+    "movedBy",
+    "positionsIn",
+    "checkSingle",
+    "averaged",
+    "spread",
+    "ordered",
+    "dispose",
+    "toString",
+  ],
+]);
+
+const x = (): Tensor => tensor([[1, 5, 3], [4, 2, 6]]); // biome-ignore format: a matrix
+const whole = (values: number[] | number[][] = [0, 1]): Tensor => tensor(values, { dtype: "i32" });
+const kernel = (): Tensor => zeros([1, 1, 2]);
+const square = (): Tensor => tensor([[2, 1], [1, 2]]); // biome-ignore format: a matrix
+
+const NONE =
+  "asin acos atan asinh acosh atanh cbrt erf erfc erfInv lgamma digamma trigamma popcount countLeadingZeros neg abs sign square reciprocal sqrt rsqrt floor ceil trunc round exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sigmoid softplus relu logicalNot bitwiseNot isNaN isInf isFinite real imag conj phase flatten nonzero argwhere unique dataSync itemSync arraySync realize data bytes item array";
+const BINARY =
+  "add sub mul div pow maximum minimum equal notEqual less lessEqual greater greaterEqual logicalAnd logicalOr logicalXor bitwiseAnd bitwiseOr bitwiseXor leftShift rightShift remainder mod fmod floorDivide logaddexp hypot atan2 quotient";
+const REDUCTIONS = "sum prod max min all any mean logsumexp countNonzero median mode";
+const WINDOWS = "windowSum windowMean windowProduct windowMax windowMin";
+const UPDATES = "set addAt mulAt minAt maxAt";
+const each = (names: string, args: () => Args) => Object.fromEntries(names.split(" ").map((name) => [name, args]));
+
+/** Arguments that are right for x of [2, 3]; the last one is the options, where there are any. */
+const METHODS: Readonly<Record<string, () => Args>> = {
+  ...each(NONE, () => []),
+  ...each(BINARY, () => [2]),
+  ...each(REDUCTIONS, () => [{ axis: 0, keepDims: true }]),
+  ...each(WINDOWS, () => [[2, 2], { axis: [0, 1], stride: 1, padding: "same", dilation: 1 }]),
+  ...each(UPDATES, () => [0, "1:", 5]),
+  clip: () => [0, 1],
+  cast: () => ["i32"],
+  bitcast: () => ["u32"],
+  to: () => ["cpu"],
+  isClose: () => [2, { rtol: 1, atol: 1, equalNaN: true }],
+  allClose: () => [2, { rtol: 1, atol: 1, equalNaN: true }],
+  variance: () => [{ axis: 0, keepDims: true, correction: 1 }],
+  std: () => [{ axis: 0, keepDims: true, correction: 1 }],
+  softmax: () => [{ axis: 0 }],
+  norm: () => [{ axis: 0, keepDims: true, order: 1 }],
+  covariance: () => [{ correction: 1 }],
+  argmax: () => [{ axis: 0, keepDims: true }],
+  argmin: () => [{ axis: 0, keepDims: true }],
+  cumsum: () => [{ axis: 0, reverse: true, exclusive: true }],
+  cumprod: () => [{ axis: 0, reverse: true, exclusive: true }],
+  cummax: () => [{ axis: 0, reverse: true }],
+  cummin: () => [{ axis: 0, reverse: true }],
+  cumlogsumexp: () => [{ axis: 0, reverse: true }],
+  reshape: () => [3, 2],
+  permute: () => [1, 0],
+  transpose: () => [1, 0],
+  swapAxes: () => [0, 1],
+  moveAxis: () => [0, 1],
+  squeeze: () => [[]],
+  expandDims: () => [0],
+  broadcastTo: () => [[2, 2, 3]],
+  flip: () => [0],
+  at: () => [0, "1:"],
+  pad: () => [[[0, 1], [1, 0]], { value: 0, interior: [0, 1], mode: "constant" }], // biome-ignore format: pairs
+  take: () => [whole(), { axis: 0 }],
+  takeAlongAxis: () => [whole([[0, 1, 0]]), 0],
+  roll: () => [1, 0],
+  tile: () => [2, 1],
+  repeat: () => [2, 0],
+  split: () => [3, { axis: 1 }],
+  unstack: () => [{ axis: 0 }],
+  triu: () => [1],
+  tril: () => [1],
+  diagonal: () => [{ offset: 1, axes: [0, 1] }],
+  trace: () => [{ offset: 1, axes: [0, 1] }],
+  diagonalMatrix: () => [1],
+  putDiagonal: () => [7, { offset: 1 }],
+  oneHot: () => [7, { dtype: "f32", axis: 0 }],
+  diff: () => [{ axis: 0, order: 1 }],
+  sort: () => [{ axis: 0, descending: true }],
+  argsort: () => [{ axis: 0, descending: true }],
+  topK: () => [1, { axis: 0, largest: false }],
+  searchSorted: () => [x(), { side: "left" }],
+  scatter: () => [whole(), 5, { axis: 0, op: "add", deterministic: true }],
+  putAlongAxis: () => [whole([[0, 1, 0]]), 5, 0, { op: "add", deterministic: true }],
+  scatterNd: () => [whole([[0, 1]]), 5, { op: "add", deterministic: true }],
+  gatherNd: () => [whole([[0, 1]])],
+  gather: () => [whole([[0, 1]]), { axes: [0, 1] }],
+  bincount: () => [{ weights: x(), length: 3, minLength: 2, deterministic: true }],
+  histogram: () => [{ bins: 3, range: [0, 9], weights: x(), density: true, deterministic: true }],
+  matmul: () => [x().T],
+  dot: () => [x().T, { axes: [1, 0], batchAxes: [[], []], dtype: "f32" }],
+  tensordot: () => [x().T, 1],
+  inner: () => [x()],
+  outer: () => [x()],
+  vdot: () => [x()],
+  kron: () => [x()],
+  conv: () => [kernel(), { stride: 1, padding: "same", inputDilation: 1, kernelDilation: 1, featureGroups: 1, batchGroups: 1, inputLayout: "NCW", kernelLayout: "OIW", outputLayout: "NCW" }], // biome-ignore format: one row
+  windowScatterMax: () => [x(), [1, 1], { axis: [0, 1], stride: 1, padding: "same", dilation: 1, initial: 0 }],
+  windowScatterMin: () => [x(), [1, 1], { axis: [0, 1], stride: 1, padding: "same", dilation: 1, initial: 0 }],
+};
+
+/** Methods whose table row needs another receiver than x. */
+const RECEIVERS: Readonly<Record<string, () => Tensor>> = {
+  bitcast: x,
+  popcount: () => whole(),
+  countLeadingZeros: () => whole(),
+  bitwiseNot: () => whole(),
+  ...Object.fromEntries(
+    "bitwiseAnd bitwiseOr bitwiseXor leftShift rightShift quotient".split(" ").map((n) => [n, () => whole()]),
+  ),
+  oneHot: () => whole(),
+  bincount: () => whole([[0, 1, 2], [2, 1, 0]]), // biome-ignore format: a matrix
+  item: () => tensor(1),
+  itemSync: () => tensor(1),
+  conv: () => zeros([1, 1, 5]),
+};
+
+const key = () => random.key(0);
+const options = { dtype: "f32", device: "cpu" };
+const FLOATS = "uniform normal exponential gumbel";
+
+/** The same for functions. */
+const FUNCTIONS: Readonly<Record<string, () => Args>> = {
+  tensor: () => [[1, 2], { ...options, shape: [2, 1] }],
+  fromBytes: () => [new Uint8Array(4), [4], "u8", { device: "cpu" }],
+  full: () => [[2], 1, options],
+  zeros: () => [[2], options],
+  ones: () => [[2], options],
+  zerosLike: () => [x()],
+  onesLike: () => [x()],
+  fullLike: () => [x(), 1],
+  complex: () => [x(), 1],
+  arange: () => [0, 4, 1, options],
+  linspace: () => [0, 1, 5, { ...options, endpoint: true }],
+  eye: () => [2, 3, { ...options, offset: 1 }],
+  tri: () => [2, 3, { ...options, offset: 1 }],
+  concat: () => [[x(), x()], { axis: 0 }],
+  stack: () => [[x(), x()], { axis: 0 }],
+  meshgrid: () => [[tensor([1, 2]), tensor([3])], { indexing: "ij" }],
+  broadcastTensors: () => [x(), x()],
+  blockDiagonal: () => [[x(), x()]],
+  where: () => [x().greater(2), x(), 0],
+  einsum: () => ["ij,jk->ik", x(), x().T],
+  matmul: () => [x(), x().T],
+  dot: () => [x(), x().T, { axes: [1, 0], batchAxes: [[], []], dtype: "f32" }],
+  tensordot: () => [x(), x().T, 1],
+  inner: () => [x(), x()],
+  outer: () => [x(), x()],
+  vdot: () => [x(), x()],
+  kron: () => [x(), x()],
+  conv: () => [zeros([1, 1, 5]), kernel(), { stride: 1, padding: "same" }],
+  explain: () => [x(), { verbose: true }],
+  withDevice: () => ["cpu", () => 1],
+  setDefaultDevice: () => ["cpu"],
+  scope: () => [() => 1],
+  "random.key": () => [0, { device: "cpu" }],
+  "random.split": () => [key(), 2],
+  "random.foldIn": () => [key(), 2],
+  "random.bits": () => [key(), [2], { dtype: "u32" }],
+  ...Object.fromEntries(FLOATS.split(" ").map((name) => [`random.${name}`, () => [key(), [2], { dtype: "f32" }]])),
+  "random.uniform": () => [key(), [2], { dtype: "f32", low: 0, high: 2 }],
+  "random.truncatedNormal": () => [key(), -1, 1, [2], { dtype: "f32" }],
+  "random.randint": () => [key(), [2], 0, 5, { dtype: "i32" }],
+  "random.bernoulli": () => [key(), 0.5, [2]],
+  "random.categorical": () => [key(), x(), { axis: 0, shape: [3] }],
+  "random.gamma": () => [key(), 2, [2], { dtype: "f32" }],
+  "random.logGamma": () => [key(), 2, [2], { dtype: "f32" }],
+  "random.beta": () => [key(), 2, 3, [2], { dtype: "f32" }],
+  "random.poisson": () => [key(), 3, [2], { dtype: "i32" }],
+  "random.binomial": () => [key(), 9, 0.5, [2], { dtype: "i32" }],
+  "random.permutation": () => [key(), 3],
+  "random.shuffle": () => [key(), x(), { axis: 0, independent: false }],
+  "random.choice": () => [key(), x(), { shape: [2], replace: true, p: tensor([0.5, 0.5]), axis: 0 }],
+  "random.multivariateNormal": () => [key(), tensor([0, 0]), square(), [2], { dtype: "f32" }],
+  "linalg.cholesky": () => [square(), { upper: true }],
+  "linalg.triangularSolve": () => [
+    square(),
+    square(),
+    { lower: true, transposed: false, unitDiagonal: false, left: true },
+  ],
+};
+
+/** Exported, and not about tensors given by users, or tested in test/transforms and test/io. */
+const ELSEWHERE = new Set([
+  ...["version", "newAxis", "defaultDevice", "devices", "profile", "io", "tree", "Tensor", "random", "linalg"],
+  ...["associativeScan", "cond", "forLoop", "scan", "switchCase", "whileLoop", "checkpoint", "customGradient", "grad"],
+  ...["jvp", "linearize", "stopGradient", "valueAndGrad", "vjp", "jit", "hessian", "hvp", "jacobian", "vmap"],
+]);
+
+const isOptions = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The tensors in what came back are computed: an error must come when the operation is called. */
+function compute(value: unknown): void {
+  if (value instanceof Tensor) {
+    if (value.size <= 1000) value.dataSync();
+  } else if (Array.isArray(value)) for (const part of value) compute(part);
+  else if (isOptions(value)) for (const part of Object.values(value)) compute(part);
+}
+
+/** Nothing when the call gives a value or a good error, else what is wrong. */
+function complaint(name: string, what: string, call: () => unknown): string | null {
+  let value: unknown;
+  try {
+    value = call();
+  } catch (error) {
+    if (!(error instanceof PumiceError)) return `${what} gave ${error}`;
+    const named = new RegExp(`^${name.replace(".", "\\.")}\\b`);
+    return named.test(error.message) ? null : `${what} does not name the operation: ${error.message}`;
+  }
+  if (value instanceof Promise) {
+    value.catch(() => {});
+    return null;
+  }
+  try {
+    compute(value);
+  } catch (error) {
+    return `${what} failed when it was computed: ${error}`;
+  }
+  return null;
+}
+
+/** Complaints about every way to spoil the arguments. */
+function complaints(name: string, right: () => Args, call: Call): string[] {
+  const found: (string | null)[] = [];
+  const args = right();
+  assert.doesNotThrow(() => call(right()), `the row of ${name} is right`);
+  const at = (position: number, value: unknown): Args => right().map((arg, i) => (i === position ? value : arg));
+  for (const [what, value] of Object.entries(WRONG)) {
+    for (let i = 0; i < Math.max(1, args.length); i++) {
+      const spoilt = args.length === 0 ? [value] : at(i, value);
+      found.push(complaint(name, `${what} as argument ${i}`, () => call(spoilt)));
+    }
+    const last = args.at(-1);
+    if (!isOptions(last)) continue;
+    for (const option of Object.keys(last)) {
+      const spoilt = at(args.length - 1, { ...last, [option]: value });
+      found.push(complaint(name, `${what} as the option ${option}`, () => call(spoilt)));
+    }
+  }
+  for (let count = 0; count < args.length; count++) {
+    found.push(complaint(name, `${count} arguments`, () => call(right().slice(0, count))));
+  }
+  return found.filter((each) => each !== null);
+}
+
+function checkOptionsOf(right: () => Args, call: Call): void {
+  const args = right();
+  const last = args.at(-1);
+  if (!isOptions(last)) return;
+  const before = args.slice(0, -1);
+  assert.throws(
+    () => call([...before, { ...last, nonsense: 1 }]),
+    /there is no option "nonsense"; (there are|the only one is) /,
+  );
+  assert.throws(() => call([...before, Symbol("no")]), /options/);
+}
+
+describe("wrong arguments of methods", () => {
+  const names = Object.getOwnPropertyNames(Tensor.prototype).filter((name) => !NOT_OPERATIONS.has(name));
+
+  test("every method is in the table", () => {
+    assert.deepEqual(names.filter((name) => !(name in METHODS)), []); // biome-ignore format: one line
+  });
+
+  for (const [name, right] of Object.entries(METHODS)) {
+    const call: Call = (args) => {
+      const receiver = (RECEIVERS[name] ?? x)();
+      return (receiver as unknown as Record<string, (...args: Args) => unknown>)[name]!(...args);
+    };
+    test(`${name} gives a value or names itself`, () => assert.deepEqual(complaints(name, right, call), []));
+    test(`${name} knows its options`, () => checkOptionsOf(right, call));
+  }
+});
+
+describe("receivers that do not fit", () => {
+  const receivers: Readonly<Record<string, () => Tensor>> = {
+    bool: () => x().greater(2),
+    i32: () => x().cast("i32"),
+    u8: () => x().cast("u8"),
+    c64: () => x().cast("c64"),
+    "a scalar": () => tensor(3),
+    "no elements": () => zeros([0, 3]),
+    "a vector": () => tensor([1, 2, 3]),
+  };
+  for (const [name, right] of Object.entries(METHODS)) {
+    test(`${name} gives a value or names itself`, () => {
+      const found = Object.entries(receivers).map(([what, receiver]) =>
+        complaint(name, what, () =>
+          (receiver() as unknown as Record<string, (...args: Args) => unknown>)[name]!(...right()),
+        ),
+      );
+      assert.deepEqual(found.filter((each) => each !== null), []); // biome-ignore format: one line
+    });
+  }
+});
+
+describe("wrong arguments of functions", () => {
+  const spaces = { "": pumice, "random.": random, "linalg.": linalg } as const;
+  const exported: Record<string, (...args: Args) => unknown> = Object.fromEntries(
+    Object.entries(spaces).flatMap(([prefix, space]) =>
+      Object.entries(space)
+        .filter(([name]) => !name.endsWith("Error") && !(prefix === "" && ELSEWHERE.has(name)))
+        .map(([name, value]) => [prefix + name, value as (...args: Args) => unknown]),
+    ),
+  );
+
+  test("every function is in the table", () => {
+    assert.deepEqual(Object.keys(exported).filter((name) => !(name in FUNCTIONS)), []); // biome-ignore format: one line
+  });
+
+  for (const [name, right] of Object.entries(FUNCTIONS)) {
+    const call: Call = (args) => exported[name]!(...args);
+    test(`${name} gives a value or names itself`, () => assert.deepEqual(complaints(name, right, call), []));
+    test(`${name} knows its options`, () => checkOptionsOf(right, call));
+  }
+});
