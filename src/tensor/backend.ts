@@ -100,8 +100,8 @@ export interface WritingContext {
   readonly settings: ElementSettings;
 }
 
-/** Programs kept per device; the oldest goes first. */
-const MAX_PROGRAMS = 2000;
+/** Programs kept per device, with their kernels; the oldest goes first. One takes some 50 KB. */
+const MAX_PROGRAMS = 512;
 /** And kernels written by hand. */
 const MAX_WRITTEN = 100;
 

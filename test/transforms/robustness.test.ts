@@ -1,7 +1,7 @@
 /** Long functions and long loops under the transforms: no stack runs out, nothing is compiled again, memory stays flat. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grad, jvp, type Tensor, tensor, tree, valueAndGrad, vmap, zeros } from "../../src/index.js";
+import { grad, jit, jvp, type Tensor, tensor, tree, valueAndGrad, vmap, zeros } from "../../src/index.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import type { HostBackend } from "../../src/tensor/host-backend.js";
 import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
@@ -101,4 +101,27 @@ describeOnTensorDevices("2,000 steps of gradient descent, written as a plain loo
       });
     });
   }
+});
+
+describeOnTensorDevices("a jitted function called with 300 shapes", (device) => {
+  test("keeps the kernels of the programs it keeps, and a few more", () => {
+    const { device: engine } = backendFor(device) as unknown as HostBackend | VulkanBackend;
+    const size = () => {
+      const stats = engine.stats();
+      return "kernels" in stats ? stats.kernels : stats.pipelines;
+    };
+    const f = jit((x: Tensor) => x.mul(2).add(1), { maxPrograms: 4 });
+    const of = (n: number) => numbersOf(f(tensor(new Float32Array(n))))[n - 1];
+    const before = size();
+    let most = 0;
+    for (let n = 1; n <= 300; n++) {
+      assert.equal(of(n), 1);
+      most = Math.max(most, size());
+    }
+    assert.ok(most - before < 300, `${most - before} kernels`);
+    engine.collect();
+    // 64 kernels last asked for are kept in any case, and 4 programs have one each.
+    assert.ok(size() <= before + 68, `${size()} kernels, ${before} before`);
+    assert.equal(of(1), 1, "one whose kernel is gone is compiled again");
+  });
 });

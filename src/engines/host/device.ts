@@ -11,7 +11,7 @@ import { type Lease, Leases } from "../leases.js";
 import { Profile } from "../profile.js";
 import { HostAllocation } from "./allocation.js";
 import { MAX_WORKERS } from "./job-board.js";
-import { HostKernel, HostKernelCompiler, type HostKernelOptions } from "./kernel.js";
+import { type HostKernel, HostKernelCompiler, type HostKernelOptions } from "./kernel.js";
 import { ARGUMENTS, HostMemory, type HostMemoryOwner } from "./memory.js";
 import { defaultThreads, sharedPool, type ThreadPool } from "./thread-pool.js";
 
@@ -70,8 +70,8 @@ export class HostDevice implements HostMemoryOwner {
     this.threads = threads;
     this.memory = new HostMemory(this, maxBytes);
     this.words = this.memory.words(ARGUMENTS.address, ARGUMENTS.bytes / 4);
-    this.kernels = new HostKernelCompiler(this.memory.memory);
     this.pool = sharedPool();
+    this.kernels = new HostKernelCompiler(this);
     const model = cpus()[0]?.model.trim() || "CPU";
     this.name = `${model} (${threads} ${threads === 1 ? "thread" : "threads"})`;
     debug(1, () => `opened ${this.name}`);
@@ -102,7 +102,7 @@ export class HostDevice implements HostMemoryOwner {
   /** Compiles a WebAssembly module that keeps the contract in kernel.ts, or finds it compiled already. */
   kernel(wasm: ByteSource, options: HostKernelOptions = {}): HostKernel {
     this.assertUsable("kernel");
-    return new HostKernel(this, this.kernels.compile(asBytes(wasm), options));
+    return this.kernels.compile(asBytes(wasm), options);
   }
 
   /** Runs `work` and tells where the time went. */
@@ -138,7 +138,9 @@ export class HostDevice implements HostMemoryOwner {
 
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
   collect(): boolean {
-    return this.leases.collect() > 0;
+    const swept = this.leases.collect();
+    this.kernels.sweep();
+    return swept > 0;
   }
 
   /** WebAssembly memory does not shrink; this only takes back what was dropped. */
@@ -186,7 +188,7 @@ export class HostDevice implements HostMemoryOwner {
     if (this.isOver) return;
     this.isOver = true;
     this.leases.close();
-    this.pool.forget(this.kernels.kernels);
+    this.kernels.close();
     this.memory.retire();
     debug(1, () => `closed ${this.name}`);
   }

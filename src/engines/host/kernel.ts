@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import { ArgumentError, FormatError, UnsupportedError } from "../../core/errors.js";
 import { type WasmMemory, type WasmModule, WebAssembly } from "../../core/webassembly.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
+import { KernelCache } from "../kernel-cache.js";
 import { HostAllocation } from "./allocation.js";
 import type { HostDevice } from "./device.js";
 import type { RunFunction } from "./job-board.js";
@@ -147,31 +148,49 @@ export class HostKernel {
   }
 }
 
-/** Compiles and links modules, each once: by the SHA-256 of its bytes and the function it is entered by. */
+/**
+ * Compiles and links modules, each once: by the SHA-256 of its bytes and the function it is entered by. It is kept while
+ * someone holds it.
+ */
 export class HostKernelCompiler {
-  private readonly known = new Map<string, SharedKernel>();
+  private readonly known = new KernelCache<HostKernel, SharedKernel>((kernel) => this.giveUp(kernel));
+  /** Kernels that workers are yet to forget: many go at a time, and a letter costs more than a kernel. */
+  private readonly givenUp: SharedKernel[] = [];
 
-  constructor(private readonly memory: WasmMemory) {}
+  constructor(private readonly device: HostDevice) {}
 
   get size(): number {
     return this.known.size;
   }
 
-  get kernels(): Iterable<SharedKernel> {
-    return this.known.values();
-  }
-
-  compile(bytes: Uint8Array, { name, entry = "run" }: HostKernelOptions): SharedKernel {
+  compile(bytes: Uint8Array, { name, entry = "run" }: HostKernelOptions): HostKernel {
     const hash = createHash("sha256").update(bytes).digest("hex");
     const key = `${hash}:${entry}:${name ?? ""}`;
-    const known = this.known.get(key);
+    const known = this.known.find(key);
     if (known) return known;
     const label = name ?? `${entry}@${hash.slice(0, 8)}`;
+    const { memory } = this.device.memory;
     const module = compileModule(bytes, label);
-    const run = link(module, this.memory, entry, label);
-    const made: SharedKernel = { name: label, module, memory: this.memory, entry, run };
-    this.known.set(key, made);
+    const compiled: SharedKernel = { name: label, module, memory, entry, run: link(module, memory, entry, label) };
+    const made = new HostKernel(this.device, compiled);
+    this.known.add(key, made, compiled);
     return made;
+  }
+
+  /** Gives up kernels that nobody holds. */
+  sweep(): void {
+    this.known.sweep();
+  }
+
+  close(): void {
+    this.device.pool.forget(this.known.resources);
+    this.known.close();
+  }
+
+  private giveUp(kernel: SharedKernel): void {
+    const { givenUp } = this;
+    givenUp.push(kernel);
+    if (givenUp.length === 1) queueMicrotask(() => this.device.pool.forget(givenUp.splice(0)));
   }
 }
 

@@ -92,7 +92,7 @@ export class ThreadPool {
       post(member, { kind: "forget", ids });
       for (const id of ids) member.knows.delete(id);
     }
-    // They hold on to the memory of a device that was closed.
+    // They hold on to code and, of a device that was closed, to its memory.
     this.board.announceMail(true);
   }
 

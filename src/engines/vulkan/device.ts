@@ -123,7 +123,15 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       for (const step of undo.reverse()) step();
       throw error;
     }
-    this.kernels = new KernelCompiler(this.calls, this.handle, found.description, plan, this.descriptors, this.cache);
+    this.kernels = new KernelCompiler(
+      this.calls,
+      this.handle,
+      found.description,
+      plan,
+      this.descriptors,
+      this.cache,
+      (action) => this.stream.whenDone(action),
+    );
     const heapOf = (type: number) =>
       found.description.memoryHeaps[found.description.memoryTypes[type]?.heap ?? 0]?.size ?? 0;
     const pool = (name: string, memoryType: number, isMapped: boolean, blockBytes: number) =>
@@ -313,7 +321,8 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     if (!this.copier) {
       const pipeline = this.kernels.compile(this.ownKernels.copy(), { name: "copy" });
       const maxGroups = this.plan.limits.maxComputeWorkGroupCount[0];
-      this.copier = { ...pipeline, threads: pipeline.localSize[0], maxGroups };
+      // It holds the pipeline, which a copy would not.
+      this.copier = Object.assign(Object.create(pipeline) as Pipeline, { threads: pipeline.localSize[0], maxGroups });
     }
     return this.copier;
   }
@@ -389,7 +398,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
 
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
   collect(): boolean {
-    return this.leases.collect() > 0;
+    const swept = this.leases.collect();
+    this.kernels.sweep();
+    return swept > 0;
   }
 
   /** @internal */

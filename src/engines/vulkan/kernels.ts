@@ -1,11 +1,12 @@
 /**
  * From SPIR-V to something that can be dispatched. A module is read and checked against the device's plan, compiled
- * once per (module, entry point, specialisation) under the SHA-256 of those, and kept until the device closes.
+ * once per (module, entry point, specialisation) under the SHA-256 of those, and kept while someone holds it.
  */
 import { createHash } from "node:crypto";
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { Capability } from "../../core/spirv.js";
 import { debug } from "../debug.js";
+import { KEPT_KERNELS, KernelCache } from "../kernel-cache.js";
 import { type DeviceFunction, type FunctionTable, type Handle, ShaderStageCompute } from "./api.js";
 import type { DescriptorSets } from "./descriptors.js";
 import * as L from "./layouts.js";
@@ -33,13 +34,24 @@ export interface KernelOptions {
   readonly ahead?: boolean;
 }
 
+/** Whoever has its handle recorded holds the object, or a copy made by `renamed`: the handle goes with it. */
 export interface Pipeline extends Dispatchable, EntryInterface {
   readonly pushBytes: number;
   readonly key: string;
 }
 
+/** A handle that may be in the making still. */
+interface Making {
+  readonly value: Handle;
+  /** What is to be destroyed, when nobody will ask for the handle any more. */
+  giveUp(): Handle | null;
+}
+
 export class KernelCompiler {
-  private readonly pipelines = new Map<string, Pipeline>();
+  private readonly pipelines = new KernelCache<Pipeline, Making>((pipeline) =>
+    this.whenUnused(() => this.destroyPipeline(pipeline)),
+  );
+  /** What is known of the modules last compiled: other specialisations of one need not read it again. */
   private readonly modules = new Map<string, ModuleInterface>();
   compiled = 0;
 
@@ -50,6 +62,8 @@ export class KernelCompiler {
     private readonly plan: DevicePlan,
     private readonly descriptors: DescriptorSets,
     private readonly cache: PipelineCacheFile,
+    /** Does something once the GPU has passed all that is recorded. */
+    private readonly whenUnused: (action: () => void) => void,
   ) {}
 
   get size(): number {
@@ -65,7 +79,7 @@ export class KernelCompiler {
     const moduleKey = createHash("sha256").update(bytes).digest("hex");
     const settings = [entry, options.subgroupSize ?? 0, ...[...specialization].sort((a, b) => a[0] - b[0]).flat()];
     const key = `${moduleKey}:${settings.map((value) => (Object.is(value, -0) ? "-0" : String(value))).join(",")}`;
-    const known = this.pipelines.get(key);
+    const known = this.pipelines.find(key);
     if (known) return options.name === undefined ? known : renamed(known, options.name);
 
     let module = this.modules.get(moduleKey);
@@ -73,6 +87,7 @@ export class KernelCompiler {
       module = reflect(words);
       this.checkModule(module);
       this.modules.set(moduleKey, module);
+      if (this.modules.size > KEPT_KERNELS) this.modules.delete(this.modules.keys().next().value as string);
     }
     const shape = this.checkEntry(module, entry, specialization);
     if (options.subgroupSize !== undefined) this.checkSubgroupSize(options.subgroupSize);
@@ -92,13 +107,24 @@ export class KernelCompiler {
         return pipeline.value;
       },
     };
-    this.pipelines.set(key, made);
+    this.pipelines.add(key, made, pipeline);
     return made;
   }
 
+  /** Destroys pipelines that nobody holds, once the GPU has passed them. */
+  sweep(): void {
+    this.pipelines.sweep();
+  }
+
+  /** Destroys all. The GPU must be idle or lost. */
   destroy(): void {
-    for (const { pipeline } of this.pipelines.values()) this.calls.vkDestroyPipeline(this.device, pipeline, 0);
-    this.pipelines.clear();
+    for (const pipeline of this.pipelines.resources) this.destroyPipeline(pipeline);
+    this.pipelines.close();
+  }
+
+  private destroyPipeline(pipeline: Making): void {
+    const handle = pipeline.giveUp();
+    if (handle !== null) this.calls.vkDestroyPipeline(this.device, handle, 0);
   }
 
   // ---------------------------------------------------------------------------------------------- checks
@@ -197,7 +223,7 @@ export class KernelCompiler {
     specialization: ReadonlyMap<number, SpecializationValue>,
     layout: Handle,
     { subgroupSize, ahead }: KernelOptions,
-  ): { readonly value: Handle } {
+  ): Making {
     const { calls, device, cache } = this;
     const arena = new Arena(4096 + 4 * entry.length + 64 * specialization.size);
     const out = addressOf(8);
@@ -239,14 +265,15 @@ export class KernelCompiler {
       return new PipelineAhead(out.view, start, makeNow, done);
     }
     try {
-      return { value: makeNow() };
+      const value = makeNow();
+      return { value, giveUp: () => value };
     } finally {
       done();
     }
   }
 }
 
-/** The same pipeline under another name. It may still be in the making, so it is not copied. */
+/** The same pipeline under another name. It may still be in the making, and goes when nobody holds it: no copy. */
 function renamed(pipeline: Pipeline, name: string): Pipeline {
   return Object.create(pipeline, { name: { value: name, enumerable: true } }) as Pipeline;
 }

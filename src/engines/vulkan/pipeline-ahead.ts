@@ -41,6 +41,14 @@ export class PipelineAhead {
     return this.handle;
   }
 
+  /** Hands over what is to be destroyed: nothing, when the driver failed and nobody asked for it since. */
+  giveUp(): Handle | null {
+    if (this.handle !== null) return this.handle;
+    const isMade = this.isMade();
+    this.done();
+    return isMade ? handleAt(this.out, 0) : null;
+  }
+
   private isMade(): boolean {
     const began = performance.now();
     for (;;) {
