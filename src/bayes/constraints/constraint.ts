@@ -7,6 +7,7 @@
  */
 import type { Shape } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/tensor.js";
+import type { Argument } from "../argument.js";
 
 /** A summand of a log density: a tensor that broadcasts to the shape of the draws, or a number for each of them. */
 export type Term = number | Tensor;
@@ -34,6 +35,8 @@ export interface Constraint {
   readonly eventRank: number;
   /** Absent for whole numbers, which no smooth map reaches. */
   readonly bijection?: Bijection;
+  /** What was given to make it, if anything. */
+  readonly bounds?: readonly Argument[];
   /** Whether values lie inside; one answer for each value. NaN does not. */
   holds(value: Tensor): Tensor;
 }

@@ -73,6 +73,7 @@ export function above(low: Argument): Constraint {
     name: "above",
     description: `numbers from ${shown(low)} on`,
     eventRank: 0,
+    bounds: [low],
     bijection: low === 0 ? exponential : shifted(exponential, 1, low),
     holds: (x) => x.greaterEqual(tensorOf(low, x)).logicalAnd(x.less(Infinity)),
   };
@@ -84,6 +85,7 @@ export function below(high: Argument): Constraint {
     name: "below",
     description: `numbers up to ${shown(high)}`,
     eventRank: 0,
+    bounds: [high],
     bijection: shifted(exponential, -1, high),
     holds: (x) => x.lessEqual(tensorOf(high, x)).logicalAnd(x.greater(-Infinity)),
   };
@@ -97,6 +99,7 @@ export function interval(low: Argument, high: Argument): Constraint {
     name: "interval",
     description: `numbers from ${shown(low)} to ${shown(high)}`,
     eventRank: 0,
+    bounds: [low, high],
     bijection: elementwise({
       forward(free) {
         const share = free.sigmoid();

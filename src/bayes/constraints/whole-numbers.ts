@@ -27,6 +27,7 @@ export function countUpTo(most: Argument): Constraint {
     name: "countUpTo",
     description: `whole numbers from 0 to ${typeof most === "number" ? most : "the number of trials"}`,
     eventRank: 0,
+    bounds: [most],
     holds: (x) => count.holds(x).logicalAnd(x.lessEqual(tensorOf(most, x))),
   };
 }
@@ -37,6 +38,7 @@ export function countsOf(total: Argument): Constraint {
     name: "countsOf",
     description: `vectors of whole numbers from 0 on that sum to ${typeof total === "number" ? total : "the total"}`,
     eventRank: 1,
+    bounds: [total],
     holds: (x) =>
       count
         .holds(x)

@@ -1,7 +1,7 @@
 /** Measurements that stop at a bound: what lies beyond is recorded as the bound itself. */
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes } from "../../core/shape.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { where } from "../../tensor/tensor.js";
 import { shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { RandomVariable } from "../model/variable.js";
@@ -23,9 +23,16 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
     description: `${base.support.description}, between the bounds of the measurement`,
     eventRank: 0,
     holds(x) {
-      let inside = x.isFinite() as Tensor;
-      if (low !== undefined) inside = inside.logicalAnd(x.greaterEqual(tensorOf(low, x)));
-      if (high !== undefined) inside = inside.logicalAnd(x.lessEqual(tensorOf(high, x)));
+      // Between the bounds it is a draw that was seen as it is.
+      let inside = base.support.holds(x);
+      if (low !== undefined) {
+        const bound = tensorOf(low, x);
+        inside = inside.logicalAnd(x.greater(bound)).logicalOr(x.equal(bound));
+      }
+      if (high !== undefined) {
+        const bound = tensorOf(high, x);
+        inside = inside.logicalAnd(x.less(bound)).logicalOr(x.equal(bound));
+      }
       return inside;
     },
   };

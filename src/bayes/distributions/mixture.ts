@@ -4,6 +4,7 @@ import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/
 import { categorical } from "../../random/exponential.js";
 import { split } from "../../random/key.js";
 import { stack, zeros } from "../../tensor/creation.js";
+import { scalarLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
@@ -54,18 +55,30 @@ function unionOf(supports: readonly Constraint[]): Constraint {
   };
 }
 
+/**
+ * The log density of a component, weighted; -Infinity outside its support. Its formula sees values inside only: what it makes
+ * of others may be NaN, which gradients would not forget.
+ */
+function insideOnly(x: Tensor, component: Distribution, logWeight: Tensor): Tensor {
+  const { support, eventShape } = component;
+  const inside = reducedTo(support.holds(x), x.rank - eventShape.length);
+  const isWhole = eventShape.reduce((answers) => answers.expandDims(-1), inside);
+  const zero = scalarLike(x, 0);
+  const { bijection } = support;
+  const elsewhere = bijection ? bijection.forward(zero.broadcastTo(bijection.freeShape(x.shape)), x.shape).value : zero;
+  const total = sumOfTerms([...component.terms(where(isWhole, x, elsewhere)), logWeight]) as Tensor;
+  return where(inside, total, -Infinity);
+}
+
 function mixtureOf(weights: Argument, components: readonly Distribution[], isLogits: boolean): Distribution {
   const [first] = components;
   const k = components.length;
   const given = Array.isArray(weights) ? weights.length : shapeOfArgument(weights).at(-1);
   if (given !== k) throw new ShapeError(`mixture: ${given} weights for ${k} components; each has one.`);
   const support = unionOf(components.map((component) => component.support));
-  /** The log density of a component, weighted; -Infinity outside its support, unless they all share it. */
   const weighted = (x: Tensor, component: Distribution, logWeight: Tensor): Tensor => {
-    const total = sumOfTerms([...component.terms(x), logWeight]) as Tensor;
-    if (support === first.support) return total;
-    const inside = reducedTo(component.support.holds(x), x.rank - component.eventShape.length);
-    return where(inside, total, -Infinity);
+    if (support === first.support) return sumOfTerms([...component.terms(x), logWeight]) as Tensor;
+    return insideOnly(x, component, logWeight);
   };
   return completed({
     name: "mixture",
@@ -105,7 +118,6 @@ const shapeOfWeights = (weights: Argument): Shape =>
 
 /** One distribution whose arguments hold the components along their last axis. */
 function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits: boolean): Distribution {
-  const { support } = components;
   if (components.eventShape.length > 0) {
     throw new ArgumentError(`mixture: list the components of ${components.name}, whose draws are no single numbers.`);
   }
@@ -115,6 +127,17 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
       `mixture: ${components.name}(…) is a single component; give its arguments an axis, or a list.`,
     );
   }
+  // Bounds with axes are each component's own.
+  const isShared = (components.support.bounds ?? []).every((bound) => shapeOfArgument(bound).length === 0);
+  const support: Constraint = isShared
+    ? components.support
+    : {
+        name: "union",
+        description: "what one of the components takes",
+        eventRank: 0,
+        bijection: components.support.bijection && real.bijection,
+        holds: (x) => components.support.holds(x.expandDims(-1)).any({ axis: -1 }),
+      };
   const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : tensorOf(weights, like).log());
   return completed({
     name: "mixture",
@@ -124,7 +147,10 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     arguments: [weights],
     terms(x) {
       const logs = logW(x);
-      const total = sumOfTerms([...components.terms(x.expandDims(-1)), logs]) as Tensor;
+      const each = x.expandDims(-1);
+      const total = isShared
+        ? (sumOfTerms([...components.terms(each), logs]) as Tensor)
+        : insideOnly(each, components, logs);
       return [total.logsumexp({ axis: -1 }), isLogits ? logs.logsumexp({ axis: -1 }).neg() : 0];
     },
     draw({ key, shape, dtype }) {

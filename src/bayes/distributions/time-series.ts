@@ -29,7 +29,8 @@ function stepTerms(deviations: Tensor, scale: Tensor): Term[] {
 
 /** The density of first values, each by itself. */
 function startTerms(start: Distribution, values: Tensor): Term[] {
-  return start.terms(values).map((term) => {
+  const isAnywhere = start.support.bijection === real.bijection;
+  return (isAnywhere ? start.terms(values) : [start.logDensity(values)]).map((term) => {
     if (typeof term === "number") return term * (values.shape.at(-1) as number);
     return term.broadcastTo(values.shape).sum({ axis: -1 });
   });

@@ -7,9 +7,12 @@ import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { zeros } from "../../tensor/creation.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor, where } from "../../tensor/tensor.js";
 import { placeholderLike } from "../../transforms/trace.js";
-import type { Bijection, Term } from "../constraints/constraint.js";
+import { tensorOf } from "../argument.js";
+import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
+import { real } from "../constraints/numbers.js";
+import { reducedTo, sumOfTerms } from "../distributions/distribution.js";
 import type { GivenData } from "./given-data.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
@@ -45,6 +48,8 @@ export interface Plan {
   readonly variables: ReadonlyMap<number, Latent | Observed>;
   /** For each of them, which terms of its density depend on what is sampled. */
   readonly dependent: ReadonlyMap<number, readonly boolean[]>;
+  /** Those whose values may lie outside of the support, which only the density can tell. */
+  readonly open: ReadonlySet<number>;
   readonly deterministic: readonly Deterministic[];
   /** How many variables the function makes. */
   readonly count: number;
@@ -59,9 +64,9 @@ export function bijectionOf(variable: RandomVariable): Bijection {
     throw new ArgumentError("a variable is either noncentered() or constrained(…), not both.");
   }
   if (isNoncentered && distribution.noncentered) return distribution.noncentered().base.support.bijection as Bijection;
-  if (constraint.bijection) return constraint.bijection;
+  if (constraint.bijection && distribution.support.bijection) return constraint.bijection;
   throw new ArgumentError(
-    `a ${distribution.name} variable takes ${constraint.description}, which gradients cannot walk through. ` +
+    `a ${distribution.name} variable takes ${distribution.support.description}, which gradients cannot walk through. ` +
       "Observe it in given({ … }), or sum it out with mixture(weights, components).",
   );
 }
@@ -90,6 +95,31 @@ export function termsOf(
     return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
   }
   return { terms: distribution.terms(value), shape: value.shape.slice(0, value.rank - distribution.eventShape.length) };
+}
+
+/** What no bijection sees to: everything for data, and for a latent variable the support that `.constrained(…)` replaced. */
+function constraintsOn(variable: RandomVariable, isObserved: boolean): readonly Constraint[] {
+  const { support } = variable.distribution;
+  if (isObserved) return variable.isNarrowed ? [support, variable.constraint] : [support];
+  return variable.isNarrowed && support.bijection !== real.bijection ? [support] : [];
+}
+
+/** Terms as one, which is -Infinity where a value of an open variable lies outside. */
+export function termsInside(
+  variable: RandomVariable,
+  value: Tensor,
+  terms: readonly Term[],
+  isObserved: boolean,
+): readonly Term[] {
+  const rank = value.rank - variable.distribution.eventShape.length;
+  const inside = constraintsOn(variable, isObserved)
+    .map((constraint) => {
+      let answers = reducedTo(constraint.holds(value), rank);
+      while (answers.rank < rank) answers = answers.expandDims(-1);
+      return answers;
+    })
+    .reduce((a, b) => a.logicalAnd(b));
+  return [where(inside, tensorOf(sumOfTerms(terms), value), -Infinity)];
 }
 
 /** Shape of a variable's values, without those of an observation. */
@@ -161,6 +191,7 @@ function planFrom(
 ): Plan {
   const names = namesIn(run);
   const dependent = new Map<number, readonly boolean[]>();
+  const open = new Set<number>();
   // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
   for (let number = run.variables.length - 1; number >= 0; number--) {
     const variable = run.variables[number];
@@ -171,6 +202,8 @@ function planFrom(
       else bijectionOf(variable);
       const value = data ?? new Tensor(variable.node);
       dependent.set(number, termsOf(variable, value, placed.get(variable)?.standard).terms.map(isDependent));
+      const constraints = constraintsOn(variable, data !== undefined);
+      if (constraints.some((constraint) => isDependent(constraint.holds(value)))) open.add(number);
     });
   }
   const label = labelsFor(run, dependent, names);
@@ -199,7 +232,7 @@ function planFrom(
   const deterministic = Object.entries(run.returned).flatMap(([name, value]): Deterministic[] =>
     value instanceof RandomVariable ? [] : [{ kind: "deterministic", name, shape: [...value.shape] }],
   );
-  return { variables, dependent, deterministic, count: run.variables.length, dim: offset };
+  return { variables, dependent, open, deterministic, count: run.variables.length, dim: offset };
 }
 
 /** The names variables go by: those they were returned under, else their distribution's with a number. */
@@ -235,7 +268,11 @@ function checkObservation(variable: RandomVariable, data: Tensor): void {
         `${formatShape([...own, ...eventShape])}${asked ? "" : "; more axes in front would be fine"}.`,
     );
   }
-  const inside = variable.constraint.holds(data);
+  for (const constraint of constraintsOn(variable, true)) checkInside(distribution.name, constraint, data);
+}
+
+function checkInside(distribution: string, constraint: Constraint, data: Tensor): void {
+  const inside = constraint.holds(data);
   // Where the support depends on what is sampled, only the density can tell.
   if (isDependent(inside)) return;
   const answers = inside.dataSync() as ArrayLike<number | boolean>;
@@ -244,6 +281,6 @@ function checkObservation(variable: RandomVariable, data: Tensor): void {
   const size = data.size / inside.size;
   const values = Array.from(data.dataSync() as ArrayLike<number>).slice(position * size, (position + 1) * size);
   const shown = size === 1 ? `${values[0]}` : `[${values.slice(0, 6).join(", ")}${size > 6 ? ", …" : ""}]`;
-  const where = inside.size === 1 ? "the value" : `value ${position}`;
-  throw new ArgumentError(`${where} is ${shown}, but ${distribution.name} takes ${variable.constraint.description}.`);
+  const place = inside.size === 1 ? "the value" : `value ${position}`;
+  throw new ArgumentError(`${place} is ${shown}, but ${distribution} takes ${constraint.description}.`);
 }

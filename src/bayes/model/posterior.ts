@@ -27,6 +27,7 @@ import {
   type Plan,
   placedAt,
   planOf,
+  termsInside,
   termsOf,
 } from "./plan.js";
 import { batchShapeOf, type Run, runModel, speakingOf } from "./run.js";
@@ -139,7 +140,8 @@ export class Posterior<R extends Returned, O extends string = never> {
         const { terms, shape } = termsOf(variable, value, placed(number)?.standard);
         const dependent = this.plan.dependent.get(number);
         const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
-        (isObserved ? likelihood : prior).add(kept, shape);
+        const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
+        (isObserved ? likelihood : prior).add(inside, shape);
         if (isObserved) return;
         const { logJacobian } = placed(number) as Placed;
         prior.add([logJacobian], value.shape.slice(0, value.rank - variable.constraint.eventRank));
@@ -157,12 +159,13 @@ export class Posterior<R extends Returned, O extends string = never> {
     const given = this.dataAt(u);
     return this.evaluate(u, given, (run) => {
       const found: Record<string, Tensor> = {};
-      run.variables.forEach(({ distribution }, number) => {
+      run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
         if (entry?.kind !== "observed") return;
         const data = given.observed.get(entry.name) as Tensor;
-        const batch = data.shape.slice(0, data.rank - distribution.eventShape.length);
-        found[entry.name] = tensorOf(sumOfTerms(distribution.terms(data)), data).broadcastTo(batch);
+        const { terms, shape } = termsOf(variable, data);
+        const inside = this.plan.open.has(number) ? termsInside(variable, data, terms, true) : terms;
+        found[entry.name] = tensorOf(sumOfTerms(inside), data).broadcastTo(shape);
       });
       return found as { [K in O]: Floats };
     });
