@@ -196,6 +196,9 @@ export interface Kernel {
   readonly isRepeating: boolean;
 }
 
+/** A kernel as those who run it know it. What it computes is not known of one whose code was read from a file. */
+export type KernelOutline = Omit<Kernel, "body"> & { readonly body: Kernel["body"] | null };
+
 /** The lists of statements inside a statement. */
 export function innerLists(statement: Statement): readonly (readonly Statement[])[] {
   if (statement.kind === "loop") return [statement.body];
@@ -604,7 +607,7 @@ function attributeKey(attribute: Value["attribute"]): string {
 // -------------------------------------------------------------------------------------------------- for people
 
 /** The kernel as text, for `explain` and `PUMICE_DEBUG`. */
-export function printKernel(kernel: Kernel): string {
+export function printKernel(kernel: KernelOutline): string {
   const lines = [`kernel ${kernel.name}: ${kernel.rows} rows × ${kernel.lanes} lanes`];
   kernel.buffers.forEach(({ dtype, isWritten }, i) => {
     lines.push(`  b${i}: ${dtype}${isWritten ? ", written" : ""}`);
@@ -688,6 +691,7 @@ export function printKernel(kernel: Kernel): string {
       }
     }
   };
-  print(kernel.body, "  ");
+  if (kernel.body) print(kernel.body, "  ");
+  else lines.push("  its code was read from a file; what it computes is not known");
   return lines.join("\n");
 }

@@ -2,6 +2,7 @@
 import { innerLists, type Kernel, type Statement } from "../compiler/ir.js";
 import { planMemory } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
+import type { PlannedProgram } from "../compiler/program-file.js";
 import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
@@ -10,6 +11,7 @@ import type { HostKernel } from "../engines/host/kernel.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
 import { HostProgram } from "./host-program.js";
+import { programCache } from "./program-cache.js";
 
 export interface HostCode {
   readonly kernel: HostKernel;
@@ -36,18 +38,23 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
 
-  constructor(device: HostDevice = openHostDevice(), profile = profileOf(device)) {
-    super("cpu", {
-      profile,
-      settings: { isCorrectlyRounded: true },
-      emit: (kernel) => ({
-        kernel: device.kernel(emitWasm(kernel), { name: kernel.name }),
-        length: Math.ceil(kernel.rows / rowsPerCount(kernel)),
-        grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
-        slotBytes: slotBytes(kernel),
-      }),
-      encode: emitWasm,
-    });
+  constructor(device: HostDevice = openHostDevice(), profile = profileOf(device), files = programCache()) {
+    super(
+      "cpu",
+      {
+        profile,
+        settings: { isCorrectlyRounded: true },
+        identity: "wasm",
+        encode: (kernel) => ({ bytes: emitWasm(kernel), numbers: numbersOf(kernel) }),
+        load: ({ bytes, numbers: [length, grain, slotBytes] }, name) => ({
+          kernel: device.kernel(bytes, { name }),
+          length,
+          grain,
+          slotBytes,
+        }),
+      },
+      files,
+    );
     this.device = device;
   }
 
@@ -71,9 +78,15 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     return this.device.profile(work);
   }
 
-  protected prepared(program: Program<HostCode>, args: readonly Argument<HostAllocation>[]): Prepared<HostAllocation> {
-    const plan = planMemory(program);
-    return new HostProgram(this.device, program, plan, args, (code, addresses) => this.runAt(code, addresses));
+  protected arranged(program: Program<HostCode>) {
+    return { program, plan: planMemory(program) };
+  }
+
+  protected prepared(
+    planned: PlannedProgram<HostCode>,
+    args: readonly Argument<HostAllocation>[],
+  ): Prepared<HostAllocation> {
+    return new HostProgram(this.device, planned, args, (code, addresses) => this.runAt(code, addresses));
   }
 
   protected dispatch(
@@ -108,6 +121,13 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     return this.scratch;
   }
 }
+
+/** What `HostCode` says besides the code: how far it counts, what is worth a thread, the bytes a thread needs. */
+const numbersOf = (kernel: Kernel): number[] => [
+  Math.ceil(kernel.rows / rowsPerCount(kernel)),
+  Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
+  slotBytes(kernel),
+];
 
 /** Values a row computes, the rounds of its loops counted. */
 function workPerRow({ body }: Kernel): number {

@@ -2,6 +2,7 @@
 import type { IRType, Kernel } from "../compiler/ir.js";
 import { overlapped } from "../compiler/overlap.js";
 import type { KernelStep, Program } from "../compiler/program.js";
+import type { PlannedProgram } from "../compiler/program-file.js";
 import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { emitSpirv, INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
@@ -13,6 +14,7 @@ import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import { type DeviceType, isSoftware, type PhysicalDevice } from "../engines/vulkan/plan.js";
 import type { Profile } from "../engines/vulkan/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
+import { programCache } from "./program-cache.js";
 import { VulkanProgram } from "./vulkan-program.js";
 
 /** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
@@ -67,29 +69,33 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     readonly device: VulkanDevice,
     profile = profileOf(device),
     atomicFloats = atomicFloatsOf(device),
+    files = programCache(),
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
     // llvmpipe's arithmetic.
     const isCarelessOfZeros = isSoftware(device.properties);
-    super(id, {
-      profile,
-      settings: { isCorrectlyRounded: false },
-      emit: (kernel, isIndirect) => ({
-        pipeline: device.pipeline(
-          emitSpirv(kernel, { floatControls, subgroupSize, atomicFloats, isIndirect, isCarelessOfZeros }),
-          {
-            name: kernel.name,
-            ahead: !isSoftware(device.properties),
-          },
-        ),
-        groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
-        reads: [],
-        writes: [],
-      }),
-      encode: (kernel) =>
-        asBytes(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect: null, isCarelessOfZeros })),
-    });
+    const emission = { floatControls, subgroupSize, atomicFloats, isCarelessOfZeros };
+    const [maxColumns] = device.plan.limits.maxComputeWorkGroupCount;
+    super(
+      id,
+      {
+        profile,
+        settings: { isCorrectlyRounded: false },
+        identity: JSON.stringify(["spirv", emission, maxColumns]),
+        encode: (kernel, isIndirect) => ({
+          bytes: asBytes(emitSpirv(kernel, { ...emission, isIndirect })),
+          numbers: gridOf(kernel, subgroupSize, maxColumns),
+        }),
+        load: ({ bytes, numbers }, name) => ({
+          pipeline: device.pipeline(bytes, { name, ahead: !isSoftware(device.properties) }),
+          groups: numbers as VulkanCode["groups"],
+          reads: [],
+          writes: [],
+        }),
+      },
+      files,
+    );
   }
 
   get hasDoubles(): boolean {
@@ -120,9 +126,15 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     return this.device.profile(work);
   }
 
-  protected prepared(program: Program<VulkanCode>, args: readonly Argument<DeviceBuffer>[]): Prepared<DeviceBuffer> {
-    const arranged = overlapped(program);
-    return new VulkanProgram(this.device, arranged.program, arranged.plan, args);
+  protected arranged(program: Program<VulkanCode>) {
+    return overlapped(program);
+  }
+
+  protected prepared(
+    planned: PlannedProgram<VulkanCode>,
+    args: readonly Argument<DeviceBuffer>[],
+  ): Prepared<DeviceBuffer> {
+    return new VulkanProgram(this.device, planned, args);
   }
 
   protected dispatch(
