@@ -64,7 +64,7 @@ export function unpackProgram<Code>(
   const { codes, program, plan, inPlace } = JSON.parse(bytes.toString("utf8", 4, at)) as Contents;
   const loaded = codes.map(({ name, length, numbers }) => {
     // A copy, so that nothing holds on to the whole and words begin where words may.
-    const code = Uint8Array.from(bytes.subarray(at, at + length));
+    const code = new Uint8Array(bytes.subarray(at, at + length));
     at += length;
     return load({ bytes: code, numbers }, name);
   });

@@ -10,6 +10,9 @@ import { debug } from "../engines/vulkan/debug.js";
 
 /** And whether what lies in folders inside counts: the methods of tensors only build graphs. */
 const FOLDERS = { core: true, graph: true, compiler: true, tensor: false };
+const SOURCE = /(?<!\.d)\.[jt]s$/;
+/** Four times what they are today. */
+const MOST_BYTES = 4 << 20;
 /** This file, from the folder that they are in. A bundler would have put it elsewhere. */
 const OWN_NAME = /\/tensor\/fingerprint\.[jt]s$/;
 
@@ -29,34 +32,48 @@ export function hashFiles(own: string, since: number): string | null {
   if (!OWN_NAME.test(own)) return null;
   try {
     const root = fileURLToPath(new URL("..", own));
-    const paths = Object.entries(FOLDERS).flatMap(([folder, isDeep]) => filesUnder(root + folder, isDeep));
-    const parts = paths.flatMap((path) => {
-      const bytes = readUnchanged(path, since);
-      return [Buffer.from(`${path.slice(root.length)} ${bytes.length} `), bytes];
-    });
-    return createHash("sha256").update(Buffer.concat(parts)).digest("hex");
+    const files = new Files(root, since);
+    for (const [folder, isDeep] of Object.entries(FOLDERS)) files.add(folder, isDeep);
+    return files.hash();
   } catch {
     return null;
   }
 }
 
-function filesUnder(folder: string, isDeep: boolean): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return isDeep ? filesUnder(path, isDeep) : [];
-    return /(?<!\.d)\.[jt]s$/.test(entry.name) ? [path] : [];
-  });
-}
+/** Somebody waits for the first result of a process while this reads, so it reads all into one piece of memory. */
+class Files {
+  private readonly bytes = Buffer.allocUnsafeSlow(MOST_BYTES);
+  private length = 0;
+  private names = "";
 
-/** The time of the last change is read through the file, so that it is that of the bytes. */
-function readUnchanged(path: string, since: number): Uint8Array {
-  const file = openSync(path, "r");
-  try {
-    const { size, ctimeMs } = fstatSync(file);
-    const bytes = Buffer.allocUnsafe(size);
-    if (ctimeMs >= since || readSync(file, bytes) !== size) throw new Error(`${path} has changed`);
-    return bytes;
-  } finally {
-    closeSync(file);
+  constructor(
+    private readonly root: string,
+    private readonly since: number,
+  ) {}
+
+  add(folder: string, isDeep: boolean): void {
+    for (const name of readdirSync(this.root + folder)) {
+      if (SOURCE.test(name)) this.read(`${folder}/${name}`);
+      else if (isDeep && !name.includes(".")) this.add(`${folder}/${name}`, isDeep);
+    }
+  }
+
+  hash(): string {
+    const { names, bytes, length } = this;
+    return createHash("sha256").update(names).update(bytes.subarray(0, length)).digest("hex");
+  }
+
+  private read(path: string): void {
+    const file = openSync(this.root + path, "r");
+    try {
+      const room = MOST_BYTES - this.length;
+      const count = readSync(file, this.bytes, this.length, room, null);
+      // Asked of the open file, so that it is the time of these bytes.
+      if (fstatSync(file).ctimeMs >= this.since || count === room) throw new Error(`${path} has changed`);
+      this.length += count;
+      this.names += `${path} ${count},`;
+    } finally {
+      closeSync(file);
+    }
   }
 }
