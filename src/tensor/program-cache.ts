@@ -23,6 +23,8 @@ const MOST_WAITING = 32;
 const MAX_BYTES = 128 << 20;
 /** What a process spends on finding its first program: hashing the compiler's files. */
 const WORTH_KEEPING_MS = 5;
+/** Room is made anew after a share of the bytes has been written: looking at all the files takes its time. */
+const TIDY_SHARE = 32;
 const UNFINISHED = /\.program\.\d+\.[0-9a-z]+$/;
 
 /** The file's bytes for a program. */
@@ -61,6 +63,8 @@ export class ProgramCache {
   /** What is to be written, by the path of its file; null where one was only used. */
   private readonly waiting = new Map<string, (() => Uint8Array) | null>();
   private timer: NodeJS.Timeout | null = null;
+  /** Bytes written since there was last made room; before the first time nobody knows how many. */
+  private untidied = Number.POSITIVE_INFINITY;
 
   constructor(
     root: string,
@@ -99,15 +103,17 @@ export class ProgramCache {
     this.timer = null;
     unsaved.delete(this);
     if (unsaved.size === 0) process.removeListener("exit", saveAll);
-    let hasWritten = false;
-    for (const [path, file] of this.waiting) {
-      if (file === null) touch(path);
-      else if (writeAtomically(path, file())) hasWritten = true;
+    let written = 0;
+    for (const [path, program] of this.waiting) {
+      const file = program?.();
+      if (!file) touch(path);
+      else if (writeAtomically(path, file)) written += file.byteLength;
     }
     this.waiting.clear();
-    if (!hasWritten) return;
-    debug(1, () => `compiled programs: written to ${this.folder}`);
-    this.makeRoom();
+    if (written === 0) return;
+    debug(1, () => `compiled programs: ${written} bytes to ${this.folder}`);
+    this.untidied += written;
+    if (this.untidied > this.maxBytes / TIDY_SHARE) this.makeRoom();
   }
 
   private pathOf(key: string): string {
@@ -129,6 +135,7 @@ export class ProgramCache {
 
   /** Removes the programs that were used the longest ago, and what processes that were killed while writing left. */
   private makeRoom(): void {
+    this.untidied = 0;
     try {
       const files = readdirSync(this.folder).map((name) => fileAt(join(this.folder, name)));
       let bytes = 0;
