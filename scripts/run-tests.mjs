@@ -7,6 +7,9 @@ import { run } from "node:test";
 import { inspect } from "node:util";
 import { root } from "./prepare.mjs";
 
+// Tests never write to the user's cache folder.
+process.env.PUMICE_CACHE ??= "off";
+
 const FILES_AT_ONCE = 2;
 const FILE_TIMEOUT_MS = 10 * 60_000;
 const LONGEST_OUTPUT = 20_000;

@@ -8,6 +8,7 @@ import { jit, type Tensor } from "../../src/index.js";
 import { type Context, repeat, timedSync } from "../harness.js";
 import { cnnWork, mlpWork } from "../networks.js";
 import type { Row } from "../row.js";
+import { median } from "../statistics.js";
 import { engineOf, free, type TensorContext, uniform } from "../tensor-work.js";
 import { stepMilliseconds, type TrainingWork } from "../training-work.js";
 import { withCacheFolders } from "./start.js";
@@ -38,10 +39,10 @@ async function calls(context: TensorContext): Promise<number[]> {
 
 const FIRST_STEP = fileURLToPath(new URL("../first-step.js", import.meta.url));
 
+/** What first-step.ts prints. */
 interface FirstStep {
   readonly call: number;
-  readonly trace: number;
-  readonly compile: number;
+  readonly parts: Readonly<Record<string, number>>;
   readonly loss: number;
 }
 
@@ -59,20 +60,19 @@ function firstStep(device: string, env: NodeJS.ProcessEnv): Promise<FirstStep> {
   });
 }
 
-/** Milliseconds of the first call of the training step: traced, compiled and sent off. */
+/** Milliseconds of the first call of the training step: traced, found on disk or compiled, and sent off. */
 const firstCalls = (isCold: boolean) => (context: Context) =>
   withCacheFolders(isCold, async (environment) => {
     const seen: FirstStep[] = [];
-    const samples = await repeat(context.isQuick ? 2 : 5, async () => {
-      const first = await firstStep(context.tensors, environment());
-      seen.push(first);
-      return first.call;
+    const samples = await repeat(context.isQuick ? 3 : 9, async () => {
+      seen.push(await firstStep(context.tensors, environment()));
+      return seen.at(-1)!.call;
     });
-    const { trace, compile, loss } = seen.at(-1)!;
-    context.note(
-      `of the last: traced in ${trace.toFixed(0)} ms, compiled in ${compile.toFixed(0)} ms, ` +
-        `the loss was read after ${loss.toFixed(0)} ms`,
-    );
+    // As of the samples, the first is left out: it may have filled the caches for the others.
+    const counted = seen.slice(1);
+    const middle = (of: (step: FirstStep) => number) => median(counted.map(of)).toFixed(1);
+    const parts = Object.keys(counted[0]!.parts).map((part) => `${part} ${middle((step) => step.parts[part]!)}`);
+    context.note(`of it, in ms: ${parts.join(", ")}; the loss was read after ${middle(({ loss }) => loss)}`);
     return samples;
   });
 

@@ -13,6 +13,9 @@ export interface CachedFile {
 
 type Kinds = Vulkan["cacheKinds"];
 
+/** Files of a kind that are named. */
+const MOST_SHOWN = 10;
+
 export const cache: Command = {
   name: "cache",
   summary: "where compiled kernels are kept, and how much space they take; `clear` removes them",
@@ -20,8 +23,8 @@ export const cache: Command = {
   words: ["clear"],
   switches: {},
   help: `
-Pumice keeps what the driver compiled, so that the next run starts sooner. Everything there can be removed at any time;
-it is made again when needed.
+Pumice keeps the programs that it compiled and what the driver made of them, so that the next run starts sooner.
+Everything there can be removed at any time; it is made again when needed.
 
 clear removes the files Pumice wrote and nothing else: files it does not know stay, and links are not followed.
 
@@ -48,9 +51,14 @@ PUMICE_CACHE names another folder; PUMICE_CACHE=off keeps nothing on disk.`,
       const ofKind = files.filter((file) => file.kind === kind);
       if (ofKind.length === 0) continue;
       terminal.print(`\n${kind}: ${bytes(ofKind.reduce((sum, { size }) => sum + size, 0))}`);
-      for (const line of columns(ofKind.map(({ path, size }) => [`  ${bytes(size)}`, path.slice(folder.length + 1)]))) {
+      const shown = ofKind.slice(0, MOST_SHOWN);
+      for (const line of columns(shown.map(({ path, size }) => [`  ${bytes(size)}`, path.slice(folder.length + 1)]))) {
         terminal.print(line);
       }
+      const others = ofKind.slice(MOST_SHOWN);
+      if (others.length === 0) continue;
+      const rest = others.reduce((sum, { size }) => sum + size, 0);
+      terminal.print(`  and ${plural(others.length, "smaller file")}, ${bytes(rest)}`);
     }
     return 0;
   },

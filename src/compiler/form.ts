@@ -32,6 +32,8 @@ interface Entry<Program> {
 /** What was found for a graph: its leaves in the order in which the program counts them, and the program if it is known. */
 export interface Found<Program> {
   readonly leaves: readonly Node[];
+  /** How many nodes it has, leaves included. */
+  readonly size: number;
   readonly program: Program | null;
 }
 
@@ -46,7 +48,7 @@ export class ProgramTable<Program> {
     const order = pendingInOrder(roots);
     const entries = this.byHash.get(hashOf(order, roots));
     const entry = entries?.find((candidate) => isForm(candidate, order, roots));
-    return { leaves: order.filter(isLeaf), program: entry ? entry.program : null };
+    return { leaves: order.filter(isLeaf), size: order.length, program: entry ? entry.program : null };
   }
 
   /** Keeps a program for all graphs of the form of this one. */

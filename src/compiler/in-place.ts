@@ -8,7 +8,7 @@
  */
 
 import { bytesOf } from "../core/bytes.js";
-import { innerLists, type Kernel, type Statement, type Value } from "./ir.js";
+import { innerLists, type KernelOutline, type Statement, type Value } from "./ir.js";
 import { type Program, slotsIn } from "./program.js";
 
 /** For each root the leaf whose memory it may take, or -1; no leaf is named twice. `leafBytes`: -1 for those not on offer. */
@@ -48,7 +48,8 @@ export function inPlaceOf(program: Program<unknown>, rootCount: number, leafByte
 }
 
 /** All loads of the leaf come before the stores, and have their indices; and no other row stores those elements. */
-function isElementForElement(kernel: Kernel, readers: readonly number[], target: number): boolean {
+function isElementForElement(kernel: KernelOutline, readers: readonly number[], target: number): boolean {
+  if (!kernel.body) return false;
   const loads: Value[] = [];
   const stores = new Set<Value>();
   let isPlain = true;

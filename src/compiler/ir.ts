@@ -198,6 +198,11 @@ export interface Kernel {
   readonly gate?: { readonly buffer: number; readonly value: number };
 }
 
+/** A kernel as those who run it know it. What it computes is not known of one whose code was read from a file. */
+export type KernelOutline = Omit<Kernel, "body"> & { readonly body: Kernel["body"] | null };
+
+export const isWhole = (kernel: KernelOutline): kernel is Kernel => kernel.body !== null;
+
 /** The lists of statements inside a statement. */
 export function innerLists(statement: Statement): readonly (readonly Statement[])[] {
   if (statement.kind === "loop") return [statement.body];
@@ -602,7 +607,7 @@ function attributeKey(attribute: Value["attribute"]): string {
 // -------------------------------------------------------------------------------------------------- for people
 
 /** The kernel as text, for `explain` and `PUMICE_DEBUG`. */
-export function printKernel(kernel: Kernel): string {
+export function printKernel(kernel: KernelOutline): string {
   const lines = [`kernel ${kernel.name}: ${kernel.rows} rows × ${kernel.lanes} lanes`];
   kernel.buffers.forEach(({ dtype, isWritten }, i) => {
     lines.push(`  b${i}: ${dtype}${isWritten ? ", written" : ""}`);
@@ -687,6 +692,7 @@ export function printKernel(kernel: Kernel): string {
       }
     }
   };
-  print(kernel.body, "  ");
+  if (kernel.body) print(kernel.body, "  ");
+  else lines.push("  its code was read from a file; what it computes is not known");
   return lines.join("\n");
 }

@@ -15,7 +15,7 @@ import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
 import { describeGroup } from "./expression.js";
 import { lowerScan } from "./fused-scan.js";
-import { type Kernel, KernelBuilder, MAX_I32 } from "./ir.js";
+import { type Kernel, KernelBuilder, type KernelOutline, MAX_I32 } from "./ir.js";
 import { keepValues } from "./kept-values.js";
 import { type Group, lowerGroup } from "./lower.js";
 import type { RoutineBuffer } from "./routine.js";
@@ -42,7 +42,7 @@ export interface Slot {
 
 export interface KernelStep<Code> {
   readonly kind: "kernel";
-  readonly kernel: Kernel;
+  readonly kernel: KernelOutline;
   /** Null where the kernel has no rows: it is not run. */
   readonly code: Code;
   readonly slots: readonly Slot[];
@@ -214,8 +214,6 @@ export interface Target<Code> {
   readonly settings: ElementSettings;
   /** `isIndirect`: which buffers' addresses the kernel finds in memory, because they change from run to run. */
   emit(kernel: Kernel, isIndirect: readonly boolean[] | null): Code;
-  /** The bytes that `emit` makes code of. */
-  encode(kernel: Kernel): Uint8Array;
 }
 
 /** A program to be recorded once and run many times. */
@@ -244,9 +242,11 @@ export function withSteps<Code>(
   steps: readonly Step<Code>[],
 ): Program<Code> {
   const lastUse = lastUseOf(steps);
-  const isFreedAfter = (position: number) => (index: number) => lastUse[index] === position && made[index].root < 0;
-  const indices = made.map((_, index) => index);
-  return { steps, made, lastUse, frees: steps.map((_, position) => indices.filter(isFreedAfter(position))), leaves };
+  const frees = steps.map((): number[] => []);
+  lastUse.forEach((position, index) => {
+    if (made[index].root < 0) frees[position].push(index);
+  });
+  return { steps, made, lastUse, frees, leaves };
 }
 
 /** Every slot that a step and those inside it touch. */

@@ -13,6 +13,7 @@ function valueKey(value: unknown): string {
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
   if (typeof value === "bigint") return `${value}n`;
   if (Array.isArray(value)) return `[${value.map(valueKey).join()}]`;
+  if (typeof value === "string") return JSON.stringify(value);
   // A function says itself what it is.
   if (typeof value === "object" && value !== null && "key" in value) return `<${String(value.key)}>`;
   if (typeof value === "object" && value !== null) {
@@ -20,5 +21,7 @@ function valueKey(value: unknown): string {
       .map(([name, part]) => `${name}:${valueKey(part)}`)
       .join()}}`;
   }
-  return typeof value === "string" ? `"${value}"` : String(value);
+  // Its text would not tell what it closes over, and programs are kept on disk under such keys.
+  if (typeof value === "function") throw new Error("paramsKey: a parameter is data, never a function.");
+  return String(value);
 }

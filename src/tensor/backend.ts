@@ -4,23 +4,22 @@
  */
 
 import { createHash } from "node:crypto";
-import type { ElementSettings } from "../compiler/elements.js";
 import { ProgramTable } from "../compiler/form.js";
+import { inPlaceOf } from "../compiler/in-place.js";
 import type { Kernel } from "../compiler/ir.js";
-import { type MemoryPlan, planMemory } from "../compiler/memory-plan.js";
+import { planMemory } from "../compiler/memory-plan.js";
 import {
   compile,
   type KernelStep,
   type Program,
   placeOf,
-  type Recordable,
   type Rounds,
   runStep,
   type Slot,
   type Step,
   type Target,
 } from "../compiler/program.js";
-import type { TargetProfile } from "../compiler/schedule.js";
+import type { PlannedProgram } from "../compiler/program-file.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
@@ -31,6 +30,8 @@ import type { Profile } from "../engines/profile.js";
 import { type DeviceHandle, type Node, type Storage, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
 import { printProgram } from "./print-program.js";
+import { type ProgramCache, programCache } from "./program-cache.js";
+import { type Coding, ProgramSource, type ProgramTimes } from "./program-source.js";
 
 /** Memory as the device's engine holds it. */
 export interface DeviceStorage extends Storage {
@@ -73,16 +74,12 @@ const bytesAt = ({ buffer, byteOffset }: DataView, at: number): Uint8Array =>
   new Uint8Array(buffer, byteOffset + at, SCALAR_STRIDE);
 
 /** A program with its memory planned, ready to run many times. */
-export interface Prepared<S extends DeviceStorage = DeviceStorage> {
-  readonly program: Program<unknown>;
-  readonly plan: MemoryPlan;
+export interface Prepared<S extends DeviceStorage = DeviceStorage> extends PlannedProgram<unknown> {
   /**
    * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result, which is that
    * of a donated argument where the plan has it so (see `inPlace`) and `isDonated` says that nobody else needs it.
    */
   run(memory: readonly S[], scalars: readonly number[], isDonated: readonly boolean[]): S[];
-  /** For each result the donated argument whose memory it may take over, or -1. */
-  readonly inPlace: readonly number[];
 }
 
 /** A kernel that was written by hand, compiled. `W`: what its writer says about it beyond the kernel. */
@@ -95,10 +92,14 @@ export interface HandWritten<W extends { readonly kernel: Kernel }, S extends De
 }
 
 /** What a kernel is written for. */
-export interface WritingContext {
-  readonly profile: TargetProfile;
-  readonly settings: ElementSettings;
-}
+export type WritingContext = Pick<Target<unknown>, "profile" | "settings">;
+
+/** A program that is run step by step, with memory as it comes. */
+type PlainProgram<Code> = Pick<PlannedProgram<Code>, "program" | "isFromDisk">;
+const UNPLANNED = { plan: { offsets: [], arenaBytes: 0, sumOfBytes: 0 }, inPlace: [], isFromDisk: false };
+
+/** Nodes of a plain graph that is looked for on disk: smaller ones are compiled before they are found. */
+const WORTH_LOOKING_FOR = 100;
 
 /** Programs kept per device, with their kernels; the oldest goes first. One takes some 50 KB. */
 const MAX_PROGRAMS = 512;
@@ -106,15 +107,24 @@ const MAX_PROGRAMS = 512;
 const MAX_WRITTEN = 100;
 
 export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceStorage> implements DeviceHandle {
-  private readonly programs = new ProgramTable<Program<Code>>(MAX_PROGRAMS);
+  private readonly programs = new ProgramTable<PlainProgram<Code>>(MAX_PROGRAMS);
   private readonly written = new Map<string, HandWritten<{ readonly kernel: Kernel }, S>>();
-  /** Counts for tests: kernels run, programs compiled. */
-  readonly counters = { kernels: 0, compiled: 0 };
+  private readonly compiler: ProgramSource<Code>;
+  private readonly target: Target<Code>;
+  /** Counts for tests: kernels run, programs compiled and read from disk. */
+  readonly counters = { kernels: 0, compiled: 0, loaded: 0 };
+  /** For the benchmarks: where the time goes before a program runs. */
+  readonly times: ProgramTimes;
 
   constructor(
     readonly id: string,
-    private readonly target: Target<Code>,
-  ) {}
+    private readonly coding: Coding<Code>,
+    files: ProgramCache | null = programCache(),
+  ) {
+    this.compiler = new ProgramSource(coding, files, this.counters);
+    this.target = this.compiler.target;
+    this.times = this.compiler.times;
+  }
 
   /** About how many processors it has that work side by side. */
   get units(): number {
@@ -147,9 +157,11 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const roots = pendingOf(withCompanions(nodes));
     if (roots.length === 0) return;
     for (const root of roots) if (root.isAbstract) throw valueInTrace(root);
-    const { program: known, leaves } = this.programs.find(roots);
+    const { program: known, leaves, size } = this.programs.find(roots);
     if (!known) for (const root of roots) this.checkFits(root);
-    const program = known ?? this.compileKept(roots, leaves);
+    const found = known ?? this.compile(roots, leaves, size >= WORTH_LOOKING_FOR);
+    if (!known) this.programs.add(roots, found);
+    const { program } = found;
     const results = this.execute(
       program,
       leaves.map(({ storage }) => storage as S),
@@ -206,17 +218,38 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   /** The kernels the nodes would run as. */
   plan(nodes: readonly Node[]): Program<Code> {
     const roots = pendingOf(nodes);
-    const { program, leaves } = this.programs.find(roots);
-    return program ?? this.compileKept(roots, leaves);
+    const { program: known, leaves } = this.programs.find(roots);
+    // What a kernel from disk computes is not known, and whoever asks for a plan may want to see it.
+    if (known && !known.isFromDisk) return known.program;
+    const compiled = this.compile(roots, leaves, false);
+    if (!known) this.programs.add(roots, compiled);
+    return compiled.program;
   }
 
   /** Compiles nodes that depend on placeholders into a program that is run again and again. */
   prepare(roots: readonly Node[], leaves: readonly Node[], args: readonly Argument<S>[]): Prepared<S> {
+    const uses = args.map((arg) => (arg.kind === "memory" ? `memory ${arg.isDonated}` : arg.kind));
+    const wanted = { roots, leaves, use: `jit ${uses}`, isKept: true };
+    const planned = this.compiler.programOf(wanted, (target) => this.planned(roots, leaves, args, target));
+    return hasWhile(planned.program.steps) ? this.interpreted(planned, args) : this.prepared(planned, args);
+  }
+
+  private planned(
+    roots: readonly Node[],
+    leaves: readonly Node[],
+    args: readonly Argument<S>[],
+    target: Target<Code>,
+  ): PlannedProgram<Code> {
     const recordable = { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
-    const program = this.compile(roots, leaves, recordable);
-    if (!hasWhile(program.steps)) return this.prepared(program, args);
-    // How often such a loop runs is decided on the way, so there is nothing to record.
-    return this.interpreted(compile(roots, leaves, this.target), args);
+    const recorded = this.shown(roots, compile(roots, leaves, target, recordable));
+    if (hasWhile(recorded.steps)) {
+      // How often such a loop runs is decided on the way, so there is nothing to record.
+      const program = compile(roots, leaves, target);
+      return { program, plan: planMemory(program), inPlace: [], isFromDisk: false };
+    }
+    const { program, plan } = this.arranged(recorded);
+    const onOffer = program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1));
+    return { program, plan, inPlace: inPlaceOf(program, roots.length, onOffer), isFromDisk: false };
   }
 
   /** A kernel written by hand, made once for a key: `write` is called when there is none of it yet. */
@@ -236,12 +269,12 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const { kernel } = written;
     const code = this.target.emit(kernel, null);
     this.counters.compiled++;
-    const { target } = this;
+    const { coding } = this;
     let address: string | null = null;
     return {
       written,
       get address() {
-        address ??= createHash("sha256").update(target.encode(kernel)).digest("hex");
+        address ??= createHash("sha256").update(coding.encode(kernel, null).bytes).digest("hex");
         return address;
       },
       run: (memory) => {
@@ -255,7 +288,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     };
   }
 
-  private interpreted(program: Program<Code>, args: readonly Argument<S>[]): Prepared<S> {
+  private interpreted(planned: PlannedProgram<Code>, args: readonly Argument<S>[]): Prepared<S> {
     const run = (memory: readonly S[], scalars: readonly number[]) => {
       let [m, n] = [0, 0];
       const uploaded: S[] = [];
@@ -268,32 +301,30 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
           uploaded.push(this.upload(new Uint8Array(view.buffer)));
           return uploaded[uploaded.length - 1];
         });
-        return this.execute(program, leaves);
+        return this.execute(planned.program, leaves);
       } finally {
         for (const scalar of uploaded) scalar.dispose();
       }
     };
-    return { program, plan: planMemory(program), run, inPlace: [] };
+    return { ...planned, run };
   }
 
-  protected abstract prepared(program: Program<Code>, args: readonly Argument<S>[]): Prepared<S>;
+  /** The program's steps in the order that is best here, and where its values lie. */
+  protected abstract arranged(program: Program<Code>): Omit<PlannedProgram<Code>, "inPlace" | "isFromDisk">;
+  protected abstract prepared(planned: PlannedProgram<Code>, args: readonly Argument<S>[]): Prepared<S>;
 
-  private compileKept(roots: readonly Node[], leaves: readonly Node[]): Program<Code> {
-    const program = this.compile(roots, leaves);
-    this.programs.add(roots, program);
-    return program;
+  private compile(roots: readonly Node[], leaves: readonly Node[], isKept: boolean): PlainProgram<Code> {
+    return this.compiler.programOf({ roots, leaves, use: "plain", isKept }, (target) => ({
+      program: this.shown(roots, compile(roots, leaves, target)),
+      ...UNPLANNED,
+    }));
   }
 
-  private compile(
-    roots: readonly Node[],
-    leaves: readonly Node[],
-    recordable: Recordable | null = null,
-  ): Program<Code> {
+  /** The program, printed where PUMICE_DEBUG asks for it. */
+  private shown(roots: readonly Node[], program: Program<Code>): Program<Code> {
     const title = `program ${this.counters.compiled + 1} on ${this.id}`;
     debugText("graph", title, () => printGraph(roots));
-    const program = compile(roots, leaves, this.target, recordable);
     debugText("kernels", title, () => printProgram(program, (step) => this.mappingOf(step)));
-    this.counters.compiled++;
     return program;
   }
 }

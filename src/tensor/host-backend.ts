@@ -1,7 +1,8 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
-import { innerLists, type Kernel, printKernel, type Statement } from "../compiler/ir.js";
+import { innerLists, isWhole, type Kernel, type KernelOutline, printKernel, type Statement } from "../compiler/ir.js";
 import { planMemory } from "../compiler/memory-plan.js";
 import type { KernelStep, Program } from "../compiler/program.js";
+import type { PlannedProgram } from "../compiler/program-file.js";
 import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { disassemble } from "../compiler/wasm/disassemble.js";
 import { emitWasm, planVectors, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
@@ -12,6 +13,7 @@ import { chunkOf, type HostKernel } from "../engines/host/kernel.js";
 import type { Profile } from "../engines/profile.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
 import { HostProgram } from "./host-program.js";
+import { programCache } from "./program-cache.js";
 
 export interface HostCode {
   readonly kernel: HostKernel;
@@ -38,24 +40,28 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
 
-  constructor(device: HostDevice = openHostDevice(), profile = profileOf(device)) {
-    super("cpu", {
-      profile,
-      settings: { isCorrectlyRounded: true },
-      emit: (kernel) => {
-        const { name } = kernel;
-        debugText("loops", name, () => printKernel(kernel));
-        const module = emitWasm(kernel);
-        debugText("wasm", name, () => disassemble(module));
-        return {
-          kernel: device.kernel(module, { name }),
-          length: Math.ceil(kernel.rows / rowsPerCount(kernel)),
-          grain: Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
-          slotBytes: slotBytes(kernel),
-        };
+  constructor(device: HostDevice = openHostDevice(), profile = profileOf(device), files = programCache()) {
+    super(
+      "cpu",
+      {
+        profile,
+        settings: { isCorrectlyRounded: true },
+        identity: "wasm",
+        encode: (kernel) => {
+          debugText("loops", kernel.name, () => printKernel(kernel));
+          const bytes = emitWasm(kernel);
+          debugText("wasm", kernel.name, () => disassemble(bytes));
+          return { bytes, numbers: numbersOf(kernel) };
+        },
+        load: ({ bytes, numbers: [length, grain, slotBytes] }, name) => ({
+          kernel: device.kernel(bytes, { name }),
+          length,
+          grain,
+          slotBytes,
+        }),
       },
-      encode: emitWasm,
-    });
+      files,
+    );
     this.device = device;
   }
 
@@ -87,9 +93,15 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     return `${where}; ${vectorsIn(kernel)}`;
   }
 
-  protected prepared(program: Program<HostCode>, args: readonly Argument<HostAllocation>[]): Prepared<HostAllocation> {
-    const plan = planMemory(program);
-    return new HostProgram(this.device, program, plan, args, (code, addresses) => this.runAt(code, addresses));
+  protected arranged(program: Program<HostCode>) {
+    return { program, plan: planMemory(program) };
+  }
+
+  protected prepared(
+    planned: PlannedProgram<HostCode>,
+    args: readonly Argument<HostAllocation>[],
+  ): Prepared<HostAllocation> {
+    return new HostProgram(this.device, planned, args, (code, addresses) => this.runAt(code, addresses));
   }
 
   protected dispatch(
@@ -126,12 +138,20 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 }
 
 /** What a thread computes at once. */
-function vectorsIn(kernel: Kernel): string {
+function vectorsIn(kernel: KernelOutline): string {
   if (kernel.lanes > 1) return `vectors of ${kernel.lanes} lanes of a row`;
+  if (!isWhole(kernel)) return "its code was read from disk";
   const { isRowVector, loops } = planVectors(kernel);
   if (isRowVector) return "vectors of 4 rows";
   return loops.size > 0 ? "vectors of 4 rounds of a loop" : "one number at a time";
 }
+
+/** What `HostCode` says besides the code: how far it counts, what is worth a thread, the bytes a thread needs. */
+const numbersOf = (kernel: Kernel): number[] => [
+  Math.ceil(kernel.rows / rowsPerCount(kernel)),
+  Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
+  slotBytes(kernel),
+];
 
 /** Values a row computes, the rounds of its loops counted. */
 function workPerRow({ body }: Kernel): number {

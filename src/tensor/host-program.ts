@@ -1,16 +1,19 @@
 /** A prepared program on the CPU: its kernels run one after another, on addresses that are known but for the arguments'. */
 
-import { inPlaceOf } from "../compiler/in-place.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
+import type { PlannedProgram } from "../compiler/program-file.js";
 import { bytesOf } from "../core/bytes.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import type { HostDevice } from "../engines/host/device.js";
-import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
+import { type Argument, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { HostCode } from "./host-backend.js";
 
 export class HostProgram implements Prepared<HostAllocation> {
+  readonly program: Program<HostCode>;
+  readonly plan: MemoryPlan;
   readonly inPlace: readonly number[];
+  readonly isFromDisk: boolean;
   private readonly arena: HostAllocation | null;
   private readonly scalars: HostAllocation | null;
   private readonly roots: readonly number[];
@@ -18,18 +21,17 @@ export class HostProgram implements Prepared<HostAllocation> {
 
   constructor(
     private readonly device: HostDevice,
-    readonly program: Program<HostCode>,
-    readonly plan: MemoryPlan,
+    planned: PlannedProgram<HostCode>,
     private readonly args: readonly Argument<HostAllocation>[],
     private readonly runAt: (code: HostCode, addresses: readonly number[]) => void,
   ) {
+    const { program, plan } = planned;
+    this.program = program;
+    this.plan = plan;
+    this.inPlace = planned.inPlace;
+    this.isFromDisk = planned.isFromDisk;
     const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
     this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
-    this.inPlace = inPlaceOf(
-      program,
-      rootCount,
-      program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
-    );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     const scalarCount = args.filter(({ kind }) => kind === "scalar").length;
     this.scalars = scalarCount > 0 ? device.allocUninitialized(SCALAR_STRIDE * scalarCount) : null;

@@ -1,8 +1,9 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
 import { bufferNames } from "../compiler/expression.js";
-import { type IRType, type Kernel, printKernel } from "../compiler/ir.js";
+import { type IRType, isWhole, type Kernel, printKernel } from "../compiler/ir.js";
 import { overlapped } from "../compiler/overlap.js";
 import type { KernelStep, Program } from "../compiler/program.js";
+import type { PlannedProgram } from "../compiler/program-file.js";
 import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { disassemble } from "../compiler/spirv/disassemble.js";
 import { emitSpirv, INLINE_BUFFERS, vectorsOf } from "../compiler/spirv/emit-kernel.js";
@@ -18,6 +19,7 @@ import type { Pipeline } from "../engines/vulkan/kernels.js";
 import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import { type DeviceType, isSoftware, type PhysicalDevice } from "../engines/vulkan/plan.js";
 import { type Argument, Backend, type Prepared } from "./backend.js";
+import { programCache } from "./program-cache.js";
 import { VulkanProgram } from "./vulkan-program.js";
 
 /** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
@@ -74,29 +76,35 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     readonly device: VulkanDevice,
     profile = profileOf(device),
     private readonly atomicFloats = atomicFloatsOf(device),
+    files = programCache(),
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
     // llvmpipe's arithmetic.
     const isCarelessOfZeros = isSoftware(device.properties);
-    super(id, {
-      profile,
-      settings: { isCorrectlyRounded: false },
-      emit: (kernel, isIndirect) => {
-        const { name } = kernel;
-        debugText("loops", name, () => printKernel(kernel));
-        const words = emitSpirv(kernel, { floatControls, subgroupSize, atomicFloats, isIndirect, isCarelessOfZeros });
-        debugText("spirv", name, () => disassemble(words));
-        return {
-          pipeline: device.pipeline(words, { name, ahead: !isSoftware(device.properties) }),
-          groups: gridOf(kernel, subgroupSize, device.plan.limits.maxComputeWorkGroupCount[0]),
+    const emission = { floatControls, subgroupSize, atomicFloats, isCarelessOfZeros };
+    const [maxColumns] = device.plan.limits.maxComputeWorkGroupCount;
+    super(
+      id,
+      {
+        profile,
+        settings: { isCorrectlyRounded: false },
+        identity: JSON.stringify(["spirv", emission, maxColumns]),
+        encode: (kernel, isIndirect) => {
+          debugText("loops", kernel.name, () => printKernel(kernel));
+          const words = emitSpirv(kernel, { ...emission, isIndirect });
+          debugText("spirv", kernel.name, () => disassemble(words));
+          return { bytes: asBytes(words), numbers: gridOf(kernel, subgroupSize, maxColumns) };
+        },
+        load: ({ bytes, numbers }, name) => ({
+          pipeline: device.pipeline(bytes, { name, ahead: !isSoftware(device.properties) }),
+          groups: numbers as VulkanCode["groups"],
           reads: [],
           writes: [],
-        };
+        }),
       },
-      encode: (kernel) =>
-        asBytes(emitSpirv(kernel, { floatControls, subgroupSize, isIndirect: null, isCarelessOfZeros })),
-    });
+      files,
+    );
     this.subgroupSize = subgroupSize;
   }
 
@@ -129,8 +137,10 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   }
 
   mappingOf({ kernel, code: { groups } }: KernelStep<VulkanCode>): string {
+    const count = groups[1] > 1 ? `${groups[0]} × ${groups[1]}` : String(groups[0]);
+    const grid = `${count} ${groups[0] * groups[1] === 1 ? "workgroup" : "workgroups"}`;
+    if (!isWhole(kernel)) return `${grid}; its code was read from disk`;
     const { threads, rowsPerGroup } = mappingOf(kernel, this.subgroupSize);
-    const grid = groups[1] > 1 ? `${groups[0]} × ${groups[1]}` : String(groups[0]);
     const share =
       kernel.lanes === 1
         ? "a row per thread"
@@ -141,15 +151,18 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     const vectors = [...vectorsOf(kernel, this.atomicFloats).buffers]
       .sort((a, b) => a - b)
       .map((buffer) => `${names[buffer]} in vectors of ${widthOf(kernel.buffers[buffer].dtype)}`);
-    return [
-      `${grid} ${groups[0] * groups[1] === 1 ? "workgroup" : "workgroups"} of ${threads} threads, ${share}`,
-      ...vectors,
-    ].join("; ");
+    return [`${grid} of ${threads} threads, ${share}`, ...vectors].join("; ");
   }
 
-  protected prepared(program: Program<VulkanCode>, args: readonly Argument<DeviceBuffer>[]): Prepared<DeviceBuffer> {
-    const arranged = overlapped(program);
-    return new VulkanProgram(this.device, arranged.program, arranged.plan, args);
+  protected arranged(program: Program<VulkanCode>) {
+    return overlapped(program);
+  }
+
+  protected prepared(
+    planned: PlannedProgram<VulkanCode>,
+    args: readonly Argument<DeviceBuffer>[],
+  ): Prepared<DeviceBuffer> {
+    return new VulkanProgram(this.device, planned, args);
   }
 
   protected dispatch(

@@ -5,16 +5,16 @@
  * own; they take turns.
  */
 
-import { inPlaceOf } from "../compiler/in-place.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
 import { type KernelStep, type Program, placeOf, runSteps, type Slot } from "../compiler/program.js";
+import type { PlannedProgram } from "../compiler/program-file.js";
 import { INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { bytesOf } from "../core/bytes.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
 import { type Allocation, putAddress } from "../engines/vulkan/memory.js";
 import { type RecordedDispatch, Recording } from "../engines/vulkan/recording.js";
-import { type Argument, isOnOffer, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
+import { type Argument, type Prepared, SCALAR_STRIDE, writeScalars } from "./backend.js";
 import type { VulkanCode } from "./vulkan-backend.js";
 
 /** Runs that may be under way at once; further ones wait for the first. Short programs have more, to keep the device busy. */
@@ -51,7 +51,10 @@ interface Place {
 }
 
 export class VulkanProgram implements Prepared<DeviceBuffer> {
+  readonly program: Program<VulkanCode>;
+  readonly plan: MemoryPlan;
   readonly inPlace: readonly number[];
+  readonly isFromDisk: boolean;
   private readonly arena: DeviceBuffer | null;
   private readonly dispatches: readonly Dispatch[];
   private readonly roots: readonly number[];
@@ -72,10 +75,14 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
 
   constructor(
     private readonly device: VulkanDevice,
-    readonly program: Program<VulkanCode>,
-    readonly plan: MemoryPlan,
+    planned: PlannedProgram<VulkanCode>,
     private readonly args: readonly Argument<DeviceBuffer>[],
   ) {
+    const { program, plan } = planned;
+    this.program = program;
+    this.plan = plan;
+    this.inPlace = planned.inPlace;
+    this.isFromDisk = planned.isFromDisk;
     const dispatches: Dispatch[] = [];
     const visit = (step: KernelStep<VulkanCode>, rounds: Map<number, number>) => {
       const places = step.slots.map((slot) => ({ from: slot.from, ...placeOf(slot, rounds) }));
@@ -85,11 +92,6 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     this.dispatches = dispatches;
     const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
     this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
-    this.inPlace = inPlaceOf(
-      program,
-      rootCount,
-      program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
-    );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     this.name = `jit of ${dispatches.length} kernels`;
     this.maxTurns = Math.min(MAX_TURNS, Math.max(MIN_TURNS, Math.ceil(BATCH / Math.max(1, dispatches.length))));

@@ -451,11 +451,12 @@ function lowered({ prepared, backend, roots, outputs, traceMilliseconds, compile
   const memory = describeMemory(prepared);
   const graph = printGraph(roots);
   const kernels = printProgram(program, (step) => backend.mappingOf(step));
+  const how = prepared.isFromDisk ? "read from disk" : "compiled";
   const text = () =>
     [
       `graph (traced in ${traceMilliseconds.toFixed(1)} ms):`,
       graph,
-      `kernels (compiled in ${compileMilliseconds.toFixed(1)} ms):`,
+      `kernels (${how} in ${compileMilliseconds.toFixed(1)} ms):`,
       kernels,
       `memory: results ${memory.resultBytes} bytes; intermediates share an arena of ${memory.arenaBytes} bytes ` +
         `(${memory.withoutSharingBytes} without sharing)`,

@@ -14,10 +14,11 @@ after(() => rmSync(root, { recursive: true }));
 
 const folder = (name: string): string => {
   const path = join(root, name);
-  mkdirSync(join(path, "vulkan"), { recursive: true });
+  for (const kind of ["vulkan", "programs"]) mkdirSync(join(path, kind), { recursive: true });
   return path;
 };
 const ours = "0123456789abcdef.pipelines";
+const programAt = (i: number): string => `programs/${String(i).padStart(32, "0")}.program`;
 const put = (path: string, size: number) => writeFileSync(path, new Uint8Array(size));
 
 test("cache says where, how much, of what kind and in which files", () => {
@@ -31,19 +32,41 @@ test("cache says where, how much, of what kind and in which files", () => {
   assert.match(stdout, /^unfinished writes: 512 B$/m);
 });
 
+test("of many files the largest are named and the rest are counted", () => {
+  const PUMICE_CACHE = folder("many");
+  for (let i = 0; i < 13; i++) put(join(PUMICE_CACHE, programAt(i)), 1024 * (20 - i));
+  const { stdout } = pumice(["cache"], { PUMICE_CACHE });
+  assert.ok(stdout.includes("182 KiB in 13 files"), stdout);
+  assert.match(stdout, /^compiled programs: 182 KiB$/m);
+  assert.match(stdout, /^ {2}20 KiB {2}programs.0{32}\.program$/m);
+  assert.equal(stdout.split("\n").filter((line) => line.endsWith(".program")).length, 10);
+  assert.match(stdout, /^ {2}and 3 smaller files, 27 KiB$/m);
+});
+
 test("clear removes our files, reports what it freed, and leaves everything else", () => {
   const PUMICE_CACHE = folder("cleared");
   put(join(PUMICE_CACHE, "vulkan", ours), 1024);
   put(join(PUMICE_CACHE, "vulkan", `${ours}.4711.k3j2h1`), 1024);
-  const others = [ours, "notes.txt", `vulkan/${ours.slice(1)}`, `vulkan/${ours}.bak`, "vulkan/thesis.pipelines"];
+  put(join(PUMICE_CACHE, programAt(1)), 1024);
+  put(join(PUMICE_CACHE, `${programAt(1)}.4711.k3j2h1`), 1024);
+  const others = [
+    ours,
+    "notes.txt",
+    `vulkan/${ours.slice(1)}`,
+    `vulkan/${ours}.bak`,
+    "vulkan/thesis.pipelines",
+    "programs/thesis.program",
+    `programs/${ours}`,
+  ];
   for (const name of others) put(join(PUMICE_CACHE, name), 7);
   mkdirSync(join(PUMICE_CACHE, "vulkan", "fedcba9876543210.pipelines"));
 
   const { code, stdout } = pumice(["cache", "clear"], { PUMICE_CACHE });
   assert.equal(code, 0);
-  assert.equal(stdout, `Removed 2 files from ${PUMICE_CACHE}: 2 KiB freed.\n`);
+  assert.equal(stdout, `Removed 4 files from ${PUMICE_CACHE}: 4 KiB freed.\n`);
   for (const name of others) assert.ok(existsSync(join(PUMICE_CACHE, name)), name);
   assert.deepEqual(readdirSync(join(PUMICE_CACHE, "vulkan")).length, 4);
+  assert.deepEqual(readdirSync(join(PUMICE_CACHE, "programs")).length, 2);
   assert.match(pumice(["cache", "clear"], { PUMICE_CACHE }).stdout, /^Removed 0 files/);
 });
 

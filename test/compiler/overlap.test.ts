@@ -29,7 +29,6 @@ const target = {
   profile: gpuProfile,
   settings: { isCorrectlyRounded: true },
   emit: () => null,
-  encode: () => new Uint8Array(),
 };
 const programOf = (roots: readonly Node[], leaves: readonly Node[]) => compile(roots, leaves, target);
 const stepsOf = ({ steps }: Program<unknown>) => steps as readonly KernelStep<unknown>[];

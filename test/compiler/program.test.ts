@@ -12,7 +12,6 @@ const target = {
   profile: gpuProfile,
   settings: { isCorrectlyRounded: true },
   emit: (kernel: Kernel) => kernel,
-  encode: () => new Uint8Array(),
 };
 
 /** A loop over elements of so many f32, each round by kernels of its own. */

@@ -62,7 +62,7 @@ export const slotBytes = (kernel: Kernel): number =>
 
 /** Rows that `start` and `end` count at a time, where there are more than 32 bits count. */
 const COUNTED_ROWS = 4;
-export const rowsPerCount = ({ rows }: Kernel): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
+export const rowsPerCount = ({ rows }: Pick<Kernel, "rows">): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
 
 export function emitWasm(kernel: Kernel): Uint8Array {
   if (kernel.lanes !== 1 && kernel.lanes !== LANES) {

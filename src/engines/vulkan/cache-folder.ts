@@ -19,4 +19,6 @@ export const cacheKinds: readonly { readonly kind: string; readonly folder: stri
   { kind: "compiled pipelines", folder: "vulkan", files: /^[0-9a-f]{16}\.pipelines$/ },
   // Left by a process that ended between writing and renaming.
   { kind: "unfinished writes", folder: "vulkan", files: /^[0-9a-f]{16}\.pipelines\.\d+\.[0-9a-z]+$/ },
+  { kind: "compiled programs", folder: "programs", files: /^[0-9a-f]{32}\.program$/ },
+  { kind: "unfinished programs", folder: "programs", files: /^[0-9a-f]{32}\.program\.\d+\.[0-9a-z]+$/ },
 ];

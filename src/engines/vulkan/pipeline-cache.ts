@@ -21,7 +21,7 @@ const FORMAT = 1;
 const HEADER = 104;
 const SAVE_AFTER_MS = 2000;
 /** A temporary file this old belongs to nobody any more. */
-const LEFT_AFTER_MS = 3600_000;
+export const LEFT_AFTER_MS = 3600_000;
 
 /** The file's bytes for a payload. */
 export function encodeCache(device: PhysicalDevice, payload: Uint8Array): Uint8Array {

@@ -68,8 +68,8 @@ export function toWords(bytes: Uint8Array): Uint32Array {
       `Not SPIR-V: it starts with 0x${magic.toString(16).padStart(8, "0")}, not 0x07230203. GLSL must be compiled first (glslangValidator -V).`,
     );
   }
-  const words = new Uint32Array(bytes.byteLength / 4);
-  for (let i = 0; i < words.length; i++) words[i] = view.getUint32(4 * i, !isSwapped);
+  const words = new Uint32Array(new Uint8Array(bytes).buffer);
+  if (words[0] !== MAGIC) Buffer.from(words.buffer).swap32();
   return words;
 }
 
@@ -104,18 +104,21 @@ export function reflect(words: Uint32Array): ModuleInterface {
     if (count === 0 || at + count > words.length) {
       throw new FormatError(`Not SPIR-V: the instruction at word ${at} runs past the end of the module.`);
     }
-    const operands = words.subarray(at + 1, at + count);
+    const first = at + 1;
     at += count;
     shape.see(op, at - count);
-    if (op === Op.FunctionCall) called.add(operands[2] ?? 0);
+    if (op === Op.FunctionCall) called.add(count > 3 ? (words[first + 2] as number) : 0);
     if (op === Op.Function) {
       mentioned = new Set();
-      functions.set(operands[1] ?? 0, mentioned);
+      functions.set(count > 2 ? (words[first + 1] as number) : 0, mentioned);
     }
     if (mentioned) {
-      if (!listsAllGlobals && !withLiterals.has(op)) for (const id of operands) mentioned.add(id);
+      // Most of a module is bodies of functions, and a view of every instruction takes longer than all else here.
+      const isListed = listsAllGlobals || withLiterals.has(op);
+      for (let i = first; !isListed && i < at; i++) mentioned.add(words[i] as number);
       continue;
     }
+    const operands = words.subarray(first, at);
     const instruction = [op, ...operands];
     switch (op) {
       case Op.Capability:
@@ -411,27 +414,22 @@ const TERMINATORS: ReadonlySet<number> = new Set<number>([
 
 /** Functions end, and blocks end with a branch or a return: a module cut off in between kills the drivers that read it. */
 class BodyShape {
-  private place: "outside" | "function" | "block" = "outside";
+  place: "outside" | "function" | "block" = "outside";
 
   see(op: number, at: number): void {
-    const wrong = () => {
+    if (op === Op.Function) this.move("outside", "function", op, at);
+    else if (op === Op.FunctionEnd) this.move("function", "outside", op, at);
+    else if (op === Op.Label) this.move("function", "block", op, at);
+    else if (TERMINATORS.has(op)) this.move("block", "function", op, at);
+  }
+
+  private move(from: BodyShape["place"], to: BodyShape["place"], op: number, at: number): void {
+    if (this.place !== from) {
       throw new FormatError(
         `Not SPIR-V: instruction ${op} at word ${at} is out of place; is something missing before it?`,
       );
-    };
-    if (op === Op.Function) {
-      if (this.place !== "outside") wrong();
-      this.place = "function";
-    } else if (op === Op.FunctionEnd) {
-      if (this.place !== "function") wrong();
-      this.place = "outside";
-    } else if (op === Op.Label) {
-      if (this.place !== "function") wrong();
-      this.place = "block";
-    } else if (TERMINATORS.has(op)) {
-      if (this.place !== "block") wrong();
-      this.place = "function";
     }
+    this.place = to;
   }
 
   end(): void {

@@ -1,0 +1,177 @@
+/**
+ * Compiled programs, kept on disk between runs, one file each. As for pipelines (engines/vulkan/pipeline-cache.ts), a file is
+ * written whole under another name and renamed, says what it is for and carries its checksum; anything that does not match
+ * is compiled anew and written again. Nothing here can fail a program: without a cache it is only slower.
+ *
+ * A program is found under a key, the SHA-256 of all it follows from: the graph, the device and the compiler itself. The
+ * folder holds a limited number of bytes; programs that were not used for the longest time go first.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { debug } from "../engines/debug.js";
+import { cacheFolder } from "../engines/vulkan/cache-folder.js";
+import { LEFT_AFTER_MS, writeAtomically } from "../engines/vulkan/pipeline-cache.js";
+
+const MAGIC = "PUMICEPR";
+const FORMAT = 1;
+/** magic 8, format 4, nothing 4, key 32, length 8, SHA-256 32. */
+const HEADER = 88;
+const SAVE_AFTER_MS = 2000;
+/** Programs that wait to be written hold memory. */
+const MOST_WAITING = 32;
+const MAX_BYTES = 128 << 20;
+/** What a process spends on finding its first program: hashing the compiler's files. */
+const WORTH_KEEPING_MS = 5;
+/** Room is made anew after a share of the bytes has been written: looking at all the files takes its time. */
+const TIDY_SHARE = 32;
+const UNFINISHED = /\.program\.\d+\.[0-9a-z]+$/;
+
+/** The file's bytes for a program. */
+export function encodeProgramFile(key: string, payload: Uint8Array): Uint8Array {
+  const file = Buffer.alloc(HEADER + payload.byteLength);
+  file.write(MAGIC, 0, "latin1");
+  file.writeUInt32LE(FORMAT, 8);
+  file.write(key, 16, "hex");
+  file.writeBigUInt64LE(BigInt(payload.byteLength), 48);
+  createHash("sha256").update(payload).digest().copy(file, 56);
+  file.set(payload, HEADER);
+  return file;
+}
+
+/** The program, or why the file is not what was looked for. */
+export function decodeProgramFile(key: string, file: Uint8Array): Uint8Array | { readonly why: string } {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  if (bytes.length < HEADER) return { why: "it is truncated" };
+  if (bytes.toString("latin1", 0, 8) !== MAGIC || bytes.readUInt32LE(8) !== FORMAT)
+    return { why: "it is of another format" };
+  if (bytes.toString("hex", 16, 48) !== key) return { why: "it is another program" };
+  if (bytes.readBigUInt64LE(48) !== BigInt(bytes.length - HEADER)) return { why: "it is truncated" };
+  const payload = bytes.subarray(HEADER);
+  const sum = createHash("sha256").update(payload).digest();
+  return sum.equals(bytes.subarray(56, HEADER)) ? payload : { why: "its checksum does not match" };
+}
+
+/** Caches with something to write: saved when the process ends, by one listener however many there are. */
+const unsaved = new Set<ProgramCache>();
+function saveAll(): void {
+  for (const cache of unsaved) cache.save();
+}
+
+export class ProgramCache {
+  private readonly folder: string;
+  /** What is to be written, by the path of its file; null where one was only used. */
+  private readonly waiting = new Map<string, (() => Uint8Array) | null>();
+  private timer: NodeJS.Timeout | null = null;
+  /** Bytes written since there was last made room; before the first time nobody knows how many. */
+  private untidied = Number.POSITIVE_INFINITY;
+
+  constructor(
+    root: string,
+    private readonly maxBytes = MAX_BYTES,
+    /** What takes less time to compile is not kept. */
+    readonly worthKeepingMs = WORTH_KEEPING_MS,
+  ) {
+    this.folder = join(root, "programs");
+  }
+
+  find(key: string): Uint8Array | null {
+    const path = this.pathOf(key);
+    let file: Uint8Array;
+    try {
+      file = readFileSync(path);
+    } catch {
+      return null;
+    }
+    const found = decodeProgramFile(key, file);
+    if (found instanceof Uint8Array) {
+      this.note(path, null);
+      return found;
+    }
+    debug(1, () => `compiled program ${path} ignored: ${found.why}`);
+    return null;
+  }
+
+  /** Writes a program before long: not now, when someone waits for its first result. */
+  keep(key: string, payload: () => Uint8Array): void {
+    this.note(this.pathOf(key), () => encodeProgramFile(key, payload()));
+  }
+
+  /** Writes what waits now, and makes room. */
+  save(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    unsaved.delete(this);
+    if (unsaved.size === 0) process.removeListener("exit", saveAll);
+    let written = 0;
+    for (const [path, program] of this.waiting) {
+      const file = program?.();
+      if (!file) touch(path);
+      else if (writeAtomically(path, file)) written += file.byteLength;
+    }
+    this.waiting.clear();
+    if (written === 0) return;
+    debug(1, () => `compiled programs: ${written} bytes to ${this.folder}`);
+    this.untidied += written;
+    if (this.untidied > this.maxBytes / TIDY_SHARE) this.makeRoom();
+  }
+
+  private pathOf(key: string): string {
+    return join(this.folder, `${key.slice(0, 32)}.program`);
+  }
+
+  private note(path: string, file: (() => Uint8Array) | null): void {
+    this.waiting.set(path, file);
+    if (this.waiting.size >= MOST_WAITING) {
+      this.save();
+      return;
+    }
+    if (this.timer) return;
+    this.timer = setTimeout(() => this.save(), SAVE_AFTER_MS);
+    this.timer.unref();
+    if (unsaved.size === 0) process.once("exit", saveAll);
+    unsaved.add(this);
+  }
+
+  /** Removes the programs that were used the longest ago, and what processes that were killed while writing left. */
+  private makeRoom(): void {
+    this.untidied = 0;
+    try {
+      const files = readdirSync(this.folder).map((name) => fileAt(join(this.folder, name)));
+      let bytes = 0;
+      for (const { path, size, time } of files.sort((a, b) => b.time - a.time)) {
+        const isProgram = path.endsWith(".program");
+        if (isProgram) bytes += size;
+        const isLeft = UNFINISHED.test(path) && Date.now() - time > LEFT_AFTER_MS;
+        if (isLeft || (isProgram && bytes > this.maxBytes)) rmSync(path, { force: true });
+      }
+    } catch (error) {
+      debug(1, () => `compiled programs not tidied: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** Gone in the meantime is as good as empty. */
+function fileAt(path: string): { readonly path: string; readonly size: number; readonly time: number } {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return { path, size: stats?.size ?? 0, time: stats?.mtimeMs ?? 0 };
+}
+
+/** Notes that a program was used. */
+function touch(path: string): void {
+  try {
+    const now = new Date();
+    utimesSync(path, now, now);
+  } catch {
+    // Removed by another process, or not ours to change: it is then only older than it should be.
+  }
+}
+
+let shared: { readonly folder: string | null; readonly cache: ProgramCache | null } | null = null;
+
+/** The cache of this process; null where nothing is kept on disk. */
+export function programCache(): ProgramCache | null {
+  const folder = cacheFolder();
+  if (shared?.folder !== folder) shared = { folder, cache: folder === null ? null : new ProgramCache(folder) };
+  return shared.cache;
+}
