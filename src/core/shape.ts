@@ -13,11 +13,15 @@ export function formatShape(shape: Shape): string {
   return `[${shape.map(shown).join(", ")}]`;
 }
 
+/** Throws on what is no list. The shapes of random variables are lists that can also be called. */
+function checkList(shape: Shape, operation: string): void {
+  if (Array.isArray(shape) || (typeof shape === "function" && "entries" in shape)) return;
+  throw new ShapeError(`${operation}: a shape is a list of sizes, as [2, 3], not ${shown(shape)}.`);
+}
+
 /** The shape itself, when every size is a whole number from 0 on and the product stays exact. */
 export function checkShape(shape: Shape, operation: string): Shape {
-  if (!Array.isArray(shape)) {
-    throw new ShapeError(`${operation}: a shape is a list of sizes, as [2, 3], not ${shown(shape)}.`);
-  }
+  checkList(shape, operation);
   for (const [axis, size] of shape.entries()) {
     if (Number.isSafeInteger(size) && size >= 0) continue;
     throw new ShapeError(
@@ -131,7 +135,7 @@ export function reducedShape(shape: Shape, axes: readonly number[], keepDims = f
 
 /** The target of a reshape, with one size of -1 worked out from the others. */
 export function reshapeInfer(shape: Shape, target: Shape, operation = "reshape"): number[] {
-  if (!Array.isArray(target)) checkShape(target, operation);
+  checkList(target, operation);
   const unknown = target.indexOf(-1);
   if (target.indexOf(-1, unknown + 1) > unknown && unknown >= 0) {
     throw new ShapeError(`${operation}: ${formatShape(target)} has more than one -1; only one size can be worked out.`);

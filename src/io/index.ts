@@ -3,9 +3,12 @@
  * bytes, in the files beside this one.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { checkOptions, checkString } from "../core/arguments.js";
+import { ArgumentError } from "../core/errors.js";
+import { shown } from "../core/shown.js";
 import type { IndexArgument } from "../core/slice.js";
 import { fromBytes } from "../tensor/creation.js";
-import type { Tensor } from "../tensor/tensor.js";
+import { checkTensor, Tensor } from "../tensor/tensor.js";
 import { decodeNpy, encodeNpy, rowMajor } from "./npy.js";
 import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
 import type { RawTensor } from "./raw-tensor.js";
@@ -16,8 +19,14 @@ export interface LoadOptions {
   readonly device?: string;
 }
 
-const toTensor = ({ bytes, shape, dtype }: RawTensor, options: LoadOptions): Tensor =>
-  fromBytes(bytes, shape, dtype, options);
+/** What every function here takes first, and what it may take last. */
+function checkLoading(operation: string, path: string, options: LoadOptions): void {
+  checkString(`io.${operation}`, "the path", path);
+  checkOptions(`io.${operation}`, options, { device: "text" });
+}
+
+const toTensor = ({ bytes, shape, dtype }: RawTensor, { device }: LoadOptions): Tensor =>
+  fromBytes(bytes, shape, dtype, { device });
 
 async function toRaw(x: Tensor): Promise<RawTensor> {
   return { dtype: x.dtype, shape: [...x.shape], bytes: await x.bytes() };
@@ -25,10 +34,13 @@ async function toRaw(x: Tensor): Promise<RawTensor> {
 
 /** The array in a .npy file. */
 export async function loadNpy(path: string, options: LoadOptions = {}): Promise<Tensor> {
+  checkLoading("loadNpy", path, options);
   return toTensor(rowMajor(decodeNpy(await readFile(path), path)), options);
 }
 
 export async function saveNpy(path: string, x: Tensor): Promise<void> {
+  checkString("io.saveNpy", "the path", path);
+  checkTensor("io.saveNpy", "what is saved", x);
   await writeFile(path, encodeNpy(await toRaw(x)));
 }
 
@@ -37,6 +49,8 @@ export async function loadNpz(
   path: string,
   options: LoadOptions & NpzReadOptions = {},
 ): Promise<Record<string, Tensor>> {
+  checkString("io.loadNpz", "the path", path);
+  checkOptions<LoadOptions & NpzReadOptions>("io.loadNpz", options, { device: "text", maxBytes: "number" });
   const found: [string, Tensor][] = [];
   for (const [name, array] of npzArrays(await readFile(path), options, path))
     found.push([name, toTensor(array, options)]);
@@ -48,6 +62,8 @@ export async function saveNpz(
   tensors: Readonly<Record<string, Tensor>>,
   options: { readonly compress?: boolean } = {},
 ): Promise<void> {
+  checkOptions("io.saveNpz", options, { compress: "flag" });
+  checkSaving("saveNpz", path, tensors);
   await writeFile(path, encodeNpz(await rawEntries(tensors), options));
 }
 
@@ -63,6 +79,7 @@ export interface TensorFile {
 }
 
 export async function openSafetensors(path: string, options: LoadOptions = {}): Promise<TensorFile> {
+  checkLoading("openSafetensors", path, options);
   const file: SafetensorsFile = await openFile(path);
   return {
     names: [...file.names],
@@ -76,6 +93,7 @@ export async function openSafetensors(path: string, options: LoadOptions = {}): 
 
 /** All tensors of a safetensors file, by name. */
 export async function loadSafetensors(path: string, options: LoadOptions = {}): Promise<Record<string, Tensor>> {
+  checkLoading("loadSafetensors", path, options);
   await using file = await openSafetensors(path, options);
   const found: [string, Tensor][] = [];
   for (const name of file.names) found.push([name, await file.read(name)]);
@@ -88,7 +106,16 @@ export async function saveSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
+  checkSaving("saveSafetensors", path, tensors);
   await writeFile(path, encodeSafetensors(await rawEntries(tensors), metadata));
+}
+
+function checkSaving(operation: string, path: string, tensors: Readonly<Record<string, Tensor>>): void {
+  checkString(`io.${operation}`, "the path", path);
+  if (typeof tensors !== "object" || tensors === null || tensors instanceof Tensor) {
+    throw new ArgumentError(`io.${operation}: takes tensors by name, as { weight: x }, not ${shown(tensors)}.`);
+  }
+  for (const [name, x] of Object.entries(tensors)) checkTensor(`io.${operation}`, `"${name}"`, x);
 }
 
 async function rawEntries(tensors: Readonly<Record<string, Tensor>>): Promise<[string, RawTensor][]> {

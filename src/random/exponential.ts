@@ -41,7 +41,7 @@ export function categorical(
   logits: Tensor,
   options: { readonly axis?: number; readonly shape?: Shape } = {},
 ): Tensor<"i32"> {
-  checkOptions("random.categorical", options, { axis: "number", shape: "list" });
+  checkOptions("random.categorical", options, { axis: "number", shape: "any" });
   checkKey(key, "categorical");
   checkTensor("random.categorical", "the logits", logits);
   const scores = asFloat("random.categorical", logits);

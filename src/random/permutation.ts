@@ -71,7 +71,7 @@ export function choice<D extends DType = "i32">(
   from: number | Tensor<D>,
   options: ChoiceOptions = {},
 ): Tensor<D> {
-  checkOptions("random.choice", options, { shape: "list", replace: "flag", p: "any", axis: "number" });
+  checkOptions("random.choice", options, { shape: "any", replace: "flag", p: "any", axis: "number" });
   checkKey(key, "choice");
   if (options.p !== undefined) checkTensor("random.choice", "the option p", options.p);
   const { shape = [], replace = true, p } = options;

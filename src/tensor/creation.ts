@@ -67,7 +67,7 @@ export function tensor<V extends Values<Scalar> | ArrayBufferView, D extends DTy
   values: V,
   options: CreationOptions<D> & { readonly shape?: Shape } = {},
 ): Tensor<D> {
-  checkOptions<typeof options>("tensor", options, { ...CREATION, shape: "list" });
+  checkOptions<typeof options>("tensor", options, { ...CREATION, shape: "any" });
   const backend = backendFor(options.device, "tensor");
   if (ArrayBuffer.isView(values)) {
     const own = dtypeOfTypedArray(values);

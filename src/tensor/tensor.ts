@@ -131,6 +131,8 @@ type IsFraction<N extends number> = number extends N ? false : `${N}` extends `$
 
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
+  /** The shape as users see it. */
+  private extents: Shape | null = null;
 
   /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
   constructor(node: Node | null) {
@@ -145,8 +147,11 @@ export class Tensor<D extends DType = DType> {
     return this.current;
   }
 
+  /** Frozen, so that nobody changes the extents of a tensor: a copy, since frozen arrays are slower to compute with. */
   get shape(): Shape {
-    return this.node.shape;
+    const { shape } = this.node;
+    this.extents ??= Object.freeze([...shape]);
+    return this.extents;
   }
 
   get dtype(): D {
@@ -159,11 +164,11 @@ export class Tensor<D extends DType = DType> {
   }
 
   get rank(): number {
-    return this.shape.length;
+    return this.node.shape.length;
   }
 
   get size(): number {
-    return sizeOf(this.shape);
+    return sizeOf(this.node.shape);
   }
 
   // ------------------------------------------------------------------------------------------------ values
@@ -222,7 +227,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   arraySync(): Nested<ScalarOf<D>> {
-    return nest(this.dataSync(), this.dtype, this.shape) as Nested<ScalarOf<D>>;
+    return nest(this.dataSync(), this.dtype, this.node.shape) as Nested<ScalarOf<D>>;
   }
 
   /** The same values on another device; another handle on the same memory when they are there already. */
@@ -232,7 +237,7 @@ export class Tensor<D extends DType = DType> {
     const from = backendOf(this.node);
     from.realize([this.node]);
     const bytes = from.readSync(this.node.storage as DeviceStorage);
-    return new Tensor<D>(storedNode(target, bytes, this.shape, this.dtype));
+    return new Tensor<D>(storedNode(target, bytes, this.node.shape, this.dtype));
   }
 
   /** Starts computing this tensor without waiting for it. */
@@ -280,7 +285,7 @@ export class Tensor<D extends DType = DType> {
   private checkSingle(operation: string): void {
     if (this.size !== 1) {
       throw new ShapeError(
-        `${operation}: a tensor of shape ${formatShape(this.shape)} has ${this.size} elements; use data() or at().`,
+        `${operation}: a tensor of shape ${formatShape(this.node.shape)} has ${this.size} elements; use data() or at().`,
       );
     }
   }
@@ -564,7 +569,7 @@ export class Tensor<D extends DType = DType> {
     const isNone = total.equal(0);
     // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
     const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
-    const shape = reducedShape(this.shape, this.axesOf("logsumexp", options), options.keepDims);
+    const shape = reducedShape(this.node.shape, this.axesOf("logsumexp", options), options.keepDims);
     return inDType(logarithm.reshape(shape), this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
@@ -584,7 +589,7 @@ export class Tensor<D extends DType = DType> {
 
   reshape(...shape: number[] | [Shape]): Tensor<D> {
     const wanted = (shape.length === 1 && typeof shape[0] !== "number" ? shape[0] : shape) as Shape;
-    return new Tensor<D>(reshapeNode(this.node, reshapeInfer(this.shape, wanted)));
+    return new Tensor<D>(reshapeNode(this.node, reshapeInfer(this.node.shape, wanted)));
   }
 
   flatten(): Tensor<D> {
@@ -598,7 +603,7 @@ export class Tensor<D extends DType = DType> {
 
   private ordered(operation: string, axes: number[] | [readonly number[]]): Tensor<D> {
     const list = (Array.isArray(axes[0]) ? axes[0] : axes) as readonly number[];
-    const wanted = list.length === 0 ? this.shape.map((_, i) => this.rank - 1 - i) : list;
+    const wanted = list.length === 0 ? this.node.shape.map((_, i) => this.rank - 1 - i) : list;
     return this.movedBy(M.permute, { axes: checkPermutation(wanted, this.rank, operation) });
   }
 
@@ -618,7 +623,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   swapAxes(a: number, b: number): Tensor<D> {
-    const axes = this.shape.map((_, axis) => axis);
+    const axes = this.node.shape.map((_, axis) => axis);
     const [i, j] = [normalizeAxis(a, this.rank, "swapAxes"), normalizeAxis(b, this.rank, "swapAxes")];
     [axes[i], axes[j]] = [axes[j], axes[i]];
     return this.permute(axes);
@@ -630,8 +635,8 @@ export class Tensor<D extends DType = DType> {
     if (taken.length !== places.length) {
       throw new ArgumentError(`moveAxis: ${taken.length} axes to ${places.length} places; give a place for each.`);
     }
-    const others = this.shape.flatMap((_, axis) => (taken.includes(axis) ? [] : [axis]));
-    const axes = this.shape.map((_, place) => {
+    const others = this.node.shape.flatMap((_, axis) => (taken.includes(axis) ? [] : [axis]));
+    const axes = this.node.shape.map((_, place) => {
       const moved = places.indexOf(place);
       return moved < 0 ? (others.shift() as number) : taken[moved];
     });
@@ -639,40 +644,41 @@ export class Tensor<D extends DType = DType> {
   }
 
   squeeze(axis?: number | readonly number[]): Tensor<D> {
-    const all = this.shape.flatMap((extent, i) => (extent === 1 ? [i] : []));
+    const all = this.node.shape.flatMap((extent, i) => (extent === 1 ? [i] : []));
     const axes = axis === undefined ? all : normalizeAxes(axis, this.rank, "squeeze");
     for (const i of axes) {
-      if (this.shape[i] !== 1) throw new ShapeError(`squeeze: axis ${i} of ${formatShape(this.shape)} is not 1.`);
+      if (this.node.shape[i] !== 1)
+        throw new ShapeError(`squeeze: axis ${i} of ${formatShape(this.node.shape)} is not 1.`);
     }
-    return this.reshape(this.shape.filter((_, i) => !axes.includes(i)));
+    return this.reshape(this.node.shape.filter((_, i) => !axes.includes(i)));
   }
 
   /** Inserts axes of extent 1: where they stand in the result. */
   expandDims(axis: number | readonly number[]): Tensor<D> {
     const count = Array.isArray(axis) ? axis.length : 1;
     const added = axisList(axis, this.rank + count, "expandDims");
-    const extents = [...this.shape];
+    const extents = [...this.node.shape];
     const places = Array.from({ length: this.rank + count }, (_, place) => place);
     return this.reshape(places.map((place) => (added.includes(place) ? 1 : (extents.shift() as number))));
   }
 
   broadcastTo(shape: Shape): Tensor<D> {
-    return new Tensor<D>(broadcastNode(this.node, checkBroadcastTo("broadcastTo", this.shape, shape)));
+    return new Tensor<D>(broadcastNode(this.node, checkBroadcastTo("broadcastTo", this.node.shape, shape)));
   }
 
   flip(axis?: number | readonly number[]): Tensor<D> {
     const axes = normalizeAxes(axis, this.rank, "flip");
-    const start = this.shape.map((extent, i) => (axes.includes(i) ? Math.max(0, extent - 1) : 0));
+    const start = this.node.shape.map((extent, i) => (axes.includes(i) ? Math.max(0, extent - 1) : 0));
     return this.movedBy(M.slice, {
       start,
-      step: this.shape.map((_, i) => (axes.includes(i) ? -1 : 1)),
-      shape: [...this.shape],
+      step: this.node.shape.map((_, i) => (axes.includes(i) ? -1 : 1)),
+      shape: [...this.node.shape],
     });
   }
 
   /** Elements and ranges, as NumPy's x[0, 1:5, ::-1, ...]: `x.at(0, "1:5", "::-1", "...", newAxis)`. */
   at(...indices: IndexArgument[]): Tensor<D> {
-    const items = parseIndexing(indices, this.shape, "at");
+    const items = parseIndexing(indices, this.node.shape, "at");
     const ranges = items.filter((item) => item.kind === "slice" || item.kind === "index");
     const start = ranges.map((item) => (item.kind === "slice" ? item.start : item.index));
     const step = ranges.map((item) => (item.kind === "slice" ? item.step : 1));
@@ -689,7 +695,7 @@ export class Tensor<D extends DType = DType> {
   ): Tensor<D> {
     const low = amounts.map(([before]) => before);
     const high = amounts.map(([, after]) => after);
-    const interior = options.interior ?? this.shape.map(() => 0);
+    const interior = options.interior ?? this.node.shape.map(() => 0);
     const value = scalarIn(options.value ?? 0, this.dtype, "pad");
     return this.movedBy(M.pad, { low, high, interior: [...interior], value });
   }
@@ -717,7 +723,7 @@ export class Tensor<D extends DType = DType> {
     }
     checkOneDevice(operation, [this.node, positions.node]);
     // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
-    const extent = this.shape[axis];
+    const extent = this.node.shape[axis];
     const isLong = extent > 2 ** 31 - 1;
     const { bits, signed } = DTYPES[positions.dtype];
     const mayWrap = isLong ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
@@ -734,7 +740,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   toString(): string {
-    return `Tensor(${formatShape(this.shape)}, ${this.dtype}, ${this.device})`;
+    return `Tensor(${formatShape(this.node.shape)}, ${this.dtype}, ${this.device})`;
   }
 
   // ------------------------------------------------------------------------------------------------ the common part
@@ -756,7 +762,7 @@ export class Tensor<D extends DType = DType> {
   private tested(primitive: ElementwisePrimitive): Tensor<"bool"> {
     const { kind } = DTYPES[this.dtype];
     if (kind === "float" || kind === "complex") return this.unary(primitive) as Tensor<"bool">;
-    return new Tensor<"bool">(scalarNode(false, "bool", backendOf(this.node), this.shape));
+    return new Tensor<"bool">(scalarNode(false, "bool", backendOf(this.node), this.node.shape));
   }
 
   private isBoolWith(other: Operand): boolean {
@@ -792,7 +798,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   private reducedCount(operation: string, options: ReduceOptions): number {
-    return this.axesOf(operation, options).reduce((count, axis) => count * this.shape[axis], 1);
+    return this.axesOf(operation, options).reduce((count, axis) => count * this.node.shape[axis], 1);
   }
 
   private reduce(primitive: ReducePrimitive, operation: string, options: ReduceOptions): Tensor {
@@ -800,9 +806,9 @@ export class Tensor<D extends DType = DType> {
     const axes = this.axesOf(operation, options);
     const isOrder = primitive.op === "max" || primitive.op === "min";
     if (isOrder) checkOrdered(this.dtype, operation);
-    if (isOrder && axes.some((axis) => this.shape[axis] === 0)) {
+    if (isOrder && axes.some((axis) => this.node.shape[axis] === 0)) {
       throw new ShapeError(
-        `${operation}: no elements along an axis of ${formatShape(this.shape)}, so there is none to choose.`,
+        `${operation}: no elements along an axis of ${formatShape(this.node.shape)}, so there is none to choose.`,
       );
     }
     if (isOrder && this.dtype === "bool") {
@@ -812,7 +818,7 @@ export class Tensor<D extends DType = DType> {
     const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? this.dtype : widened(this.dtype);
     const input = castNode(this.node, wide);
     const reduced = axes.length === 0 ? input : derive(primitive, input, { axes });
-    return new Tensor(options.keepDims ? reshapeNode(reduced, reducedShape(this.shape, axes, true)) : reduced);
+    return new Tensor(options.keepDims ? reshapeNode(reduced, reducedShape(this.node.shape, axes, true)) : reduced);
   }
 
   private movedBy(primitive: Parameters<typeof derive>[0], params: Parameters<typeof derive>[2]): Tensor<D> {

@@ -154,3 +154,26 @@ test("files changed by chance are loaded or refused with a FormatError", async (
     assert.ok(outcomes.loaded > 0 && outcomes.refused > 0, `${format}: ${JSON.stringify(outcomes)}`);
   }
 });
+
+test("wrong arguments are refused before a file is touched", async () => {
+  const loose = (value: unknown): never => value as never;
+  const [x, path] = [tensor([1]), at("never")];
+  const wrong: readonly [Promise<unknown>, RegExp][] = [
+    [io.loadNpy(loose(3)), /^io.loadNpy: the path is a string, not 3/],
+    [io.loadNpy(path, loose({ devcie: "cpu" })), /^io.loadNpy: there is no option "devcie"; the only one is device/],
+    [io.loadNpz(path, loose({ max: 1 })), /^io.loadNpz: there is no option "max"; there are device, maxBytes/],
+    [io.loadSafetensors(path, loose("cpu")), /^io.loadSafetensors: "cpu" stands where options do.*\{ device: "cpu" \}/],
+    [io.openSafetensors(loose(undefined)), /^io.openSafetensors: the path is a string, not undefined/],
+    [io.saveNpy(path, loose([1])), /^io.saveNpy: what is saved is a tensor, not \[1\]/],
+    [io.saveNpz(path, loose(x)), /^io.saveNpz: takes tensors by name, as \{ weight: x \}, not a Tensor/],
+    [io.saveNpz(path, { x }, loose({ compressed: true })), /^io.saveNpz: there is no option "compressed"/],
+    [io.saveSafetensors(path, { x: loose(1) }), /^io.saveSafetensors: "x" is a tensor, not 1/],
+  ];
+  for (const [use, message] of wrong) await assert.rejects(use, { name: "ArgumentError", message });
+  assert.deepEqual(Object.keys(await io.loadNpz(await saved(), { maxBytes: 1e6 })), ["x"]);
+});
+
+async function saved(): Promise<string> {
+  await io.saveNpz(at("limited.npz"), { x: tensor([1]) });
+  return at("limited.npz");
+}

@@ -66,6 +66,7 @@ const NOT_OPERATIONS = new Set([
     "averaged",
     "spread",
     "ordered",
+    "reading",
     "dispose",
     "toString",
   ],

@@ -201,6 +201,25 @@ describeOnTensorDevices("misuse", (device) => {
     for (const result of results) assert.equal(result.realize().isOnlyHolder, true);
   });
 
+  test("a shape cannot be changed from outside, and an array given as one can", () => {
+    const extents = [2, 3];
+    const made = [
+      zeros(extents),
+      m().reshape(extents),
+      zeros([1, 3]).broadcastTo(extents),
+      tensor([1, 2, 3, 4, 5, 6], { shape: extents }),
+    ];
+    extents[0] = 9;
+    for (const each of made) {
+      assert.deepEqual(each.shape, [2, 3]);
+      assert.throws(() => (each.shape as number[]).push(1), TypeError);
+      assert.throws(() => {
+        (each.shape as number[])[0] = 7;
+      }, TypeError);
+      assert.deepEqual(each.add(1).shape, [2, 3]);
+    }
+  });
+
   test("a scope does not take promises", () => {
     assert.throws(() => scope(async () => x()), /scope: the function returned a promise/);
   });

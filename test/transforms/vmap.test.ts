@@ -58,7 +58,18 @@ test("every method that computes has a case", () => {
   // Private parts and properties.
   others.push("node", "shape", "dtype", "device", "rank", "size", "isOnlyHolder", "surrender", "checkSingle");
   others.push("averaged", "positionsIn", "unary", "rounded", "tested", "isBoolWith", "binary", "logical", "asSummable");
-  others.push("asFloat", "axesOf", "reducedCount", "reduce", "movedBy", "again", "spread", "ordered", "isDisposed");
+  others.push(
+    "asFloat",
+    "axesOf",
+    "reducedCount",
+    "reduce",
+    "movedBy",
+    "again",
+    "spread",
+    "ordered",
+    "isDisposed",
+    "reading",
+  );
   // Bits have no neighbours.
   others.push("bitcast");
   const all = [...Object.getOwnPropertyNames(TensorClass.prototype), ...Object.keys(linalg)];
