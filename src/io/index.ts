@@ -3,6 +3,7 @@
  * bytes, in the files beside this one.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { checkOptions } from "../core/arguments.js";
 import type { IndexArgument } from "../core/slice.js";
 import { fromBytes } from "../tensor/creation.js";
 import type { Tensor } from "../tensor/tensor.js";
@@ -16,8 +17,8 @@ export interface LoadOptions {
   readonly device?: string;
 }
 
-const toTensor = ({ bytes, shape, dtype }: RawTensor, options: LoadOptions): Tensor =>
-  fromBytes(bytes, shape, dtype, options);
+const toTensor = ({ bytes, shape, dtype }: RawTensor, { device }: LoadOptions): Tensor =>
+  fromBytes(bytes, shape, dtype, { device });
 
 async function toRaw(x: Tensor): Promise<RawTensor> {
   return { dtype: x.dtype, shape: [...x.shape], bytes: await x.bytes() };
@@ -25,6 +26,7 @@ async function toRaw(x: Tensor): Promise<RawTensor> {
 
 /** The array in a .npy file. */
 export async function loadNpy(path: string, options: LoadOptions = {}): Promise<Tensor> {
+  checkOptions<LoadOptions>("io.loadNpy", options, { device: "text" });
   return toTensor(rowMajor(decodeNpy(await readFile(path), path)), options);
 }
 
@@ -37,6 +39,7 @@ export async function loadNpz(
   path: string,
   options: LoadOptions & NpzReadOptions = {},
 ): Promise<Record<string, Tensor>> {
+  checkOptions<LoadOptions & NpzReadOptions>("io.loadNpz", options, { device: "text", maxBytes: "number" });
   const found: [string, Tensor][] = [];
   for (const [name, array] of npzArrays(await readFile(path), options, path))
     found.push([name, toTensor(array, options)]);
@@ -48,6 +51,7 @@ export async function saveNpz(
   tensors: Readonly<Record<string, Tensor>>,
   options: { readonly compress?: boolean } = {},
 ): Promise<void> {
+  checkOptions<{ readonly compress?: boolean }>("io.saveNpz", options, { compress: "flag" });
   await writeFile(path, encodeNpz(await rawEntries(tensors), options));
 }
 
@@ -63,6 +67,7 @@ export interface TensorFile {
 }
 
 export async function openSafetensors(path: string, options: LoadOptions = {}): Promise<TensorFile> {
+  checkOptions<LoadOptions>("io.openSafetensors", options, { device: "text" });
   const file: SafetensorsFile = await openFile(path);
   return {
     names: [...file.names],
