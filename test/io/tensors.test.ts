@@ -5,7 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { DTYPE_NAMES, type DType, isComplex } from "../../src/core/dtype.js";
-import { arange, complex, DTypeError, FormatError, fromBytes, io, type Tensor, tensor } from "../../src/index.js";
+import {
+  ArgumentError,
+  arange,
+  complex,
+  DTypeError,
+  FormatError,
+  fromBytes,
+  io,
+  type Tensor,
+  tensor,
+} from "../../src/index.js";
 import { encodeNpy } from "../../src/io/npy.js";
 import { encodeNpz } from "../../src/io/npz.js";
 import type { RawTensor } from "../../src/io/raw-tensor.js";
@@ -120,6 +130,16 @@ test("an .npz of more than is allowed in all is refused by what it declares", as
     );
   });
   assert.deepEqual(Object.keys(await io.loadNpz(at("large.npz"), { maxBytes: 2256, device: "cpu" })), ["a", "b"]);
+});
+
+test("options that do not exist are named with the function that was called", async () => {
+  const options = { devise: "cpu" } as object;
+  for (const name of ["loadNpy", "loadNpz", "openSafetensors", "loadSafetensors"] as const) {
+    await assert.rejects(io[name](at("x"), options), (error) => {
+      return error instanceof ArgumentError && /^io\.(load|open)\w+: there is no option "devise"/.test(error.message);
+    });
+  }
+  await assert.rejects(io.saveNpz(at("x"), {}, { pack: true } as object), /io\.saveNpz: there is no option "pack"/);
 });
 
 test("files changed by chance are loaded or refused with a FormatError", async () => {

@@ -48,7 +48,7 @@ export const mathFunctions = {
   asinh: unary(asinh, 1.5, 1.5),
   acosh: unary(acosh, 2, 2),
   atanh: unary(atanh, 1.8, 1.8),
-  sigmoid: unary(sigmoid, 2, 1.5),
+  sigmoid: unary(sigmoid, 2, 2),
   softplus: unary(softplus, 2, 2),
   erf: unary(erf, 1.2, 1.2),
   erfc: unary(erfc, 1.7, 1.7),

@@ -2,7 +2,8 @@
  * The accuracy the library claims, measured: f32 against JavaScript's f64 functions at arguments spread over all bit
  * patterns, f64 against mpmath (references.json).
  *
- *   PUMICE_ACCURACY=full        millions of f32 arguments a function instead of a hundred thousand
+ *   PUMICE_ACCURACY=full        millions of f32 arguments a function instead of a hundred thousand, and thousands of f64
+ *                               ones, which takes Python with mpmath
  *   PUMICE_WRITE_ACCURACY=1     writes docs/accuracy.md
  */
 import assert from "node:assert/strict";
@@ -16,6 +17,7 @@ import {
   compiled,
   f32Oracles,
   interesting,
+  moreReferences,
   names,
   recordingOf,
   references,
@@ -24,7 +26,11 @@ import {
 } from "./math-cases.js";
 import { operationCount } from "./recorder.js";
 
-const COUNT = process.env.PUMICE_ACCURACY === "full" ? 4_000_000 : 100_000;
+const isFull = process.env.PUMICE_ACCURACY === "full";
+const COUNT = isFull ? 4_000_000 : 100_000;
+const WIDE_COUNT = 20_000;
+const more = isFull ? moreReferences(WIDE_COUNT) : null;
+const wideCount = more ? WIDE_COUNT : 160;
 
 interface Worst {
   ulps: number;
@@ -85,12 +91,16 @@ describe("f32 is as accurate as the library claims", () => {
   }
 });
 
+test("the long form has its references", { skip: !isFull && "only with PUMICE_ACCURACY=full" }, () => {
+  assert(more, "python3 with mpmath is needed: pip install mpmath");
+});
+
 describe("f64 is as accurate as the library claims", () => {
   for (const name of names) {
     test(name, () => {
       const f = compiled(name, "f64");
-      const rows = references.f64[name];
-      assert(rows && rows.length > 100, "no references: run make-references.py");
+      const rows = [...(references.f64[name] ?? []), ...(more?.f64[name] ?? [])];
+      assert(rows.length > 100, "no references: run make-references.py");
       for (const row of rows) {
         const args = row.slice(0, mathFunctions[name].arity);
         const got = f(...args);
@@ -150,7 +160,7 @@ Denormals are the exception: a GPU may flush them to zero. This table is written
 
 - *measured*: the largest error found, in units of the last place (ulp) of the exact result; perfect rounding would
   show 0.50. f32 was compared with JavaScript's f64 functions at ${COUNT.toLocaleString("en")} arguments spread over the
-  whole range, denormals included; f64 with 80-digit values of mpmath at some 160 arguments, chosen to be hard.
+  whole range, denormals included; f64 with 80-digit values of mpmath at some ${wideCount.toLocaleString("en")} arguments, chosen to be hard.
 - *claimed*: what the tests hold the function to. lgamma and digamma are measured right of zero; to the left, next to
   their zeros between the poles, only their absolute error is small.
 - *operations*: how many arithmetic instructions a call costs. In parentheses: on a device whose division and square

@@ -2,6 +2,7 @@
  * What the math tests share: each library function compiled to JavaScript, oracles for f32, arguments to try, and the
  * reference values of f64.
  */
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type MathFunction, type MathFunctionName, mathFunctions } from "../../../src/compiler/math/library.js";
@@ -115,9 +116,19 @@ export function stratified(i: number, count: number, offset: number): number {
 
 export type ReferenceRow = readonly [...args: number[], result: number, fraction: number];
 
+export type References = Readonly<Record<FloatType | "left", Partial<Record<MathFunctionName, ReferenceRow[]>>>>;
+
 // The build does not copy JSON; tests run in the repository's root.
-export const references: Readonly<Record<FloatType | "left", Partial<Record<MathFunctionName, ReferenceRow[]>>>> =
-  JSON.parse(readFileSync(resolve("test/compiler/math/references.json"), "utf8"));
+const folder = resolve("test/compiler/math");
+
+export const references: References = JSON.parse(readFileSync(resolve(folder, "references.json"), "utf8"));
+
+/** As many references for each function as wanted, computed now; null where there is no Python with mpmath. */
+export function moreReferences(count: number): References | null {
+  const script = resolve(folder, "make-references.py");
+  const { status, stdout } = spawnSync("python3", [script, String(count)], { encoding: "utf8", maxBuffer: 2 ** 30 });
+  return status === 0 ? JSON.parse(stdout) : null;
+}
 
 /** The distance of `got` from a reference row's exact value, in ulp of the type. */
 export function ulpsFromReference(type: FloatType, got: number, row: ReferenceRow): number {
