@@ -16,6 +16,7 @@ import traceback
 
 import bayes  # noqa: F401  enters its rows in the table
 import native  # noqa: F401  likewise
+import stan  # noqa: F401  likewise
 import tensors  # noqa: F401  likewise
 import training  # noqa: F401  likewise
 from timing import PEERS, Absent, Pace, the, version

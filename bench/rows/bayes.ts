@@ -1,7 +1,9 @@
 /**
  * Effective draws per second: the least bulk effective sample size of all scalars, over the time of a whole run with its
  * warmup, once the kernel is compiled. The same models, data and numbers of draws as bench/peers/bayes.py gives NumPyro.
+ * And of the CPU engine gradients per second of a core, beside those of Stan (bench/peers/rstan.R).
  */
+import { Sampler } from "../../src/bayes/chains/sample.js";
 import { bernoulliLogits, halfCauchy, mixtureLogits, model, normal } from "../../src/bayes/index.js";
 import { type Tensor, tensor } from "../../src/index.js";
 import { repeat } from "../harness.js";
@@ -117,10 +119,37 @@ function row(name: keyof typeof posteriors, chains: number, targets: readonly Ta
   };
 }
 
+/** Leapfrog steps per second that the processor's cores spent, in f64 as Stan's are, warmup included. */
+function gradientRow(name: "schools" | "regime", draws: number): Row {
+  return {
+    name: `cpu-bayes-gradients-${name}`,
+    title: `${name}, 64 chains in f64: gradients per second and core, in whole transitions`,
+    unit: "gradients/s",
+    better: "higher",
+    place: "cpu",
+    targets: [{ ratio: 0.5, to: ["rstan"] }],
+    peers: { rstan: `rstan/${name}-gradients` },
+    run: (context) => {
+      const posterior = posteriors[name](context.tensors);
+      let seed = 0;
+      return repeat(context.isQuick ? 1 : 5, async () => {
+        const before = process.cpuUsage();
+        const run = new Sampler(posterior, { chains: 64, draws, warmup: draws, dtype: "f64", seed: seed++ }).run(false);
+        let leapfrogs = 0;
+        for await (const now of run) leapfrogs = now.leapfrogs.reduce((sum, count) => sum + count, 0);
+        const { user, system } = process.cpuUsage(before);
+        return (1e6 * leapfrogs) / (user + system);
+      });
+    },
+  };
+}
+
 export const bayesRows: readonly Row[] = [
   row("schools", 4, [{ ratio: 20, to: ["numpyro"] }, { atLeast: 3_800 }]),
   row("schools", 4096, [{ ratio: 100, to: ["numpyro"] }, { atLeast: 2_600_000 }]),
   row("regime", 4, [{ ratio: 10, to: ["numpyro"] }, { atLeast: 890 }]),
   row("regime", 1024, [{ atLeast: 8_900 }]),
   row("logistic", 256, [{ ratio: 10, to: ["numpyro"] }, { atLeast: 132_000 }]),
+  gradientRow("schools", 500),
+  gradientRow("regime", 100),
 ];
