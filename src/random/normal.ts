@@ -4,7 +4,7 @@ import { type DType, isFloat } from "../core/dtype.js";
 import { DTypeError } from "../core/errors.js";
 import { broadcastShapes, type Shape } from "../core/shape.js";
 import { scalarLike } from "../tensor/methods/operands.js";
-import { type Operand, Tensor } from "../tensor/tensor.js";
+import { type Operand, Tensor, where } from "../tensor/tensor.js";
 import { type RandomWords, randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key } from "./key.js";
 import { DTYPE, type FloatOptions, stretched } from "./uniform.js";
@@ -31,10 +31,80 @@ export function normal<D extends DType = "f32">(key: Key, shape: Shape = [], opt
   return normalFrom(randomWords(key, shape, "normal"), work, "normal").cast(dtype) as Tensor<D>;
 }
 
+/** Bounds from here on, on the same side, leave a tail: the distribution function is too close to 0 or 1 to be inverted. */
+const TAIL = 1;
+
+/** Beyond this the series of Q is as good as floats are; before it erfc is far from zero. */
+const FAR = { f32: 10, f64: 20 } as const;
+
+/** log Q(x) + x²/2 for x ≥ TAIL and Q the probability of more than x: it changes slowly, so that differences keep their digits. */
+function logMills(x: Tensor): Tensor {
+  const far = FAR[x.dtype as "f32" | "f64"];
+  const near = x.minimum(far);
+  // x Q(x)/φ(x) = 1 - 1/x² + 3/x⁴ - 15/x⁶ + …
+  const w = x.maximum(far).square().reciprocal();
+  let series = w.mul(-15);
+  for (let n = 7; n >= 1; n--)
+    series = series
+      .add(1)
+      .mul(w)
+      .mul(-(2 * n - 1));
+  const beyond = series.log1p().sub(x.maximum(far).log()).sub(LOG_SQRT_2PI);
+  return where(x.greater(far), beyond, near.mul(Math.SQRT1_2).erfc().mul(0.5).log().add(near.square().mul(0.5)));
+}
+
+const LOG_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
+
 /**
- * Normal numbers of mean 0 and variance 1 that lie between low and high. Bounds beyond 5 on the same side leave few
- * distinct numbers in f32; use f64 there.
+ * How far beyond `from` a normal number of a tail lies: the distance d with Q(from + d) = (1 - unit) Q(from) + unit Q(to), by
+ * Newton's method on log Q. Its start is right but for the slow part, so that each step doubles the digits.
  */
+function tailDistance(unit: Tensor, from: Tensor, to: Tensor): Tensor {
+  const start = logMills(from);
+  const width = to.sub(from);
+  const logRatio = logMills(to)
+    .sub(start)
+    .sub(width.mul(from.add(width.mul(0.5))));
+  const logShare = unit.mul(logRatio.expm1()).log1p();
+  let distance = logShare.mul(-2).div(from.square().sub(logShare.mul(2)).sqrt().add(from));
+  const steps = unit.dtype === "f64" ? 4 : 3;
+  for (let step = 0; step < steps; step++) {
+    const slow = logMills(from.add(distance));
+    const surplus = slow
+      .sub(start)
+      .sub(logShare)
+      .sub(distance.mul(from.add(distance.mul(0.5))));
+    distance = distance.add(surplus.mul(slow.add(LOG_SQRT_2PI).exp())).maximum(0);
+  }
+  return distance;
+}
+
+/** Standard normal numbers between bounds, and in tails their distance from the bound nearer to 0, which keeps more digits. */
+export interface TruncatedNumbers {
+  readonly value: Tensor;
+  /** Where the bounds leave the upper tail, and value = low + distance; or the lower one, and value = high - distance. */
+  readonly isUpper: Tensor;
+  readonly isLower: Tensor;
+  readonly distance: Tensor;
+}
+
+export function truncatedFrom(words: RandomWords, low: Tensor, high: Tensor, operation: string): TruncatedNumbers {
+  const dtype = low.dtype as "f32" | "f64";
+  const unit = unitFloats(words, dtype, operation);
+  const isUpper = low.greater(TAIL);
+  const isLower = high.less(-TAIL);
+  const from = where(isUpper, low, where(isLower, high.neg(), TAIL));
+  const to = where(isUpper, high, where(isLower, low.neg(), Infinity));
+  const distance = tailDistance(unit, from, to);
+  const between = stretched(unit, low.mul(Math.SQRT1_2).erf(), high.mul(Math.SQRT1_2).erf());
+  const least = aboveMinusOne[dtype];
+  const middle = between.clip(least, -least).erfInv().mul(Math.SQRT2);
+  const tail = from.add(distance);
+  const value = where(isUpper, tail, where(isLower, tail.neg(), middle)).clip(low, high);
+  return { value, isUpper, isLower, distance };
+}
+
+/** Normal numbers of mean 0 and variance 1 that lie between low and high. */
 export function truncatedNormal<D extends DType = "f32">(
   key: Key,
   low: Operand,
@@ -52,9 +122,9 @@ export function truncatedNormal<D extends DType = "f32">(
       : scalarLike(key, checkNumber("random.truncatedNormal", "a bound that is no tensor", bound as number), work),
   );
   const extent = shape ?? broadcastShapes("random.truncatedNormal", from.shape, to.shape);
-  const unit = unitFloats(randomWords(key, extent, "truncatedNormal"), work, "truncatedNormal");
-  return inOperation("random.truncatedNormal", () => {
-    const between = stretched(unit, from.mul(Math.SQRT1_2).erf(), to.mul(Math.SQRT1_2).erf());
-    return between.erfInv().mul(Math.SQRT2).clip(from, to).cast(dtype) as Tensor<D>;
-  });
+  const words = randomWords(key, extent, "truncatedNormal");
+  return inOperation(
+    "random.truncatedNormal",
+    () => truncatedFrom(words, from, to, "truncatedNormal").value.cast(dtype) as Tensor<D>,
+  );
 }

@@ -135,6 +135,52 @@ describeOnTensorDevices("normal", () => {
   });
 });
 
+/** The distribution function of normal numbers from a on, a ≥ 0, up to b: an integral of exp((a² - t²)/2) by Simpson's rule. */
+function tailDistribution(a: number, b: number): (x: number) => number {
+  const steps = 2000;
+  const end = Math.min(b - a, 40 / a);
+  const height = (d: number) => Math.exp(-d * (a + d / 2));
+  const sums = [0];
+  for (let i = 0; i < steps; i++) {
+    const [from, to] = [(end * i) / steps, (end * (i + 1)) / steps];
+    sums.push(sums[i]! + ((height(from) + 4 * height((from + to) / 2) + height(to)) * (to - from)) / 6);
+  }
+  return (x) => {
+    const place = Math.min(1, Math.max(0, (x - a) / end)) * steps;
+    const i = Math.min(steps - 1, Math.floor(place));
+    return (sums[i]! + (sums[i + 1]! - sums[i]!) * (place - i)) / sums[steps]!;
+  };
+}
+
+describeOnTensorDevices("truncated normal numbers of tails", () => {
+  const cases = [
+    [1.2, Infinity],
+    [3, 3.5],
+    [5, Infinity],
+    [8, 9],
+    [9.5, Infinity],
+    [12, 12.25],
+    [19, Infinity],
+    [40, Infinity],
+  ] as const;
+  for (const dtype of ["f32", "f64"] as const) {
+    for (const [low, high] of cases) {
+      test(`${dtype}: from ${low} to ${high}, and its mirror image`, () => {
+        const n = 10000;
+        const values = drawn(random.truncatedNormal(random.key(8), low, high, [n], { dtype }));
+        assert.ok(values.every((x) => Number.isFinite(x) && x >= low && x <= high));
+        expectDistribution(values, tailDistribution(low, high), "upper");
+        const mirrored = drawn(random.truncatedNormal(random.key(9), -high, -low, [n], { dtype }));
+        expectDistribution(
+          mirrored.map((x) => -x),
+          tailDistribution(low, high),
+          "lower",
+        );
+      });
+    }
+  }
+});
+
 describeOnTensorDevices("integers and choices", () => {
   test("randint is flat over its range", () => {
     for (const [low, high] of [

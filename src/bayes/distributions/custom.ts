@@ -1,7 +1,7 @@
 /** Distributions of the user's own. */
-import { UnsupportedError } from "../../core/errors.js";
-import type { Shape } from "../../core/shape.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { ShapeError, UnsupportedError } from "../../core/errors.js";
+import { formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { Tensor } from "../../tensor/tensor.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
@@ -23,6 +23,17 @@ export interface CustomDistribution {
   sample?(draws: Draws): Tensor;
 }
 
+/** A sum over draws would count once for each of them. */
+function checkOneEach(name: string, density: unknown, x: Tensor, eventShape: Shape): void {
+  const wanted = x.shape.slice(0, x.rank - eventShape.length);
+  if (density instanceof Tensor && sameShape(density.shape, wanted)) return;
+  const found = density instanceof Tensor ? formatShape(density.shape) : typeof density;
+  throw new ShapeError(
+    `${name}: logDensity gives ${found} for values of ${formatShape(x.shape)}, but one number for each draw is ` +
+      `${formatShape(wanted)}; write it without .sum(), or, where a draw is a vector, give its eventShape and sum over the last axis.`,
+  );
+}
+
 /** A distribution by its log density. */
 export function custom(own: CustomDistribution): RandomVariable {
   const name = own.name ?? "custom";
@@ -33,7 +44,11 @@ export function custom(own: CustomDistribution): RandomVariable {
       eventShape: own.eventShape ?? [],
       support: own.support ?? real,
       arguments: [],
-      terms: (x) => [own.logDensity(x)],
+      terms(x) {
+        const density = own.logDensity(x);
+        checkOneEach(name, density, x, own.eventShape ?? []);
+        return [density];
+      },
       draw(draws) {
         if (own.sample) return own.sample(draws);
         throw new UnsupportedError(`${name}: it has no sample function, so it cannot be drawn from; give it one.`);

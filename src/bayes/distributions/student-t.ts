@@ -1,5 +1,5 @@
 /** Student's t and its half: normal numbers over the root of a gamma number, with tails as heavy as you like. */
-import { gamma } from "../../random/gamma.js";
+import { logGamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
 import { where } from "../../tensor/tensor.js";
@@ -18,8 +18,10 @@ const standard: Standard<"freedom"> = {
   },
   draw({ key, shape, dtype }, { freedom }) {
     const [first, second] = split(key);
-    const chi = gamma(second, freedom.mul(0.5), shape, { dtype }).div(freedom.mul(0.5));
-    return normal(first, shape, { dtype }).mul(chi.rsqrt());
+    // A gamma number of few degrees of freedom is often too small for a float, though its root would not be.
+    const half = freedom.mul(0.5);
+    const logChi = logGamma(second, half, shape, { dtype }).sub(half.log());
+    return normal(first, shape, { dtype }).mul(logChi.mul(-0.5).exp());
   },
   mean: ({ freedom }) => where(freedom.greater(1), freedom.mul(0), Number.NaN),
   variance: ({ freedom }) =>

@@ -1,9 +1,10 @@
 /** Normal numbers between bounds, renormalised, which matters where bounds or parameters are unknown. */
 
 import { ArgumentError } from "../../core/errors.js";
-import { truncatedNormal as truncatedNumbers } from "../../random/normal.js";
+import { randomWords } from "../../random/bits.js";
+import { truncatedFrom } from "../../random/normal.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { above, below, interval } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
@@ -49,10 +50,17 @@ function family({ low, high }: Bounds): Family<Name> {
       const { z: score, logScale } = standardize(x, given.location, given.scale);
       return [score.square().mul(-0.5), negated(logScale), logMass(p).neg(), -LOG_SQRT_2PI];
     },
-    draw({ key, shape, dtype }, p) {
+    draw({ key, shape }, p) {
       const from = low === undefined ? scalarLike(p.location, -Infinity) : z(p.low, p);
       const to = high === undefined ? scalarLike(p.location, Infinity) : z(p.high, p);
-      return truncatedNumbers(key, from, to, shape, { dtype }).mul(p.scale).add(p.location);
+      const words = randomWords(key, shape, "truncatedNormal");
+      const { value, distance, isUpper, isLower } = truncatedFrom(words, from, to, "truncatedNormal");
+      // From a bound that is far from the location, the way to the location and back would cost the digits.
+      const beyond = distance.mul(p.scale);
+      let drawn = value.mul(p.scale).add(p.location);
+      if (low !== undefined) drawn = where(isUpper, p.low.add(beyond), drawn).maximum(p.low);
+      if (high !== undefined) drawn = where(isLower, p.high.sub(beyond), drawn).minimum(p.high);
+      return drawn;
     },
     mean(p) {
       const [a, b] = edges(p);

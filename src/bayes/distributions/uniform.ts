@@ -10,7 +10,8 @@ const uniformFamily: Family<"low" | "high"> = {
   parameters: { low: parameter.real, high: parameter.real },
   support: ({ low, high }) => interval(low, high),
   terms: (_, p) => [p.high.sub(p.low).log().neg()],
-  draw: ({ key, shape, dtype }, p) => uniformNumbers(key, shape, { dtype }).mul(p.high.sub(p.low)).add(p.low),
+  draw: ({ key, shape, dtype }, p) =>
+    uniformNumbers(key, shape, { dtype }).mul(p.high.sub(p.low)).add(p.low).minimum(p.high),
   mean: (p) => p.low.add(p.high).mul(0.5),
   variance: (p) =>
     p.high

@@ -49,22 +49,25 @@ function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
   const { shape, dtype } = kappa;
   const [first, second, third] = split(key, 3);
   const r = kappa.square().mul(4).add(1).sqrt().add(1);
-  // (r - √(2r)) / 2κ without the subtraction.
-  const rho = kappa.mul(2).div(r.add(r.mul(2).sqrt()));
-  const s = rho.square().add(1).div(rho.mul(2));
-  const cosine = (round: Tensor): Tensor => {
-    const z = unitFloats(randomWords(first, shape, "vonMises", round), dtype, "vonMises")
-      .mul(Math.PI)
-      .cos();
-    return s.mul(z).add(1).div(s.add(z));
+  const root = r.mul(2).sqrt();
+  const whole = r.add(root);
+  // ρ = (r - √(2r)) / 2κ, 1 - ρ and s - 1 = (1 - ρ)² / 2ρ, without subtractions: for a large κ, ρ is nearly 1.
+  const rho = kappa.mul(2).div(whole);
+  const rest = r.sub(1).add(kappa.mul(2)).reciprocal().add(1).add(root).div(whole);
+  const excess = rest.square().div(rho.mul(2));
+  /** 1 - cos of a candidate, which is (1 + s z)/(s + z) for z the cosine of a uniform angle. */
+  const fall = (round: Tensor): Tensor => {
+    const half = unitFloats(randomWords(first, shape, "vonMises", round), dtype, "vonMises").mul(Math.PI / 2);
+    const [below, above] = [half.sin().square().mul(2), half.cos().square().mul(2)];
+    return excess.mul(below).div(excess.add(above));
   };
   const accepted = firstAccepted(key, ROUNDS, kappa.rank, (round) => {
-    const c = s.sub(cosine(round)).mul(kappa);
+    const c = excess.add(fall(round)).mul(kappa);
     const u = unitFloats(randomWords(second, shape, "vonMises", round), dtype, "vonMises");
     const isQuick = c.neg().add(2).mul(c).greater(u);
     return isQuick.logicalOr(c.div(u).log().add(1).greaterEqual(c));
   });
-  const size = cosine(accepted).clip(-1, 1).acos();
+  const size = fall(accepted).mul(0.5).minimum(1).sqrt().asin().mul(2);
   const isLeft = unitFloats(randomWords(third, shape, "vonMises"), dtype, "vonMises").less(0.5);
   return where(isLeft, size.neg(), size);
 }

@@ -29,7 +29,11 @@ const weibullFamily: Family<"concentration" | "scale"> = {
       p.concentration.log(),
     ];
   },
-  draw: ({ key, shape, dtype }, p) => exponential(key, shape, { dtype }).pow(p.concentration.reciprocal()).mul(p.scale),
+  draw({ key, shape, dtype }, p) {
+    // 0 stands for numbers below the spacing of uniform ones, and is no Weibull number.
+    const least = dtype === "f64" ? 2 ** -53 : 2 ** -24;
+    return exponential(key, shape, { dtype }).maximum(least).pow(p.concentration.reciprocal()).mul(p.scale);
+  },
   mean: (p) => moment(p, 1).mul(p.scale),
   variance: (p) => moment(p, 2).sub(moment(p, 1).square()).mul(p.scale.square()),
   logCdf: (x, p) => log1mExp(power(x, p)),

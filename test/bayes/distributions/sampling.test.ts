@@ -1,10 +1,19 @@
 /** Draws: frequencies of bins against SciPy's probabilities, means in standard errors, shapes, and the same for each key. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { dirichlet, flat, lkjCholesky, mvNormal, normal } from "../../../src/bayes/distributions/index.js";
+import {
+  dirichlet,
+  flat,
+  lkjCholesky,
+  mvNormal,
+  normal,
+  studentT,
+  truncatedNormal,
+  vonMises,
+} from "../../../src/bayes/distributions/index.js";
 import { foldIn, key } from "../../../src/random/key.js";
 import { tensor } from "../../../src/tensor/creation.js";
-import { expectDistribution, expectFrequencies } from "../../support/goodness-of-fit.js";
+import { expectDistribution, expectFrequencies, normalDistribution } from "../../support/goodness-of-fit.js";
 import { count, describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import { type Case, cases } from "./cases.js";
 
@@ -87,6 +96,27 @@ describe("correlations of lkjCholesky", () => {
       });
       expectDistribution(correlations, distribution, `r${i}${j}`);
     }
+  });
+});
+
+describe("draws in f32 at the edges of floats", () => {
+  const own = key(4, { device: "cpu" });
+  test("truncatedNormal far from its location keeps to the bound, and to the exponential distribution it has there", () => {
+    const upper = numbersOf(truncatedNormal(-1e5, 100, { low: 0 }).distribution.sample(own, [N]));
+    assert.ok(upper.every((x) => x >= 0));
+    // The density falls by exp(-x·1e5/100²); what is quadratic is 1e-6 of that.
+    expectDistribution(upper, (x) => -Math.expm1(-10 * x), "upper");
+    const lower = numbersOf(truncatedNormal(1e5, 100, { high: 0 }).distribution.sample(own, [N]));
+    expectDistribution(lower, (x) => Math.exp(10 * x), "lower");
+  });
+
+  test("studentT of few degrees of freedom is finite where floats reach", () => {
+    assert.ok(numbersOf(studentT(0.15, 0, 1).distribution.sample(own, [20000])).every(Number.isFinite));
+  });
+
+  test("vonMises of a large concentration is normal", () => {
+    const draws = numbersOf(vonMises(0, 1e8).distribution.sample(own, [N]));
+    expectDistribution(draws, (x) => normalDistribution(x * 1e4), "vonMises");
   });
 });
 

@@ -4,6 +4,7 @@ import { before, describe, test } from "node:test";
 import {
   bernoulli,
   beta,
+  custom,
   factor,
   flat,
   gamma,
@@ -327,6 +328,23 @@ describe("mistakes are named at once", () => {
       const top = gamma(1, 1);
       return { top, v: uniform(0, top) };
     }).given({ v: 100 });
+  });
+  test("a log density of one's own that is not one number for each draw", () => {
+    const square = (x: Tensor) => x.square().mul(-0.5);
+    const whole = custom({ logDensity: (x) => square(x).sum() });
+    assert.throws(
+      () => model(() => ({ v: custom({ logDensity: (x) => square(x).sum() }).shape(3) })).given({}),
+      /v: custom: logDensity gives \[\] for values of \[3\], .*\[3\].*without \.sum\(\)/,
+    );
+    assert.throws(() => whole.distribution.logDensity(f64([1, 2])), /custom: logDensity gives \[\]/);
+    assert.throws(
+      () => model(() => ({ a: normal(0, 1), v: custom({ logDensity: square, eventShape: [2] }) })).given({ v: [1, 2] }),
+      /v: custom: logDensity gives \[2\] for values of \[2\], .*\[\]/,
+    );
+    // @ts-expect-error a number is no tensor
+    assert.throws(() => custom({ logDensity: () => 1 }).distribution.logDensity(f64(1)), /logDensity gives number/);
+    const vector = model(() => ({ v: custom({ logDensity: (x) => square(x).sum({ axis: -1 }), eventShape: [3] }) }));
+    close(at(vector.given({}).logDensity(f64([1, 2, 3]))), -7);
   });
   test("a discrete variable that is not observed", () => {
     assert.throws(() => model(() => ({ p: beta(1, 1), k: bernoulli(0.5) })).given({}), /k: a bernoulli.*mixture/);
