@@ -6,7 +6,8 @@ export type { AnyPosterior, ApproximationOptions } from "./approximation/setting
 export type { Argument } from "./argument.js";
 export { Fit } from "./chains/fit.js";
 export type { LeapfrogChains, LeapfrogOptions } from "./chains/leapfrog.js";
-export type { Progress, SampleOptions, SampleRun } from "./chains/sample.js";
+export type { SampleOptions } from "./chains/options.js";
+export type { Progress, SampleRun } from "./chains/sample.js";
 export * from "./constraints/index.js";
 export { autocorrelation } from "./diagnostics/autocovariance.js";
 export { Check, check, type Problem, type ProblemKind } from "./diagnostics/check.js";

@@ -22,7 +22,7 @@ import {
   type WrittenNuts,
   writeNuts,
 } from "./nuts-kernel.js";
-import { cheesGradient, DualAveraging, pooledVariances, TrajectoryAdaptation } from "./pooled.js";
+import { cheesGradient, DualAveraging, type PooledState, pooledVariances, TrajectoryAdaptation } from "./pooled.js";
 import { warmupSchedule } from "./warmup.js";
 
 export interface ChainSettings extends NutsOptions {
@@ -35,6 +35,8 @@ export interface ChainSettings extends NutsOptions {
   readonly adaptation: keyof typeof ADAPTATION;
   /** Of an hmc kernel: leapfrog steps of a trajectory, or null where its time is adapted. */
   readonly steps: number | null;
+  /** Consecutive chains that start at the same point. */
+  readonly together: number;
   /** Points to start from, [chains, dim], in place of random ones. */
   readonly inits: ArrayLike<number> | null;
   /** Inverse masses to start with, [dim] or [dim, dim]. */
@@ -43,8 +45,15 @@ export interface ChainSettings extends NutsOptions {
 
 /** A block of draws as the kernel leaves it: [draw][element][chain], and what was noted, [draw][noted][chain]. */
 export interface DrawnBlock {
+  readonly rows: number;
   readonly draws: DeviceStorage;
   readonly noted: DeviceStorage;
+}
+
+/** Chains at rest. */
+export interface SavedChains {
+  readonly buffers: Readonly<Record<string, Uint8Array>>;
+  readonly pooled: PooledState;
 }
 
 /** What is known of each chain between dispatches. */
@@ -64,6 +73,8 @@ const FIRST_BUDGET = 16;
 /** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
 const SOFTWARE_ROUNDS = 60000;
 const MAX_ENERGY_ERROR = 1000;
+/** Buffers that hold where the chains are. */
+const STATE = ["wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
 
 const bytesOf = (dtype: string): number => (dtype === "f64" ? 8 : 4);
 const arrayOf = (dtype: FloatDType, values: ArrayLike<number>): Uint8Array =>
@@ -76,6 +87,11 @@ export class NutsChains {
   private readonly memory: Record<(typeof BUFFERS)[number], DeviceStorage | null>;
   private readonly scratch: readonly DeviceStorage[];
   private readonly maxBudget: number;
+  /** The block that is being drawn: its first draw, the room it has, and whether chains may be beyond its end. */
+  private block = { first: 0, rows: 0, isAhead: false };
+  /** Draws that some chains have made and others have not yet: the first rows of the block to come. */
+  private ahead: Readonly<Record<"draws" | "noted", Uint8Array>> | null = null;
+  private pooled: PooledState = { draw: 0, dual: null, time: null };
 
   constructor(
     private readonly density: ChainDensity,
@@ -181,10 +197,10 @@ export class NutsChains {
     const { chains, warmup, targetAcceptance, energyDType, kernel, steps } = settings;
     const { dim, dtype } = density;
     const schedule = warmupSchedule(warmup);
-    let dual: DualAveraging | null = null;
-    let time: TrajectoryAdaptation | null = null;
-    let trajectory = 1;
-    for (let draw = 0; draw < warmup; draw++) {
+    const { pooled } = this;
+    // It may have been left in the middle: what it knows is in `pooled` and on the device.
+    for (; pooled.draw < warmup; pooled.draw++) {
+      const { draw } = pooled;
       for await (const status of this.advance(draw + 1, draw)) yield status;
       const reals = numbersIn(await this.read("reals"), energyDType);
       const intBytes = await this.read("ints");
@@ -195,7 +211,8 @@ export class NutsChains {
       const acceptances = Float64Array.from(real("acceptance"), (sum, c) => sum / leapfrogs[c]);
       // The chains have looked for step sizes by themselves; from here on there is one.
       const found = Math.exp(meanOf(Float64Array.from(real("stepSize"), Math.log)));
-      dual ??= new DualAveraging(found, targetAcceptance);
+      pooled.dual ??= DualAveraging.from(found);
+      const dual = new DualAveraging(pooled.dual, targetAcceptance);
       const isLast = draw === warmup - 1;
       let stepSize = dual.update(meanOf(acceptances));
       if (isLast) stepSize = dual.average;
@@ -206,10 +223,10 @@ export class NutsChains {
         // Chains that diverged stopped early.
         const took = leapfrogs.reduce((most, n) => Math.max(most, n), 0) * found;
         const transitions = { start: of("qLeft"), end: of("q"), momentum: of("p"), metric, acceptances, time: took };
-        time ??= new TrajectoryAdaptation(found, warmup);
-        trajectory = time.update(cheesGradient(transitions, dim), stepSize);
-        if (isLast) trajectory = time.average;
-        this.replace("wishes", this.wishes(trajectory));
+        pooled.time ??= TrajectoryAdaptation.from(found);
+        const time = new TrajectoryAdaptation(pooled.time, warmup);
+        const next = time.update(cheesGradient(transitions, dim), stepSize);
+        this.replace("wishes", this.wishes(isLast ? time.average : next));
       }
       if (schedule[draw] & SCHEDULE.closes) {
         await this.closePooledWindow(int("counted"), ints);
@@ -246,13 +263,8 @@ export class NutsChains {
   /** Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. */
   async *advance(until: number, first: number): AsyncGenerator<ChainStatus> {
     const { backend, memory, settings } = this;
-    const { chains, warmup, adaptation, steps, inits, energyDType } = settings;
-    const { dim, dtype } = this.density;
-    const room = Math.max(1, until - first);
-    memory.draws?.dispose();
-    memory.draws = backend.reserve(room * dim * chains * bytesOf(dtype));
-    memory.noted?.dispose();
-    memory.noted = backend.reserve(room * NOTED.length * chains * bytesOf(energyDType));
+    const { warmup, adaptation, steps, inits, together } = settings;
+    this.beginBlock(first, until - first);
     let lastEnd = 0;
     const dispatch = async () => {
       const began = performance.now();
@@ -265,6 +277,7 @@ export class NutsChains {
         givenInits: inits ? 1 : 0,
         adaptation: ADAPTATION[adaptation],
         steps: steps ?? 0,
+        together,
       };
       memory.orders?.dispose();
       memory.orders = backend.upload(bytes(Int32Array.from(ORDERS.map((name) => orders[name]))));
@@ -323,12 +336,67 @@ export class NutsChains {
     };
   }
 
+  // ------------------------------------------------------------------------------------------------ blocks
+
+  /** Room for draws from `first` on. Those that were made already are in it from the start. */
+  private beginBlock(first: number, draws: number): void {
+    const { backend, memory, ahead } = this;
+    const { noted: rowBytes } = this.rowBytes();
+    const rows = Math.max(1, draws, ahead ? ahead.noted.byteLength / rowBytes : 0);
+    for (const name of ["draws", "noted"] as const) {
+      memory[name]?.dispose();
+      const byteLength = rows * this.rowBytes()[name];
+      if (!ahead) {
+        memory[name] = backend.reserve(byteLength);
+        continue;
+      }
+      const contents = new Uint8Array(byteLength);
+      contents.set(ahead[name]);
+      memory[name] = backend.upload(contents);
+    }
+    this.block = { first, rows, isAhead: rows > Math.max(1, draws) };
+    this.ahead = null;
+  }
+
+  private rowBytes(): Readonly<Record<"draws" | "noted", number>> {
+    const { dim, dtype } = this.density;
+    const { chains, energyDType } = this.settings;
+    return { draws: dim * chains * bytesOf(dtype), noted: NOTED.length * chains * bytesOf(energyDType) };
+  }
+
+  /** The rows of the block from one on, as far as any chain has come; null where there are none. */
+  private async rowsFrom(from: number): Promise<typeof this.ahead> {
+    const { chains, warmup } = this.settings;
+    const { first } = this.block;
+    const [intBytes, draws, noted] = await Promise.all([this.read("ints"), this.read("draws"), this.read("noted")]);
+    const ints = new Int32Array(intBytes.buffer, intBytes.byteOffset, INTS.length * chains);
+    const furthest = columnOf(ints, INTS.indexOf("draw"), chains).reduce((most, draw) => Math.max(most, draw), 0);
+    // Draws of the warmup are not written.
+    const end = furthest - Math.max(first, warmup);
+    if (end <= from) return null;
+    const bytesOfRow = this.rowBytes();
+    return {
+      draws: draws.slice(from * bytesOfRow.draws, end * bytesOfRow.draws),
+      noted: noted.slice(from * bytesOfRow.noted, end * bytesOfRow.noted),
+    };
+  }
+
+  /** Whether there are draws beyond the end of the block. */
+  get isAhead(): boolean {
+    return this.block.isAhead;
+  }
+
+  /** Keeps for the next block what some chains have drawn beyond the first `count` draws of this one. */
+  async keepFrom(count: number): Promise<void> {
+    this.ahead = await this.rowsFrom(count);
+  }
+
   /** The draws from `first` on that `advance` wrote. The memory is the caller's from now on. */
   take(): DrawnBlock {
-    const { draws, noted } = this.memory as Record<keyof DrawnBlock, DeviceStorage>;
+    const { draws, noted } = this.memory as Record<"draws" | "noted", DeviceStorage>;
     this.memory.draws = null;
     this.memory.noted = null;
-    return { draws, noted };
+    return { draws, noted, rows: this.block.rows };
   }
 
   get energyDType(): FloatDType {
@@ -350,24 +418,28 @@ export class NutsChains {
     return found;
   }
 
-  /** Everything a run needs to go on later: the buffers as they are. */
-  async saved(): Promise<Readonly<Record<string, Uint8Array>>> {
-    const names = ["vectors", "reals", "ints", "metric", "factor"] as const;
-    const contents = await Promise.all(names.map((name) => this.read(name)));
-    return Object.fromEntries(names.map((name, n) => [name, contents[n]]));
+  /** Everything a run needs to go on later: the buffers as they are, the draws not yet taken, and the pooled warmup. */
+  async saved(): Promise<SavedChains> {
+    const reading = this.memory.draws ? this.rowsFrom(0) : this.ahead;
+    // All are read in one go, so that no dispatch is between them.
+    const [ahead, ...contents] = await Promise.all([reading, ...STATE.map((name) => this.read(name))]);
+    const buffers = Object.fromEntries(STATE.map((name, n) => [name, contents[n]]));
+    if (ahead) Object.assign(buffers, { draws: ahead.draws, noted: ahead.noted });
+    return { buffers, pooled: structuredClone(this.pooled) };
   }
 
-  restore(saved: Readonly<Record<string, Uint8Array>>): void {
-    for (const name of ["vectors", "reals", "ints", "metric", "factor"] as const) {
+  restore({ buffers, pooled }: SavedChains): void {
+    for (const name of STATE) {
       const now = this.memory[name] as DeviceStorage;
-      if (saved[name]?.byteLength !== now.byteLength) {
+      if (buffers[name]?.byteLength !== now.byteLength) {
         throw new ArgumentError(
-          `resume: ${name} has ${saved[name]?.byteLength} bytes, not ${now.byteLength}: another model or number of chains.`,
+          `resume: ${name} has ${buffers[name]?.byteLength} bytes, not ${now.byteLength}: another model or number of chains.`,
         );
       }
-      now.dispose();
-      this.memory[name] = this.backend.upload(saved[name]);
+      this.replace(name, buffers[name]);
     }
+    this.ahead = buffers.draws ? { draws: buffers.draws, noted: buffers.noted } : null;
+    this.pooled = pooled;
   }
 
   dispose(): void {

@@ -94,7 +94,7 @@ export const VECTORS = [
 export const NOTED = ["lp", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent", "energy"] as const;
 
 /** Whole numbers that a dispatch is told. */
-export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "adaptation", "steps"] as const;
+export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "adaptation", "steps", "together"] as const;
 /** Real numbers that a run is told. */
 export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
 /** Who adapts: nobody, each chain for itself, or whoever runs them, who pools what they find. */
@@ -308,10 +308,10 @@ class NutsWriter {
   }
 
   /** The key of a transition is made of the run's, the chain and a number of its own. */
-  private newKey(number: Value): void {
+  private newKey(number: Value, chain: Value = this.k.row): void {
     const { k, w, buffers, ints } = this;
     const run = [k.load(buffers.key, w.i(0), "u32"), k.load(buffers.key, w.i(1), "u32")] as const;
-    const [high, low] = w.threefry(run, [k.bitcast("u32", k.row), k.bitcast("u32", number)]);
+    const [high, low] = w.threefry(run, [k.bitcast("u32", chain), k.bitcast("u32", number)]);
     ints.keyHigh.set(k.bitcast("i32", high));
     ints.keyLow.set(k.bitcast("i32", low));
   }
@@ -397,7 +397,8 @@ class NutsWriter {
   private chooseStart(): void {
     const { k, w, hot, dim, type, ints } = this;
     const { i } = w;
-    this.newKey(i(-1));
+    // Chains of a superchain take the same numbers, those of the first of them, and so start at the same point.
+    this.newKey(i(-1), w.sub(k.row, k.binary("irem", k.row, this.order("together"))));
     const isGiven = w.and(k.compare("ne", this.order("givenInits"), i(0)), k.compare("eq", ints.attempts.get(), i(0)));
     const given = this.vector("qSample");
     const radius = k.convert(type, this.wish("initRadius"));
@@ -497,17 +498,23 @@ class NutsWriter {
     if (!diagonal) this.solveFactor();
   }
 
-  /** Forward, for the steps that were ordered or as many as make a random share of the time; the same for all chains. */
+  /**
+   * Forward, for as many steps as were ordered on average or as many as make a random share of the time; the same for all
+   * chains. Lengths that are always the same would bring some targets back to where they started, draw after draw.
+   */
   private beginTrajectory(): void {
     const { k, w, energy, buffers, ints, reals } = this;
     const { i } = w;
     const run = [k.load(buffers.key, i(0), "u32"), k.load(buffers.key, i(1), "u32")] as const;
     const [word] = w.threefry(run, [w.u(2 ** 32 - 1), k.bitcast("u32", ints.draw.get())]);
-    const time = w.mul(this.wish("trajectory"), w.unit(energy, word));
+    const share = w.unit(energy, word);
+    const time = w.mul(this.wish("trajectory"), share);
     const wanted = w.div(time, reals.stepSize.get());
     const steps = k.convert("i32", k.unary("ceil", k.binary("min", wanted, w.float(energy, MAX_STEPS))));
     const ordered = this.order("steps");
-    ints.length.set(k.select(k.compare("gt", ordered, i(0)), ordered, k.binary("max", steps, i(1))));
+    const most = k.convert(energy, w.sub(w.mul(ordered, i(2)), i(1)));
+    const around = w.add(k.convert("i32", w.mul(most, share)), i(1));
+    ints.length.set(k.select(k.compare("gt", ordered, i(0)), around, k.binary("max", steps, i(1))));
     ints.direction.set(i(1));
   }
 

@@ -5,41 +5,51 @@
  * Pure: `NutsChains` reads and writes the device.
  */
 
+/** How far the warmup of chains together has come: numbers, which are saved with the chains. */
+export interface PooledState {
+  /** Draws of the warmup that have been adapted to. */
+  draw: number;
+  dual: DualState | null;
+  time: TimeState | null;
+}
+
+interface DualState {
+  mu: number;
+  count: number;
+  sBar: number;
+  xBar: number;
+}
+
 /** Nesterov's dual averaging with Stan's constants (Hoffman and Gelman 2014). */
 export class DualAveraging {
-  private count = 0;
-  private sBar = 0;
-  private xBar = 0;
-  private mu: number;
-
   constructor(
-    stepSize: number,
+    readonly state: DualState,
     private readonly target: number,
-  ) {
-    this.mu = Math.log(10 * stepSize);
+  ) {}
+
+  static from(stepSize: number): DualState {
+    return { mu: Math.log(10 * stepSize), count: 0, sBar: 0, xBar: 0 };
   }
 
   /** The step size to try next. */
   update(acceptance: number): number {
-    this.count++;
-    const eta = 1 / (this.count + 10);
-    this.sBar = (1 - eta) * this.sBar + eta * (this.target - acceptance);
-    const x = this.mu - (this.sBar * Math.sqrt(this.count)) / 0.05;
-    const rate = this.count ** -0.75;
-    this.xBar = (1 - rate) * this.xBar + rate * x;
+    const { state } = this;
+    state.count++;
+    const eta = 1 / (state.count + 10);
+    state.sBar = (1 - eta) * state.sBar + eta * (this.target - acceptance);
+    const x = state.mu - (state.sBar * Math.sqrt(state.count)) / 0.05;
+    const rate = state.count ** -0.75;
+    state.xBar = (1 - rate) * state.xBar + rate * x;
     return Math.exp(x);
   }
 
   /** The step size to keep. */
   get average(): number {
-    return Math.exp(this.xBar);
+    return Math.exp(this.state.xBar);
   }
 
   restart(stepSize: number): void {
-    this.mu = Math.log(10 * stepSize);
-    this.count = 0;
-    this.sBar = 0;
-    this.xBar = 0;
+    Object.assign(this.state, DualAveraging.from(stepSize));
   }
 }
 
@@ -110,39 +120,45 @@ export function cheesGradient({ start, end, momentum, metric, acceptances, time 
   return weight > 0 ? (time * sum) / weight : 0;
 }
 
+interface TimeState {
+  logTime: number;
+  squares: number;
+  count: number;
+  later: number;
+  laterCount: number;
+}
+
 /** Adam on the logarithm of the trajectory's time, and the mean of the later half of its steps. */
 export class TrajectoryAdaptation {
-  private logTime: number;
-  private squares = 0;
-  private count = 0;
-  private later = 0;
-  private laterCount = 0;
-
   constructor(
-    time: number,
+    readonly state: TimeState,
     private readonly rounds: number,
-  ) {
-    this.logTime = Math.log(time);
+  ) {}
+
+  static from(time: number): TimeState {
+    return { logTime: Math.log(time), squares: 0, count: 0, later: 0, laterCount: 0 };
   }
 
   update(gradient: number, stepSize: number): number {
+    const { state } = this;
     if (Number.isFinite(gradient)) {
-      this.count++;
-      this.squares = 0.95 * this.squares + 0.05 * gradient * gradient;
-      const scale = Math.sqrt(this.squares / (1 - 0.95 ** this.count)) + 1e-20;
+      state.count++;
+      state.squares = 0.95 * state.squares + 0.05 * gradient * gradient;
+      const scale = Math.sqrt(state.squares / (1 - 0.95 ** state.count)) + 1e-20;
       const step = (0.05 * gradient) / scale;
       // At least one step, at most a thousand.
       const [low, high] = [Math.log(stepSize), Math.log(1000 * stepSize)];
-      this.logTime = Math.min(high, Math.max(low, this.logTime + step));
-      if (this.count > this.rounds / 2) {
-        this.later += this.logTime;
-        this.laterCount++;
+      state.logTime = Math.min(high, Math.max(low, state.logTime + step));
+      if (state.count > this.rounds / 2) {
+        state.later += state.logTime;
+        state.laterCount++;
       }
     }
-    return Math.exp(this.logTime);
+    return Math.exp(state.logTime);
   }
 
   get average(): number {
-    return Math.exp(this.laterCount > 0 ? this.later / this.laterCount : this.logTime);
+    const { later, laterCount, logTime } = this.state;
+    return Math.exp(laterCount > 0 ? later / laterCount : logTime);
   }
 }

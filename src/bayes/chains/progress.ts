@@ -1,5 +1,6 @@
 /** A line on the terminal that says how far a run has come, written over itself; nothing where there is no terminal. */
-import type { Progress, SampleOptions } from "./sample.js";
+import type { SampleOptions } from "./options.js";
+import type { Progress } from "./sample.js";
 
 export interface ProgressLine {
   update(progress: Progress): void;

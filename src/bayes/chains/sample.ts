@@ -2,66 +2,23 @@
  * Sampling as users see it: `posterior.sample(options)` returns a run, which can be awaited for the fit or iterated over to
  * watch it. Draws leave the device in blocks, as values by name, which a compiled `constrain` makes of free numbers there.
  */
+import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { ArgumentError } from "../../core/errors.js";
-import { sizeOf } from "../../core/shape.js";
+import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
 import { essBulk } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
-import { Fit, loadFit } from "./fit.js";
+import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, type NutsOptions } from "./nuts-kernel.js";
+import { type FilledOptions, filledOptions, initsOf, type SampleOptions } from "./options.js";
 import { progressLine } from "./progress.js";
+import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
 import { type Named, valuesOf, variablesOf } from "./values.js";
-
-export interface SampleOptions {
-  /** 4 unless told. */
-  readonly chains?: number;
-  /** Per chain, after the warmup: 1000 unless told. */
-  readonly draws?: number;
-  /** Draws of each chain that adapt step size and metric and are not kept: 1000 unless told. */
-  readonly warmup?: number;
-  /** The same seed gives the same draws on the same device, to the last bit. */
-  readonly seed?: number;
-  /** That of the data unless told. */
-  readonly dtype?: FloatDType;
-  /** Where the data are unless told. */
-  readonly device?: string;
-  /**
-   * nuts: trajectories end where they turn; unless told. hmc: all have `steps` steps. chees: all take a random share of a time
-   * that is adapted to the target, which suits many chains side by side; its adaptation is pooled.
-   */
-  readonly kernel?: "nuts" | "hmc" | "chees";
-  /** Leapfrog steps of a trajectory of hmc: 16 unless told. */
-  readonly steps?: number;
-  /**
-   * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own. With
-   * hundreds of chains a warmup of 100 draws is then enough. For the diagonal metric.
-   */
-  readonly pooled?: boolean;
-  /** The mean acceptance that the step size is adapted to: 0.8 unless told. Higher takes smaller steps. */
-  readonly targetAcceptance?: number;
-  /** Doublings of a trajectory, at most: 10 unless told. */
-  readonly maxTreeDepth?: number;
-  /** Which covariances the metric adapts to: "diagonal" unless told. */
-  readonly metric?: "diagonal" | "dense";
-  /** The step size to begin with, or, without a warmup, to keep. */
-  readonly stepSize?: number;
-  /** Starting points as free numbers, [chains, dim]; uniform between -2 and 2 unless told. */
-  readonly inits?: Tensor | readonly (readonly number[])[];
-  /** What energies and adaptation are computed in: f64 where the device has it. */
-  readonly energies?: FloatDType;
-  /** Threads that share a chain, a power of two: chosen by `lanesFor` unless told. 1 on the CPU. */
-  readonly lanes?: number;
-  /** Ends the run early; what was drawn by then is returned. */
-  readonly signal?: AbortSignal;
-  /** Ends the run when every scalar has this effective sample size; `draws` is then the most. */
-  readonly until?: { readonly essBulk: number };
-  /** Draws a line of progress on the terminal. */
-  readonly progress?: boolean;
-}
 
 /** How far a run has come. */
 export interface Progress {
@@ -93,6 +50,8 @@ const BLOCK_BYTES = 1 << 26;
 const WATCHED_BLOCKS = 10;
 /** The part of a run's time that may go into saying how well it goes. */
 const ESS_SHARE = 0.05;
+/** Timers wait no longer than this, and a dispatch. */
+const BREATH_MS = 20;
 /** Threads that keep a multiprocessor busy, and lanes that a chain has at most and at least, if it has several. */
 const BUSY_THREADS = 1024;
 const MAX_LANES = 128;
@@ -115,31 +74,36 @@ export function lanesFor({ backend, longest, isForLanes }: ChainDensity, chains:
 export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
   private readonly sampler: Sampler;
   private steps: AsyncGenerator<Progress, Fit> | null = null;
-  private fit: Promise<Fit> | null = null;
-  private settle: { resolve(fit: Fit): void; reject(error: unknown): void } | null = null;
+  private settle!: { resolve(fit: Fit): void; reject(error: unknown): void };
+  private readonly fit = new Promise<Fit>((resolve, reject) => {
+    this.settle = { resolve, reject };
+  });
+  private watchers = 0;
+  private isAwaited = false;
+  private isFinishing = false;
 
   constructor(posterior: Sampled, options: SampleOptions) {
     this.sampler = new Sampler(posterior, options);
+    // Who only watches hears of a failure there.
+    this.fit.catch(() => {});
   }
 
   /** How far the run has come, after every dispatch. It runs as fast as it is watched. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {
-    const result = this.result();
     this.steps ??= this.sampler.run(true);
-    for (;;) {
-      try {
-        const { done, value } = await this.steps.next();
-        if (done) {
-          this.settle?.resolve(value);
-          break;
-        }
-        yield value;
-      } catch (error) {
-        this.settle?.reject(error);
-        break;
+    this.watchers++;
+    try {
+      for (;;) {
+        const progress = await this.step(this.steps);
+        if (!progress) break;
+        yield progress;
       }
+    } finally {
+      this.watchers--;
+      // Whoever looked has turned away; whoever waits still does.
+      if (this.isAwaited) void this.finish();
     }
-    await result;
+    await this.fit;
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its fit
@@ -147,46 +111,46 @@ export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
     onFit?: ((fit: Fit) => A | PromiseLike<A>) | null,
     onError?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    const result = this.result();
-    if (!this.steps) {
-      this.steps = this.sampler.run(false);
-      void this.finish(this.steps);
-    }
-    return result.then(onFit, onError);
+    this.isAwaited = true;
+    void this.finish();
+    return this.fit.then(onFit, onError);
   }
 
-  private async finish(steps: AsyncGenerator<Progress, Fit>): Promise<void> {
+  /** Runs to the end, unless somebody watches, who does. */
+  private async finish(): Promise<void> {
+    if (this.watchers > 0 || this.isFinishing) return;
+    this.isFinishing = true;
+    this.steps ??= this.sampler.run(false);
+    while (await this.step(this.steps));
+  }
+
+  /** The next progress; null when the run has ended, well or badly. */
+  private async step(steps: AsyncGenerator<Progress, Fit>): Promise<Progress | null> {
     try {
-      for (;;) {
-        const { done, value } = await steps.next();
-        if (!done) continue;
-        this.settle?.resolve(value);
-        return;
-      }
+      const { done, value } = await steps.next();
+      if (!done) return value;
+      this.settle.resolve(value);
     } catch (error) {
-      this.settle?.reject(error);
+      this.settle.reject(error);
     }
-  }
-
-  private result(): Promise<Fit> {
-    this.fit ??= new Promise((resolve, reject) => {
-      this.settle = { resolve, reject };
-    });
-    return this.fit;
+    return null;
   }
 }
 
-type Filled = SampleOptions &
-  Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "maxTreeDepth">>;
-
 /** Chains of a posterior on a device, and the way of their draws to the host. */
 export class Sampler {
-  readonly options: Filled;
+  readonly options: FilledOptions;
   private readonly chains: NutsChains;
   private readonly density: ChainDensity;
   private readonly began = performance.now();
   private readonly isPooled: boolean;
+  /** Draws of every chain that have been taken, with those of the warmup. */
   private drawn: number;
+  /** A block on its way to the host while the next one is drawn. */
+  private arriving: Promise<void> = Promise.resolve();
+  private lastSaved = performance.now();
+  private lastBreath = performance.now();
+  private dataHash: Promise<string> | null = null;
 
   constructor(
     private readonly posterior: Sampled,
@@ -194,23 +158,14 @@ export class Sampler {
     /** @internal For tests of the tests. */
     mistake?: NutsOptions["mistake"],
   ) {
-    const options: Filled = {
-      ...given,
-      chains: given.chains ?? 4,
-      draws: given.draws ?? 1000,
-      warmup: given.warmup ?? 1000,
-      seed: given.seed ?? 0,
-      dtype: given.dtype ?? posterior.dtype,
-      maxTreeDepth: given.maxTreeDepth ?? 10,
-    };
-    checkOptions(options);
+    const options = filledOptions(given, posterior.dtype);
     this.options = options;
     const { chains, dtype } = options;
     this.density = densityOf(posterior, dtype, options.device ?? posterior.device);
     const { backend } = this.density;
     const isDense = options.metric === "dense";
     const { kernel = "nuts" } = options;
-    this.isPooled = options.pooled ?? kernel === "chees";
+    this.isPooled = options.warmup > 0 && (options.pooled ?? kernel === "chees");
     if (this.isPooled && isDense) {
       throw new ArgumentError(
         'sample: pooled adaptation is for { metric: "diagonal" }; a dense one is adapted by chain.',
@@ -221,6 +176,7 @@ export class Sampler {
       chains,
       kernel: kernel === "nuts" ? "nuts" : "hmc",
       steps: kernel === "hmc" ? (options.steps ?? 16) : null,
+      together: chains / options.superchains,
       lanes,
       isDense,
       mistake,
@@ -232,7 +188,7 @@ export class Sampler {
       initRadius: 2,
       stepSize: options.stepSize ?? 1,
       adaptation: options.warmup === 0 ? "none" : this.isPooled ? "pooled" : "own",
-      inits: options.inits ? flatInits(options.inits) : null,
+      inits: initsOf(options, this.density.dim),
       metric: null,
     });
     this.drawn = options.warmup;
@@ -240,42 +196,31 @@ export class Sampler {
 
   /** Draws everything, a block at a time. `isWatched`: in blocks small enough to say something on the way. */
   async *run(isWatched: boolean): AsyncGenerator<Progress, Fit> {
-    const { draws: wanted, chains, until, progress, maxTreeDepth, signal } = this.options;
+    const { draws: wanted, chains, superchains, until, progress, maxTreeDepth, signal } = this.options;
     const isInSteps = isWatched || progress || until !== undefined;
-    const most = isInSteps ? Math.max(25, Math.ceil(wanted / WATCHED_BLOCKS)) : wanted;
-    const block = Math.min(most, this.largestBlock());
-    const draws = new Draws({ chains, variables: variablesOf(this.posterior), maxTreeDepth });
+    const draws = new Draws({ chains, variables: variablesOf(this.posterior), maxTreeDepth, superchains });
     let asked = 0;
     let ess = Number.NaN;
     let essMilliseconds = 0;
-    // A block is on its way to the host while the next one is drawn.
-    let arriving: Promise<void> | null = null;
     const show = progress ? progressLine(this.options) : null;
-    if (this.isPooled) {
-      for await (const status of this.chains.warmUpPooled()) {
-        if (status.failed.length > 0) throw await this.failure(status.failed[0]);
-        const now = this.progressOf(status);
-        show?.update(now);
-        yield now;
-        if (signal?.aborted) break;
-      }
-    }
     for (let isEnded = false; asked < wanted && !isEnded; ) {
-      const count = Math.min(block, wanted - asked);
-      for await (const status of this.advance(count)) {
+      const count = Math.min(isInSteps ? stepOf(wanted, asked) : wanted, this.largestBlock(), wanted - asked);
+      for await (const status of this.advance(count, draws)) {
         const now = { ...this.progressOf(status), ess };
         show?.update(now);
         yield now;
         isEnded = signal?.aborted === true;
         if (isEnded) break;
       }
-      await arriving;
+      await this.arriving;
       const taking = this.takeBlock(count, isEnded);
-      arriving = taking.then((taken) => draws.appendByScalar(taken));
+      this.arriving = taking.then((taken) => {
+        if (taken) draws.appendByScalar(taken);
+      });
       // Should the chains fail first, nobody waits for the block.
-      arriving.catch(() => {});
+      this.arriving.catch(() => {});
       asked += count;
-      if (until) await arriving;
+      if (until || isEnded) await this.arriving;
       const began = performance.now();
       if (until || (isInSteps && essMilliseconds < ESS_SHARE * (began - this.began))) {
         ess = leastEss(draws);
@@ -283,40 +228,107 @@ export class Sampler {
       }
       if (until && ess >= until.essBulk) break;
     }
-    await arriving;
+    await this.arriving;
     show?.done();
     return new Fit(draws, this.options, this.chains.address, this);
   }
 
-  async extend(draws: Draws, count: number): Promise<void> {
-    for (let rest = count; rest > 0; ) {
+  /** More draws, until there are so many or the signal says to stop. */
+  async extend(draws: Draws, count: number, signal: AbortSignal | undefined): Promise<void> {
+    let isEnded = false;
+    for (let rest = count; rest > 0 && !isEnded; ) {
       const block = Math.min(rest, this.largestBlock());
-      for await (const _ of this.advance(block));
-      draws.appendByScalar(await this.takeBlock(block, false));
+      for await (const _ of this.advance(block, draws)) {
+        isEnded = signal?.aborted === true;
+        if (isEnded) break;
+      }
+      const taken = await this.takeBlock(block, isEnded);
+      if (taken) draws.appendByScalar(taken);
       rest -= block;
     }
   }
 
-  saved(): Promise<Readonly<Record<string, Uint8Array>>> {
-    return this.chains.saved();
+  async save(draws: Draws, path: string): Promise<void> {
+    const { chains: count } = this.options;
+    const chains = await this.chains.saved();
+    const { signal: _, progress: __, checkpoint: ___, checkpointSeconds: ____, inits, ...rest } = this.options;
+    const { dim } = this.density;
+    const flat = inits && (initsOf(this.options, dim) as Float64Array);
+    const rows = flat && Array.from({ length: count }, (_, c) => Array.from(flat.subarray(c * dim, (c + 1) * dim)));
+    const options = { ...rest, ...(rows && { inits: rows }) };
+    await writeFit(path, { options, draws, kernel: this.chains.address, data: await this.dataAddress(), chains });
   }
 
-  resume(saved: Readonly<Record<string, Uint8Array>>, draws: Draws): Fit {
-    this.chains.restore(saved);
+  async resume({ draws, kernel, data, chains }: SavedFit): Promise<Fit> {
+    const variables = Object.entries(variablesOf(this.posterior));
+    const isSame = ([name, shape]: readonly [string, Shape]) => sameShape(draws.variables.get(name) ?? [-1], shape);
+    if (variables.length !== draws.variables.size || !variables.every(isSame)) {
+      const named = (all: Iterable<readonly [string, Shape]>) =>
+        [...all].map(([name, shape]) => (shape.length > 0 ? `${name} [${shape}]` : name)).join(", ");
+      throw new ArgumentError(
+        `resume: the saved fit is of ${named(draws.variables)}; this posterior has ${named(variables)}.`,
+      );
+    }
+    if (kernel !== this.chains.address) {
+      throw new ArgumentError(
+        "resume: the fit was drawn by another kernel: another model, device or version of Pumice. Its draws can only be " +
+          "continued by the one that made them.",
+      );
+    }
+    if (data !== (await this.dataAddress())) {
+      throw new ArgumentError("resume: the fit was made with other data; give the posterior those it was made with.");
+    }
+    this.chains.restore(chains);
     this.drawn = this.options.warmup + draws.length;
     return new Fit(draws, this.options, this.chains.address, this);
   }
 
-  private largestBlock(): number {
-    const { chains, dtype } = this.options;
-    return Math.max(1, Math.floor(BLOCK_BYTES / (chains * this.density.dim * (dtype === "f64" ? 8 : 4))));
+  /** The SHA-256 of the data that the kernel reads. */
+  private dataAddress(): Promise<string> {
+    const { backend, data } = this.density;
+    this.dataHash ??= Promise.all(data.map((memory) => backend.read(memory))).then((contents) => {
+      const hash = createHash("sha256");
+      for (const bytes of contents) hash.update(`${bytes.byteLength} `).update(bytes);
+      return hash.digest("hex");
+    });
+    return this.dataHash;
   }
 
-  private async *advance(count: number): AsyncGenerator<ChainStatus> {
-    for await (const status of this.chains.advance(this.drawn + count, this.drawn)) {
+  private largestBlock(): number {
+    const { chains, dtype } = this.options;
+    const size = (type: FloatDType) => (type === "f64" ? 8 : 4);
+    const bytes = this.density.dim * size(dtype) + NOTED.length * size(this.chains.energyDType);
+    return Math.max(1, Math.floor(BLOCK_BYTES / (chains * bytes)));
+  }
+
+  /** Lets every chain make `count` more draws than have been taken, when they are done with the warmup. */
+  private async *advance(count: number, draws: Draws): AsyncGenerator<ChainStatus> {
+    for await (const status of this.dispatches(count)) {
       if (status.failed.length > 0) throw await this.failure(status.failed[0]);
+      await this.keepCheckpoint(draws);
+      await this.letOthersRun();
       yield status;
     }
+  }
+
+  private async *dispatches(count: number): AsyncGenerator<ChainStatus> {
+    if (this.isPooled) yield* this.chains.warmUpPooled();
+    yield* this.chains.advance(this.drawn + count, this.drawn);
+  }
+
+  /** Promises of the CPU are kept at once, one after the other: without this, timers and signals would wait for the end. */
+  private async letOthersRun(): Promise<void> {
+    if (performance.now() - this.lastBreath < BREATH_MS) return;
+    await setImmediate();
+    this.lastBreath = performance.now();
+  }
+
+  private async keepCheckpoint(draws: Draws): Promise<void> {
+    const { checkpoint, checkpointSeconds = 60 } = this.options;
+    if (checkpoint === undefined || performance.now() - this.lastSaved < 1000 * checkpointSeconds) return;
+    await this.arriving;
+    await this.save(draws, checkpoint);
+    this.lastSaved = performance.now();
   }
 
   private progressOf({ draws, divergences, leapfrogs, stepSizes }: ChainStatus): Progress {
@@ -332,17 +344,29 @@ export class Sampler {
     };
   }
 
-  /** The block that was drawn, on the constrained scale; of one that was ended early, as much as every chain has. */
-  private async takeBlock(room: number, isEnded: boolean): Promise<DrawsByScalar> {
+  /**
+   * The block that was drawn, on the constrained scale; of one that was ended early, as much as every chain has, null if that
+   * is nothing. What some chains have beyond it is kept for the next block.
+   */
+  private async takeBlock(room: number, isEnded: boolean): Promise<DrawsByScalar | null> {
     const { dim, backend, dtype } = this.density;
     const { chains } = this.options;
-    const { draws } = isEnded ? await this.chains.status() : { draws: null };
-    const count = draws ? Math.max(0, Math.min(room, draws.reduce(least) - this.drawn)) : room;
+    let count = room;
+    if (isEnded) {
+      const { draws } = await this.chains.status();
+      count = Math.max(0, Math.min(room, draws.reduce(least) - this.drawn));
+    }
+    if (isEnded || this.chains.isAhead) await this.chains.keepFrom(count);
     const block = this.chains.take();
     this.drawn += count;
+    if (count === 0) {
+      block.draws.dispose();
+      block.noted.dispose();
+      return null;
+    }
     // From [draw][element][chain], as chains side by side write it, to draws side by side: the device sorts faster.
     const sorted = (memory: DeviceStorage, elements: number, type: FloatDType) =>
-      adopt(memory, [room, elements, chains], type, backend)
+      adopt(memory, [block.rows, elements, chains], type, backend)
         .at(`0:${count}`)
         .permute(1, 2, 0)
         .reshape(elements, chains * count);
@@ -390,31 +414,6 @@ export class Sampler {
   }
 }
 
-function checkOptions(options: Filled): void {
-  const { chains, draws, warmup, maxTreeDepth, kernel = "nuts", steps, targetAcceptance = 0.8, lanes = 1 } = options;
-  if (!["nuts", "hmc", "chees"].includes(kernel)) {
-    throw new ArgumentError(`sample: there is no kernel "${kernel}"; there are nuts, hmc and chees.`);
-  }
-  if (kernel === "chees" && warmup === 0) {
-    throw new ArgumentError("sample: chees needs a warmup, in which it finds how long trajectories are to be.");
-  }
-  const count = (name: string, value: number, least: number, most = 2 ** 31 - 1) => {
-    if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-    throw new ArgumentError(`sample: ${name} is ${value}; it is a whole number from ${least} on.`);
-  };
-  count("chains", chains, 1);
-  count("draws", draws, 1);
-  count("warmup", warmup, 0);
-  count("maxTreeDepth", maxTreeDepth, 1, 24);
-  count("lanes", lanes, 1, 1024);
-  if (steps !== undefined) count("steps", steps, 1);
-  if (targetAcceptance > 0 && targetAcceptance < 1) return;
-  throw new ArgumentError(`sample: targetAcceptance is ${targetAcceptance}; it is between 0 and 1.`);
-}
-
-const flatInits = (inits: Tensor | readonly (readonly number[])[]): ArrayLike<number> =>
-  Array.isArray(inits) ? inits.flat() : ((inits as Tensor).dataSync() as ArrayLike<number>);
-
 const least = (a: number, b: number): number => Math.min(a, b);
 
 function leastEss(draws: Draws): number {
@@ -422,8 +421,14 @@ function leastEss(draws: Draws): number {
   return draws.names.map((name) => essBulk(draws.scalar(name))).reduce(least, Number.POSITIVE_INFINITY);
 }
 
-/** Goes on from a file that `fit.save` wrote. */
-export async function resume(posterior: Sampled, path: string, changes: Partial<SampleOptions> = {}): Promise<Fit> {
-  const { options, draws, chains } = await loadFit(path);
-  return new Sampler(posterior, { ...options, ...changes }).resume(chains, draws);
+/** How many draws to ask for at once of a run that says how it goes: a share of all, but not many more than there are. */
+function stepOf(wanted: number, drawn: number): number {
+  const share = Math.ceil(wanted / WATCHED_BLOCKS);
+  return Math.max(25, Math.min(share, Math.max(100, Math.ceil(drawn / 2))));
+}
+
+/** Goes on from a file that `fit.save` or a checkpoint wrote. */
+export async function resume(posterior: Sampled, path: string): Promise<Fit> {
+  const saved = await readFit(path);
+  return new Sampler(posterior, saved.options).resume(saved);
 }

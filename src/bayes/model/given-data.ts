@@ -2,6 +2,7 @@
 import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { tensor } from "../../tensor/creation.js";
+import { backendFor } from "../../tensor/devices.js";
 import { type Nested, Tensor } from "../../tensor/tensor.js";
 
 /** Observed values: a tensor, or numbers in arrays. */
@@ -16,7 +17,7 @@ export interface GivenData<D> {
   readonly tensors: readonly Tensor[];
 }
 
-/** Gives data in a dtype. Numbers in arrays go to the device; tensors stay where they are, and it is theirs unless told. */
+/** Gives data in a dtype and on a device, which is that of the first tensor unless told; tensors elsewhere are copied there. */
 export type DataIn<D> = (dtype: DType, device?: string) => GivenData<D>;
 
 export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation>>): DataIn<D> {
@@ -28,7 +29,10 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
     if (known) return known;
     const tensors: Tensor[] = [];
     const keep = (x: Tensor, target: DType): Tensor => {
-      const held = x.dtype === target ? x : x.cast(target).realize();
+      // Cast where it is if it is to become smaller, or where it goes: either device may have no doubles.
+      const cast = (y: Tensor) => (y.dtype === target ? y : y.cast(target).realize());
+      const isThere = device === undefined || backendFor(device).id === x.device;
+      const held = isThere ? cast(x) : target === "f32" ? cast(x).to(device) : cast(x.to(device));
       tensors.push(held);
       return held;
     };

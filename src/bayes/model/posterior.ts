@@ -14,7 +14,8 @@ import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
 import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
-import { resume, type SampleOptions, SampleRun } from "../chains/sample.js";
+import type { SampleOptions } from "../chains/options.js";
+import { resume, SampleRun } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
 import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {

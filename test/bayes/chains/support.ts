@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { Fit } from "../../../src/bayes/chains/fit.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
-import { type Sampled, type SampleOptions, Sampler } from "../../../src/bayes/chains/sample.js";
+import type { SampleOptions } from "../../../src/bayes/chains/options.js";
+import { type Sampled, Sampler } from "../../../src/bayes/chains/sample.js";
 import { mcseMean } from "../../../src/bayes/index.js";
 
 /** A run to its end, perhaps with a mistake in the kernel. */

@@ -1,0 +1,199 @@
+/** What `posterior.sample` can be told, what it does unless told, and what it refuses before anything runs. */
+import { ArgumentError } from "../../core/errors.js";
+import { Tensor } from "../../tensor/tensor.js";
+import type { FloatDType } from "./density.js";
+
+export interface SampleOptions {
+  /** 4 unless told. */
+  readonly chains?: number;
+  /** Per chain, after the warmup: 1000 unless told. */
+  readonly draws?: number;
+  /** Draws of each chain that adapt step size and metric and are not kept: 1000 unless told. */
+  readonly warmup?: number;
+  /** A whole number. The same seed gives the same draws on the same device, to the last bit. */
+  readonly seed?: number;
+  /** That of the data unless told. */
+  readonly dtype?: FloatDType;
+  /** Where the data are unless told; elsewhere they are copied there. */
+  readonly device?: string;
+  /**
+   * nuts: trajectories end where they turn; unless told. hmc: they have `steps` steps on average. chees: all take a random
+   * share of a time that is adapted to the target, which suits many chains side by side; its adaptation is pooled.
+   */
+  readonly kernel?: "nuts" | "hmc" | "chees";
+  /**
+   * Leapfrog steps of a trajectory of hmc on average: 16 unless told. Each has from 1 to twice as many, drawn at random, since
+   * trajectories of one length return to where they began on some targets.
+   */
+  readonly steps?: number;
+  /**
+   * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own. With
+   * hundreds of chains a warmup of 100 draws is then enough. For the diagonal metric.
+   */
+  readonly pooled?: boolean;
+  /** The mean acceptance that the step size is adapted to: 0.8 unless told. Higher takes smaller steps. */
+  readonly targetAcceptance?: number;
+  /** Doublings of a trajectory, at most: 10 unless told. */
+  readonly maxTreeDepth?: number;
+  /** Which covariances the metric adapts to: "diagonal" unless told. */
+  readonly metric?: "diagonal" | "dense";
+  /** The step size to begin with, or, without a warmup, to keep. */
+  readonly stepSize?: number;
+  /** Starting points as free numbers, [chains, dim]; uniform between -2 and 2 unless told. */
+  readonly inits?: Tensor | readonly (readonly number[])[];
+  /**
+   * How many groups of consecutive chains start at one point each. The summary then has nested R-hat, which tells whether many
+   * short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of fewer than 250 draws; 1 is none.
+   */
+  readonly superchains?: number;
+  /** What energies and adaptation are computed in: f64 where the device has it. */
+  readonly energies?: FloatDType;
+  /** Threads that share a chain, a power of two: chosen by `lanesFor` unless told. 1 on the CPU. */
+  readonly lanes?: number;
+  /** Ends the run early; what was drawn by then is returned. */
+  readonly signal?: AbortSignal;
+  /** Ends the run when every scalar has this effective sample size; `draws` is then the most. */
+  readonly until?: { readonly essBulk: number };
+  /** Draws a line of progress on the terminal. */
+  readonly progress?: boolean;
+  /** A file in which the run is saved now and then, so that `posterior.resume` can go on should it be killed. */
+  readonly checkpoint?: string;
+  /** Seconds between such: 60 unless told. */
+  readonly checkpointSeconds?: number;
+}
+
+export type FilledOptions = SampleOptions &
+  Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "maxTreeDepth" | "superchains">>;
+
+const FLOATS = ["f32", "f64"];
+/** Every option, and for those that are one of some words, which. */
+const CHOICES: Readonly<Record<keyof SampleOptions, readonly string[] | null>> = {
+  chains: null,
+  draws: null,
+  warmup: null,
+  seed: null,
+  dtype: FLOATS,
+  device: null,
+  kernel: ["nuts", "hmc", "chees"],
+  steps: null,
+  pooled: null,
+  targetAcceptance: null,
+  maxTreeDepth: null,
+  metric: ["diagonal", "dense"],
+  stepSize: null,
+  inits: null,
+  superchains: null,
+  energies: FLOATS,
+  lanes: null,
+  signal: null,
+  until: null,
+  progress: null,
+  checkpoint: null,
+  checkpointSeconds: null,
+};
+
+/** Chains are many from here on, and short below this; superchains are at most, and at least, so many of so many draws. */
+const MANY_CHAINS = 32;
+const SHORT = 250;
+const MAX_SUPERCHAINS = 16;
+const LEAST_SUPERCHAINS = 4;
+const SUPERCHAIN_DRAWS = 500;
+
+/** As many as divide the chains and have enough draws each for nested R-hat to come near 1; 1 where it is not needed. */
+function superchainsFor(chains: number, draws: number): number {
+  if (chains < MANY_CHAINS || draws >= SHORT) return 1;
+  for (let count = MAX_SUPERCHAINS; count >= LEAST_SUPERCHAINS; count--) {
+    if (chains % count === 0 && (chains / count) * draws >= SUPERCHAIN_DRAWS) return count;
+  }
+  return 1;
+}
+
+export function filledOptions(given: SampleOptions, dtype: FloatDType): FilledOptions {
+  const { chains = 4, draws = 1000 } = given;
+  const options: FilledOptions = {
+    ...given,
+    chains,
+    draws,
+    warmup: given.warmup ?? 1000,
+    seed: given.seed ?? 0,
+    dtype: given.dtype ?? dtype,
+    maxTreeDepth: given.maxTreeDepth ?? 10,
+    superchains: given.superchains ?? (given.inits ? 1 : superchainsFor(chains, draws)),
+  };
+  check(options);
+  return options;
+}
+
+function check(options: FilledOptions): void {
+  const refuse = (name: string, value: unknown, what: string): never => {
+    const shown = typeof value === "string" ? `"${value}"` : String(value);
+    throw new ArgumentError(`sample: ${name} is ${shown}; it is ${what}.`);
+  };
+  for (const [name, value] of Object.entries(options)) {
+    const choices = CHOICES[name as keyof SampleOptions];
+    if (choices === undefined) {
+      throw new ArgumentError(`sample: there is no option "${name}"; there are ${Object.keys(CHOICES).join(", ")}.`);
+    }
+    if (choices && value !== undefined && !choices.includes(value as string)) refuse(name, value, choices.join(" or "));
+  }
+  const count = (
+    name: "chains" | "draws" | "warmup" | "maxTreeDepth" | "lanes" | "steps",
+    least: number,
+    most: number,
+  ) => {
+    const value = options[name];
+    if (value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)) return;
+    refuse(name, value, `a whole number from ${least} to ${most}`);
+  };
+  const most = 2 ** 31 - 1;
+  count("chains", 1, most);
+  count("draws", 1, most);
+  count("warmup", 0, most);
+  count("maxTreeDepth", 1, 24);
+  count("lanes", 1, 1024);
+  count("steps", 1, 2 ** 20);
+  const positive = (name: string, value: number | undefined) => {
+    if (value !== undefined && !(value > 0 && Number.isFinite(value))) refuse(name, value, "a positive number");
+  };
+  positive("stepSize", options.stepSize);
+  positive("until.essBulk", options.until && (options.until.essBulk ?? Number.NaN));
+  positive("checkpointSeconds", options.checkpointSeconds);
+  const { chains, warmup, seed, kernel, superchains, targetAcceptance = 0.8, checkpoint } = options;
+  if (!Number.isSafeInteger(seed)) refuse("seed", seed, "a whole number");
+  if (!(targetAcceptance > 0 && targetAcceptance < 1)) refuse("targetAcceptance", targetAcceptance, "between 0 and 1");
+  if (!Number.isSafeInteger(superchains) || superchains < 1 || chains % superchains) {
+    refuse("superchains", superchains, `a number of groups of equal size, which divides the ${chains} chains`);
+  }
+  if (checkpoint !== undefined && typeof checkpoint !== "string")
+    refuse("checkpoint", checkpoint, "the path of a file");
+  if (kernel === "chees" && warmup === 0) {
+    throw new ArgumentError("sample: chees needs a warmup, in which it finds how long trajectories are to be.");
+  }
+}
+
+/** Starting points by chain, one after the other; null where none are given. */
+export function initsOf({ inits, chains, superchains }: FilledOptions, dim: number): Float64Array | null {
+  if (inits === undefined) return null;
+  const rows = inits instanceof Tensor ? inits.arraySync() : inits;
+  const isTable = Array.isArray(rows) && rows.length === chains;
+  if (!isTable || !rows.every((row) => Array.isArray(row) && row.length === dim)) {
+    throw new ArgumentError(
+      `sample: inits are ${chains} chains × ${dim} free numbers: a list of so long lists, or a tensor.`,
+    );
+  }
+  const flat = Float64Array.from((rows as number[][]).flat());
+  const bad = flat.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0) {
+    throw new ArgumentError(
+      `sample: inits[${Math.floor(bad / dim)}][${bad % dim}] is ${flat[bad]}; it is a finite number.`,
+    );
+  }
+  const size = chains / superchains;
+  const isAlike = flat.every((value, i) => value === flat[i - (i % (size * dim)) + (i % dim)]);
+  if (superchains > 1 && !isAlike) {
+    throw new ArgumentError(
+      `sample: chains of a superchain start at the same point; inits differ within groups of ${size} chains.`,
+    );
+  }
+  return flat;
+}

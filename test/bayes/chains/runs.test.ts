@@ -1,0 +1,326 @@
+/** The life of a run: ended early, extended, watched, saved, killed and resumed; and options that are refused. */
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { SampleOptions } from "../../../src/bayes/chains/options.js";
+import { Sampler } from "../../../src/bayes/chains/sample.js";
+import { type Fit, halfNormal, model, normal } from "../../../src/bayes/index.js";
+import { ArgumentError, FormatError } from "../../../src/core/errors.js";
+import { tensor } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import type { Tensor } from "../../../src/tensor/tensor.js";
+import { describeOnTensorDevices } from "../../support/tensors.js";
+import { sampled } from "./support.js";
+
+before(() => setDefaultDevice("cpu"));
+const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
+const spread = model(() => ({ mu: normal(0, 1), tau: halfNormal(1) })).given({});
+const options: SampleOptions = { chains: 3, draws: 60, warmup: 60, seed: 2, dtype: "f64", device: "cpu" };
+
+/** A run that is ended after so many dispatches. */
+async function endedAfter(dispatches: number, posterior: typeof spread, settings: SampleOptions): Promise<Fit> {
+  const controller = new AbortController();
+  const run = posterior.sample({ ...settings, signal: controller.signal });
+  let seen = 0;
+  for await (const _ of run) if (++seen === dispatches) controller.abort();
+  return await run;
+}
+
+/** The fit, extended to as many draws as the whole one, is the whole one. */
+async function expectGoesOnLike(whole: Fit, part: Fit): Promise<void> {
+  assert.ok(part.draws.length < whole.draws.length, "nothing is left to draw");
+  await part.extend(whole.draws.length - part.draws.length);
+  for (const name of whole.draws.names) assert.deepEqual(part.draws.scalar(name), whole.draws.scalar(name), name);
+  for (const name of whole.draws.stats) assert.deepEqual(part.draws.stat(name), whole.draws.stat(name), name);
+}
+
+describeOnTensorDevices("a run that is ended early and extended has the draws of one that was not", (device) => {
+  const dtype = device === "cpu" ? "f64" : "f32";
+  const settings: SampleOptions = { ...options, device, dtype };
+  for (const [title, more] of Object.entries({
+    "each chain for itself": {},
+    "all together": { pooled: true },
+    chees: { kernel: "chees" },
+    "a dense metric": { metric: "dense" },
+  } as Readonly<Record<string, SampleOptions>>)) {
+    test(title, {
+      skip: device !== "cpu" && title !== "each chain for itself" && "the same code as on the CPU",
+    }, async () => {
+      const whole = await sampled(spread, { ...settings, ...more });
+      // In the warmup, at its end, and among the draws.
+      for (const dispatches of [1, 4, 12, 30]) {
+        const part = await endedAfter(dispatches, spread, { ...settings, ...more, draws: 100000 });
+        if (part.draws.length < whole.draws.length) await expectGoesOnLike(whole, part);
+      }
+    });
+  }
+});
+
+describe("chains that are ahead of others when a run is ended", () => {
+  const uneven = async () => {
+    // The second chain starts far out and needs many steps; its draws come later than those of the first.
+    const inits = [[0], [3000], [0]];
+    const one = model(() => ({ x: normal(0, 1) })).given({});
+    const settings: SampleOptions = { ...options, warmup: 0, stepSize: 0.05, inits, draws: 100000 };
+    const controller = new AbortController();
+    const run = one.sample({ ...settings, signal: controller.signal });
+    for await (const { draws } of run) if (Math.max(...draws) - Math.min(...draws) > 5) controller.abort();
+    return { part: await run, one, settings };
+  };
+
+  test("keep what they have drawn", async () => {
+    const { part, one, settings } = await uneven();
+    const { length } = part.draws;
+    const whole = await sampled(one, { ...settings, draws: length + 40 });
+    // In pieces smaller than what the first has ahead.
+    for (let i = 0; i < 10; i++) await part.extend(4);
+    assert.equal(part.draws.length, length + 40);
+    assert.deepEqual(part.draws.values("x"), whole.draws.values("x"));
+    assert.deepEqual(part.draws.stat("energy"), whole.draws.stat("energy"));
+  });
+
+  test("are saved with it", async () => {
+    const { part, one, settings } = await uneven();
+    const whole = await sampled(one, { ...settings, draws: part.draws.length + 20 });
+    const path = join(folder, "uneven");
+    await part.save(path);
+    await expectGoesOnLike(whole, await one.resume(path));
+  });
+});
+
+let folder = "";
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "pumice-runs-"));
+});
+after(() => rm(folder, { recursive: true }));
+
+describe("extend", () => {
+  test("takes whole numbers only", async () => {
+    const fit = await sampled(spread, { ...options, draws: 5 });
+    for (const count of [2.5, -5, Number.NaN]) await assert.rejects(fit.extend(count), /extend: .* whole number/);
+    assert.equal((await fit.extend(0)).draws.length, 5);
+  });
+
+  test("waits for its turn", async () => {
+    const [fit, whole] = [await sampled(spread, { ...options, draws: 20 }), await sampled(spread, options)];
+    await Promise.all([fit.extend(15), fit.save(join(folder, "between")), fit.extend(25)]);
+    assert.deepEqual(fit.draws.values("tau"), whole.draws.values("tau"));
+    assert.equal((await spread.resume(join(folder, "between"))).draws.length, 35);
+  });
+
+  test("ends early when a signal says so", async () => {
+    const fit = await sampled(spread, { ...options, draws: 20 });
+    const extended = await fit.extend(1e6, { signal: AbortSignal.timeout(150) });
+    assert.ok(extended.draws.length >= 20 && extended.draws.length < 1e6);
+    const controller = new AbortController();
+    const own = await sampled(spread, { ...options, draws: 20, signal: controller.signal });
+    setTimeout(() => controller.abort(), 150);
+    assert.ok((await own.extend(1e6)).draws.length < 1e6);
+    // A signal that has been used ends nothing more.
+    const { length } = own.draws;
+    assert.equal((await own.extend(10)).draws.length, length + 10);
+  });
+});
+
+describe("watching", () => {
+  test("may stop before the run does", async () => {
+    const run = spread.sample(options);
+    for await (const _ of run) break;
+    assert.equal((await run).draws.length, 60);
+    const again = spread.sample(options);
+    const waiting = again.then(({ draws }) => draws.length);
+    for await (const _ of again) break;
+    assert.equal(await waiting, 60);
+    const twice = spread.sample(options);
+    for await (const _ of twice) break;
+    let seen = 0;
+    for await (const _ of twice) seen++;
+    assert.ok(seen > 0);
+    assert.equal((await twice).draws.length, 60);
+  });
+
+  test("hears of failures, as does waiting", async () => {
+    const impossible = model(() => {
+      const mu = normal(0, 1);
+      return { mu, y: normal(mu.mul(0).sub(1).log(), 1) };
+    }).given({ y: f64([1]) });
+    const run = impossible.sample(options);
+    await assert.rejects(async () => {
+      for await (const _ of run);
+    }, ArgumentError);
+    await assert.rejects(async () => await run, ArgumentError);
+  });
+});
+
+test("room is made for draws as they come, not for all that may be wanted", async () => {
+  const fit = await spread.sample({ ...options, draws: 2 ** 31 - 1, until: { essBulk: 100 } });
+  assert.ok(fit.draws.length < 2000, `${fit.draws.length} draws`);
+});
+
+describe("a saved fit", () => {
+  const line = model(({ x }: { x: Tensor }) => {
+    const b = normal(0, 1);
+    return { b, y: normal(x.mul(b), 1) };
+  });
+  const ofLine = (y: number[], x = [1, 2, 3]) => line.given({ y: f64(y) }, { x: f64(x) });
+
+  test("keeps how long the trajectories of chees are", async () => {
+    const settings: SampleOptions = { ...options, chains: 8, kernel: "chees" };
+    const [whole, part] = [await sampled(spread, settings), await sampled(spread, { ...settings, draws: 20 })];
+    await part.save(join(folder, "chees"));
+    await expectGoesOnLike(whole, await spread.resume(join(folder, "chees")));
+  });
+
+  test("of a pooled warmup that was not finished finishes it", async () => {
+    const settings: SampleOptions = { ...options, pooled: true };
+    const part = await endedAfter(5, spread, settings);
+    assert.equal(part.draws.length, 0);
+    await part.save(join(folder, "pooled"));
+    await expectGoesOnLike(await sampled(spread, settings), await spread.resume(join(folder, "pooled")));
+  });
+
+  test("may have been given starting points as a tensor", async () => {
+    const inits = f64([
+      [0.1, 0.2],
+      [0.3, 0.4],
+      [0.5, 0.6],
+    ]);
+    const settings = { ...options, inits };
+    const [whole, part] = [await sampled(spread, settings), await sampled(spread, { ...settings, draws: 20 })];
+    await part.save(join(folder, "inits"));
+    await expectGoesOnLike(whole, await spread.resume(join(folder, "inits")));
+  });
+
+  test("goes on with its own data and model only", async () => {
+    const path = join(folder, "line");
+    await (await sampled(ofLine([1, 2, 3]), { ...options, draws: 10 })).save(path);
+    assert.equal((await ofLine([1, 2, 3]).resume(path)).draws.length, 10);
+    await assert.rejects(ofLine([1, 2, 4]).resume(path), /other data/);
+    await assert.rejects(ofLine([1, 2, 3], [1, 2, 5]).resume(path), /other data/);
+    const slope = model(({ x }: { x: Tensor }) => {
+      const slope = normal(0, 1);
+      return { slope, y: normal(x.mul(slope), 1) };
+    }).given({ y: f64([1, 2, 3]) }, { x: f64([1, 2, 3]) });
+    await assert.rejects(slope.resume(path), /fit is of b; this posterior has slope/);
+    const wider = model(({ x }: { x: Tensor }) => {
+      const b = normal(0, 2);
+      return { b, y: normal(x.mul(b), 1) };
+    }).given({ y: f64([1, 2, 3]) }, { x: f64([1, 2, 3]) });
+    await assert.rejects(wider.resume(path), /another kernel/);
+  });
+
+  test("that was cut short, changed or never one is refused as such", async () => {
+    const path = join(folder, "whole");
+    await (await sampled(spread, { ...options, draws: 10 })).save(path);
+    const whole = await readFile(path);
+    const broken = join(folder, "broken");
+    const flipped = Buffer.from(whole);
+    flipped[whole.length - 100]! ^= 1;
+    for (const contents of [
+      whole.subarray(0, whole.length - 1),
+      flipped,
+      whole.subarray(0, 40),
+      Buffer.from("{}"),
+      Buffer.from(""),
+    ]) {
+      await writeFile(broken, contents);
+      await assert.rejects(spread.resume(broken), FormatError);
+    }
+    await assert.rejects(spread.resume(join(folder, "absent")), FormatError);
+  });
+
+  test("replaces the one before at once, and leaves nothing beside it", async () => {
+    const own = await mkdtemp(join(folder, "own-"));
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    await fit.save(join(own, "fit"));
+    await fit.save(join(own, "fit"));
+    assert.deepEqual(await readdir(own), ["fit"]);
+    await assert.rejects(fit.save(join(own, "no", "such", "folder")));
+  });
+});
+
+describe("a run that is killed goes on from its last checkpoint", () => {
+  for (const [title, more] of Object.entries({ "each chain for itself": {}, chees: { kernel: "chees" } } as Readonly<
+    Record<string, SampleOptions>
+  >)) {
+    test(title, async () => {
+      const settings: SampleOptions = { ...options, ...more };
+      const whole = await sampled(spread, settings);
+      const checkpoint = join(folder, `checkpoint ${title}`);
+      for (const dispatches of [2, 10, 20]) {
+        // A run that nobody drives any further is as good as killed.
+        const run = new Sampler(spread, { ...settings, checkpoint, checkpointSeconds: 1e-6 }).run(true);
+        for (let i = 0; i < dispatches; i++) if ((await run.next()).done) break;
+        const resumed = await spread.resume(checkpoint);
+        if (resumed.draws.length < whole.draws.length) await expectGoesOnLike(whole, resumed);
+      }
+    });
+  }
+});
+
+test("options that mean nothing are refused before anything runs", () => {
+  const refused: readonly (readonly [object, RegExp])[] = [
+    [{ stepSize: Number.NaN }, /stepSize is NaN; it is a positive number/],
+    [{ stepSize: -1, warmup: 0 }, /stepSize is -1/],
+    [{ stepSize: 0 }, /stepSize is 0/],
+    [{ metric: "dens" }, /metric is "dens"; it is diagonal or dense/],
+    [{ kernel: "gibbs" }, /kernel is "gibbs"/],
+    [{ dtype: "f16" }, /dtype is "f16"/],
+    [{ energies: "f16" }, /energies is "f16"/],
+    [{ draw: 100 }, /no option "draw"; there are chains, draws/],
+    [{ seed: 1.5 }, /seed is 1.5/],
+    [{ seed: Number.NaN }, /seed is NaN/],
+    [{ until: { essBulk: Number.NaN } }, /until.essBulk is NaN/],
+    [{ until: {} }, /until.essBulk is NaN/],
+    [{ draws: 2.5 }, /draws is 2.5/],
+    [
+      {
+        inits: [
+          [0, 0],
+          [0, Number.NaN],
+          [0, 0],
+        ],
+      },
+      /inits\[1\]\[1\] is NaN/,
+    ],
+    [{ inits: [[0], [0, 0, 0], [0, 0]] }, /inits are 3 chains × 2 free numbers/],
+    [{ superchains: 2 }, /superchains is 2/],
+    [{ checkpointSeconds: 0 }, /checkpointSeconds is 0/],
+    [{ targetAcceptance: 1 }, /targetAcceptance is 1/],
+  ];
+  for (const [more, message] of refused) {
+    assert.throws(
+      () => spread.sample({ ...options, ...more } as SampleOptions),
+      (error: Error) => {
+        assert.ok(error instanceof ArgumentError, error.message);
+        assert.match(error.message, message);
+        return true;
+      },
+    );
+  }
+});
+
+describeOnTensorDevices("data go where a run is told to be", (device) => {
+  test("from there to the CPU, and in another dtype", async () => {
+    const here = (values: number[]) => tensor(values, { device });
+    const posterior = model(({ x }: { x: Tensor }) => {
+      const b = normal(0, 1);
+      return { b, y: normal(x.mul(b), 1) };
+    }).given({ y: here([1, 2, 3]) }, { x: here([1, 2, 3]) });
+    const fit = await posterior.sample({ ...options, device: "cpu", dtype: "f64", draws: 400 });
+    assert.ok(Math.abs(fit.summary("b").rows[0]!.mean - 14 / 15) < 0.1);
+  });
+});
+
+test("trajectories of hmc have one length on average, and do not return to where they began", async () => {
+  const fit = await model(() => ({ x: normal(0, 1).shape(3) }))
+    .given({})
+    .sample({ ...options, chains: 4, draws: 1000, warmup: 300, kernel: "hmc" });
+  const lengths = fit.draws.stat("leapfrogs")!.values;
+  const mean = lengths.reduce((sum, n) => sum + n, 0) / lengths.length;
+  // The lengths are the same for all chains: 1000 numbers from 1 to 31, whose standard deviation is 8.9.
+  assert.ok(Math.abs(mean - 16) < (4 * 8.95) / Math.sqrt(1000), `${mean} steps`);
+  for (const { essBulk } of fit.summary()) assert.ok(essBulk > 1000, `an effective sample size of ${essBulk}`);
+});
