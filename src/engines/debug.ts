@@ -26,6 +26,9 @@ for (const word of words) {
 
 export const debugLevel = level;
 
+/** Whether what is compiled is to be seen: then all of it is compiled, and nothing taken from disk. */
+export const showsPrograms = TOPICS.some((topic) => topics.has(topic));
+
 export function debug(at: 1 | 2 | 3, message: () => string): void {
   if (level >= at) print(message());
 }

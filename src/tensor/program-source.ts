@@ -7,7 +7,7 @@ import { graphText } from "../compiler/graph-text.js";
 import type { Kernel } from "../compiler/ir.js";
 import type { Target } from "../compiler/program.js";
 import { type Encoded, type PlannedProgram, packProgram, unpackProgram } from "../compiler/program-file.js";
-import { debug } from "../engines/debug.js";
+import { debug, showsPrograms } from "../engines/debug.js";
 import type { Node } from "../graph/node.js";
 import { compilerFingerprint } from "./fingerprint.js";
 import type { ProgramCache } from "./program-cache.js";
@@ -56,7 +56,7 @@ export class ProgramSource<Code> {
     { roots, leaves, use, isKept }: WantedProgram,
     compile: (target: Target<Code>) => PlannedProgram<Code>,
   ): PlannedProgram<Code> {
-    const files = isKept ? this.files : null;
+    const files = isKept && !showsPrograms ? this.files : null;
     const key = files && this.timed("key", () => this.keyOf(use, graphText(roots, leaves)));
     const known = files && key && this.timed("read", () => this.read(files, key));
     if (known) return known;

@@ -1,5 +1,8 @@
 /** `PUMICE_DEBUG` as users of tensors see it: graphs, kernels, loops and code of what is compiled, on standard error. */
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { runNode } from "../support/subprocess.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
@@ -41,6 +44,26 @@ describeOnTensorDevices("PUMICE_DEBUG", (device) => {
     assert.match(output, /pumice: opened /);
     assert.match(output, /%\d+ = placeholder : f32\[2, 2\]\n +%\d+ = tanh %\d+ : f32\[2, 2\]/);
     assert.match(output, /out\[i, j\] = tanh\(a\[i, j\]\)/);
+  });
+
+  test("shows programs that are on disk, too, by compiling them again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "pumice-debug-"));
+    const long = `
+      import { jit, tensor } from "SRC/index.js";
+      const f = jit((x) => x.matmul(x).softmax().tanh().lgamma().cumsum({ axis: 0 }).sort());
+      f(tensor([[1, 2], [3, 4]])).dataSync();`;
+    try {
+      const runs = [];
+      for (const words of ["", "kernels"]) {
+        const env = { PUMICE_DEVICE: device, PUMICE_DEBUG: words, PUMICE_CACHE: folder };
+        runs.push(await runNode(long, { env }));
+      }
+      assert.ok(readdirSync(join(folder, "programs")).length > 0, "the first run keeps its program");
+      assert.equal(runs[0]!.output, "");
+      assert.match(runs[1]!.output, /pumice: kernels of program 1[\s\S]*lgamma\(/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("says which words there are when it does not know one", async () => {
