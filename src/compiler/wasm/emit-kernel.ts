@@ -18,21 +18,21 @@ import {
   type BinaryOp,
   type Branch,
   type CombineOp,
-  type CompareOp,
   type IRType,
   type Value as IRValue,
   type Kernel,
   type Loop,
   MAX_I32,
   type Statement,
-  type UnaryOp,
-  usedBy,
   walkStatements,
 } from "../ir.js";
 import { ModuleBuilder } from "./builder.js";
+import { type Form, gathered, joined, laneOf, lanesOf, pairOf, partsOf, single, vector } from "./forms.js";
 import type { FunctionBuilder } from "./function-builder.js";
-import { decodeHalf, encodeHalf } from "./half.js";
+import { binary, loadElement, scalar, storeElement, wasmType } from "./scalars.js";
 import type { Value } from "./value.js";
+import { spreadValues, varyingValues } from "./varying-values.js";
+import { canTakeTurns, combiningOp, LANES, NARROW, planVectors, TURNS, type VectorPlan } from "./vector-plan.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
@@ -40,7 +40,6 @@ type ReadStatement = Extract<Statement, { kind: "read" }>;
 type CountStatement = Extract<Statement, { kind: "count" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
-const LANES = 4;
 /** A cache line: what a place begins with, and what arrays are aligned to. */
 const LINE = 64;
 
@@ -123,177 +122,7 @@ function takePlace(f: FunctionBuilder, args: Value<"i32">, buffers: number, byte
   return place.get();
 }
 
-// ------------------------------------------------------------------------------------------------ what to do at once
-
-export interface VectorPlan {
-  /** Four rows at once. */
-  readonly isRowVector: boolean;
-  /** Loops whose rounds are computed four at once. */
-  readonly loops: ReadonlySet<Loop>;
-}
-
-/** How a value changes from one row, or round, to the next: by a constant, not at all (0), or in no simple way (null). */
-function stepsIn(variable: IRValue): (value: IRValue) => number | null {
-  const known = new Map<IRValue, number | null>();
-  const step = (value: IRValue): number | null => {
-    if (value === variable || (value.op === "row" && variable.op === "row")) return 1;
-    const found = known.get(value);
-    if (found !== undefined) return found;
-    // Values without operands do not depend on the variable, except accumulators and results, which may.
-    let result: number | null = value.op === "accumulator" || value.op === "result" ? null : 0;
-    if (value.args.length > 0) {
-      const [a, b] = value.args;
-      const [x, y] = [step(a), b ? step(b) : 0];
-      if (value.args.every((arg) => step(arg) === 0)) result = 0;
-      else if (value.type !== "i32" || x === null || y === null) result = null;
-      else if (value.op === "add") result = x + y;
-      else if (value.op === "sub") result = x - y;
-      else if (value.op === "mul" && a.op === "constant") result = y * Number(a.attribute);
-      else if (value.op === "mul" && b.op === "constant") result = x * Number(b.attribute);
-      else result = null;
-    }
-    known.set(value, result);
-    return result;
-  };
-  return step;
-}
-
-/** Operations on f64 that two vectors do at once. */
-const PAIRED: ReadonlySet<string> = new Set([
-  "add",
-  "sub",
-  "mul",
-  "div",
-  "neg",
-  "abs",
-  "sqrt",
-  "floor",
-  "ceil",
-  "trunc",
-  "mulAdd",
-]);
-/**
- * Vectors that a loop takes in turn, and the longest body that is worth it. A sum waits for the one before it, as a step of
- * an exponential does for the last: vectors side by side give the processor something to do meanwhile. On a Zen 4, exp took
- * 1.04 ns an element one vector at a time, 0.84 in four turns; tanh 2.4 and 1.5, a sine, of 200 values, 9 either way.
- */
-const TURNS = 4;
-const LONG_BODY = 128;
-
-const canTakeTurns = (body: readonly Statement[]): boolean =>
-  body.length <= LONG_BODY && body.every(({ kind }) => kind !== "loop");
-
-const NARROW: ReadonlySet<IRType> = new Set(["bool", "i32", "u32", "f32"]);
-
-export function planVectors(kernel: Kernel): VectorPlan {
-  const loops: Loop[] = [];
-  const values: IRValue[] = [];
-  const stores: StoreStatement[] = [];
-  const accesses: (ReadStatement | WriteStatement)[] = [];
-  // What may or may not happen, and what happens in a certain order, is left to one row at a time.
-  let isOrdered = kernel.lanes > 1;
-  walkStatements(kernel.body, (statement) => {
-    if (statement.kind === "let") values.push(statement.value);
-    else if (statement.kind === "store") {
-      stores.push(statement);
-      if (statement.gate) isOrdered = true;
-    } else if (statement.kind === "loop") {
-      loops.push(statement);
-      if (statement.exit) isOrdered = true;
-    } else if (statement.kind === "read" && statement.from === "array") {
-      accesses.push(statement);
-      values.push(...statement.results);
-    } else if (statement.kind === "write" && !statement.gate) accesses.push(statement);
-    else isOrdered = true;
-  });
-  if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
-  const loads = values.filter(({ op }) => op === "load");
-  const isWide = (dtype: DType) => DTYPES[dtype].bytes === 4;
-  const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
-    const step = stepsIn(variable);
-    return among.filter((value) => step(value.args[0]) === 1 && isWide(kernel.buffers[value.attribute as number].dtype))
-      .length;
-  };
-  const row: IRValue = { id: -1, op: "row", type: "i32", args: [], attribute: null, depth: 0 };
-  const byRow = stepsIn(row);
-  const isStoredByRow =
-    stores.every(({ index, buffer }) => byRow(index) === 1 && isWide(kernel.buffers[buffer].dtype)) &&
-    accesses.every(({ index }) => byRow(index) === 0) &&
-    kernel.arrays.every(({ type }) => isWide(type));
-  const rowCount = sideBySide(row, loads);
-  const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
-  const chosen = innermost.filter((loop) => loop.extent >= 2 * LANES && isVectorizable(loop));
-  const loopCount = chosen.reduce((sum, loop) => sum + sideBySide(loop.index, loads), 0);
-  if (isStoredByRow && rowCount >= loopCount) return { isRowVector: true, loops: new Set() };
-  return { isRowVector: false, loops: new Set(chosen) };
-}
-
-/** The ways to combine the four lanes of an accumulator, which must start from what they leave unchanged. */
-const IDENTITY: Readonly<Record<string, readonly (number | boolean)[]>> = {
-  add: [0],
-  mul: [1],
-  min: [Infinity, 2147483647, 4294967295],
-  max: [-Infinity, -2147483648, 0],
-  and: [true],
-  or: [false],
-};
-
-function combiningOp({ value, next }: Loop["accumulators"][number]): BinaryOp | null {
-  if (!(next.op in IDENTITY)) return null;
-  return next.args.filter((arg) => arg === value).length === 1 ? (next.op as BinaryOp) : null;
-}
-
-function isVectorizable(loop: Loop): boolean {
-  const combines = loop.accumulators.every((accumulator) => {
-    const op = combiningOp(accumulator);
-    const { initial } = accumulator;
-    return op !== null && initial.op === "constant" && IDENTITY[op].includes(initial.attribute as number);
-  });
-  // A running total may only be used to make the next one: a lane does not know the others' share.
-  const isPrivate = loop.accumulators.every(({ value, next }) =>
-    loop.body.every((s) => {
-      if (s.kind === "let") return !s.value.args.includes(next) && (s.value === next || !s.value.args.includes(value));
-      const isOwn = (used: IRValue) => used === next || used === value;
-      return (s.kind !== "store" && s.kind !== "write") || !usedBy(s).some(isOwn);
-    }),
-  );
-  const step = stepsIn(loop.index);
-  const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
-  // Rounds that are done together do not see what those before them wrote.
-  const written = new Set(loop.body.flatMap((s) => (s.kind === "write" ? s.array : [])));
-  const isUnread = loop.body.every((s) => s.kind !== "read" || !written.has(s.memory));
-  return combines && isPrivate && stores && isUnread;
-}
-
 // ------------------------------------------------------------------------------------------------ the body
-
-/**
- * A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, four values in a vector,
- * four f64 in two vectors, or, where they are other things of 64 bits, four values one by one.
- */
-type Form =
-  | { readonly kind: "uniform"; readonly value: Value }
-  | { readonly kind: "rising"; readonly value: Value<"i32">; readonly step: number }
-  | { readonly kind: "lanes"; readonly value: Value<"v128"> }
-  | { readonly kind: "pair"; readonly values: readonly [Value<"v128">, Value<"v128">] }
-  | { readonly kind: "each"; readonly values: readonly Value[] };
-
-/** The values a form is made of, and forms made of such. */
-const partsOf = (form: Form): readonly Value[] => ("values" in form ? form.values : [form.value]);
-
-function joined(kinds: readonly Form["kind"][], values: readonly Value[]): Form[] {
-  let at = 0;
-  return kinds.map((kind) => {
-    const count = kind === "each" ? LANES : kind === "pair" ? 2 : 1;
-    at += count;
-    if (count === 1) return { kind, value: values[at - 1] } as Form;
-    return { kind, values: values.slice(at - count, at) } as unknown as Form;
-  });
-}
-
-const wasmType = { bool: "i32", i32: "i32", u32: "i32", i64: "i64", u64: "i64", f32: "f32", f64: "f64" } as const;
-const isUnsigned = (type: IRType): boolean => type === "u32" || type === "u64";
-const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
 
 /** Elements side by side in memory: a buffer, or an array. */
 interface Place {
@@ -326,77 +155,6 @@ function isCount({ op, args, attribute }: IRValue, depth = 0): boolean {
     default:
       return false;
   }
-}
-
-/** Values that are the same in all lanes, but read to be combined with some that are not. */
-function spreadValues(kernel: Kernel, varying: ReadonlySet<number>): ReadonlySet<number> {
-  const spread = new Set<number>();
-  if (kernel.lanes === 1) return spread;
-  const kept = new Set<number>();
-  const keep = (value: IRValue | null) => value && kept.add(value.id);
-  walkStatements(kernel.body, (statement) => {
-    switch (statement.kind) {
-      case "let":
-        for (const arg of statement.value.args) (varying.has(statement.value.id) ? spread : kept).add(arg.id);
-        break;
-      case "read":
-        keep(statement.index);
-        break;
-      case "write":
-        for (const value of [statement.index, statement.gate, ...statement.values]) keep(value);
-        break;
-      case "store":
-      case "atomic":
-      case "count":
-        for (const value of [statement.index, statement.gate, statement.value]) keep(value);
-        break;
-      case "branch":
-        for (const { whenTrue, whenFalse } of statement.results) for (const side of [whenTrue, whenFalse]) keep(side);
-        keep(statement.condition);
-        break;
-      case "loop":
-        for (const { initial, next } of statement.accumulators) for (const value of [initial, next]) keep(value);
-        keep(statement.exit);
-        break;
-      case "barrier":
-        break;
-    }
-  });
-  for (const id of kept) spread.delete(id);
-  return spread;
-}
-
-/** Values that may differ between the lanes of a row. */
-function varyingValues(kernel: Kernel): ReadonlySet<number> {
-  const varying = new Set<number>();
-  if (kernel.lanes === 1) return varying;
-  const varies = (value: IRValue) => value.op === "lane" || varying.has(value.id);
-  // An accumulator may come to vary in a later round, so what depends on it is looked at again until nothing changes.
-  for (let before = -1; before < varying.size; ) {
-    before = varying.size;
-    walkStatements(kernel.body, (statement) => {
-      if (statement.kind === "let") {
-        const { id, op, args } = statement.value;
-        if (op !== "combineLanes" && args.some(varies)) varying.add(id);
-      } else if (statement.kind === "read") {
-        if (varies(statement.index)) for (const { id } of statement.results) varying.add(id);
-      } else if (statement.kind === "loop") {
-        const { isLaneLoop, exit } = statement;
-        if (isLaneLoop) varying.add(statement.index.id);
-        const isUneven = isLaneLoop || (exit !== null && varies(exit));
-        for (const { value, initial, next, result } of statement.accumulators) {
-          if (!isUneven && !varies(initial) && !varies(next)) continue;
-          varying.add(value.id);
-          varying.add(result.id);
-        }
-      } else if (statement.kind === "branch") {
-        for (const { value, whenTrue, whenFalse } of statement.results) {
-          if (varies(whenTrue) || varies(whenFalse)) varying.add(value.id);
-        }
-      }
-    });
-  }
-  return varying;
 }
 
 class BodyEmitter {
@@ -468,12 +226,12 @@ class BodyEmitter {
     const form = gate ? this.form(gate) : null;
     if (!form) write(null);
     else if (form.kind === "lanes") this.eachLane(gate, write);
-    else this.f.if(this.single(form) as Value<"i32">, () => write(null));
+    else this.f.if(single(form) as Value<"i32">, () => write(null));
   }
 
   private eachLane(gate: IRValue | null, write: (lane: number) => void): void {
     for (let lane = 0; lane < LANES; lane++) {
-      if (gate) this.f.if(this.laneOf(this.form(gate), "bool", lane) as Value<"i32">, () => write(lane));
+      if (gate) this.f.if(laneOf(this.f, this.form(gate), "bool", lane) as Value<"i32">, () => write(lane));
       else write(lane);
     }
   }
@@ -526,14 +284,14 @@ class BodyEmitter {
   }
 
   private as(kind: Form["kind"], form: Form, type: IRType): Form {
-    if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane)) };
-    if (kind === "pair") return { kind, values: this.pair(form) };
-    return kind === "lanes" ? { kind, value: this.lanes(form, type) } : { kind: "uniform", value: this.single(form) };
+    if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane)) };
+    if (kind === "pair") return { kind, values: pairOf(this.f, form) };
+    return kind === "lanes" ? { kind, value: lanesOf(this.f, form, type) } : { kind: "uniform", value: single(form) };
   }
 
   private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
     const { f } = this;
-    const test = this.single(this.form(condition)) as Value<"i32">;
+    const test = single(this.form(condition)) as Value<"i32">;
     const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
       this.statements(statements);
       return values.flatMap((value, i) => {
@@ -591,7 +349,7 @@ class BodyEmitter {
       const made = loop.accumulators.map(({ next }, k) => this.as(kinds[k], this.form(next), next.type));
       if (exit && isUneven) return this.leaveOneByOne(loop, exit, state.at(-1) as Value<"v128">, carried, made);
       const next = made.flatMap(partsOf);
-      if (exit) f.if(this.single(this.form(exit)) as Value<"i32">, () => f.break(...next));
+      if (exit) f.if(single(this.form(exit)) as Value<"i32">, () => f.break(...next));
       return next;
     });
     return joined(kinds, results);
@@ -613,10 +371,14 @@ class BodyEmitter {
     const next = accumulators.flatMap(({ value }, k) => {
       const choice: IRValue = { ...value, op: "select", args: [exit, value, value] };
       return partsOf(
-        this.as(made[k].kind, this.vector(choice, [{ kind: "lanes", value: left }, carried[k], made[k]]), value.type),
+        this.as(
+          made[k].kind,
+          vector(this.f, choice, [{ kind: "lanes", value: left }, carried[k], made[k]]),
+          value.type,
+        ),
       );
     });
-    const leaving = f.v128.or(left, this.lanes(this.form(exit), "bool"));
+    const leaving = f.v128.or(left, lanesOf(this.f, this.form(exit), "bool"));
     f.if(f.i32x4.all_true(leaving), () => f.break(...next, leaving));
     return [...next, leaving];
   }
@@ -625,7 +387,7 @@ class BodyEmitter {
   private vectorLoop(loop: Loop): void {
     const whole = loop.extent - (loop.extent % LANES);
     const initial = loop.accumulators.map((accumulator): Form => {
-      return { kind: "lanes", value: this.lanes(this.form(accumulator.initial), accumulator.value.type) };
+      return { kind: "lanes", value: lanesOf(this.f, this.form(accumulator.initial), accumulator.value.type) };
     });
     const takesTurns = canTakeTurns(loop.body) && whole >= 4 * LANES * TURNS;
     const taken = takesTurns ? whole - (whole % (LANES * TURNS)) : 0;
@@ -635,7 +397,7 @@ class BodyEmitter {
       const accumulator = loop.accumulators[k];
       const op = combiningOp(accumulator) as BinaryOp;
       const { type } = accumulator.value;
-      const parts = [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane));
+      const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane));
       return { kind: "uniform", value: this.pairwise(op, type, parts) };
     });
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
@@ -654,12 +416,12 @@ class BodyEmitter {
           this.forms.set(value.id, { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> });
         });
         this.statements(loop.body);
-        return loop.accumulators.map(({ next }) => this.lanes(this.form(next), next.type));
+        return loop.accumulators.map(({ next }) => lanesOf(this.f, this.form(next), next.type));
       }).flat(),
     );
     return loop.accumulators.map(({ value, next }, k) => {
       const of = (turn: number): Form => ({ kind: "lanes", value: sums[turn * count + k] as Value<"v128"> });
-      const merge = (a: Form, b: Form) => this.vector({ ...next, args: [value, value] }, [a, b]);
+      const merge = (a: Form, b: Form) => vector(this.f, { ...next, args: [value, value] }, [a, b]);
       return merge(merge(of(0), of(1)), merge(of(2), of(3)));
     });
   }
@@ -679,7 +441,7 @@ class BodyEmitter {
 
   /** The order of combining four lanes, wherever they come from. */
   private pairwise(op: CombineOp | BinaryOp, type: IRType, parts: readonly Value[]): Value {
-    const pair = (a: Value, b: Value) => this.binary(op, type, a, b);
+    const pair = (a: Value, b: Value) => binary(this.f, op, type, a, b);
     return pair(pair(parts[0], parts[1]), pair(parts[2], parts[3]));
   }
 
@@ -690,71 +452,6 @@ class BodyEmitter {
   }
 
   // ---------------------------------------------------------------------------------------------- forms
-
-  private single(form: Form): Value {
-    if (form.kind === "uniform" || form.kind === "rising") return form.value;
-    throw new Error("emitWasm: four values where one is needed");
-  }
-
-  /** A value as four. Truth is a mask: all bits or none. */
-  private lanes(form: Form, type: IRType): Value<"v128"> {
-    const { f } = this;
-    if (form.kind === "lanes") return form.value;
-    if ("values" in form || !NARROW.has(type)) {
-      throw new UnsupportedError(`${this.kernel.name}: ${type} in vectors of four on the CPU`);
-    }
-    if (form.kind === "rising") {
-      const steps = f.i32x4.const([0, form.step, 2 * form.step, 3 * form.step]);
-      return f.i32x4.add(f.i32x4.splat(form.value), steps);
-    }
-    if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
-    const word = form.value as Value<"i32">;
-    return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
-  }
-
-  /** Four f64 as two vectors. */
-  private pair(form: Form): [Value<"v128">, Value<"v128">] {
-    const { f } = this;
-    if (form.kind === "pair") return [...form.values];
-    const one = (lane: number) => this.laneOf(form, "f64", lane) as Value<"f64">;
-    const first = f.f64x2.splat(one(0));
-    if (form.kind === "uniform") return [first, first];
-    return [f.f64x2.replace_lane(first, one(1), 1), f.f64x2.replace_lane(f.f64x2.splat(one(2)), one(3), 1)];
-  }
-
-  private extract(vector: Value<"v128">, type: IRType, lane: number): Value {
-    const { f } = this;
-    if (type === "f32") return f.f32x4.extract_lane(vector, lane);
-    const word = f.i32x4.extract_lane(vector, lane);
-    return type === "bool" ? f.i32.and(word, 1) : word;
-  }
-
-  private laneOf(form: Form, type: IRType, lane: number): Value {
-    if (form.kind === "uniform") return form.value;
-    if (form.kind === "each") return form.values[lane];
-    if (form.kind === "pair") return this.f.f64x2.extract_lane(form.values[lane >> 1], lane % 2);
-    if (form.kind === "rising") return this.f.i32.add(form.value, lane * form.step);
-    return this.extract(form.value, type, lane);
-  }
-
-  private gathered(type: IRType, part: (lane: number) => Value): Form {
-    const { f } = this;
-    if (!NARROW.has(type)) return { kind: "each", values: [0, 1, 2, 3].map(part) };
-    let vector: Value<"v128"> =
-      type === "f32" ? f.f32x4.splat(part(0) as Value<"f32">) : f.i32x4.splat(this.asMask(part(0), type));
-    for (let lane = 1; lane < LANES; lane++) {
-      vector =
-        type === "f32"
-          ? f.f32x4.replace_lane(vector, part(lane) as Value<"f32">, lane)
-          : f.i32x4.replace_lane(vector, this.asMask(part(lane), type), lane);
-    }
-    return { kind: "lanes", value: vector };
-  }
-
-  private asMask(value: Value, type: IRType): Value<"i32"> {
-    const word = value as Value<"i32">;
-    return type === "bool" ? this.f.i32.sub(0, word) : word;
-  }
 
   // ---------------------------------------------------------------------------------------------- values
 
@@ -768,17 +465,18 @@ class BodyEmitter {
     if (operands.every(({ kind }) => kind === "uniform")) {
       return {
         kind: "uniform",
-        value: this.scalar(
+        value: scalar(
+          this.f,
           value,
-          operands.map((form) => this.single(form)),
+          operands.map((form) => single(form)),
         ),
       };
     }
-    return this.rising(value, operands) ?? this.vector(value, operands);
+    return this.rising(value, operands) ?? vector(this.f, value, operands);
   }
 
   private combine({ attribute, type }: IRValue, form: Form): Form {
-    const parts = [0, 1, 2, 3].map((lane) => this.laneOf(form, type, lane));
+    const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane));
     return { kind: "uniform", value: this.pairwise(attribute as CombineOp, type, parts) };
   }
 
@@ -787,9 +485,9 @@ class BodyEmitter {
     const { f } = this;
     if (form.kind === "uniform") return form;
     if ("values" in form) throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
-    const words = f.i32x4.mul(this.lanes(from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
+    const words = f.i32x4.mul(lanesOf(this.f, from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
     const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
-    return { kind: "lanes", value: f.i8x16.swizzle(this.lanes(form, type), bytes) };
+    return { kind: "lanes", value: f.i8x16.swizzle(lanesOf(this.f, form, type), bytes) };
   }
 
   /** Sums, differences and multiples of what rises by a constant rise by a constant. */
@@ -833,10 +531,11 @@ class BodyEmitter {
     const { form, by: first } = this.indexOf(index);
     const by = first + part;
     if (place.isOfRows) {
-      const start = this.addressOf(place, this.single(form));
+      const start = this.addressOf(place, single(form));
       return { kind: "lanes", value: f.v128.load(start, this.offsetOf(place, by)) };
     }
-    const at = (i: Value<"i32">) => this.loadOne(place.dtype, this.addressOf(place, i), this.offsetOf(place, by));
+    const at = (i: Value<"i32">) =>
+      loadElement(this.f, place.dtype, this.addressOf(place, i), this.offsetOf(place, by));
     if (form.kind === "uniform") return { kind: "uniform", value: at(form.value as Value<"i32">) };
     if (form.kind === "rising" && form.step === 1 && isWord(place)) {
       return { kind: "lanes", value: f.v128.load(this.addressOf(place, form.value), this.offsetOf(place, by)) };
@@ -846,7 +545,7 @@ class BodyEmitter {
       const half = (part: number) => f.v128.load(start, this.offsetOf(place, by + part));
       return { kind: "pair", values: [half(0), half(2)] };
     }
-    return this.gathered(type, (lane) => at(this.laneOf(form, "i32", lane) as Value<"i32">));
+    return gathered(this.f, type, (lane) => at(laneOf(this.f, form, "i32", lane) as Value<"i32">));
   }
 
   private read({ from, memory, index, results }: ReadStatement): void {
@@ -883,8 +582,8 @@ class BodyEmitter {
   /** Lanes come by one after the other. */
   private count({ array, index, value }: CountStatement, lane: number): void {
     const { f } = this;
-    const at = this.addressOf(this.placeOf("array", array), this.laneOf(this.form(index), "i32", lane));
-    f.i32.store(at, f.i32.add(f.i32.load(at), this.laneOf(this.form(value), "i32", lane) as Value<"i32">));
+    const at = this.addressOf(this.placeOf("array", array), laneOf(this.f, this.form(index), "i32", lane));
+    f.i32.store(at, f.i32.add(f.i32.load(at), laneOf(this.f, this.form(value), "i32", lane) as Value<"i32">));
   }
 
   private put(place: Place, at: IRValue, value: IRValue, lane: number | null, part = 0): void {
@@ -898,19 +597,19 @@ class BodyEmitter {
   private putForm(place: Place, index: Form, by: number, form: Form, type: IRType, lane: number | null): void {
     const { f } = this;
     if (place.isOfRows) {
-      f.v128.store(this.addressOf(place, this.single(index)), this.lanes(form, type), this.offsetOf(place, by));
+      f.v128.store(this.addressOf(place, single(index)), lanesOf(this.f, form, type), this.offsetOf(place, by));
       return;
     }
     if (lane === null && index.kind === "rising" && index.step === 1 && place.dtype === "f64") {
       const start = this.addressOf(place, index.value);
-      for (const [half, vector] of this.pair(form).entries()) {
+      for (const [half, vector] of pairOf(this.f, form).entries()) {
         f.v128.store(start, vector, this.offsetOf(place, by + 2 * half));
       }
       return;
     }
     const isAll = lane === null && index.kind === "rising" && isWord(place);
     if (isAll && index.step === 1) {
-      f.v128.store(this.addressOf(place, index.value), this.lanes(form, type), this.offsetOf(place, by));
+      f.v128.store(this.addressOf(place, index.value), lanesOf(this.f, form, type), this.offsetOf(place, by));
     } else if (isAll && index.step > 0 && form.kind === "lanes" && type !== "bool") {
       const start = this.addressOf(place, index.value);
       for (const each of [0, 1, 2, 3]) {
@@ -918,8 +617,8 @@ class BodyEmitter {
       }
     } else {
       for (const each of this.writers(index, lane)) {
-        const to = this.addressOf(place, this.laneOf(index, "i32", each) as Value<"i32">);
-        this.storeOne(place.dtype, to, this.laneOf(form, type, each), this.offsetOf(place, by));
+        const to = this.addressOf(place, laneOf(this.f, index, "i32", each) as Value<"i32">);
+        storeElement(this.f, place.dtype, to, laneOf(this.f, form, type, each), this.offsetOf(place, by));
       }
     }
   }
@@ -943,83 +642,14 @@ class BodyEmitter {
     return { offset: elements * bytesPerElement(place) };
   }
 
-  private loadOne(dtype: DType, at: Value<"i32">, offset: { readonly offset: number }): Value {
-    const { f } = this;
-    switch (dtype) {
-      case "bool":
-        return f.i32.ne(f.i32.load8_u(at, offset), 0);
-      case "i8":
-        return f.i32.load8_s(at, offset);
-      case "u8":
-        return f.i32.load8_u(at, offset);
-      case "i16":
-        return f.i32.load16_s(at, offset);
-      case "u16":
-        return f.i32.load16_u(at, offset);
-      case "i32":
-      case "u32":
-        return f.i32.load(at, offset);
-      case "i64":
-      case "u64":
-        return f.i64.load(at, offset);
-      case "f16":
-        return decodeHalf(f, f.i32.load16_u(at, offset));
-      case "bf16":
-        return f.f32.reinterpret_i32(f.i32.shl(f.i32.load16_u(at, offset), 16));
-      case "f32":
-        return f.f32.load(at, offset);
-      case "f64":
-        return f.f64.load(at, offset);
-      default:
-        throw new UnsupportedError(`${dtype} is stored as pairs of floats and read one half at a time`);
-    }
-  }
-
-  private storeOne(dtype: DType, at: Value<"i32">, value: Value, offset: { readonly offset: number }): void {
-    const { f } = this;
-    switch (dtype) {
-      case "bool":
-      case "i8":
-      case "u8":
-        f.i32.store8(at, value as Value<"i32">, offset);
-        break;
-      case "i16":
-      case "u16":
-        f.i32.store16(at, value as Value<"i32">, offset);
-        break;
-      case "i32":
-      case "u32":
-        f.i32.store(at, value as Value<"i32">, offset);
-        break;
-      case "i64":
-      case "u64":
-        f.i64.store(at, value as Value<"i64">, offset);
-        break;
-      case "f16":
-        f.i32.store16(at, encodeHalf(f, value as Value<"f32">), offset);
-        break;
-      case "bf16":
-        f.i32.store16(at, roundToBrain(f, value as Value<"f32">), offset);
-        break;
-      case "f32":
-        f.f32.store(at, value as Value<"f32">, offset);
-        break;
-      case "f64":
-        f.f64.store(at, value as Value<"f64">, offset);
-        break;
-      default:
-        throw new UnsupportedError(`${dtype} is stored as pairs of floats and written one half at a time`);
-    }
-  }
-
   /** Several threads may change an element at once: each tries until nobody was faster. */
   private atomic({ op, buffer, index, value }: AtomicStatement, lane: number): void {
     const { f } = this;
     const at = this.addressOf(
       this.placeOf("buffer", buffer),
-      this.laneOf(this.form(index), "i32", lane) as Value<"i32">,
+      laneOf(this.f, this.form(index), "i32", lane) as Value<"i32">,
     );
-    const operand = this.laneOf(this.form(value), value.type, lane);
+    const operand = laneOf(this.f, this.form(value), value.type, lane);
     const { type } = value;
     const wide = wasmType[type] === "i64" || wasmType[type] === "f64";
     const word = wide ? "i64" : "i32";
@@ -1030,7 +660,7 @@ class BodyEmitter {
     const seen = f.variable(word, load() as Value<"i32">);
     f.loop(() => {
       const before = seen.get() as Value;
-      const wanted = asBits(this.binary(op, type, fromBits(before), operand));
+      const wanted = asBits(binary(this.f, op, type, fromBits(before), operand));
       const found = wide
         ? f.i64.atomic.rmw.cmpxchg(at, before as Value<"i64">, wanted as Value<"i64">)
         : f.i32.atomic.rmw.cmpxchg(at, before as Value<"i32">, wanted as Value<"i32">);
@@ -1045,227 +675,5 @@ class BodyEmitter {
 
   // ---------------------------------------------------------------------------------------------- one at a time
 
-  private scalar(value: IRValue, operands: readonly Value[]): Value {
-    const { f } = this;
-    const [a, b, c] = operands;
-    const from = value.args[0].type;
-    switch (value.op) {
-      case "select":
-        return f.select(a as Value<"i32">, b, c);
-      case "mulAdd":
-        return this.binary("add", value.type, this.binary("mul", value.type, a, b), c);
-      case "convert":
-        return this.convert(from, value.type, a);
-      case "bitcast":
-        return this.bitcast(from, value.type, a);
-      case "highWord":
-        return f.i32.wrap_i64(f.i64.shr_u(f.i64.reinterpret_f64(a as Value<"f64">), 32n));
-      case "lowWord":
-        return f.i32.wrap_i64(f.i64.reinterpret_f64(a as Value<"f64">));
-      case "fromWords": {
-        const high = f.i64.shl(f.i64.extend_i32_u(a as Value<"i32">), 32n);
-        return f.f64.reinterpret_i64(f.i64.or(high, f.i64.extend_i32_u(b as Value<"i32">)));
-      }
-      case "signExtend":
-        return value.attribute === 8 ? f.i32.extend8_s(a as Value<"i32">) : f.i32.extend16_s(a as Value<"i32">);
-      case "combineLanes":
-        return a;
-      case "eq":
-      case "ne":
-      case "lt":
-      case "le":
-      case "gt":
-      case "ge":
-        return this.compare(value.op, from, a, b);
-      case "neg":
-      case "abs":
-      case "floor":
-      case "ceil":
-      case "trunc":
-      case "roundEven":
-      case "sqrt":
-      case "not":
-        return this.unary(value.op, value.type, a);
-      default:
-        return this.binary(value.op as BinaryOp, value.type, a, b);
-    }
-  }
-
-  private binary(op: BinaryOp, type: IRType, a: Value, b: Value): Value {
-    const { f } = this;
-    const wasm = wasmType[type];
-    const isFloat = type === "f32" || type === "f64";
-    const sign = isUnsigned(type) ? "_u" : "_s";
-    switch (op) {
-      case "div":
-        return f.op(`${wasm}.div`, a, b);
-      case "idiv":
-        return f.op(`${wasm}.div${sign}`, a, b);
-      case "irem":
-        return f.op(`${wasm}.rem${sign}`, a, b);
-      case "min":
-      case "max": {
-        const wins = this.compare(op === "min" ? "lt" : "gt", type, a, b) as Value<"i32">;
-        const test = isFloat ? f.i32.or(f.op(`${wasm}.ne`, a, a) as Value<"i32">, wins) : wins;
-        return f.select(test, a, b);
-      }
-      case "shl":
-        return f.op(`${wasm}.shl`, a, b);
-      case "shr":
-        return f.op(`${wasm}.shr${sign}`, a, b);
-      default:
-        return f.op(`${wasm}.${op}`, a, b);
-    }
-  }
-
-  private compare(op: CompareOp, type: IRType, a: Value, b: Value): Value {
-    const { f } = this;
-    const isFloat = type === "f32" || type === "f64";
-    const sign = isFloat || op === "eq" || op === "ne" ? "" : isUnsigned(type) ? "_u" : "_s";
-    return f.op(`${wasmType[type]}.${op}${sign}`, a, b);
-  }
-
-  private unary(op: UnaryOp, type: IRType, a: Value): Value {
-    const { f } = this;
-    if (op === "not") {
-      if (type === "bool") return f.i32.eqz(a as Value<"i32">);
-      return wasmType[type] === "i64" ? f.i64.xor(a as Value<"i64">, -1n) : f.i32.xor(a as Value<"i32">, -1);
-    }
-    return f.op(`${wasmType[type]}.${op === "roundEven" ? "nearest" : op}`, a);
-  }
-
-  private convert(from: IRType, to: IRType, a: Value): Value {
-    const { f } = this;
-    const [source, target] = [wasmType[from], wasmType[to]];
-    const sign = (type: IRType) => (isUnsigned(type) ? "u" : "s");
-    if (source === target) return a;
-    if (target === "f64" && source === "f32") return f.f64.promote_f32(a as Value<"f32">);
-    if (target === "f32" && source === "f64") return f.f32.demote_f64(a as Value<"f64">);
-    if (target === "i64" && source === "i32") return f.op(`i64.extend_i32_${sign(from)}`, a);
-    if (target === "i32" && source === "i64") return f.i32.wrap_i64(a as Value<"i64">);
-    if (target === "f32" || target === "f64") return f.op(`${target}.convert_${source}_${sign(from)}`, a);
-    return f.op(`${target}.trunc_sat_${source}_${sign(to)}`, a);
-  }
-
-  private bitcast(from: IRType, to: IRType, a: Value): Value {
-    const [source, target] = [wasmType[from], wasmType[to]];
-    return source === target ? a : this.f.op(`${target}.reinterpret_${source}`, a);
-  }
-
   // ---------------------------------------------------------------------------------------------- four at a time
-
-  private paired(op: IRValue["op"], operands: readonly Form[]): Form {
-    const { f } = this;
-    const halves = operands.map((form) => this.pair(form));
-    const half = (i: 0 | 1): Value<"v128"> => {
-      const [a, b, c] = halves.map((each) => each[i]);
-      if (op === "mulAdd") return f.f64x2.add(f.f64x2.mul(a, b), c);
-      return f.op(`f64x2.${op}`, ...(b ? [a, b] : [a])) as Value<"v128">;
-    };
-    return { kind: "pair", values: [half(0), half(1)] };
-  }
-
-  private vector(value: IRValue, operands: readonly Form[]): Form {
-    const { f } = this;
-    const { op, type, args } = value;
-    const from = args[0].type;
-    const lane = (i: number) => this.lanes(operands[i], args[i].type);
-    const shape = shapeOf(from);
-    const made = (vector: Value): Form => ({ kind: "lanes", value: vector as Value<"v128"> });
-    const oneByOne = () =>
-      this.gathered(type, (i) =>
-        this.scalar(
-          value,
-          operands.map((form, k) => this.laneOf(form, args[k].type, i)),
-        ),
-      );
-    const types = [type, ...args.map((arg) => arg.type)];
-    if (types.every((each) => each === "f64") && PAIRED.has(op)) return this.paired(op, operands);
-    if (!types.every((each) => NARROW.has(each))) return oneByOne();
-    switch (op) {
-      case "select": {
-        const extreme = extremeOf(value);
-        if (extreme) return made(f.op(`f32x4.${extreme}`, lane(2), lane(1)));
-        return made(f.v128.bitselect(lane(1), lane(2), lane(0)));
-      }
-      case "eq":
-      case "ne":
-      case "lt":
-      case "le":
-      case "gt":
-      case "ge": {
-        const sign = shape === "f32x4" || op === "eq" || op === "ne" ? "" : isUnsigned(from) ? "_u" : "_s";
-        return made(f.op(`${shape}.${op}${sign}`, lane(0), lane(1)));
-      }
-      case "min":
-      case "max": {
-        const [a, b] = [lane(0), lane(1)];
-        if (shape === "i32x4") return made(f.op(`i32x4.${op}${isUnsigned(from) ? "_u" : "_s"}`, a, b));
-        // The pseudo-minimum of b and a is b where a is NaN; with all bits set that is NaN, too.
-        return made(f.v128.or(f.op(`f32x4.p${op}`, b, a) as Value<"v128">, f.f32x4.ne(a, a)));
-      }
-      case "mulAdd":
-        return made(f.op(`${shape}.add`, f.op(`${shape}.mul`, lane(0), lane(1)), lane(2)));
-      case "add":
-      case "sub":
-      case "mul":
-      case "div":
-        return made(f.op(`${shape}.${op}`, lane(0), lane(1)));
-      case "and":
-      case "or":
-      case "xor":
-        return made(f.op(`v128.${op}`, lane(0), lane(1)));
-      case "not":
-        return made(f.v128.not(lane(0)));
-      case "neg":
-      case "abs":
-      case "floor":
-      case "ceil":
-      case "trunc":
-      case "sqrt":
-        return made(f.op(`${shape}.${op}`, lane(0)));
-      case "roundEven":
-        return made(f.f32x4.nearest(lane(0)));
-      case "shl":
-      case "shr": {
-        // One distance for all lanes is an instruction; a distance each is not.
-        if (operands[1].kind !== "uniform") return oneByOne();
-        const name = op === "shl" ? "i32x4.shl" : `i32x4.shr${isUnsigned(type) ? "_u" : "_s"}`;
-        return made(f.op(name, lane(0), operands[1].value));
-      }
-      case "signExtend": {
-        const distance = 32 - (value.attribute as number);
-        return made(f.i32x4.shr_s(f.i32x4.shl(lane(0), distance), distance));
-      }
-      case "bitcast":
-        return made(lane(0));
-      case "convert": {
-        if (shapeOf(type) === shape) return made(lane(0));
-        if (type === "f32") return made(f.op(`f32x4.convert_i32x4_${isUnsigned(from) ? "u" : "s"}`, lane(0)));
-        return made(f.op(`i32x4.trunc_sat_f32x4_${isUnsigned(type) ? "u" : "s"}`, lane(0)));
-      }
-      default:
-        return oneByOne();
-    }
-  }
-}
-
-/**
- * The one instruction for a choice of the lesser or the greater of two f32: `pmin(a, b)` is b where b < a, else a, and
- * `pmax(a, b)` is b where a < b, else a.
- */
-function extremeOf({ type, args: [test, whenTrue, whenFalse] }: IRValue): "pmin" | "pmax" | null {
-  if (type !== "f32" || (test.op !== "lt" && test.op !== "gt")) return null;
-  const [a, b] = test.args;
-  const isOrdered = a === whenTrue && b === whenFalse;
-  if (!isOrdered && !(a === whenFalse && b === whenTrue)) return null;
-  return (test.op === "lt") === isOrdered ? "pmin" : "pmax";
-}
-
-/** The upper half of an f32, rounded to nearest even; a NaN stays one. */
-function roundToBrain(f: FunctionBuilder, x: Value<"f32">): Value<"i32"> {
-  const bits = f.i32.reinterpret_f32(x);
-  const upper = f.i32.shr_u(bits, 16);
-  const rounded = f.i32.shr_u(f.i32.add(bits, f.i32.add(f.i32.and(upper, 1), 0x7fff)), 16);
-  return f.select(f.f32.ne(x, x), f.i32.or(upper, 0x40), rounded);
 }
