@@ -614,16 +614,16 @@ describeOnTensorDevices("complex tensors for people and programs", (device) => {
       floor: () => z.floor(),
       round: () => z.round(),
       sign: () => z.sign(),
-      rem: () => z.fmod(2),
-      and: () => z.bitwiseAnd(1),
-      not: () => z.bitwiseNot(),
+      fmod: () => z.fmod(2),
+      bitwiseAnd: () => z.bitwiseAnd(1),
+      bitwiseNot: () => z.bitwiseNot(),
       sort: () => z.sort(),
-      max2: () => z.argmax(),
+      argmax: () => z.argmax(),
       median: () => z.median(),
       sigmoid: () => z.sigmoid(),
       erf: () => z.erf(),
-      cumulate: () => z.cummax(),
-      scatter: () => z.mulAt(ints([0, 0]), 2),
+      cummax: () => z.cummax(),
+      mulAt: () => z.mulAt(ints([0, 0]), 2),
       complex: () => complex(z, 1),
       logaddexp: () => z.logaddexp(1),
       take: () => tensor([1, 2], { device }).take(z),
@@ -631,7 +631,7 @@ describeOnTensorDevices("complex tensors for people and programs", (device) => {
     for (const [name, run] of Object.entries(refused)) {
       assert.throws(run, (error) => {
         assert.ok(error instanceof DTypeError, `${name}: ${error}`);
-        assert.match(error.message, new RegExp(name.replace(/\d/, "")), name);
+        assert.match(error.message, new RegExp(`^${name}\\b`), name);
         return true;
       });
     }

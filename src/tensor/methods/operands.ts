@@ -20,7 +20,8 @@ export function metReals(operation: string, operands: readonly Operand[]): Tenso
   const found = met(operation, operands);
   const [{ dtype }] = found;
   if (DTYPES[dtype].kind !== "bool" && !isComplex(dtype)) return found;
-  throw new DTypeError(`${operation}: takes real numbers, not ${dtype}; cast it first.`);
+  const remedy = isComplex(dtype) ? "take its real(), imag() or abs()" : "cast it";
+  throw new DTypeError(`${operation}: takes real numbers, not ${dtype}; ${remedy} first.`);
 }
 
 /** The same as floats: integers and booleans become f32. */
