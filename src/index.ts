@@ -35,7 +35,15 @@ import "./tensor/methods/index.js";
 export { blockDiagonal, broadcastTensors, meshgrid, tri } from "./tensor/methods/movement.js";
 export { profile } from "./tensor/profiling.js";
 export { scope } from "./tensor/scope.js";
-export { type Nested, type Operand, type ReduceOptions, Tensor, where } from "./tensor/tensor.js";
+export {
+  type Nested,
+  type Operand,
+  type Positions,
+  type ReduceOptions,
+  Tensor,
+  type VarianceOptions,
+  where,
+} from "./tensor/tensor.js";
 export {
   associativeScan,
   cond,

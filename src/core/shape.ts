@@ -16,7 +16,8 @@ export function formatShape(shape: Shape): string {
 /** Throws on what is no list. The shapes of random variables are lists that can also be called. */
 function checkList(shape: Shape, operation: string): void {
   if (Array.isArray(shape) || (typeof shape === "function" && "entries" in shape)) return;
-  throw new ShapeError(`${operation}: a shape is a list of sizes, as [2, 3], not ${shown(shape)}.`);
+  const remedy = typeof shape === "number" ? `; write [${shape}]` : "";
+  throw new ShapeError(`${operation}: a shape is a list of sizes, as [2, 3], not ${shown(shape)}${remedy}.`);
 }
 
 /** The shape itself, when every size is a whole number from 0 on and the product stays exact. */

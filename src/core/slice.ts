@@ -6,6 +6,7 @@
  */
 import { ArgumentError, ShapeError } from "./errors.js";
 import { formatShape, normalizeIndex, type Shape } from "./shape.js";
+import { shown } from "./shown.js";
 
 /** Inserts an axis of size 1. */
 export const newAxis: unique symbol = Symbol("newAxis");
@@ -93,9 +94,8 @@ function axesConsumed<I>(
   if (argument === null || argument === undefined || typeof argument === "number" || typeof argument === "string") {
     return 1;
   }
-  const shown = typeof argument === "bigint" ? `${argument}n` : Array.isArray(argument) ? "an array" : typeof argument;
   throw new ArgumentError(
-    `${operation}: index ${position} is ${shown}; an index is a whole number, a slice such as "1:5", "...", newAxis` +
+    `${operation}: index ${position} is ${shown(argument)}; an index is a whole number, a slice such as "1:5", "...", newAxis` +
       `${tensors ? ", or a tensor of integers or booleans" : ""}.`,
   );
 }

@@ -75,10 +75,22 @@ export function tensor<V extends Values<Scalar> | ArrayBufferView, D extends DTy
     const stored = storedNode(backend, viewBytes(values), shape, own);
     return new Tensor<D>(castNode(stored, (options.dtype ?? own) as DType));
   }
+  checkNoTensor(values);
   const flat = flattenNested(values, "tensor");
   const shape = options.shape ? shapeFor(flat.values.length, options.shape) : flat.shape;
   const dtype = options.dtype ?? (flat.values.length ? resultType(flat.values, "tensor") : "f32");
   return new Tensor<D>(storedNode(backend, encodeValues(flat.values, dtype, "tensor"), shape, dtype));
+}
+
+function checkNoTensor(values: unknown): void {
+  if (values instanceof Tensor) {
+    throw new ArgumentError(
+      "tensor: this is a tensor already; cast() gives it another dtype, to() another device, reshape() another shape.",
+    );
+  }
+  if (Array.isArray(values) && values[0] instanceof Tensor) {
+    throw new ArgumentError("tensor: a list of tensors becomes one with stack(), or with concat().");
+  }
 }
 
 /** The shape of so many values: one axis of them unless told. */
