@@ -1,18 +1,23 @@
-"""Stan's gradients per second on one core, by R's package rstan (Debian: r-cran-rstan r-cran-bh g++ make)."""
+"""Stan's gradients per second on one core, by R's package rstan (Debian: r-cran-rstan r-cran-bh g++ make).
 
+RSCRIPT names the program to run R scripts with; Rscript unless told.
+"""
+
+import os
 import pathlib
 import subprocess
 
 from timing import LOADERS, Absent, Pace, peer
 
+COMMAND = os.environ.get("RSCRIPT", "Rscript")
 SCRIPT = pathlib.Path(__file__).with_name("rstan.R")
 
 
 def rscript(*arguments):
     try:
-        done = subprocess.run(["Rscript", str(SCRIPT), *arguments], capture_output=True, text=True)
+        done = subprocess.run([COMMAND, str(SCRIPT), *arguments], capture_output=True, text=True)
     except FileNotFoundError:
-        raise Absent("Rscript is not installed") from None
+        raise Absent(f"There is no {COMMAND}") from None
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip()[-500:])
     return done.stdout

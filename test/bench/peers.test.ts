@@ -28,14 +28,17 @@ const pythonRows = [...new Set(rows.flatMap(({ peers }) => Object.values(peers ?
   (row) => !row.startsWith("js:"),
 );
 
-test("without torch, jax and numpyro every row is reported absent, with the reason", { skip }, async () => {
+test("without torch, jax, numpyro and R every row is reported absent, with the reason", { skip }, async () => {
   const wanted = [...pythonRows, "numpyro/anything"];
-  const modules = { torch: gone("torch"), jax: gone("jax"), numpyro: gone("numpyro") };
-  const { packages, figures } = await askPeers(withModules(modules), wanted);
+  const program = withModules({ torch: gone("torch"), jax: gone("jax"), numpyro: gone("numpyro") });
+  const withoutR = { ...program, env: { ...program.env, RSCRIPT: "no-such-program" } };
+  const { packages, figures } = await askPeers(withoutR, wanted);
   assert.deepEqual(packages, []);
   assert.equal(figures.size, wanted.length);
   for (const row of pythonRows) {
-    assert.deepEqual(figures.get(row), { row, absent: `No module named '${row.split("/")[0]}'` });
+    const name = row.split("/")[0];
+    const absent = name === "rstan" ? "There is no no-such-program" : `No module named '${name}'`;
+    assert.deepEqual(figures.get(row), { row, absent });
   }
 });
 
