@@ -27,6 +27,7 @@ import { describeScan } from "./expression.js";
 import { KernelBuilder, MAX_I32, type Value } from "./ir.js";
 import { type Group, type LoweredKernel, Lowering, symbolicIndex } from "./lower.js";
 import type { TargetProfile } from "./schedule.js";
+import { statementsOf } from "./statements.js";
 
 /** How elements are shared out: each lane of a row has its own, and several that it works on in turn. */
 interface Sharing {
@@ -63,7 +64,9 @@ export function lowerScan(
   if (length === 0 || size === 0 || !sizes.every((own) => own === size || own === 1)) return null;
   if (!isReal || !isCountable || !pendingInOrder(results).every(mayGoByElements)) return null;
   const { roots, leaves } = expandGraph(results, body.parameters, profile.tiles);
-  if (pendingInOrder(roots).length > profile.maxNodes) return null;
+  const order = pendingInOrder(roots);
+  const statements = order.reduce((sum, each) => sum + statementsOf(each), 0);
+  if (order.length > profile.maxNodes || statements > profile.maxStatements) return null;
   const name = `scan[${[length, ...results[0].shape].join("×")}]`;
   const lower = ({ lanes, turns }: Sharing): LoweredKernel | null => {
     const k = new KernelBuilder(name, size / (lanes * turns), lanes);

@@ -16,6 +16,7 @@ import { type Group, symbolicIndex } from "./lower.js";
 import type { SortProfile } from "./routines/radix-sort.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";
 import { type SplitWish, splitReductions } from "./split.js";
+import { statementsOf } from "./statements.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./tiles/fusion.js";
 import type { TileProfile } from "./tiles/plan.js";
 import { transposedAxes } from "./tiles/transpose.js";
@@ -39,8 +40,9 @@ export interface TargetProfile {
   readonly across: { readonly lanes: number; readonly turns: number } | null;
   /** Rows below which a reduction is not worth fusing into the kernel that uses it. */
   readonly minRows: number;
-  /** Nodes in one kernel, at most. */
+  /** Nodes in one kernel, at most, and statements that they take. */
   readonly maxNodes: number;
+  readonly maxStatements: number;
   /** Tensors that a kernel loads from, at most, where it can be helped: beyond that drivers take long to compile it. */
   readonly maxLoads: number;
   /** Buffers of a kernel with several results, at most. */
@@ -68,6 +70,8 @@ export const gpuProfile: TargetProfile = {
   minRows: 64,
   maxNodes: 400,
   maxLoads: 32,
+  // A software driver takes 0.1 ms over each. Few programs come near: 40 divisions do, or 45 sines.
+  maxStatements: 8000,
   // As many addresses as fit the push block.
   maxBuffers: 14,
   isConcurrent: true,
@@ -92,6 +96,7 @@ export const cpuProfile: TargetProfile = {
   minRows: 4,
   maxNodes: 400,
   maxLoads: 32,
+  maxStatements: 8000,
   maxBuffers: 32,
   isConcurrent: false,
   runsAhead: false,
@@ -238,20 +243,21 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
       groups.set(result, null);
       continue;
     }
-    let survey = surveyFrom(result, isLoaded, profile.maxNodes);
+    let survey = surveyFrom(result, isLoaded, profile);
     // What is cut off takes with it what only it needs, so each time the rest is looked at anew.
     for (;;) {
       const cuts = firstOf(
         () => termsOf(survey, endOf),
         () => survey.cuts,
         () => (survey.loads.size > profile.maxLoads ? cutsForLoads(result, survey.nodes, profile.maxLoads) : []),
+        () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
         () => costlyAgain(survey, result),
       );
       const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey);
       if (cuts.length + apart.length === 0) break;
       for (const node of cuts) store(node);
       for (const node of apart) storeApart(node, result);
-      survey = surveyFrom(result, isLoaded, profile.maxNodes);
+      survey = surveyFrom(result, isLoaded, profile);
     }
     const product = fusedProduct(result, survey);
     if (product) {
@@ -262,7 +268,7 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
     }
     const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
     for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) storeApart(node, result);
-    survey = surveyFrom(result, isLoaded, Number.POSITIVE_INFINITY);
+    survey = surveyFrom(result, isLoaded, null);
     const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
     const tiling = tilingFor(lanes, profile, [...survey.nodes.keys()].some(isWide));
     groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded });
@@ -271,7 +277,7 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
   return new Map(
     [...groups].map(([node, group]) => {
       const rowAxes = group?.results[0].rowAxes;
-      const survey = rowAxes ? surveyFrom(node, isLoaded, Number.POSITIVE_INFINITY, rowAxes) : nothing;
+      const survey = rowAxes ? surveyFrom(node, isLoaded, null, rowAxes) : nothing;
       // Once its product is stored a group has nothing left that it could not compute row by row.
       const product = group?.product && survey.products.includes(group.product.dot) ? group.product : undefined;
       // Squares are counted in 32 bits.
@@ -326,6 +332,45 @@ function isReducedOnce(term: Node, reduction: Node, nodes: ReadonlyMap<Node, unk
   const direct = [...behind([term], isReduction)].filter(isReduction);
   const others = direct.filter((node) => node !== reduction).flatMap(({ inputs }) => inputs);
   return direct.includes(reduction) && !behind(others, () => false).has(reduction);
+}
+
+/**
+ * What to store of a group whose code is too long. The deepest part of it is cut off: the longest that one kernel can
+ * compute and from which few values lead to the rest, so that one kernel can store them.
+ */
+function frontier({ nodes }: Survey, { maxStatements, maxBuffers }: TargetProfile): readonly Node[] {
+  const computed = [...nodes.keys()].filter(
+    ({ primitive }) => primitive.kind !== "movement" && primitive.kind !== "leaf",
+  );
+  const inputsOf = new Map(computed.map((node) => [node, computedInputs(node, nodes)]));
+  const users = new Map<Node, number>();
+  for (const inputs of inputsOf.values()) for (const input of inputs) users.set(input, (users.get(input) ?? 0) + 1);
+  const open = new Set<Node>();
+  let best: readonly Node[] = [];
+  let statements = 0;
+  for (const node of computed.sort((a, b) => a.depth - b.depth)) {
+    statements += statementsOf(node) * (nodes.get(node) as number);
+    if (statements > maxStatements) break;
+    if (users.has(node)) open.add(node);
+    for (const input of inputsOf.get(node) as Iterable<Node>) {
+      const left = (users.get(input) as number) - 1;
+      users.set(input, left);
+      if (left === 0) open.delete(input);
+    }
+    const isFew = 4 * open.size <= 3 * maxBuffers;
+    if (open.size > 0 && (isFew || best.length === 0 || open.size <= best.length)) best = [...open];
+  }
+  return best;
+}
+
+/** The nodes that a node is computed from, beyond the movement of data. */
+function computedInputs(node: Node, within: ReadonlyMap<Node, unknown>): ReadonlySet<Node> {
+  const seen = new Set(node.inputs.filter((input) => within.has(input)));
+  for (const input of seen) {
+    if (input.primitive.kind !== "movement") continue;
+    for (const behind of input.inputs) if (within.has(behind)) seen.add(behind);
+  }
+  return new Set([...seen].filter(({ primitive }) => primitive.kind !== "movement" && primitive.kind !== "leaf"));
 }
 
 /** Whether the group of a result loads a node, and does not compute it. */
@@ -410,15 +455,15 @@ function costOf(node: Node, within: ReadonlyMap<Node, unknown>, reductionCost: n
 
 /**
  * Walks a group from its result: which nodes it computes and loads, and which axes of the result each reduction depends
- * on. Past `maxNodes` further nodes are cut off, to be stored, and so are nodes that would be computed at too many places.
+ * on. Past the limits further nodes are cut off, to be stored, and so are nodes that would be computed at too many places.
  * Indices are named in words when the rows are known.
  */
 function surveyFrom(
   result: Node,
   isLoaded: (node: Node) => boolean,
-  maxNodes: number,
+  limits: Pick<TargetProfile, "maxNodes" | "maxStatements"> | null,
   rowAxes: readonly number[] | null = null,
-): Survey & { readonly cuts: readonly Node[] } {
+): Survey & { readonly cuts: readonly Node[]; readonly statements: number } {
   const space = new IndexSpace();
   const variables = result.shape.map((extent, axis) => space.variable(axisName(result, axis, rowAxes), extent));
   const axisOf = new Map(variables.map((variable, axis) => [variable.terms[0]?.atom, axis]));
@@ -429,6 +474,7 @@ function surveyFrom(
   const reductions = new Map<Node, FoundReduction>();
   const products = new Set<Node>();
   const cuts = new Set<Node>();
+  let statements = 0;
   const words = (index: readonly IndexExpr[], { shape }: Node) => (rowAxes ? describe(ravel(index, shape)) : "");
   const last = variables.findLast(({ terms }) => terms.length > 0)?.terms[0].atom;
   const steps = { ofRow: 0, ofLoop: 0 };
@@ -452,8 +498,13 @@ function surveyFrom(
     }
     if (keys.has(key)) continue;
     keys.add(key);
+    if (limits) statements += statementsOf(node);
     const isTooMany =
-      !nodes.has(node) && nodes.size >= maxNodes && node.inputs.length > 0 && !isMovedLoad(node, isLoaded);
+      limits &&
+      !nodes.has(node) &&
+      nodes.size >= limits.maxNodes &&
+      node.inputs.length > 0 &&
+      !isMovedLoad(node, isLoaded);
     const isApart = node.primitive.kind === "routine" || (node.primitive === storedPrimitive && node !== result);
     const maxPlaces = node.primitive.kind === "movement" ? MAX_PLACES.movement : MAX_PLACES.compute;
     const isTooOften = keys.size > maxPlaces && node.inputs.length > 0 && node !== result;
@@ -532,6 +583,7 @@ function surveyFrom(
       [...nodes.keys()].every((node) => DTYPES[node.dtype].bytes <= 4 && sizeOf(node.shape) <= MAX_I32) &&
       [result, ...loads.keys()].every((node) => DTYPES[node.dtype].bytes === 4 && sizeOf(node.shape) <= MAX_I32),
     cuts: [...cuts],
+    statements,
   };
 }
 

@@ -9,6 +9,7 @@
 import { DTYPES } from "../core/dtype.js";
 import type { Node } from "../graph/node.js";
 import type { Group } from "./lower.js";
+import { statementsOf } from "./statements.js";
 
 /** A group, and what decides whether it may join others. */
 export interface Sibling {
@@ -40,6 +41,7 @@ export interface Family {
 
 export interface SiblingLimits {
   readonly maxNodes: number;
+  readonly maxStatements: number;
   readonly maxBuffers: number;
   /** Additions that loading an element is worth. */
   readonly loadCost: number;
@@ -79,6 +81,7 @@ class GrowingFamily implements Family {
   readonly needs = new Set<GrowingFamily>();
   readonly made = new Map<Node, Sibling | null>();
   readonly nodes = new Set<Node>();
+  statements = 0;
   readonly loads = new Map<Node, Set<string>>();
   lanes = 1;
   isPlain = true;
@@ -96,7 +99,10 @@ class GrowingFamily implements Family {
     const sibling = member.kind === "group" ? member.sibling : null;
     for (const node of resultsOf(member)) this.made.set(node, sibling);
     if (!sibling) return;
-    for (const node of sibling.nodes) this.nodes.add(node);
+    for (const node of sibling.nodes) {
+      if (!this.nodes.has(node)) this.statements += statementsOf(node);
+      this.nodes.add(node);
+    }
     for (const [node, indices] of sibling.loads) {
       this.loads.set(node, new Set([...(this.loads.get(node) ?? []), ...indices]));
     }
@@ -169,6 +175,8 @@ function isGood(
     return [...(loads.get(node) as ReadonlySet<string>)].every((index) => index === ownIndex);
   });
   if (!isInPlace) return false;
+  const added = sum(nodes, (node) => (family.nodes.has(node) ? 0 : statementsOf(node)));
+  if (family.statements + added > limits.maxStatements) return false;
   const isWorth = sharesEnough(family, sibling, read, limits) || areBothSmall(family, sibling, needs, limits);
   if (!isWorth) return false;
   return ![...needs].some((needed) => needed !== family && needed.dependsOn(family));

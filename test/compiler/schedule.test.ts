@@ -126,6 +126,25 @@ test("many operations on few tensors are one kernel", () => {
   assert.equal(kernelsOf([node]).length, 1);
 });
 
+test("nor does one of few operations that are long: a sine is a hundred and more statements", () => {
+  for (const profile of [gpuProfile, cpuProfile]) {
+    for (const dtype of ["f32", "f64"] as const) {
+      // A hundred sines of each other, and the product of their slopes.
+      let y = make(E.cast, [stored(16)], { dtype });
+      let slope = make(E.cast, [stored(16)], { dtype });
+      for (let i = 0; i < 100; i++) {
+        slope = make(E.mul, [slope, make(E.cos, [y])]);
+        y = make(E.sin, [y]);
+      }
+      const sizes = kernelsOf([y, slope], profile).map(({ size }) => size);
+      assert.ok(sizes.length > 1 && sizes.length < 30, `${dtype}: ${sizes.length} kernels`);
+      assert.ok(Math.max(...sizes) <= profile.maxStatements, `${dtype}: ${sizes} statements`);
+      const few = make(E.sin, [make(E.exp, [make(E.tanh, [make(E.cast, [stored(16)], { dtype })])])]);
+      assert.equal(kernelsOf([few], profile).length, 1);
+    }
+  }
+});
+
 test("a mean and a variance along rows are one kernel", () => {
   const x = stored(512, 1024);
   const mean = make(E.mul, [
