@@ -11,7 +11,7 @@ import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { runningSum } from "../running-sum.js";
-import { bind, completed, type Distribution, type Draws, type Term } from "./distribution.js";
+import { bind, checkValues, completed, type Distribution, type Draws, parameter, type Term } from "./distribution.js";
 import { normalFamily } from "./normal.js";
 import { LOG_SQRT_2PI } from "./normal-probability.js";
 
@@ -75,6 +75,7 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
       eventShape: [steps],
       support,
       arguments: [scale, drift],
+      checkArguments: () => checkValues("gaussianRandomWalk", "scale", parameter.positive, scale),
       terms(x) {
         const first = startTerms(startOf(start, scale, x), x.at("...", "0:1"));
         if (steps === 1) return first;
@@ -141,6 +142,7 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
       eventShape: [steps],
       support,
       arguments: [coefficients, scale, intercept],
+      checkArguments: () => checkValues("ar", "scale", parameter.positive, scale),
       terms(x) {
         const lags = order();
         const first = startTerms(startOf(start, scale, x), x.at("...", `0:${lags}`));

@@ -13,7 +13,7 @@ import { tensorOf } from "../argument.js";
 import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { reducedTo, sumOfTerms } from "../distributions/distribution.js";
-import type { GivenData } from "./given-data.js";
+import { explaining, type GivenData } from "./given-data.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
 
@@ -128,6 +128,10 @@ function valueShapeOf(variable: RandomVariable): Shape {
 }
 
 export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
+  return explaining(given.data, (data) => planWith(fn, { ...given, data }, dtype));
+}
+
+function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
   const device = given.tensors[0]?.device;
   const placed = new Map<RandomVariable, Placed>();
   // Without values: nothing is computed, and whatever depends on them can be told from what does not.
@@ -190,6 +194,7 @@ function planFrom(
   placed: ReadonlyMap<RandomVariable, Placed>,
 ): Plan {
   const names = namesIn(run);
+  for (const [variable, name] of names) speakingOf(name, () => variable.distribution.checkArguments());
   const dependent = new Map<number, readonly boolean[]>();
   const open = new Set<number>();
   // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
@@ -197,6 +202,7 @@ function planFrom(
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
     speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
+      if (!names.has(variable)) variable.distribution.checkArguments();
       const data = observed[number];
       if (data) checkObservation(variable, data);
       else bijectionOf(variable);

@@ -17,7 +17,7 @@ import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/l
 import type { SampleOptions } from "../chains/options.js";
 import { resume, SampleRun } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
-import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import { type DataIn, dataIn, explaining, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
   bijectionOf,
   changed,
@@ -374,5 +374,5 @@ export function simulate<D>(
 ): Record<string, Tensor> {
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
-  return simulated(fn as (data: unknown) => Returned, given.data, key, dtype, batchShapeOf);
+  return explaining(given.data, (own) => simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf));
 }
