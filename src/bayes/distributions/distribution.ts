@@ -45,6 +45,8 @@ export interface Distribution {
   /** Shape of one draw. */
   readonly eventShape: Shape;
   readonly support: Constraint;
+  /** Whether the density is no probability density: it is known up to a factor, which may be infinite. */
+  readonly isUnnormalized?: boolean;
   /** Summands of the log density at values inside the support, which are floats. */
   terms(x: Tensor): readonly Term[];
   /** The log density, one for each draw; -Infinity outside the support. */
