@@ -27,6 +27,7 @@ export interface Setting {
 }
 
 export function settingOf(posterior: AnyPosterior, options: ApproximationOptions<never>): Setting {
+  posterior.checkProper();
   const { device } = posterior;
   return { key: keyOf(options.seed ?? 0, { device }), dtype: options.dtype ?? posterior.dtype, device };
 }

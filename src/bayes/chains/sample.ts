@@ -41,7 +41,7 @@ export interface Sampled extends Target, Named {
     readonly freeShape: readonly number[];
     readonly offset: number;
   })[];
-  logLikelihood(u: Tensor): Readonly<Record<string, Tensor>>;
+  breakdown(u: Tensor): Readonly<Record<string, Tensor>>;
 }
 
 /** Bytes of draws that a block may take on the device. */
@@ -399,7 +399,7 @@ export class Sampler {
     const why: string[] = [];
     if (!Number.isFinite(density)) {
       const culprits: string[] = [];
-      for (const [name, terms] of Object.entries(this.posterior.logLikelihood(u))) {
+      for (const [name, terms] of Object.entries(this.posterior.breakdown(u))) {
         const numbers = Array.from((await terms.data()) as ArrayLike<number>);
         const at = numbers.findIndex((term) => !Number.isFinite(term));
         if (at >= 0) culprits.push(`${name}${numbers.length > 1 ? `[${at}]` : ""} has log density ${numbers[at]}`);

@@ -35,6 +35,8 @@ export interface Constraint {
   readonly eventRank: number;
   /** Absent for whole numbers, which no smooth map reaches. */
   readonly bijection?: Bijection;
+  /** Whether the values have a finite volume, over which a flat density can be divided. */
+  readonly isBounded?: boolean;
   /** What was given to make it, if anything. */
   readonly bounds?: readonly Argument[];
   /** Whether values lie inside; one answer for each value. NaN does not. */

@@ -64,6 +64,7 @@ export const partialCorrelations: Bijection = {
 /** Lower factors of correlation matrices. */
 export const correlationCholesky: Constraint = {
   name: "correlationCholesky",
+  isBounded: true,
   description: "lower triangular matrices with positive diagonals and rows of length 1",
   eventRank: 2,
   bijection: partialCorrelations,

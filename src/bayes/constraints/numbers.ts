@@ -99,6 +99,7 @@ export function interval(low: Argument, high: Argument): Constraint {
     name: "interval",
     description: `numbers from ${shown(low)} to ${shown(high)}`,
     eventRank: 0,
+    isBounded: true,
     bounds: [low, high],
     bijection: elementwise({
       forward(free) {

@@ -63,6 +63,7 @@ const oneFewer = (shape: Shape): Shape => [...shape.slice(0, -1), (shape.at(-1) 
  */
 export const simplex: Constraint = {
   name: "simplex",
+  isBounded: true,
   description: "vectors of positive numbers that sum to 1",
   eventRank: 1,
   bijection: {
@@ -99,6 +100,7 @@ export const simplex: Constraint = {
  */
 export const unitVector: Constraint = {
   name: "unitVector",
+  isBounded: true,
   description: "vectors of length 1",
   eventRank: 1,
   bijection: {

@@ -1,17 +1,24 @@
 /** The beta distribution, of probabilities. */
 import { beta as betaNumbers } from "../../random/gamma.js";
 import type { Argument } from "../argument.js";
-import { unitInterval } from "../constraints/numbers.js";
+import type { Constraint } from "../constraints/constraint.js";
+import { interval, unitInterval } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+
+/** Without an end, or with it where the density is finite there: by whether 0 is in it, and 1. */
+const supports: readonly (readonly Constraint[])[] = [
+  [unitInterval, { ...unitInterval, holds: (x) => x.greater(0).logicalAnd(x.lessEqual(1)) }],
+  [{ ...unitInterval, holds: (x) => x.greaterEqual(0).logicalAnd(x.less(1)) }, interval(0, 1)],
+];
 
 const betaFamily: Family<"successes" | "failures"> = {
   name: "beta",
   parameters: { successes: parameter.positive, failures: parameter.positive },
-  support: unitInterval,
-  terms: (x, p) => [
-    x.log().mul(p.successes.sub(1)),
-    x.neg().log1p().mul(p.failures.sub(1)),
+  support: ({ successes, failures }) => supports[successes === 1 ? 1 : 0][failures === 1 ? 1 : 0],
+  terms: (x, p, { successes, failures }) => [
+    successes === 1 ? 0 : x.log().mul(p.successes.sub(1)),
+    failures === 1 ? 0 : x.neg().log1p().mul(p.failures.sub(1)),
     p.successes.add(p.failures).lgamma(),
     p.successes.lgamma().neg(),
     p.failures.lgamma().neg(),

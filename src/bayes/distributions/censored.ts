@@ -44,6 +44,7 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
     eventShape: [],
     support,
     arguments: bounds,
+    checkArguments: () => base.checkArguments(),
     terms(x) {
       let density = tensorOf(sumOfTerms(base.terms(x)), x);
       if (low !== undefined) {

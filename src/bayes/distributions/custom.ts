@@ -43,6 +43,7 @@ export function custom(own: CustomDistribution): RandomVariable {
       batchShape: [],
       eventShape: own.eventShape ?? [],
       support: own.support ?? real,
+      isUnnormalized: true,
       arguments: [],
       terms(x) {
         const density = own.logDensity(x);

@@ -16,6 +16,7 @@ import { zeros } from "../../tensor/creation.js";
 import { Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint, Term } from "../constraints/constraint.js";
+import { evaluation } from "../model/variable.js";
 
 export type { Term } from "../constraints/constraint.js";
 
@@ -44,6 +45,8 @@ export interface Distribution {
   /** Shape of one draw. */
   readonly eventShape: Shape;
   readonly support: Constraint;
+  /** Whether the density is no probability density: it is known up to a factor, which may be infinite. */
+  readonly isUnnormalized?: boolean;
   /** Summands of the log density at values inside the support, which are floats. */
   terms(x: Tensor): readonly Term[];
   /** The log density, one for each draw; -Infinity outside the support. */
@@ -57,9 +60,11 @@ export interface Distribution {
   readonly logCdf?: (x: Tensor) => Tensor;
   readonly logSurvival?: (x: Tensor) => Tensor;
   readonly noncentered?: () => Noncentered;
+  /** An error where an argument has a value out of its domain. What depends on placeholders has none and is not looked at. */
+  checkArguments(): void;
 }
 
-/** What an argument must be. Numbers are checked when the distribution is made; tensors are not read back. */
+/** What an argument must be. Numbers are checked when the distribution is made, tensors when asked: they are read back. */
 export interface ParameterRule {
   /** Trailing axes that belong to one draw. */
   readonly rank: number;
@@ -102,6 +107,8 @@ type Tensors<P extends string> = Readonly<Record<P, Tensor>>;
 export interface Family<P extends string> {
   readonly name: string;
   readonly parameters: Readonly<Record<P, ParameterRule>>;
+  /** Two of them, of which the first is less than the second. */
+  readonly rising?: readonly [P, P];
   /** Shape of one draw, from the shapes of the arguments; a number's unless told. */
   readonly eventShape?: (shapes: Readonly<Record<P, Shape>>) => Shape;
   readonly support: Constraint | ((given: Arguments<P>) => Constraint);
@@ -118,7 +125,9 @@ export interface Family<P extends string> {
 /** A family with arguments. */
 export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
   const names = Object.keys(family.parameters) as P[];
-  for (const name of names) checkArgument(family.name, name, family.parameters[name], given[name]);
+  const problem = problemIn(family, given);
+  // In a model the variable's name is not known yet: `given` asks again when it is.
+  if (problem !== null && !evaluation()) throw new ArgumentError(problem);
   const record = <T>(of: (name: P) => T) => Object.fromEntries(names.map((name) => [name, of(name)])) as Record<P, T>;
   const tensorsLike = (like: Tensor): Tensors<P> => record((name) => tensorOf(given[name], like));
   const all = names.map((name) => given[name]);
@@ -131,6 +140,7 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     name: family.name,
     get batchShape() {
       const shapes = names.map((name) => {
+        if (problem !== null && !isArgument(given[name])) throw new ArgumentError(problem);
         const shape = shapeOfArgument(given[name]);
         return shape.slice(0, Math.max(0, shape.length - family.parameters[name].rank));
       });
@@ -153,16 +163,22 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     ...(logCdf && { logCdf: (x: Tensor) => logCdf(x, tensorsLike(x)) }),
     ...(logSurvival && { logSurvival: (x: Tensor) => logSurvival(x, tensorsLike(x)) }),
     ...(noncentered && { noncentered: () => noncentered(given) }),
+    checkArguments() {
+      if (problem !== null) throw new ArgumentError(problem);
+      for (const name of names) checkValues(family.name, name, family.parameters[name], given[name]);
+      if (family.rising) checkRising(family.name, family.rising, given);
+    },
   });
 }
 
 /** What a distribution that is no family has to say; the rest follows. */
-export interface Core extends Omit<Distribution, "logDensity" | "sample" | "mean" | "variance"> {
+export interface Core extends Omit<Distribution, "logDensity" | "sample" | "mean" | "variance" | "checkArguments"> {
   draw(draws: Draws): Tensor;
   /** Decide the dtype of draws. */
   readonly arguments: readonly Argument[];
   readonly mean?: (options?: MomentOptions) => Tensor;
   readonly variance?: (options?: MomentOptions) => Tensor;
+  readonly checkArguments?: () => void;
 }
 
 /** The distribution of a core. Getters stay getters: shapes of random variables are not asked for before they are used. */
@@ -173,6 +189,7 @@ export function completed(core: Core): Distribution {
   const rest = {
     mean: core.mean ?? absent("mean"),
     variance: core.variance ?? absent("variance"),
+    checkArguments() {},
     logDensity(x: Tensor): Tensor {
       const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
       const inside = core.support.holds(value);
@@ -223,14 +240,57 @@ export function deviceOf(given: readonly Argument[]): string | undefined {
   return tensorsIn(given)[0]?.device;
 }
 
-function checkArgument(family: string, name: string, rule: ParameterRule, argument: Argument): void {
-  if (argument instanceof Tensor) return;
+const isArgument = (value: unknown): boolean =>
+  typeof value === "number" || value instanceof Tensor || (Array.isArray(value) && value.every(isArgument));
+
+/** What is wrong with arguments as far as numbers tell, if anything. */
+function problemIn<P extends string>(family: Family<P>, given: Arguments<P>): string | null {
+  for (const name of Object.keys(family.parameters) as P[]) {
+    const problem = problemWith(family.name, name, family.parameters[name], given[name]);
+    if (problem !== null) return problem;
+  }
+  if (!family.rising) return null;
+  const [low, high] = family.rising;
+  const [from, to] = [given[low], given[high]];
+  if (typeof from !== "number" || typeof to !== "number" || from < to) return null;
+  return `${family.name}: ${low} is ${from} and ${high} is ${to}; ${low} is less than ${high}.`;
+}
+
+function problemWith(family: string, name: string, rule: ParameterRule, argument: Argument): string | null {
+  if (argument instanceof Tensor) return null;
   if (Array.isArray(argument)) {
     const inside = { ...rule, rank: Math.max(0, rule.rank - 1) };
-    for (const part of argument as readonly Argument[]) checkArgument(family, name, inside, part);
-    return;
+    const problems = (argument as readonly Argument[]).map((part) => problemWith(family, name, inside, part));
+    return problems.find((problem) => problem !== null) ?? null;
   }
   const isOne = rule.rank === 0 || rule.mayBeNumber;
-  if (typeof argument === "number" && isOne && rule.isValid(argument)) return;
-  throw new ArgumentError(`${family}: ${name} is ${String(argument)}; it is ${rule.says}, or a tensor of such.`);
+  if (typeof argument === "number" && isOne && rule.isValid(argument)) return null;
+  return `${family}: ${name} is ${String(argument)}; it is ${rule.says}, or a tensor of such.`;
+}
+
+/** The values of tensors in an argument; of those that have none, nothing. */
+const valuesIn = (argument: Argument): number[][] =>
+  tensorsIn([argument]).flatMap((part) =>
+    part.node.isAbstract ? [] : [Array.from(part.dataSync() as ArrayLike<number>, Number)],
+  );
+
+/** Checks arguments that are known when a model meets its data: a negative scale among data is not found by sampling. */
+export function checkValues(family: string, name: string, rule: ParameterRule, argument: Argument): void {
+  for (const values of valuesIn(argument)) {
+    const position = values.findIndex((value) => !rule.isValid(value));
+    if (position < 0) continue;
+    const place = values.length === 1 ? name : `${name}[${position}]`;
+    throw new ArgumentError(`${family}: ${place} is ${values[position]}; it is ${rule.says}, or a tensor of such.`);
+  }
+}
+
+function checkRising<P extends string>(family: string, [low, high]: readonly [P, P], given: Arguments<P>): void {
+  const both = [given[low], given[high]];
+  const like = zeros([], { dtype: floatOf(both), device: deviceOf(both) });
+  const [from, to] = both.map((bound) => tensorOf(bound, like));
+  const isRising = from.less(to);
+  if (isRising.node.isAbstract || isRising.all().itemSync()) return;
+  const position = Array.from(isRising.dataSync() as ArrayLike<number | boolean>, Boolean).indexOf(false);
+  const at = (bound: Tensor) => (bound.broadcastTo(isRising.shape).dataSync() as ArrayLike<number>)[position];
+  throw new ArgumentError(`${family}: ${low} is ${at(from)} and ${high} is ${at(to)}; ${low} is less than ${high}.`);
 }

@@ -13,6 +13,7 @@ export const flat = (support: Constraint = real): RandomVariable =>
       batchShape: [],
       eventShape: [],
       support,
+      isUnnormalized: true,
       arguments: [],
       terms: () => [],
       draw() {

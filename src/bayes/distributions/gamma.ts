@@ -2,16 +2,16 @@
 import { gamma as gammaNumbers } from "../../random/gamma.js";
 import { where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
-import { positive } from "../constraints/numbers.js";
+import { nonNegative, positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 
 const gammaFamily: Family<"concentration" | "rate"> = {
   name: "gamma",
   parameters: { concentration: parameter.positive, rate: parameter.positive },
-  support: positive,
-  terms: (x, p) => [
-    x.log().mul(p.concentration.sub(1)),
+  support: ({ concentration }) => (concentration === 1 ? nonNegative : positive),
+  terms: (x, p, { concentration }) => [
+    concentration === 1 ? 0 : x.log().mul(p.concentration.sub(1)),
     x.mul(p.rate).neg(),
     p.concentration.mul(p.rate.log()),
     p.concentration.lgamma().neg(),
@@ -51,10 +51,10 @@ export const inverseGamma = (concentration: Argument, scale: Argument): RandomVa
 const chiSquaredFamily: Family<"freedom"> = {
   name: "chiSquared",
   parameters: { freedom: parameter.positive },
-  support: positive,
-  terms(x, p) {
+  support: ({ freedom }) => (freedom === 2 ? nonNegative : positive),
+  terms(x, p, { freedom }) {
     const half = p.freedom.mul(0.5);
-    return [x.log().mul(half.sub(1)), x.mul(-0.5), half.mul(-Math.LN2), half.lgamma().neg()];
+    return [freedom === 2 ? 0 : x.log().mul(half.sub(1)), x.mul(-0.5), half.mul(-Math.LN2), half.lgamma().neg()];
   },
   draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2),
   mean: (p) => p.freedom,

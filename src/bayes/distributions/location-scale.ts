@@ -69,7 +69,7 @@ export interface Half<P extends string> {
 
 /** The distribution of |scale·z|, for z symmetric around zero. */
 export function halved<P extends string>(standard: Standard<P>, half: Half<P>): Family<P | "scale"> {
-  return {
+  const family: Family<P | "scale"> = {
     name: half.name,
     parameters: { ...standard.parameters, scale: parameter.positive } as Readonly<Record<P | "scale", ParameterRule>>,
     support: nonNegative,
@@ -86,5 +86,11 @@ export function halved<P extends string>(standard: Standard<P>, half: Half<P>): 
       const rest = typeof variance === "number" && typeof square === "number" ? variance - square : undefined;
       return p.scale.square().mul(rest ?? tensorOf(variance, p.scale).sub(square));
     },
+    noncentered: (given) => ({
+      base: bind(family, { ...given, scale: 1 }),
+      forward: (z) => z.mul(tensorOf(given.scale, z)),
+      inverse: (x) => standardize(x, 0, given.scale).z,
+    }),
   };
+  return family;
 }

@@ -11,7 +11,15 @@ import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { completed, type Distribution, reducedTo, sumOfTerms, type Term } from "./distribution.js";
+import {
+  checkValues,
+  completed,
+  type Distribution,
+  parameter,
+  reducedTo,
+  sumOfTerms,
+  type Term,
+} from "./distribution.js";
 import { negated } from "./location-scale.js";
 
 /** log Σ exp over a list, elementwise: all of it melts into one kernel. */
@@ -94,6 +102,10 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
     },
     support,
     arguments: [weights],
+    checkArguments() {
+      checkWeights(weights, isLogits);
+      for (const component of components) component.checkArguments();
+    },
     terms(x) {
       const { logs, norm } = weightsAs(weights, k, isLogits, x);
       return [logSumExpOf(components.map((component, i) => weighted(x, component, logs[i]))), negated(norm)];
@@ -109,6 +121,10 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
         .reduce((drawn, sample, i) => where(index.equal(i), sample, drawn));
     },
   });
+}
+
+function checkWeights(weights: Argument, isLogits: boolean): void {
+  if (!isLogits) checkValues("mixture", "weights", parameter.probabilities, weights);
 }
 
 const shapeOfWeights = (weights: Argument): Shape =>
@@ -145,6 +161,10 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     eventShape: [],
     support,
     arguments: [weights],
+    checkArguments() {
+      checkWeights(weights, isLogits);
+      components.checkArguments();
+    },
     terms(x) {
       const logs = logW(x);
       const each = x.expandDims(-1);

@@ -7,11 +7,12 @@ import { normal as normalNumbers } from "../../random/normal.js";
 import { concat, zeros } from "../../tensor/creation.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
+import { scan } from "../../transforms/control.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { runningSum } from "../running-sum.js";
-import { bind, completed, type Distribution, type Draws, type Term } from "./distribution.js";
+import { bind, checkValues, completed, type Distribution, type Draws, parameter, type Term } from "./distribution.js";
 import { normalFamily } from "./normal.js";
 import { LOG_SQRT_2PI } from "./normal-probability.js";
 
@@ -75,6 +76,7 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
       eventShape: [steps],
       support,
       arguments: [scale, drift],
+      checkArguments: () => checkValues("gaussianRandomWalk", "scale", parameter.positive, scale),
       terms(x) {
         const first = startTerms(startOf(start, scale, x), x.at("...", "0:1"));
         if (steps === 1) return first;
@@ -88,9 +90,9 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
       },
       noncentered: () => ({
         base: bind(normalFamily, { location: 0, scale: 1 }),
-        forward: (z) => walked(z, standardOf(startOf(start, scale, z)).forward(z)),
+        forward: (z) => walked(z, standardOf("gaussianRandomWalk", startOf(start, scale, z)).forward(z)),
         inverse(x) {
-          const first = standardOf(startOf(start, scale, x)).inverse(x.at("...", "0:1"));
+          const first = standardOf("gaussianRandomWalk", startOf(start, scale, x)).inverse(x.at("...", "0:1"));
           const step = x.diff({ axis: -1 }).sub(tensorOf(drift, x).expandDims(-1));
           return concat([first, step.div(tensorOf(scale, x).expandDims(-1))], { axis: -1 });
         },
@@ -99,9 +101,9 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
   );
 }
 
-function standardOf(start: Distribution) {
+function standardOf(name: string, start: Distribution) {
   if (start.name === "normal" && start.noncentered) return start.noncentered();
-  throw new ArgumentError(`gaussianRandomWalk: noncentered() needs a normal start, not ${start.name}.`);
+  throw new ArgumentError(`${name}: noncentered() needs a normal start, not ${start.name}.`);
 }
 
 export interface AutoregressionOptions {
@@ -141,6 +143,7 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
       eventShape: [steps],
       support,
       arguments: [coefficients, scale, intercept],
+      checkArguments: () => checkValues("ar", "scale", parameter.positive, scale),
       terms(x) {
         const lags = order();
         const first = startTerms(startOf(start, scale, x), x.at("...", `0:${lags}`));
@@ -170,6 +173,31 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
         const matrix = bands.reduce((a, b) => a.add(b)).broadcastTo([...shape, steps, steps]);
         return triangularSolve(matrix, right.expandDims(-1), { unitDiagonal: true }).squeeze(-1);
       },
+      noncentered: () => ({
+        base: bind(normalFamily, { location: 0, scale: 1 }),
+        forward(z) {
+          const lags = order();
+          const first = standardOf("ar", startOf(start, scale, z)).forward(z.at("...", `0:${lags}`));
+          const shocks = z
+            .at("...", `${lags}:`)
+            .mul(tensorOf(scale, z).expandDims(-1))
+            .add(tensorOf(intercept, z).expandDims(-1));
+          const weights = tensorOf(coefficients, z);
+          const next = (past: readonly Tensor[], shock: Tensor) => {
+            const value = past.reduce((sum, x, i) => sum.add(x.mul(weights.at("...", i))), shock);
+            return [[value, ...past.slice(0, -1)], value] as const;
+          };
+          const past = Array.from({ length: lags }, (_, i) => first.at("...", lags - 1 - i));
+          const [, rest] = scan(next, past, shocks.moveAxis(-1, 0));
+          return concat([first, rest.moveAxis(0, -1)], { axis: -1 });
+        },
+        inverse(x) {
+          const lags = order();
+          const first = standardOf("ar", startOf(start, scale, x)).inverse(x.at("...", `0:${lags}`));
+          const rest = x.at("...", `${lags}:`).sub(meanOf(x)).div(tensorOf(scale, x).expandDims(-1));
+          return concat([first, rest], { axis: -1 });
+        },
+      }),
     }),
   );
 }

@@ -42,6 +42,7 @@ function family({ low, high }: Bounds): Family<Name> {
       low: parameter.real,
       high: parameter.real,
     },
+    ...(low !== undefined && high !== undefined && { rising: ["low", "high"] as const }),
     support() {
       if (low === undefined) return below(high as Argument);
       return high === undefined ? above(low) : interval(low, high);

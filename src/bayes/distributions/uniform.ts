@@ -8,6 +8,7 @@ import { bind, type Family, parameter } from "./distribution.js";
 const uniformFamily: Family<"low" | "high"> = {
   name: "uniform",
   parameters: { low: parameter.real, high: parameter.real },
+  rising: ["low", "high"],
   support: ({ low, high }) => interval(low, high),
   terms: (_, p) => [p.high.sub(p.low).log().neg()],
   draw: ({ key, shape, dtype }, p) =>

@@ -2,7 +2,7 @@
 import { exponential } from "../../random/exponential.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
-import { positive } from "../constraints/numbers.js";
+import { nonNegative, positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { log1mExp } from "./normal-probability.js";
@@ -18,8 +18,9 @@ const moment = (p: Tensors, n: number): Tensor => p.concentration.reciprocal().m
 const weibullFamily: Family<"concentration" | "scale"> = {
   name: "weibull",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
-  support: positive,
-  terms(x, p) {
+  support: ({ concentration }) => (concentration === 1 ? nonNegative : positive),
+  terms(x, p, { concentration }) {
+    if (concentration === 1) return [x.div(p.scale).neg(), p.scale.log().neg()];
     const logX = x.log();
     const logScale = p.scale.log();
     return [

@@ -1,9 +1,10 @@
 /** Data as models see them: in the dtype of the evaluation, converted once and kept. */
 import { type DType, isFloat } from "../../core/dtype.js";
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, PumiceError } from "../../core/errors.js";
 import { tensor } from "../../tensor/creation.js";
 import { backendFor } from "../../tensor/devices.js";
 import { type Nested, Tensor } from "../../tensor/tensor.js";
+import { speakingOf } from "./run.js";
 
 /** Observed values: a tensor, or numbers in arrays. */
 export type Observation = Tensor | Nested<number> | ArrayBufferView;
@@ -41,6 +42,8 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
       observed: new Map(
         Object.entries(observed).map(([name, values]) => {
           const held = values instanceof Tensor ? values : observation(name, values, dtype, device);
+          if (held.size === 0)
+            throw new ArgumentError(`${name}: there are no values; leave the name out to sample it.`);
           return [name, keep(held, dtype)];
         }),
       ),
@@ -57,7 +60,38 @@ function observation(name: string, values: Exclude<Observation, Tensor>, dtype: 
   }
   // Doubles are rounded here, not on the device, which may have none.
   const numbers = ArrayBuffer.isView(values) ? Array.from(values as unknown as ArrayLike<number>) : values;
-  return tensor(numbers, { dtype, device });
+  return speakingOf(name, () => tensor(numbers, { dtype, device }));
+}
+
+/** Runs a model's function on data; where it fails over a part that is not there, the error says so. */
+export function explaining<D, T>(data: D, work: (data: D) => T): T {
+  const missing = new Set<string>();
+  try {
+    return work(isPlain(data) ? noting(data, missing) : data);
+  } catch (error) {
+    if (data === undefined && error instanceof TypeError) {
+      throw new ArgumentError(
+        `model: the function takes data, and none were given: given({ y }, { x }). It fails with "${error.message}".`,
+        { cause: error },
+      );
+    }
+    if (missing.size === 0 || !(error instanceof PumiceError || error instanceof TypeError)) throw error;
+    const asked = Array.from(missing, (name) => `"${name}"`).join(", ");
+    const known = Object.keys(data as object).join(", ") || "none";
+    const Kind = error instanceof PumiceError ? (error.constructor as typeof PumiceError) : ArgumentError;
+    const message = error.message.replace(/\.?$/, ".");
+    throw new Kind(`${message} The model asks for data ${asked}; there are ${known}.`, { cause: error });
+  }
+}
+
+/** Data that note the names they are asked for in vain. */
+function noting<D extends object>(data: D, missing: Set<string>): D {
+  return new Proxy(data, {
+    get(target, name, receiver) {
+      if (typeof name === "string" && !(name in target)) missing.add(name);
+      return Reflect.get(target, name, receiver);
+    },
+  });
 }
 
 /** The dtype data are checked in: f64 where some of them are. */
@@ -74,11 +108,13 @@ export function tensorsIn(given: unknown): Tensor[] {
   return found;
 }
 
+const isPlain = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
 /** Nested arrays and plain objects with their tensors replaced; everything else stays. */
 function mapTensors(value: unknown, map: (x: Tensor) => Tensor): unknown {
   if (value instanceof Tensor) return map(value);
   if (Array.isArray(value)) return value.map((part) => mapTensors(part, map));
-  const isPlain = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-  if (!isPlain) return value;
+  if (!isPlain(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTensors(part, map)]));
 }

@@ -6,6 +6,7 @@
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import type { Node } from "../../graph/node.js";
 import { zeros } from "../../tensor/creation.js";
 import { Tensor, where } from "../../tensor/tensor.js";
 import { placeholderLike } from "../../transforms/trace.js";
@@ -13,7 +14,8 @@ import { tensorOf } from "../argument.js";
 import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { reducedTo, sumOfTerms } from "../distributions/distribution.js";
-import type { GivenData } from "./given-data.js";
+import { explaining, type GivenData } from "./given-data.js";
+import { improperIn, type Part } from "./improper.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
 
@@ -51,6 +53,8 @@ export interface Plan {
   /** Those whose values may lie outside of the support, which only the density can tell. */
   readonly open: ReadonlySet<number>;
   readonly deterministic: readonly Deterministic[];
+  /** Names of flat variables that nothing pins down. */
+  readonly improper: readonly string[];
   /** How many variables the function makes. */
   readonly count: number;
   /** Length of the flat vector. */
@@ -128,8 +132,13 @@ function valueShapeOf(variable: RandomVariable): Shape {
 }
 
 export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
+  return explaining(given.data, (data) => planWith(fn, { ...given, data }, dtype));
+}
+
+function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
   const device = given.tensors[0]?.device;
   const placed = new Map<RandomVariable, Placed>();
+  const owners = new Map<Node, RandomVariable>();
   // Without values: nothing is computed, and whatever depends on them can be told from what does not.
   const placeholder = (variable: RandomVariable): Tensor => {
     const shape = valueShapeOf(variable);
@@ -138,6 +147,7 @@ export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, giv
       zeros(isLatent ? bijectionOf(variable).freeShape(shape) : shape, { dtype, device }).node,
     );
     if (!isLatent) return free;
+    owners.set(free.node, variable);
     const found = placedAt(variable, free, shape);
     placed.set(variable, found);
     return found.value;
@@ -157,7 +167,7 @@ export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, giv
     (variable, number) => observed[number] ?? placeholder(variable),
     (run) => {
       if (run.variables.length !== observed.length) throw changed();
-      return planFrom(run, observed, placed);
+      return planFrom(run, observed, placed, owners);
     },
   );
 }
@@ -188,22 +198,34 @@ function planFrom(
   run: Run,
   observed: readonly (Tensor | undefined)[],
   placed: ReadonlyMap<RandomVariable, Placed>,
+  owners: ReadonlyMap<Node, RandomVariable>,
 ): Plan {
   const names = namesIn(run);
+  for (const [variable, name] of names) speakingOf(name, () => variable.distribution.checkArguments());
   const dependent = new Map<number, readonly boolean[]>();
   const open = new Set<number>();
+  const parts: Part[] = run.factors.map((factor) => ({
+    variable: null,
+    isObserved: false,
+    terms: [typeof factor === "number" ? factor : new Tensor(factor.node)],
+  }));
   // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
   for (let number = run.variables.length - 1; number >= 0; number--) {
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
     speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
+      if (!names.has(variable)) variable.distribution.checkArguments();
       const data = observed[number];
       if (data) checkObservation(variable, data);
       else bijectionOf(variable);
       const value = data ?? new Tensor(variable.node);
-      dependent.set(number, termsOf(variable, value, placed.get(variable)?.standard).terms.map(isDependent));
-      const constraints = constraintsOn(variable, data !== undefined);
-      if (constraints.some((constraint) => isDependent(constraint.holds(value)))) open.add(number);
+      const isObserved = data !== undefined;
+      const { terms } = termsOf(variable, value, placed.get(variable)?.standard);
+      dependent.set(number, terms.map(isDependent));
+      const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
+      if (answers.some(isDependent)) open.add(number);
+      const jacobian = placed.get(variable)?.logJacobian ?? 0;
+      parts.push({ variable, isObserved, terms: [...terms, ...answers, jacobian] });
     });
   }
   const label = labelsFor(run, dependent, names);
@@ -232,7 +254,8 @@ function planFrom(
   const deterministic = Object.entries(run.returned).flatMap(([name, value]): Deterministic[] =>
     value instanceof RandomVariable ? [] : [{ kind: "deterministic", name, shape: [...value.shape] }],
   );
-  return { variables, dependent, open, deterministic, count: run.variables.length, dim: offset };
+  const improper = improperIn(parts, owners).map((variable) => label.get(variable) as string);
+  return { variables, dependent, open, deterministic, improper, count: run.variables.length, dim: offset };
 }
 
 /** The names variables go by: those they were returned under, else their distribution's with a number. */

@@ -16,8 +16,8 @@ import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
 import type { SampleOptions } from "../chains/options.js";
 import { resume, SampleRun } from "../chains/sample.js";
-import { deviceOf, floatOf, sumOfTerms } from "../distributions/distribution.js";
-import { type DataIn, dataIn, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import { deviceOf, floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
+import { type DataIn, dataIn, explaining, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
   bijectionOf,
   changed,
@@ -119,6 +119,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    * `for await (const p of run)`.
    */
   sample(options: SampleOptions = {}): SampleRun {
+    this.checkProper();
     return new SampleRun(this, options);
   }
 
@@ -129,46 +130,76 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
   densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Floats; readonly likelihood: Floats } {
-    const given = this.dataAt(u);
-    return this.evaluate(u, given, (run, placed) => {
+    return this.inParts(u, options, (parts) => {
       const prior = new Sum(u);
       const likelihood = new Sum(u);
-      run.variables.forEach((variable, number) => {
-        const entry = this.plan.variables.get(number);
-        if (!entry) return;
-        const isObserved = entry.kind === "observed";
-        const value = isObserved ? (given.observed.get(entry.name) as Tensor) : plainValue(variable);
-        const { terms, shape } = termsOf(variable, value, placed(number)?.standard);
-        const dependent = this.plan.dependent.get(number);
-        const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
-        const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
-        (isObserved ? likelihood : prior).add(inside, shape);
-        if (isObserved) return;
-        const { logJacobian } = placed(number) as Placed;
-        prior.add([logJacobian], value.shape.slice(0, value.rank - variable.constraint.eventRank));
-      });
-      for (const factor of run.factors) {
-        if (typeof factor === "number") likelihood.add([factor], []);
-        else likelihood.add([new Tensor(factor.node)], factor.shape);
-      }
+      for (const { kind, terms, shape } of parts) (kind === "latent" ? prior : likelihood).add(terms, shape);
       return { prior: prior.total() as Floats, likelihood: likelihood.total() as Floats };
     });
   }
 
   /** The log density of each observation, by name, at free numbers. Constants are kept. */
   logLikelihood(u: Tensor): { readonly [K in O]: Floats } {
+    return this.inParts(u, {}, (parts) =>
+      byName(
+        parts.filter(({ kind }) => kind === "observed"),
+        u,
+      ),
+    ) as {
+      [K in O]: Floats;
+    };
+  }
+
+  /**
+   * The log density of every variable, observed or not, and of every factor ("factor 1" …), one number for each draw: where a
+   * density that is not finite comes from. Jacobians are not among them.
+   */
+  breakdown(u: Tensor): Readonly<Record<string, Floats>> {
+    return this.inParts(u, {}, (parts) =>
+      byName(
+        parts.filter(({ name }) => name !== null),
+        u,
+      ),
+    );
+  }
+
+  /** An error where no sampler could end: a flat variable that nothing pins down. */
+  checkProper(): void {
+    const [name] = this.plan.improper;
+    if (name === undefined) return;
+    throw new ArgumentError(
+      `${name}: flat(…) is no distribution, and no data depend on ${name}, so there is no posterior to draw from. ` +
+        "Give it a proper prior, or data that it explains.",
+    );
+  }
+
+  /** Runs the model at free numbers and hands on what its log density sums. */
+  private inParts<T>(u: Tensor, options: DensityOptions, finish: (parts: readonly DensityPart[]) => T): T {
     const given = this.dataAt(u);
-    return this.evaluate(u, given, (run) => {
-      const found: Record<string, Tensor> = {};
+    return this.evaluate(u, given, (run, placed) => {
+      const parts: DensityPart[] = [];
       run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
-        if (entry?.kind !== "observed") return;
-        const data = given.observed.get(entry.name) as Tensor;
-        const { terms, shape } = termsOf(variable, data);
-        const inside = this.plan.open.has(number) ? termsInside(variable, data, terms, true) : terms;
-        found[entry.name] = tensorOf(sumOfTerms(inside), data).broadcastTo(shape);
+        if (!entry) return;
+        const { kind, name } = entry;
+        const isObserved = kind === "observed";
+        const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
+        const { terms, shape } = termsOf(variable, value, placed(number)?.standard);
+        const dependent = this.plan.dependent.get(number);
+        const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
+        const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
+        parts.push({ kind, name, terms: inside, shape });
+        if (isObserved) return;
+        const { logJacobian } = placed(number) as Placed;
+        const own = value.shape.slice(0, value.rank - variable.constraint.eventRank);
+        parts.push({ kind, name: null, terms: [logJacobian], shape: own });
       });
-      return found as { [K in O]: Floats };
+      run.factors.forEach((factor, i) => {
+        const isNumber = typeof factor === "number";
+        const terms = [isNumber ? factor : new Tensor(factor.node)];
+        parts.push({ kind: "factor", name: `factor ${i + 1}`, terms, shape: isNumber ? [] : factor.shape });
+      });
+      return finish(parts);
     });
   }
 
@@ -321,6 +352,19 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 }
 
+/** What a variable or a factor adds to the log density, or the Jacobian of a variable, which has no name. */
+interface DensityPart {
+  readonly kind: "latent" | "observed" | "factor";
+  readonly name: string | null;
+  readonly terms: readonly Term[];
+  readonly shape: Shape;
+}
+
+const byName = (parts: readonly DensityPart[], like: Tensor): Record<string, Floats> =>
+  Object.fromEntries(
+    parts.map(({ name, terms, shape }) => [name, tensorOf(sumOfTerms(terms), like).broadcastTo(shape) as Floats]),
+  );
+
 /** The value as a plain tensor, which outlives the run. */
 const plainValue = (variable: RandomVariable): Tensor => new Tensor(variable.node);
 
@@ -374,5 +418,5 @@ export function simulate<D>(
 ): Record<string, Tensor> {
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
-  return simulated(fn as (data: unknown) => Returned, given.data, key, dtype, batchShapeOf);
+  return explaining(given.data, (own) => simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf));
 }

@@ -110,7 +110,7 @@ export class RandomVariable extends Tensor {
     this.checkUnused("noncentered");
     if (!this.distribution.noncentered) {
       throw new ArgumentError(
-        `${this.distribution.name}: noncentered() is for distributions with a location and a scale, such as normal.`,
+        `${this.distribution.name}: noncentered() is for distributions with a scale, such as normal and halfNormal.`,
       );
     }
     this.isStandardized = true;

@@ -43,6 +43,32 @@ describe("log densities", () => {
     }
   }
 
+  test("densities that are finite at the edge of the support, as in SciPy", () => {
+    const edges: readonly (readonly [string, readonly number[], number, number])[] = [
+      ["gamma", [1, 2], 0, Math.log(2)],
+      ["gamma", [1.5, 2], 0, -Infinity],
+      ["chiSquared", [2], 0, -Math.log(2)],
+      ["chiSquared", [3], 0, -Infinity],
+      ["weibull", [1, 3], 0, -Math.log(3)],
+      ["weibull", [2, 3], 0, -Infinity],
+      ["beta", [1, 1], 0, 0],
+      ["beta", [1, 1], 1, 0],
+      ["beta", [1, 3], 0, Math.log(3)],
+      ["beta", [1, 3], 1, -Infinity],
+      ["beta", [3, 1], 0, -Infinity],
+      ["beta", [3, 1], 1, Math.log(3)],
+    ];
+    for (const [name, args, x, expected] of edges) {
+      const { distribution } = makerOf(name)(...args);
+      expectNumbers(
+        numbersOf(distribution.logDensity(f64([x, 2 - x]))).slice(0, 1),
+        [expected],
+        1e-14,
+        `${name}(${args})`,
+      );
+    }
+  });
+
   test("every distribution has cases", () => {
     const known = new Set([...cases.keys(), "flat", "custom"]);
     assert.deepEqual(

@@ -4,10 +4,12 @@ import { before, describe, test } from "node:test";
 import {
   bernoulli,
   beta,
+  censored,
   custom,
   factor,
   flat,
   gamma,
+  gaussianRandomWalk,
   halfCauchy,
   halfNormal,
   interval,
@@ -18,8 +20,10 @@ import {
   ordered,
   poisson,
   RandomVariable,
+  truncatedNormal,
   uniform,
 } from "../../../src/bayes/index.js";
+import { key } from "../../../src/random/key.js";
 import { tensor, zeros } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { Tensor, where } from "../../../src/tensor/tensor.js";
@@ -298,8 +302,54 @@ describe("mistakes are named at once", () => {
     assert.throws(() => regression.given({ twice: 1 }, { x }), /^\w*Error: twice: this is no random variable/);
   });
   test("data that are missing", () => {
+    const none = /ArgumentError: model: the function takes data, and none were given/;
     // @ts-expect-error the model takes data
-    assert.throws(() => regression.given({ y: [1, 2, 3] }), TypeError);
+    assert.throws(() => regression.given({ y: [1, 2, 3] }), none);
+    // @ts-expect-error x is missing
+    assert.throws(() => regression.given({ y: [1] }, { z: x }), /asks for data "x"; there are z\./);
+    const scaled = model(({ s }: { s?: Tensor }) => ({ mu: normal(0, 1), y: normal(0, s as Tensor) }));
+    assert.throws(
+      () => scaled.given({ y: [1] }, { sigma: x } as object),
+      /^ArgumentError: y: normal: scale is undefined; .* The model asks for data "s"; there are sigma\./,
+    );
+    assert.throws(
+      () => scaled.simulate(key(0, { device: "cpu" }), { sigma: x } as object),
+      /y: normal: scale is undefined; .* asks for data "s"/,
+    );
+    const optional = model(({ s }: { s?: number }) => ({ mu: normal(0, 1), y: normal(0, s ?? 1) }));
+    assert.equal(optional.given({ y: [1] }, {}).dim, 1);
+  });
+  test("observations that are no numbers, or none", () => {
+    const strings = ["a", "b", "c"] as unknown as number[];
+    assert.throws(() => regression.given({ y: strings }, { x }), /y: tensor: "a" is/);
+    assert.throws(() => regression.given({ y: [[1, 2], [3]] }, { x }), /^ShapeError: y: tensor: ragged/);
+    assert.throws(() => model(() => ({ m: normal(0, 1), y: normal(0, 1) })).given({ y: [] }), /y: there are no values/);
+  });
+  test("arguments that make no sense, in the model and among data", () => {
+    const throwsFor = (make: (s: Tensor) => RandomVariable, s: number[], message: RegExp) => {
+      const latent = model((own: { s: Tensor }) => ({ v: make(own.s) }));
+      assert.throws(() => latent.given({}, { s: f64(s) }), message);
+      const observed = model((own: { s: Tensor }) => ({ m: normal(0, 1), v: make(own.s) }));
+      assert.throws(() => observed.given({ v: s.map(() => 0.5) }, { s: f64(s) }), message);
+    };
+    throwsFor((s) => normal(0, s), [1, -1], /v: normal: scale\[1\] is -1; it is a positive number/);
+    throwsFor((s) => normal(0, [1, s.at(0)]), [-2, 1], /v: normal: scale is -2; it is a positive number/);
+    throwsFor((s) => halfNormal(s), [Number.NaN, 1], /v: halfNormal: scale\[0\] is NaN/);
+    throwsFor(() => normal(0, -1), [1], /v: normal: scale is -1/);
+    throwsFor(() => uniform(2, 1), [1], /v: uniform: low is 2 and high is 1; low is less than high/);
+    throwsFor((s) => uniform(1, s), [2, 0.5], /v: uniform: low is 1 and high is 0\.5/);
+    throwsFor(
+      (s) => truncatedNormal(0, 1, { low: 1, high: s }),
+      [0.5],
+      /v: truncatedNormal: low is 1 and high is 0\.5/,
+    );
+    throwsFor((s) => mixture([0.5, 0.5], [normal(0, s), normal(0, 1)]), [-1], /v: normal: scale is -1/);
+    throwsFor((s) => mixture([s.at(0), 0.5], [normal(0, 1), normal(1, 1)]), [-1], /v: mixture: weights is -1/);
+    throwsFor((s) => censored(normal(0, s), { high: 3 }), [-1], /v: (normal: scale is -1|a censored)/);
+    const walk = model(({ s }: { s: Tensor }) => ({ v: gaussianRandomWalk(s, { steps: 3 }) }));
+    assert.throws(() => walk.given({}, { s: f64(-1) }), /v: gaussianRandomWalk: scale is -1/);
+    // An argument that depends on what is sampled has no value yet.
+    assert.equal(model(() => ({ v: normal(0, normal(0, 1)) })).given({}).dim, 2);
   });
   test("a shape that does not fit", () => {
     assert.throws(

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import {
+  ar,
   beta,
   cauchy,
   correlationCholesky,
@@ -11,6 +12,7 @@ import {
   gaussianRandomWalk,
   gumbel,
   halfNormal,
+  halfStudentT,
   laplace,
   lkjCholesky,
   logistic,
@@ -36,6 +38,7 @@ import { expectDistribution, expectFrequencies, normalDistribution } from "../..
 import { randomFrom } from "../../support/random.js";
 import { referenceJson, withoutReference } from "../../support/reference-data.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+import { expectExact } from "../chains/support.js";
 import { regimeModel } from "../models/mixtures.js";
 import { makeIn } from "../models/reference-model.js";
 
@@ -126,7 +129,11 @@ describe("non-centred variables", () => {
     ["laplace", (m, s) => laplace(m, s)],
     ["logistic", (m, s) => logistic(m, s)],
     ["gumbel", (m, s) => gumbel(m, s)],
+    ["halfNormal", (_, s) => halfNormal(s)],
+    ["halfStudentT", (_, s) => halfStudentT(3, s)],
     ["gaussianRandomWalk", (m, s) => gaussianRandomWalk(s, { steps: 3, drift: m, start: normal(m, s) })],
+    ["ar", (m, s) => ar([m], s, { steps: 3, intercept: m })],
+    ["ar of two lags", (m, s) => ar([m, 0.4], s, { steps: 3, intercept: 1, start: normal(m, s) })],
   ];
   for (const [name, family] of families) {
     test(`${name}: the density is that of the centred one, stretched`, () => {
@@ -135,7 +142,7 @@ describe("non-centred variables", () => {
           const m = normal(0, 1);
           const s = halfNormal(1);
           const own = family(m, s);
-          const x = name === "gaussianRandomWalk" ? own : own.shape(3);
+          const x = own.distribution.eventShape.length > 0 ? own : own.shape(3);
           return { m, s, x: isNoncentered ? x.noncentered() : x };
         }).given({}),
       );
@@ -143,8 +150,9 @@ describe("non-centred variables", () => {
       const u = f64([0.3, -0.6, 0.5, -1.1, 0.2]);
       const values = noncentered.constrain(u);
       const same = centred.unconstrain(values as unknown as Readonly<Record<string, Tensor>>);
-      // x = m + s·z stretches each element by s, whether on the line or on the log scale.
-      close(at(noncentered.logDensity(u)), at(centred.logDensity(same)) + 3 * -0.6);
+      // x = m + s·z stretches each element by s, whether on the line or on the log scale; of halves, the logarithm moves.
+      const stretch = name.startsWith("half") ? 0 : 3 * -0.6;
+      close(at(noncentered.logDensity(u)), at(centred.logDensity(same)) + stretch);
       const back = noncentered.unconstrain(values as unknown as Readonly<Record<string, Tensor>>);
       numbersOf(back).forEach((value, i) => {
         close(value, numbersOf(u)[i]!);
@@ -181,6 +189,14 @@ describe("non-centred variables", () => {
       });
     });
   }
+});
+
+test("a non-centred autoregression is sampled, step by step in the kernel", async () => {
+  const series = model(() => ({ x: ar([0.6], 1, { steps: 6, intercept: 0.5 }).noncentered() })).given({});
+  const fit = await series.sample({ chains: 4, draws: 1000, warmup: 300, seed: 2, dtype: "f64", device: "cpu" });
+  let [mean, variance] = [0, 1];
+  for (let t = 1; t < 6; t++) [mean, variance] = [0.5 + 0.6 * mean, 1 + 0.36 * variance];
+  expectExact(fit, "x[5]", mean, variance);
 });
 
 describe("predictions", () => {

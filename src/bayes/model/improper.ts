@@ -1,0 +1,44 @@
+/**
+ * Which flat variables nothing pins down. Their posterior is as improper as their prior: chains wander off without an end, and
+ * no diagnostic is sure to notice. `plan` asks for them, and samplers refuse.
+ */
+import { inputsFirst, type Node } from "../../graph/node.js";
+import type { Term } from "../constraints/constraint.js";
+import type { RandomVariable } from "./variable.js";
+
+/** A part of the log density: what a variable or a factor adds. */
+export interface Part {
+  /** null for a factor. */
+  readonly variable: RandomVariable | null;
+  readonly isObserved: boolean;
+  readonly terms: readonly Term[];
+}
+
+/** `owners`: for each placeholder, the latent variable it stands for. */
+export function improperIn(parts: readonly Part[], owners: ReadonlyMap<Node, RandomVariable>): RandomVariable[] {
+  const bearing = parts.map((part) => ({ part, on: latentsIn(part.terms, owners) }));
+  // Latent variables that are densities integrate to 1 given the others, and so say nothing about these by themselves.
+  const pinned = new Set<RandomVariable>();
+  const isAnchor = ({ variable, isObserved }: Part, on: ReadonlySet<RandomVariable>) => {
+    if (!variable || isObserved) return true;
+    return on.size > 1 && (variable.distribution.isUnnormalized || variable.isNarrowed);
+  };
+  let before: number;
+  do {
+    before = pinned.size;
+    for (const { part, on } of bearing) {
+      if (!isAnchor(part, on) && ![...on].some((latent) => pinned.has(latent))) continue;
+      for (const latent of on) pinned.add(latent);
+    }
+  } while (pinned.size > before);
+  return parts.flatMap(({ variable, isObserved }) => {
+    if (!variable || isObserved || pinned.has(variable)) return [];
+    return variable.distribution.name === "flat" && !variable.constraint.isBounded ? [variable] : [];
+  });
+}
+
+function latentsIn(terms: readonly Term[], owners: ReadonlyMap<Node, RandomVariable>): Set<RandomVariable> {
+  const roots = terms.flatMap((term) => (typeof term === "number" ? [] : [term.node]));
+  const behind = inputsFirst(roots, ({ isAbstract, inputs }) => (isAbstract ? inputs : []));
+  return new Set(behind.flatMap((node) => owners.get(node) ?? []));
+}

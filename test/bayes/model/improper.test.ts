@@ -1,0 +1,133 @@
+/** Models without a posterior, and densities that are not finite: samplers say which part of the model is to blame. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import {
+  above,
+  advi,
+  custom,
+  factor,
+  flat,
+  halfNormal,
+  interval,
+  model,
+  normal,
+  ordered,
+  positive,
+  simplex,
+  smc,
+  uniform,
+} from "../../../src/bayes/index.js";
+import { tensor } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { type Tensor, where } from "../../../src/tensor/tensor.js";
+import { numbersOf } from "../../support/tensors.js";
+
+// Models below make tensors of their own, which go to the default device.
+before(() => setDefaultDevice("cpu"));
+const f64 = (values: number | number[]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
+const short = { chains: 1, draws: 5, warmup: 5 } as const;
+
+describe("a flat variable that nothing pins down", () => {
+  const improper = {
+    "by itself": () => ({ x: flat() }),
+    "with a boundary": () => ({ x: flat(positive) }),
+    "of ordered numbers": () => ({ x: flat(ordered).shape(3) }),
+    "beside a proper one": () => ({ x: flat(), z: normal(0, 1) }),
+    "above one that data do not reach": () => {
+      const x = flat();
+      return { x, z: normal(normal(x, 1), 1) };
+    },
+  };
+  for (const [title, fn] of Object.entries(improper)) {
+    test(title, async () => {
+      const posterior = model(fn as () => Record<string, Tensor>).given({});
+      assert.throws(
+        () => posterior.sample(short),
+        /^ArgumentError: x: flat\(…\) is no distribution, and no data depend on x/,
+      );
+      await assert.rejects(smc(posterior), /x: flat/);
+      await assert.rejects(advi(posterior), /x: flat/);
+      // Densities are there all the same.
+      assert.ok(Number.isFinite(posterior.logDensity(f64(new Array(posterior.dim).fill(0.5))).itemSync()));
+    });
+  }
+
+  const y = f64([1, 2]);
+  const proper = {
+    "data of its own": () => {
+      const x = flat();
+      return { x, y: normal(x, 1) };
+    },
+    "data further down": () => {
+      const x = flat();
+      const theta = normal(x, 1).shape(2).noncentered();
+      return { x, theta, y: normal(theta, 1) };
+    },
+    "data that share a parameter": () => {
+      const x = flat();
+      const tau = halfNormal(1);
+      return { x, tau, z: normal(x, tau), y: normal(0, tau) };
+    },
+    "a bound of data": () => {
+      const x = flat(above(2));
+      return { x, y: uniform(0, x) };
+    },
+    "a factor": () => {
+      const x = flat();
+      factor(x.square().neg());
+      return { x, y: normal(0, 1) };
+    },
+    "a density of one's own": () => {
+      const x = flat();
+      return { x, z: custom({ logDensity: (z) => z.square().neg().sub(x.square()) }), y: normal(0, 1) };
+    },
+    "a variable that is cut off there": () => {
+      const x = flat(positive);
+      return { x, z: normal(0, 1).constrained(above(x)), y: normal(0, 1) };
+    },
+    "a finite volume": () => ({ x: flat(interval(0, 1)), z: flat(simplex).shape(3), y: normal(0, 1) }),
+  };
+  for (const [title, fn] of Object.entries(proper)) {
+    test(`is no matter with ${title}`, () => {
+      model(fn as () => { y: ReturnType<typeof normal> })
+        .given({ y })
+        .checkProper();
+    });
+  }
+});
+
+describe("where no chain finds a point to start from, the message names", () => {
+  const fails = async (fn: () => Record<string, Tensor>, message: RegExp) => {
+    await assert.rejects(async () => await model(fn).given({}).sample(short), message);
+  };
+  test("a factor", async () => {
+    await fails(() => {
+      const x = normal(0, 1);
+      factor(0);
+      factor(where(x.greater(10), x, -Infinity));
+      return { x };
+    }, /the log density is -Infinity: factor 2 has log density -Infinity/);
+  });
+  test("a variable that is not observed", async () => {
+    await fails(() => {
+      const x = normal(0, 1);
+      return { x, z: normal(0, x.square().neg()).shape(2) };
+    }, /the log density is NaN: z\[0\] has log density NaN/);
+  });
+  test("and the parts add up to the density, but for Jacobians", () => {
+    const posterior = model(() => {
+      const x = normal(1, 2);
+      factor(x.mul(3));
+      return { x, y: normal(x, 1) };
+    }).given({ y: f64([1, 3]) });
+    const parts = posterior.breakdown(f64([0.5]));
+    const logN = (z: number) => -0.5 * z * z - 0.5 * Math.log(2 * Math.PI);
+    const expected = { x: [logN(0.25) - Math.log(2)], y: [logN(0.5), logN(2.5)], "factor 1": [1.5] };
+    assert.deepEqual(Object.keys(parts), Object.keys(expected));
+    for (const [name, values] of Object.entries(expected)) {
+      numbersOf(parts[name]!).forEach((value, i) => {
+        assert.ok(Math.abs(value - values[i]!) < 1e-12, name);
+      });
+    }
+  });
+});
