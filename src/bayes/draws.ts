@@ -54,8 +54,14 @@ interface Part {
 export type NestedDraws = readonly (readonly NestedValue[])[];
 type NestedValue = number | readonly NestedValue[];
 
+/** Of variables that a model makes and does not name: what they are, and a number. */
+export type UnnamedVariable = `${string}_${number}`;
+export type VariableName<N extends string> = N | UnnamedVariable;
+/** `mu`, `theta[3]`. */
+export type ScalarName<N extends string> = VariableName<N> | `${VariableName<N>}[${string}]`;
+
 /** A variable (all its elements), one scalar, or scalars by pattern; a list of such. */
-export type NameFilter = string | RegExp | readonly (string | RegExp)[];
+export type NameFilter<N extends string = string> = ScalarName<N> | RegExp | readonly (ScalarName<N> | RegExp)[];
 
 /** The names of a variable's scalars, in row-major order and counted from 0 like everything here: `L[0,0]`, `L[0,1]` … */
 export function scalarNames(variable: string, shape: Shape): string[] {
@@ -63,11 +69,12 @@ export function scalarNames(variable: string, shape: Shape): string[] {
   return Array.from({ length: sizeOf(shape) }, (_, i) => `${variable}[${unravelIndex(i, shape).join(",")}]`);
 }
 
-export class Draws {
+/** `N`: the names of the variables, where the compiler knows them. */
+export class Draws<N extends string = string> {
   readonly chains: number;
   readonly variables: ReadonlyMap<string, Shape>;
   /** The names of all scalars: `mu`, `theta[0]`, `theta[1]` … */
-  readonly names: readonly string[];
+  readonly names: readonly ScalarName<N>[];
   readonly maxTreeDepth: number | undefined;
   readonly superchains: number | undefined;
 
@@ -96,7 +103,7 @@ export class Draws {
         this.columns.set(name, []);
       }
     }
-    this.names = [...this.columns.keys()];
+    this.names = [...this.columns.keys()] as ScalarName<N>[];
   }
 
   /** From nested arrays of chains × draws × shape: `Draws.from({ mu: [[0.1, 0.3], [0.2, 0.1]] })` has two chains. */
@@ -197,7 +204,7 @@ export class Draws {
   }
 
   /** The draws of one scalar by name, `mu` or `theta[3]`. The container's own array: do not write. */
-  scalar(name: string): Chains {
+  scalar(name: ScalarName<N>): Chains {
     const parts = this.columns.get(name);
     if (parts) return this.chainsOf(parts);
     const shape = this.variables.get(name);
@@ -219,13 +226,13 @@ export class Draws {
   }
 
   /** All draws of a variable, chains × draws × elements, the last axis fastest. */
-  values(variable: string): Float64Array {
+  values(variable: VariableName<N>): Float64Array {
     const shape = this.variables.get(variable);
     if (!shape) {
       const known = [...this.variables.keys()].join(", ");
       throw new ArgumentError(`values: no variable is named "${variable}"; there are ${known}.`);
     }
-    const columns = scalarNames(variable, shape).map((name) => this.scalar(name).values);
+    const columns = scalarNames(variable, shape).map((name) => this.scalar(name as ScalarName<N>).values);
     const result = new Float64Array(this.chains * this.count * columns.length);
     columns.forEach((column, element) => {
       for (let i = 0; i < column.length; i++) result[i * columns.length + element] = column[i];
@@ -234,13 +241,13 @@ export class Draws {
   }
 
   /** The names of the scalars that a filter lets through; all without one. */
-  match(filter?: NameFilter): readonly string[] {
+  match(filter?: NameFilter<N>): readonly ScalarName<N>[] {
     if (filter === undefined) return this.names;
     const list = typeof filter === "string" || filter instanceof RegExp ? [filter] : filter;
     const unknown = list.find(
       (item) => typeof item === "string" && !this.variables.has(item) && !this.columns.has(item),
     );
-    if (typeof unknown === "string") this.scalar(unknown); // throws, and says what there is
+    if (typeof unknown === "string") this.scalar(unknown as ScalarName<N>); // throws, and says what there is
     const wanted = new Set(
       list.flatMap((item) => {
         if (item instanceof RegExp) return this.names.filter((name) => name.search(item) >= 0);

@@ -34,7 +34,9 @@ export {
   type DrawsOptions,
   type NameFilter,
   type NestedDraws,
+  type ScalarName,
   type Statistic,
+  type VariableName,
 } from "./draws.js";
 export { arvizJson, loadArviz, parseArviz, saveArviz } from "./export/arviz.js";
 export type { FixedArray, InferenceData } from "./export/inference-data.js";
@@ -52,6 +54,8 @@ export type {
   Deterministic,
   Floats,
   Latent,
+  LatentValues,
+  NamesOf,
   Observation,
   Observed,
   Posterior,

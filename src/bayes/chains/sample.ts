@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { foldIn, type Key } from "../../random/key.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
@@ -16,6 +17,7 @@ import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, type NutsOptions } from "./nuts-kernel.js";
 import { type FilledOptions, filledOptions, initsOf, type SampleOptions } from "./options.js";
+import { atEachDraw, type PointwiseSetting } from "./pointwise.js";
 import { progressLine } from "./progress.js";
 import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
 import { type Named, valuesOf, variablesOf } from "./values.js";
@@ -42,6 +44,9 @@ export interface Sampled extends Target, Named {
     readonly offset: number;
   })[];
   breakdown(u: Tensor): Readonly<Record<string, Tensor>>;
+  readonly observed: readonly { readonly name: string; readonly shape: Shape }[];
+  logLikelihood(at: Tensor | Readonly<Record<string, Tensor>>): Readonly<Record<string, Tensor>>;
+  posteriorPredictive(key: Key, at: Readonly<Record<string, Tensor>>): Readonly<Record<string, Tensor>>;
 }
 
 /** Bytes of draws that a block may take on the device. */
@@ -71,11 +76,13 @@ export function lanesFor({ backend, longest, isForLanes }: ChainDensity, chains:
   return lanes * chains > room ? 1 : lanes;
 }
 
-export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
+export class SampleRun<N extends string = string, O extends string = string>
+  implements PromiseLike<Fit<N, O>>, AsyncIterable<Progress>
+{
   private readonly sampler: Sampler;
-  private steps: AsyncGenerator<Progress, Fit> | null = null;
-  private settle!: { resolve(fit: Fit): void; reject(error: unknown): void };
-  private readonly fit = new Promise<Fit>((resolve, reject) => {
+  private steps: AsyncGenerator<Progress, Fit<N, O>> | null = null;
+  private settle!: { resolve(fit: Fit<N, O>): void; reject(error: unknown): void };
+  private readonly fit = new Promise<Fit<N, O>>((resolve, reject) => {
     this.settle = { resolve, reject };
   });
   private watchers = 0;
@@ -90,7 +97,7 @@ export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
 
   /** How far the run has come, after every dispatch. It runs as fast as it is watched. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {
-    this.steps ??= this.sampler.run(true);
+    this.steps ??= this.sampler.run<N, O>(true);
     this.watchers++;
     try {
       for (;;) {
@@ -107,8 +114,8 @@ export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its fit
-  then<A = Fit, B = never>(
-    onFit?: ((fit: Fit) => A | PromiseLike<A>) | null,
+  then<A = Fit<N, O>, B = never>(
+    onFit?: ((fit: Fit<N, O>) => A | PromiseLike<A>) | null,
     onError?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     this.isAwaited = true;
@@ -120,12 +127,12 @@ export class SampleRun implements PromiseLike<Fit>, AsyncIterable<Progress> {
   private async finish(): Promise<void> {
     if (this.watchers > 0 || this.isFinishing) return;
     this.isFinishing = true;
-    this.steps ??= this.sampler.run(false);
+    this.steps ??= this.sampler.run<N, O>(false);
     while (await this.step(this.steps));
   }
 
   /** The next progress; null when the run has ended, well or badly. */
-  private async step(steps: AsyncGenerator<Progress, Fit>): Promise<Progress | null> {
+  private async step(steps: AsyncGenerator<Progress, Fit<N, O>>): Promise<Progress | null> {
     try {
       const { done, value } = await steps.next();
       if (!done) return value;
@@ -195,10 +202,10 @@ export class Sampler {
   }
 
   /** Draws everything, a block at a time. `isWatched`: in blocks small enough to say something on the way. */
-  async *run(isWatched: boolean): AsyncGenerator<Progress, Fit> {
+  async *run<N extends string, O extends string>(isWatched: boolean): AsyncGenerator<Progress, Fit<N, O>> {
     const { draws: wanted, chains, superchains, until, progress, maxTreeDepth, signal } = this.options;
     const isInSteps = isWatched || progress || until !== undefined;
-    const draws = new Draws({ chains, variables: variablesOf(this.posterior), maxTreeDepth, superchains });
+    const draws = new Draws<N>({ chains, variables: variablesOf(this.posterior), maxTreeDepth, superchains });
     let asked = 0;
     let ess = Number.NaN;
     let essMilliseconds = 0;
@@ -259,7 +266,7 @@ export class Sampler {
     await writeFit(path, { options, draws, kernel: this.chains.address, data: await this.dataAddress(), chains });
   }
 
-  async resume({ draws, kernel, data, chains }: SavedFit): Promise<Fit> {
+  async resume<N extends string, O extends string>({ draws, kernel, data, chains }: SavedFit): Promise<Fit<N, O>> {
     const variables = Object.entries(variablesOf(this.posterior));
     const isSame = ([name, shape]: readonly [string, Shape]) => sameShape(draws.variables.get(name) ?? [-1], shape);
     if (variables.length !== draws.variables.size || !variables.every(isSame)) {
@@ -280,7 +287,24 @@ export class Sampler {
     }
     this.chains.restore(chains);
     this.drawn = this.options.warmup + draws.length;
-    return new Fit(draws, this.options, this.chains.address, this);
+    return new Fit<N, O>(draws as Draws<N>, this.options, this.chains.address, this);
+  }
+
+  logLikelihood(draws: Draws): Promise<Draws> {
+    return atEachDraw(draws, this.pointwise(), (values) => ({ ...this.posterior.logLikelihood(values) }));
+  }
+
+  predictive(draws: Draws, key: Key): Promise<Draws> {
+    const own = key.to(this.density.backend.id);
+    return atEachDraw(draws, this.pointwise(), (values, number) => ({
+      ...this.posterior.posteriorPredictive(foldIn(own, number), values),
+    }));
+  }
+
+  private pointwise(): PointwiseSetting {
+    const { latents, observed } = this.posterior;
+    const { dtype, backend } = this.density;
+    return { dtype, device: backend.id, takes: latents, gives: observed };
   }
 
   /** The SHA-256 of the data that the kernel reads. */
@@ -428,7 +452,7 @@ function stepOf(wanted: number, drawn: number): number {
 }
 
 /** Goes on from a file that `fit.save` or a checkpoint wrote. */
-export async function resume(posterior: Sampled, path: string): Promise<Fit> {
+export async function resume<N extends string, O extends string>(posterior: Sampled, path: string): Promise<Fit<N, O>> {
   const saved = await readFit(path);
   return new Sampler(posterior, saved.options).resume(saved);
 }

@@ -15,8 +15,9 @@ import { type Argument, tensorOf } from "../argument.js";
 import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
 import type { SampleOptions } from "../chains/options.js";
-import { resume, SampleRun } from "../chains/sample.js";
+import { resume, type Sampled, SampleRun } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
+import type { UnnamedVariable } from "../draws.js";
 import { type DataIn, dataIn, explaining, type GivenData, type Observation, widestFloat } from "./given-data.js";
 import {
   bijectionOf,
@@ -55,6 +56,16 @@ export type Floats = Tensor<"f32" | "f64">;
 export type Values<R, O extends string> = {
   readonly [K in Exclude<keyof R, O> & string]: R[K] extends RandomVariable ? Floats : R[K];
 };
+
+/** The names of `Values`; any where the compiler does not know them. */
+export type NamesOf<R, O extends string> = string extends keyof R ? string : Exclude<keyof R, O> & string;
+
+/** Values of latent variables, by name. All are needed, also of those without a name of yours. */
+export type LatentValues<R, O extends string> = string extends keyof R
+  ? Readonly<Record<string, Argument>>
+  : { readonly [K in NamesOf<R, O> as R[K] extends RandomVariable ? K : never]?: Argument } & {
+      readonly [unnamed: UnnamedVariable]: Argument;
+    };
 
 export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
@@ -118,14 +129,19 @@ export class Posterior<R extends Returned, O extends string = never> {
    * Draws from the distribution, by NUTS in one kernel. Await it for the fit, or iterate over it to watch:
    * `for await (const p of run)`.
    */
-  sample(options: SampleOptions = {}): SampleRun {
+  sample(options: SampleOptions = {}): SampleRun<NamesOf<R, O>, O> {
     this.checkProper();
-    return new SampleRun(this, options);
+    return new SampleRun(this.sampled, options);
   }
 
-  /** Goes on from a file that `fit.save` wrote: the fit as it was, to be extended. */
-  resume(path: string): Promise<Fit> {
-    return resume(this, path);
+  /** Goes on from a file that `fit.save` or a checkpoint wrote: the fit as it was, to be extended. */
+  resume(path: string): Promise<Fit<NamesOf<R, O>, O>> {
+    return resume(this.sampled, path);
+  }
+
+  /** For samplers, who know variables by name only; the compiler cannot tell that any names are these names. */
+  private get sampled(): Sampled {
+    return this as unknown as Sampled;
   }
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
@@ -138,16 +154,15 @@ export class Posterior<R extends Returned, O extends string = never> {
     });
   }
 
-  /** The log density of each observation, by name, at free numbers. Constants are kept. */
-  logLikelihood(u: Tensor): { readonly [K in O]: Floats } {
-    return this.inParts(u, {}, (parts) =>
-      byName(
-        parts.filter(({ kind }) => kind === "observed"),
-        u,
-      ),
-    ) as {
-      [K in O]: Floats;
-    };
+  /** The log density of each observation, by name, at free numbers or values of all latent variables. Constants are kept. */
+  logLikelihood(at: Tensor | LatentValues<R, O>): { readonly [K in O]: Floats } {
+    return this.evaluateAt(at, (run, given, dtype) => {
+      const parts = run.variables.flatMap((variable, number) =>
+        this.plan.variables.get(number)?.kind === "observed" ? this.variablePart(variable, number, given) : [],
+      );
+      const like = at instanceof Tensor ? at : zeros([], { dtype, device: deviceOf(Object.values(at)) });
+      return byName(parts, like) as { [K in O]: Floats };
+    });
   }
 
   /**
@@ -181,18 +196,12 @@ export class Posterior<R extends Returned, O extends string = never> {
       run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
         if (!entry) return;
-        const { kind, name } = entry;
-        const isObserved = kind === "observed";
-        const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
-        const { terms, shape } = termsOf(variable, value, placed(number)?.standard);
-        const dependent = this.plan.dependent.get(number);
-        const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
-        const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
-        parts.push({ kind, name, terms: inside, shape });
-        if (isObserved) return;
+        parts.push(this.variablePart(variable, number, given, options, placed(number)?.standard));
+        if (entry.kind === "observed") return;
+        const value = plainValue(variable);
         const { logJacobian } = placed(number) as Placed;
         const own = value.shape.slice(0, value.rank - variable.constraint.eventRank);
-        parts.push({ kind, name: null, terms: [logJacobian], shape: own });
+        parts.push({ kind: entry.kind, name: null, terms: [logJacobian], shape: own });
       });
       run.factors.forEach((factor, i) => {
         const isNumber = typeof factor === "number";
@@ -201,6 +210,24 @@ export class Posterior<R extends Returned, O extends string = never> {
       });
       return finish(parts);
     });
+  }
+
+  /** What a variable adds to the log density, its Jacobian apart. */
+  private variablePart(
+    variable: RandomVariable,
+    number: number,
+    given: GivenData<unknown>,
+    options: DensityOptions = {},
+    standard?: Tensor | null,
+  ): DensityPart {
+    const { kind, name } = this.plan.variables.get(number) as Latent | Observed;
+    const isObserved = kind === "observed";
+    const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
+    const { terms, shape } = termsOf(variable, value, standard);
+    const dependent = this.plan.dependent.get(number);
+    const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
+    const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
+    return { kind, name, terms: inside, shape };
   }
 
   /** Values by name from free numbers [dim]: latent variables, also those without a name of yours, and deterministic ones. */
@@ -216,8 +243,17 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   /** Free numbers from values of all latent variables. The way back of `constrain`; values must lie in their supports. */
-  unconstrain(values: Readonly<Record<string, Argument>>, options: { readonly dtype?: DType } = {}): Floats {
-    const dtype = options.dtype ?? floatOf(Object.values(values));
+  unconstrain(values: LatentValues<R, O>, options: { readonly dtype?: DType } = {}): Floats {
+    return this.evaluateAtValues(values, options.dtype, (run) => this.freeNumbersIn(run));
+  }
+
+  /** Runs the function with latent variables of these values. */
+  private evaluateAtValues<T>(
+    values: Readonly<Record<string, Argument>>,
+    asked: DType | undefined,
+    finish: (run: Run, given: GivenData<unknown>, dtype: DType) => T,
+  ): T {
+    const dtype = asked ?? floatOf(Object.values(values));
     const device = deviceOf(Object.values(values));
     const given = this.dataIn(dtype, device);
     const like = zeros([], { dtype, device: device ?? given.tensors[0]?.device });
@@ -225,21 +261,29 @@ export class Posterior<R extends Returned, O extends string = never> {
       const { name, shape } = this.plan.variables.get(number) as Latent;
       if (!(name in values)) {
         throw new ArgumentError(
-          `unconstrain: no value of ${name}; it takes ${this.latents.map((l) => l.name).join(", ")}.`,
+          `posterior: no value of ${name}; it takes ${this.latents.map((l) => l.name).join(", ")}.`,
         );
       }
       const value = tensorOf(values[name], like);
       if (sameShape(value.shape, shape)) return value;
-      throw new ShapeError(
-        `unconstrain: ${name} has the shape ${formatShape(shape)}, not ${formatShape(value.shape)}.`,
-      );
+      throw new ShapeError(`posterior: ${name} has the shape ${formatShape(shape)}, not ${formatShape(value.shape)}.`);
     };
     return runModel(
       this.fn,
       given.data,
       (_, number) => this.observedIn(given, number) ?? valueOfLatent(number),
-      (run) => this.freeNumbersIn(run),
+      (run) => finish(run, given, dtype),
     );
+  }
+
+  /** Runs the function at free numbers, or at values of latent variables. */
+  private evaluateAt<T>(
+    at: Tensor | Readonly<Record<string, Argument>>,
+    finish: (run: Run, given: GivenData<unknown>, dtype: DType) => T,
+  ): T {
+    if (!(at instanceof Tensor)) return this.evaluateAtValues(at, undefined, finish);
+    const given = this.dataAt(at);
+    return this.evaluate(at, given, (run) => finish(run, given, at.dtype));
   }
 
   /**
@@ -275,15 +319,17 @@ export class Posterior<R extends Returned, O extends string = never> {
     return concat(parts) as Floats;
   }
 
-  /** Observations the model would make, at free numbers [dim]: one draw of each observed variable, in the shape of the data. */
-  posteriorPredictive(key: Key, u: Tensor): { readonly [K in O]: Tensor } {
-    const given = this.dataAt(u);
-    return this.evaluate(u, given, (run) => {
+  /**
+   * Observations the model would make, at free numbers [dim] or values of all latent variables: one draw of each observed
+   * variable, in the shape of the data.
+   */
+  posteriorPredictive(key: Key, at: Tensor | LatentValues<R, O>): { readonly [K in O]: Tensor } {
+    return this.evaluateAt(at, (run, _, dtype) => {
       const found: Record<string, Tensor> = {};
       run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
         if (entry?.kind !== "observed") return;
-        found[entry.name] = drawn(variable, foldIn(key, number), this.observedBatch(variable, entry), u.dtype);
+        found[entry.name] = drawn(variable, foldIn(key, number), this.observedBatch(variable, entry), dtype);
       });
       return found as { [K in O]: Tensor };
     });
