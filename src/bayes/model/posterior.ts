@@ -196,7 +196,7 @@ export class Posterior<R extends Returned, O extends string = never> {
       run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
         if (!entry) return;
-        parts.push(this.variablePart(variable, number, given, options, placed(number)?.standard));
+        parts.push(this.variablePart(variable, number, given, options, () => placed(number)?.standard));
         if (entry.kind === "observed") return;
         const value = plainValue(variable);
         const { logJacobian } = placed(number) as Placed;
@@ -218,12 +218,13 @@ export class Posterior<R extends Returned, O extends string = never> {
     number: number,
     given: GivenData<unknown>,
     options: DensityOptions = {},
-    standard?: Tensor | null,
+    standardOf: () => Tensor | null | undefined = () => null,
   ): DensityPart {
     const { kind, name } = this.plan.variables.get(number) as Latent | Observed;
     const isObserved = kind === "observed";
     const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
-    const { terms, shape } = termsOf(variable, value, standard);
+    // A variable that nobody has used yet gets its numbers with its value.
+    const { terms, shape } = termsOf(variable, value, standardOf());
     const dependent = this.plan.dependent.get(number);
     const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
     const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
