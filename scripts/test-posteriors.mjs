@@ -1,7 +1,8 @@
 /**
  * `npm run test:posteriors`: the long statistical tests. Every reference posterior is sampled and compared with reference
- * draws, and four models are calibrated by simulation. The reference data are read from ../shared/data, or from the folder
- * PUMICE_REFERENCE names; without them this says so. PUMICE_POSTERIORS chooses devices and dtypes: "cpu f64,vulkan f32".
+ * draws, under which Stein's identities hold too, and four models are calibrated by simulation. The reference data are
+ * read from ../shared/data, or from the folder PUMICE_REFERENCE names; without them this says so. PUMICE_POSTERIORS
+ * chooses devices and dtypes: "cpu f64,vulkan f32".
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

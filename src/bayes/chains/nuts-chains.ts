@@ -339,7 +339,7 @@ export class NutsChains {
   // ------------------------------------------------------------------------------------------------ blocks
 
   /** Room for draws from `first` on. Those that were made already are in it from the start. */
-  private beginBlock(first: number, draws: number): void {
+  beginBlock(first: number, draws: number): void {
     const { backend, memory, ahead } = this;
     const { noted: rowBytes } = this.rowBytes();
     const rows = Math.max(1, draws, ahead ? ahead.noted.byteLength / rowBytes : 0);

@@ -287,6 +287,10 @@ export class Sampler {
     }
     this.chains.restore(chains);
     this.drawn = this.options.warmup + draws.length;
+    // Of a block that was being drawn, what every chain has of it.
+    this.chains.beginBlock(this.drawn, 0);
+    const taken = await this.takeBlock(Number.MAX_SAFE_INTEGER, true);
+    if (taken) draws.appendByScalar(taken);
     return new Fit<N, O>(draws as Draws<N>, this.options, this.chains.address, this);
   }
 

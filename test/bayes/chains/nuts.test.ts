@@ -9,7 +9,7 @@ import { lanesFor } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { testDevices } from "../../support/tensors.js";
@@ -53,6 +53,11 @@ describe("a transition leaves the distribution as it is, from exact draws", () =
     "a dense metric": { metric: "dense" },
     "trajectories that are cut short": { maxTreeDepth: 2 },
     "trajectories of known length": { kernel: "hmc", steps: 5 },
+    "trajectories of known length and a dense metric": { kernel: "hmc", steps: 5, metric: "dense" },
+    // At the limit of what is stable, points of a trajectory have very different weights, and choices among them matter.
+    "a coarse step": { stepSize: 0.6 },
+    "a coarse step, trajectories of one or two doublings": { stepSize: 0.6, maxTreeDepth: 2 },
+    "a coarse step, trajectories of known length": { stepSize: 0.6, kernel: "hmc", steps: 5 },
   };
   for (const [title, options] of Object.entries(variants)) {
     test(title, async () => assert.ok((await worst(8192, options)) < 4));
@@ -64,6 +69,15 @@ describe("a transition leaves the distribution as it is, from exact draws", () =
   test("a workgroup per chain on Vulkan", { skip }, async () => {
     assert.ok((await worst(256, { device: "vulkan", dtype: "f32", lanes: 32 })) < 4);
   });
+  for (const [title, options] of Object.entries({
+    "in f64": { dtype: "f64" },
+    "with a dense metric": { metric: "dense", dtype: "f32" },
+  } as Readonly<Record<string, SampleOptions>>)) {
+    test(`a thread per chain on Vulkan, ${title}`, { skip }, async (t) => {
+      if (options.dtype === "f64" && !backendFor("vulkan").hasDoubles) return t.skip("the device has no doubles");
+      assert.ok((await worst(4096, { device: "vulkan", ...options })) < 4);
+    });
+  }
   test("a density that is a step behind does not", async () => {
     assert.ok((await worst(8192, {}, "stale density")) > 8);
   });

@@ -1,0 +1,26 @@
+/** Stein's identities under the reference draws of a few posteriors; `npm run test:posteriors` has them all. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { setDefaultDevice } from "../../src/tensor/devices.js";
+import { referenceGzip, withoutReference } from "../support/reference-data.js";
+import { eightSchools } from "./models/eight-schools.js";
+import { makeIn, type ReferenceModel } from "./models/reference-model.js";
+import { type ReferenceDraws, steinScores, worstOf } from "./models/stein.js";
+import { hmmExample } from "./models/time-series.js";
+
+describe("Stein's identities under reference draws", () => {
+  before(() => setDefaultDevice("cpu"));
+  const read = ({ name }: ReferenceModel) => `posteriordb/${name}/draws.json.gz`;
+  const scores = (one: ReferenceModel, shift: number) =>
+    steinScores(one.posterior(makeIn("f64", "cpu")), JSON.parse(referenceGzip(read(one))) as ReferenceDraws, shift);
+  for (const one of [eightSchools, hmmExample]) {
+    test(`hold: ${one.name}`, { skip: withoutReference(read(one)) }, async () => {
+      const { of, z } = worstOf(await scores(one, 0));
+      assert.ok(Math.abs(z) <= 4, `${of}: ${z} standard errors off`);
+    });
+    test(`do not a tenth of a deviation away: ${one.name}`, { skip: withoutReference(read(one)) }, async () => {
+      const { z } = worstOf(await scores(one, 0.1));
+      assert.ok(Math.abs(z) > 8, `${z} standard errors off only`);
+    });
+  }
+});
