@@ -151,5 +151,5 @@ export const bayesRows: readonly Row[] = [
   row("regime", 1024, [{ atLeast: 8_900 }]),
   row("logistic", 256, [{ ratio: 10, to: ["numpyro"] }, { atLeast: 132_000 }]),
   gradientRow("schools", 500),
-  gradientRow("regime", 100),
+  gradientRow("regime", 30),
 ];

@@ -29,27 +29,43 @@ export interface ChainDensity {
   readonly fn: GraphFunction;
   /** Whether the lanes of a row can share its work. */
   readonly isForLanes: boolean;
-  /** Memory of the data. */
+  /** Memory of the data, and the tensors that hold it. */
   readonly data: readonly DeviceStorage[];
+  readonly captured: readonly Tensor[];
   /** The longest axis of the data: about how many observations there are. */
   readonly longest: number;
 }
+
+/** Tracing takes longer than many a run: what was traced of a target stays with it, by device and form. */
+const traced = new WeakMap<Target, Map<Backend, Map<string, ChainDensity>>>();
 
 /** `isNormalized`: constants are kept, so that densities are those of `logDensity`. */
 export function densityOf(
   target: Target,
   dtype: FloatDType,
   device?: string,
-  options: { readonly isNormalized?: boolean } = {},
+  { isNormalized = false }: { readonly isNormalized?: boolean } = {},
 ): ChainDensity {
   const backend = backendFor(device);
+  const byBackend = traced.get(target) ?? new Map<Backend, Map<string, ChainDensity>>();
+  const byForm = byBackend.get(backend) ?? new Map<string, ChainDensity>();
+  traced.set(target, byBackend.set(backend, byForm));
+  const form = `${dtype} ${isNormalized}`;
+  const density = byForm.get(form) ?? trace(target, dtype, backend, isNormalized);
+  byForm.set(form, density);
+  return density;
+}
+
+function trace(target: Target, dtype: FloatDType, backend: Backend, normalized: boolean): ChainDensity {
   if (target.dim === 0) {
     throw new ArgumentError(
       "sample: the model has no free numbers; every variable is observed, nothing is left to draw.",
     );
   }
-  const evaluate = (u: Tensor) => target.logDensityAndGrad(u, { normalized: options.isNormalized ?? false });
-  const { body, captured } = closed((u) => evaluate(u), [{ shape: [target.dim], dtype, device: backend }]);
+  const { body, captured } = closed(
+    (u) => target.logDensityAndGrad(u, { normalized }),
+    [{ shape: [target.dim], dtype, device: backend }],
+  );
   for (const { dtype: found } of body.results) {
     if (found !== dtype) throw new DTypeError(`sample: the log density is ${found}, the free numbers ${dtype}.`);
   }
@@ -60,6 +76,7 @@ export function densityOf(
     fn: body,
     isForLanes: isForLanes(body),
     data: captured.map(({ node }) => node.storage as DeviceStorage),
+    captured,
     longest: Math.max(1, ...captured.flatMap(({ shape }) => [...shape])),
   };
 }

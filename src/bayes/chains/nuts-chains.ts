@@ -67,7 +67,7 @@ export interface ChainStatus {
 
 /** A dispatch should take about this long: often enough for progress, far below what watchdogs allow. */
 const DISPATCH_MS = 60;
-/** Steps that a kernel may try in a dispatch, as far as its dispatches have shown; and before they have. */
+/** Steps to begin with, of a kernel that has run before and of one that has not. */
 const budgets = new WeakMap<HandWritten<WrittenNuts>, number>();
 const FIRST_BUDGET = 16;
 /** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
@@ -263,12 +263,13 @@ export class NutsChains {
   /** Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. */
   async *advance(until: number, first: number): AsyncGenerator<ChainStatus> {
     const { backend, memory, settings } = this;
-    const { warmup, adaptation, steps, inits, together } = settings;
+    const { chains, warmup, adaptation, steps, inits, together } = settings;
     this.beginBlock(first, until - first);
     let lastEnd = 0;
+    let wanted = budgets.get(this.compiled) ?? FIRST_BUDGET;
     const dispatch = async () => {
       const began = performance.now();
-      const budget = Math.min(this.maxBudget, budgets.get(this.compiled) ?? FIRST_BUDGET);
+      const budget = Math.min(this.maxBudget, wanted);
       const orders = {
         budget,
         until,
@@ -288,9 +289,11 @@ export class NutsChains {
       ]);
       const status = await this.status();
       const end = performance.now();
-      // What was cut short because all were there says nothing.
-      const isDone = status.failed.length > 0 || status.draws.every((draw) => draw >= until);
-      if (!isDone) budgets.set(this.compiled, this.nextBudget(budget, end - Math.max(began, lastEnd)));
+      const share = status.draws.reduce((count, draw) => count + (draw < until ? 1 : 0), 0) / chains;
+      const isDone = status.failed.length > 0 || share === 0;
+      wanted = nextBudget(budget, end - Math.max(began, lastEnd));
+      // Later dispatches are short because most chains stand still: nothing for others to begin with.
+      if (share > 0.5) budgets.set(this.compiled, wanted);
       lastEnd = end;
       return { status, isDone };
     };
@@ -309,11 +312,6 @@ export class NutsChains {
       yield status;
       if (isDone) return;
     }
-  }
-
-  private nextBudget(budget: number, milliseconds: number): number {
-    const wanted = budget * Math.min(4, Math.max(0.25, DISPATCH_MS / Math.max(0.01, milliseconds)));
-    return Math.max(1, Math.min(this.maxBudget, Math.round(wanted)));
   }
 
   async status(): Promise<ChainStatus> {
@@ -445,6 +443,11 @@ export class NutsChains {
   dispose(): void {
     for (const memory of [...Object.values(this.memory), ...this.scratch]) memory?.dispose();
   }
+}
+
+/** Steps for the next dispatch, after one that took so long. */
+export function nextBudget(budget: number, milliseconds: number): number {
+  return Math.max(1, Math.round(budget * Math.min(4, Math.max(0.25, DISPATCH_MS / Math.max(0.01, milliseconds)))));
 }
 
 function numbersIn(from: Uint8Array, dtype: FloatDType): Float64Array | Float32Array {

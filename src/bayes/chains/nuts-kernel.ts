@@ -90,8 +90,9 @@ export const VECTORS = [
   "mean",
   "scatter",
 ] as const;
-/** What is noted of each draw, in this order. */
-export const NOTED = ["lp", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent", "energy"] as const;
+/** What is noted of each draw, in this order: energies, and what f32 is enough for. */
+export const NOTED = ["lp", "energy", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent"] as const;
+export const NOTED_ENERGIES = 2;
 
 /** Whole numbers that a dispatch is told. */
 export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "adaptation", "steps", "together"] as const;

@@ -15,7 +15,7 @@ import { Draws, type DrawsByScalar } from "../draws.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
-import { NOTED, type NutsOptions } from "./nuts-kernel.js";
+import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-kernel.js";
 import { type FilledOptions, filledOptions, initsOf, type SampleOptions } from "./options.js";
 import { atEachDraw, type PointwiseSetting } from "./pointwise.js";
 import { progressLine } from "./progress.js";
@@ -400,11 +400,18 @@ export class Sampler {
         .reshape(elements, chains * count);
     const points = sorted(block.draws, dim, dtype);
     const noted = sorted(block.noted, NOTED.length, this.chains.energyDType);
-    const [values, notes] = await Promise.all([valuesOf(this.posterior, points), noted.data()]);
-    for (const done of [points, noted, block.draws, block.noted]) done.dispose();
+    const notes = [noted.at(`0:${NOTED_ENERGIES}`), noted.at(`${NOTED_ENERGIES}:`).cast("f32")];
+    const [values, ...read] = await Promise.all([
+      valuesOf(this.posterior, points),
+      ...notes.map((note) => note.data() as Promise<Float32Array | Float64Array>),
+    ]);
+    for (const done of [points, ...notes, block.draws, block.noted]) done.dispose();
     const size = chains * count;
-    const stats = NOTED.map((name, n) => [name, (notes as Float64Array).subarray(n * size, (n + 1) * size)]);
-    return { values, stats: Object.fromEntries(stats) };
+    const columns = NOTED.map((name, n) => {
+      const at = n < NOTED_ENERGIES ? n : n - NOTED_ENERGIES;
+      return [name, read[n < NOTED_ENERGIES ? 0 : 1].subarray(at * size, (at + 1) * size)];
+    });
+    return { values, stats: Object.fromEntries(columns) };
   }
 
   /** Why a chain found no point to start from, or no step that would do, in terms of the model. */

@@ -32,7 +32,8 @@ export function meanAutocovariance(source: ChainReader): Autocovariance {
   const { chains, draws } = source;
   const means = new Float64Array(chains);
   const found = new Float64Array(draws);
-  const buffer = new Float64Array(draws);
+  // What lags reach beyond the end is zero.
+  const buffer = new Float64Array(draws + DIRECT_LAGS);
   let known = 0;
 
   const extend = () => {
@@ -40,7 +41,7 @@ export function meanAutocovariance(source: ChainReader): Autocovariance {
     if (known < DIRECT_LAGS) {
       for (let c = 0; c < chains; c++) {
         means[c] = readCentred(source, c, buffer);
-        addLags(found, known, end, buffer);
+        addLags(found, known, draws, buffer);
       }
     } else {
       found.set(transformedLags(source).subarray(known), known);
@@ -74,19 +75,25 @@ function readCentred(source: ChainReader, chain: number, into: Float64Array): nu
   return mean;
 }
 
-/** Adds Σ x_i x_{i+t} to `sums[t]` for the lags of a block. */
-function addLags(sums: Float64Array, from: number, to: number, x: Float64Array): void {
-  for (let t = from; t < to; t++) {
-    const end = x.length - t;
-    let [even, odd] = [0, 0]; // two sums, so that one addition need not wait for the other
-    let i = 0;
-    for (; i + 1 < end; i += 2) {
-      even += x[i] * x[i + t];
-      odd += x[i + 1] * x[i + 1 + t];
-    }
-    if (i < end) even += x[i] * x[i + t];
-    sums[t] += even + odd;
+/** Adds Σ x_i x_{i+t} to `sums[t]` for the four lags of a block, as far as there are such sums. One pass: two loads each. */
+function addLags(sums: Float64Array, from: number, draws: number, x: Float64Array): void {
+  let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
+  let [x0, x1, x2] = [x[from], x[from + 1], x[from + 2]];
+  for (let i = 0; i < draws; i++) {
+    const now = x[i];
+    const x3 = x[i + from + 3];
+    sum0 += now * x0;
+    sum1 += now * x1;
+    sum2 += now * x2;
+    sum3 += now * x3;
+    x0 = x1;
+    x1 = x2;
+    x2 = x3;
   }
+  sums[from] += sum0;
+  if (from + 1 < sums.length) sums[from + 1] += sum1;
+  if (from + 2 < sums.length) sums[from + 2] += sum2;
+  if (from + 3 < sums.length) sums[from + 3] += sum3;
 }
 
 /** Σ x_i x_{i+t} summed over chains for all lags t. Two real chains make one complex one, whose spectrum is their sum's. */

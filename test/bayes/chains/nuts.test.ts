@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { ChainDensity } from "../../../src/bayes/chains/density.js";
+import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { cheesGradient, pooledVariances } from "../../../src/bayes/chains/pooled.js";
@@ -312,6 +313,15 @@ test("the warmup has Stan's windows", () => {
   assert.deepEqual(closes(150), [100]);
   assert.deepEqual(closes(100), [90]);
   assert.deepEqual(closes(10), []);
+});
+
+test("a dispatch is to take 60 ms, and no more than four times as many steps as the last", () => {
+  assert.equal(nextBudget(100, 60), 100);
+  assert.equal(nextBudget(100, 30), 200);
+  assert.equal(nextBudget(100, 0), 400);
+  assert.equal(nextBudget(100, 120), 50);
+  assert.equal(nextBudget(100, 6000), 25);
+  assert.equal(nextBudget(1, 6000), 1);
 });
 
 test("a chain has a subgroup to itself while the device has room, more for many observations, and one thread elsewhere", () => {
