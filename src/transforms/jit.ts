@@ -21,6 +21,7 @@ import { isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
 import { cast } from "../graph/primitives/elementwise.js";
 import { placeholder } from "../graph/primitives/leaf.js";
 import { variable } from "../graph/primitives/movement.js";
+import { printGraph } from "../graph/print.js";
 import type { Argument, Backend, DeviceStorage, Prepared } from "../tensor/backend.js";
 import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/explain.js";
@@ -60,7 +61,7 @@ export interface Jitted<A extends readonly unknown[], R> {
 
 /** A compiled form of a function. */
 export interface Lowered {
-  /** The graph, one line per operation. */
+  /** The graph, one line per operation; what loops and choices do is indented. */
   readonly graph: string;
   /** The kernels in order, as `explain` shows them. */
   readonly kernels: string;
@@ -78,6 +79,8 @@ interface Compiled {
   readonly results: TreeStructure;
   readonly outputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
   readonly roots: readonly Node[];
+  /** Whether an argument of the graph is a number. */
+  readonly isNumber: (argument: Node) => boolean;
   readonly traceMilliseconds: number;
   readonly compileMilliseconds: number;
 }
@@ -303,6 +306,7 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     results: outputs.structure,
     outputs: roots.map(({ shape, dtype: own }) => ({ shape, dtype: own })),
     roots,
+    isNumber: (node) => inputs.some((input) => input.node === node && input.number >= 0),
     traceMilliseconds: traced - began,
     compileMilliseconds: performance.now() - traced,
   };
@@ -416,10 +420,10 @@ function apply(
 
 // -------------------------------------------------------------------------------------------------- for people
 
-function lowered({ prepared, roots, outputs, traceMilliseconds, compileMilliseconds }: Compiled): Lowered {
+function lowered({ prepared, roots, isNumber, outputs, traceMilliseconds, compileMilliseconds }: Compiled): Lowered {
   const { program } = prepared;
   const memory = describeMemory(prepared);
-  const graph = printGraph(roots);
+  const graph = printGraph(roots, isNumber);
   const kernels = printProgram(program);
   const text = () =>
     [
@@ -445,17 +449,4 @@ function lowered({ prepared, roots, outputs, traceMilliseconds, compileMilliseco
 function describeMemory({ plan, program }: Prepared): Lowered["memory"] {
   const resultBytes = program.made.reduce((sum, value) => (value.root < 0 ? sum : sum + bytesOf(value)), 0);
   return { arenaBytes: plan.arenaBytes, withoutSharingBytes: plan.sumOfBytes, resultBytes };
-}
-
-/** One line per operation: %3 = mul %1 %2 : f32[2, 3]. */
-function printGraph(roots: readonly Node[]): string {
-  const names = new Map<Node, string>();
-  const lines = pendingInOrder(roots).map((node, i) => {
-    names.set(node, `%${i}`);
-    const inputs = node.storage
-      ? "captured"
-      : [node.primitive.name, ...node.inputs.map((input) => names.get(input))].join(" ");
-    return `  %${i} = ${inputs} : ${node.dtype}${formatShape(node.shape)}`;
-  });
-  return [...lines, `  return ${roots.map((root) => names.get(root)).join(", ")}`].join("\n");
 }
