@@ -2,7 +2,7 @@
 
 import { inPlaceOf } from "../compiler/in-place.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
-import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
+import { type Program, placeOf, type Rounds, rootsOf, runSteps, type Slot } from "../compiler/program.js";
 import { bytesOf } from "../core/bytes.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import type { HostDevice } from "../engines/host/device.js";
@@ -23,11 +23,9 @@ export class HostProgram implements Prepared<HostAllocation> {
     private readonly args: readonly Argument<HostAllocation>[],
     private readonly runAt: (code: HostCode, addresses: readonly number[]) => void,
   ) {
-    const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
-    this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
+    this.roots = rootsOf(program);
     this.inPlace = inPlaceOf(
       program,
-      rootCount,
       program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;

@@ -7,7 +7,7 @@
 
 import { inPlaceOf } from "../compiler/in-place.js";
 import type { MemoryPlan } from "../compiler/memory-plan.js";
-import { type KernelStep, type Program, placeOf, runSteps, type Slot } from "../compiler/program.js";
+import { type KernelStep, type Program, placeOf, rootsOf, runSteps, type Slot } from "../compiler/program.js";
 import { INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { bytesOf } from "../core/bytes.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
@@ -83,11 +83,9 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     };
     runSteps(program.steps, visit, () => false);
     this.dispatches = dispatches;
-    const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
-    this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
+    this.roots = rootsOf(program);
     this.inPlace = inPlaceOf(
       program,
-      rootCount,
       program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1)),
     );
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
