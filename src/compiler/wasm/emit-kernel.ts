@@ -2,8 +2,8 @@
  * Writes a kernel of the loop-nest language as WebAssembly.
  *
  * The module exports `run(args, start, end)`: `args` points to the addresses of the kernel's buffers, and the rows from
- * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, four are computed at
- * once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of the innermost
+ * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, or half floats, four
+ * are computed at once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of the innermost
  * loop. Rows, or rounds, that are left over are computed one at a time. The four lanes of a kernel of four lanes are the
  * lanes of vectors, too: they do everything together, and a barrier is nothing.
  *
@@ -28,7 +28,7 @@ import {
 } from "../ir.js";
 import { ModuleBuilder } from "./builder.js";
 import type { FunctionBuilder } from "./function-builder.js";
-import { decodeHalf, encodeHalf } from "./half.js";
+import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, fourWords, oneWord } from "./half.js";
 import type { Value } from "./value.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
@@ -184,15 +184,18 @@ function planVectors(kernel: Kernel): VectorPlan {
   });
   if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
-  const isWide = (dtype: DType) => DTYPES[dtype].bytes === 4;
+  const areVector = (dtype: DType) => DTYPES[dtype].bytes === 4 || isHalf(dtype);
   const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
     const step = stepsIn(variable);
-    return among.filter((value) => step(value.args[0]) === 1 && isWide(kernel.buffers[value.attribute as number].dtype))
-      .length;
+    return among.filter(
+      (value) => step(value.args[0]) === 1 && areVector(kernel.buffers[value.attribute as number].dtype),
+    ).length;
   };
   const row: IRValue = { id: -1, op: "row", type: "i32", args: [], attribute: null, depth: 0 };
   const byRow = stepsIn(row);
-  const isStoredByRow = stores.every(({ index, buffer }) => byRow(index) === 1 && isWide(kernel.buffers[buffer].dtype));
+  const isStoredByRow = stores.every(
+    ({ index, buffer }) => byRow(index) === 1 && areVector(kernel.buffers[buffer].dtype),
+  );
   const rowCount = sideBySide(row, loads);
   const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
   const chosen = innermost.filter((loop) => loop.extent >= 2 * LANES && isVectorizable(loop));
@@ -269,6 +272,9 @@ interface Place {
   readonly start: Value<"i32">;
   readonly dtype: DType;
 }
+
+/** Four of them become a vector, and go back, in a few instructions. */
+const isHalf = (dtype: DType): boolean => dtype === "f16" || dtype === "bf16";
 
 /** Four of them are a vector as they lie. */
 const isWord = ({ dtype }: Place): boolean => DTYPES[dtype].bytes === 4;
@@ -783,6 +789,11 @@ class BodyEmitter {
     if (form.kind === "rising" && form.step === 1 && isWord(place)) {
       return { kind: "lanes", value: f.v128.load(this.addressOf(place, form.value), this.offsetOf(place, by)) };
     }
+    if (form.kind === "rising" && form.step === 1 && isHalf(place.dtype)) {
+      const decode = place.dtype === "f16" ? decodeHalf : decodeBrain;
+      const words = f.v128.load16x4_u(this.addressOf(place, form.value), this.offsetOf(place, by));
+      return { kind: "lanes", value: decode(fourWords(f), words) };
+    }
     if (form.kind === "rising" && form.step === 1 && place.dtype === "f64") {
       const start = this.addressOf(place, form.value);
       const half = (part: number) => f.v128.load(start, this.offsetOf(place, by + part));
@@ -841,6 +852,13 @@ class BodyEmitter {
       }
       return;
     }
+    if (lane === null && index.kind === "rising" && index.step === 1 && isHalf(place.dtype)) {
+      const encode = place.dtype === "f16" ? encodeHalf : encodeBrain;
+      const words = encode(fourWords(f), this.lanes(form, value.type));
+      const packed = f.i16x8.narrow_i32x4_u(words, words);
+      f.v128.store64_lane(this.addressOf(place, index.value), packed, 0, this.offsetOf(place, by));
+      return;
+    }
     const isAll = lane === null && index.kind === "rising" && isWord(place);
     if (isAll && index.step === 1) {
       f.v128.store(this.addressOf(place, index.value), this.lanes(form, value.type), this.offsetOf(place, by));
@@ -895,9 +913,9 @@ class BodyEmitter {
       case "u64":
         return f.i64.load(at, offset);
       case "f16":
-        return decodeHalf(f, f.i32.load16_u(at, offset));
+        return f.f32.reinterpret_i32(decodeHalf(oneWord(f), f.i32.load16_u(at, offset)));
       case "bf16":
-        return f.f32.reinterpret_i32(f.i32.shl(f.i32.load16_u(at, offset), 16));
+        return f.f32.reinterpret_i32(decodeBrain(oneWord(f), f.i32.load16_u(at, offset)));
       case "f32":
         return f.f32.load(at, offset);
       case "f64":
@@ -928,10 +946,10 @@ class BodyEmitter {
         f.i64.store(at, value as Value<"i64">, offset);
         break;
       case "f16":
-        f.i32.store16(at, encodeHalf(f, value as Value<"f32">), offset);
+        f.i32.store16(at, encodeHalf(oneWord(f), f.i32.reinterpret_f32(value as Value<"f32">)), offset);
         break;
       case "bf16":
-        f.i32.store16(at, roundToBrain(f, value as Value<"f32">), offset);
+        f.i32.store16(at, encodeBrain(oneWord(f), f.i32.reinterpret_f32(value as Value<"f32">)), offset);
         break;
       case "f32":
         f.f32.store(at, value as Value<"f32">, offset);
@@ -1178,12 +1196,4 @@ class BodyEmitter {
         return oneByOne();
     }
   }
-}
-
-/** The upper half of an f32, rounded to nearest even; a NaN stays one. */
-function roundToBrain(f: FunctionBuilder, x: Value<"f32">): Value<"i32"> {
-  const bits = f.i32.reinterpret_f32(x);
-  const upper = f.i32.shr_u(bits, 16);
-  const rounded = f.i32.shr_u(f.i32.add(bits, f.i32.add(f.i32.and(upper, 1), 0x7fff)), 16);
-  return f.select(f.f32.ne(x, x), f.i32.or(upper, 0x40), rounded);
 }
