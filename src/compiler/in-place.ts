@@ -9,25 +9,25 @@
 
 import { bytesOf } from "../core/bytes.js";
 import { innerLists, type KernelOutline, type Statement, type Value } from "./ir.js";
-import { type Program, slotsIn } from "./program.js";
+import { type Program, rootsOf, slotsIn } from "./program.js";
 
 /** For each root the leaf whose memory it may take, or -1; no leaf is named twice. `leafBytes`: -1 for those not on offer. */
-export function inPlaceOf(program: Program<unknown>, rootCount: number, leafBytes: readonly number[]): number[] {
+export function inPlaceOf(program: Program<unknown>, leafBytes: readonly number[]): number[] {
   const { steps, made } = program;
   const taken = new Set<number>();
   const lastRead = leafBytes.map(() => -1);
-  const slotsOf = steps.map(slotsIn);
-  slotsOf.forEach((slots, position) => {
-    for (const { from, index } of slots) if (from === "leaf") lastRead[index] = position;
+  /** The steps that touch each value. */
+  const touching = made.map(() => new Set<number>());
+  steps.forEach((step, position) => {
+    for (const { from, index } of slotsIn(step)) {
+      if (from === "leaf") lastRead[index] = position;
+      else touching[index].add(position);
+    }
   });
-  return Array.from({ length: rootCount }, (_, root) => {
-    const index = made.findIndex((value) => value.root === root);
-    const touching = slotsOf.flatMap((slots, position) =>
-      slots.some((slot) => slot.from === "made" && slot.index === index) ? [position] : [],
-    );
+  return rootsOf(program).map((index) => {
     // Written once and read by nobody inside.
-    if (touching.length !== 1) return -1;
-    const [position] = touching;
+    if (touching[index].size !== 1) return -1;
+    const [position] = touching[index];
     const step = steps[position];
     if (step.kind !== "kernel") return -1;
     const { kernel, slots } = step;

@@ -96,11 +96,12 @@ function roundToHalf(k: KernelBuilder, x: Value): Value {
   const word = (value: number) => k.constant("u32", value);
   const bits = k.bitcast("u32", x);
   const power = k.binary("and", bits, word(0x7f800000));
-  // Denormal f16 are as far apart as those from 2^-14 on; from 2^16 on there are none.
+  // Denormal f16 are as far apart as those from 2^-14 on; from 2^16 on any power will do.
   const held = k.binary("min", k.binary("max", power, word(0x38800000)), word(0x47800000));
   const coarse = k.bitcast("f32", k.binary("add", held, word(13 << 23)));
   const magnitude = k.binary("sub", k.binary("add", k.unary("abs", x), coarse), coarse);
-  const isBeyond = k.compare("ge", magnitude, k.constant("f32", 2 ** 16));
-  const rounded = k.bitcast("u32", k.select(isBeyond, k.constant("f32", Infinity), magnitude));
+  // From 2^16 on there is only infinity: scaling overflows there.
+  const scaled = k.binary("mul", magnitude, k.constant("f32", 2 ** 112));
+  const rounded = k.bitcast("u32", k.binary("mul", scaled, k.constant("f32", 2 ** -112)));
   return k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
 }

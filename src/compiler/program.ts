@@ -249,6 +249,15 @@ export function withSteps<Code>(
   return { steps, made, lastUse, frees, leaves };
 }
 
+/** Which of the made values each root is. */
+export function rootsOf({ made }: Pick<Program<unknown>, "made">): number[] {
+  const roots: number[] = [];
+  made.forEach(({ root }, index) => {
+    if (root >= 0) roots[root] = index;
+  });
+  return roots;
+}
+
 /** Every slot that a step and those inside it touch. */
 export function slotsIn(step: Step<unknown>): Slot[] {
   if (step.kind === "kernel") return [...step.slots];
@@ -307,11 +316,12 @@ class Compilation<Code> {
     const { target } = this;
     const steps: Step<Code>[] = [];
     const wanted = withoutViews(roots);
+    const rootOf = new Map(wanted.map((node, root) => [node, root]));
     const slotOf = (node: Node): Slot => {
       const known = slots.get(node);
       if (known) return known;
-      const root = wanted.indexOf(node);
-      const slot = root >= 0 ? rootSlot(root) : this.make(node);
+      const root = rootOf.get(node);
+      const slot = root === undefined ? this.make(node) : rootSlot(root);
       slots.set(node, slot);
       return slot;
     };
@@ -323,7 +333,7 @@ class Compilation<Code> {
     // The last first: its memory is then that of all that lead up to it.
     for (const node of scattered.reverse()) {
       const source = ownedInput(node, order);
-      const isFree = source && made.has(source) && !slots.has(source) && !wanted.includes(source);
+      const isFree = source && made.has(source) && !slots.has(source) && !rootOf.has(source);
       if (isFree) slots.set(source, slotOf(node));
     }
     const parts = new Map<Node, Node[]>();

@@ -163,7 +163,8 @@ export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?
   splitReductions(roots, profile.split);
   const order = pendingInOrder(roots).filter((node) => node.storage === null);
   const graph = graphOrder(order);
-  const stored = new Set<Node>(order.filter((node) => roots.includes(node) || wanted?.has(node)));
+  const asked = new Set([...roots, ...(wanted ?? [])]);
+  const stored = new Set<Node>(order.filter((node) => asked.has(node)));
   const join = (groups: ReadonlyMap<Node, Grown>) => {
     const members = order.flatMap((node) => groups.get(node) ?? []).map((grown) => asMember(grown, stored));
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
@@ -438,7 +439,8 @@ function costlyAgain({ nodes }: Survey, result: Node): readonly Node[] {
 
 /** Only the last of a chain needs storing: what feeds it alone is then computed once. */
 function lastOfChains(found: readonly Node[]): Node[] {
-  return found.filter((node) => !found.some((other) => other !== node && other.inputs.includes(node)));
+  const read = new Set(found.flatMap(({ inputs }) => inputs));
+  return found.filter((node) => !read.has(node));
 }
 
 /**

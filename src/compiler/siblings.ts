@@ -79,6 +79,7 @@ function rowsKey({ results: [{ node, rowAxes }] }: Group): string {
 class GrowingFamily implements Family {
   readonly members: Member[] = [];
   readonly needs = new Set<GrowingFamily>();
+  private readonly users = new Set<GrowingFamily>();
   readonly made = new Map<Node, Sibling | null>();
   readonly nodes = new Set<Node>();
   statements = 0;
@@ -94,8 +95,12 @@ class GrowingFamily implements Family {
 
   join(member: Member, needs: Iterable<GrowingFamily>): void {
     this.members.push(member);
-    for (const family of needs) if (family !== this) this.needs.add(family);
-    this.level = Math.max(this.level, levelAfter(needs));
+    for (const family of needs) {
+      if (family === this) continue;
+      this.needs.add(family);
+      family.users.add(this);
+      this.raise(family.level + 1);
+    }
     const sibling = member.kind === "group" ? member.sibling : null;
     for (const node of resultsOf(member)) this.made.set(node, sibling);
     if (!sibling) return;
@@ -110,12 +115,23 @@ class GrowingFamily implements Family {
     this.isPlain &&= sibling.isPlain;
   }
 
-  /** Whether it needs another, directly or through others. */
+  /** Brings it to a level at least, and whatever needs it above that. */
+  private raise(level: number): void {
+    const stack = [{ family: this as GrowingFamily, to: level }];
+    for (let next = stack.pop(); next; next = stack.pop()) {
+      const { family, to } = next;
+      if (family.level >= to) continue;
+      family.level = to;
+      for (const user of family.users) stack.push({ family: user, to: to + 1 });
+    }
+  }
+
+  /** Whether it needs another, directly or through others: what is not above the other does not. */
   dependsOn(other: GrowingFamily): boolean {
     const seen = new Set<GrowingFamily>([this]);
     for (const family of seen) {
       if (family.needs.has(other)) return true;
-      for (const needed of family.needs) seen.add(needed);
+      for (const needed of family.needs) if (needed.level > other.level) seen.add(needed);
     }
     return false;
   }

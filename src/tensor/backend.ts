@@ -249,7 +249,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     }
     const { program, plan } = this.arranged(recorded);
     const onOffer = program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1));
-    return { program, plan, inPlace: inPlaceOf(program, roots.length, onOffer), isFromDisk: false };
+    return { program, plan, inPlace: inPlaceOf(program, onOffer), isFromDisk: false };
   }
 
   /** A kernel written by hand, made once for a key: `write` is called when there is none of it yet. */

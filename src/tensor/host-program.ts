@@ -1,7 +1,7 @@
 /** A prepared program on the CPU: its kernels run one after another, on addresses that are known but for the arguments'. */
 
 import type { MemoryPlan } from "../compiler/memory-plan.js";
-import { type Program, placeOf, type Rounds, runSteps, type Slot } from "../compiler/program.js";
+import { type Program, placeOf, type Rounds, rootsOf, runSteps, type Slot } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
 import { bytesOf } from "../core/bytes.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
@@ -30,8 +30,7 @@ export class HostProgram implements Prepared<HostAllocation> {
     this.plan = plan;
     this.inPlace = planned.inPlace;
     this.isFromDisk = planned.isFromDisk;
-    const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
-    this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
+    this.roots = rootsOf(program);
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     const scalarCount = args.filter(({ kind }) => kind === "scalar").length;
     this.scalars = scalarCount > 0 ? device.allocUninitialized(SCALAR_STRIDE * scalarCount) : null;

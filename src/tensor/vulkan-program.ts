@@ -6,7 +6,7 @@
  */
 
 import type { MemoryPlan } from "../compiler/memory-plan.js";
-import { type KernelStep, type Program, placeOf, runSteps, type Slot } from "../compiler/program.js";
+import { type KernelStep, type Program, placeOf, rootsOf, runSteps, type Slot } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
 import { INLINE_BUFFERS } from "../compiler/spirv/emit-kernel.js";
 import { bytesOf } from "../core/bytes.js";
@@ -90,8 +90,7 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     };
     runSteps(program.steps, visit);
     this.dispatches = dispatches;
-    const rootCount = program.made.reduce((count, { root }) => Math.max(count, root + 1), 0);
-    this.roots = Array.from({ length: rootCount }, (_, root) => program.made.findIndex((value) => value.root === root));
+    this.roots = rootsOf(program);
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;
     this.name = `jit of ${dispatches.length} kernels`;
     this.maxTurns = Math.min(MAX_TURNS, Math.max(MIN_TURNS, Math.ceil(BATCH / Math.max(1, dispatches.length))));

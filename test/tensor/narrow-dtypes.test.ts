@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DTYPES, type DType } from "../../src/core/dtype.js";
 import { pendingInOrder } from "../../src/graph/node.js";
-import { tensor } from "../../src/tensor/creation.js";
+import { fromBytes, tensor } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { type Tensor, where } from "../../src/tensor/tensor.js";
 import { grad } from "../../src/transforms/grad.js";
@@ -42,6 +42,16 @@ function toFloat(x: number, dtype: keyof typeof formats): number {
   const up = rest > 0.5 || (rest === 0.5 && whole % 2 === 1) ? 1 : 0;
   const rounded = (whole + up) * unit;
   return Math.sign(x) * (rounded >= 2 ** (most + 1) ? Infinity : rounded);
+}
+
+/** The number that 16 bits stand for, by IEEE 754's definition. */
+function numberOf(code: number, dtype: "f16" | "bf16"): number {
+  const { fractionBits, least, most } = formats[dtype];
+  const exponent = (code & 0x7fff) >> fractionBits;
+  const fraction = (code & (2 ** fractionBits - 1)) / 2 ** fractionBits;
+  const sign = code & 0x8000 ? -1 : 1;
+  if (exponent === 2 * most + 1) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (exponent === 0 ? fraction * 2 ** least : (1 + fraction) * 2 ** (exponent - most));
 }
 
 /** The low bits of a whole number. */
@@ -376,6 +386,25 @@ describeOnTensorDevices("narrow dtypes", (device) => {
       for (let seed = 1; seed <= count; seed++) {
         checkProgram(randomProgram(randomFrom(seed), dtype, 8 + 8 * (seed % 3)), `${dtype}, seed ${seed}`);
       }
+    });
+  }
+
+  for (const dtype of ["f16", "bf16"] as const) {
+    test(`every ${dtype} is read as the number it is, and between two of them the nearer is written, or the even one`, () => {
+      const codes = Array.from({ length: 65536 }, (_, code) => code);
+      const numbers = codes.map((code) => numberOf(code, dtype));
+      const all = fromBytes(new Uint8Array(Uint16Array.from(codes).buffer), [65536], dtype);
+      expectSame(numbersOf(all.flip()), [...numbers].reverse(), "moved");
+      expectSame(numbersOf(all.cast("f32")), numbers, "as f32");
+      // The middle between neighbours is an f32, and so are the numbers next to it.
+      const middles = numbers.flatMap((x, code) => {
+        const middle = (x + (numbers[code + 1] as number)) / 2;
+        return Number.isFinite(middle) ? [middle, middle * (1 - 2 ** -22), middle * (1 + 2 ** -22)] : [];
+      });
+      const inF32 = middles.map(Math.fround).filter((x) => Math.abs(x) >= 2 ** -120);
+      const wanted = inF32.map((x) => toFloat(x, dtype));
+      expectSame(numbersOf(tensor(Float32Array.from(inF32)).cast(dtype)), wanted, "written");
+      expectSame(numbersOf(tensor(Float32Array.from(inF32)).cast(dtype).cast("f32")), wanted, "rounded");
     });
   }
 

@@ -2,9 +2,9 @@
  * Writes a kernel of the loop-nest language as WebAssembly.
  *
  * The module exports `run(args, start, end)`: `args` points to the addresses of the kernel's buffers, and the rows from
- * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, four are computed at
- * once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of the innermost
- * loop. Several such vectors take turns where the code is not long. Rows, or rounds, that are left over are computed one
+ * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, or half floats, four
+ * are computed at once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of
+ * the innermost loop. Several such vectors take turns where the code is not long. Rows, or rounds, that are left over are computed one
  * at a time. The four lanes of a kernel of four lanes are the lanes of vectors, too: they do everything together, and a
  * barrier is nothing.
  *
@@ -29,10 +29,20 @@ import {
 import { ModuleBuilder } from "./builder.js";
 import { type Form, gathered, joined, laneOf, lanesOf, pairOf, partsOf, single, vector } from "./forms.js";
 import type { FunctionBuilder } from "./function-builder.js";
+import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, fourWords } from "./half.js";
 import { binary, loadElement, scalar, storeElement, wasmType } from "./scalars.js";
 import type { Value } from "./value.js";
 import { spreadValues, varyingValues } from "./varying-values.js";
-import { canTakeTurns, combiningOp, LANES, NARROW, planVectors, TURNS, type VectorPlan } from "./vector-plan.js";
+import {
+  canTakeTurns,
+  combiningOp,
+  isHalf,
+  LANES,
+  NARROW,
+  planVectors,
+  TURNS,
+  type VectorPlan,
+} from "./vector-plan.js";
 
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
@@ -540,6 +550,11 @@ class BodyEmitter {
     if (form.kind === "rising" && form.step === 1 && isWord(place)) {
       return { kind: "lanes", value: f.v128.load(this.addressOf(place, form.value), this.offsetOf(place, by)) };
     }
+    if (form.kind === "rising" && form.step === 1 && isHalf(place.dtype)) {
+      const decode = place.dtype === "f16" ? decodeHalf : decodeBrain;
+      const words = f.v128.load16x4_u(this.addressOf(place, form.value), this.offsetOf(place, by));
+      return { kind: "lanes", value: decode(fourWords(f), words) };
+    }
     if (form.kind === "rising" && form.step === 1 && place.dtype === "f64") {
       const start = this.addressOf(place, form.value);
       const half = (part: number) => f.v128.load(start, this.offsetOf(place, by + part));
@@ -605,6 +620,13 @@ class BodyEmitter {
       for (const [half, vector] of pairOf(this.f, form).entries()) {
         f.v128.store(start, vector, this.offsetOf(place, by + 2 * half));
       }
+      return;
+    }
+    if (lane === null && index.kind === "rising" && index.step === 1 && isHalf(place.dtype)) {
+      const encode = place.dtype === "f16" ? encodeHalf : encodeBrain;
+      const words = encode(fourWords(f), lanesOf(this.f, form, type));
+      const packed = f.i16x8.narrow_i32x4_u(words, words);
+      f.v128.store64_lane(this.addressOf(place, index.value), packed, 0, this.offsetOf(place, by));
       return;
     }
     const isAll = lane === null && index.kind === "rising" && isWord(place);

@@ -3,7 +3,7 @@ import type { DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
 import type { BinaryOp, CompareOp, IRType, Value as IRValue, UnaryOp } from "../ir.js";
 import type { FunctionBuilder } from "./function-builder.js";
-import { decodeHalf, encodeHalf } from "./half.js";
+import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, oneWord } from "./half.js";
 import type { Value } from "./value.js";
 
 export const wasmType = {
@@ -41,9 +41,9 @@ export function loadElement(
     case "u64":
       return f.i64.load(at, offset);
     case "f16":
-      return decodeHalf(f, f.i32.load16_u(at, offset));
+      return f.f32.reinterpret_i32(decodeHalf(oneWord(f), f.i32.load16_u(at, offset)));
     case "bf16":
-      return f.f32.reinterpret_i32(f.i32.shl(f.i32.load16_u(at, offset), 16));
+      return f.f32.reinterpret_i32(decodeBrain(oneWord(f), f.i32.load16_u(at, offset)));
     case "f32":
       return f.f32.load(at, offset);
     case "f64":
@@ -79,10 +79,10 @@ export function storeElement(
       f.i64.store(at, value as Value<"i64">, offset);
       break;
     case "f16":
-      f.i32.store16(at, encodeHalf(f, value as Value<"f32">), offset);
+      f.i32.store16(at, encodeHalf(oneWord(f), f.i32.reinterpret_f32(value as Value<"f32">)), offset);
       break;
     case "bf16":
-      f.i32.store16(at, roundToBrain(f, value as Value<"f32">), offset);
+      f.i32.store16(at, encodeBrain(oneWord(f), f.i32.reinterpret_f32(value as Value<"f32">)), offset);
       break;
     case "f32":
       f.f32.store(at, value as Value<"f32">, offset);
@@ -195,12 +195,4 @@ export function convert(f: FunctionBuilder, from: IRType, to: IRType, a: Value):
 export function bitcast(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {
   const [source, target] = [wasmType[from], wasmType[to]];
   return source === target ? a : f.op(`${target}.reinterpret_${source}`, a);
-}
-
-/** The upper half of an f32, rounded to nearest even; a NaN stays one. */
-function roundToBrain(f: FunctionBuilder, x: Value<"f32">): Value<"i32"> {
-  const bits = f.i32.reinterpret_f32(x);
-  const upper = f.i32.shr_u(bits, 16);
-  const rounded = f.i32.shr_u(f.i32.add(bits, f.i32.add(f.i32.and(upper, 1), 0x7fff)), 16);
-  return f.select(f.f32.ne(x, x), f.i32.or(upper, 0x40), rounded);
 }

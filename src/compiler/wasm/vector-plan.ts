@@ -17,6 +17,9 @@ type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 export const LANES = 4;
 
+/** Four of them become a vector, and go back, in a few instructions. */
+export const isHalf = (dtype: DType): boolean => dtype === "f16" || dtype === "bf16";
+
 export interface VectorPlan {
   /** Four rows at once. */
   readonly isRowVector: boolean;
@@ -100,18 +103,19 @@ export function planVectors(kernel: Kernel): VectorPlan {
   });
   if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
-  const isWide = (dtype: DType) => DTYPES[dtype].bytes === 4;
+  const areVector = (dtype: DType) => DTYPES[dtype].bytes === 4 || isHalf(dtype);
   const sideBySide = (variable: IRValue, among: readonly IRValue[]) => {
     const step = stepsIn(variable);
-    return among.filter((value) => step(value.args[0]) === 1 && isWide(kernel.buffers[value.attribute as number].dtype))
-      .length;
+    return among.filter(
+      (value) => step(value.args[0]) === 1 && areVector(kernel.buffers[value.attribute as number].dtype),
+    ).length;
   };
   const row: IRValue = { id: -1, op: "row", type: "i32", args: [], attribute: null, depth: 0 };
   const byRow = stepsIn(row);
   const isStoredByRow =
-    stores.every(({ index, buffer }) => byRow(index) === 1 && isWide(kernel.buffers[buffer].dtype)) &&
+    stores.every(({ index, buffer }) => byRow(index) === 1 && areVector(kernel.buffers[buffer].dtype)) &&
     accesses.every(({ index }) => byRow(index) === 0) &&
-    kernel.arrays.every(({ type }) => isWide(type));
+    kernel.arrays.every(({ type }) => areVector(type));
   const rowCount = sideBySide(row, loads);
   const innermost = loops.filter((loop) => loop.body.every((statement) => statement.kind !== "loop"));
   const chosen = innermost.filter((loop) => loop.extent >= 2 * LANES && isVectorizable(loop));
