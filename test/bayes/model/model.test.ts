@@ -368,7 +368,7 @@ describe("mistakes are named at once", () => {
     assert.throws(() => counts.given({ k: [1, -2] }), /k: value 1 is -2, but poisson takes whole numbers from 0 on/);
     assert.throws(() => counts.given({ k: [1.5] }), /k: .*1\.5/);
     const shares = model(() => ({ a: gamma(1, 1), p: beta(1, 1) }));
-    assert.throws(() => shares.given({ p: 1.2 }), /p: the value is 1\.2\d*, but beta takes numbers between 0 and 1/);
+    assert.throws(() => shares.given({ p: 1.2 }), /p: the value is 1\.2\d*, but beta takes numbers from 0 to 1/);
     assert.throws(
       () => regression.given({ y: [1, Number.NaN, 3] }, { x }),
       /y: value 1 is NaN, but normal takes finite/,
