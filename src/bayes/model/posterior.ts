@@ -58,6 +58,7 @@ export type Values<R, O extends string> = {
 
 export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
+  private otherPlan: { readonly dtype: DType; readonly plan: Plan } | null = null;
   private readonly dataIn: DataIn<unknown>;
   /** f64 where data are, else f32: what samplers compute in unless told. */
   readonly dtype: "f32" | "f64";
@@ -173,9 +174,17 @@ export class Posterior<R extends Returned, O extends string = never> {
     );
   }
 
+  /** The plan in another dtype, in which densities may have other terms. */
+  private planIn(dtype: DType, given: GivenData<unknown>): Plan {
+    if (dtype === this.dtype) return this.plan;
+    if (this.otherPlan?.dtype !== dtype) this.otherPlan = { dtype, plan: planOf(this.fn, given, dtype) };
+    return this.otherPlan.plan;
+  }
+
   /** Runs the model at free numbers and hands on what its log density sums. */
   private inParts<T>(u: Tensor, options: DensityOptions, finish: (parts: readonly DensityPart[]) => T): T {
     const given = this.dataAt(u);
+    const forSampler = options.normalized === false ? this.planIn(u.dtype, given) : null;
     return this.evaluate(u, given, (run, placed) => {
       const parts: DensityPart[] = [];
       run.variables.forEach((variable, number) => {
@@ -184,9 +193,10 @@ export class Posterior<R extends Returned, O extends string = never> {
         const { kind, name } = entry;
         const isObserved = kind === "observed";
         const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
-        const { terms, shape } = termsOf(variable, value, placed(number)?.standard);
-        const dependent = this.plan.dependent.get(number);
-        const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
+        const isTame = forSampler?.tame.has(number);
+        const { terms, shape } = termsOf(variable, value, placed(number)?.standard, isTame);
+        const dependent = forSampler?.dependent.get(number);
+        const kept = dependent ? terms.filter((_, i) => dependent[i]) : terms;
         const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
         parts.push({ kind, name, terms: inside, shape });
         if (isObserved) return;
