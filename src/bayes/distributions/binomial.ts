@@ -4,7 +4,8 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
+import { deviance, excessOf, isDelicate, logPeak, sizeOfCount } from "./deviance.js";
+import { bind, type Family, parameter, type Term } from "./distribution.js";
 
 /** log of n over k. */
 export const logChoose = (n: Tensor, k: Tensor): Tensor =>
@@ -13,14 +14,30 @@ export const logChoose = (n: Tensor, k: Tensor): Tensor =>
 /** x·log y, which is 0 for x = 0 whatever y is. */
 export const xLogY = (x: Tensor, logY: Tensor): Tensor => where(x.equal(0), 0, x.mul(logY));
 
+/** The terms for many trials; `rest` is 1 - p. */
+function delicateTerms(x: Tensor, n: Tensor, p: Tensor, rest: Tensor, logP: Tensor, logRest: Tensor): readonly Term[] {
+  const excess = excessOf(x, n, p, rest);
+  const logN = where(n.equal(0), 1, n).log();
+  const failures = n.sub(x);
+  return [
+    deviance(x, excess, logN.add(logP))
+      .add(deviance(failures, excess.neg(), logN.add(logRest)))
+      .neg(),
+    logPeak(x).add(logPeak(failures)).sub(logPeak(n)),
+  ];
+}
+
 const binomialFamily: Family<"trials" | "probability"> = {
   name: "binomial",
   parameters: { trials: parameter.count, probability: parameter.probability },
   support: ({ trials }) => countUpTo(trials),
-  terms: (x, p) => [
-    xLogY(x, p.probability.log()).add(xLogY(p.trials.sub(x), p.probability.neg().log1p())),
-    logChoose(p.trials, x),
-  ],
+  magnitude: (x, p) => sizeOfCount(p.trials).add(x.mul(0)),
+  terms(x, p, { trials }, isTame) {
+    const [logP, logRest] = [p.probability.log(), p.probability.neg().log1p()];
+    if (!isTame && isDelicate(x, trials))
+      return delicateTerms(x, p.trials, p.probability, p.probability.neg().add(1), logP, logRest);
+    return [xLogY(x, logP).add(xLogY(p.trials.sub(x), logRest)), logChoose(p.trials, x)];
+  },
   draw: ({ key, shape }, p) => binomialNumbers(key, p.trials, p.probability, shape),
   mean: (p) => p.trials.mul(p.probability),
   variance: (p) => p.trials.mul(p.probability).mul(p.probability.neg().add(1)),
@@ -34,7 +51,14 @@ const binomialLogitsFamily: Family<"trials" | "logits"> = {
   name: "binomialLogits",
   parameters: { trials: parameter.count, logits: parameter.real },
   support: ({ trials }) => countUpTo(trials),
-  terms: (x, p) => [x.mul(p.logits).sub(p.trials.mul(p.logits.softplus())), logChoose(p.trials, x)],
+  magnitude: (x, p) => sizeOfCount(p.trials).add(x.mul(0)),
+  terms(x, p, { trials }, isTame) {
+    if (isTame || !isDelicate(x, trials)) {
+      return [x.mul(p.logits).sub(p.trials.mul(p.logits.softplus())), logChoose(p.trials, x)];
+    }
+    const [logP, logRest] = [p.logits.neg().softplus().neg(), p.logits.softplus().neg()];
+    return delicateTerms(x, p.trials, p.logits.sigmoid(), p.logits.neg().sigmoid(), logP, logRest);
+  },
   draw: ({ key, shape }, p) => binomialNumbers(key, p.trials, p.logits.sigmoid(), shape),
   mean: (p) => p.trials.mul(p.logits.sigmoid()),
   variance: (p) => p.trials.mul(p.logits.sigmoid()).mul(p.logits.neg().sigmoid()),

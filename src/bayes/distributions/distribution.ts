@@ -47,8 +47,10 @@ export interface Distribution {
   readonly support: Constraint;
   /** Whether the density is no probability density: it is known up to a factor, which may be infinite. */
   readonly isUnnormalized?: boolean;
-  /** Summands of the log density at values inside the support, which are floats. */
-  terms(x: Tensor): readonly Term[];
+  /** Summands of the log density at values inside the support, which are floats. `isTame`: what `isTame` says of x. */
+  terms(x: Tensor, isTame?: boolean): readonly Term[];
+  /** Whether data are so few and small that a short form of the terms keeps enough digits for a sampler, even in f32. */
+  readonly isTame?: (x: Tensor) => boolean;
   /** The log density, one for each draw; -Infinity outside the support. */
   logDensity(x: Tensor): Tensor;
   /** Independent draws: `shape` of them, that of the arguments when left out. */
@@ -113,7 +115,9 @@ export interface Family<P extends string> {
   readonly eventShape?: (shapes: Readonly<Record<P, Shape>>) => Shape;
   readonly support: Constraint | ((given: Arguments<P>) => Constraint);
   /** `p` are the arguments as tensors in the dtype of x; `given` is what the user wrote. */
-  terms(x: Tensor, p: Tensors<P>, given: Arguments<P>): readonly Term[];
+  terms(x: Tensor, p: Tensors<P>, given: Arguments<P>, isTame: boolean): readonly Term[];
+  /** About how large the numbers of the short form are, where there are two. */
+  readonly magnitude?: (x: Tensor, p: Tensors<P>) => Tensor;
   draw(draws: Draws, p: Tensors<P>): Tensor;
   readonly mean?: (p: Tensors<P>) => Tensor;
   readonly variance?: (p: Tensors<P>) => Tensor;
@@ -121,6 +125,12 @@ export interface Family<P extends string> {
   readonly logSurvival?: (x: Tensor, p: Tensors<P>) => Tensor;
   readonly noncentered?: (given: Arguments<P>) => Noncentered;
 }
+
+/** A sum below this is known to 1/100 in f32. */
+const TAME = 2 ** 17;
+
+const isBelow = (terms: Tensor, limit: number): boolean =>
+  !terms.node.isAbstract && (terms.sum().itemSync() as number) < limit;
 
 /** A family with arguments. */
 export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
@@ -135,7 +145,7 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     (of: (p: Tensors<P>) => Tensor) =>
     ({ dtype = floatOf(all), device = deviceOf(all) }: MomentOptions = {}): Tensor =>
       of(tensorsLike(zeros([], { dtype, device })));
-  const { mean, variance, logCdf, logSurvival, noncentered } = family;
+  const { mean, variance, logCdf, logSurvival, noncentered, magnitude } = family;
   return completed({
     name: family.name,
     get batchShape() {
@@ -152,7 +162,8 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     get support() {
       return typeof family.support === "function" ? family.support(given) : family.support;
     },
-    terms: (x) => family.terms(x, tensorsLike(x), given),
+    terms: (x, isTame = false) => family.terms(x, tensorsLike(x), given, isTame),
+    ...(magnitude && { isTame: (x: Tensor) => isBelow(magnitude(x, tensorsLike(x)), TAME) }),
     draw(draws) {
       const like = zeros([], { dtype: draws.dtype, device: draws.key.device });
       return family.draw(draws, tensorsLike(like));

@@ -3,23 +3,44 @@ import { gamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { poisson } from "../../random/poisson.js";
 import { uniform } from "../../random/uniform.js";
+import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { xLogY } from "./binomial.js";
-import { bind, type Family, parameter } from "./distribution.js";
+import { deviance, logGammaPeak, logPeak } from "./deviance.js";
+import { bind, type Family, parameter, type Term } from "./distribution.js";
+
+/** The terms in f32: those of x out of x + concentration trials. */
+function delicateTerms(x: Tensor, mean: Tensor, concentration: Tensor): readonly Term[] {
+  const whole = mean.add(concentration);
+  const excess = mean.sub(x).mul(concentration.div(whole));
+  const total = x.add(concentration);
+  const logScale = total.log().sub(whole.log());
+  return [
+    deviance(x, excess, mean.log().add(logScale))
+      .add(deviance(concentration, excess.neg(), concentration.log().add(logScale)))
+      .neg(),
+    logGammaPeak(total).neg(),
+    logGammaPeak(concentration),
+    logPeak(x),
+  ];
+}
 
 const negativeBinomialFamily: Family<"mean" | "concentration"> = {
   name: "negativeBinomial",
   parameters: { mean: parameter.positive, concentration: parameter.positive },
   support: count,
-  terms: (x, p) => [
-    p.mean.log().sub(p.mean.add(p.concentration).log()).mul(x),
-    p.mean.div(p.concentration).log1p().mul(p.concentration).neg(),
-    x.add(p.concentration).lgamma(),
-    p.concentration.lgamma().neg(),
-    x.add(1).lgamma().neg(),
-  ],
+  terms: (x, p) =>
+    x.dtype === "f64"
+      ? [
+          p.mean.log().sub(p.mean.add(p.concentration).log()).mul(x),
+          p.mean.div(p.concentration).log1p().mul(p.concentration).neg(),
+          x.add(p.concentration).lgamma(),
+          p.concentration.lgamma().neg(),
+          x.add(1).lgamma().neg(),
+        ]
+      : delicateTerms(x, p.mean, p.concentration),
   draw({ key, shape, dtype }, p) {
     const [first, second] = split(key);
     const rate = gamma(first, p.concentration, shape, { dtype }).mul(p.mean.div(p.concentration));

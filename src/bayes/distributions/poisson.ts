@@ -1,16 +1,22 @@
 /** Counts of events, by their rate or its logarithm. */
 import { poisson as poissonNumbers } from "../../random/poisson.js";
+import { where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { xLogY } from "./binomial.js";
+import { deviance, isDelicate, logPeak, sizeOfCount } from "./deviance.js";
 import { bind, type Family, parameter } from "./distribution.js";
 
 const poissonFamily: Family<"rate"> = {
   name: "poisson",
   parameters: { rate: parameter.positive },
   support: count,
-  terms: (x, p) => [xLogY(x, p.rate.log()), p.rate.neg(), x.add(1).lgamma().neg()],
+  magnitude: sizeOfCount,
+  terms(x, p, { rate }, isTame) {
+    if (!isTame && isDelicate(x, rate)) return [deviance(x, p.rate.sub(x), p.rate.log()).neg(), logPeak(x)];
+    return [xLogY(x, p.rate.log()), p.rate.neg(), x.add(1).lgamma().neg()];
+  },
   draw: ({ key, shape }, p) => poissonNumbers(key, p.rate, shape),
   mean: (p) => p.rate,
   variance: (p) => p.rate,
@@ -23,7 +29,14 @@ const poissonLogFamily: Family<"logRate"> = {
   name: "poissonLog",
   parameters: { logRate: parameter.real },
   support: count,
-  terms: (x, p) => [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()],
+  terms(x, p) {
+    if (x.dtype === "f64") return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
+    // The deviance is x (exp(d) - 1 - d), d = log(rate/x); for x = 0 the rate itself, which is exp(d) for d = log rate.
+    const isNone = x.equal(0);
+    const size = where(isNone, 1, x);
+    const d = p.logRate.sub(size.log());
+    return [x.mul(d).sub(size.mul(d.expm1())), where(isNone, -1, logPeak(x))];
+  },
   draw: ({ key, shape }, p) => poissonNumbers(key, p.logRate.exp(), shape),
   mean: (p) => p.logRate.exp(),
   variance: (p) => p.logRate.exp(),

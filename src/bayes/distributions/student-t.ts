@@ -5,6 +5,7 @@ import { normal } from "../../random/normal.js";
 import { where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { RandomVariable } from "../model/variable.js";
+import { logHalfStep } from "./deviance.js";
 import { bind, parameter } from "./distribution.js";
 import { halved, locationScale, type Standard } from "./location-scale.js";
 
@@ -13,8 +14,8 @@ const standard: Standard<"freedom"> = {
   parameters: { freedom: parameter.positive },
   terms(z, { freedom }) {
     const power = freedom.add(1).mul(0.5);
-    const norm = power.lgamma().sub(freedom.mul(0.5).lgamma()).sub(freedom.log().mul(0.5));
-    return [z.square().div(freedom).log1p().mul(power).neg(), norm, -0.5 * Math.log(Math.PI)];
+    const norm = logHalfStep(freedom.mul(0.5));
+    return [z.square().div(freedom).log1p().mul(power).neg(), norm, -0.5 * Math.log(2 * Math.PI)];
   },
   draw({ key, shape, dtype }, { freedom }) {
     const [first, second] = split(key);
@@ -36,12 +37,11 @@ const studentTFamily = locationScale(standard);
 const halfStudentTFamily = halved(standard, {
   name: "halfStudentT",
   mean({ freedom }) {
-    const gammas = freedom.add(1).mul(0.5).lgamma().sub(freedom.mul(0.5).lgamma()).exp();
-    const size = freedom
-      .sqrt()
-      .mul(gammas)
-      .mul(2)
-      .div(freedom.sub(1).mul(Math.sqrt(Math.PI)));
+    const size = logHalfStep(freedom.mul(0.5))
+      .exp()
+      .mul(freedom)
+      .div(freedom.sub(1))
+      .mul(Math.sqrt(2 / Math.PI));
     return where(freedom.greater(1), size, Number.NaN);
   },
 });

@@ -77,7 +77,8 @@ const vonMisesFamily: Family<"location" | "concentration"> = {
   parameters: { location: parameter.real, concentration: parameter.positive },
   support: angle,
   terms: (x, p) => [
-    x.sub(p.location).cos().sub(1).mul(p.concentration),
+    // cos - 1, without the subtraction.
+    x.sub(p.location).mul(0.5).sin().square().mul(p.concentration).mul(-2),
     logBesselScaled(p.concentration).neg(),
     -Math.log(2 * Math.PI),
   ],

@@ -50,6 +50,8 @@ export interface Plan {
   readonly variables: ReadonlyMap<number, Latent | Observed>;
   /** For each of them, which terms of its density depend on what is sampled. */
   readonly dependent: ReadonlyMap<number, readonly boolean[]>;
+  /** Observed ones for which samplers may use the short form of the terms. */
+  readonly tame: ReadonlySet<number>;
   /** Those whose values may lie outside of the support, which only the density can tell. */
   readonly open: ReadonlySet<number>;
   readonly deterministic: readonly Deterministic[];
@@ -94,11 +96,15 @@ export function termsOf(
   { distribution }: RandomVariable,
   value: Tensor,
   standard: Tensor | null = null,
+  isTame = false,
 ): { readonly terms: readonly Term[]; readonly shape: Shape } {
   if (standard && distribution.noncentered) {
     return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
   }
-  return { terms: distribution.terms(value), shape: value.shape.slice(0, value.rank - distribution.eventShape.length) };
+  return {
+    terms: distribution.terms(value, isTame),
+    shape: value.shape.slice(0, value.rank - distribution.eventShape.length),
+  };
 }
 
 /** What no bijection sees to: everything for data, and for a latent variable the support that `.constrained(…)` replaced. */
@@ -204,6 +210,7 @@ function planFrom(
   for (const [variable, name] of names) speakingOf(name, () => variable.distribution.checkArguments());
   const dependent = new Map<number, readonly boolean[]>();
   const open = new Set<number>();
+  const tame = new Set<number>();
   const parts: Part[] = run.factors.map((factor) => ({
     variable: null,
     isObserved: false,
@@ -220,7 +227,8 @@ function planFrom(
       else bijectionOf(variable);
       const value = data ?? new Tensor(variable.node);
       const isObserved = data !== undefined;
-      const { terms } = termsOf(variable, value, placed.get(variable)?.standard);
+      if (isObserved && variable.distribution.isTame?.(value)) tame.add(number);
+      const { terms } = termsOf(variable, value, placed.get(variable)?.standard, tame.has(number));
       dependent.set(number, terms.map(isDependent));
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
       if (answers.some(isDependent)) open.add(number);
@@ -255,7 +263,7 @@ function planFrom(
     value instanceof RandomVariable ? [] : [{ kind: "deterministic", name, shape: [...value.shape] }],
   );
   const improper = improperIn(parts, owners).map((variable) => label.get(variable) as string);
-  return { variables, dependent, open, deterministic, improper, count: run.variables.length, dim: offset };
+  return { variables, dependent, open, tame, deterministic, improper, count: run.variables.length, dim: offset };
 }
 
 /** The names variables go by: those they were returned under, else their distribution's with a number. */

@@ -69,6 +69,7 @@ export type LatentValues<R, O extends string> = string extends keyof R
 
 export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
+  private otherPlan: { readonly dtype: DType; readonly plan: Plan } | null = null;
   private readonly dataIn: DataIn<unknown>;
   /** f64 where data are, else f32: what samplers compute in unless told. */
   readonly dtype: "f32" | "f64";
@@ -188,15 +189,23 @@ export class Posterior<R extends Returned, O extends string = never> {
     );
   }
 
+  /** The plan in another dtype, in which densities may have other terms. */
+  private planIn(dtype: DType, given: GivenData<unknown>): Plan {
+    if (dtype === this.dtype) return this.plan;
+    if (this.otherPlan?.dtype !== dtype) this.otherPlan = { dtype, plan: planOf(this.fn, given, dtype) };
+    return this.otherPlan.plan;
+  }
+
   /** Runs the model at free numbers and hands on what its log density sums. */
   private inParts<T>(u: Tensor, options: DensityOptions, finish: (parts: readonly DensityPart[]) => T): T {
     const given = this.dataAt(u);
+    const forSampler = options.normalized === false ? this.planIn(u.dtype, given) : null;
     return this.evaluate(u, given, (run, placed) => {
       const parts: DensityPart[] = [];
       run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
         if (!entry) return;
-        parts.push(this.variablePart(variable, number, given, options, () => placed(number)?.standard));
+        parts.push(this.variablePart(variable, number, given, forSampler, () => placed(number)?.standard));
         if (entry.kind === "observed") return;
         const value = plainValue(variable);
         const { logJacobian } = placed(number) as Placed;
@@ -217,16 +226,16 @@ export class Posterior<R extends Returned, O extends string = never> {
     variable: RandomVariable,
     number: number,
     given: GivenData<unknown>,
-    options: DensityOptions = {},
+    forSampler: Plan | null = null,
     standardOf: () => Tensor | null | undefined = () => null,
   ): DensityPart {
     const { kind, name } = this.plan.variables.get(number) as Latent | Observed;
     const isObserved = kind === "observed";
     const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
     // A variable that nobody has used yet gets its numbers with its value.
-    const { terms, shape } = termsOf(variable, value, standardOf());
-    const dependent = this.plan.dependent.get(number);
-    const kept = options.normalized === false ? terms.filter((_, i) => dependent?.[i]) : terms;
+    const { terms, shape } = termsOf(variable, value, standardOf(), forSampler?.tame.has(number));
+    const dependent = forSampler?.dependent.get(number);
+    const kept = dependent ? terms.filter((_, at) => dependent[at]) : terms;
     const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
     return { kind, name, terms: inside, shape };
   }

@@ -1,5 +1,6 @@
 /** Log densities, means and variances against SciPy and closed forms; gradients against finite differences. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { tensor } from "../../../src/tensor/creation.js";
 import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
@@ -170,4 +171,48 @@ describeOnTensorDevices("log densities in f32", (device) => {
       expectNumbers(numbersOf(found), one!.logDensity, 3e-5, name);
     }
   });
+});
+
+interface LargeCase {
+  readonly name: string;
+  readonly args: readonly number[];
+  readonly x: readonly number[];
+  readonly logDensity: readonly number[];
+  /** By how much arguments are likely to vary. */
+  readonly steps: readonly number[];
+  /** For each value, by each argument; null for those that do not vary. */
+  readonly gradient: readonly (readonly (number | null)[])[];
+}
+
+const largeFile = new URL("../../../../test/bayes/distributions/large-cases.json", import.meta.url);
+const largeCases = JSON.parse(readFileSync(largeFile, "utf8")) as LargeCase[];
+
+describeOnTensorDevices("log densities in f32, of parameters so large that formulas cancel", (device) => {
+  const f32 = (values: readonly number[] | number) => tensor(values as number, { dtype: "f32", device });
+  for (const { name, args, x, logDensity, steps, gradient } of largeCases) {
+    test(`${name}(${args})`, () => {
+      expectNumbers(numbersOf(makerOf(name)(...args).distribution.logDensity(f32(x))), logDensity, 2e-4, "numbers");
+      const free = args.flatMap((_, i) => (gradient[0]![i] === null ? [] : [i]));
+      const density = (v: Tensor, value: number) => {
+        const all = args.map((arg, i) => (free.includes(i) ? v.at(free.indexOf(i)) : f32(arg)));
+        return makerOf(name)(...all).distribution.logDensity(f32(value));
+      };
+      const at = f32(free.map((i) => args[i]!));
+      x.forEach((value, k) => {
+        expectNumbers(numbersOf(density(at, value)), [logDensity[k]!], 2e-4, `tensors, at ${value}`);
+        const slopes = numbersOf(grad((v: Tensor) => density(v, value))(at));
+        free.forEach((i, j) => {
+          const step = steps[i]!;
+          expectNumbers([slopes[j]! * step], [gradient[k]![i]! * step], 2e-3, `gradient by ${i} at ${value}`);
+        });
+      });
+    });
+  }
+});
+
+test("studentT in f64 has its digits with very many degrees of freedom", () => {
+  // To order 1/ν of the normal density: (z⁴ - 2z² - 1)/4ν.
+  const found = numbersOf(makerOf("studentT")(1e10, 0, 1).distribution.logDensity(f64([0, 1.5])));
+  const normalAt = (z: number) => -0.5 * z * z - 0.5 * Math.log(2 * Math.PI) + (z ** 4 - 2 * z * z - 1) / 4e10;
+  expectNumbers(found, [normalAt(0), normalAt(1.5)], 1e-14, "log density");
 });

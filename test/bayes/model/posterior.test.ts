@@ -4,11 +4,13 @@ import { before, describe, test } from "node:test";
 import {
   ar,
   beta,
+  binomial,
   cauchy,
   correlationCholesky,
   custom,
   dirichlet,
   flat,
+  gamma,
   gaussianRandomWalk,
   gumbel,
   halfNormal,
@@ -22,6 +24,7 @@ import {
   normal,
   ordered,
   poisson,
+  poissonLog,
   positiveOrdered,
   type RandomVariable,
   studentT,
@@ -197,6 +200,54 @@ test("a non-centred autoregression is sampled, step by step in the kernel", asyn
   let [mean, variance] = [0, 1];
   for (let t = 1; t < 6; t++) [mean, variance] = [0.5 + 0.6 * mean, 1 + 0.36 * variance];
   expectExact(fit, "x[5]", mean, variance);
+});
+
+describe("counts without constants", () => {
+  const log = Math.log;
+  /** The largest difference of log density and its exact value, less their mean: a constant may be left out. */
+  const spread = (found: readonly number[], exact: readonly number[]): number => {
+    const differences = found.map((value, i) => value - exact[i]!);
+    return Math.max(...differences) - Math.min(...differences);
+  };
+  const cases: readonly (readonly [string, number[]])[] = [
+    ["few and small", [3, 0, 7, 14]],
+    ["large", [1e6, 1.001e6, 0.999e6]],
+  ];
+  for (const [title, counts] of cases) {
+    for (const given of ["f32", "f64"] as const) {
+      for (const dtype of ["f32", "f64"] as const) {
+        test(`${title}: data in ${given}, computed in ${dtype}`, () => {
+          const y = tensor(counts, { dtype: given, device: "cpu" });
+          const mean = counts.reduce((a, b) => a + b, 0) / counts.length;
+          const trials = 2 * mean;
+          const posterior = model(() => {
+            const rate = gamma(1, 1 / mean);
+            const share = beta(1, 1);
+            return { rate, share, y: poisson(rate), z: poissonLog(rate.log()), b: binomial(4 * trials, share) };
+          }).given({ y, z: y, b: y });
+          // Rates around the mean and shares around mean/trials, as far as data leave them unknown.
+          const points = [-2, -1, 0, 1, 2].map((by) => {
+            const rate = Math.fround(log(mean) + by / Math.sqrt(mean));
+            const odds = Math.fround(log(1 / 7) + by / Math.sqrt(mean));
+            return [rate, odds];
+          });
+          const exact = points.map(([u, v]) => {
+            const [rate, share] = [Math.exp(u!), 1 / (1 + Math.exp(-v!))];
+            const prior = u! - rate / mean + log(share * (1 - share));
+            // Deviations from the best rate, which keep their digits.
+            const each = counts.map((k) => 2 * (k * (u! - log(mean)) - (rate - mean)));
+            const successes = counts.map((k) => k * log(share * 8) + (4 * trials - k) * log(((1 - share) * 8) / 7));
+            return prior + [...each, ...successes].reduce((a, b) => a + b, 0);
+          });
+          const found = points.map((point) => {
+            const [value] = posterior.logDensityAndGrad(tensor(point, { dtype, device: "cpu" }), { normalized: false });
+            return at(value);
+          });
+          assert.ok(spread(found, exact) < (dtype === "f64" ? 1e-6 : 0.01), `${spread(found, exact)}`);
+        });
+      }
+    }
+  }
 });
 
 describe("predictions", () => {

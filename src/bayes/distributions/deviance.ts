@@ -1,0 +1,92 @@
+/**
+ * Log densities as small numbers. k log λ - λ - log k! is the difference of numbers that grow with k, and in f32 nothing is
+ * left of it for large ones: the density of poisson(1e6) at its mean would be -7.0, not -7.83. Written as Loader does (Fast and
+ * accurate computation of binomial probabilities, 2000), it is the density at the best rate less how far the rate is from that,
+ * and both are small where it matters. Counts, gamma and beta numbers use this in f32; in f64 the short forms are good enough,
+ * and for samplers of few and small counts too.
+ */
+import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Argument, tensorOf } from "../argument.js";
+import "../../tensor/methods/index.js";
+
+/** Below this a parameter given as a number leaves nothing to cancel. */
+const SMALL = 20;
+
+/** Whether a density of x needs care: in f32, unless the parameters that could be large are small numbers. */
+export const isDelicate = (x: Tensor, ...parameters: readonly Argument[]): boolean =>
+  x.dtype !== "f64" && !parameters.every((value) => typeof value === "number" && value < SMALL);
+
+/** More than the logarithm of any f32. */
+const BEYOND = 100;
+
+/**
+ * log(mean/x) from mean - x, which is known better than the mean; log(mean) serves where the mean is much smaller than x.
+ * Finite for x = 0, where it does not count.
+ */
+function logRatio(x: Tensor, excess: Tensor, logMean: Tensor): Tensor {
+  const divisor = where(x.equal(0), 1, x);
+  const share = excess.div(divisor);
+  const isFar = share.less(-0.5);
+  const near = where(isFar, 0, share).log1p().minimum(BEYOND);
+  return where(isFar, logMean.sub(divisor.log()), near);
+}
+
+/** mean - x - x log(mean/x): 0 where the mean is x, else positive; by mean - x. */
+export const deviance = (x: Tensor, excess: Tensor, logMean: Tensor): Tensor =>
+  excess.sub(where(x.equal(0), 0, x.mul(logRatio(x, excess, logMean))));
+
+/** About how large the numbers are that the log density of a count is a difference of. */
+export const sizeOfCount = (x: Tensor): Tensor => x.mul(x.log1p());
+
+/** From here on Stirling's series is good to the last digit of f32. */
+const LARGE = 8;
+
+/** x log x - x - log Γ(x), for positive x. */
+export function logGammaPeak(x: Tensor): Tensor {
+  const isLarge = x.greaterEqual(LARGE);
+  const logX = x.log();
+  const small = where(isLarge, 1, x);
+  const direct = small
+    .mul(where(isLarge, 0, logX))
+    .sub(small)
+    .sub(small.lgamma());
+  const inverse = where(isLarge, x, LARGE).reciprocal();
+  const square = inverse.square();
+  const series = square
+    .mul(1 / 1260)
+    .sub(1 / 360)
+    .mul(square)
+    .add(1 / 12)
+    .mul(inverse);
+  const stirling = logX
+    .sub(Math.log(2 * Math.PI))
+    .mul(0.5)
+    .sub(series);
+  return where(isLarge, stirling, direct);
+}
+
+/** x log x - x - log Γ(x + 1), the log density of poisson(x) at x; 0 at 0. */
+export function logPeak(x: Tensor): Tensor {
+  const isNone = x.equal(0);
+  const positive = where(isNone, 1, x);
+  return where(isNone, 0, logGammaPeak(positive).sub(positive.log()));
+}
+
+/** Of n trials or parts, what x of them fall short of their share: n·share - x, from the smaller of both sides. */
+export function excessOf(x: Tensor, n: Tensor, share: Tensor, rest: Tensor): Tensor {
+  return where(share.less(0.5), n.mul(share).sub(x), n.sub(x).sub(n.mul(rest)));
+}
+
+/** log Γ(h + 1/2) - log Γ(h) - log(h)/2, which goes to 0 as the logarithms grow. */
+export function logHalfStep(h: Tensor): Tensor {
+  const far = 16;
+  const isFar = h.greaterEqual(far);
+  const near = where(isFar, 1, h);
+  const direct = near.add(0.5).lgamma().sub(near.lgamma()).sub(near.log().mul(0.5));
+  const inverse = where(isFar, h, far).reciprocal();
+  const square = inverse.square();
+  const series = [-31 / 18432, 17 / 14336, -1 / 640, 1 / 192, -1 / 8]
+    .reduce((sum, coefficient) => sum.mul(square).add(coefficient), tensorOf(0, inverse))
+    .mul(inverse);
+  return where(isFar, series, direct);
+}
