@@ -1,29 +1,130 @@
-/** A graph as text, for `jit(f).lower(…)` and `PUMICE_DEBUG`. */
+/**
+ * A graph as text, for `jit(f).lower(…)` and `PUMICE_DEBUG`: one line per operation, `%3 = sum %1 {axes=[1]} : f32[2]`, and
+ * the functions inside loops and choices below theirs, indented.
+ */
 import { formatShape } from "../core/shape.js";
-import { type Node, pendingInOrder } from "./node.js";
+import type { GraphFunction } from "./function.js";
+import { inputsFirst, type Node } from "./node.js";
 import { paramsKey } from "./params-key.js";
-import { constant } from "./primitives/leaf.js";
+import { checkpoint, choice, outputsOf, part, scan, whileLoop } from "./primitives/control.js";
+import { constant, placeholder } from "./primitives/leaf.js";
 
-/** Parameters that are longer, as the bodies of loops are, are cut. */
+type Typed = Pick<Node, "shape" | "dtype">;
+const typeOf = ({ shape, dtype }: Typed): string => `${dtype}${formatShape(shape)}`;
+const typesOf = (values: readonly Typed[]): string => values.map(typeOf).join(", ");
+
+/** Parameters that are longer are cut. */
 const MAX_PARAMS = 60;
 
-/** One line per operation: %3 = sum %1 {axes=[1]} : f32[2]. */
-export function printGraph(roots: readonly Node[]): string {
-  const names = new Map<Node, string>();
-  const lines = pendingInOrder(roots).map((node, i) => {
-    names.set(node, `%${i}`);
-    const inputs = node.inputs.map((input) => names.get(input));
-    const parts = node.storage ? ["memory"] : [node.primitive.name, ...inputs, ...paramsOf(node)];
-    return `  %${i} = ${parts.join(" ")} : ${node.dtype}${formatShape(node.shape)}`;
-  });
-  return [...lines, `  return ${roots.map((root) => names.get(root)).join(", ")}`].join("\n");
+/** `isNumber` tells the arguments that are numbers from those that are tensors. */
+export function printGraph(roots: readonly Node[], isNumber: (argument: Node) => boolean = () => false): string {
+  const roleOf = (argument: Node) => (isNumber(argument) ? "number" : placeholder.name);
+  return linesOf(roots, [], roleOf, "%").join("\n");
 }
 
-/** A leaf's shape and dtype are said anyway. */
-function paramsOf(node: Node): string[] {
-  const { primitive, params } = node;
-  if (primitive === constant) return [String(params.value)];
-  const text = primitive.kind === "leaf" ? "" : paramsKey(node).replace(/;$/, "").replaceAll(";", ", ");
-  if (!text) return [];
-  return [`{${text.length > MAX_PARAMS ? `${text.slice(0, MAX_PARAMS)}…` : text}}`];
+/** The lines of a function; `given` are printed even where nothing uses them. Names begin with `prefix`. */
+function linesOf(
+  results: readonly Node[],
+  given: readonly Node[],
+  roleOf: (argument: Node) => string,
+  prefix: string,
+): string[] {
+  const names = new Map<Node, string>();
+  const nameOf = (node: Node) => names.get(node) as string;
+  const lines: string[] = [];
+  const order = inputsFirst([...given, ...results], ({ storage, inputs }) => (storage ? [] : inputs));
+  for (const node of order) {
+    const name = `${prefix}${names.size}`;
+    names.set(node, name);
+    const what = node.primitive === placeholder ? roleOf(node) : operation(node, node.inputs.map(nameOf));
+    lines.push(`  ${name} = ${what} : ${resultTypes(node)}`);
+    if (node.storage) continue;
+    for (const { title, body, roles } of functionsIn(node)) {
+      if (title) lines.push(`    ${title}:`);
+      const inner = linesOf(body.results, body.parameters, (own) => roles(body.parameters.indexOf(own)), `${name}.`);
+      lines.push(...inner.map((line) => `    ${line}`));
+    }
+  }
+  lines.push(`  return ${results.map(nameOf).join(", ")}`);
+  return lines;
+}
+
+function operation(node: Node, inputs: readonly string[]): string {
+  const { primitive, params, storage } = node;
+  if (storage) return "memory";
+  const words = [primitive.name, ...inputs].join(" ");
+  switch (primitive) {
+    case constant:
+      return `${words} ${valueText(params.value)}`;
+    case part: {
+      const [bundle] = node.inputs;
+      const isBegun = bundle.primitive === scan && (params.index as number) >= resultsOf(bundle).length;
+      return `${words} ${params.index}${isBegun ? ", what rounds began with" : ""}`;
+    }
+    case scan:
+      return `${words}, ${params.length} rounds${params.isReverse ? ", from the end" : ""}`;
+    case whileLoop:
+      return `${words}, at most ${params.maxRounds} rounds`;
+    default:
+      return `${words}${paramsText(node)}`;
+  }
+}
+
+/** A leaf's shape and dtype are said anyway, and so are the results of what has several. */
+function paramsText(node: Node): string {
+  if (node.primitive.kind === "leaf" || "outputs" in node.params) return "";
+  const text = paramsKey(node).replace(/;$/, "").replaceAll(";", ", ");
+  return text && ` {${text.length > MAX_PARAMS ? `${text.slice(0, MAX_PARAMS)}…` : text}}`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value !== "object" || value === null) return Object.is(value, -0) ? "-0" : String(value);
+  const { re, im } = value as { readonly re: number; readonly im: number };
+  return `${valueText(re)} + ${valueText(im)}i`;
+}
+
+const resultsOf = ({ params }: Node): readonly Node[] => (params.body as GraphFunction).results;
+
+/** Operations of several results have no shape of their own. What rounds of a scan began with is for derivatives only. */
+function resultTypes(node: Node): string {
+  if (!("outputs" in node.params)) return typeOf(node);
+  const outputs = outputsOf(node);
+  return typesOf(node.primitive === scan ? outputs.slice(0, resultsOf(node).length) : outputs);
+}
+
+interface Inner {
+  readonly title: string;
+  readonly body: GraphFunction;
+  /** What each parameter is. */
+  readonly roles: (parameter: number) => string;
+}
+
+function functionsIn({ primitive, params }: Node): Inner[] {
+  const { body, test, branches, constants, carries } = params as {
+    readonly body: GraphFunction;
+    readonly test: GraphFunction;
+    readonly branches: readonly GraphFunction[];
+    readonly constants: number;
+    readonly carries: number;
+  };
+  const isFixed = (parameter: number) => parameter < constants;
+  switch (primitive) {
+    case scan: {
+      const roles = (i: number) => (isFixed(i) ? "from outside" : i < constants + carries ? "carry" : "element");
+      return [{ title: "", body, roles }];
+    }
+    case whileLoop: {
+      const roles = (i: number) => (isFixed(i) ? "from outside" : "carry");
+      return [
+        { title: "while", body: test, roles },
+        { title: "do", body, roles },
+      ];
+    }
+    case choice:
+      return branches.map((branch, i) => ({ title: `branch ${i}`, body: branch, roles: () => "operand" }));
+    case checkpoint:
+      return [{ title: "", body, roles: () => "operand" }];
+    default:
+      return [];
+  }
 }

@@ -62,7 +62,7 @@ export interface Jitted<A extends readonly unknown[], R> {
 
 /** A compiled form of a function. */
 export interface Lowered {
-  /** The graph, one line per operation. */
+  /** The graph, one line per operation; what loops and choices do is indented. */
   readonly graph: string;
   /** The kernels in order, as `explain` shows them. */
   readonly kernels: string;
@@ -80,6 +80,8 @@ interface Compiled {
   readonly results: TreeStructure;
   readonly outputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
   readonly roots: readonly Node[];
+  /** Whether an argument of the graph is a number. */
+  readonly isNumber: (argument: Node) => boolean;
   readonly traceMilliseconds: number;
   readonly compileMilliseconds: number;
 }
@@ -333,6 +335,7 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     results: outputs.structure,
     outputs: roots.map(({ shape, dtype: own }) => ({ shape, dtype: own })),
     roots,
+    isNumber: (node) => inputs.some((input) => input.node === node && input.number >= 0),
     traceMilliseconds: traced - began,
     compileMilliseconds: performance.now() - traced,
   };
@@ -446,10 +449,11 @@ function apply(
 
 // -------------------------------------------------------------------------------------------------- for people
 
-function lowered({ prepared, backend, roots, outputs, traceMilliseconds, compileMilliseconds }: Compiled): Lowered {
+function lowered(compiled: Compiled): Lowered {
+  const { prepared, backend, roots, isNumber, outputs, traceMilliseconds, compileMilliseconds } = compiled;
   const { program } = prepared;
   const memory = describeMemory(prepared);
-  const graph = printGraph(roots);
+  const graph = printGraph(roots, isNumber);
   const kernels = printProgram(program, (step) => backend.mappingOf(step));
   const how = prepared.isFromDisk ? "read from disk" : "compiled";
   const text = () =>

@@ -8,6 +8,7 @@ import { inspect } from "node:util";
 import { ArgumentError, DeviceError, TraceError } from "../../src/core/errors.js";
 import {
   concat,
+  cond,
   full,
   grad,
   jit,
@@ -19,6 +20,7 @@ import {
   tree,
   valueAndGrad,
   vmap,
+  whileLoop,
   zeros,
 } from "../../src/index.js";
 import { withDevice } from "../../src/tensor/devices.js";
@@ -695,6 +697,47 @@ describeOnTensorDevices("lower", () => {
       assert.match(text, part);
     }
     assert.equal(inspect(lowered), text);
+  });
+
+  test("shows what loops and choices do, numbers as numbers, and the values of constants", () => {
+    const loop = jit((c: Tensor, xs: Tensor, rate: Tensor) => {
+      const w = c.mul(rate);
+      return scan((a: Tensor, x: Tensor) => [a.mul(w).add(x), a.neg()] as const, c, xs, { reverse: true });
+    });
+    assert.equal(
+      loop.lower(zeros([]), zeros([5]), 2).graph,
+      [
+        "  %0 = placeholder : f32[]",
+        "  %1 = number : f32[]",
+        "  %2 = mul %0 %1 : f32[]",
+        "  %3 = placeholder : f32[5]",
+        "  %4 = scan %2 %0 %3, 5 rounds, from the end : f32[], f32[5]",
+        "      %4.0 = from outside : f32[]",
+        "      %4.1 = carry : f32[]",
+        "      %4.2 = element : f32[]",
+        "      %4.3 = mul %4.1 %4.0 : f32[]",
+        "      %4.4 = add %4.3 %4.2 : f32[]",
+        "      %4.5 = neg %4.1 : f32[]",
+        "      return %4.4, %4.5",
+        "  %5 = part %4 0 : f32[]",
+        "  %6 = part %4 1 : f32[5]",
+        "  return %5, %6",
+      ].join("\n"),
+    );
+    const slope = jit(grad((c: Tensor) => scan((a: Tensor) => [a.sin(), null], c, null, { length: 4 })[0]));
+    const way = slope.lower(tensor(1)).graph;
+    assert.match(way, /= scan %\d+, 4 rounds : f32\[\]$/m);
+    assert.match(way, /= part %\d+ 1, what rounds began with : f32\[4\]$/m);
+    const isLarge = (y: Tensor) => y.greater(0.25);
+    const halved = (x: Tensor) => whileLoop(isLarge, (y: Tensor) => y.mul(0.5), x, { maxRounds: 9 });
+    const chosen = jit((x: Tensor) => cond(x.greater(-1), (y: Tensor) => y.neg(), halved, x));
+    const { graph } = chosen.lower(tensor(1));
+    assert.match(graph, /^ {2}%1 = constant -1 : f32\[\]$/m);
+    assert.match(graph, /^ {2}%4 = choice %3 %0 : f32\[\]\n {4}branch 0:\n {6}%4\.0 = operand : f32\[\]$/m);
+    assert.match(graph, /^ {6}%4\.1 = whileLoop %4\.0, at most 9 rounds : f32\[\]\n {8}while:\n {10}%4\.1\.0 = carry/m);
+    assert.match(graph, /^ {10}%4\.1\.1 = constant 0.25 : f32\[\]$/m);
+    assert.match(graph, /^ {8}do:$/m);
+    assert.match(graph, /^ {4}branch 1:\n.*\n {6}%4\.1 = neg %4\.0 : f32\[\]$/m);
   });
 
   test("compiles the program that calls use", () => {
