@@ -97,7 +97,7 @@ export async function train(
       pixels.dispose();
       chosen.dispose();
       // The first step is compiled, which says nothing about the others.
-      if (done === 0) began = performance.now();
+      if (done === 0) [began, reported] = [performance.now(), performance.now()];
       const isLast = i === steps - 1;
       if (!isLast && performance.now() - reported < REPORT_EVERY) continue;
       const [loss, correct] = await Promise.all([sums.loss.item(), sums.correct.item()]);

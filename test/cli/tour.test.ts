@@ -1,6 +1,7 @@
 /** The tour: every stop works on every kind of machine the tests run on, and shows the code it runs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { findMnist } from "../../src/cli/mnist.js";
 import { codeOf, sparkline, stops } from "../../src/cli/tour.js";
 import { withoutVulkan } from "../support/devices.js";
 import { pumice } from "./cli.js";
@@ -13,6 +14,15 @@ test("the tour passes all its stops", { skip: withoutVulkan() }, () => {
   });
   assert.match(stdout, /^ {3}π ≈ 3\.1415/m);
   assert.match(stdout, /The end, after/);
+});
+
+test("the stop at MNIST trains on the real digits, and says how to get them where they are not", async () => {
+  const { code, stdout } = pumice(["tour"], { PUMICE_VULKAN_LIBRARY: "/nowhere/libvulkan.so.1" });
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /Handwritten digits[\s\S]*step 62\/62 {2}loss 0\.\d+ {2}accuracy \d\d\.\d %/);
+  assert.match(stdout, /digits never seen: [89]\d\.\d % read right/);
+  const folder = new URL("nowhere/", import.meta.url);
+  assert.match(String(await findMnist(folder)), /part of a clone.*`npm start` shows it/);
 });
 
 test("without Vulkan the tour shows tensors on the CPU and says what to do", () => {

