@@ -9,13 +9,23 @@ import { jvp, type Tensor, tensor, vjp } from "../../src/index.js";
 import { backendOf } from "../../src/tensor/build.js";
 import type { Input, InputRule, OperationCase } from "./operation-cases.js";
 import { randomFrom } from "./random.js";
-import { count, numbersOf } from "./tensors.js";
+import { count, devicesWithDoubles, numbersOf, testDevices } from "./tensors.js";
 
 /** Where derivatives are computed, and how far from the difference quotient they may be. */
 export interface Place {
   readonly device: string;
   readonly dtype: "f32" | "f64";
   readonly tolerance: number;
+}
+
+/** Every device, in f64 where it has that; in f32, which has too few digits for some cases, those that run everywhere. */
+export function placesFor({ isEverywhere }: OperationCase): Place[] {
+  const precise = devicesWithDoubles().map((device): Place => ({ device, dtype: "f64", tolerance: 1e-7 }));
+  const gpus = testDevices().filter((device) => device !== "cpu");
+  return [
+    ...precise,
+    ...(isEverywhere ? gpus.map((device): Place => ({ device, dtype: "f32", tolerance: 3e-5 })) : []),
+  ];
 }
 
 type Values = readonly number[];

@@ -7,7 +7,7 @@ import { before, describe, test } from "node:test";
 import { castScalar } from "../../src/core/cast.js";
 import { DTYPES, type DType } from "../../src/core/dtype.js";
 import { tensor } from "../../src/tensor/creation.js";
-import { devices, setDefaultDevice } from "../../src/tensor/devices.js";
+import { backendFor, devices, setDefaultDevice } from "../../src/tensor/devices.js";
 import "../../src/tensor/methods/index.js";
 import type { Tensor } from "../../src/tensor/tensor.js";
 import { type Random, randomFrom } from "./random.js";
@@ -25,6 +25,9 @@ export function testDevices(): string[] {
     return [];
   }
 }
+
+/** Those of them that compute in f64. */
+export const devicesWithDoubles = (): string[] => testDevices().filter((device) => backendFor(device).hasDoubles);
 
 /** A suite for each tensor device, which is the default device while it runs. */
 export function describeOnTensorDevices(title: string, body: (device: string) => void): void {

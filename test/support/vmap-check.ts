@@ -6,7 +6,6 @@ import type { Input, OperationCase } from "./operation-cases.js";
 import { indicesOf, type Plain, plainOf, read } from "./tensors.js";
 
 const SIZE = 3;
-const options = { device: "cpu" } as const;
 
 /** Members along a new axis. */
 function stacked(members: readonly Plain[], axis: number): Plain {
@@ -20,8 +19,10 @@ function stacked(members: readonly Plain[], axis: number): Plain {
   );
 }
 
-const toTensor = ({ shape, values }: Plain, { dtype }: Input): Tensor =>
-  tensor([...values], { shape, dtype: dtype === "float" ? "f64" : dtype, ...options });
+const tensorsOn =
+  (device: string) =>
+  ({ shape, values }: Plain, { dtype }: Input): Tensor =>
+    tensor([...values], { shape, dtype: dtype === "float" ? "f64" : dtype, device });
 
 const listOf = (result: Tensor | readonly Tensor[]): Tensor[] =>
   Array.isArray(result) ? [...result] : [result as Tensor];
@@ -46,7 +47,8 @@ function expectSame(got: Plain, want: Plain, what: string): void {
 }
 
 /** Each choice of batched operands, along axes that change with it. */
-export function checkVmap({ inputs, f }: OperationCase, seed = 1): void {
+export function checkVmap({ inputs, f }: OperationCase, device: string, seed = 1): void {
+  const toTensor = tensorsOn(device);
   const members = inputs.map((rule, i) => Array.from({ length: SIZE }, (_, b) => rule(seed * 100 + i + 1000 * b)));
   for (let choice = 1; choice < 2 ** inputs.length; choice++) {
     const axes = members.map(([first], i) => {

@@ -1,6 +1,6 @@
 /** vmap of every operation against a loop, and with the other transforms in every order. */
 import assert from "node:assert/strict";
-import { before, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import {
   eye,
   grad,
@@ -15,14 +15,18 @@ import {
   vmap,
 } from "../../src/index.js";
 import { floats, operationCases } from "../support/operation-cases.js";
-import { numbersOf } from "../support/tensors.js";
+import { devicesWithDoubles, numbersOf } from "../support/tensors.js";
 import { checkVmap } from "../support/vmap-check.js";
 
-before(() => setDefaultDevice("cpu"));
+for (const device of devicesWithDoubles()) {
+  describe(`vmap is a loop over the members, ${device}`, () => {
+    before(() => setDefaultDevice(device));
+    after(() => setDefaultDevice("cpu"));
+    for (const operation of operationCases) test(operation.name, () => checkVmap(operation, device));
+  });
+}
 
-describe("vmap is a loop over the members", () => {
-  for (const operation of operationCases) test(operation.name, () => checkVmap(operation));
-});
+before(() => setDefaultDevice("cpu"));
 
 const random = (shape: readonly number[], seed: number, low = -2, high = 2): Tensor => {
   const { values } = floats(shape, low, high)(seed);
