@@ -1,6 +1,6 @@
 /**
- * A graph as text, for people: one line per operation, `%3 = mul %1 %2 : f32[2, 3]`, and the functions inside loops and
- * choices below theirs, indented. For `jit(f).lower(…)` and `PUMICE_DEBUG`.
+ * A graph as text, for `jit(f).lower(…)` and `PUMICE_DEBUG`: one line per operation, `%3 = sum %1 {axes=[1]} : f32[2]`, and
+ * the functions inside loops and choices below theirs, indented.
  */
 import { formatShape } from "../core/shape.js";
 import type { GraphFunction } from "./function.js";
@@ -12,6 +12,9 @@ import { constant, placeholder } from "./primitives/leaf.js";
 type Typed = Pick<Node, "shape" | "dtype">;
 const typeOf = ({ shape, dtype }: Typed): string => `${dtype}${formatShape(shape)}`;
 const typesOf = (values: readonly Typed[]): string => values.map(typeOf).join(", ");
+
+/** Parameters that are longer are cut. */
+const MAX_PARAMS = 60;
 
 /** `isNumber` tells the arguments that are numbers from those that are tensors. */
 export function printGraph(roots: readonly Node[], isNumber: (argument: Node) => boolean = () => false): string {
@@ -46,40 +49,31 @@ function linesOf(
   return lines;
 }
 
-/** Parameters that are longer are cut. */
-const MAX_PARAMS = 60;
-
 function operation(node: Node, inputs: readonly string[]): string {
-  const {
-    primitive,
-    params,
-    storage,
-    inputs: [first],
-  } = node;
+  const { primitive, params, storage } = node;
   if (storage) return "memory";
   const words = [primitive.name, ...inputs].join(" ");
   switch (primitive) {
     case constant:
       return `${words} ${valueText(params.value)}`;
     case part: {
-      const isBegun = first.primitive === scan && (params.index as number) >= resultsOf(first).length;
+      const [bundle] = node.inputs;
+      const isBegun = bundle.primitive === scan && (params.index as number) >= resultsOf(bundle).length;
       return `${words} ${params.index}${isBegun ? ", what rounds began with" : ""}`;
     }
     case scan:
       return `${words}, ${params.length} rounds${params.isReverse ? ", from the end" : ""}`;
     case whileLoop:
       return `${words}, at most ${params.maxRounds} rounds`;
-    case choice:
-    case checkpoint:
-      return words;
     default:
       return `${words}${paramsText(node)}`;
   }
 }
 
-/** A leaf's shape and dtype are said anyway. */
+/** A leaf's shape and dtype are said anyway, and so are the results of what has several. */
 function paramsText(node: Node): string {
-  const text = node.primitive.kind === "leaf" ? "" : paramsKey(node).replace(/;$/, "").replaceAll(";", ", ");
+  if (node.primitive.kind === "leaf" || "outputs" in node.params) return "";
+  const text = paramsKey(node).replace(/;$/, "").replaceAll(";", ", ");
   return text && ` {${text.length > MAX_PARAMS ? `${text.slice(0, MAX_PARAMS)}…` : text}}`;
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planMemory } from "../../src/compiler/memory-plan.js";
 import { overlapped } from "../../src/compiler/overlap.js";
-import { compile, type KernelStep, type Program } from "../../src/compiler/program.js";
+import { compile, type KernelStep, type Program, withSteps } from "../../src/compiler/program.js";
 import { gpuProfile } from "../../src/compiler/schedule.js";
 import { bytesOf } from "../../src/core/bytes.js";
 import { Node } from "../../src/graph/node.js";
@@ -97,6 +97,31 @@ test("each step comes after those it needs, on random graphs, and no value is ov
       });
     }
   }
+});
+
+test("what is written again is written after the last step that read it", () => {
+  // As the branches of a choice do: both write one value, and what the first reads of it comes late.
+  const slot = (index: number) => ({ from: "made", index }) as const;
+  const step = (name: string, reads: readonly number[], written: number): KernelStep<null> => {
+    const isWritten = [...reads.map(() => false), true];
+    const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
+    const kernel = { name, rows: 1, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
+    return { kind: "kernel", kernel, formula: name, code: null, slots: [...reads, written].map(slot) };
+  };
+  const steps = [
+    step("first", [], 0),
+    step("a", [], 1),
+    step("b", [1], 2),
+    step("c", [2], 3),
+    step("reader", [0, 3], 4),
+    step("second", [], 0),
+  ];
+  const made = [0, 1, 2, 3, 4].map(
+    (i) => ({ shape: [4], dtype: "f32", byteLength: 16, root: i === 4 ? 0 : -1 }) as const,
+  );
+  const names = stepsOf(overlapped(withSteps({ made, leaves: [] }, steps)).program).map(({ kernel: { name } }) => name);
+  assert.ok(names.indexOf("second") > names.indexOf("reader"), names.join(", "));
+  assert.ok(names.indexOf("first") < names.indexOf("b"), "and the rest goes level by level");
 });
 
 test("a result that may take the place of an argument waits for the others that read it", () => {

@@ -22,13 +22,17 @@ import {
   type Tensor,
   tensor,
   vmap,
-  whileLoop,
+  whileLoop as whileLoopWithoutEnd,
   zeros,
 } from "../../src/index.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { replayed, workOf } from "../support/jit-check.js";
 import { count, describeOnTensorDevices, indicesOf, numbersOf, sampleValues, toTensor } from "../support/tensors.js";
+
+/** A loop that does not end because something is broken fails, and does not hang. */
+const whileLoop: typeof whileLoopWithoutEnd = (test, body, init, options) =>
+  whileLoopWithoutEnd(test, body, init, { maxRounds: 1000, ...options });
 
 /** 0 … n - 1. */
 const times = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
@@ -74,6 +78,26 @@ describeOnTensorDevices("scan", (device) => {
       carry = carry.map((c, k) => Math.fround(Math.fround(c * 0.5) + steps[2 * i + k]!));
     }
     assert.deepEqual([numbersOf(last), numbersOf(sums)], [carry, want]);
+  });
+
+  test("all rounds are one submission, of one kernel and of several", {
+    skip: device === "cpu" && "the CPU has no queue",
+  }, () => {
+    const { stream } = (backendFor(device) as VulkanBackend).device;
+    const fused = (c: Tensor, x: Tensor) => [c.mul(0.5).add(x), c] as const;
+    const several = (c: Tensor, x: Tensor) => [c.matmul(c).sort().mul(0.01).add(x), c] as const;
+    for (const body of [fused, several]) {
+      const f = jit((c: Tensor, xs: Tensor) => scan(body, c, xs));
+      const inputs = [full([8, 8], 0.5).realize(), zeros([200, 8, 8]).realize()] as const;
+      f(...inputs);
+      stream.flush();
+      const { submissions, dispatches } = stream.counters;
+      f(...inputs);
+      stream.flush();
+      assert.equal(stream.counters.submissions - submissions, 1);
+      const kernels = stream.counters.dispatches - dispatches;
+      assert.ok(body === fused ? kernels === 1 : kernels >= 400, `${kernels} kernels`);
+    }
   });
 
   const dtypes: readonly DType[] = ["bool", "u8", "i16", "f16", "i32", "f32", "f64"];
@@ -644,6 +668,27 @@ describeOnTensorDevices("cond and switchCase", () => {
         assert.deepEqual([numbersOf(value), tag.itemSync()], isTrue ? [[2, 4], 1] : [[-1, -2], 2]);
       }
     }
+  });
+
+  test("members choose for themselves, also where only an inner vmap tells them apart", () => {
+    const chosen = (flag: Tensor, x: Tensor) =>
+      cond(
+        flag,
+        (a: Tensor) => a.mul(10),
+        (a: Tensor) => a.neg(),
+        x,
+      );
+    const flags = tensor([true, false, true], { dtype: "bool" });
+    const inner = (x: Tensor) => vmap(chosen)(flags, x);
+    const rows = tensor([
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+    assert.deepEqual(numbersOf(vmap(inner)(rows)), [10, -2, 30, 40, -5, 60]);
+    assert.deepEqual(numbersOf(vmap(grad((x: Tensor) => inner(x).sum()))(rows)), [10, -1, 10, 10, -1, 10]);
+    // And where what is chosen from is the same for all members of the outer one.
+    const shared = (scale: Tensor) => vmap((flag: Tensor) => chosen(flag, tensor(1)).mul(scale))(flags);
+    assert.deepEqual(numbersOf(vmap(shared)(tensor([1, 2]))), [10, -1, 10, 20, -2, 20]);
   });
 
   test("switchCase takes the branch of its index; one outside takes the nearest", () => {

@@ -362,6 +362,12 @@ describeOnTensorDevices("tensors reached by closure", (device) => {
     const pending = base.mul(2).cumsum({ axis: 0 });
     const f = jit((x: Tensor) => x.add(pending.reshape(3, 1)).sum({ axis: 1 }));
     assert.deepEqual(numbersOf(f(tensor([1]))), [3, 7, 13]);
+    const { graph } = f.lower(tensor([1]));
+    assert.match(graph, /= memory : f32\[3\]/);
+    assert.doesNotMatch(graph, /mul|cum/, "what leads to it is no part of the program");
+    const before = workOf(device).kernels;
+    assert.deepEqual(numbersOf(pending), [2, 6, 12]);
+    assert.equal(workOf(device).kernels, before, "it is computed");
     base.dispose();
     replayed(device, () => f(tensor([2])));
     assert.deepEqual(numbersOf(f(tensor([2]))), [4, 8, 14]);
