@@ -40,7 +40,7 @@ export function checkOptions<O extends object>(operation: string, options: O, kn
     const kind: Kind = KINDS[known[name]];
     if (value === undefined || kind.holds(value)) continue;
     if (kind === KINDS.dtype) checkDType(value, operation);
-    throw new ArgumentError(`${operation}: the option ${name} is ${kind.what}, not ${shown(value)}.`);
+    throw new ArgumentError(`${operation}: the option ${name} is ${kind.what}, ${butNot(value)}`);
   }
 }
 
@@ -61,16 +61,23 @@ function noOptions(operation: string, value: unknown, known: object): ArgumentEr
   );
 }
 
+/** What was given instead. A tensor where a number belongs is most likely a number that went through `jit`. */
+function butNot(value: unknown): string {
+  const isTensor = typeof value === "object" && value !== null && value.constructor?.name === "Tensor";
+  const remedy = isTensor ? " Inside jit numbers are tensors, unless their positions are listed in { static }." : "";
+  return `not ${shown(value)}.${remedy}`;
+}
+
 /** A whole number from `least` on. */
 export function checkWhole(operation: string, what: string, value: number, least = Number.MIN_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
   const from = least === Number.MIN_SAFE_INTEGER ? "" : ` from ${least} on`;
-  throw new ArgumentError(`${operation}: ${what} is a whole number${from}, not ${shown(value)}.`);
+  throw new ArgumentError(`${operation}: ${what} is a whole number${from}, ${butNot(value)}`);
 }
 
 export function checkNumber(operation: string, what: string, value: number): number {
   if (typeof value === "number") return value;
-  throw new ArgumentError(`${operation}: ${what} is a number, not ${shown(value)}.`);
+  throw new ArgumentError(`${operation}: ${what} is a number, ${butNot(value)}`);
 }
 
 export function checkString(operation: string, what: string, value: string): string {

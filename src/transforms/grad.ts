@@ -3,6 +3,7 @@
  * runs once, on variables; its graph is then walked by the rules of the primitives. All results are lazy tensors again,
  * so transforms nest in any order.
  */
+import { checkFunction } from "../core/arguments.js";
 import { isComplex, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
@@ -12,7 +13,7 @@ import { computeTogether, measureDepth, type Node } from "../graph/node.js";
 import { stopped } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkFunction, checkNotAsync, variableOf, withTrace } from "./trace.js";
+import { checkNotAsync, variableOf, withTrace } from "./trace.js";
 import { map } from "./tree.js";
 import {
   type FlatTree,
@@ -84,7 +85,7 @@ function differentiate(
   args: readonly unknown[],
   options: GradOptions & { readonly aux?: boolean },
 ) {
-  checkFunction(f, operation);
+  checkFunction(operation, f);
   const { argument = 0 } = options;
   const chosen = chooseArguments(operation, args, argument);
   const { leaves, structure } = flattenTensors(chosen.tree, operation);
@@ -242,7 +243,7 @@ export function onVariables<A extends readonly unknown[], R, T>(
   args: A,
   use: (run: Run<A, R>) => T,
 ): T {
-  checkFunction(f, operation);
+  checkFunction(operation, f);
   const inputs = flattenTensors(args, operation);
   checkFloats(operation, inputs.leaves, inputs.structure);
   return withTrace((trace) => {

@@ -11,6 +11,7 @@
  * assignment to the variable outside is not seen. Those of an outer function that is being traced or differentiated have
  * no memory to capture: the inner function then becomes part of the outer one, as it does when they are its arguments.
  */
+import { checkFunction } from "../core/arguments.js";
 import { bytesOf } from "../core/bytes.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
@@ -28,7 +29,7 @@ import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/print-program.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
-import { checkFunction, checkNotAsync } from "./trace.js";
+import { checkNotAsync } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
@@ -106,7 +107,7 @@ const asList = (positions: number | readonly number[] | undefined): readonly num
  * for (let t = 1; t <= 100; t++) w = step(w, g, 0.1 / t); // one program, one replay per step, no new memory
  */
 export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, options: JitOptions = {}): Jitted<A, R> {
-  checkFunction(f, "jit");
+  checkFunction("jit", f);
   const programs = new Map<string, Compiled>();
   const maxPrograms = options.maxPrograms ?? 64;
   const fixed = asList(options.static);

@@ -33,15 +33,6 @@ export function placeholderLike(like: Pick<Node, "shape" | "dtype" | "device">):
   return new Tensor(makePlaceholder(like));
 }
 
-/** Transforms take functions. */
-export function checkFunction(f: unknown, operation: string): void {
-  if (typeof f !== "function") {
-    throw new ArgumentError(
-      `${operation}: it takes a function of tensors; it was given ${f === null ? "null" : typeof f}.`,
-    );
-  }
-}
-
 /** Functions under a transform return trees of tensors, at once. */
 export function checkNotAsync(result: unknown, operation: string): void {
   if (!(result instanceof Promise)) return;

@@ -2,6 +2,7 @@
  * `vmap`: a function of single examples becomes one of batches. The function runs once, on placeholders without the batch
  * axis; the graph it leaves is rewritten by the rules of its primitives. Nothing loops.
  */
+import { checkFunction } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { broadcastNode, permuteNode } from "../graph/build.js";
@@ -10,7 +11,7 @@ import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkFunction, checkNotAsync } from "./trace.js";
+import { checkNotAsync } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 
 /** The axis that counts the members of a batch; null where all members share the value; or a tree of these. */
@@ -31,7 +32,7 @@ export function vmap<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   options: VmapOptions = {},
 ): (...args: A) => R {
-  checkFunction(f, "vmap");
+  checkFunction("vmap", f);
   return (...args) => {
     const given = flattenAny(args, "vmap");
     const axes = axesFor(options.in === undefined ? 0 : options.in, args, given.leaves.length);
