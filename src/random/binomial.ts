@@ -12,6 +12,7 @@ import { randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
 import { checkKey, type Key, split } from "./key.js";
 import { firstAccepted } from "./rejection.js";
+import { stirlingSeries } from "./stirling.js";
 
 /** From this expected number on rejection is used. */
 const LARGE = 10;
@@ -116,17 +117,5 @@ function logProbability(k: Tensor, n: Tensor, p: Tensor): Tensor {
   const distance = z.sub(whole.mul(p));
   const successes = k.mul(distance.div(whole.mul(p)).log1p());
   const failures = n.sub(k).mul(distance.neg().add(1).div(whole.mul(q)).log1p());
-  return successes.add(failures).add(z.log().add(y.log()).mul(0.5)).add(stirling(z)).add(stirling(y)).neg();
-}
-
-/** log Γ(z) - ((z - 1/2) log z - z + log √2π). Off by 6·10^-4 at 1, by less than 10^-7 from 4 on. */
-function stirling(z: Tensor): Tensor {
-  const inverse = z.reciprocal();
-  const square = inverse.square();
-  return square
-    .mul(1 / 1260)
-    .sub(1 / 360)
-    .mul(square)
-    .add(1 / 12)
-    .mul(inverse);
+  return successes.add(failures).add(z.log().add(y.log()).mul(0.5)).add(stirlingSeries(z)).add(stirlingSeries(y)).neg();
 }

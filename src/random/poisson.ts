@@ -12,6 +12,7 @@ import { randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
 import { checkKey, type Key, split } from "./key.js";
 import { firstAccepted } from "./rejection.js";
+import { stirlingSeries } from "./stirling.js";
 
 /** From this rate on rejection is used. */
 const LARGE = 10;
@@ -106,17 +107,9 @@ function largePoisson(key: Key, rate: Tensor): Tensor {
 function logProbability(k: Tensor, rate: Tensor): Tensor {
   const z = k.add(1);
   const distance = z.sub(rate);
-  const inverse = z.reciprocal();
-  const square = inverse.square();
-  const series = square
-    .mul(1 / 1260)
-    .sub(1 / 360)
-    .mul(square)
-    .add(1 / 12)
-    .mul(inverse);
   return distance
     .sub(k.mul(distance.div(rate).log1p()))
     .sub(z.log().mul(0.5))
     .sub(0.5 * Math.log(2 * Math.PI))
-    .sub(series);
+    .sub(stirlingSeries(z));
 }

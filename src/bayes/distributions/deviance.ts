@@ -5,6 +5,7 @@
  * and both are small where it matters. Counts, gamma and beta numbers use this in f32; in f64 the short forms are good enough,
  * and for samplers of few and small counts too.
  */
+import { stirlingSeries } from "../../random/stirling.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, tensorOf } from "../argument.js";
 import "../../tensor/methods/index.js";
@@ -50,14 +51,7 @@ export function logGammaPeak(x: Tensor): Tensor {
     .mul(where(isLarge, 0, logX))
     .sub(small)
     .sub(small.lgamma());
-  const inverse = where(isLarge, x, LARGE).reciprocal();
-  const square = inverse.square();
-  const series = square
-    .mul(1 / 1260)
-    .sub(1 / 360)
-    .mul(square)
-    .add(1 / 12)
-    .mul(inverse);
+  const series = stirlingSeries(where(isLarge, x, LARGE));
   const stirling = logX
     .sub(Math.log(2 * Math.PI))
     .mul(0.5)
