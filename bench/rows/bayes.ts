@@ -4,8 +4,8 @@
  * And of the CPU engine gradients per second of a core, beside those of Stan (bench/peers/rstan.R).
  */
 import { Sampler } from "../../src/bayes/chains/sample.js";
-import { bernoulliLogits, halfCauchy, mixtureLogits, model, normal } from "../../src/bayes/index.js";
-import { type Tensor, tensor } from "../../src/index.js";
+import { tensor } from "../../src/index.js";
+import { logistic, regimes, schools } from "../bayes-models.js";
 import { repeat } from "../harness.js";
 import type { Row, Target } from "../row.js";
 import type { TensorContext } from "../tensor-work.js";
@@ -23,35 +23,6 @@ function normalNumbers(seed: number): () => number {
   const unit = unitNumbers(seed);
   return () => Math.sqrt(-2 * Math.log(unit())) * Math.cos(2 * Math.PI * unit());
 }
-
-const schools = model(({ s }: { s: Tensor }) => {
-  const mu = normal(0, 5);
-  const tau = halfCauchy(5);
-  const theta = normal(mu, tau).shape(8).noncentered();
-  return { mu, tau, theta, y: normal(theta, s) };
-});
-
-const regimes = model(({ previous }: { previous: Tensor }) => {
-  const mu_trend = normal(0, 0.02);
-  const mu_mr = normal(0, 0.02);
-  const logit_w1 = normal(0, 1);
-  const logit_w2 = normal(0, 1);
-  const sigma_trend = halfCauchy(0.02);
-  const sigma_mr = halfCauchy(0.02);
-  const sigma_vol = halfCauchy(0.02);
-  const theta_mr = halfCauchy(0.5);
-  const reverting = previous.sub(mu_mr).mul(theta_mr.neg().exp()).add(mu_mr);
-  const y = mixtureLogits(
-    [0, logit_w1, logit_w2],
-    [normal(0, sigma_vol), normal(mu_trend, sigma_trend), normal(reverting, sigma_mr)],
-  );
-  return { mu_trend, mu_mr, logit_w1, logit_w2, sigma_trend, sigma_mr, sigma_vol, theta_mr, y };
-});
-
-const logistic = model(({ x }: { x: Tensor }) => {
-  const b = normal(0, 1).shape(20);
-  return { b, y: bernoulliLogits(x.matmul(b)) };
-});
 
 /** Returns of three regimes, one after another. */
 function returns(): { readonly y: number[]; readonly previous: number[] } {

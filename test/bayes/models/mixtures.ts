@@ -1,16 +1,9 @@
 /** Mixtures: two normal components with ordered means, and the regime model of returns. */
+import { regimes } from "../../../bench/bayes-models.js";
 import { ordered } from "../../../src/bayes/constraints/index.js";
-import {
-  beta,
-  halfCauchy,
-  halfNormal,
-  mixture,
-  mixtureLogits,
-  normal,
-} from "../../../src/bayes/distributions/index.js";
+import { beta, halfNormal, mixture, normal } from "../../../src/bayes/distributions/index.js";
 import { model } from "../../../src/bayes/model/model.js";
 import { stack } from "../../../src/tensor/creation.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
 import { referenceJson } from "../../support/reference-data.js";
 import { posteriorData, type ReferenceModel } from "./reference-model.js";
 
@@ -29,23 +22,6 @@ export const gaussMix: ReferenceModel = {
     return twoComponents.given({ y: make(posteriorData<{ y: number[] }>("low_dim_gauss_mix-low_dim_gauss_mix").y) });
   },
 };
-
-const regimes = model(({ previous }: { previous: Tensor }) => {
-  const mu_trend = normal(0, 0.02);
-  const mu_mr = normal(0, 0.02);
-  const logit_w1 = normal(0, 1);
-  const logit_w2 = normal(0, 1);
-  const sigma_trend = halfCauchy(0.02);
-  const sigma_mr = halfCauchy(0.02);
-  const sigma_vol = halfCauchy(0.02);
-  const theta_mr = halfCauchy(0.5);
-  const reverting = previous.sub(mu_mr).mul(theta_mr.neg().exp()).add(mu_mr);
-  const y = mixtureLogits(
-    [0, logit_w1, logit_w2],
-    [normal(0, sigma_vol), normal(mu_trend, sigma_trend), normal(reverting, sigma_mr)],
-  );
-  return { mu_trend, mu_mr, logit_w1, logit_w2, sigma_trend, sigma_mr, sigma_vol, theta_mr, y };
-});
 
 /** Not of posteriordb: the data are beside it. */
 export const regimeModel: ReferenceModel = {
