@@ -9,26 +9,13 @@ import { inPlaceOf } from "../../src/compiler/in-place.js";
 import { overlapped } from "../../src/compiler/overlap.js";
 import { compile, kernelsOf } from "../../src/compiler/program.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../src/compiler/schedule.js";
-import { Node, pendingInOrder } from "../../src/graph/node.js";
-import type { Params, Primitive } from "../../src/graph/primitive.js";
+import { type Node, pendingInOrder } from "../../src/graph/node.js";
 import * as E from "../../src/graph/primitives/elementwise.js";
 import * as L from "../../src/graph/primitives/leaf.js";
 import * as M from "../../src/graph/primitives/movement.js";
 import * as R from "../../src/graph/primitives/reduce.js";
+import { make, stored } from "../support/nodes.js";
 import { randomFrom } from "../support/random.js";
-
-const nowhere = { id: "nowhere", realize: () => {} };
-
-function make(primitive: Primitive, inputs: readonly Node[], params: Params = {}): Node {
-  const { shape, dtype } = primitive.infer(inputs, params);
-  return new Node(primitive, params, inputs, shape, dtype, nowhere);
-}
-
-function stored(...shape: number[]): Node {
-  const node = make(L.buffer, [], { shape, dtype: "f32" });
-  node.realize({ byteLength: 4 * shape.reduce((a, b) => a * b, 1) });
-  return node;
-}
 
 /** Times as long that four times as many nodes may take; it would be sixteen if it grew with the square. */
 const MOST = 9;

@@ -4,24 +4,14 @@ import { test } from "node:test";
 import type { Kernel, Loop } from "../../src/compiler/ir.js";
 import { lowerGroup } from "../../src/compiler/lower.js";
 import { cpuProfile, gpuProfile, schedule, type TargetProfile } from "../../src/compiler/schedule.js";
-import { Node } from "../../src/graph/node.js";
-import type { Params, Primitive } from "../../src/graph/primitive.js";
+import type { Node } from "../../src/graph/node.js";
 import { dot } from "../../src/graph/primitives/dot.js";
 import * as E from "../../src/graph/primitives/elementwise.js";
 import * as L from "../../src/graph/primitives/leaf.js";
 import * as M from "../../src/graph/primitives/movement.js";
 import * as R from "../../src/graph/primitives/reduce.js";
+import { make, stored } from "../support/nodes.js";
 
-const nowhere = { id: "nowhere", realize: () => {} };
-function make(primitive: Primitive, inputs: readonly Node[], params: Params = {}): Node {
-  const { shape, dtype } = primitive.infer(inputs, params);
-  return new Node(primitive, params, inputs, shape, dtype, nowhere);
-}
-function stored(...shape: number[]): Node {
-  const node = make(L.buffer, [], { shape, dtype: "f32" });
-  node.realize({ byteLength: 4 * shape.reduce((a, b) => a * b, 1) });
-  return node;
-}
 const over = (node: Node, shape: readonly number[], axis: number): Node => {
   const kept = shape.map((extent, i) => (i === axis ? 1 : extent));
   return make(M.expand, [make(M.reshape, [node], { shape: kept })], { shape: [...shape] });

@@ -1,0 +1,18 @@
+/** Graphs made by hand, on a device that is nowhere: for tests of what the compiler decides. */
+import { Node } from "../../src/graph/node.js";
+import type { Params, Primitive } from "../../src/graph/primitive.js";
+import { buffer } from "../../src/graph/primitives/leaf.js";
+
+const nowhere = { id: "nowhere", realize: () => {} };
+
+export function make(primitive: Primitive, inputs: readonly Node[], params: Params = {}): Node {
+  const { shape, dtype } = primitive.infer(inputs, params);
+  return new Node(primitive, params, inputs, shape, dtype, nowhere);
+}
+
+/** A tensor of f32 in memory. */
+export function stored(...shape: number[]): Node {
+  const node = make(buffer, [], { shape, dtype: "f32" });
+  node.realize({ byteLength: 4 * shape.reduce((a, b) => a * b, 1) });
+  return node;
+}
