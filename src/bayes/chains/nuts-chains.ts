@@ -6,6 +6,7 @@ import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
 import type { ChainDensity, FloatDType } from "./density.js";
+import { type WrittenNuts, writeNuts } from "./nuts-kernel.js";
 import {
   ADAPTATION,
   BUFFERS,
@@ -19,9 +20,7 @@ import {
   VECTORS,
   vectorSlots,
   WISHES,
-  type WrittenNuts,
-  writeNuts,
-} from "./nuts-kernel.js";
+} from "./nuts-layout.js";
 import { cheesGradient, DualAveraging, type PooledState, pooledVariances, TrajectoryAdaptation } from "./pooled.js";
 import { warmupSchedule } from "./warmup.js";
 

@@ -17,107 +17,21 @@ import type { Kernel, Value } from "../../compiler/ir.js";
 import { arrayPlace, columnPlace, type Place, shifted } from "../../compiler/place.js";
 import type { WritingContext } from "../../tensor/backend.js";
 import { ChainBuilder, type ChainDensity, type FloatDType, type ScratchBuffer } from "./density.js";
+import {
+  ADAPTATION,
+  BUFFERS,
+  INTS,
+  NOTED,
+  type NutsOptions,
+  ORDERS,
+  PHASE,
+  REALS,
+  SCHEDULE,
+  VECTORS,
+  vectorSlots,
+  WISHES,
+} from "./nuts-layout.js";
 import { type Cell, type Words, wordsOf } from "./words.js";
-
-export interface NutsOptions {
-  /** nuts: trajectories end where they turn. hmc: after a number of steps, or a time drawn anew for each draw. */
-  readonly kernel: "nuts" | "hmc";
-  readonly chains: number;
-  readonly lanes: number;
-  readonly maxTreeDepth: number;
-  /** Energies and adaptation are computed in this. Weights, which are differences of energies, need no more than positions. */
-  readonly energyDType: FloatDType;
-  readonly isDense: boolean;
-  /** For tests of the tests: a sampler with a mistake in it. */
-  readonly mistake?: "stale density" | "invalid doubling";
-}
-
-/** What a chain is doing. */
-export const PHASE = { new: 0, init: 1, begin: 2, tree: 3, failed: 4 } as const;
-
-/** Whole numbers of a chain. */
-export const INTS = [
-  "phase",
-  "draw",
-  "attempts",
-  "isSearching",
-  "searchSide",
-  "depth",
-  "leaf",
-  "direction",
-  "leapfrogs",
-  "isDivergent",
-  "adapted",
-  "counted",
-  "totalLeapfrogs",
-  "totalDivergences",
-  "keyHigh",
-  "keyLow",
-  "length",
-] as const;
-/** Real numbers of a chain. */
-export const REALS = [
-  "stepSize",
-  "h0",
-  "logp",
-  "energy",
-  "subLogp",
-  "subEnergy",
-  "logWeight",
-  "subLogWeight",
-  "acceptance",
-  "mu",
-  "sBar",
-  "xBar",
-] as const;
-/** Vectors of a chain, in this order; records of the tree come after them. */
-export const VECTORS = [
-  "q",
-  "p",
-  "g",
-  "sum",
-  "qLeft",
-  "pLeft",
-  "gLeft",
-  "qRight",
-  "pRight",
-  "gRight",
-  "qSample",
-  "gSample",
-  "qSub",
-  "gSub",
-  "rho",
-  "mean",
-  "scatter",
-] as const;
-/** What is noted of each draw, in this order: energies, and what f32 is enough for. */
-export const NOTED = ["lp", "energy", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent"] as const;
-export const NOTED_ENERGIES = 2;
-
-/** Whole numbers that a dispatch is told. */
-export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "adaptation", "steps", "together"] as const;
-/** Real numbers that a run is told. */
-export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
-/** Who adapts: nobody, each chain for itself, or whoever runs them, who pools what they find. */
-export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
-
-/** What a draw of the warmup does to the metric. */
-export const SCHEDULE = { counts: 1, closes: 2 } as const;
-
-/** Buffers behind the data, in this order; then scratch. */
-export const BUFFERS = [
-  "orders",
-  "key",
-  "schedule",
-  "wishes",
-  "vectors",
-  "reals",
-  "ints",
-  "metric",
-  "factor",
-  "draws",
-  "noted",
-] as const;
 
 export interface WrittenNuts {
   readonly kernel: Kernel;
@@ -136,9 +50,6 @@ const DUAL = { gamma: 0.05, t0: 10, kappa: 0.75 } as const;
 const MAX_NEAR_BYTES = 4096;
 /** Step sizes beyond this mean that the density does not fall off. */
 const MAX_STEP = 1e7;
-
-export const vectorSlots = ({ kernel, maxTreeDepth }: Pick<NutsOptions, "kernel" | "maxTreeDepth">): number =>
-  VECTORS.length + (kernel === "nuts" ? 3 * maxTreeDepth : 0);
 
 export function writeNuts(density: ChainDensity, options: NutsOptions, context: WritingContext): WrittenNuts {
   const { chains, lanes } = options;

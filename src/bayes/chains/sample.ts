@@ -15,7 +15,7 @@ import { Draws, type DrawsByScalar } from "../draws.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
-import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-kernel.js";
+import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
 import { type FilledOptions, filledOptions, initsOf, type SampleOptions } from "./options.js";
 import { atEachDraw, type PointwiseSetting } from "./pointwise.js";
 import { progressLine } from "./progress.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { ChainDensity } from "../../../src/bayes/chains/density.js";
 import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
-import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
+import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { cheesGradient, pooledVariances } from "../../../src/bayes/chains/pooled.js";
 import { lanesFor } from "../../../src/bayes/chains/sample.js";

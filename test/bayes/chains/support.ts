@@ -1,7 +1,7 @@
 /** Samplers run to the end, moments in standard errors, and exact draws to start from. */
 import assert from "node:assert/strict";
 import type { Fit } from "../../../src/bayes/chains/fit.js";
-import type { NutsOptions } from "../../../src/bayes/chains/nuts-kernel.js";
+import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { type Sampled, Sampler } from "../../../src/bayes/chains/sample.js";
 import { mcseMean } from "../../../src/bayes/index.js";

@@ -1,0 +1,108 @@
+/**
+ * What the sampler's kernel and the host that runs it agree on: what a chain is made of, in which buffers it lies, and what a
+ * dispatch is told.
+ */
+import type { FloatDType } from "./density.js";
+
+export interface NutsOptions {
+  /** nuts: trajectories end where they turn. hmc: after a number of steps, or a time drawn anew for each draw. */
+  readonly kernel: "nuts" | "hmc";
+  readonly chains: number;
+  readonly lanes: number;
+  readonly maxTreeDepth: number;
+  /** Energies and adaptation are computed in this. Weights, which are differences of energies, need no more than positions. */
+  readonly energyDType: FloatDType;
+  readonly isDense: boolean;
+  /** For tests of the tests: a sampler with a mistake in it. */
+  readonly mistake?: "stale density" | "invalid doubling";
+}
+
+/** What a chain is doing. */
+export const PHASE = { new: 0, init: 1, begin: 2, tree: 3, failed: 4 } as const;
+
+/** Whole numbers of a chain. */
+export const INTS = [
+  "phase",
+  "draw",
+  "attempts",
+  "isSearching",
+  "searchSide",
+  "depth",
+  "leaf",
+  "direction",
+  "leapfrogs",
+  "isDivergent",
+  "adapted",
+  "counted",
+  "totalLeapfrogs",
+  "totalDivergences",
+  "keyHigh",
+  "keyLow",
+  "length",
+] as const;
+/** Real numbers of a chain. */
+export const REALS = [
+  "stepSize",
+  "h0",
+  "logp",
+  "energy",
+  "subLogp",
+  "subEnergy",
+  "logWeight",
+  "subLogWeight",
+  "acceptance",
+  "mu",
+  "sBar",
+  "xBar",
+] as const;
+/** Vectors of a chain, in this order; records of the tree come after them. */
+export const VECTORS = [
+  "q",
+  "p",
+  "g",
+  "sum",
+  "qLeft",
+  "pLeft",
+  "gLeft",
+  "qRight",
+  "pRight",
+  "gRight",
+  "qSample",
+  "gSample",
+  "qSub",
+  "gSub",
+  "rho",
+  "mean",
+  "scatter",
+] as const;
+/** What is noted of each draw, in this order: energies, and what f32 is enough for. */
+export const NOTED = ["lp", "energy", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent"] as const;
+export const NOTED_ENERGIES = 2;
+
+/** Whole numbers that a dispatch is told. */
+export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "adaptation", "steps", "together"] as const;
+/** Real numbers that a run is told. */
+export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
+/** Who adapts: nobody, each chain for itself, or whoever runs them, who pools what they find. */
+export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
+
+/** What a draw of the warmup does to the metric. */
+export const SCHEDULE = { counts: 1, closes: 2 } as const;
+
+/** Buffers behind the data, in this order; then scratch. */
+export const BUFFERS = [
+  "orders",
+  "key",
+  "schedule",
+  "wishes",
+  "vectors",
+  "reals",
+  "ints",
+  "metric",
+  "factor",
+  "draws",
+  "noted",
+] as const;
+
+export const vectorSlots = ({ kernel, maxTreeDepth }: Pick<NutsOptions, "kernel" | "maxTreeDepth">): number =>
+  VECTORS.length + (kernel === "nuts" ? 3 * maxTreeDepth : 0);
