@@ -76,7 +76,7 @@ export const gpuProfile: TargetProfile = {
   maxBuffers: 14,
   isConcurrent: true,
   runsAhead: true,
-  split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastPerChunk: 1024 },
+  split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastExtent: 512 },
   // What Vulkan guarantees; a device that offers more has a profile of its own.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
   // On an H200 a single row of 4096 takes as long either way, many of them a quarter of the time.
@@ -100,7 +100,7 @@ export const cpuProfile: TargetProfile = {
   maxBuffers: 32,
   isConcurrent: false,
   runsAhead: false,
-  split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastPerChunk: 32768 },
+  split: { parallelism: 32, lanes: 1, leastPerThread: 32768, leastExtent: 65536 },
   tiles: { kind: "panels", sharedBytes: 0, maxLanes: 4, units: 1 },
   sort: { digitsFrom: 512, lanes: 1, sharedBytes: 0 },
 };

@@ -14,9 +14,10 @@ export interface SplitWish {
   readonly parallelism: number;
   /** Threads that share a result when the axis lies along memory. */
   readonly lanes: number;
-  /** Elements a thread, and a chunk, should have at least, or the second step costs more than the first gains. */
+  /** Elements a thread should have at least. */
   readonly leastPerThread: number;
-  readonly leastPerChunk: number;
+  /** Below this many elements to a result, the second step costs more than the first gains. */
+  readonly leastExtent: number;
 }
 
 /** Elements that are reduced in one loop, at most: its rounds are counted in 32 bits. */
@@ -39,8 +40,10 @@ function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, w
   const extent = sizeOf(axes.map((axis) => shape[axis]));
   const lanes = axes.includes(shape.length - 1) ? wish.lanes : 1;
   const threads = lanes * Math.max(1, results);
-  const least = Math.max(lanes * wish.leastPerThread, wish.leastPerChunk);
-  const wanted = Math.floor(Math.min(wish.parallelism / threads, extent / least));
+  // A thread that goes through a chunk by itself should not have less to do than the one that goes through the chunks.
+  const least = Math.max(lanes * wish.leastPerThread, lanes === 1 ? Math.sqrt(extent) : 0);
+  const isLong = extent >= wish.leastExtent;
+  const wanted = isLong ? Math.floor(Math.min(wish.parallelism / threads, extent / least)) : 1;
   const chunks = Math.max(wanted, Math.ceil(extent / MAX_EXTENT));
   if (chunks < 2) return;
   // The longest axis is cut; where it does not divide evenly it is filled up with what changes nothing.
