@@ -1,6 +1,6 @@
-/** The models of the sampling rows; tests hold the regime model against reference densities, too. */
+/** The models of the sampling rows and their data; tests hold the regime model against reference densities, too. */
 import { bernoulliLogits, halfCauchy, mixtureLogits, model, normal } from "../src/bayes/index.js";
-import type { Tensor } from "../src/index.js";
+import { type Tensor, tensor } from "../src/index.js";
 
 export const schools = model(({ s }: { s: Tensor }) => {
   const mu = normal(0, 5);
@@ -30,3 +30,59 @@ export const logistic = model(({ x }: { x: Tensor }) => {
   const b = normal(0, 1).shape(20);
   return { b, y: bernoulliLogits(x.matmul(b)) };
 });
+
+/** Numbers between 0 and 1 that Python makes in the same way. */
+function unitNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+}
+
+function normalNumbers(seed: number): () => number {
+  const unit = unitNumbers(seed);
+  return () => Math.sqrt(-2 * Math.log(unit())) * Math.cos(2 * Math.PI * unit());
+}
+
+/** Returns of three regimes, one after another. */
+function returns(): { readonly y: number[]; readonly previous: number[] } {
+  const random = normalNumbers(7);
+  const all = [0];
+  for (let t = 0; t < 200; t++) {
+    const z = random();
+    const before = all[t]!;
+    const next = [0.045 * z, 0.009 + 0.0075 * z, 0.025 + 0.82 * (before - 0.025) + 0.0063 * z];
+    all.push(next[Math.floor(t / 20) % 3]!);
+  }
+  return { y: all.slice(1), previous: all.slice(0, -1) };
+}
+
+function design(): { readonly x: number[][]; readonly y: number[] } {
+  const [random, unit] = [normalNumbers(11), unitNumbers(13)];
+  const x = Array.from({ length: 5000 }, () => Array.from({ length: 20 }, random));
+  const y = x.map((row) => {
+    const eta = row.reduce((sum, value, j) => sum + value * 0.2 * Math.sin(j), 0);
+    return unit() < 1 / (1 + Math.exp(-eta)) ? 1 : 0;
+  });
+  return { x, y };
+}
+
+/** Posteriors with their data on a device. */
+export const posteriors = {
+  schools: (device: string) =>
+    schools.given(
+      { y: tensor([28, 8, -3, 7, -1, 1, 18, 12], { device }) },
+      { s: tensor([15, 10, 16, 11, 9, 11, 10, 18], { device }) },
+    ),
+  regime: (device: string) => {
+    const { y, previous } = returns();
+    return regimes.given({ y: tensor(y, { device }) }, { previous: tensor(previous, { device }) });
+  },
+  logistic: (device: string) => {
+    const { x, y } = design();
+    return logistic.given({ y: tensor(y, { device }) }, { x: tensor(x, { device }) });
+  },
+};
+
+export type PosteriorName = keyof typeof posteriors;

@@ -1,4 +1,6 @@
-"""NumPyro's effective draws per second: models, data and numbers of draws as in bench/rows/bayes.ts."""
+"""NumPyro's effective draws per second, on the GPU and on the processor's cores: models, data and numbers of draws as in
+bench/rows/bayes.ts. On the processor a few chains have a device of XLA's each, which is NumPyro's way to use several cores.
+"""
 
 import math
 import time
@@ -6,6 +8,7 @@ import time
 from timing import Pace, peer, the
 
 DRAWS = 500
+ENOUGH_SECONDS = 30
 
 
 def unit_numbers(seed):
@@ -44,7 +47,6 @@ def design():
 
 
 def models():
-    the("numpyro")
     import jax
     import jax.numpy as jnp
     import numpyro
@@ -93,9 +95,10 @@ def models():
     return {"schools": (schools, schools_data), "regime": (regime, arrays(returns)), "logistic": (logistic, logistic_data)}
 
 
-def enter(name, chains):
-    @peer(f"numpyro/{name}-{chains}", "ESS/s")
+def enter(package, name, chains):
+    @peer(f"{package}/{name}-{chains}", "ESS/s")
     def run():
+        the(package)
         import jax
         import numpy
         from numpyro.diagnostics import effective_sample_size
@@ -109,20 +112,22 @@ def enter(name, chains):
             num_warmup=DRAWS,
             num_samples=draws,
             num_chains=chains,
-            chain_method="vectorized",
+            chain_method="parallel" if chains <= jax.local_device_count() else "vectorized",
             progress_bar=False,
         )
-        samples = []
+        samples, spent = [], 0
         # The first run compiles and does not count.
-        for seed in range(2 if Pace.minimum <= 3 else 4):
+        while len(samples) < 2 or (len(samples) < 4 and spent < ENOUGH_SECONDS):
             start = time.perf_counter()
-            mcmc.run(jax.random.key(seed), *arguments)
+            mcmc.run(jax.random.key(len(samples)), *arguments)
             found = jax.block_until_ready(mcmc.get_samples(group_by_chain=True))
             seconds = time.perf_counter() - start
+            spent += seconds
             least = min(float(numpy.min(effective_sample_size(numpy.asarray(value)))) for value in found.values())
             samples.append(least / seconds)
         return samples[1:]
 
 
-for name_, chains_ in [("schools", 4), ("schools", 4096), ("regime", 4), ("regime", 1024), ("logistic", 256)]:
-    enter(name_, chains_)
+for package_ in ["numpyro", "numpyro-cpu"]:
+    for name_, chains_ in [("schools", 4), ("schools", 4096), ("regime", 4), ("logistic", 256)]:
+        enter(package_, name_, chains_)

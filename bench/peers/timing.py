@@ -13,6 +13,7 @@ returns samples in its unit:
 One that returns (samples, values) also shows elements of its result, which are compared with ours.
 """
 
+import os
 import time
 
 PEERS = {}
@@ -129,4 +130,13 @@ def _numpyro():
     return {"module": numpyro, "version": numpyro.__version__, "device": jax.devices()[0].device_kind}
 
 
-LOADERS = {"torch": _torch, "jax": _jax, "numpyro": _numpyro}
+def _numpyro_cpu():
+    # Each package has a process of its own, so that JAX can be told here, before it is first imported.
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={os.cpu_count()}"
+    import numpyro
+
+    return {"module": numpyro, "version": numpyro.__version__, "device": f"{os.cpu_count()} threads of the processor"}
+
+
+LOADERS = {"torch": _torch, "jax": _jax, "numpyro": _numpyro, "numpyro-cpu": _numpyro_cpu}

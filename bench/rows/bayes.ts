@@ -1,72 +1,30 @@
 /**
  * Effective draws per second: the least bulk effective sample size of all scalars, over the time of a whole run with its
- * warmup, once the kernel is compiled. The same models, data and numbers of draws as bench/peers/bayes.py gives NumPyro.
- * And of the CPU engine gradients per second of a core, beside those of Stan (bench/peers/rstan.R).
+ * warmup, once the kernel is compiled and the GPU's clock is up. The same models, data and numbers of draws as
+ * bench/peers/bayes.py gives NumPyro. The time from nothing to a first draw. And of the CPU engine gradients per second of a
+ * core, beside those of Stan (bench/peers/rstan.R).
  */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { Sampler } from "../../src/bayes/chains/sample.js";
-import { tensor } from "../../src/index.js";
-import { logistic, regimes, schools } from "../bayes-models.js";
-import { repeat } from "../harness.js";
+import type { Fit } from "../../src/bayes/index.js";
+import { type PosteriorName, posteriors } from "../bayes-models.js";
+import { type Context, repeat } from "../harness.js";
 import type { Row, Target } from "../row.js";
+import { median } from "../statistics.js";
 import type { TensorContext } from "../tensor-work.js";
-
-/** Numbers between 0 and 1 that Python makes in the same way. */
-function unitNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48271) % 2147483647;
-    return state / 2147483647;
-  };
-}
-
-function normalNumbers(seed: number): () => number {
-  const unit = unitNumbers(seed);
-  return () => Math.sqrt(-2 * Math.log(unit())) * Math.cos(2 * Math.PI * unit());
-}
-
-/** Returns of three regimes, one after another. */
-function returns(): { readonly y: number[]; readonly previous: number[] } {
-  const random = normalNumbers(7);
-  const all = [0];
-  for (let t = 0; t < 200; t++) {
-    const z = random();
-    const before = all[t]!;
-    const next = [0.045 * z, 0.009 + 0.0075 * z, 0.025 + 0.82 * (before - 0.025) + 0.0063 * z];
-    all.push(next[Math.floor(t / 20) % 3]!);
-  }
-  return { y: all.slice(1), previous: all.slice(0, -1) };
-}
-
-function design(): { readonly x: number[][]; readonly y: number[] } {
-  const [random, unit] = [normalNumbers(11), unitNumbers(13)];
-  const x = Array.from({ length: 5000 }, () => Array.from({ length: 20 }, random));
-  const y = x.map((row) => {
-    const eta = row.reduce((sum, value, j) => sum + value * 0.2 * Math.sin(j), 0);
-    return unit() < 1 / (1 + Math.exp(-eta)) ? 1 : 0;
-  });
-  return { x, y };
-}
-
-/** Posteriors with their data on a device. */
-const posteriors = {
-  schools: (device: string) =>
-    schools.given(
-      { y: tensor([28, 8, -3, 7, -1, 1, 18, 12], { device }) },
-      { s: tensor([15, 10, 16, 11, 9, 11, 10, 18], { device }) },
-    ),
-  regime: (device: string) => {
-    const { y, previous } = returns();
-    return regimes.given({ y: tensor(y, { device }) }, { previous: tensor(previous, { device }) });
-  },
-  logistic: (device: string) => {
-    const { x, y } = design();
-    return logistic.given({ y: tensor(y, { device }) }, { x: tensor(x, { device }) });
-  },
-};
+import { withCacheFolders } from "./start.js";
 
 const DRAWS = 500;
 
-function row(name: keyof typeof posteriors, chains: number, targets: readonly Target[]): Row {
+/** NumPyro on the GPU and on the processor's cores, doing as many chains, or some other number. */
+const numpyro = (name: PosteriorName, chains: number): Record<string, string> => ({
+  numpyro: `numpyro/${name}-${chains}`,
+  "numpyro cpu": `numpyro-cpu/${name}-${chains}`,
+});
+const bothPlaces = ["numpyro", "numpyro cpu"];
+
+function row(name: PosteriorName, chains: number, targets: readonly Target[], peers = numpyro(name, chains)): Row {
   const draws = chains > 100 ? DRAWS / 2 : 2 * DRAWS;
   return {
     name: `bayes-${name}-${chains}`,
@@ -74,21 +32,79 @@ function row(name: keyof typeof posteriors, chains: number, targets: readonly Ta
     unit: "ESS/s",
     better: "higher",
     targets,
-    peers: { numpyro: `numpyro/${name}-${chains}` },
-    run: async (context: TensorContext) => {
-      const count = context.isSoftware ? Math.min(chains, 16) : chains;
-      if (count < chains) context.note(`${count} chains on this device`);
-      const posterior = posteriors[name](context.tensors);
+    peers,
+    run: async ({ isSoftware, isQuick, tensors, pace, note }: TensorContext) => {
+      const count = isSoftware ? Math.min(chains, 16) : chains;
+      if (count < chains) note(`${count} chains on this device`);
+      const posterior = posteriors[name](tensors);
       let seed = 0;
-      return repeat(context.isQuick ? 1 : 3, async () => {
+      const run = () => posterior.sample({ chains: count, draws, warmup: DRAWS, seed: seed++ });
+      const warmUntil = performance.now() + 1000 * pace.warmUp;
+      do await run();
+      while (performance.now() < warmUntil);
+      const found: { readonly fit: Fit; readonly seconds: number }[] = [];
+      // Between runs nothing else is done: while the host counts effective draws, the GPU's clock falls.
+      for (let i = 0; i < (isQuick ? 1 : pace.minimum); i++) {
         const start = performance.now();
-        const fit = await posterior.sample({ chains: count, draws, warmup: DRAWS, seed: seed++ });
-        const seconds = (performance.now() - start) / 1000;
-        return Math.min(...fit.summary().rows.map(({ essBulk }) => essBulk)) / seconds;
-      });
+        const fit = await run();
+        found.push({ fit, seconds: (performance.now() - start) / 1000 });
+      }
+      note(
+        `${draws} draws of each chain after ${DRAWS} in ${median(found.map((one) => one.seconds)).toPrecision(3)} s`,
+      );
+      return found.map(({ fit, seconds }) => leastEss(fit) / seconds);
     },
   };
 }
+
+const leastEss = (fit: Fit): number => Math.min(...fit.summary().rows.map(({ essBulk }) => essBulk));
+
+// ---------------------------------------------------------------------------------------------- the first draw
+
+const FIRST_DRAW = fileURLToPath(new URL("../first-draw.js", import.meta.url));
+
+/** What first-draw.ts prints. */
+interface FirstDraw {
+  readonly draw: number;
+  readonly sinceStart: number;
+}
+
+function firstDraw(device: string, name: PosteriorName, env: NodeJS.ProcessEnv): Promise<FirstDraw> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [FIRST_DRAW, device, name], { env, stdio: ["ignore", "pipe", "inherit"] });
+    let line = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      line += text;
+    });
+    child.on("error", reject).on("close", (code) => {
+      if (code === 0) resolve(JSON.parse(line) as FirstDraw);
+      else reject(new Error(`first-draw ended with ${code}: ${line}`));
+    });
+  });
+}
+
+function firstDrawRow(name: PosteriorName, isCold: boolean): Row {
+  return {
+    name: `bayes-first-${name}-${isCold ? "cold" : "warm"}`,
+    title: `${name}, 4 chains: from a posterior to its first draw after ${DRAWS} of warmup; caches ${isCold ? "empty" : "filled"}`,
+    unit: "ms",
+    better: "lower",
+    targets: [{ atMost: isCold ? 1500 : 300 }],
+    run: (context: Context) =>
+      withCacheFolders(isCold, async (environment) => {
+        const seen: number[] = [];
+        const samples = await repeat(context.isQuick ? 1 : 5, async () => {
+          const { draw, sinceStart } = await firstDraw(context.tensors, name, environment());
+          seen.push(sinceStart);
+          return draw;
+        });
+        context.note(`${median(seen.slice(1)).toFixed(0)} ms after the process started`);
+        return samples;
+      }),
+  };
+}
+
+// ---------------------------------------------------------------------------------------------- gradients
 
 /** Leapfrog steps per second that the processor's cores spent, in f64 as Stan's are, warmup included. */
 function gradientRow(name: "schools" | "regime", draws: number): Row {
@@ -116,11 +132,13 @@ function gradientRow(name: "schools" | "regime", draws: number): Row {
 }
 
 export const bayesRows: readonly Row[] = [
-  row("schools", 4, [{ ratio: 20, to: ["numpyro"] }, { atLeast: 3_800 }]),
+  row("schools", 4, [{ ratio: 20, to: bothPlaces }, { atLeast: 3_800 }]),
   row("schools", 4096, [{ ratio: 100, to: ["numpyro"] }, { atLeast: 2_600_000 }]),
-  row("regime", 4, [{ ratio: 10, to: ["numpyro"] }, { atLeast: 890 }]),
-  row("regime", 1024, [{ atLeast: 8_900 }]),
-  row("logistic", 256, [{ ratio: 10, to: ["numpyro"] }, { atLeast: 132_000 }]),
+  row("regime", 4, [{ ratio: 10, to: bothPlaces }, { atLeast: 890 }]),
+  // Against four chains of theirs: with so many, all of them wait for the longest trajectory, for minutes.
+  row("regime", 1024, [{ ratio: 100, to: bothPlaces }, { atLeast: 8_900 }], numpyro("regime", 4)),
+  row("logistic", 256, [{ ratio: 10, to: bothPlaces }, { atLeast: 132_000 }]),
+  ...(["schools", "regime"] as const).flatMap((name) => [firstDrawRow(name, true), firstDrawRow(name, false)]),
   gradientRow("schools", 500),
   gradientRow("regime", 30),
 ];
