@@ -40,6 +40,8 @@ const creators: Partial<Record<FunctionName, { kind: string; out: number }>> = {
   vkCreateQueryPool: { kind: "query pool", out: 3 },
   vkCreateDebugUtilsMessengerEXT: { kind: "messenger", out: 3 },
 };
+/** What pipeline-ahead.ts has in place of a handle until there is one. */
+const NOT_YET = 2n ** 64n - 1n;
 /** Destroying functions: the kind of object, and which argument is the handle. */
 const destroyers: Partial<Record<FunctionName, { kind: string; at: number }>> = {
   vkDestroyInstance: { kind: "instance", at: 0 },
@@ -78,6 +80,7 @@ export class FaultyDriver {
   fired = 0;
 
   private readonly live = new Map<string, { kind: string; parent: string; count: number }>();
+  private readonly making = new Set<{ readonly kind: string; readonly parent: Handle; readonly out: Handle }>();
   private fault: Fault | null = null;
   private seen = 0;
 
@@ -166,11 +169,33 @@ export class FaultyDriver {
     if (later) {
       wrapped.async = async (...args) => {
         const answer = intercept(args);
-        return answer === undefined ? done(args, await later(...args)) : answer;
+        // Whoever waits for the handle to appear in memory may be done with it before this promise is heard of.
+        const creator = creators[name];
+        const making = creator && { kind: creator.kind, parent: args[0] ?? 0, out: args[creator.out] ?? 0 };
+        if (answer !== undefined) {
+          // As drivers do that fail.
+          if (making) new DataView(viewOf(making.out, 8)).setBigUint64(0, 0n, true);
+          return answer;
+        }
+        if (making) this.making.add(making);
+        const result = await later(...args);
+        this.noteMade();
+        if (making) this.making.delete(making);
+        return result;
       };
     }
     return wrapped;
   };
+
+  /** What was begun on another thread and is there by now. */
+  private noteMade(): void {
+    for (const making of this.making) {
+      const handle = readPointer(making.out);
+      if (BigInt(handle) === 0n || BigInt(handle) === NOT_YET) continue;
+      this.making.delete(making);
+      this.noteCreated(making.kind, making.parent, handle);
+    }
+  }
 
   private noteCreated(kind: string, parent: Handle, handle: Handle): void {
     const key = `${kind} ${handle}`;
@@ -184,6 +209,7 @@ export class FaultyDriver {
     if (!destroyer) return;
     const handle = args[destroyer.at] ?? 0;
     if (Number(handle) === 0) return;
+    this.noteMade();
     const key = `${destroyer.kind} ${handle}`;
     if (name === "vkFreeMemory") this.memory.delete(String(handle));
     const known = this.live.get(key);

@@ -129,6 +129,9 @@ export function acceptedResults(oracle: Oracle, type: FloatType, args: readonly 
     // A result just below the normal range may round up into it, or be flushed before it is rounded.
     const mayFlush = value.high !== 0 && Math.abs(value.high) <= smallestNormal[type];
     const zero = { value: { high: 0, low: 0 }, isFlushed: true };
-    return mayFlush ? [{ value, isFlushed }, zero] : [{ value, isFlushed }];
+    if (mayFlush) return [{ value, isFlushed }, zero];
+    // What compares as zero may be handed on as it is: the larger of 0 and a denormal is either.
+    const handedOn = isFlushed && value.high === 0 ? args.filter((arg) => isDenormal(type, arg)) : [];
+    return [{ value, isFlushed }, ...handedOn.map((high) => ({ value: { high, low: 0 }, isFlushed }))];
   });
 }
