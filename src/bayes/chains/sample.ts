@@ -183,7 +183,7 @@ export class Sampler {
       chains,
       kernel: kernel === "nuts" ? "nuts" : "hmc",
       steps: kernel === "hmc" ? (options.steps ?? 16) : null,
-      together: chains / options.superchains,
+      together: options.superchains > 1 ? chains / options.superchains : 1,
       lanes,
       isDense,
       mistake,

@@ -53,6 +53,9 @@ describe("many short chains", () => {
     const { values } = (await sampled(flatIsh, still)).draws.scalar("x[0]");
     const starts = Array.from(values, (x) => Math.round(x * 1e5));
     assert.equal(new Set(starts).size, 3);
+    // Without superchains every chain has a point of its own.
+    const alone = (await sampled(flatIsh, { ...still, superchains: undefined })).draws.scalar("x[0]");
+    assert.equal(new Set(Array.from(alone.values, (x) => Math.round(x * 1e5))).size, 12);
     for (const [chain, start] of starts.entries()) assert.equal(start, starts[chain - (chain % 4)]);
     const inits = Array.from({ length: 12 }, (_, c) => [c, 0]);
     assert.throws(() => flatIsh.sample({ ...still, inits }), /chains of a superchain start at the same point/);
