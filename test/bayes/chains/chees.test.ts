@@ -1,0 +1,111 @@
+/**
+ * The ChEES kernel, trajectories of a random share of a time, leaves its target as it is: from exact draws, without a warmup,
+ * which the sampler itself would not do.
+ */
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { densityOf, type FloatDType } from "../../../src/bayes/chains/density.js";
+import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
+import { NOTED, WISHES } from "../../../src/bayes/chains/nuts-layout.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
+import { describeOnTensorDevices, testDevices } from "../../support/tensors.js";
+import { correlated, exactDraws, worstMoment } from "./support.js";
+
+before(() => setDefaultDevice("cpu"));
+
+const DRAWS = 4;
+type Variant = Partial<ChainSettings> & {
+  readonly chains: number;
+  readonly device: string;
+  readonly dtype?: FloatDType;
+  /** The time of which each trajectory has a share. */
+  readonly time?: number;
+};
+
+interface Outcome {
+  /** The largest |z| of means and mean squares of the last draws, one per chain. */
+  readonly worst: number;
+  /** Steps of each draw of each chain, and how often their ends were accepted. */
+  readonly leapfrogs: readonly number[];
+  readonly acceptance: number;
+}
+
+async function outcomeOf({ device, dtype = "f64", time = 2.5, ...rest }: Variant): Promise<Outcome> {
+  const settings: ChainSettings = {
+    ...{ kernel: "hmc", steps: null, adaptation: "none", warmup: 0, together: 1, seed: 5, stepSize: 0.4, lanes: 1 },
+    ...{ maxTreeDepth: 10, energyDType: dtype, isDense: false, targetAcceptance: 0.8, initRadius: 2, metric: null },
+    ...rest,
+    inits: exactDraws(rest.chains).flat(),
+  };
+  const density = densityOf(correlated(), dtype, device);
+  const chains = new NutsChains(density, settings);
+  try {
+    const saved = await chains.saved();
+    numbersOf(saved.buffers.wishes!, settings.energyDType)[WISHES.indexOf("trajectory")] = time;
+    chains.restore(saved);
+    for await (const { failed } of chains.advance(DRAWS, 0)) assert.deepEqual(failed, []);
+    const block = chains.take();
+    const draws = numbersOf(await density.backend.read(block.draws), dtype);
+    const noted = numbersOf(await density.backend.read(block.noted), settings.energyDType);
+    block.draws.dispose();
+    block.noted.dispose();
+    const last = [0, 1, 2].map((d) => rowOf(draws, (DRAWS - 1) * density.dim + d, settings.chains));
+    if (!settings.mistake) for (const [d, row] of last.entries()) expectDistribution(row, normalDistribution, `${d}`);
+    const notes = (name: (typeof NOTED)[number]) =>
+      Array.from({ length: DRAWS }, (_, n) => [
+        ...rowOf(noted, n * NOTED.length + NOTED.indexOf(name), settings.chains),
+      ]).flat();
+    const accepted = notes("acceptance").reduce((sum, x) => sum + x, 0) / (DRAWS * settings.chains);
+    return { worst: Math.max(...last.map(worstMoment)), leapfrogs: notes("leapfrogs"), acceptance: accepted };
+  } finally {
+    chains.dispose();
+  }
+}
+
+const numbersOf = (bytes: Uint8Array, dtype: FloatDType): Float64Array | Float32Array =>
+  dtype === "f64" ? new Float64Array(bytes.buffer, bytes.byteOffset) : new Float32Array(bytes.buffer, bytes.byteOffset);
+const rowOf = (all: Float64Array | Float32Array, row: number, size: number) => all.slice(row * size, (row + 1) * size);
+
+/** Inverse masses that are not the target's: whatever they are, the target stays. */
+const UNEVEN = [0.5, 1.5, 0.8];
+const TILTED = [1, 0.5, 0, 0.5, 1.2, 0.1, 0, 0.1, 0.7];
+const variants: Readonly<Record<string, Partial<Variant>>> = {
+  "in f64": { dtype: "f64" },
+  "in f32": { dtype: "f32" },
+  "a coarse step": { stepSize: 0.6, dtype: "f32" },
+  "a time of less than a step": { time: 0.3, dtype: "f32" },
+  "a diagonal metric": { metric: UNEVEN, dtype: "f32" },
+  "a dense metric": { metric: TILTED, isDense: true, dtype: "f32" },
+};
+
+describeOnTensorDevices("a transition of ChEES leaves the distribution as it is, from exact draws", (device) => {
+  const chains = device === "cpu" ? 8192 : 4096;
+  for (const [title, variant] of Object.entries(variants)) {
+    test(title, async (t) => {
+      if (variant.dtype === "f64" && !backendFor(device).hasDoubles) return t.skip("the device has no doubles");
+      const { worst, leapfrogs, acceptance } = await outcomeOf({ chains, device, ...variant });
+      assert.ok(worst < 4, `off by ${worst} standard errors`);
+      // All chains take the same share of the time, another one for each draw.
+      const lengths = Array.from({ length: DRAWS }, (_, n) => new Set(leapfrogs.slice(n * chains, (n + 1) * chains)));
+      const most = Math.ceil((variant.time ?? 2.5) / (variant.stepSize ?? 0.4));
+      for (const length of lengths) assert.ok(length.size === 1 && Math.max(...length) <= most);
+      if (most > 1) assert.ok(new Set(lengths.flatMap((length) => [...length])).size > 1);
+      assert.ok(
+        acceptance > 0.3 && acceptance < 0.99,
+        `accepted ${acceptance}: too often to tell, or not often enough`,
+      );
+    });
+  }
+});
+
+const skip = testDevices().includes("vulkan") ? false : "missing: a Vulkan device";
+test("a workgroup per chain on Vulkan leaves it, too", { skip }, async () => {
+  const { worst } = await outcomeOf({ chains: 256, device: "vulkan", dtype: "f32", lanes: 32 });
+  assert.ok(worst < 4, `off by ${worst} standard errors`);
+});
+
+test("a density that is a step behind does not", async () => {
+  const { worst } = await outcomeOf({ chains: 8192, device: "cpu", mistake: "stale density" });
+  assert.ok(worst > 8, `off by ${worst} standard errors only`);
+});
