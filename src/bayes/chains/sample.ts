@@ -12,6 +12,7 @@ import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
 import { essBulk } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
+import { impossibleAt } from "../model/impossible.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
@@ -433,12 +434,7 @@ export class Sampler {
     }
     const why: string[] = [];
     if (!Number.isFinite(density)) {
-      const culprits: string[] = [];
-      for (const [name, terms] of Object.entries(this.posterior.breakdown(u))) {
-        const numbers = Array.from((await terms.data()) as ArrayLike<number>);
-        const at = numbers.findIndex((term) => !Number.isFinite(term));
-        if (at >= 0) culprits.push(`${name}${numbers.length > 1 ? `[${at}]` : ""} has log density ${numbers[at]}`);
-      }
+      const culprits = await impossibleAt(this.posterior, u);
       why.push(`the log density is ${density}${culprits.length > 0 ? `: ${culprits.join(", ")}` : ""}`);
     }
     if (bad.length > 0) why.push(`the gradient by ${bad.map(({ name }) => name).join(", ")} is not finite`);
