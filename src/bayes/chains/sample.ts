@@ -206,7 +206,9 @@ export class Sampler {
   async *run<N extends string, O extends string>(isWatched: boolean): AsyncGenerator<Progress, Fit<N, O>> {
     const { draws: wanted, chains, superchains, until, progress, maxTreeDepth, signal } = this.options;
     const isInSteps = isWatched || progress || until !== undefined;
-    const draws = new Draws<N>({ chains, variables: variablesOf(this.posterior), maxTreeDepth, superchains });
+    const { dtype, backend } = this.density;
+    const variables = variablesOf(this.posterior);
+    const draws = new Draws<N>({ chains, variables, maxTreeDepth, superchains, dtype, device: backend.id });
     let asked = 0;
     let ess = Number.NaN;
     let essMilliseconds = 0;
@@ -460,6 +462,6 @@ function stepOf(wanted: number, drawn: number): number {
 
 /** Goes on from a file that `fit.save` or a checkpoint wrote. */
 export async function resume<N extends string, O extends string>(posterior: Sampled, path: string): Promise<Fit<N, O>> {
-  const saved = await readFit(path);
+  const saved = await readFit(path, posterior.device);
   return new Sampler(posterior, saved.options).resume(saved);
 }
