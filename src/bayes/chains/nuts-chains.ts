@@ -21,7 +21,15 @@ import {
   vectorSlots,
   WISHES,
 } from "./nuts-layout.js";
-import { cheesGradient, DualAveraging, type PooledState, pooledVariances, TrajectoryAdaptation } from "./pooled.js";
+import {
+  cheesGradient,
+  choleskyFactor,
+  DualAveraging,
+  type PooledState,
+  pooledCovariance,
+  pooledVariances,
+  TrajectoryAdaptation,
+} from "./pooled.js";
 import { warmupSchedule } from "./warmup.js";
 
 export interface ChainSettings extends NutsOptions {
@@ -103,6 +111,9 @@ export class NutsChains {
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
     const rounds = roundsOf(this.compiled.written.kernel);
     this.maxBudget = backend.isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
+    const metric = this.startingMetric();
+    const factor = isDense ? choleskyFactor(metric, density.dim) : null;
+    if (isDense && !factor) throw new ArgumentError("sample: the metric is not positive definite.");
     const zeros = (elements: number, type: string) => backend.upload(new Uint8Array(elements * chains * bytesOf(type)));
     this.memory = {
       orders: null,
@@ -112,8 +123,8 @@ export class NutsChains {
       vectors: backend.upload(this.startingVectors()),
       reals: backend.upload(this.startingReals()),
       ints: zeros(INTS.length, "i32"),
-      metric: backend.upload(this.startingMetric()),
-      factor: backend.upload(isDense ? this.startingFactor() : arrayOf(dtype, new Array<number>(chains).fill(0))),
+      metric: backend.upload(this.metricOfAll(metric)),
+      factor: backend.upload(factor ? this.factorOfAll(factor) : arrayOf(dtype, new Array<number>(chains).fill(0))),
       draws: null,
       noted: null,
     };
@@ -164,28 +175,23 @@ export class NutsChains {
     return this.filled(REALS.length, energyDType, (e) => (e === slot ? stepSize : 0));
   }
 
-  private startingMetric(): Uint8Array {
+  /** Inverse masses of every chain; behind a dense metric lies room for the scatter of a window. */
+  private metricOfAll(metric: ArrayLike<number>): Uint8Array {
     const { dim, dtype } = this.density;
-    const { isDense, metric } = this.settings;
-    if (!isDense) return this.filled(dim, dtype, (e) => metric?.[e] ?? 1);
-    return this.filled(2 * dim * dim, dtype, (e) => {
-      if (e >= dim * dim) return 0;
-      return metric ? metric[e] : e % (dim + 1) === 0 ? 1 : 0;
-    });
+    const { isDense } = this.settings;
+    return this.filled(isDense ? 2 * dim * dim : dim, dtype, (e) => metric[e] ?? 0);
   }
 
-  private startingFactor(): Uint8Array {
+  private factorOfAll(factor: ArrayLike<number>): Uint8Array {
     const { dim, dtype } = this.density;
-    const { metric } = this.settings;
-    const factor = new Float64Array(dim * dim);
-    for (let row = 0; row < dim; row++) {
-      for (let column = 0; column <= row; column++) {
-        let rest = metric ? metric[row * dim + column] : Number(row === column);
-        for (let j = 0; j < column; j++) rest -= factor[row * dim + j] * factor[column * dim + j];
-        factor[row * dim + column] = row === column ? Math.sqrt(rest) : rest / factor[column * dim + column];
-      }
-    }
     return this.filled(dim * dim, dtype, (e) => factor[e]);
+  }
+
+  private startingMetric(): ArrayLike<number> {
+    const { dim } = this.density;
+    const { isDense, metric } = this.settings;
+    if (metric) return metric;
+    return isDense ? identity(dim) : new Float64Array(dim).fill(1);
   }
 
   // ------------------------------------------------------------------------------------------------ running
@@ -218,10 +224,10 @@ export class NutsChains {
       if (kernel === "hmc" && steps === null) {
         const vectors = numbersIn(await this.read("vectors"), dtype);
         const of = (name: (typeof VECTORS)[number]) => vectorOf(vectors, name, dim, chains);
-        const metric = numbersIn(await this.read("metric"), dtype);
+        const velocity = this.velocityOf(of("p"), numbersIn(await this.read("metric"), dtype));
         // Chains that diverged stopped early.
         const took = leapfrogs.reduce((most, n) => Math.max(most, n), 0) * found;
-        const transitions = { start: of("qLeft"), end: of("q"), momentum: of("p"), metric, acceptances, time: took };
+        const transitions = { start: of("qLeft"), end: of("q"), velocity, acceptances, time: took };
         pooled.time ??= TrajectoryAdaptation.from(found);
         const time = new TrajectoryAdaptation(pooled.time, warmup);
         const next = time.update(cheesGradient(transitions, dim), stepSize);
@@ -239,19 +245,39 @@ export class NutsChains {
 
   private async closePooledWindow(counted: Int32Array, ints: Int32Array): Promise<void> {
     const { dim, dtype } = this.density;
-    const { chains } = this.settings;
+    const { chains, isDense } = this.settings;
     const vectors = numbersIn(await this.read("vectors"), dtype);
     const [mean, scatter] = [vectorOf(vectors, "mean", dim, chains), vectorOf(vectors, "scatter", dim, chains)];
-    const variances = pooledVariances(mean, scatter, counted, dim);
-    this.replace(
-      "metric",
-      this.filled(dim, dtype, (d) => variances[d]),
-    );
+    const all = { means: mean, counts: counted, dim };
+    if (isDense) {
+      const scatters = numbersIn(await this.read("metric"), dtype).subarray(dim * dim * chains);
+      const { covariance, factor } = factorized(pooledCovariance(all, scatters), dim);
+      this.replace("metric", this.metricOfAll(covariance));
+      this.replace("factor", this.factorOfAll(factor));
+    } else {
+      this.replace("metric", this.metricOfAll(pooledVariances(all, scatter)));
+    }
     mean.fill(0);
     scatter.fill(0);
     this.replace("vectors", new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength));
     counted.fill(0);
     this.replace("ints", new Uint8Array(ints.buffer, ints.byteOffset, ints.byteLength));
+  }
+
+  /** Inverse masses times momenta, [dim][chain]. */
+  private velocityOf(momenta: Float64Array | Float32Array, metric: Float64Array | Float32Array): Float64Array {
+    const { dim } = this.density;
+    const { chains, isDense } = this.settings;
+    if (!isDense) return Float64Array.from(momenta, (p, at) => metric[at] * p);
+    const velocity = new Float64Array(dim * chains);
+    for (let d = 0; d < dim; d++) {
+      for (let j = 0; j < dim; j++) {
+        for (let c = 0; c < chains; c++) {
+          velocity[d * chains + c] += metric[(d * dim + j) * chains + c] * momenta[j * chains + c];
+        }
+      }
+    }
+    return velocity;
   }
 
   private replace(name: (typeof BUFFERS)[number], contents: Uint8Array): void {
@@ -469,6 +495,17 @@ function vectorOf(
 ): Float64Array | Float32Array {
   const first = VECTORS.indexOf(name) * dim;
   return all.subarray(first * chains, (first + dim) * chains);
+}
+
+const identity = (dim: number): Float64Array =>
+  Float64Array.from({ length: dim * dim }, (_, at) => Number(at % (dim + 1) === 0));
+
+/** A covariance and its factor. Where rounding has left it none, that of variances only. */
+function factorized(covariance: Float64Array, dim: number) {
+  const factor = choleskyFactor(covariance, dim);
+  if (factor) return { covariance, factor };
+  const variances = covariance.map((value, at) => (at % (dim + 1) === 0 ? value : 0));
+  return { covariance: variances, factor: variances.map(Math.sqrt) };
 }
 
 const meanOf = (values: Float64Array): number => values.reduce((sum, x) => sum + x, 0) / values.length;

@@ -53,43 +53,104 @@ export class DualAveraging {
   }
 }
 
-/** Variances of the draws of all chains together, regularised as Stan does. Means and scatters are [dim][chain]. */
-export function pooledVariances(
-  means: ArrayLike<number>,
-  scatters: ArrayLike<number>,
-  counts: ArrayLike<number>,
-  dim: number,
-): Float64Array {
+/** What chains have counted in a window: means are [dim][chain], and as many draws of each chain. */
+export interface Counted {
+  readonly means: ArrayLike<number>;
+  readonly counts: ArrayLike<number>;
+  readonly dim: number;
+}
+
+/** Variances of the draws of all chains together, regularised as Stan does. Scatters are [dim][chain]. */
+export function pooledVariances(counted: Counted, scatters: ArrayLike<number>): Float64Array {
+  const { total, meanOf, between } = together(counted);
+  const variances = new Float64Array(counted.dim).fill(1);
+  if (total < 2) return variances;
+  const chains = counted.counts.length;
+  for (let d = 0; d < counted.dim; d++) {
+    const mean = meanOf(d);
+    let scatter = between(d, mean, d, mean);
+    for (let c = 0; c < chains; c++) scatter += scatters[d * chains + c];
+    variances[d] = regularised(scatter, total) + floorOf(total);
+  }
+  return variances;
+}
+
+/** The covariance of the draws of all chains together, [dim, dim], regularised the same way. Scatters are [dim][dim][chain]. */
+export function pooledCovariance(counted: Counted, scatters: ArrayLike<number>): Float64Array {
+  const { total, meanOf, between } = together(counted);
+  const { dim } = counted;
+  const covariance = Float64Array.from({ length: dim * dim }, (_, at) => Number(at % (dim + 1) === 0));
+  if (total < 2) return covariance;
+  const chains = counted.counts.length;
+  const sumOf = (at: number) => {
+    let sum = 0;
+    for (let c = 0; c < chains; c++) sum += scatters[at * chains + c];
+    return sum;
+  };
+  const means = Float64Array.from({ length: dim }, (_, d) => meanOf(d));
+  for (let row = 0; row < dim; row++) {
+    for (let column = 0; column <= row; column++) {
+      // A chain's own scatter is symmetric up to rounding.
+      const own = (sumOf(row * dim + column) + sumOf(column * dim + row)) / 2;
+      const value = regularised(own + between(row, means[row], column, means[column]), total);
+      covariance[row * dim + column] = covariance[column * dim + row] = value + (row === column ? floorOf(total) : 0);
+    }
+  }
+  return covariance;
+}
+
+const regularised = (scatter: number, total: number): number => (total / (total + 5)) * (scatter / (total - 1));
+const floorOf = (total: number): number => (1e-3 * 5) / (total + 5);
+
+/** How many draws there are of all chains, their means, and what the chains' means scatter by around those. */
+function together({ means, counts }: Counted) {
   const chains = counts.length;
   let total = 0;
   for (let c = 0; c < chains; c++) total += counts[c];
-  const variances = new Float64Array(dim).fill(1);
-  if (total < 2) return variances;
-  for (let d = 0; d < dim; d++) {
-    let mean = 0;
-    for (let c = 0; c < chains; c++) mean += (counts[c] * means[d * chains + c]) / total;
-    let scatter = 0;
-    for (let c = 0; c < chains; c++) {
-      scatter += scatters[d * chains + c] + counts[c] * (means[d * chains + c] - mean) ** 2;
+  return {
+    total,
+    meanOf(d: number): number {
+      let mean = 0;
+      for (let c = 0; c < chains; c++) mean += (counts[c] * means[d * chains + c]) / total;
+      return mean;
+    },
+    between(row: number, rowMean: number, column: number, columnMean: number): number {
+      let sum = 0;
+      for (let c = 0; c < chains; c++) {
+        sum += counts[c] * (means[row * chains + c] - rowMean) * (means[column * chains + c] - columnMean);
+      }
+      return sum;
+    },
+  };
+}
+
+/** The lower triangle L with L·Lᵀ = matrix [dim, dim]; null where there is none. */
+export function choleskyFactor(matrix: ArrayLike<number>, dim: number): Float64Array | null {
+  const factor = new Float64Array(dim * dim);
+  for (let row = 0; row < dim; row++) {
+    for (let column = 0; column <= row; column++) {
+      let rest = matrix[row * dim + column];
+      for (let j = 0; j < column; j++) rest -= factor[row * dim + j] * factor[column * dim + j];
+      if (row === column && !(rest > 0)) return null;
+      factor[row * dim + column] = row === column ? Math.sqrt(rest) : rest / factor[column * dim + column];
     }
-    variances[d] = (total / (total + 5)) * (scatter / (total - 1)) + (1e-3 * 5) / (total + 5);
   }
-  return variances;
+  return factor;
 }
 
 /** What ChEES needs of the last transition of every chain; vectors are [dim][chain]. */
 export interface Transitions {
   readonly start: ArrayLike<number>;
   readonly end: ArrayLike<number>;
-  readonly momentum: ArrayLike<number>;
-  readonly metric: ArrayLike<number>;
+  /** The velocity at the end. */
+  readonly velocity: ArrayLike<number>;
   readonly acceptances: ArrayLike<number>;
   /** The time the trajectories took. */
   readonly time: number;
 }
 
 /** The gradient of the ChEES criterion by the logarithm of the trajectory's time. */
-export function cheesGradient({ start, end, momentum, metric, acceptances, time }: Transitions, dim: number): number {
+export function cheesGradient({ start, end, velocity, acceptances, time }: Transitions, dim: number): number {
   const chains = acceptances.length;
   const meanOf = (x: ArrayLike<number>, d: number, weigh: (c: number) => number) => {
     let [sum, weight] = [0, 0];
@@ -112,7 +173,7 @@ export function cheesGradient({ start, end, momentum, metric, acceptances, time 
       const at = d * chains + c;
       const after = end[at] - endMeans[d];
       change += after ** 2 - (start[at] - startMeans[d]) ** 2;
-      along += after * metric[at] * momentum[at];
+      along += after * velocity[at];
     }
     sum += acceptances[c] * change * along;
     weight += acceptances[c];

@@ -174,11 +174,6 @@ export class Sampler {
     const isDense = options.metric === "dense";
     const { kernel = "nuts" } = options;
     this.isPooled = options.warmup > 0 && (options.pooled ?? kernel === "chees");
-    if (this.isPooled && isDense) {
-      throw new ArgumentError(
-        'sample: pooled adaptation is for { metric: "diagonal" }; a dense one is adapted by chain.',
-      );
-    }
     const lanes = options.lanes ?? lanesFor(this.density, chains, isDense);
     this.chains = new NutsChains(this.density, {
       chains,

@@ -5,7 +5,7 @@ import type { ChainDensity } from "../../../src/bayes/chains/density.js";
 import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { cheesGradient, pooledVariances } from "../../../src/bayes/chains/pooled.js";
+import { cheesGradient, choleskyFactor, pooledCovariance, pooledVariances } from "../../../src/bayes/chains/pooled.js";
 import { lanesFor } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
@@ -154,6 +154,26 @@ describe("exact posteriors", () => {
     }
   });
 
+  test("a narrow ridge by all chains together on Vulkan, under a dense metric", {
+    skip: testDevices().includes("vulkan") ? false : "missing: a Vulkan device",
+  }, async () => {
+    const make = (values: number[] | number[][]) => tensor(values, { device: "vulkan" });
+    const covariance = [
+      [1, 0.99],
+      [0.99, 1],
+    ];
+    const ridge = model(({ m, c }: { m: Tensor; c: Tensor }) => ({ x: mvNormal(m, { covariance: c }) })).given(
+      {},
+      { m: make([1, 2]), c: make(covariance) },
+    );
+    const together = { chains: 64, draws: 50, warmup: 120, seed: 3, device: "vulkan", metric: "dense" } as const;
+    for (const kernel of ["nuts", "chees"] as const) {
+      const fit = await ridge.sample({ ...together, kernel, pooled: true });
+      expectExact(fit, "x[0]", 1, 1);
+      expectExact(fit, "x[1]", 2, 1);
+    }
+  });
+
   test("Neal's funnel, non-centred", async () => {
     const fit = await model(() => {
       const v = normal(0, 3);
@@ -246,7 +266,6 @@ describe("chains", () => {
       return { x, y: normal(x.sort().at(1), 1) };
     }).given({ y: f64(0) });
     assert.throws(() => sorting.sample(options), /argsort.*cannot run inside a kernel of chains/);
-    assert.throws(() => spread.sample({ ...options, metric: "dense", pooled: true }), /pooled adaptation/);
     await assert.rejects(async () => await spread.sample({ ...options, inits: [[0]] }), /inits are 3 chains × 2/);
   });
 });
@@ -259,9 +278,41 @@ test("variances of chains together are those of all their draws, regularised", (
   const all = chains.flat();
   const mean = all.reduce((a, b) => a + b) / all.length;
   const variance = all.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (all.length - 1);
-  const [found] = pooledVariances(means, scatters, [10, 20, 5], 1);
+  const [found] = pooledVariances({ means, counts: [10, 20, 5], dim: 1 }, scatters);
   const expected = (35 / 40) * variance + 1e-3 * (5 / 40);
   assert.ok(Math.abs(found! - expected) < 1e-12);
+});
+
+test("the covariance of chains together is that of all their draws, regularised, and its factor is one", () => {
+  const random = normals(5);
+  const counts = [10, 20, 5];
+  const draws = counts.map((count, c) => {
+    return Array.from({ length: count }, () => {
+      const x = c + random();
+      return [x, 2 * x + random()];
+    });
+  });
+  const meanOf = (rows: number[][]) => [0, 1].map((d) => rows.reduce((total, row) => total + row[d]!, 0) / rows.length);
+  const scatterOf = (rows: number[][], [a, b]: readonly [number, number]) => {
+    const mean = meanOf(rows);
+    return rows.reduce((total, row) => total + (row[a]! - mean[a]!) * (row[b]! - mean[b]!), 0);
+  };
+  const entries = [0, 1].flatMap((a) => [0, 1].map((b) => [a, b] as const));
+  const means = [0, 1].flatMap((d) => draws.map((rows) => meanOf(rows)[d]!));
+  const scatters = entries.flatMap((entry) => draws.map((rows) => scatterOf(rows, entry)));
+  const found = pooledCovariance({ means, counts, dim: 2 }, scatters);
+  entries.forEach(([a, b], at) => {
+    const expected = (35 / 40) * (scatterOf(draws.flat(), [a, b]) / 34) + (a === b ? 1e-3 * (5 / 40) : 0);
+    assert.ok(Math.abs(found[at]! - expected) < 1e-12, `${found[at]}, not ${expected}`);
+  });
+  const factor = choleskyFactor(found, 2)!;
+  assert.equal(factor[1], 0);
+  entries.forEach(([a, b], at) => {
+    const product = factor[2 * a]! * factor[2 * b]! + factor[2 * a + 1]! * factor[2 * b + 1]!;
+    assert.ok(Math.abs(product - found[at]!) < 1e-12);
+  });
+  assert.equal(choleskyFactor([1, 2, 2, 1], 2), null);
+  assert.deepEqual([...pooledCovariance({ means: [3, 4], counts: [1], dim: 2 }, [0, 0, 0, 0])], [1, 0, 0, 1]);
 });
 
 test("the gradient of ChEES is that of the mean squared change of squared distances", () => {
@@ -269,8 +320,8 @@ test("the gradient of ChEES is that of the mean squared change of squared distan
   const random = normals(9);
   const [dim, chains] = [2, 400];
   const draw = () => Array.from({ length: dim * chains }, random);
-  const [start, momentum, metric] = [draw(), draw(), new Array<number>(dim * chains).fill(1)];
-  const endAt = (time: number) => start.map((q, i) => q + time * momentum[i]!);
+  const [start, velocity] = [draw(), draw()];
+  const endAt = (time: number) => start.map((q, i) => q + time * velocity[i]!);
   const meansOf = (x: number[]) =>
     Array.from({ length: dim }, (_, d) => x.slice(d * chains, (d + 1) * chains).reduce((a, b) => a + b) / chains);
   const criterion = (time: number, means: number[]) => {
@@ -291,7 +342,7 @@ test("the gradient of ChEES is that of the mean squared change of squared distan
   const means = meansOf(endAt(time));
   const slope = (criterion(time + 1e-5, means) - criterion(time - 1e-5, means)) / 2e-5;
   const acceptances = new Array<number>(chains).fill(1);
-  const found = cheesGradient({ start, end: endAt(time), momentum, metric, acceptances, time }, dim);
+  const found = cheesGradient({ start, end: endAt(time), velocity, acceptances, time }, dim);
   assert.ok(Math.abs(found - time * slope) < 1e-6 * Math.abs(found), `${found}, not ${time * slope}`);
 });
 
