@@ -5,6 +5,8 @@
 import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
+import { adopt } from "../../tensor/tensor.js";
+import { cheesGradientOf } from "./chees.js";
 import type { ChainDensity, FloatDType } from "./density.js";
 import { type WrittenNuts, writeNuts } from "./nuts-kernel.js";
 import {
@@ -22,7 +24,6 @@ import {
   WISHES,
 } from "./nuts-layout.js";
 import {
-  cheesGradient,
   choleskyFactor,
   DualAveraging,
   type PooledState,
@@ -99,6 +100,11 @@ export class NutsChains {
   /** Draws that some chains have made and others have not yet: the first rows of the block to come. */
   private ahead: Readonly<Record<"draws" | "noted", Uint8Array>> | null = null;
   private pooled: PooledState = { draw: 0, dual: null, time: null };
+  /** What was noted of the chains when they were last looked at. */
+  private seen: { readonly reals: Float64Array | Float32Array; readonly ints: Int32Array } = {
+    reals: new Float64Array(),
+    ints: new Int32Array(),
+  };
 
   constructor(
     private readonly density: ChainDensity,
@@ -198,18 +204,15 @@ export class NutsChains {
 
   /** The warmup of chains that are adapted together: all do one transition, then all get the same new settings. */
   async *warmUpPooled(): AsyncGenerator<ChainStatus> {
-    const { settings, density } = this;
-    const { chains, warmup, targetAcceptance, energyDType, kernel, steps } = settings;
-    const { dim, dtype } = density;
+    const { chains, warmup, targetAcceptance, kernel, steps } = this.settings;
     const schedule = warmupSchedule(warmup);
     const { pooled } = this;
     // It may have been left in the middle: what it knows is in `pooled` and on the device.
     for (; pooled.draw < warmup; pooled.draw++) {
       const { draw } = pooled;
-      for await (const status of this.advance(draw + 1, draw)) yield status;
-      const reals = numbersIn(await this.read("reals"), energyDType);
-      const intBytes = await this.read("ints");
-      const ints = new Int32Array(intBytes.buffer, intBytes.byteOffset, INTS.length * chains);
+      for await (const status of this.advance(draw + 1, draw, 1)) yield status;
+      // All chains stand still since they were looked at.
+      const { reals, ints } = this.seen;
       const real = (name: (typeof REALS)[number]) => columnOf(reals, REALS.indexOf(name), chains);
       const int = (name: (typeof INTS)[number]) => columnOf(ints, INTS.indexOf(name), chains);
       const leapfrogs = int("leapfrogs");
@@ -222,15 +225,12 @@ export class NutsChains {
       let stepSize = dual.update(meanOf(acceptances));
       if (isLast) stepSize = dual.average;
       if (kernel === "hmc" && steps === null) {
-        const vectors = numbersIn(await this.read("vectors"), dtype);
-        const of = (name: (typeof VECTORS)[number]) => vectorOf(vectors, name, dim, chains);
-        const velocity = this.velocityOf(of("p"), numbersIn(await this.read("metric"), dtype));
         // Chains that diverged stopped early.
         const took = leapfrogs.reduce((most, n) => Math.max(most, n), 0) * found;
-        const transitions = { start: of("qLeft"), end: of("q"), velocity, acceptances, time: took };
+        const gradient = took * (await this.cheesGradient());
         pooled.time ??= TrajectoryAdaptation.from(found);
         const time = new TrajectoryAdaptation(pooled.time, warmup);
-        const next = time.update(cheesGradient(transitions, dim), stepSize);
+        const next = time.update(gradient, stepSize);
         this.replace("wishes", this.wishes(isLast ? time.average : next));
       }
       if (schedule[draw] & SCHEDULE.closes) {
@@ -264,20 +264,23 @@ export class NutsChains {
     this.replace("ints", new Uint8Array(ints.buffer, ints.byteOffset, ints.byteLength));
   }
 
-  /** Inverse masses times momenta, [dim][chain]. */
-  private velocityOf(momenta: Float64Array | Float32Array, metric: Float64Array | Float32Array): Float64Array {
-    const { dim } = this.density;
-    const { chains, isDense } = this.settings;
-    if (!isDense) return Float64Array.from(momenta, (p, at) => metric[at] * p);
-    const velocity = new Float64Array(dim * chains);
-    for (let d = 0; d < dim; d++) {
-      for (let j = 0; j < dim; j++) {
-        for (let c = 0; c < chains; c++) {
-          velocity[d * chains + c] += metric[(d * dim + j) * chains + c] * momenta[j * chains + c];
-        }
-      }
-    }
-    return velocity;
+  /** By the time that trajectories take. */
+  private async cheesGradient(): Promise<number> {
+    const { chains, energyDType } = this.settings;
+    const { dtype } = this.density;
+    const rows = (name: (typeof BUFFERS)[number], type: FloatDType | "i32") => {
+      const memory = this.memory[name] as DeviceStorage;
+      return adopt(memory, [memory.byteLength / (chains * bytesOf(type)), chains], type, this.backend);
+    };
+    const found = cheesGradientOf(
+      rows("vectors", dtype),
+      rows("metric", dtype),
+      rows("reals", energyDType),
+      rows("ints", "i32"),
+    );
+    const gradient = (await found.item()) as number;
+    found.dispose();
+    return gradient;
   }
 
   private replace(name: (typeof BUFFERS)[number], contents: Uint8Array): void {
@@ -285,8 +288,12 @@ export class NutsChains {
     this.memory[name] = this.backend.upload(contents);
   }
 
-  /** Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. */
-  async *advance(until: number, first: number): AsyncGenerator<ChainStatus> {
+  /**
+   * Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. A device that works by
+   * itself has the next dispatch before the host looks at what the last one did, unless there is nothing to do `ahead`. One
+   * too many is soon over: chains that are there do nothing.
+   */
+  async *advance(until: number, first: number, ahead = this.backend.id === "cpu" ? 1 : 2): AsyncGenerator<ChainStatus> {
     const { backend, memory, settings } = this;
     const { chains, warmup, adaptation, steps, inits, together } = settings;
     this.beginBlock(first, until - first);
@@ -322,9 +329,6 @@ export class NutsChains {
       lastEnd = end;
       return { status, isDone };
     };
-    // A device that works by itself has the next dispatch before the host looks at what the last one did. One too many is
-    // soon over: chains that are there do nothing.
-    const ahead = backend.id === "cpu" ? 1 : 2;
     const queue: ReturnType<typeof dispatch>[] = [];
     for (;;) {
       while (queue.length < ahead) {
@@ -349,6 +353,7 @@ export class NutsChains {
     };
     const phases = of("phase");
     const reals = numbersIn(realBytes, energyDType);
+    this.seen = { reals, ints };
     const slot = REALS.indexOf("stepSize");
     return {
       draws: of("draw"),

@@ -1,7 +1,7 @@
 /**
  * Adaptation of many chains together, between dispatches: one dual-averaging update from the mean acceptance of all chains,
  * one metric from the scatter of all their draws, and for ChEES-HMC (Hoffman, Radul, Sountsov 2021) one trajectory length,
- * moved along the gradient of the expected change in squared distance. With a thousand chains a short warmup is enough.
+ * moved along the gradient that `chees.ts` has of it. With a thousand chains a short warmup is enough.
  * Pure: `NutsChains` reads and writes the device.
  */
 
@@ -136,49 +136,6 @@ export function choleskyFactor(matrix: ArrayLike<number>, dim: number): Float64A
     }
   }
   return factor;
-}
-
-/** What ChEES needs of the last transition of every chain; vectors are [dim][chain]. */
-export interface Transitions {
-  readonly start: ArrayLike<number>;
-  readonly end: ArrayLike<number>;
-  /** The velocity at the end. */
-  readonly velocity: ArrayLike<number>;
-  readonly acceptances: ArrayLike<number>;
-  /** The time the trajectories took. */
-  readonly time: number;
-}
-
-/** The gradient of the ChEES criterion by the logarithm of the trajectory's time. */
-export function cheesGradient({ start, end, velocity, acceptances, time }: Transitions, dim: number): number {
-  const chains = acceptances.length;
-  const meanOf = (x: ArrayLike<number>, d: number, weigh: (c: number) => number) => {
-    let [sum, weight] = [0, 0];
-    for (let c = 0; c < chains; c++) {
-      const w = weigh(c);
-      // A divergent end may be anything.
-      if (w === 0) continue;
-      sum += w * x[d * chains + c];
-      weight += w;
-    }
-    return weight > 0 ? sum / weight : 0;
-  };
-  const startMeans = Array.from({ length: dim }, (_, d) => meanOf(start, d, () => 1));
-  const endMeans = Array.from({ length: dim }, (_, d) => meanOf(end, d, (c) => acceptances[c]));
-  let [sum, weight] = [0, 0];
-  for (let c = 0; c < chains; c++) {
-    if (acceptances[c] === 0) continue;
-    let [change, along] = [0, 0];
-    for (let d = 0; d < dim; d++) {
-      const at = d * chains + c;
-      const after = end[at] - endMeans[d];
-      change += after ** 2 - (start[at] - startMeans[d]) ** 2;
-      along += after * velocity[at];
-    }
-    sum += acceptances[c] * change * along;
-    weight += acceptances[c];
-  }
-  return weight > 0 ? (time * sum) / weight : 0;
 }
 
 interface TimeState {

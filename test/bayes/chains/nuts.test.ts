@@ -5,7 +5,7 @@ import type { ChainDensity } from "../../../src/bayes/chains/density.js";
 import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { cheesGradient, choleskyFactor, pooledCovariance, pooledVariances } from "../../../src/bayes/chains/pooled.js";
+import { choleskyFactor, pooledCovariance, pooledVariances } from "../../../src/bayes/chains/pooled.js";
 import { lanesFor } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
@@ -313,37 +313,6 @@ test("the covariance of chains together is that of all their draws, regularised,
   });
   assert.equal(choleskyFactor([1, 2, 2, 1], 2), null);
   assert.deepEqual([...pooledCovariance({ means: [3, 4], counts: [1], dim: 2 }, [0, 0, 0, 0])], [1, 0, 0, 1]);
-});
-
-test("the gradient of ChEES is that of the mean squared change of squared distances", () => {
-  // Free motion: the end is the start plus time times velocity, so that the criterion has a plain derivative.
-  const random = normals(9);
-  const [dim, chains] = [2, 400];
-  const draw = () => Array.from({ length: dim * chains }, random);
-  const [start, velocity] = [draw(), draw()];
-  const endAt = (time: number) => start.map((q, i) => q + time * velocity[i]!);
-  const meansOf = (x: number[]) =>
-    Array.from({ length: dim }, (_, d) => x.slice(d * chains, (d + 1) * chains).reduce((a, b) => a + b) / chains);
-  const criterion = (time: number, means: number[]) => {
-    const end = endAt(time);
-    const before = meansOf(start);
-    let total = 0;
-    for (let c = 0; c < chains; c++) {
-      let change = 0;
-      for (let d = 0; d < dim; d++) {
-        const at = d * chains + c;
-        change += (end[at]! - means[d]!) ** 2 - (start[at]! - before[d]!) ** 2;
-      }
-      total += change ** 2 / 4 / chains;
-    }
-    return total;
-  };
-  const time = 0.8;
-  const means = meansOf(endAt(time));
-  const slope = (criterion(time + 1e-5, means) - criterion(time - 1e-5, means)) / 2e-5;
-  const acceptances = new Array<number>(chains).fill(1);
-  const found = cheesGradient({ start, end: endAt(time), velocity, acceptances, time }, dim);
-  assert.ok(Math.abs(found - time * slope) < 1e-6 * Math.abs(found), `${found}, not ${time * slope}`);
 });
 
 test("the warmup has Stan's windows", () => {
