@@ -7,6 +7,8 @@
  */
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, type Shape, sizeOf, unravelIndex } from "../core/shape.js";
+import { tensor } from "../tensor/creation.js";
+import type { Tensor } from "../tensor/tensor.js";
 
 /** The draws of one scalar, chain after chain: draw i of chain c is `values[c * draws + i]`. */
 export interface Chains {
@@ -27,6 +29,9 @@ export interface DrawsOptions {
   readonly maxTreeDepth?: number;
   /** Groups of consecutive chains that started at one point each: what nested R-hat compares. */
   readonly superchains?: number;
+  /** What `tensor` makes: f64 on the default device unless told. */
+  readonly dtype?: "f32" | "f64";
+  readonly device?: string;
 }
 
 /** Draws to append: arrays of chains × draws × elements, the last axis fastest. */
@@ -77,6 +82,7 @@ export class Draws<N extends string = string> {
   readonly names: readonly ScalarName<N>[];
   readonly maxTreeDepth: number | undefined;
   readonly superchains: number | undefined;
+  private readonly place: Pick<DrawsOptions, "dtype" | "device">;
 
   /** By scalar, in the order they came. Reading makes one of them. */
   private readonly columns = new Map<string, Part[]>();
@@ -94,6 +100,7 @@ export class Draws<N extends string = string> {
     this.chains = chains;
     this.maxTreeDepth = options.maxTreeDepth;
     this.superchains = superchains;
+    this.place = { dtype: options.dtype, device: options.device };
     this.variables = new Map(
       Object.entries(variables).map(([name, shape]) => [name, checkShape(shape, `Draws: ${name}`)]),
     );
@@ -225,13 +232,28 @@ export class Draws<N extends string = string> {
     return STATISTICS.filter((name) => this.statistics.has(name));
   }
 
+  /**
+   * All draws of a variable as a tensor [chains, draws, ...shape], in the dtype and on the device that they were drawn in
+   * and on unless told: `fit.draws.tensor("theta").mean({ axis: [0, 1] })`.
+   */
+  tensor(variable: VariableName<N>, options: Pick<DrawsOptions, "dtype" | "device"> = {}): Tensor<"f32" | "f64"> {
+    const { dtype = "f64", device } = { ...this.place, ...options };
+    const shape = [this.chains, this.count, ...this.shapeOf(variable, "tensor")];
+    const values = this.values(variable);
+    // Rounded here: the device may have no doubles.
+    return tensor(dtype === "f64" ? values : Float32Array.from(values), { device, shape });
+  }
+
+  private shapeOf(variable: string, what: string): Shape {
+    const shape = this.variables.get(variable);
+    if (shape) return shape;
+    const known = [...this.variables.keys()].join(", ");
+    throw new ArgumentError(`${what}: no variable is named "${variable}"; there are ${known}.`);
+  }
+
   /** All draws of a variable, chains × draws × elements, the last axis fastest. */
   values(variable: VariableName<N>): Float64Array {
-    const shape = this.variables.get(variable);
-    if (!shape) {
-      const known = [...this.variables.keys()].join(", ");
-      throw new ArgumentError(`values: no variable is named "${variable}"; there are ${known}.`);
-    }
+    const shape = this.shapeOf(variable, "values");
     const columns = scalarNames(variable, shape).map((name) => this.scalar(name as ScalarName<N>).values);
     const result = new Float64Array(this.chains * this.count * columns.length);
     columns.forEach((column, element) => {

@@ -102,6 +102,22 @@ describe("blocks", () => {
   });
 });
 
+test("a variable's draws are a tensor of chains × draws × its shape", () => {
+  const draws = new Draws({ chains: 2, variables: { mu: [], x: [2, 2] } });
+  draws.append({ values: { mu: [1, 2, 3, 4, 5, 6], x: matrix(2, 3, 4) } });
+  const [mu, x] = [draws.tensor("mu", { device: "cpu" }), draws.tensor("x", { dtype: "f32", device: "cpu" })];
+  assert.deepEqual([mu.shape, mu.dtype, x.shape, x.dtype], [[2, 3], "f64", [2, 3, 2, 2], "f32"]);
+  assert.deepEqual(mu.arraySync(), [
+    [1, 2, 3],
+    [4, 5, 6],
+  ]);
+  assert.deepEqual(x.at(1, 2).arraySync(), [
+    [20, 21],
+    [22, 23],
+  ]);
+  assert.throws(() => draws.tensor("M"), /^ArgumentError: tensor: no variable is named "M"; there are mu, x\.$/);
+});
+
 describe("nested arrays", () => {
   test("become draws with the shape they have", () => {
     const draws = Draws.from(

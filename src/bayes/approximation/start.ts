@@ -7,6 +7,7 @@ import { tensor } from "../../tensor/creation.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
+import { blamed } from "./outside.js";
 import type { AnyPosterior, Setting } from "./setting.js";
 
 /** Beyond how many random points there is no use in trying more. */
@@ -33,19 +34,24 @@ export async function startingPoints(
   const usable = Array.from({ length: tried }, (_, i) => i).filter(
     (i) => Number.isFinite(densities[i]) && slopes(i).every(Number.isFinite),
   );
-  if (usable.length === 0) throw nowhereFinite(posterior, slopes(0));
+  if (usable.length === 0) throw nowhereFinite(posterior, slopes(0), await blamed(posterior, points, densities), tried);
   // Where there are too few, several start at one point.
   const chosen = Array.from({ length: count }, (_, i) => usable[i % usable.length]);
   return points.take(tensor(chosen, { dtype: "i32", device }), { axis: 0 });
 }
 
-function nowhereFinite(posterior: AnyPosterior, slopes: readonly number[]): ArgumentError {
+function nowhereFinite(
+  posterior: AnyPosterior,
+  slopes: readonly number[],
+  culprits: string,
+  tried: number,
+): ArgumentError {
   const bad = posterior.latents.filter(({ offset, freeShape }) =>
     slopes.slice(offset, offset + sizeOf(freeShape)).some((slope) => !Number.isFinite(slope)),
   );
   const named = bad.length > 0 ? `; its gradient is not finite by ${bad.map(({ name }) => name).join(", ")}` : "";
   return new ArgumentError(
-    `The log density is not finite at any of ${TRIED} random points${named}. Look for data the model cannot ` +
-      "produce and for 0/0 or log of 0 in it, or say where to start.",
+    `The log density is not finite at any of ${tried} random points${culprits && `: ${culprits}`}${named}. Look for data ` +
+      "the model cannot produce and for 0/0 or log of 0 in it, or say where to start.",
   );
 }

@@ -5,6 +5,8 @@
 import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
+import { adopt } from "../../tensor/tensor.js";
+import { cheesGradientOf } from "./chees.js";
 import type { ChainDensity, FloatDType } from "./density.js";
 import { type WrittenNuts, writeNuts } from "./nuts-kernel.js";
 import {
@@ -21,7 +23,14 @@ import {
   vectorSlots,
   WISHES,
 } from "./nuts-layout.js";
-import { cheesGradient, DualAveraging, type PooledState, pooledVariances, TrajectoryAdaptation } from "./pooled.js";
+import {
+  choleskyFactor,
+  DualAveraging,
+  type PooledState,
+  pooledCovariance,
+  pooledVariances,
+  TrajectoryAdaptation,
+} from "./pooled.js";
 import { warmupSchedule } from "./warmup.js";
 
 export interface ChainSettings extends NutsOptions {
@@ -91,6 +100,11 @@ export class NutsChains {
   /** Draws that some chains have made and others have not yet: the first rows of the block to come. */
   private ahead: Readonly<Record<"draws" | "noted", Uint8Array>> | null = null;
   private pooled: PooledState = { draw: 0, dual: null, time: null };
+  /** What was noted of the chains when they were last looked at. */
+  private seen: { readonly reals: Float64Array | Float32Array; readonly ints: Int32Array } = {
+    reals: new Float64Array(),
+    ints: new Int32Array(),
+  };
 
   constructor(
     private readonly density: ChainDensity,
@@ -103,6 +117,9 @@ export class NutsChains {
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
     const rounds = roundsOf(this.compiled.written.kernel);
     this.maxBudget = backend.isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
+    const metric = this.startingMetric();
+    const factor = isDense ? choleskyFactor(metric, density.dim) : null;
+    if (isDense && !factor) throw new ArgumentError("sample: the metric is not positive definite.");
     const zeros = (elements: number, type: string) => backend.upload(new Uint8Array(elements * chains * bytesOf(type)));
     this.memory = {
       orders: null,
@@ -112,8 +129,8 @@ export class NutsChains {
       vectors: backend.upload(this.startingVectors()),
       reals: backend.upload(this.startingReals()),
       ints: zeros(INTS.length, "i32"),
-      metric: backend.upload(this.startingMetric()),
-      factor: backend.upload(isDense ? this.startingFactor() : arrayOf(dtype, new Array<number>(chains).fill(0))),
+      metric: backend.upload(this.metricOfAll(metric)),
+      factor: backend.upload(factor ? this.factorOfAll(factor) : arrayOf(dtype, new Array<number>(chains).fill(0))),
       draws: null,
       noted: null,
     };
@@ -164,46 +181,38 @@ export class NutsChains {
     return this.filled(REALS.length, energyDType, (e) => (e === slot ? stepSize : 0));
   }
 
-  private startingMetric(): Uint8Array {
+  /** Inverse masses of every chain; behind a dense metric lies room for the scatter of a window. */
+  private metricOfAll(metric: ArrayLike<number>): Uint8Array {
     const { dim, dtype } = this.density;
-    const { isDense, metric } = this.settings;
-    if (!isDense) return this.filled(dim, dtype, (e) => metric?.[e] ?? 1);
-    return this.filled(2 * dim * dim, dtype, (e) => {
-      if (e >= dim * dim) return 0;
-      return metric ? metric[e] : e % (dim + 1) === 0 ? 1 : 0;
-    });
+    const { isDense } = this.settings;
+    return this.filled(isDense ? 2 * dim * dim : dim, dtype, (e) => metric[e] ?? 0);
   }
 
-  private startingFactor(): Uint8Array {
+  private factorOfAll(factor: ArrayLike<number>): Uint8Array {
     const { dim, dtype } = this.density;
-    const { metric } = this.settings;
-    const factor = new Float64Array(dim * dim);
-    for (let row = 0; row < dim; row++) {
-      for (let column = 0; column <= row; column++) {
-        let rest = metric ? metric[row * dim + column] : Number(row === column);
-        for (let j = 0; j < column; j++) rest -= factor[row * dim + j] * factor[column * dim + j];
-        factor[row * dim + column] = row === column ? Math.sqrt(rest) : rest / factor[column * dim + column];
-      }
-    }
     return this.filled(dim * dim, dtype, (e) => factor[e]);
+  }
+
+  private startingMetric(): ArrayLike<number> {
+    const { dim } = this.density;
+    const { isDense, metric } = this.settings;
+    if (metric) return metric;
+    return isDense ? identity(dim) : new Float64Array(dim).fill(1);
   }
 
   // ------------------------------------------------------------------------------------------------ running
 
   /** The warmup of chains that are adapted together: all do one transition, then all get the same new settings. */
   async *warmUpPooled(): AsyncGenerator<ChainStatus> {
-    const { settings, density } = this;
-    const { chains, warmup, targetAcceptance, energyDType, kernel, steps } = settings;
-    const { dim, dtype } = density;
+    const { chains, warmup, targetAcceptance, kernel, steps } = this.settings;
     const schedule = warmupSchedule(warmup);
     const { pooled } = this;
     // It may have been left in the middle: what it knows is in `pooled` and on the device.
     for (; pooled.draw < warmup; pooled.draw++) {
       const { draw } = pooled;
-      for await (const status of this.advance(draw + 1, draw)) yield status;
-      const reals = numbersIn(await this.read("reals"), energyDType);
-      const intBytes = await this.read("ints");
-      const ints = new Int32Array(intBytes.buffer, intBytes.byteOffset, INTS.length * chains);
+      for await (const status of this.advance(draw + 1, draw, 1)) yield status;
+      // All chains stand still since they were looked at.
+      const { reals, ints } = this.seen;
       const real = (name: (typeof REALS)[number]) => columnOf(reals, REALS.indexOf(name), chains);
       const int = (name: (typeof INTS)[number]) => columnOf(ints, INTS.indexOf(name), chains);
       const leapfrogs = int("leapfrogs");
@@ -216,15 +225,12 @@ export class NutsChains {
       let stepSize = dual.update(meanOf(acceptances));
       if (isLast) stepSize = dual.average;
       if (kernel === "hmc" && steps === null) {
-        const vectors = numbersIn(await this.read("vectors"), dtype);
-        const of = (name: (typeof VECTORS)[number]) => vectorOf(vectors, name, dim, chains);
-        const metric = numbersIn(await this.read("metric"), dtype);
         // Chains that diverged stopped early.
         const took = leapfrogs.reduce((most, n) => Math.max(most, n), 0) * found;
-        const transitions = { start: of("qLeft"), end: of("q"), momentum: of("p"), metric, acceptances, time: took };
+        const gradient = took * (await this.cheesGradient());
         pooled.time ??= TrajectoryAdaptation.from(found);
         const time = new TrajectoryAdaptation(pooled.time, warmup);
-        const next = time.update(cheesGradient(transitions, dim), stepSize);
+        const next = time.update(gradient, stepSize);
         this.replace("wishes", this.wishes(isLast ? time.average : next));
       }
       if (schedule[draw] & SCHEDULE.closes) {
@@ -239,14 +245,18 @@ export class NutsChains {
 
   private async closePooledWindow(counted: Int32Array, ints: Int32Array): Promise<void> {
     const { dim, dtype } = this.density;
-    const { chains } = this.settings;
+    const { chains, isDense } = this.settings;
     const vectors = numbersIn(await this.read("vectors"), dtype);
     const [mean, scatter] = [vectorOf(vectors, "mean", dim, chains), vectorOf(vectors, "scatter", dim, chains)];
-    const variances = pooledVariances(mean, scatter, counted, dim);
-    this.replace(
-      "metric",
-      this.filled(dim, dtype, (d) => variances[d]),
-    );
+    const all = { means: mean, counts: counted, dim };
+    if (isDense) {
+      const scatters = numbersIn(await this.read("metric"), dtype).subarray(dim * dim * chains);
+      const { covariance, factor } = factorized(pooledCovariance(all, scatters), dim);
+      this.replace("metric", this.metricOfAll(covariance));
+      this.replace("factor", this.factorOfAll(factor));
+    } else {
+      this.replace("metric", this.metricOfAll(pooledVariances(all, scatter)));
+    }
     mean.fill(0);
     scatter.fill(0);
     this.replace("vectors", new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength));
@@ -254,13 +264,36 @@ export class NutsChains {
     this.replace("ints", new Uint8Array(ints.buffer, ints.byteOffset, ints.byteLength));
   }
 
+  /** By the time that trajectories take. */
+  private async cheesGradient(): Promise<number> {
+    const { chains, energyDType } = this.settings;
+    const { dtype } = this.density;
+    const rows = (name: (typeof BUFFERS)[number], type: FloatDType | "i32") => {
+      const memory = this.memory[name] as DeviceStorage;
+      return adopt(memory, [memory.byteLength / (chains * bytesOf(type)), chains], type, this.backend);
+    };
+    const found = cheesGradientOf(
+      rows("vectors", dtype),
+      rows("metric", dtype),
+      rows("reals", energyDType),
+      rows("ints", "i32"),
+    );
+    const gradient = (await found.item()) as number;
+    found.dispose();
+    return gradient;
+  }
+
   private replace(name: (typeof BUFFERS)[number], contents: Uint8Array): void {
     this.memory[name]?.dispose();
     this.memory[name] = this.backend.upload(contents);
   }
 
-  /** Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. */
-  async *advance(until: number, first: number): AsyncGenerator<ChainStatus> {
+  /**
+   * Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. A device that works by
+   * itself has the next dispatch before the host looks at what the last one did, unless there is nothing to do `ahead`. One
+   * too many is soon over: chains that are there do nothing.
+   */
+  async *advance(until: number, first: number, ahead = this.backend.id === "cpu" ? 1 : 2): AsyncGenerator<ChainStatus> {
     const { backend, memory, settings } = this;
     const { chains, warmup, adaptation, steps, inits, together } = settings;
     this.beginBlock(first, until - first);
@@ -296,9 +329,6 @@ export class NutsChains {
       lastEnd = end;
       return { status, isDone };
     };
-    // A device that works by itself has the next dispatch before the host looks at what the last one did. One too many is
-    // soon over: chains that are there do nothing.
-    const ahead = backend.id === "cpu" ? 1 : 2;
     const queue: ReturnType<typeof dispatch>[] = [];
     for (;;) {
       while (queue.length < ahead) {
@@ -323,6 +353,7 @@ export class NutsChains {
     };
     const phases = of("phase");
     const reals = numbersIn(realBytes, energyDType);
+    this.seen = { reals, ints };
     const slot = REALS.indexOf("stepSize");
     return {
       draws: of("draw"),
@@ -469,6 +500,17 @@ function vectorOf(
 ): Float64Array | Float32Array {
   const first = VECTORS.indexOf(name) * dim;
   return all.subarray(first * chains, (first + dim) * chains);
+}
+
+const identity = (dim: number): Float64Array =>
+  Float64Array.from({ length: dim * dim }, (_, at) => Number(at % (dim + 1) === 0));
+
+/** A covariance and its factor. Where rounding has left it none, that of variances only. */
+function factorized(covariance: Float64Array, dim: number) {
+  const factor = choleskyFactor(covariance, dim);
+  if (factor) return { covariance, factor };
+  const variances = covariance.map((value, at) => (at % (dim + 1) === 0 ? value : 0));
+  return { covariance: variances, factor: variances.map(Math.sqrt) };
 }
 
 const meanOf = (values: Float64Array): number => values.reduce((sum, x) => sum + x, 0) / values.length;

@@ -28,7 +28,7 @@ export interface SampleOptions {
   readonly steps?: number;
   /**
    * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own. With
-   * hundreds of chains a warmup of 100 draws is then enough. For the diagonal metric.
+   * hundreds of chains a warmup of 100 draws is then enough.
    */
   readonly pooled?: boolean;
   /** The mean acceptance that the step size is adapted to: 0.8 unless told. Higher takes smaller steps. */

@@ -56,7 +56,7 @@ export async function atEachDraw(
     }
   }
   const variables = Object.fromEntries([...found].map(([name, { shape }]) => [name, shape]));
-  const made = new Draws({ chains: draws.chains, variables });
+  const made = new Draws({ chains: draws.chains, variables, dtype, device });
   made.append({ values: Object.fromEntries([...found].map(([name, { values }]) => [name, values])) });
   return made;
 }

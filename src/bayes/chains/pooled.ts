@@ -1,7 +1,7 @@
 /**
  * Adaptation of many chains together, between dispatches: one dual-averaging update from the mean acceptance of all chains,
  * one metric from the scatter of all their draws, and for ChEES-HMC (Hoffman, Radul, Sountsov 2021) one trajectory length,
- * moved along the gradient of the expected change in squared distance. With a thousand chains a short warmup is enough.
+ * moved along the gradient that `chees.ts` has of it. With a thousand chains a short warmup is enough.
  * Pure: `NutsChains` reads and writes the device.
  */
 
@@ -53,71 +53,89 @@ export class DualAveraging {
   }
 }
 
-/** Variances of the draws of all chains together, regularised as Stan does. Means and scatters are [dim][chain]. */
-export function pooledVariances(
-  means: ArrayLike<number>,
-  scatters: ArrayLike<number>,
-  counts: ArrayLike<number>,
-  dim: number,
-): Float64Array {
-  const chains = counts.length;
-  let total = 0;
-  for (let c = 0; c < chains; c++) total += counts[c];
-  const variances = new Float64Array(dim).fill(1);
+/** What chains have counted in a window: means are [dim][chain], and as many draws of each chain. */
+export interface Counted {
+  readonly means: ArrayLike<number>;
+  readonly counts: ArrayLike<number>;
+  readonly dim: number;
+}
+
+/** Variances of the draws of all chains together, regularised as Stan does. Scatters are [dim][chain]. */
+export function pooledVariances(counted: Counted, scatters: ArrayLike<number>): Float64Array {
+  const { total, meanOf, between } = together(counted);
+  const variances = new Float64Array(counted.dim).fill(1);
   if (total < 2) return variances;
-  for (let d = 0; d < dim; d++) {
-    let mean = 0;
-    for (let c = 0; c < chains; c++) mean += (counts[c] * means[d * chains + c]) / total;
-    let scatter = 0;
-    for (let c = 0; c < chains; c++) {
-      scatter += scatters[d * chains + c] + counts[c] * (means[d * chains + c] - mean) ** 2;
-    }
-    variances[d] = (total / (total + 5)) * (scatter / (total - 1)) + (1e-3 * 5) / (total + 5);
+  const chains = counted.counts.length;
+  for (let d = 0; d < counted.dim; d++) {
+    const mean = meanOf(d);
+    let scatter = between(d, mean, d, mean);
+    for (let c = 0; c < chains; c++) scatter += scatters[d * chains + c];
+    variances[d] = regularised(scatter, total) + floorOf(total);
   }
   return variances;
 }
 
-/** What ChEES needs of the last transition of every chain; vectors are [dim][chain]. */
-export interface Transitions {
-  readonly start: ArrayLike<number>;
-  readonly end: ArrayLike<number>;
-  readonly momentum: ArrayLike<number>;
-  readonly metric: ArrayLike<number>;
-  readonly acceptances: ArrayLike<number>;
-  /** The time the trajectories took. */
-  readonly time: number;
+/** The covariance of the draws of all chains together, [dim, dim], regularised the same way. Scatters are [dim][dim][chain]. */
+export function pooledCovariance(counted: Counted, scatters: ArrayLike<number>): Float64Array {
+  const { total, meanOf, between } = together(counted);
+  const { dim } = counted;
+  const covariance = Float64Array.from({ length: dim * dim }, (_, at) => Number(at % (dim + 1) === 0));
+  if (total < 2) return covariance;
+  const chains = counted.counts.length;
+  const sumOf = (at: number) => {
+    let sum = 0;
+    for (let c = 0; c < chains; c++) sum += scatters[at * chains + c];
+    return sum;
+  };
+  const means = Float64Array.from({ length: dim }, (_, d) => meanOf(d));
+  for (let row = 0; row < dim; row++) {
+    for (let column = 0; column <= row; column++) {
+      // A chain's own scatter is symmetric up to rounding.
+      const own = (sumOf(row * dim + column) + sumOf(column * dim + row)) / 2;
+      const value = regularised(own + between(row, means[row], column, means[column]), total);
+      covariance[row * dim + column] = covariance[column * dim + row] = value + (row === column ? floorOf(total) : 0);
+    }
+  }
+  return covariance;
 }
 
-/** The gradient of the ChEES criterion by the logarithm of the trajectory's time. */
-export function cheesGradient({ start, end, momentum, metric, acceptances, time }: Transitions, dim: number): number {
-  const chains = acceptances.length;
-  const meanOf = (x: ArrayLike<number>, d: number, weigh: (c: number) => number) => {
-    let [sum, weight] = [0, 0];
-    for (let c = 0; c < chains; c++) {
-      const w = weigh(c);
-      // A divergent end may be anything.
-      if (w === 0) continue;
-      sum += w * x[d * chains + c];
-      weight += w;
-    }
-    return weight > 0 ? sum / weight : 0;
+const regularised = (scatter: number, total: number): number => (total / (total + 5)) * (scatter / (total - 1));
+const floorOf = (total: number): number => (1e-3 * 5) / (total + 5);
+
+/** How many draws there are of all chains, their means, and what the chains' means scatter by around those. */
+function together({ means, counts }: Counted) {
+  const chains = counts.length;
+  let total = 0;
+  for (let c = 0; c < chains; c++) total += counts[c];
+  return {
+    total,
+    meanOf(d: number): number {
+      let mean = 0;
+      for (let c = 0; c < chains; c++) mean += (counts[c] * means[d * chains + c]) / total;
+      return mean;
+    },
+    between(row: number, rowMean: number, column: number, columnMean: number): number {
+      let sum = 0;
+      for (let c = 0; c < chains; c++) {
+        sum += counts[c] * (means[row * chains + c] - rowMean) * (means[column * chains + c] - columnMean);
+      }
+      return sum;
+    },
   };
-  const startMeans = Array.from({ length: dim }, (_, d) => meanOf(start, d, () => 1));
-  const endMeans = Array.from({ length: dim }, (_, d) => meanOf(end, d, (c) => acceptances[c]));
-  let [sum, weight] = [0, 0];
-  for (let c = 0; c < chains; c++) {
-    if (acceptances[c] === 0) continue;
-    let [change, along] = [0, 0];
-    for (let d = 0; d < dim; d++) {
-      const at = d * chains + c;
-      const after = end[at] - endMeans[d];
-      change += after ** 2 - (start[at] - startMeans[d]) ** 2;
-      along += after * metric[at] * momentum[at];
+}
+
+/** The lower triangle L with L·Lᵀ = matrix [dim, dim]; null where there is none. */
+export function choleskyFactor(matrix: ArrayLike<number>, dim: number): Float64Array | null {
+  const factor = new Float64Array(dim * dim);
+  for (let row = 0; row < dim; row++) {
+    for (let column = 0; column <= row; column++) {
+      let rest = matrix[row * dim + column];
+      for (let j = 0; j < column; j++) rest -= factor[row * dim + j] * factor[column * dim + j];
+      if (row === column && !(rest > 0)) return null;
+      factor[row * dim + column] = row === column ? Math.sqrt(rest) : rest / factor[column * dim + column];
     }
-    sum += acceptances[c] * change * along;
-    weight += acceptances[c];
   }
-  return weight > 0 ? (time * sum) / weight : 0;
+  return factor;
 }
 
 interface TimeState {

@@ -12,6 +12,7 @@ import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
 import { essBulk } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
+import { impossibleAt } from "../model/impossible.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
@@ -173,11 +174,6 @@ export class Sampler {
     const isDense = options.metric === "dense";
     const { kernel = "nuts" } = options;
     this.isPooled = options.warmup > 0 && (options.pooled ?? kernel === "chees");
-    if (this.isPooled && isDense) {
-      throw new ArgumentError(
-        'sample: pooled adaptation is for { metric: "diagonal" }; a dense one is adapted by chain.',
-      );
-    }
     const lanes = options.lanes ?? lanesFor(this.density, chains, isDense);
     this.chains = new NutsChains(this.density, {
       chains,
@@ -205,7 +201,9 @@ export class Sampler {
   async *run<N extends string, O extends string>(isWatched: boolean): AsyncGenerator<Progress, Fit<N, O>> {
     const { draws: wanted, chains, superchains, until, progress, maxTreeDepth, signal } = this.options;
     const isInSteps = isWatched || progress || until !== undefined;
-    const draws = new Draws<N>({ chains, variables: variablesOf(this.posterior), maxTreeDepth, superchains });
+    const { dtype, backend } = this.density;
+    const variables = variablesOf(this.posterior);
+    const draws = new Draws<N>({ chains, variables, maxTreeDepth, superchains, dtype, device: backend.id });
     let asked = 0;
     let ess = Number.NaN;
     let essMilliseconds = 0;
@@ -433,12 +431,7 @@ export class Sampler {
     }
     const why: string[] = [];
     if (!Number.isFinite(density)) {
-      const culprits: string[] = [];
-      for (const [name, terms] of Object.entries(this.posterior.breakdown(u))) {
-        const numbers = Array.from((await terms.data()) as ArrayLike<number>);
-        const at = numbers.findIndex((term) => !Number.isFinite(term));
-        if (at >= 0) culprits.push(`${name}${numbers.length > 1 ? `[${at}]` : ""} has log density ${numbers[at]}`);
-      }
+      const culprits = await impossibleAt(this.posterior, u);
       why.push(`the log density is ${density}${culprits.length > 0 ? `: ${culprits.join(", ")}` : ""}`);
     }
     if (bad.length > 0) why.push(`the gradient by ${bad.map(({ name }) => name).join(", ")} is not finite`);
@@ -464,6 +457,6 @@ function stepOf(wanted: number, drawn: number): number {
 
 /** Goes on from a file that `fit.save` or a checkpoint wrote. */
 export async function resume<N extends string, O extends string>(posterior: Sampled, path: string): Promise<Fit<N, O>> {
-  const saved = await readFit(path);
+  const saved = await readFit(path, posterior.device);
   return new Sampler(posterior, saved.options).resume(saved);
 }

@@ -70,7 +70,8 @@ export async function writeFit(path: string, { options, draws, kernel, data, cha
   }
 }
 
-export async function readFit(path: string): Promise<SavedFit> {
+/** `device`: where tensors of the draws are made unless the run was told. */
+export async function readFit(path: string, device?: string): Promise<SavedFit> {
   const wrong = (why: string, cause?: unknown) =>
     new FormatError(`resume: ${path} cannot be resumed: ${why}.`, { cause });
   let bytes: Buffer;
@@ -87,13 +88,13 @@ export async function readFit(path: string): Promise<SavedFit> {
     throw wrong("its contents do not fit its checksum; it was cut short or changed");
   }
   try {
-    return contentsOf(body);
+    return contentsOf(body, device);
   } catch (error) {
     throw wrong(`it lacks something: ${(error as Error).message}`, error);
   }
 }
 
-function contentsOf(body: Buffer): SavedFit {
+function contentsOf(body: Buffer, device: string | undefined): SavedFit {
   const end = body.indexOf("\n");
   const { options, kernel, data, variables, pooled, parts } = JSON.parse(body.toString("utf8", 0, end)) as Header;
   const groups: Record<Part["group"], Record<string, Uint8Array>> = { values: {}, stats: {}, buffers: {} };
@@ -111,6 +112,8 @@ function contentsOf(body: Buffer): SavedFit {
     variables: Object.fromEntries(variables),
     maxTreeDepth: options.maxTreeDepth,
     superchains: options.superchains,
+    dtype: options.dtype,
+    device: options.device ?? device,
   });
   draws.append({
     values: numbers(groups.values),

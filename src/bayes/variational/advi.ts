@@ -7,7 +7,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
-import { arange, zeros, zerosLike } from "../../tensor/creation.js";
+import { arange, concat, tensor, zeros, zerosLike } from "../../tensor/creation.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { scan } from "../../transforms/control.js";
 import { jit } from "../../transforms/jit.js";
@@ -15,6 +15,7 @@ import { map } from "../../transforms/tree.js";
 import { Approximation } from "../approximation/approximation.js";
 import { logRatios, tailProblem } from "../approximation/importance.js";
 import { namedDraws } from "../approximation/named-draws.js";
+import { BOUNDED_REMEDY, blamed, insideOf } from "../approximation/outside.js";
 import {
   type AnyPosterior,
   type ApproximationOptions,
@@ -28,6 +29,7 @@ import { meanOf, varianceOf } from "../diagnostics/chains.js";
 import type { Problem } from "../diagnostics/check.js";
 import { smoothWeights } from "../diagnostics/pareto.js";
 import type { Chains, Draws } from "../draws.js";
+import { impossibleAt } from "../model/impossible.js";
 import { type Family, families, logDensityOf, type Parameters } from "./families.js";
 import type { Normal } from "./path.js";
 import { followedPaths } from "./pathfinder.js";
@@ -62,6 +64,8 @@ export interface AdviOptions extends ApproximationOptions<AdviProgress> {
 const BLOCK = 100;
 /** How often the step size is halved before the ELBO counts as converged: down to 0.4% of the first. */
 const HALVINGS = 8;
+/** The part of the approximation that may be where the density is 0: so much is cut off, with more it is refused. */
+const MOST_OUTSIDE = 0.01;
 
 /** The normal approximation of a posterior that maximises the ELBO. */
 export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): Promise<AdviFit> {
@@ -100,28 +104,24 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
     }
   }
   if (trace.length > 0 && best.elbo === Number.NEGATIVE_INFINITY) {
+    const culprits = (await impossibleAt(posterior, guess.mean)).join(", ");
     throw new ArgumentError(
-      "advi: the log density is not finite around the starting point, whatever the step size; say where to start.",
+      `advi: the log density is not finite around the starting point, whatever the step size${culprits && `: ${culprits}`}; ` +
+        "say where to start.",
     );
   }
 
-  const drawn = jit((key: Key, parameters: Parameters) => {
-    const standard = normal(key, [count, posterior.dim], { dtype: setting.dtype });
-    const points = family.placed(guess, family.points(parameters, standard));
-    const [logDensity] = densitiesAndGradients(posterior)(points);
-    const logApproximation = logDensityOf(parameters, standard).sub(family.logDeterminant(guess));
-    const mean = family.placed(guess, parameters.mean.expandDims(0)).at(0);
-    return { points, logDensity, logApproximation, mean, scale: family.scale(guess, parameters) };
-  })(drawKey, best.parameters);
-  const [target, own] = (await Promise.all([drawn.logDensity.data(), drawn.logApproximation.data()])) as Floats[];
-  const gaps = logRatios(target, own);
+  const drawn = await drawnInside(posterior, family, guess, best.parameters, { count, key: drawKey, setting });
+  const gaps = logRatios(drawn.target, drawn.own);
   const { logWeights, k } = smoothWeights(gaps);
-  return new AdviFit(await namedDraws(posterior, drawn.points, target), {
+  return new AdviFit(await namedDraws(posterior, drawn.points, drawn.target), {
     family: options.family ?? "mean-field",
     mean: drawn.mean,
     scale: drawn.scale,
-    elbo: meanOf(gaps),
-    elboError: Math.sqrt(varianceOf(gaps) / count),
+    // Cut off at the support, a normal density is higher inside by as much as it has outside.
+    elbo: meanOf(gaps) + Math.log(drawn.inside),
+    elboError: Math.sqrt((varianceOf(gaps) + (1 - drawn.inside) / drawn.inside) / count),
+    inside: drawn.inside,
     trace,
     logWeights,
     paretoK: k,
@@ -129,7 +129,61 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
   });
 }
 
-type Floats = Float32Array | Float64Array;
+interface Drawn {
+  /** [count, dim], all of them possible. */
+  readonly points: Tensor;
+  /** Log densities under the posterior and the normal distribution. */
+  readonly target: Float64Array;
+  readonly own: Float64Array;
+  readonly mean: Tensor;
+  readonly scale: Tensor;
+  /** The share of draws that were possible. */
+  readonly inside: number;
+}
+
+/** Draws of the approximation. The few that are impossible are drawn again; where they are not few, there is none to speak of. */
+async function drawnInside(
+  posterior: AnyPosterior,
+  family: Family,
+  guess: Normal,
+  parameters: Parameters,
+  { count, key, setting }: { readonly count: number; readonly key: Key; readonly setting: Setting },
+): Promise<Drawn> {
+  const draw = jit((key: Key, parameters: Parameters) => {
+    const standard = normal(key, [count, posterior.dim], { dtype: setting.dtype });
+    const points = family.placed(guess, family.points(parameters, standard));
+    const [logDensity] = densitiesAndGradients(posterior)(points);
+    const logApproximation = logDensityOf(parameters, standard).sub(family.logDeterminant(guess));
+    const mean = family.placed(guess, parameters.mean.expandDims(0)).at(0);
+    return { points, logDensity, logApproximation, mean, scale: family.scale(guess, parameters) };
+  });
+  const first = draw(key, parameters);
+  const { mean, scale } = first;
+  const numbers = async (x: Tensor) => Float64Array.from((await x.data()) as ArrayLike<number>);
+  const [target, own] = [await numbers(first.logDensity), await numbers(first.logApproximation)];
+  const inside = insideOf(target);
+  if (inside.length === count) return { points: first.points, target, own, mean, scale, inside: 1 };
+  if (inside.length < (1 - MOST_OUTSIDE) * count) {
+    const culprits = await blamed(posterior, first.points, target);
+    throw new ArgumentError(
+      `advi: ${(100 * (1 - inside.length / count)).toFixed(0)}% of the normal distribution that was found is impossible` +
+        `${culprits && `: ${culprits}`}. It cannot end where the support does. ${BOUNDED_REMEDY}`,
+    );
+  }
+  const more = draw(foldIn(key, 1), parameters);
+  const [moreTarget, moreOwn] = [await numbers(more.logDensity), await numbers(more.logApproximation)];
+  const kept = [...inside, ...insideOf(moreTarget).map((i) => count + i)].slice(0, count);
+  return {
+    points: concat([first.points, more.points]).take(tensor(kept, { dtype: "i32", device: setting.device }), {
+      axis: 0,
+    }),
+    target: Float64Array.from(kept, (i) => (i < count ? target[i] : moreTarget[i - count])),
+    own: Float64Array.from(kept, (i) => (i < count ? own[i] : moreOwn[i - count])),
+    mean,
+    scale,
+    inside: inside.length / count,
+  };
+}
 
 /** The best normal distribution along one path of Pathfinder. */
 async function firstGuess(posterior: AnyPosterior, setting: Setting, options: AdviOptions): Promise<Normal> {
@@ -188,12 +242,13 @@ function hundredSteps(posterior: AnyPosterior, family: Family, guess: Normal, gr
       const [density, gradients] = evaluate(family.placed(guess, family.points(parameters, standard)));
       const logDensity = density.add(family.logDeterminant(guess));
       const slopes = family.pulledBack(guess, gradients);
-      // Draws where the density is not finite say nothing of the way to go.
+      // Draws where the density is not finite say nothing of the way to go; the ELBO is that of the rest by itself.
       const isUsable = logDensity.isFinite();
       const gaps = where(isUsable, logDensity.sub(logDensityOf(parameters, standard)), 0);
       const kept = where(isUsable.expandDims(1).logicalAnd(slopes.isFinite()), slopes, 0);
       const next = climbed(state, family.gradient(parameters, standard, kept), rate);
-      return [next, { elbo: gaps.sum().div(isUsable.cast(dtype).sum()), parameters }];
+      const usable = isUsable.cast(dtype).sum();
+      return [next, { elbo: gaps.sum().div(usable).add(usable.div(gradientDraws).log()), parameters }];
     };
     const [state, { elbo, parameters }] = scan(step, start, arange(0, BLOCK, 1, { dtype: "i32", device }));
     return { state, elbo, average: map((x) => x.mean({ axis: 0 }), parameters) as Parameters };
@@ -207,6 +262,8 @@ export class AdviFit extends Approximation {
   readonly mean: Tensor;
   /** Scales [dim] of a mean-field fit, a factor of the covariance [dim, dim] of a full-rank one. */
   readonly scale: Tensor;
+  /** The share of the normal distribution inside the support of the posterior, from which the draws are: at least 0.99. */
+  readonly inside: number;
   /** The lower bound of the log evidence that was reached, estimated from the draws. */
   readonly elbo: number;
   /** The standard error of `elbo`. */
@@ -222,14 +279,13 @@ export class AdviFit extends Approximation {
   /** @internal */
   constructor(
     draws: Draws,
-    found: Pick<AdviFit, "family" | "mean" | "scale" | "elbo" | "elboError" | "trace" | "logWeights" | "paretoK"> & {
-      readonly ending: AdviFit["ending"];
-    },
+    found: Omit<AdviFit, keyof Approximation | "hasConverged"> & { readonly ending: AdviFit["ending"] },
   ) {
     super(draws);
     this.family = found.family;
     this.mean = found.mean;
     this.scale = found.scale;
+    this.inside = found.inside;
     this.elbo = found.elbo;
     this.elboError = found.elboError;
     this.trace = found.trace;

@@ -26,7 +26,10 @@ import {
 export interface Normal {
   readonly mean: Tensor;
   readonly factor: Factor;
-  /** The ELBO as its draws estimate it, and what it is at least but for luck: two standard errors less. */
+  /**
+   * The ELBO as its draws estimate it, and what it is at least but for luck: two standard errors less. Of the part inside the
+   * support, where the density is 0 in places: the rest weighs nothing when draws are drawn again.
+   */
   readonly elbo: Tensor;
   readonly atLeast: Tensor;
 }
@@ -57,6 +60,9 @@ export interface PathOptions {
 const LENGTHS = Array.from({ length: 16 }, (_, i) => 4 ** (1 - i));
 
 const IDLE = 3;
+
+/** Of an approximation, the part that is inside the support, at least. With less, its draws would say little. */
+const LEAST_INSIDE = 0.2;
 
 /** Points of an approximation [n, dim] from standard numbers, and their log densities under it [n]. */
 export function pointsOf(approximation: Shape, standard: Tensor): [points: Tensor, logDensity: Tensor] {
@@ -102,31 +108,59 @@ export function beginPath(posterior: AnyPosterior, point: Tensor, { memory }: Pa
 export function walk(posterior: AnyPosterior, path: Path, key: Key, { elboDraws }: PathOptions): Path {
   const { point, gradient, history } = path;
   const factor = factorOf(history);
-  const direction = newtonStep(factor, gradient);
-  const here = withElbo(posterior, { mean: point.add(direction), factor }, key, elboDraws);
+  const line = lookedAlong(posterior, point, newtonStep(factor, gradient));
+  const here = withElbo(posterior, { mean: highestInside(line, point), factor }, key, elboDraws);
   const next = {
-    ...stepped(posterior, path, direction),
+    ...stepped(posterior, path, line),
     best: chosen(here.atLeast.greater(path.best.atLeast), here, path.best),
   };
   return chosen(isDone(path), path, next);
+}
+
+/** A quasi-Newton step, and the log density at some lengths of it; -Infinity where it is not finite. */
+interface Line {
+  readonly direction: Tensor;
+  readonly lengths: Tensor;
+  readonly values: Tensor;
+}
+
+/** Many lengths at once, since a device computes them as fast as one. */
+function lookedAlong(posterior: AnyPosterior, point: Tensor, direction: Tensor): Line {
+  const lengths = tensor(LENGTHS, { dtype: point.dtype, device: point.device });
+  const values = vmap((length: Tensor) => posterior.logDensity(point.add(direction.mul(length))))(lengths);
+  return { direction, lengths, values: known(values) };
+}
+
+const known = (value: Tensor): Tensor => where(value.isFinite(), value, Number.NEGATIVE_INFINITY);
+
+/** Where the density would be highest if it were normal; where that is impossible, as far that way as is not. */
+function highestInside({ direction, lengths, values }: Line, point: Tensor): Tensor {
+  const inside = where(values.isFinite().logicalAnd(lengths.lessEqual(1)), lengths, 0);
+  return point.add(direction.mul(inside.max()));
 }
 
 function withElbo(posterior: AnyPosterior, approximation: Shape, key: Key, draws: number): Normal {
   const { mean } = approximation;
   const [points, own] = pointsOf(approximation, normal(key, [draws, mean.size], { dtype: mean.dtype }));
   const gaps = vmap((point: Tensor) => posterior.logDensity(point))(points).sub(own);
-  const elbo = gaps.mean();
-  const error = gaps.sub(elbo).square().mean().div(draws).sqrt();
-  const known = (x: Tensor) => where(elbo.isFinite(), x, Number.NEGATIVE_INFINITY);
-  return { ...approximation, elbo: known(elbo), atLeast: known(elbo.sub(error.mul(2))) };
+  const isInside = gaps.isFinite();
+  const inside = isInside.cast(mean.dtype).sum();
+  const share = inside.div(draws);
+  const meanGap = where(isInside, gaps, 0).sum().div(inside);
+  const variance = where(isInside, gaps.sub(meanGap), 0).square().sum().div(inside);
+  // Cut off at the support, a normal density is higher inside by as much as it has outside.
+  const elbo = meanGap.add(share.log());
+  const error = variance.div(inside).add(share.neg().add(1).div(inside)).sqrt();
+  const enough = (x: Tensor) => where(share.greaterEqual(LEAST_INSIDE), x, Number.NEGATIVE_INFINITY);
+  return { ...approximation, elbo: enough(elbo), atLeast: enough(elbo.sub(error.mul(2))) };
 }
 
 /** The path one step on. */
-function stepped(posterior: AnyPosterior, path: Path, direction: Tensor): Omit<Path, "best"> {
+function stepped(posterior: AnyPosterior, path: Path, line: Line): Omit<Path, "best"> {
   const { point, value, gradient, history, length, idle } = path;
   const rounding = EPSILON[point.dtype as keyof typeof EPSILON];
   const noise = value.abs().mul(4 * rounding);
-  const reached = searched(posterior, path, direction, noise);
+  const reached = searched(posterior, path, line, noise);
   const s = reached.point.sub(point);
   const y = gradient.sub(reached.gradient);
   const isConcave = s.mul(y).sum().greater(y.square().sum().mul(rounding));
@@ -162,19 +196,17 @@ const pushed = (rows: Tensor, row: Tensor): Tensor => concat([rows.at("1:"), row
 type Place = Pick<Path, "point" | "value" | "gradient">;
 
 /**
- * The line search: many lengths at once, since a device computes them as fast as one, and then the place where the slope
- * along the line vanishes, as it would if the density were normal. That makes the curvature of a normal density exact
- * after as many steps as it has dimensions.
+ * The line search: the best of the lengths, and then the place where the slope along the line vanishes, as it would if the
+ * density were normal. That makes the curvature of a normal density exact after as many steps as it has dimensions. Neither
+ * leaves the support, where the density is -Infinity.
  */
-function searched(posterior: AnyPosterior, { point, gradient }: Path, direction: Tensor, noise: Tensor): Place {
-  const known = (value: Tensor) => where(value.isFinite(), value, Number.NEGATIVE_INFINITY);
+function searched(posterior: AnyPosterior, { point, gradient }: Path, line: Line, noise: Tensor): Place {
+  const { direction, lengths, values } = line;
   const at = (length: Tensor): Place => {
     const there = point.add(direction.mul(length));
     const [value, slopes] = posterior.logDensityAndGrad(there);
     return { point: there, value: known(value), gradient: slopes };
   };
-  const lengths = tensor(LENGTHS, { dtype: point.dtype, device: point.device });
-  const values = known(vmap((length: Tensor) => posterior.logDensity(point.add(direction.mul(length))))(lengths));
   // The longest of those that are as good as the best.
   const best = values.greaterEqual(values.max().sub(noise)).argmax();
   const length = lengths.take(best.reshape([1])).reshape([]);

@@ -16,6 +16,7 @@ import { vmap } from "../../transforms/vmap.js";
 import { Approximation } from "../approximation/approximation.js";
 import { effectiveCount, logRatios, systematicPositions, tailProblem } from "../approximation/importance.js";
 import { namedDraws } from "../approximation/named-draws.js";
+import { BOUNDED_REMEDY, blamed, insideOf } from "../approximation/outside.js";
 import {
   type AnyPosterior,
   type ApproximationOptions,
@@ -65,6 +66,8 @@ export interface FoundPath {
 }
 
 const BLOCK = 10;
+/** Draws of every path to find out why none is any good. */
+const TRIED = 100;
 
 /** Approximates a posterior by normal distributions along the paths of an optimiser. */
 export async function pathfinder(posterior: AnyPosterior, options: PathfinderOptions = {}): Promise<PathfinderFit> {
@@ -74,34 +77,51 @@ export async function pathfinder(posterior: AnyPosterior, options: PathfinderOpt
   const [pathKey, drawKey, choiceKey] = split(setting.key, 3);
   const { best, found } = await followedPaths(posterior, { ...setting, key: pathKey }, options);
   const usable = found.flatMap(({ elbo }, i) => (Number.isFinite(elbo) ? [i] : []));
-  if (usable.length === 0) {
-    throw new ArgumentError(
-      `pathfinder: no approximation was found on ${found.length} paths${signal?.aborted ? " before it was stopped" : ""}; ` +
-        "the log density may have no maximum, or none near where they started.",
-    );
-  }
+  if (usable.length === 0) throw await nothingFound(posterior, best, drawKey, signal);
 
   const isUsable = tensor(usable, { dtype: "i32", device: setting.device });
   const kept = map((x) => x.take(isUsable, { axis: 0 }), best) as Normal;
   const drawn = await drawnFrom(posterior, kept, count, drawKey);
   const { logWeights, k } = smoothWeights(logRatios(drawn.target, drawn.own));
-  const total = usable.length * count;
   const { dtype, device } = setting;
-  const shuffled = permutation(choiceKey, resample ? count : total);
-  const weights = tensor(logWeights.map(Math.exp), { dtype, device });
-  const positions = resample
-    ? systematicPositions(foldIn(choiceKey, 1), weights, count).take(shuffled)
-    : shuffled.at(`:${count}`);
+  const inside = insideOf(drawn.target);
+  let positions: Tensor<"i32">;
+  if (resample || inside.length < count) {
+    // What is impossible weighs nothing.
+    const weights = resample ? logWeights.map(Math.exp) : drawn.target.map((lp) => (Number.isFinite(lp) ? 1 : 0));
+    const shuffled = permutation(choiceKey, count);
+    positions = systematicPositions(foldIn(choiceKey, 1), tensor(weights, { dtype, device }), count).take(shuffled);
+  } else {
+    const shuffled = permutation(choiceKey, inside.length).at(`:${count}`);
+    positions = tensor(inside, { dtype: "i32", device }).take(shuffled);
+  }
   const lp = Float64Array.from(await positions.data(), (position) => drawn.target[position]);
   const highest = usable.reduce((a, b) => (found[b].elbo > found[a].elbo ? b : a));
   return new PathfinderFit(await namedDraws(posterior, drawn.points.take(positions, { axis: 0 }), lp), {
     paths: found,
     mean: best.mean.at(highest),
     paretoK: k,
-    effective: resample ? Math.min(effectiveCount(logWeights), count) : count,
-    considered: total,
+    effective: Math.min(resample ? effectiveCount(logWeights) : inside.length, count),
+    considered: usable.length * count,
     wasStopped: signal?.aborted === true,
   });
+}
+
+async function nothingFound(
+  posterior: AnyPosterior,
+  best: Normal,
+  key: Key,
+  signal: AbortSignal | undefined,
+): Promise<ArgumentError> {
+  const [paths] = best.mean.shape;
+  const { points, target } = await drawnFrom(posterior, best, TRIED, key);
+  const culprits = await blamed(posterior, points, target);
+  return new ArgumentError(
+    `pathfinder: no approximation was found on ${paths} path${paths === 1 ? "" : "s"}${signal?.aborted ? " before it was stopped" : ""}; ` +
+      (culprits
+        ? `near where they began, ${culprits}. ${BOUNDED_REMEDY} Or start further inside, with { starts }.`
+        : "the log density may have no maximum, or none near where they started."),
+  );
 }
 
 /** The best approximation of every path, and what became of it. `advi` starts at one, too. */
@@ -160,8 +180,8 @@ interface Drawn {
   /** [paths × count, dim]. */
   readonly points: Tensor;
   /** Log densities under the posterior, and under the mixture of all approximations. */
-  readonly target: ArrayLike<number>;
-  readonly own: ArrayLike<number>;
+  readonly target: Float64Array;
+  readonly own: Float64Array;
 }
 
 /**
@@ -186,8 +206,8 @@ async function drawnFrom(posterior: AnyPosterior, best: Normal, count: number, k
   const { points, target, own } = draw(key, best);
   return {
     points,
-    target: (await target.data()) as ArrayLike<number>,
-    own: (await own.data()) as ArrayLike<number>,
+    target: Float64Array.from((await target.data()) as ArrayLike<number>),
+    own: Float64Array.from((await own.data()) as ArrayLike<number>),
   };
 }
 

@@ -11,7 +11,7 @@ import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
-import { expectExact } from "./support.js";
+import { expectExact, normals } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
@@ -70,8 +70,8 @@ describe("the warmup finds", () => {
     }
   });
 
-  test("how to walk through 50 dimensions that are correlated, with scales from 0.1 to 10", async () => {
-    const dim = 50;
+  /** Normal numbers with scales from 0.1 to 10 along directions that are not the axes: covariance and precision. */
+  function tilted(dim: number): Readonly<Record<"covariance" | "precision", number[][]>> {
     // A diagonal matrix turned by a reflection: I - 2vv'.
     const v = Array.from({ length: dim }, (_, d) => Math.sin(3 * d + 1));
     const norm = Math.hypot(...v);
@@ -83,11 +83,47 @@ describe("the warmup finds", () => {
           sum(variances.map((variance, d) => turn(row, d) * of(variance) * turn(column, d))),
         ),
       );
+    return { covariance: turned((x) => x), precision: turned((x) => 1 / x) };
+  }
+
+  for (const kernel of ["nuts", "hmc", "chees"] as const) {
+    test(`the covariance of the target by 32 chains together, in a short warmup: ${kernel}`, async () => {
+      const dim = 8;
+      const { covariance, precision } = tilted(dim);
+      const chains = 32;
+      const fit = await model(() => ({ x: mvNormal(new Array<number>(dim).fill(1), { precision: f64(precision) }) }))
+        .given({})
+        .sample({ ...options, kernel, chains, draws: 100, warmup: 250, metric: "dense", pooled: true });
+      const metric = await metricOf(fit);
+      const found = (row: number, column: number) => metric[(row * dim + column) * chains]!;
+      // The last window has 100 draws of each chain.
+      const error = Math.sqrt(2 / (100 * chains));
+      const random = normals(6);
+      for (let n = 0; n < 20; n++) {
+        // Along any direction of the target's own scale: a = Λ·z has variance zᵀΛz.
+        const z = Array.from({ length: dim }, random);
+        const a = precision.map((row) => sum(row.map((value, j) => value * z[j]!)));
+        const truth = sum(z.map((value, i) => value * a[i]!));
+        const along = sum(a.flatMap((x, i) => a.map((y, j) => x * found(i, j) * y)));
+        const off = Math.log(along / truth) / error;
+        assert.ok(Math.abs(off) < 6, `the variance along ${a} is off by ${off} standard errors`);
+      }
+      for (let at = 0; at < dim * dim; at++) {
+        assert.ok(metric.subarray(at * chains, (at + 1) * chains).every((value) => value === metric[at * chains]));
+      }
+      for (let d = 0; d < dim; d++) expectExact(fit, `x[${d}]`, 1, covariance[d]![d]!);
+      assert.equal(sum(fit.draws.stat("divergent")!.values), 0);
+      assert.ok(efficiency(fit) > 4, `${efficiency(fit)} effective draws for 100 gradients`);
+    });
+  }
+
+  test("how to walk through 50 dimensions that are correlated, with scales from 0.1 to 10", async () => {
+    const dim = 50;
+    const { covariance, precision } = tilted(dim);
     const mean = Array.from({ length: dim }, (_, d) => d / 10);
-    const fit = await model(() => ({ x: mvNormal(mean, { precision: f64(turned((x) => 1 / x)) }) }))
+    const fit = await model(() => ({ x: mvNormal(mean, { precision: f64(precision) }) }))
       .given({})
       .sample({ ...options, chains: 4, draws: 500, metric: "dense" });
-    const covariance = turned((x) => x);
     for (const d of [0, 7, 24, 25, 49]) expectExact(fit, `x[${d}]`, mean[d]!, covariance[d]![d]!);
     assert.equal(sum(fit.draws.stat("divergent")!.values), 0);
     // Against what it costs to walk along 10 in steps of 0.1, hundreds of gradients for a draw.

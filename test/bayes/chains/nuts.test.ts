@@ -5,7 +5,7 @@ import type { ChainDensity } from "../../../src/bayes/chains/density.js";
 import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { cheesGradient, pooledVariances } from "../../../src/bayes/chains/pooled.js";
+import { choleskyFactor, pooledCovariance, pooledVariances } from "../../../src/bayes/chains/pooled.js";
 import { lanesFor } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
@@ -14,38 +14,26 @@ import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { testDevices } from "../../support/tensors.js";
-import { expectExact, normals, sampled } from "./support.js";
+import { correlated, exactDraws, expectExact, normals, sampled, worstMoment } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 
 describe("a transition leaves the distribution as it is, from exact draws", () => {
-  const RHO = 0.9;
   /** The largest |z| of means and mean squares of the last of four draws, one per chain. */
   async function worst(chains: number, options: SampleOptions, mistake?: NutsOptions["mistake"]): Promise<number> {
-    const both = model(() => {
-      const x = normal(0, 1);
-      return { x, y: normal(x.mul(RHO), Math.sqrt(1 - RHO * RHO)), z: normal(0, 1) };
-    }).given({});
-    const random = normals(17);
-    const inits = Array.from({ length: chains }, () => {
-      const first = random();
-      return [first, RHO * first + Math.sqrt(1 - RHO * RHO) * random(), random()];
-    });
+    const inits = exactDraws(chains);
     const fit = await sampled(
-      both,
+      correlated(),
       { chains, draws: 4, warmup: 0, stepSize: 0.4, seed: 5, dtype: "f64", device: "cpu", ...options, inits },
       mistake,
     );
-    const zs = fit.draws.names.flatMap((name) => {
-      const { values } = fit.draws.scalar(name);
-      const last = Array.from({ length: chains }, (_, c) => values[4 * c + 3]!);
+    const zs = fit.draws.names.map((name) => {
+      const last = fit.draws.scalar(name).values.filter((_, i) => i % 4 === 3);
       if (!mistake) expectDistribution(last, normalDistribution, name);
-      const mean = last.reduce((sum, x) => sum + x, 0) / chains;
-      const square = last.reduce((sum, x) => sum + x * x, 0) / chains;
-      return [mean * Math.sqrt(chains), (square - 1) * Math.sqrt(chains / 2)];
+      return worstMoment(last);
     });
-    return Math.max(...zs.map(Math.abs));
+    return Math.max(...zs);
   }
   const variants: Readonly<Record<string, SampleOptions>> = {
     "f64, on the CPU": {},
@@ -166,6 +154,26 @@ describe("exact posteriors", () => {
     }
   });
 
+  test("a narrow ridge by all chains together on Vulkan, under a dense metric", {
+    skip: testDevices().includes("vulkan") ? false : "missing: a Vulkan device",
+  }, async () => {
+    const make = (values: number[] | number[][]) => tensor(values, { device: "vulkan" });
+    const covariance = [
+      [1, 0.99],
+      [0.99, 1],
+    ];
+    const ridge = model(({ m, c }: { m: Tensor; c: Tensor }) => ({ x: mvNormal(m, { covariance: c }) })).given(
+      {},
+      { m: make([1, 2]), c: make(covariance) },
+    );
+    const together = { chains: 64, draws: 50, warmup: 120, seed: 3, device: "vulkan", metric: "dense" } as const;
+    for (const kernel of ["nuts", "chees"] as const) {
+      const fit = await ridge.sample({ ...together, kernel, pooled: true });
+      expectExact(fit, "x[0]", 1, 1);
+      expectExact(fit, "x[1]", 2, 1);
+    }
+  });
+
   test("Neal's funnel, non-centred", async () => {
     const fit = await model(() => {
       const v = normal(0, 3);
@@ -258,7 +266,6 @@ describe("chains", () => {
       return { x, y: normal(x.sort().at(1), 1) };
     }).given({ y: f64(0) });
     assert.throws(() => sorting.sample(options), /argsort.*cannot run inside a kernel of chains/);
-    assert.throws(() => spread.sample({ ...options, metric: "dense", pooled: true }), /pooled adaptation/);
     await assert.rejects(async () => await spread.sample({ ...options, inits: [[0]] }), /inits are 3 chains × 2/);
   });
 });
@@ -271,40 +278,41 @@ test("variances of chains together are those of all their draws, regularised", (
   const all = chains.flat();
   const mean = all.reduce((a, b) => a + b) / all.length;
   const variance = all.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (all.length - 1);
-  const [found] = pooledVariances(means, scatters, [10, 20, 5], 1);
+  const [found] = pooledVariances({ means, counts: [10, 20, 5], dim: 1 }, scatters);
   const expected = (35 / 40) * variance + 1e-3 * (5 / 40);
   assert.ok(Math.abs(found! - expected) < 1e-12);
 });
 
-test("the gradient of ChEES is that of the mean squared change of squared distances", () => {
-  // Free motion: the end is the start plus time times velocity, so that the criterion has a plain derivative.
-  const random = normals(9);
-  const [dim, chains] = [2, 400];
-  const draw = () => Array.from({ length: dim * chains }, random);
-  const [start, momentum, metric] = [draw(), draw(), new Array<number>(dim * chains).fill(1)];
-  const endAt = (time: number) => start.map((q, i) => q + time * momentum[i]!);
-  const meansOf = (x: number[]) =>
-    Array.from({ length: dim }, (_, d) => x.slice(d * chains, (d + 1) * chains).reduce((a, b) => a + b) / chains);
-  const criterion = (time: number, means: number[]) => {
-    const end = endAt(time);
-    const before = meansOf(start);
-    let total = 0;
-    for (let c = 0; c < chains; c++) {
-      let change = 0;
-      for (let d = 0; d < dim; d++) {
-        const at = d * chains + c;
-        change += (end[at]! - means[d]!) ** 2 - (start[at]! - before[d]!) ** 2;
-      }
-      total += change ** 2 / 4 / chains;
-    }
-    return total;
+test("the covariance of chains together is that of all their draws, regularised, and its factor is one", () => {
+  const random = normals(5);
+  const counts = [10, 20, 5];
+  const draws = counts.map((count, c) => {
+    return Array.from({ length: count }, () => {
+      const x = c + random();
+      return [x, 2 * x + random()];
+    });
+  });
+  const meanOf = (rows: number[][]) => [0, 1].map((d) => rows.reduce((total, row) => total + row[d]!, 0) / rows.length);
+  const scatterOf = (rows: number[][], [a, b]: readonly [number, number]) => {
+    const mean = meanOf(rows);
+    return rows.reduce((total, row) => total + (row[a]! - mean[a]!) * (row[b]! - mean[b]!), 0);
   };
-  const time = 0.8;
-  const means = meansOf(endAt(time));
-  const slope = (criterion(time + 1e-5, means) - criterion(time - 1e-5, means)) / 2e-5;
-  const acceptances = new Array<number>(chains).fill(1);
-  const found = cheesGradient({ start, end: endAt(time), momentum, metric, acceptances, time }, dim);
-  assert.ok(Math.abs(found - time * slope) < 1e-6 * Math.abs(found), `${found}, not ${time * slope}`);
+  const entries = [0, 1].flatMap((a) => [0, 1].map((b) => [a, b] as const));
+  const means = [0, 1].flatMap((d) => draws.map((rows) => meanOf(rows)[d]!));
+  const scatters = entries.flatMap((entry) => draws.map((rows) => scatterOf(rows, entry)));
+  const found = pooledCovariance({ means, counts, dim: 2 }, scatters);
+  entries.forEach(([a, b], at) => {
+    const expected = (35 / 40) * (scatterOf(draws.flat(), [a, b]) / 34) + (a === b ? 1e-3 * (5 / 40) : 0);
+    assert.ok(Math.abs(found[at]! - expected) < 1e-12, `${found[at]}, not ${expected}`);
+  });
+  const factor = choleskyFactor(found, 2)!;
+  assert.equal(factor[1], 0);
+  entries.forEach(([a, b], at) => {
+    const product = factor[2 * a]! * factor[2 * b]! + factor[2 * a + 1]! * factor[2 * b + 1]!;
+    assert.ok(Math.abs(product - found[at]!) < 1e-12);
+  });
+  assert.equal(choleskyFactor([1, 2, 2, 1], 2), null);
+  assert.deepEqual([...pooledCovariance({ means: [3, 4], counts: [1], dim: 2 }, [0, 0, 0, 0])], [1, 0, 0, 1]);
 });
 
 test("the warmup has Stan's windows", () => {

@@ -85,7 +85,10 @@ describe("names", () => {
     assert.equal(fit.draws.values("mu").length, 40);
     assert.equal(fit.draws.values("twice").length, 40);
     assert.equal(fit.draws.values("normal_1").length, 40);
+    assert.deepEqual(fit.draws.tensor("twice").shape, [4, 10]);
     assert.equal(fit.summary(["mu", /twice/]).rows.length, 2);
+    // @ts-expect-error observed, not drawn
+    assert.throws(() => fit.draws.tensor("y"), /no variable is named "y"/);
     // @ts-expect-error no variable is named so
     assert.throws(() => fit.draws.values("muu"), /no variable is named "muu"/);
     // @ts-expect-error observed, not drawn
@@ -116,6 +119,16 @@ describeOnTensorDevices("from a fit to its observations", (device) => {
   };
   const logDensity = (value: number, mean: number, variance: number) =>
     -0.5 * (Math.log(2 * Math.PI * variance) + (value - mean) ** 2 / variance);
+
+  test("draws and predictions are tensors where and as they were made, with the numbers they have", async () => {
+    const fit = await posterior.sample({ ...settings, draws: 20, warmup: 30 });
+    const mu = fit.draws.tensor("mu");
+    assert.deepEqual([mu.shape, mu.dtype, mu.device.split(":")[0]], [[4, 20], dtype, device]);
+    assert.deepEqual([...(await mu.data())], [...fit.draws.values("mu")]);
+    const predicted = (await fit.predictive(key(0, { device }))).tensor("y");
+    assert.deepEqual([predicted.shape, predicted.dtype], [[4, 20, 7], dtype]);
+    assert.equal(predicted.device, mu.device);
+  });
 
   test("log-likelihoods are those of each observation at each draw", async () => {
     const fit = await posterior.sample(settings);

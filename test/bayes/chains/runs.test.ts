@@ -44,6 +44,7 @@ describeOnTensorDevices("a run that is ended early and extended has the draws of
     "all together": { pooled: true },
     chees: { kernel: "chees" },
     "a dense metric": { metric: "dense" },
+    "chees with a dense metric": { kernel: "chees", metric: "dense" },
   } as Readonly<Record<string, SampleOptions>>)) {
     test(title, {
       skip: device !== "cpu" && title !== "each chain for itself" && "the same code as on the CPU",

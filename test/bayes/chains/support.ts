@@ -1,10 +1,10 @@
-/** Samplers run to the end, moments in standard errors, and exact draws to start from. */
+/** Samplers run to the end, moments in standard errors, and a target with exact draws to start from. */
 import assert from "node:assert/strict";
 import type { Fit } from "../../../src/bayes/chains/fit.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { type Sampled, Sampler } from "../../../src/bayes/chains/sample.js";
-import { mcseMean } from "../../../src/bayes/index.js";
+import { mcseMean, model, normal } from "../../../src/bayes/index.js";
 
 /** A run to its end, perhaps with a mistake in the kernel. */
 export async function sampled(
@@ -29,6 +29,31 @@ export function normals(seed: number): () => number {
     return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
   };
   return () => Math.sqrt(-2 * Math.log(unit())) * Math.cos(2 * Math.PI * unit());
+}
+
+const RHO = 0.9;
+/** Standard normal numbers, the first two of them correlated: a target of which exact draws are easy. */
+export const correlated = () =>
+  model(() => {
+    const x = normal(0, 1);
+    return { x, y: normal(x.mul(RHO), Math.sqrt(1 - RHO * RHO)), z: normal(0, 1) };
+  }).given({});
+
+/** One of them for every chain. */
+export function exactDraws(chains: number): number[][] {
+  const random = normals(17);
+  return Array.from({ length: chains }, () => {
+    const first = random();
+    return [first, RHO * first + Math.sqrt(1 - RHO * RHO) * random(), random()];
+  });
+}
+
+/** How far mean and mean square of independent standard normal numbers are off, in standard errors: the larger. */
+export function worstMoment(values: ArrayLike<number>): number {
+  const { length } = values;
+  const mean = Array.from(values).reduce((sum, x) => sum + x, 0) / length;
+  const square = Array.from(values).reduce((sum, x) => sum + x * x, 0) / length;
+  return Math.max(Math.abs(mean) * Math.sqrt(length), Math.abs(square - 1) * Math.sqrt(length / 2));
 }
 
 /** How far the mean of draws is from the true one, in Monte Carlo standard errors. */

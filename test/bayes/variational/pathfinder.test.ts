@@ -139,7 +139,7 @@ test("bad input and hopeless models are refused in words", async () => {
   }).given({});
   await assert.rejects(
     pathfinder(impossible),
-    /not finite at any of 32 random points; its gradient is not finite by rate\./,
+    /not finite at any of 32 random points: factor 1 has log density NaN; its gradient is not finite by rate\./,
   );
 });
 

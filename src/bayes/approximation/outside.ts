@@ -1,0 +1,26 @@
+/**
+ * Draws of an approximation that are impossible. Normal distributions reach everywhere; posteriors whose support depends on
+ * what is sampled, such as that of a scale in uniform(0, scale), do not.
+ */
+import type { Tensor } from "../../tensor/tensor.js";
+import { impossibleAt } from "../model/impossible.js";
+import type { AnyPosterior } from "./setting.js";
+
+/** The positions of draws that are possible. */
+export function insideOf(logDensities: ArrayLike<number>): number[] {
+  return Array.from(logDensities).flatMap((value, i) => (Number.isFinite(value) ? [i] : []));
+}
+
+/** Which variables make the first impossible one of points [n, dim] so; empty where none is. */
+export async function blamed(
+  posterior: AnyPosterior,
+  points: Tensor,
+  logDensities: ArrayLike<number>,
+): Promise<string> {
+  const first = Array.from(logDensities).findIndex((value) => !Number.isFinite(value));
+  return first < 0 ? "" : (await impossibleAt(posterior, points.at(first))).join(", ");
+}
+
+/** What to do about it. */
+export const BOUNDED_REMEDY =
+  "Use sample or smc, which stay inside; or bound the latent variable itself so that all data are possible, with .constrained(above(…)).";
