@@ -45,15 +45,17 @@ function normalNumbers(seed: number): () => number {
   return () => Math.sqrt(-2 * Math.log(unit())) * Math.cos(2 * Math.PI * unit());
 }
 
-/** Returns of three regimes, one after another. */
+/** Returns, each of one of three regimes at random: with these weights and scales the posterior has one mode. */
 function returns(): { readonly y: number[]; readonly previous: number[] } {
-  const random = normalNumbers(7);
+  const [random, unit] = [normalNumbers(7), unitNumbers(6)];
   const all = [0];
   for (let t = 0; t < 200; t++) {
     const z = random();
     const before = all[t]!;
-    const next = [0.045 * z, 0.009 + 0.0075 * z, 0.025 + 0.82 * (before - 0.025) + 0.0063 * z];
-    all.push(next[Math.floor(t / 20) % 3]!);
+    const u = unit();
+    if (u < 0.28) all.push(0.045 * z);
+    else if (u < 0.81) all.push(0.009 + 0.0075 * z);
+    else all.push(0.025 + 0.82 * (before - 0.025) + 0.0063 * z);
   }
   return { y: all.slice(1), previous: all.slice(0, -1) };
 }

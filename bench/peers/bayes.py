@@ -26,13 +26,18 @@ def normal_numbers(seed):
 
 
 def returns():
-    random = normal_numbers(7)
+    random, unit = normal_numbers(7), unit_numbers(6)
     series = [0.0]
     for t in range(200):
         z = next(random)
         before = series[t]
-        regimes = [0.045 * z, 0.009 + 0.0075 * z, 0.025 + 0.82 * (before - 0.025) + 0.0063 * z]
-        series.append(regimes[t // 20 % 3])
+        u = next(unit)
+        if u < 0.28:
+            series.append(0.045 * z)
+        elif u < 0.81:
+            series.append(0.009 + 0.0075 * z)
+        else:
+            series.append(0.025 + 0.82 * (before - 0.025) + 0.0063 * z)
     return series[1:], series[:-1]
 
 

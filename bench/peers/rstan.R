@@ -47,20 +47,25 @@ models <- list(
     }"
 )
 
-# The same numbers as bench/rows/bayes.ts makes; products stay below 2^53, so they are exact.
-returns <- function() {
-  state <- 7
-  unit <- function() {
+# The same numbers as bench/bayes-models.ts makes; products stay below 2^53, so they are exact.
+unit_numbers <- function(state) {
+  function() {
     state <<- (state * 48271) %% 2147483647
     state / 2147483647
   }
+}
+
+returns <- function() {
+  unit <- unit_numbers(7)
+  choice <- unit_numbers(6)
   all <- 0
   for (t in 0:199) {
     radius <- sqrt(-2 * log(unit()))
     z <- radius * cos(2 * pi * unit())
     before <- all[t + 1]
-    next_ones <- c(0.045 * z, 0.009 + 0.0075 * z, 0.025 + 0.82 * (before - 0.025) + 0.0063 * z)
-    all <- c(all, next_ones[(t %/% 20) %% 3 + 1])
+    u <- choice()
+    reverting <- 0.025 + 0.82 * (before - 0.025) + 0.0063 * z
+    all <- c(all, if (u < 0.28) 0.045 * z else if (u < 0.81) 0.009 + 0.0075 * z else reverting)
   }
   list(T = 200L, y = all[-1], previous = all[-201])
 }
