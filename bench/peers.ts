@@ -137,10 +137,15 @@ async function askPackage(
     child.on("close", (code, signal) => resolve(`${command} ended with ${signal ?? `exit code ${code}`}`));
   });
   clearTimeout(watch);
-  const why = hasHung ? `no news for ${SILENCE_MS / 1000} s` : ending;
-  for (const row of wanted) {
-    if (!report.figures.has(row)) keep({ row, error: `${why}. ${complaints.trim()}`.trim() });
+  const missing = wanted.filter((row) => !report.figures.has(row));
+  if (!hasHung) {
+    for (const row of missing) keep({ row, error: `${ending}. ${complaints.trim()}`.trim() });
+    return;
   }
+  // Rows come in the order they were asked for: the first that is missing is the one that hung, and the others get a chance.
+  const [hung, ...rest] = missing;
+  if (hung) keep({ row: hung, error: `no news for ${SILENCE_MS / 1000} s. ${complaints.trim()}`.trim() });
+  if (rest.length > 0) await askPackage({ command, args, env }, rest, report, onFigure);
 }
 
 /** A line of the protocol, or null for anything else: libraries print banners. */

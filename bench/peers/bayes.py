@@ -133,6 +133,8 @@ def enter(package, name, chains):
         return samples[1:]
 
 
-for package_ in ["numpyro", "numpyro-cpu"]:
-    for name_, chains_ in [("schools", 4), ("schools", 4096), ("regime", 4), ("logistic", 256)]:
-        enter(package_, name_, chains_)
+for name_, chains_ in [("schools", 4), ("schools", 4096), ("regime", 4), ("logistic", 256)]:
+    enter("numpyro", name_, chains_)
+    # Thousands of chains side by side do not end in four minutes on a processor.
+    if chains_ < 1000:
+        enter("numpyro-cpu", name_, chains_)
