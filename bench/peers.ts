@@ -47,9 +47,11 @@ export interface PeerProgram {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** A row that says nothing for this long has hung: four minutes unless told. */
+  readonly silenceMs?: number;
 }
 
-/** A row that says nothing for this long has hung. JAX compiles for seconds, NumPyro samples for tens of them. */
+/** JAX compiles for seconds, NumPyro samples for tens of them. */
 const SILENCE_MS = 240_000;
 const COMPLAINT_CHARACTERS = 1500;
 
@@ -99,11 +101,12 @@ export async function askPeers(
 }
 
 async function askPackage(
-  { command, args, env }: PeerProgram,
+  program: PeerProgram,
   wanted: readonly string[],
   report: PeerReport,
   onFigure: (figure: PeerFigure) => void,
 ): Promise<void> {
+  const { command, args, env, silenceMs = SILENCE_MS } = program;
   const keep = (figure: PeerFigure) => {
     report.figures.set(figure.row, figure);
     onFigure(figure);
@@ -117,7 +120,7 @@ async function askPackage(
     watch = setTimeout(() => {
       hasHung = true;
       child.kill("SIGKILL");
-    }, SILENCE_MS);
+    }, silenceMs);
   };
   expectNews();
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -144,8 +147,8 @@ async function askPackage(
   }
   // Rows come in the order they were asked for: the first that is missing is the one that hung, and the others get a chance.
   const [hung, ...rest] = missing;
-  if (hung) keep({ row: hung, error: `no news for ${SILENCE_MS / 1000} s. ${complaints.trim()}`.trim() });
-  if (rest.length > 0) await askPackage({ command, args, env }, rest, report, onFigure);
+  if (hung) keep({ row: hung, error: `no news for ${silenceMs / 1000} s. ${complaints.trim()}`.trim() });
+  if (rest.length > 0) await askPackage(program, rest, report, onFigure);
 }
 
 /** A line of the protocol, or null for anything else: libraries print banners. */

@@ -37,9 +37,22 @@ test("without torch, jax, numpyro and R every row is reported absent, with the r
   assert.equal(figures.size, wanted.length);
   for (const row of pythonRows) {
     const name = row.split("/")[0];
-    const absent = name === "rstan" ? "There is no no-such-program" : `No module named '${name}'`;
+    const module = name === "numpyro-cpu" ? "numpyro" : name;
+    const absent = name === "rstan" ? "There is no no-such-program" : `No module named '${module}'`;
     assert.deepEqual(figures.get(row), { row, absent });
   }
+});
+
+test("a row that hangs is named, and those after it are measured", async () => {
+  const answer = `const wanted = JSON.parse(require("fs").readFileSync(0, "utf8"));
+    for (const row of wanted) {
+      if (row === "p/endless") { setInterval(() => {}, 1000); break; }
+      console.log(JSON.stringify({ row, unit: "ms", samples: [1] }));
+    }`;
+  const program = { command: process.execPath, args: ["-e", answer], silenceMs: 1500 };
+  const { figures } = await askPeers(program, ["p/first", "p/endless", "p/last"]);
+  assert.deepEqual(figures.get("p/endless"), { row: "p/endless", error: "no news for 1.5 s." });
+  for (const row of ["p/first", "p/last"]) assert.deepEqual(figures.get(row), { row, unit: "ms", samples: [1] });
 });
 
 test("every peer that a row names exists in bench/peers", { skip }, async () => {
