@@ -191,13 +191,14 @@ export function scale(x: IndexExpr, factor: number): IndexExpr {
 
 export const addConstant = (x: IndexExpr, constant: number): IndexExpr => add(x, constantExpr(constant));
 
-/** x = by·whole + rest, with every multiple of `by` in whole. */
+/** x = by·whole + rest, with every multiple of `by` in whole: 4·i by 3 is 3·i, and i is left. */
 function split(x: IndexExpr, by: number): { whole: IndexExpr; rest: IndexExpr } {
   const whole: Term[] = [];
   const rest: Term[] = [];
   for (const { atom, factor } of x.terms) {
-    if (factor % by === 0) whole.push({ atom, factor: factor / by });
-    else rest.push({ atom, factor });
+    const over = factor % by;
+    if (over !== factor) whole.push({ atom, factor: (factor - over) / by });
+    if (over !== 0) rest.push({ atom, factor: over });
   }
   const constant = Math.floor(x.constant / by);
   return { whole: fromTerms(whole, constant), rest: fromTerms(rest, x.constant - constant * by) };
