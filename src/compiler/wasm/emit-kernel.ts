@@ -538,8 +538,8 @@ class BodyEmitter {
 
   private load(place: Place, type: IRType, index: IRValue, part = 0): Form {
     const { f } = this;
-    const { form, by: first } = this.indexOf(index);
-    const by = first + part;
+    const { form, by: constant } = this.indexOf(index);
+    const by = constant + part;
     if (place.isOfRows) {
       const start = this.addressOf(place, single(form));
       return { kind: "lanes", value: f.v128.load(start, this.offsetOf(place, by)) };
@@ -560,7 +560,17 @@ class BodyEmitter {
       const half = (part: number) => f.v128.load(start, this.offsetOf(place, by + part));
       return { kind: "pair", values: [half(0), half(2)] };
     }
-    return gathered(this.f, type, (lane) => at(laneOf(this.f, form, "i32", lane) as Value<"i32">));
+    const indexIn = (lane: number) => laneOf(this.f, form, "i32", lane) as Value<"i32">;
+    if (!isWord(place)) return gathered(this.f, type, (lane) => at(indexIn(lane)));
+    const addressIn = (lane: number) => this.addressOf(place, indexIn(lane));
+    const [first, ...others] = [0, 1, 2, 3].map(addressIn);
+    return {
+      kind: "lanes",
+      value: others.reduce(
+        (vector, address, i) => f.v128.load32_lane(address, vector, i + 1, this.offsetOf(place, by)),
+        f.v128.load32_zero(first, this.offsetOf(place, by)),
+      ),
+    };
   }
 
   private read({ from, memory, index, results }: ReadStatement): void {
