@@ -45,9 +45,13 @@ export function lowerPanelProduct(
 
   const row = lowering.bind("row", k.rows, k.row);
   const [atBatch, down, across] = unravel(space, row, [batch, tilesDown, tilesAcross]);
+  // Where tiles begin at whole vectors, that is to be seen: what is loaded and stored there may be vectors, too.
   const start = (at: IndexExpr, size: number, extent: number) => {
-    const first = k.binary("min", times(lowering.indexValue(at), size), i(extent - size));
-    return lowering.index(first, extent - size + 1);
+    if (extent % size === 0) return scale(at, size);
+    const step = size % lanes === 0 && extent % lanes === 0 ? lanes : 1;
+    const last = (extent - size) / step;
+    const first = k.binary("min", times(lowering.indexValue(at), size / step), i(last));
+    return scale(lowering.index(first, last + 1), step);
   };
   const [firstRow, firstColumn] = [start(down, rows, m), start(across, columns, n)];
   const lane = lowering.bind("lane", lanes, k.lane);
