@@ -218,7 +218,7 @@ interface Micro {
 const MICRO = {
   words: [
     { rows: 4, vectors: 2, slowness: 1 },
-    { rows: 3, vectors: 2, slowness: 1.15 },
+    { rows: 3, vectors: 2, slowness: 1.2 },
   ],
   floats: [{ rows: 4, vectors: 1, slowness: 1 }],
   integers: [{ rows: 2, vectors: 4, slowness: 1 }],
