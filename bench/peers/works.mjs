@@ -31,23 +31,39 @@ export const ADDITIONS = 1000;
 export const ADAM = { rate: 1e-3, meanDecay: 0.9, squareDecay: 0.999, epsilon: 1e-8 };
 export const STEPS = 5;
 
-/** Pixels, labels, and weights and biases in turn of a dense network. */
-function network(widths, full) {
+/**
+ * Pixels, labels, and weights and biases in turn of a network. Shapes are of weights: [inputs, results], or of kernels
+ * [results, channels, height, width].
+ */
+function network(shapes, full) {
   return ({ halvings }) => {
     const batch = Math.max(16, Math.floor(full / 4 ** halvings));
     const labels = Int32Array.from({ length: batch }, (_, i) => hashAt(i, 1) % 10);
-    const layers = widths.slice(1).flatMap((results, i) => {
-      const spread = Math.sqrt(6 / widths[i]);
-      const weights = uniform([widths[i], results], 2 + i);
+    const layers = shapes.flatMap((shape, i) => {
+      const results = shape.length > 2 ? shape[0] : shape[1];
+      const weights = uniform(shape, 2 + i);
+      const spread = Math.sqrt((6 * results) / weights.values.length);
       const spreadOut = weights.values.map((value) => (2 * value - 1) * spread);
       return [
-        { shape: weights.shape, values: spreadOut },
+        { shape, values: spreadOut },
         { shape: [results], values: new Float32Array(results) },
       ];
     });
-    return { pixels: uniform([batch, widths[0]], 0), labels: { shape: [batch], values: labels }, layers };
+    return { pixels: uniform([batch, 784], 0), labels: { shape: [batch], values: labels }, layers };
   };
 }
+
+const mlp = [
+  [784, 256],
+  [256, 128],
+  [128, 10],
+];
+const cnn = [
+  [32, 1, 3, 3],
+  [64, 32, 3, 3],
+  [3136, 128],
+  [128, 10],
+];
 
 /** By row: the unit, the inputs, and under which name libraries say how it is computed; or what is trained. */
 export const WORKS = {
@@ -65,7 +81,8 @@ export const WORKS = {
   "matmul-1024": { unit: "ms", compute: "matmul", inputs: squares(1024) },
   "matmul-2048": { unit: "ms", compute: "matmul", inputs: squares(2048) },
   // A whole training step: forwards, backwards, Adam.
-  "mlp-128": { unit: "ms", training: network([784, 256, 128, 10], 128) },
+  "mlp-128": { unit: "ms", training: network(mlp, 128) },
+  "cnn-128": { unit: "ms", training: network(cnn, 128) },
   // Per addition of a chain, each of them computed before the next.
   "adds-1000": { unit: "µs", compute: "additions", inputs: () => [uniform([16], 0), uniform([16], 1)] },
 };

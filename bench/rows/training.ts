@@ -155,4 +155,14 @@ export const trainingRows: readonly Row[] = [
     peers: { "jax-js": "js:jax-js/mlp-128", tfjs: "js:tfjs/mlp-128", "tfjs threads": "js:tfjs-threads/mlp-128" },
     run: step(mlpWork, SMALL_BATCH),
   },
+  {
+    name: "cpu-cnn-128",
+    title: "training step of a CNN 1-32-64 3×3, dense 128, batch 128, Adam, 2 threads",
+    unit: "ms",
+    better: "lower",
+    place: "cpu",
+    targets: [],
+    peers: { tfjs: "js:tfjs/cnn-128", "tfjs threads": "js:tfjs-threads/cnn-128" },
+    run: step(cnnWork, SMALL_BATCH),
+  },
 ];

@@ -240,6 +240,8 @@ export class Lowering {
   /** The ways over the row that all its lanes take together, by extent. */
   private readonly walks = new Map<number, Walk>();
   private readonly computed = new Map<Value, IndexExpr>();
+  /** Indices that are known to be below an extent. */
+  private readonly insides = new Map<Value, Map<number, IndexExpr>>();
   /** What would have to happen for the values computed now to be wrong, if that is asked. */
   private rare: { readonly conditions: Set<Value>; readonly depth: number } | null = null;
   private isSlow = false;
@@ -510,8 +512,8 @@ export class Lowering {
       }
       const isInside = condition as Value;
       const inner = this.both(gate, isInside);
-      const inside = this.element(input, this.resolve(node, reading, inner), inner);
-      return this.ops.select({ dtype: "bool", value: isInside }, inside, from(i + 1));
+      const index = this.resolve(node, reading, inner).map((part, axis) => this.inside(part, input.shape[axis]));
+      return this.ops.select({ dtype: "bool", value: isInside }, this.element(input, index, inner), from(i + 1));
     };
     return from(0);
   }
@@ -531,6 +533,20 @@ export class Lowering {
         return atom;
       });
     });
+  }
+
+  /**
+   * An index where the bounds of its reading hold: it is not negative, and below the extent. What is made of it from here on
+   * may count on that, and splits into axes without division.
+   */
+  private inside(index: IndexExpr, extent: number): IndexExpr {
+    if (index.min >= 0 && index.max < extent) return index;
+    const value = this.k.convert(extent <= MAX_I32 ? "i32" : "i64", this.indexValue(index));
+    return entryOf(
+      entryOf(this.insides, value, () => new Map()),
+      extent,
+      () => this.index(value, extent),
+    );
   }
 
   private outside(node: Node): Element {

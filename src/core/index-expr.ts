@@ -85,7 +85,7 @@ export class IndexSpace {
     const reduced = withoutCommonFactor(rest, by);
     if (reduced) {
       const { of, factor, over } = reduced;
-      return addConstant(scale(this.remainder(of, by / factor), factor), over);
+      return add(scale(this.remainder(of, by / factor), factor), over);
     }
     return atomExpr(this.quotientAtom("remainder", rest, by));
   }
@@ -191,28 +191,41 @@ export function scale(x: IndexExpr, factor: number): IndexExpr {
 
 export const addConstant = (x: IndexExpr, constant: number): IndexExpr => add(x, constantExpr(constant));
 
-/** x = by·whole + rest, with every multiple of `by` in whole. */
+/** x = by·whole + rest, with every multiple of `by` in whole: 4·i by 3 is 3·i, and i is left. */
 function split(x: IndexExpr, by: number): { whole: IndexExpr; rest: IndexExpr } {
   const whole: Term[] = [];
   const rest: Term[] = [];
   for (const { atom, factor } of x.terms) {
-    if (factor % by === 0) whole.push({ atom, factor: factor / by });
-    else rest.push({ atom, factor });
+    const left = factor % by;
+    // Of what is left below nothing and above, the lesser: -2·i by 3 is -3·i and i.
+    const over = left < 0 && left + by < -left ? left + by : left;
+    if (over !== factor) whole.push({ atom, factor: (factor - over) / by });
+    if (over !== 0) rest.push({ atom, factor: over });
   }
   const constant = Math.floor(x.constant / by);
   return { whole: fromTerms(whole, constant), rest: fromTerms(rest, x.constant - constant * by) };
 }
 
 /**
- * x = factor·of + over with 0 ≤ over < factor, where the factor divides all of x but its constant, and divides `by`, too:
- * then x / by is of / (by / factor), and x mod by is factor·(of mod (by / factor)) + over. So neighbours stay neighbours.
+ * x = factor·of + over with 0 ≤ over < factor, where the factor divides `by`, too: then x / by is of / (by / factor), and
+ * x mod by is factor·(of mod (by / factor)) + over. So neighbours stay neighbours.
  */
-function withoutCommonFactor(x: IndexExpr, by: number): { of: IndexExpr; factor: number; over: number } | null {
-  const factor = x.terms.reduce((common, term) => greatestCommonDivisor(common, term.factor), by);
-  if (factor === 1) return null;
-  const over = x.constant - factor * Math.floor(x.constant / factor);
-  const terms = x.terms.map((term) => ({ atom: term.atom, factor: term.factor / factor }));
-  return { of: fromTerms(terms, (x.constant - over) / factor), factor, over };
+function withoutCommonFactor(x: IndexExpr, by: number): { of: IndexExpr; factor: number; over: IndexExpr } | null {
+  const common = (factor: number, term: Term) => greatestCommonDivisor(factor, term.factor);
+  const factors = new Set([...x.terms.map((term) => common(by, term)), x.terms.reduce(common, by)]);
+  for (const factor of [...factors].sort((a, b) => b - a)) {
+    if (factor === 1) continue;
+    const whole = Math.floor(x.constant / factor);
+    const over = fromTerms(
+      x.terms.filter((term) => term.factor % factor !== 0),
+      x.constant - factor * whole,
+    );
+    if (over.min < 0 || over.max >= factor) continue;
+    const multiples = x.terms.filter((term) => term.factor % factor === 0);
+    const terms = multiples.map((term) => ({ atom: term.atom, factor: term.factor / factor }));
+    return { of: fromTerms(terms, whole), factor, over };
+  }
+  return null;
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

@@ -6,6 +6,7 @@ import { emitSpirv } from "../../src/compiler/spirv/emit-kernel.js";
 import { emitWasm } from "../../src/compiler/wasm/emit-kernel.js";
 import { DeviceError } from "../../src/core/errors.js";
 import { WebAssembly } from "../../src/core/webassembly.js";
+import type { RunFunction } from "../../src/engines/host/job-board.js";
 import { runKernel } from "../support/kernels.js";
 import { assertValid, without } from "../support/spirv-val.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
@@ -495,6 +496,39 @@ describe("kernels", () => {
       result,
       source.map((x) => x + 15 - 2 * (x % 16)),
     );
+  });
+
+  test("vectors of rows divide once, and right, wherever a thread begins and ends", () => {
+    for (const by of [1, 2, 3, 4, 6, 8, 14, 28]) {
+      const rows = 90;
+      const k = new KernelBuilder("divided", rows);
+      const i = (value: number) => k.constant("i32", value);
+      const [source, target] = [k.buffer("i32", false), k.buffer("i32", true)];
+      // Neighbours, and neighbours of neighbours: what becomes of a quotient and a remainder later on counts, too.
+      const [quotient, remainder] = (["idiv", "irem"] as const).map((op) => k.binary(op, k.row, i(by))) as [
+        Value,
+        Value,
+      ];
+      const half = k.binary("idiv", k.binary("mul", k.binary("add", remainder, i(4)), i(3)), i(2));
+      const at = k.binary("add", k.binary("mul", quotient, i(5)), half);
+      k.store(target, k.row, k.binary("add", k.load(source, at, "i32"), k.binary("irem", half, i(4))));
+      const places = Array.from({ length: 5 * rows + 100 }, (_, place) => (place * 7919) % 1009);
+      const expected = Array.from({ length: rows }, (_, row) => {
+        const right = Math.floor((((row % by) + 4) * 3) / 2);
+        return places[5 * Math.floor(row / by) + right]! + (right % 4);
+      });
+      const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+      const [given, made] = [1024, 16384];
+      new Int32Array(memory.buffer, 256, 2).set([given, made]);
+      new Int32Array(memory.buffer, given, places.length).set(places);
+      const module = new WebAssembly.Module(emitWasm(k.finish()));
+      const { run } = new WebAssembly.Instance(module, { env: { memory } }).exports as Record<string, RunFunction>;
+      for (const ends of [[90], [3, 4, 27, 28, 90], [1, 2, 18, 61, 61, 90], [16, 33, 89, 90]]) {
+        new Int32Array(memory.buffer, made, rows).fill(-1);
+        for (const [part, end] of ends.entries()) run!(256, ends[part - 1] ?? 0, end);
+        assert.deepEqual([...new Int32Array(memory.buffer, made, rows)], expected, `by ${by}, up to ${ends}`);
+      }
+    }
   });
 
   test("a kernel for more lanes than a vector has is refused on the CPU", () => {

@@ -1,7 +1,7 @@
 /** What fuses and what does not, told from the kernels a graph would run as. No device is needed to decide. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Kernel, Loop } from "../../src/compiler/ir.js";
+import { type Kernel, type Loop, walkStatements } from "../../src/compiler/ir.js";
 import { lowerGroup } from "../../src/compiler/lower.js";
 import { cpuProfile, gpuProfile, schedule, type TargetProfile } from "../../src/compiler/schedule.js";
 import type { Node } from "../../src/graph/node.js";
@@ -250,4 +250,22 @@ test("what is done to a product element by element is stored with it, however ma
   assert.equal(resultsOf(sums).length, 3);
   // One that needs the product itself makes the kernel store that.
   assert.deepEqual(resultsOf([...sums, make(R.sum, [product], { axes: [0] })])[0], ["dot"]);
+});
+
+test("an index inside the bounds of a pad splits into axes without division", () => {
+  const images = make(M.reshape, [stored(6, 35)], { shape: [6, 5, 7] });
+  const [low, high, interior] = [
+    [0, 1, 1],
+    [0, 1, 1],
+    [0, 0, 0],
+  ];
+  const padded = make(M.pad, [images], { low, high, interior, value: 0 });
+  const [kernel] = kernelsOf([padded]) as [Kernel];
+  const divisions: string[] = [];
+  walkStatements(kernel.body, (statement) => {
+    const isDivision = statement.kind === "let" && ["idiv", "irem"].includes(statement.value.op);
+    if (isDivision) divisions.push(statement.value.op);
+  });
+  // Those of the row of 6·7·9, and no more.
+  assert.deepEqual(divisions.sort(), ["idiv", "idiv", "irem", "irem"]);
 });

@@ -117,3 +117,26 @@ test("neighbours stay neighbours when an axis is split or wrapped around", () =>
     assert.equal(text(ravel(unravel(space, index, [34, 12]), [34, 12])), text(index));
   }
 });
+
+test("a vector that ends before the axis does stays whole when the axis is split", () => {
+  const space = new IndexSpace();
+  const [vector, lane] = [space.variable("v", 100), space.variable("lane", 4)];
+  const index = add(scale(vector, 4), lane);
+  assert.equal(text(space.quotient(index, 28)), "(v / 7)");
+  assert.equal(text(space.remainder(index, 28)), "lane + 4*(v % 7)");
+  assert.equal(text(ravel(unravel(space, index, [15, 28]), [15, 28])), text(index));
+});
+
+test("multiples of a divisor are taken out of it, and what is over stays: the diagonal of a square needs no division", () => {
+  const space = new IndexSpace();
+  const i = space.variable("i", 3);
+  assert.deepEqual(
+    unravel(space, scale(i, 4), [3, 3]).map((x) => text(x)),
+    ["i", "i"],
+  );
+  assert.equal(text(space.remainder(scale(i, -2), 3)), "i");
+  const [j, k] = [space.variable("j", 50), space.variable("k", 50)];
+  const x = add(scale(j, 17), scale(k, -9));
+  assert.equal(text(space.quotient(x, 8)), "2*j - k + ((j - k) / 8)");
+  assert.equal(text(space.remainder(x, 8)), "((j - k) % 8)");
+});

@@ -74,23 +74,49 @@ export interface ConvGeometry {
 
 /** [N, C, …] and [O, I, …]. */
 export function convolution(x: Plain, w: Plain, geometry: ConvGeometry): Plain {
+  const { shape, pairs } = convolved(x.shape, w.shape, geometry);
+  return plainOf(shape, (result) => {
+    let total = 0;
+    for (const { pixel, place } of pairs(result)) total += read(x, pixel) * read(w, place);
+    return total;
+  });
+}
+
+/** What the input and the kernels get of the slopes of the result. */
+export function convolutionSlopes(x: Plain, w: Plain, slopes: Plain, geometry: ConvGeometry): [Plain, Plain] {
+  const [ofInput, ofKernels] = [new Map<string, number>(), new Map<string, number>()];
+  const give = (to: Map<string, number>, at: readonly number[], amount: number) =>
+    to.set(at.join(), (to.get(at.join()) ?? 0) + amount);
+  const { shape, pairs } = convolved(x.shape, w.shape, geometry);
+  for (const result of indicesOf(shape)) {
+    for (const { pixel, place } of pairs(result)) {
+      give(ofInput, pixel, read(slopes, result) * read(w, place));
+      give(ofKernels, place, read(slopes, result) * read(x, pixel));
+    }
+  }
+  const taken = (shape: readonly number[], from: Map<string, number>) =>
+    plainOf(shape, (index) => from.get(index.join()) ?? 0);
+  return [taken(x.shape, ofInput), taken(w.shape, ofKernels)];
+}
+
+/** The shape of a convolution, and which pixels each of its elements multiplies with which places of the kernels. */
+function convolved(ofInput: readonly number[], ofKernels: readonly number[], geometry: ConvGeometry) {
   const { stride, padding, inputDilation, kernelDilation, featureGroups, batchGroups } = geometry;
-  const [batch, , ...extents] = x.shape as [number, number, ...number[]];
-  const [results, inner, ...size] = w.shape as [number, number, ...number[]];
+  const [batch, , ...extents] = ofInput as [number, number, ...number[]];
+  const [results, inner, ...size] = ofKernels as [number, number, ...number[]];
   const spread = extents.map((extent, i) => (extent === 0 ? 0 : (extent - 1) * inputDilation[i]! + 1));
   const windows: Geometry = { size, stride, dilation: kernelDilation, padding };
   const rest = batch / batchGroups;
-  return plainOf([rest, results, ...countWindows(spread, windows)], ([n, o, ...at]) => {
+  const pairs = ([n, o, ...at]: readonly number[]) => {
     const group = Math.floor(o! / (results / (featureGroups * batchGroups)));
     const image = batchGroups > 1 ? group * rest + n! : n!;
     const first = featureGroups > 1 ? group * inner : 0;
-    let total = 0;
-    for (const k of indicesOf(size)) {
+    return indicesOf(size).flatMap((k) => {
       const place = placeOf(spread, windows, at, k);
-      if (!place || place.some((position, i) => position % inputDilation[i]! !== 0)) continue;
+      if (!place || place.some((position, i) => position % inputDilation[i]! !== 0)) return [];
       const pixel = place.map((position, i) => position / inputDilation[i]!);
-      for (let i = 0; i < inner; i++) total += read(x, [image, first + i, ...pixel]) * read(w, [o!, i, ...k]);
-    }
-    return total;
-  });
+      return Array.from({ length: inner }, (_, i) => ({ pixel: [image, first + i, ...pixel], place: [o!, i, ...k] }));
+    });
+  };
+  return { shape: [rest, results, ...countWindows(spread, windows)], pairs };
 }

@@ -62,6 +62,17 @@ export function loadStrides(node: Node, isLoaded: (node: Node) => boolean): numb
   });
 }
 
+/** For each axis of a node, whether it is split where the node is loaded from, as the places of a window are: that divides. */
+export function splitAxes(node: Node, isLoaded: (node: Node) => boolean): boolean[] {
+  const space = new IndexSpace();
+  const variables = node.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
+  const split = new Set<Atom>();
+  for (const { node: source, index } of loadsOf(space, node, variables, isLoaded)) {
+    for (const { atom } of ravel(index, source.shape).terms) if ("of" in atom) atomsOf(atom.of, split);
+  }
+  return variables.map(({ terms }) => terms.some(({ atom }) => split.has(atom)));
+}
+
 function usualStride(flat: IndexExpr, along: Atom, extent: number): number {
   const isHidden = flat.terms.some(({ atom }) => "of" in atom && atomsOf(atom.of).has(along));
   if (!isHidden) return flat.terms.find(({ atom }) => atom === along)?.factor ?? 0;

@@ -13,7 +13,7 @@ import type { ElementSettings } from "../elements.js";
 import { KernelBuilder, type Value } from "../ir.js";
 import { type FusedProduct, type Group, type LoweredKernel, Lowering } from "../lower.js";
 import { productArithmetic } from "./arithmetic.js";
-import { loadStrides } from "./loads.js";
+import { loadStrides, splitAxes } from "./loads.js";
 import type { PanelTile } from "./plan.js";
 import { storeElements } from "./product-result.js";
 
@@ -45,9 +45,13 @@ export function lowerPanelProduct(
 
   const row = lowering.bind("row", k.rows, k.row);
   const [atBatch, down, across] = unravel(space, row, [batch, tilesDown, tilesAcross]);
+  // Where tiles begin at whole vectors, that is to be seen: what is loaded and stored there may be vectors, too.
   const start = (at: IndexExpr, size: number, extent: number) => {
-    const first = k.binary("min", times(lowering.indexValue(at), size), i(extent - size));
-    return lowering.index(first, extent - size + 1);
+    if (extent % size === 0) return scale(at, size);
+    const step = size % lanes === 0 && extent % lanes === 0 ? lanes : 1;
+    const last = (extent - size) / step;
+    const first = k.binary("min", times(lowering.indexValue(at), size / step), i(last));
+    return scale(lowering.index(first, last + 1), step);
   };
   const [firstRow, firstColumn] = [start(down, rows, m), start(across, columns, n)];
   const lane = lowering.bind("lane", lanes, k.lane);
@@ -70,41 +74,50 @@ export function lowerPanelProduct(
     });
   };
 
+  const isLoaded = (node: Node) => lowering.isLoaded(node);
+  /** Two loops, the one inside the other. What depends on the outer one alone is computed there. */
+  const nest = (
+    [outer, inner]: readonly (readonly [name: string, extent: number])[],
+    body: (outer: IndexExpr, inner: IndexExpr) => void,
+  ) => loop(...outer, (x) => loop(...inner, (y) => body(x, y)));
+
   // The left operand: lanes are neighbours along the summation where those are neighbours in memory, or else one by one.
-  const isAlongSum = loadStrides(a, (node: Node) => lowering.isLoaded(node)).some((each) => Math.abs(each[2]) === 1);
+  const isAlongSum = loadStrides(a, isLoaded).some((each) => Math.abs(each[2]) === 1);
+  const leftSplit = splitAxes(a, isLoaded);
   const copyLeft = (from: IndexExpr, length: number) => {
-    const copy = (panel: IndexExpr, place: Value, r: number, at: IndexExpr, atPlace: Value) => {
-      const index = [atBatch, plus(firstRow, plus(scale(panel, microRows), constantExpr(r))), plus(from, at)];
-      const to = k.binary("add", place, offset(times(atPlace, microRows), r));
-      k.set(left, to, arithmetic.enter(lowering.element(a, index)));
-    };
-    loop("panel", rows / microRows, (panel, panelValue) => {
-      const place = times(panelValue, pitch(microRows, length));
-      const step = isAlongSum ? lanes : 1;
-      loop("along", Math.floor(length / step), (along, alongValue) => {
-        const at = step > 1 ? plus(scale(along, lanes), lane) : along;
-        const atPlace = step > 1 ? k.binary("add", times(alongValue, lanes), k.lane) : alongValue;
-        for (let r = 0; r < microRows; r++) copy(panel, place, r, at, atPlace);
-      });
-      for (let at = length - (length % step); at < length; at++) {
-        for (let r = 0; r < microRows; r++) copy(panel, place, r, constantExpr(at), i(at));
+    const copy = (panel: IndexExpr, at: IndexExpr) => {
+      const place = lowering.indexValue(plus(scale(panel, pitch(microRows, length)), scale(at, microRows)));
+      for (let r = 0; r < microRows; r++) {
+        const index = [atBatch, plus(firstRow, plus(scale(panel, microRows), constantExpr(r))), plus(from, at)];
+        k.set(left, offset(place, r), arithmetic.enter(lowering.element(a, index)));
       }
-    });
+    };
+    const step = isAlongSum ? lanes : 1;
+    const whole = Math.floor(length / step);
+    const panels = ["panel", rows / microRows] as const;
+    const steps = ["along", whole] as const;
+    const at = (along: IndexExpr) => (step > 1 ? plus(scale(along, lanes), lane) : along);
+    if (leftSplit[2] && !leftSplit[1]) nest([steps, panels], (along, panel) => copy(panel, at(along)));
+    else nest([panels, steps], (panel, along) => copy(panel, at(along)));
+    for (let rest = whole * step; rest < length; rest++) loop(...panels, (panel) => copy(panel, constantExpr(rest)));
   };
 
   /** The right operand: lanes are neighbours along a row of it. */
+  const rightSplit = splitAxes(b, isLoaded);
   const copyRight = (from: IndexExpr, length: number) => {
-    loop("along", length, (along, alongValue) => {
-      loop("panel", columns / microColumns, (panel, panelValue) => {
-        const place = k.binary("add", times(panelValue, pitch(microColumns, length)), times(alongValue, microColumns));
-        for (let v = 0; v < vectors; v++) {
-          const inPanel = plus(constantExpr(v * lanes), lane);
-          const index = [atBatch, plus(from, along), plus(firstColumn, plus(scale(panel, microColumns), inPanel))];
-          const to = k.binary("add", offset(place, v * lanes), k.lane);
-          k.set(right, to, arithmetic.enter(lowering.element(b, index)));
-        }
-      });
-    });
+    const copy = (panel: IndexExpr, along: IndexExpr) => {
+      const place = lowering.indexValue(plus(scale(panel, pitch(microColumns, length)), scale(along, microColumns)));
+      for (let v = 0; v < vectors; v++) {
+        const inPanel = plus(constantExpr(v * lanes), lane);
+        const index = [atBatch, plus(from, along), plus(firstColumn, plus(scale(panel, microColumns), inPanel))];
+        const to = k.binary("add", offset(place, v * lanes), k.lane);
+        k.set(right, to, arithmetic.enter(lowering.element(b, index)));
+      }
+    };
+    const panels = ["panel", columns / microColumns] as const;
+    const steps = ["along", length] as const;
+    if (rightSplit[2]) nest([panels, steps], copy);
+    else nest([steps, panels], (along, panel) => copy(panel, along));
   };
 
   /** Adds the products along two panels to sums. */

@@ -156,7 +156,7 @@ export function planProduct(shape: ProductShape, profile: TileProfile): ProductP
 function planTile(shape: ProductShape, profile: TileProfile): ProductPlan | null {
   if (Math.min(shape.m, shape.n) < SKINNY) return null;
   if (profile.kind === "shared") return planShared(shape, profile);
-  return { tile: profile.kind === "panels" ? planPanels(shape, profile) : REGISTER_TILE, length: shape.k };
+  return profile.kind === "panels" ? planPanels(shape, profile) : { tile: REGISTER_TILE, length: shape.k };
 }
 
 function planShared(shape: ProductShape, profile: TileProfile): ProductPlan | null {
@@ -188,14 +188,41 @@ function planShared(shape: ProductShape, profile: TileProfile): ProductPlan | nu
   return best;
 }
 
-/** Rows, columns and depth of a tile, at most: operands and sums together take 320 KiB of a core's cache. */
-const PANEL_SIDE = 128;
+/** Rows, columns and depth of a tile, at most, and how many numbers its operands and sums are: 320 KiB of a core's cache. */
+const PANEL_SIDE = 256;
 const PANEL_DEPTH = 256;
-/** Tiles per thread, so that threads end at about the same time. */
-const TILES_PER_UNIT = 2;
+const PANEL_NUMBERS = 80 << 10;
+const LEAST_SIDE = 16;
+/** A part of a split summation is at least this long. */
+const LEAST_PANEL_PART = 512;
+
+// What things cost, in multiply-adds, as measured on a Zen 4: 0.06 ns.
+/** Copying a number into a panel. A plain matrix takes less, one of windows more. */
+const COPY = 10;
+/** Putting a sum aside, and taking it up again. */
+const PUT_ASIDE = 6;
+/** Adding a sum of a part to those of the others: it is stored and loaded; and starting a kernel that does. */
+const ADD_PART = 6;
+const START_ADDING = 400_000;
+/** What part of a tile threads wait for the last one to end. */
+const WAIT = 0.25;
+
+interface Micro {
+  readonly rows: number;
+  readonly vectors: number;
+  /** How much longer a multiply-add takes than in the best one. */
+  readonly slowness: number;
+}
 
 /** Sums that are in registers at a time: rows of vectors. Four numbers of 8 bytes take two registers. */
-const MICRO = { words: [4, 2], floats: [4, 1], integers: [2, 4] } as const;
+const MICRO = {
+  words: [
+    { rows: 4, vectors: 2, slowness: 1 },
+    { rows: 3, vectors: 2, slowness: 1.2 },
+  ],
+  floats: [{ rows: 4, vectors: 1, slowness: 1 }],
+  integers: [{ rows: 2, vectors: 4, slowness: 1 }],
+} as const satisfies Readonly<Record<string, readonly Micro[]>>;
 
 /** The extent of equal tiles that cover an axis with the least overlap: between half of `most` and all of it. */
 function even(extent: number, most: number, step: number): number {
@@ -210,17 +237,44 @@ function even(extent: number, most: number, step: number): number {
   return best;
 }
 
-/** Tiles of equal size, as few as there must be, and no smaller than what is in registers. */
-function planPanels({ batch, m, n, k, dtype }: ProductShape, { units }: TileProfile): PanelTile {
+/** Extents of tiles to choose from: equal ones of about so many, of half as many, and so on. */
+function sides(extent: number, step: number): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (let most = PANEL_SIDE; most >= Math.max(LEAST_SIDE, step); most /= 2) found.add(even(extent, most, step));
+  return found;
+}
+
+/** The tile, and the number of parts, that should take the least time. */
+function planPanels(shape: ProductShape, { units }: TileProfile): ProductPlan {
+  const { batch, m, n, k, dtype } = shape;
   // There are vectors of everything but of 64-bit integers.
   const kind = wideBytes(dtype) === 4 ? "words" : dtype === "f64" ? "floats" : "integers";
   const lanes = kind === "integers" ? 1 : 4;
-  const micro = MICRO[kind];
-  let [rows, columns] = [even(m, PANEL_SIDE, micro[0]), even(n, PANEL_SIDE, micro[1] * lanes)];
-  const count = () => batch * Math.ceil(m / rows) * Math.ceil(n / columns);
-  while (count() < TILES_PER_UNIT * units && (rows > 4 * micro[0] || columns > 4 * micro[1] * lanes)) {
-    if (rows > 4 * micro[0]) rows = even(m, Math.ceil(rows / 2), micro[0]);
-    else columns = even(n, Math.ceil(columns / 2), micro[1] * lanes);
+  let best: ProductPlan | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  const consider = (rows: number, columns: number, { rows: microRows, vectors, slowness }: Micro, parts: number) => {
+    const length = Math.ceil(k / parts);
+    const room = Math.floor((PANEL_NUMBERS - rows * columns) / (rows + columns));
+    const most = Math.min(PANEL_DEPTH, room);
+    const depth = length <= most ? length : even(length, most, 4);
+    const count = batch * Math.ceil(m / rows) * Math.ceil(n / columns) * parts;
+    const copying = COPY * (rows + columns) * length * (parts * length === k ? 1 : RAGGED_PART);
+    const work = rows * columns * (length * slowness + PUT_ASIDE * Math.ceil(length / depth)) + copying;
+    const adding = parts === 1 ? 0 : START_ADDING + (ADD_PART * batch * m * n * (parts + 1)) / units;
+    const waiting = units > 1 ? WAIT * work : 0;
+    const time = Math.ceil(count / units) * work + waiting + adding;
+    if (time >= least) return;
+    least = time;
+    best = { tile: { kind: "panels", rows, columns, depth, micro: [microRows, vectors], lanes }, length };
+  };
+  const mostParts = Math.max(1, Math.min(MOST_PARTS, 4 * units, Math.floor(k / LEAST_PANEL_PART)));
+  for (const micro of MICRO[kind]) {
+    for (const rows of sides(m, micro.rows)) {
+      for (const columns of sides(n, micro.vectors * lanes)) {
+        if (rows * columns > PANEL_NUMBERS / 2) continue;
+        for (let parts = 1; parts <= mostParts; parts++) consider(rows, columns, micro, parts);
+      }
+    }
   }
-  return { kind: "panels", rows, columns, depth: even(k, PANEL_DEPTH, 4), micro, lanes };
+  return best as unknown as ProductPlan;
 }

@@ -27,7 +27,22 @@ import {
   walkStatements,
 } from "../ir.js";
 import { ModuleBuilder } from "./builder.js";
-import { type Form, gathered, joined, laneOf, lanesOf, pairOf, partsOf, single, vector } from "./forms.js";
+import {
+  areAhead,
+  areNeighbours,
+  counted,
+  divided,
+  type Form,
+  gathered,
+  joined,
+  laneOf,
+  lanesOf,
+  pairOf,
+  partsOf,
+  type Rising,
+  single,
+  vector,
+} from "./forms.js";
 import type { FunctionBuilder } from "./function-builder.js";
 import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, fourWords } from "./half.js";
 import { binary, loadElement, scalar, storeElement, wasmType } from "./scalars.js";
@@ -98,16 +113,24 @@ export function emitWasm(kernel: Kernel): Uint8Array {
           });
         });
       } else if (plan.isRowVector) {
-        const count = f.i32.sub(end, start);
-        const endOf = (step: number) => f.i32.add(start, f.i32.and(count, -step));
-        let done = start;
-        if (canTakeTurns(kernel.body)) {
-          done = endOf(LANES * TURNS);
-          f.for(start, done, LANES * TURNS, (row) => newBody().rowsInTurns(row));
-        }
+        // Vectors begin at multiples of their length. The rows before and after them are computed by the same code.
+        const next = f.i32.and(f.i32.add(start, LANES - 1), -LANES);
+        const first = f.select(f.i32.lt_u(next, end), next, end);
+        const count = f.i32.sub(end, first);
+        const endOf = (step: number) => f.i32.add(first, f.i32.and(count, -step));
         const whole = endOf(LANES);
-        f.for(done, whole, LANES, (row) => newBody().rows(row, LANES));
-        f.for(whole, end, 1, (row) => newBody().rows(row, 1));
+        f.for(0, 2, 1, (isAfter) => {
+          const [from, to] = [f.select(isAfter, whole, start), f.select(isAfter, end, first)];
+          f.for(from, to, 1, (row) => newBody().rows(row, 1));
+          f.if(f.i32.eqz(isAfter), () => {
+            let done = first;
+            if (canTakeTurns(kernel.body)) {
+              done = endOf(LANES * TURNS);
+              f.for(first, done, LANES * TURNS, (row) => newBody().rowsInTurns(row));
+            }
+            f.for(done, whole, LANES, (row) => newBody().rows(row, LANES));
+          });
+        });
       } else f.for(start, end, 1, (row) => newBody().rows(row, 1));
       if (place) f.i32.atomic.store(place, 0);
     };
@@ -187,7 +210,7 @@ class BodyEmitter {
   }
 
   rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4): void {
-    this.row = lanes === 1 ? { kind: "uniform", value: row } : { kind: "rising", value: row as Value<"i32">, step: 1 };
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, LANES);
     this.statements(this.kernel.body);
   }
 
@@ -255,7 +278,7 @@ class BodyEmitter {
 
   private laneForm(): Form {
     const zero = this.f.i32.const(0);
-    return this.kernel.lanes === 1 ? { kind: "uniform", value: zero } : { kind: "rising", value: zero, step: 1 };
+    return this.kernel.lanes === 1 ? { kind: "uniform", value: zero } : counted(zero, LANES);
   }
 
   private constant({ type, attribute }: IRValue): Value {
@@ -347,10 +370,7 @@ class BodyEmitter {
     const isUneven = exit !== null && this.varying.has(exit.id);
     const first = isUneven ? [f.i32x4.const([0, 0, 0, 0])] : [];
     const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(partsOf), ...first], (i, state) => {
-      this.forms.set(
-        loop.index.id,
-        index === "uniform" ? { kind: "uniform", value: i } : { kind: "rising", value: i, step: 1 },
-      );
+      this.forms.set(loop.index.id, index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES));
       const carried = joined(kinds, state);
       loop.accumulators.forEach(({ value }, k) => {
         this.forms.set(value.id, carried[k]);
@@ -421,7 +441,7 @@ class BodyEmitter {
     const state = Array.from({ length: TURNS }, () => initial.flatMap(partsOf)).flat();
     const sums = f.fold(f.i32.const(0), to, LANES * TURNS, state, (i, carried) =>
       this.inTurns((turn) => {
-        this.forms.set(loop.index.id, { kind: "rising", value: f.i32.add(i, turn * LANES), step: 1 });
+        this.forms.set(loop.index.id, counted(f.i32.add(i, turn * LANES), LANES));
         loop.accumulators.forEach(({ value }, k) => {
           this.forms.set(value.id, { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> });
         });
@@ -500,22 +520,32 @@ class BodyEmitter {
     return { kind: "lanes", value: f.i8x16.swizzle(lanesOf(this.f, form, type), bytes) };
   }
 
-  /** Sums, differences and multiples of what rises by a constant rise by a constant. */
+  /** Sums, differences and multiples of what differs by constants differ by constants; so do some quotients. */
   private rising(value: IRValue, [a, b]: readonly Form[]): Form | null {
     const { f } = this;
     if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
     if ("values" in a || "values" in b) return null;
-    const stepOf = (form: Form) => (form.kind === "rising" ? form.step : 0);
+    const stepsOf = (form: Form) => (form.kind === "rising" ? form.steps : [0, 0, 0, 0]);
     const [x, y] = [a.value as Value<"i32">, b.value as Value<"i32">];
-    if (value.op === "add") return { kind: "rising", value: f.i32.add(x, y), step: stepOf(a) + stepOf(b) };
-    if (value.op === "sub") return { kind: "rising", value: f.i32.sub(x, y), step: stepOf(a) - stepOf(b) };
-    if (value.op !== "mul") return null;
     const [first, second] = value.args;
+    const constant = second.op === "constant" ? Number(second.attribute) : null;
+    if (value.op === "add" || value.op === "sub") {
+      const sign = value.op === "add" ? 1 : -1;
+      const steps = stepsOf(a).map((step, lane) => step + sign * stepsOf(b)[lane]);
+      const isMultiple =
+        a.kind === "rising" && constant !== null && sign * constant >= 0 && constant % a.multiple === 0;
+      return { kind: "rising", value: f.i32[value.op](x, y), steps, multiple: isMultiple ? a.multiple : 1 };
+    }
+    if ((value.op === "idiv" || value.op === "irem") && a.kind === "rising" && constant !== null) {
+      return divided(f, value.op, a, constant);
+    }
+    if (value.op !== "mul") return null;
     const factor = second.op === "constant" ? second : first.op === "constant" ? first : null;
     if (!factor) return null;
     const times = Number(factor.attribute);
-    const moving = factor === second ? a : b;
-    return { kind: "rising", value: f.i32.mul(x, y), step: stepOf(moving) * times };
+    const moving = (factor === second ? a : b) as Rising;
+    const steps = moving.steps.map((step) => step * times);
+    return { kind: "rising", value: f.i32.mul(x, y), steps, multiple: times > 0 ? moving.multiple * times : 1 };
   }
 
   private placeOf(from: "buffer" | "array", memory: number): Place {
@@ -538,8 +568,8 @@ class BodyEmitter {
 
   private load(place: Place, type: IRType, index: IRValue, part = 0): Form {
     const { f } = this;
-    const { form, by: first } = this.indexOf(index);
-    const by = first + part;
+    const { form, by: constant } = this.indexOf(index);
+    const by = constant + part;
     if (place.isOfRows) {
       const start = this.addressOf(place, single(form));
       return { kind: "lanes", value: f.v128.load(start, this.offsetOf(place, by)) };
@@ -547,20 +577,27 @@ class BodyEmitter {
     const at = (i: Value<"i32">) =>
       loadElement(this.f, place.dtype, this.addressOf(place, i), this.offsetOf(place, by));
     if (form.kind === "uniform") return { kind: "uniform", value: at(form.value as Value<"i32">) };
-    if (form.kind === "rising" && form.step === 1 && isWord(place)) {
+    if (areNeighbours(form) && isWord(place)) {
       return { kind: "lanes", value: f.v128.load(this.addressOf(place, form.value), this.offsetOf(place, by)) };
     }
-    if (form.kind === "rising" && form.step === 1 && isHalf(place.dtype)) {
+    if (areNeighbours(form) && isHalf(place.dtype)) {
       const decode = place.dtype === "f16" ? decodeHalf : decodeBrain;
       const words = f.v128.load16x4_u(this.addressOf(place, form.value), this.offsetOf(place, by));
       return { kind: "lanes", value: decode(fourWords(f), words) };
     }
-    if (form.kind === "rising" && form.step === 1 && place.dtype === "f64") {
+    if (areNeighbours(form) && place.dtype === "f64") {
       const start = this.addressOf(place, form.value);
       const half = (part: number) => f.v128.load(start, this.offsetOf(place, by + part));
       return { kind: "pair", values: [half(0), half(2)] };
     }
-    return gathered(this.f, type, (lane) => at(laneOf(this.f, form, "i32", lane) as Value<"i32">));
+    const indexIn = (lane: number) => laneOf(this.f, form, "i32", lane) as Value<"i32">;
+    if (!isWord(place)) return gathered(this.f, type, (lane) => at(indexIn(lane)));
+    const start = areAhead(form) ? this.addressOf(place, form.value) : null;
+    const addressIn = (lane: number) => start ?? this.addressOf(place, indexIn(lane));
+    const offsetIn = (lane: number) => this.offsetOf(place, by + (areAhead(form) ? form.steps[lane] : 0));
+    let value = f.v128.load32_zero(addressIn(0), offsetIn(0));
+    for (let lane = 1; lane < LANES; lane++) value = f.v128.load32_lane(addressIn(lane), value, lane, offsetIn(lane));
+    return { kind: "lanes", value };
   }
 
   private read({ from, memory, index, results }: ReadStatement): void {
@@ -615,27 +652,27 @@ class BodyEmitter {
       f.v128.store(this.addressOf(place, single(index)), lanesOf(this.f, form, type), this.offsetOf(place, by));
       return;
     }
-    if (lane === null && index.kind === "rising" && index.step === 1 && place.dtype === "f64") {
+    if (lane === null && areNeighbours(index) && place.dtype === "f64") {
       const start = this.addressOf(place, index.value);
       for (const [half, vector] of pairOf(this.f, form).entries()) {
         f.v128.store(start, vector, this.offsetOf(place, by + 2 * half));
       }
       return;
     }
-    if (lane === null && index.kind === "rising" && index.step === 1 && isHalf(place.dtype)) {
+    if (lane === null && areNeighbours(index) && isHalf(place.dtype)) {
       const encode = place.dtype === "f16" ? encodeHalf : encodeBrain;
       const words = encode(fourWords(f), lanesOf(this.f, form, type));
       const packed = f.i16x8.narrow_i32x4_u(words, words);
       f.v128.store64_lane(this.addressOf(place, index.value), packed, 0, this.offsetOf(place, by));
       return;
     }
-    const isAll = lane === null && index.kind === "rising" && isWord(place);
-    if (isAll && index.step === 1) {
+    const isAll = lane === null && isWord(place);
+    if (isAll && areNeighbours(index)) {
       f.v128.store(this.addressOf(place, index.value), lanesOf(this.f, form, type), this.offsetOf(place, by));
-    } else if (isAll && index.step > 0 && form.kind === "lanes" && type !== "bool") {
+    } else if (isAll && areAhead(index) && form.kind === "lanes" && type !== "bool") {
       const start = this.addressOf(place, index.value);
       for (const each of [0, 1, 2, 3]) {
-        f.v128.store32_lane(start, form.value, each, this.offsetOf(place, by + each * index.step));
+        f.v128.store32_lane(start, form.value, each, this.offsetOf(place, by + index.steps[each]));
       }
     } else {
       for (const each of this.writers(index, lane)) {

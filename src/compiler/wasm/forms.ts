@@ -7,15 +7,64 @@ import type { Value } from "./value.js";
 import { LANES, NARROW, PAIRED } from "./vector-plan.js";
 
 /**
- * A value as the emitter holds it: the same in all lanes, rising by a constant from lane to lane, four values in a vector,
+ * A value as the emitter holds it: the same in all lanes, differing from lane to lane by constants, four values in a vector,
  * four f64 in two vectors, or, where they are other things of 64 bits, four values one by one.
  */
 export type Form =
   | { readonly kind: "uniform"; readonly value: Value }
-  | { readonly kind: "rising"; readonly value: Value<"i32">; readonly step: number }
+  | Rising
   | { readonly kind: "lanes"; readonly value: Value<"v128"> }
   | { readonly kind: "pair"; readonly values: readonly [Value<"v128">, Value<"v128">] }
   | { readonly kind: "each"; readonly values: readonly Value[] };
+
+/** A number in each lane that is the first lane's and a constant more. */
+export interface Rising {
+  readonly kind: "rising";
+  readonly value: Value<"i32">;
+  /** What lanes have more than the first, which has 0. */
+  readonly steps: readonly number[];
+  /** The value is a multiple of this, and not negative; 1 where nothing is known of it. */
+  readonly multiple: number;
+}
+
+/** From lane to lane one more. */
+export const counted = (value: Value<"i32">, multiple: number): Rising => ({
+  kind: "rising",
+  value,
+  steps: [0, 1, 2, 3],
+  multiple,
+});
+
+/** Lanes are neighbours, in order. */
+export const areNeighbours = (form: Form): form is Rising =>
+  form.kind === "rising" && form.steps.every((step, lane) => step === lane);
+
+/** Lanes are in any places from the first on. */
+export const areAhead = (form: Form): form is Rising => form.kind === "rising" && form.steps.every((step) => step >= 0);
+
+/**
+ * A quotient or remainder by a constant, where lanes do not reach the next multiple of it or their first is one: then one
+ * division is enough for all.
+ */
+export function divided(f: FunctionBuilder, op: "idiv" | "irem", form: Rising, by: number): Form | null {
+  const { value, steps, multiple } = form;
+  if (!areAhead(form)) return null;
+  const quotient = () => f.i32.div_u(value, by);
+  if (by % multiple === 0 && Math.max(...steps) < multiple) {
+    if (op === "idiv") return { kind: "uniform", value: quotient() };
+    return { ...form, value: f.i32.rem_u(value, by) };
+  }
+  if (multiple % by !== 0) return null;
+  if (op === "idiv") {
+    return {
+      kind: "rising",
+      value: quotient(),
+      steps: steps.map((step) => Math.floor(step / by)),
+      multiple: multiple / by,
+    };
+  }
+  return { kind: "rising", value: f.i32.const(0), steps: steps.map((step) => step % by), multiple: 1 };
+}
 
 /** The values a form is made of, and forms made of such. */
 export const partsOf = (form: Form): readonly Value[] => ("values" in form ? form.values : [form.value]);
@@ -44,8 +93,7 @@ export function lanesOf(f: FunctionBuilder, form: Form, type: IRType): Value<"v1
     throw new UnsupportedError(`emitWasm: ${type} in vectors of four on the CPU`);
   }
   if (form.kind === "rising") {
-    const steps = f.i32x4.const([0, form.step, 2 * form.step, 3 * form.step]);
-    return f.i32x4.add(f.i32x4.splat(form.value), steps);
+    return f.i32x4.add(f.i32x4.splat(form.value), f.i32x4.const([...form.steps]));
   }
   if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
   const word = form.value as Value<"i32">;
@@ -71,7 +119,7 @@ export function laneOf(f: FunctionBuilder, form: Form, type: IRType, lane: numbe
   if (form.kind === "uniform") return form.value;
   if (form.kind === "each") return form.values[lane];
   if (form.kind === "pair") return f.f64x2.extract_lane(form.values[lane >> 1], lane % 2);
-  if (form.kind === "rising") return f.i32.add(form.value, lane * form.step);
+  if (form.kind === "rising") return f.i32.add(form.value, form.steps[lane]);
   return extract(f, form.value, type, lane);
 }
 

@@ -72,6 +72,20 @@ test("there are tiles for all threads of a CPU", () => {
   assert.ok(Math.ceil(256 / rows) * Math.ceil(256 / columns) >= 16);
 });
 
+test("threads share a long summation of few results, and their tiles stay large", () => {
+  // The gradient of 64 kernels of 32·3·3 places over 128 images of 14·14.
+  const kernels = shape(64, 128 * 14 * 14, 32 * 9);
+  const { tile, length } = planProduct(kernels, cpu(2))!;
+  assert.ok(tile.rows === 64 && tile.columns >= 96 && length <= kernels.k / 2, JSON.stringify({ tile, length }));
+  assert.equal(kernels.k % length, 0);
+  assert.equal(planProduct(kernels, cpu(1))!.length, kernels.k);
+});
+
+test("nine rows are three times three on a CPU", () => {
+  const { rows, micro } = planProduct(shape(9, 4096, 64), cpu(1))!.tile as PanelTile;
+  assert.deepEqual([rows, micro[0]], [9, 3]);
+});
+
 test("large squares are computed in large tiles, without splitting the summation", () => {
   for (const size of [2048, 4096, 8192]) {
     const plan = planProduct(shape(size, size, size), gpu)!;
