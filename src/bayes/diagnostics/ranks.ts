@@ -3,6 +3,8 @@
  * et al. 2021). A variable is sorted once; its quantiles, its scores and those of its distance from the median all
  * come from that order. A radix sort, because a million draws are usual with thousands of chains.
  */
+import type { Chains } from "../draws.js";
+import type { ChainMoments } from "./chains.js";
 import { normalQuantile } from "./special-functions.js";
 
 /** Values in ascending order, and the position each came from. */
@@ -124,18 +126,47 @@ function scoresOfRanks(size: number): Float64Array {
   return latest.scores;
 }
 
-/** The normal scores of the values' ranks, at the positions they came from. Equal values share the mean of their ranks. */
-export function normalScores({ values, order }: Sorted): Float64Array {
-  const scores = scoresOfRanks(values.length);
-  const result = new Float64Array(values.length);
+/** The normal scores of sorted values. Equal ones share that of the mean of their ranks. */
+function scoresOf(values: Float64Array): Float64Array {
+  const untied = scoresOfRanks(values.length);
+  let scores = untied;
   for (let start = 0; start < values.length; ) {
     let end = start + 1;
     while (end < values.length && values[end] === values[start]) end++;
-    const score = end === start + 1 ? scores[start] : normalScore((start + 1 + end) / 2, values.length);
-    for (let i = start; i < end; i++) result[order[i]] = score;
+    if (end > start + 1) {
+      if (scores === untied) scores = untied.slice();
+      scores.fill(normalScore((start + 1 + end) / 2, values.length), start, end);
+    }
     start = end;
   }
+  return scores;
+}
+
+/** The normal scores of the values, at the positions they came from. */
+export function normalScores({ values, order }: Sorted): Float64Array {
+  const scores = scoresOf(values);
+  const result = new Float64Array(values.length);
+  for (let i = 0; i < result.length; i++) result[order[i]] = scores[i];
   return result;
+}
+
+/** The moments of chains of such scores. Summed in the order of the ranks, they need not be put in that of the draws. */
+export function scoreMoments({ values, order }: Sorted, { chains, draws }: Omit<Chains, "values">): ChainMoments {
+  const scores = scoresOf(values);
+  const means = new Float64Array(chains);
+  const squares = new Float64Array(chains);
+  for (let i = 0; i < scores.length; i++) {
+    const chain = Math.floor(order[i] / draws);
+    means[chain] += scores[i];
+    squares[chain] += scores[i] * scores[i];
+  }
+  let total = 0;
+  for (let c = 0; c < chains; c++) {
+    means[c] /= draws;
+    // Scores are of size 1, so the difference loses next to nothing; but of a chain that never moves it may be negative.
+    total += Math.max(squares[c] - draws * means[c] * means[c], 0);
+  }
+  return { draws, means, within: total / (draws - 1) / chains };
 }
 
 /** The distances from a centre, sorted: the values below it and those above, merged. */

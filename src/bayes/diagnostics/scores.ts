@@ -1,14 +1,15 @@
 /** One sort of a scalar's draws, and all that follows from it: quantiles and the normal scores R-hat and ESS are made of. */
 import type { Chains } from "../draws.js";
-import { splitChains } from "./chains.js";
-import { foldSorted, normalScores, quantileOf, sortWithOrder } from "./ranks.js";
+import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
+import { type ChainMoments, splitChains } from "./chains.js";
+import { foldSorted, normalScores, quantileOf, scoreMoments, sortWithOrder } from "./ranks.js";
 
 export interface ScoredChains {
   quantile(probability: number): number;
-  /** Split chains of the normal scores of the draws. */
-  location(): Chains;
-  /** Split chains of the normal scores of their distances from the median. */
-  scale(): Chains;
+  /** Of split chains of the normal scores of the draws. */
+  location(): Autocovariance;
+  /** Of split chains of the normal scores of their distances from the median. */
+  scale(): ChainMoments;
 }
 
 /** The draws must be finite. */
@@ -19,7 +20,7 @@ export function scoreChains(x: Chains): ScoredChains {
   const all = halves.values === x.values ? sorted.values : x.values.slice().sort();
   return {
     quantile: (probability) => quantileOf(all, probability),
-    location: () => ({ ...halves, values: normalScores(sorted) }),
-    scale: () => ({ ...halves, values: normalScores(foldSorted(sorted, quantileOf(all, 0.5))) }),
+    location: () => meanAutocovariance({ ...halves, values: normalScores(sorted) }),
+    scale: () => scoreMoments(foldSorted(sorted, quantileOf(all, 0.5)), halves),
   };
 }

@@ -1,7 +1,7 @@
 /** Sorting, ranks and normal scores, against plain sorts and counts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { foldSorted, normalScores, sortWithOrder } from "../../../src/bayes/diagnostics/ranks.js";
+import { foldSorted, normalScores, scoreMoments, sortWithOrder } from "../../../src/bayes/diagnostics/ranks.js";
 import { erf } from "../../support/goodness-of-fit.js";
 import { randomFrom } from "../../support/random.js";
 import { normals } from "../chains.js";
@@ -46,6 +46,31 @@ describe("normal scores", () => {
       const probability = (1 + erf(z / Math.SQRT2)) / 2;
       assert.ok(Math.abs(probability - (ranks[i]! - 0.375) / 7.25) < 1e-14);
     });
+  });
+
+  test("have the moments of the chains they make", () => {
+    for (const name of ["normal numbers", "many ties"]) {
+      const sorted = sortWithOrder(samples[name]!);
+      const draws = 50;
+      const scores = normalScores(sorted);
+      const chains = scores.length / draws;
+      const { means, within } = scoreMoments(sorted, { chains, draws });
+      let variances = 0;
+      for (let c = 0; c < chains; c++) {
+        let [sum, squares] = [0, 0];
+        for (let i = 0; i < draws; i++) sum += scores[c * draws + i]!;
+        for (let i = 0; i < draws; i++) squares += (scores[c * draws + i]! - sum / draws) ** 2;
+        assert.ok(Math.abs(means[c]! - sum / draws) < 1e-14);
+        variances += squares / (draws - 1);
+      }
+      assert.ok(Math.abs(within - variances / chains) < 1e-13);
+    }
+  });
+
+  test("of chains that never move have no variance", () => {
+    const sorted = sortWithOrder(from(600, () => 0).map((_, i) => Math.floor(i / 100)));
+    const { within } = scoreMoments(sorted, { chains: 6, draws: 100 });
+    assert.ok(within >= 0 && within < 1e-14);
   });
 
   test("depend on the order only", () => {
