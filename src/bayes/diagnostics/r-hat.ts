@@ -8,8 +8,9 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Chains } from "../draws.js";
 import { momentsOf } from "./autocovariance.js";
 import { allFinite, type ChainMoments, isConstant, meanOf, varianceOf } from "./chains.js";
-import { foldSorted, quantileOf, scoreMoments, sortWithOrder } from "./ranks.js";
+import { foldSorted, quantileOf, scoreMoments } from "./ranks.js";
 import { scoreChains } from "./scores.js";
+import { sortWithOrder } from "./sort.js";
 
 /** NaN for a constant, for draws that are not finite, and for fewer than 4 per chain. */
 export function rHat(x: Chains): number {

@@ -1,99 +1,12 @@
 /**
- * Sorting, ranks and normal scores: what makes R-hat and ESS indifferent to the scale and the tails of a variable (Vehtari
+ * Quantiles, ranks and normal scores: what makes R-hat and ESS indifferent to the scale and the tails of a variable (Vehtari
  * et al. 2021). A variable is sorted once; its quantiles, its scores and those of its distance from the median all
- * come from that order. A radix sort, because a million draws are usual with thousands of chains.
+ * come from that order.
  */
 import type { Chains } from "../draws.js";
 import type { ChainMoments } from "./chains.js";
+import type { Sorted } from "./sort.js";
 import { normalQuantile } from "./special-functions.js";
-
-/** Values in ascending order, and the position each came from. */
-export interface Sorted {
-  readonly values: Float64Array;
-  readonly order: Uint32Array;
-}
-
-/** Where the high half of a double lies among its two words. */
-const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0];
-const DIGITS = [0, 11, 22] as const;
-/** Moves per value after which insertion gives up. */
-const MOST_MOVES = 8;
-
-/** Sorts values other than NaN; -0 and 0 are equal, and equal values keep their order. */
-export function sortWithOrder(x: Float64Array): Sorted {
-  // The high words of the doubles decide nearly everything, and insertion puts the rest right. Where it does not, as in
-  // numbers that differ in their last digits only, the low words are sorted by first.
-  const high = sortableWords(x, "high");
-  const sorted = gathered(x, radixSort(high, positions(x.length)));
-  if (insertionSort(sorted)) return sorted;
-  const byLow = radixSort(sortableWords(x, "low"), positions(x.length));
-  const highs = byLow.map((position) => high[position]);
-  return gathered(x, radixSort(highs, byLow));
-}
-
-function positions(count: number): Uint32Array {
-  const result = new Uint32Array(count);
-  for (let i = 0; i < count; i++) result[i] = i;
-  return result;
-}
-
-function gathered(x: Float64Array, order: Uint32Array): Sorted {
-  const values = new Float64Array(x.length);
-  for (let i = 0; i < values.length; i++) values[i] = x[order[i]];
-  return { values, order };
-}
-
-/** Unsigned words that compare as the doubles do: the high ones first, then the low ones. */
-function sortableWords(x: Float64Array, half: "high" | "low"): Uint32Array {
-  const words = new Uint32Array(x.buffer, x.byteOffset, 2 * x.length);
-  const first = half === "high" ? HIGH : 1 - HIGH;
-  const sign = half === "high" ? 0x80000000 : 0;
-  const result = new Uint32Array(x.length);
-  // -0 is not negative here, and its sign bit is set as that of 0 will be.
-  for (let i = 0; i < x.length; i++) result[i] = x[i] < 0 ? ~words[2 * i + first] : words[2 * i + first] | sign;
-  return result;
-}
-
-/** The order sorted by the keys that go with it, stably: by three digits, the last first. */
-function radixSort(keys: Uint32Array, order: Uint32Array): Uint32Array {
-  let [keysFrom, orderFrom] = [keys, order];
-  for (const shift of DIGITS) {
-    const next = new Uint32Array(2049);
-    for (let i = 0; i < keys.length; i++) next[((keys[i] >>> shift) & 2047) + 1]++;
-    if (next.includes(keys.length)) continue; // they all share this digit
-    for (let digit = 1; digit < 2048; digit++) next[digit] += next[digit - 1];
-    const keysTo = new Uint32Array(keys.length);
-    const orderTo = new Uint32Array(keys.length);
-    for (let i = 0; i < keys.length; i++) {
-      const key = keysFrom[i];
-      const to = next[(key >>> shift) & 2047]++;
-      keysTo[to] = key;
-      orderTo[to] = orderFrom[i];
-    }
-    [keysFrom, orderFrom] = [keysTo, orderTo];
-  }
-  return orderFrom;
-}
-
-/** Sorts what is nearly sorted. False where it would take too long; what is left then is no longer of use. */
-function insertionSort({ values, order }: Sorted): boolean {
-  let moves = 0;
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i];
-    if (!(values[i - 1] > value)) continue;
-    const position = order[i];
-    let j = i;
-    for (; j > 0 && values[j - 1] > value; j--) {
-      values[j] = values[j - 1];
-      order[j] = order[j - 1];
-    }
-    values[j] = value;
-    order[j] = position;
-    moves += i - j;
-    if (moves > MOST_MOVES * values.length) return false;
-  }
-  return true;
-}
 
 /** A quantile of sorted values, interpolated as NumPy and R do by default. */
 export function quantileOf(sorted: Float64Array, probability: number): number {

@@ -2,7 +2,8 @@
 import type { Chains } from "../draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 import { type ChainMoments, splitChains } from "./chains.js";
-import { foldSorted, normalScores, quantileOf, scoreMoments, sortWithOrder } from "./ranks.js";
+import { foldSorted, normalScores, quantileOf, scoreMoments } from "./ranks.js";
+import { sortWithOrder } from "./sort.js";
 
 export interface ScoredChains {
   quantile(probability: number): number;

@@ -1,7 +1,9 @@
 /** Sorting, ranks and normal scores, against plain sorts and counts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { foldSorted, normalScores, scoreMoments, sortWithOrder } from "../../../src/bayes/diagnostics/ranks.js";
+import { radixOrder } from "../../../src/bayes/diagnostics/radix-sort.js";
+import { foldSorted, normalScores, scoreMoments } from "../../../src/bayes/diagnostics/ranks.js";
+import { sortWithOrder } from "../../../src/bayes/diagnostics/sort.js";
 import { erf } from "../../support/goodness-of-fit.js";
 import { randomFrom } from "../../support/random.js";
 import { normals } from "../chains.js";
@@ -18,14 +20,22 @@ const samples: Record<string, Float64Array> = {
   "many ties": from(3000, () => random.below(7) - 3),
   "all equal": new Float64Array(1000).fill(0.1),
   extremes: Float64Array.of(0, -0, 1e-320, -1e-320, Infinity, -Infinity, 1e308, -1e308, 5e-324, -0, 0),
+  "numbers far from zero": from(3000, () => 1e6 + next()),
+  "floats of 32 bits": from(5000, () => Math.fround(next())),
+  "a spike among the rest": from(5000, () => (random.below(2) ? 1e-9 * next() : 5 + next())),
+  "a first number far away": from(3000, next).map((value, i) => (i ? value : 1e30)),
+  "long tails": from(5000, () => next() / next()),
+  "rising numbers": from(3000, () => 0).map((_, i) => i / 7),
+  "falling numbers": from(3000, () => 0).map((_, i) => -i / 7),
+  infinities: from(3000, () => (random.below(3) - 1) * Infinity).map((value) => value || 0),
   "all magnitudes": from(3000, () => next() * 10 ** (random.below(600) - 300)),
 };
 
 for (const [name, x] of Object.entries(samples)) {
   test(`${name}: sorted with the positions they came from, ties in order`, () => {
-    const expected = [...x.keys()].sort((a, b) => x[a]! - x[b]! || a - b);
     const sorted = sortWithOrder(x);
-    assert.deepEqual([...sorted.order], name === "extremes" ? byComparison(x) : expected);
+    assert.deepEqual([...sorted.order], byComparison(x));
+    assert.deepEqual([...radixOrder(x)], byComparison(x));
     assert.deepEqual(
       [...sorted.values],
       [...sorted.order].map((i) => x[i]),
