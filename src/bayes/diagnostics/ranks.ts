@@ -5,7 +5,7 @@
  */
 import type { Chains } from "../draws.js";
 import type { ChainMoments } from "./chains.js";
-import type { Sorted } from "./sort.js";
+import { newSorted, type Sorted } from "./sort.js";
 import { normalQuantile } from "./special-functions.js";
 
 /** A quantile of sorted values, interpolated as NumPy and R do by default. */
@@ -40,38 +40,52 @@ function scoresOfRanks(size: number): Float64Array {
 }
 
 /** The normal scores of sorted values. Equal ones share that of the mean of their ranks. */
-function scoresOf(values: Float64Array): Float64Array {
+function scoresOf(values: Float64Array, into: Float64Array): Float64Array {
   const untied = scoresOfRanks(values.length);
-  let scores = untied;
   for (let start = 0; start < values.length; ) {
     let end = start + 1;
     while (end < values.length && values[end] === values[start]) end++;
-    if (end > start + 1) {
-      if (scores === untied) scores = untied.slice();
-      scores.fill(normalScore((start + 1 + end) / 2, values.length), start, end);
-    }
+    const score = end === start + 1 ? untied[start] : normalScore((start + 1 + end) / 2, values.length);
+    for (let i = start; i < end; i++) into[i] = score;
     start = end;
   }
-  return scores;
+  return into;
+}
+
+/** Arrays for scores by rank and by draw, which one variable after the other can use. */
+export interface ScoreMemory {
+  readonly byRank: Float64Array;
+  readonly byDraw: Float64Array;
+}
+
+export function scoreMemory(size: number): ScoreMemory {
+  return { byRank: new Float64Array(size), byDraw: new Float64Array(size) };
 }
 
 /** The normal scores of the values, at the positions they came from. */
-export function normalScores({ values, order }: Sorted): Float64Array {
-  const scores = scoresOf(values);
-  const result = new Float64Array(values.length);
-  for (let i = 0; i < result.length; i++) result[order[i]] = scores[i];
-  return result;
+export function normalScores({ values, order }: Sorted, memory = scoreMemory(values.length)): Float64Array {
+  const scores = scoresOf(values, memory.byRank);
+  const { byDraw } = memory;
+  for (let i = 0; i < scores.length; i++) byDraw[order[i]] = scores[i];
+  return byDraw;
 }
 
 /** The moments of chains of such scores. Summed in the order of the ranks, they need not be put in that of the draws. */
-export function scoreMoments({ values, order }: Sorted, { chains, draws }: Omit<Chains, "values">): ChainMoments {
-  const scores = scoresOf(values);
+export function scoreMoments(
+  { values, order }: Sorted,
+  { chains, draws }: Omit<Chains, "values">,
+  byRank: Float64Array = new Float64Array(values.length),
+): ChainMoments {
+  const scores = scoresOf(values, byRank);
   const means = new Float64Array(chains);
   const squares = new Float64Array(chains);
+  // A product is faster than a quotient; the half keeps its rounding out of the next chain.
+  const perDraw = 1 / draws;
   for (let i = 0; i < scores.length; i++) {
-    const chain = Math.floor(order[i] / draws);
-    means[chain] += scores[i];
-    squares[chain] += scores[i] * scores[i];
+    const chain = Math.floor((order[i] + 0.5) * perDraw);
+    const score = scores[i];
+    means[chain] += score;
+    squares[chain] += score * score;
   }
   let total = 0;
   for (let c = 0; c < chains; c++) {
@@ -83,9 +97,8 @@ export function scoreMoments({ values, order }: Sorted, { chains, draws }: Omit<
 }
 
 /** The distances from a centre, sorted: the values below it and those above, merged. */
-export function foldSorted({ values, order }: Sorted, centre: number): Sorted {
+export function foldSorted({ values, order }: Sorted, centre: number, folded = newSorted(values.length)): Sorted {
   const size = values.length;
-  const folded = { values: new Float64Array(size), order: new Uint32Array(size) };
   let above = 0;
   while (above < size && values[above] < centre) above++;
   let below = above - 1;

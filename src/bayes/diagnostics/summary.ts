@@ -7,7 +7,7 @@ import { momentsOf } from "./autocovariance.js";
 import { allFinite, type ChainMoments, isConstant, joinHalves, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essOf } from "./effective-sample-size.js";
 import { nestedRatio, nestedRHat, rHatOfHalves } from "./r-hat.js";
-import { scoreChains } from "./scores.js";
+import { scoreChains, scoringMemory } from "./scores.js";
 import { alignColumns } from "./table.js";
 
 /** A row of the summary. Diagnostics are NaN where there is nothing to say, as of a constant. */
@@ -28,7 +28,7 @@ export interface SummaryRow {
 }
 
 /** The diagnostics of one scalar. */
-export function summarizeScalar(name: string, x: Chains, superchains = 1): SummaryRow {
+export function summarizeScalar(name: string, x: Chains, superchains = 1, memory = scoringMemory(x)): SummaryRow {
   const mean = meanOf(x.values);
   const sd = Math.sqrt(varianceOf(x.values, mean));
   const nested = superchains > 1 && { nestedRHat: Number.NaN };
@@ -37,7 +37,7 @@ export function summarizeScalar(name: string, x: Chains, superchains = 1): Summa
   if (x.values.length === 0 || !(Number.isFinite(mean) || allFinite(x.values))) {
     return { name, mean, sd, q5: Number.NaN, median: Number.NaN, q95: Number.NaN, ...unknown };
   }
-  const scored = scoreChains(x);
+  const scored = scoreChains(x, memory);
   const [q5, median, q95] = [0.05, 0.5, 0.95].map(scored.quantile);
   const row = { name, mean, sd, q5, median, q95 };
   if (isConstant(x.values)) return { ...row, sd: 0, ...unknown };
@@ -149,6 +149,7 @@ export function formatValue(value: number): string {
 /** The summary of the draws, or of the variables a filter names: `summary(draws, "theta")`, `summary(draws, /^beta/)`. */
 export function summary(draws: Draws, filter?: NameFilter): Summary {
   const superchains = draws.superchains ?? 1;
-  const rows = draws.match(filter).map((name) => summarizeScalar(name, draws.scalar(name), superchains));
+  const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
+  const rows = draws.match(filter).map((name) => summarizeScalar(name, draws.scalar(name), superchains, memory));
   return new Summary(rows, draws.chains, draws.length);
 }
