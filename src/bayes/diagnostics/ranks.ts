@@ -96,18 +96,15 @@ export function scoreMoments(
   return { draws, means, within: total / (draws - 1) / chains };
 }
 
-/** The distances from a centre, sorted: the values below it and those above, merged. */
+/** The distances from a centre, sorted: from the outside in, so that neither side comes to an end before the other. */
 export function foldSorted({ values, order }: Sorted, centre: number, folded = newSorted(values.length)): Sorted {
-  const size = values.length;
-  let above = 0;
-  while (above < size && values[above] < centre) above++;
-  let below = above - 1;
-  for (let i = 0; i < size; i++) {
-    const left = below >= 0 ? centre - values[below] : Infinity;
-    const right = above < size ? values[above] - centre : Infinity;
-    const from = left <= right ? below-- : above++;
-    folded.values[i] = Math.min(left, right);
-    folded.order[i] = order[from];
+  let low = 0;
+  let high = values.length - 1;
+  for (let i = high; i >= 0; i--) {
+    const left = centre - values[low];
+    const right = values[high] - centre;
+    folded.values[i] = Math.max(left, right);
+    folded.order[i] = left > right ? order[low++] : order[high--];
   }
   return folded;
 }

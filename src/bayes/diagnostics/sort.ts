@@ -18,16 +18,15 @@ export function newSorted(size: number): Sorted {
 
 /** What sorting needs besides the values: variables that are sorted one after the other can share it. */
 export interface SortMemory {
-  readonly keys: Uint32Array;
+  readonly keys: Int32Array;
+  /** Free again after sorting. */
   readonly binned: Sorted;
-  readonly binnedKeys: Uint32Array;
   /** The result, until the next one. */
   readonly sorted: Sorted;
 }
 
 export function sortMemory(size: number): SortMemory {
-  const [keys, binnedKeys] = [new Uint32Array(size), new Uint32Array(size)];
-  return { keys, binned: newSorted(size), binnedKeys, sorted: newSorted(size) };
+  return { keys: new Int32Array(size), binned: newSorted(size), sorted: newSorted(size) };
 }
 
 const MOST_BINS = 1 << 13;
@@ -42,7 +41,7 @@ export function sortWithOrder(x: Float64Array, memory = sortMemory(x.length)): S
 }
 
 /** False where it would take too long; what is left then is no longer of use. */
-function sortByBins(x: Float64Array, { keys, binned, binnedKeys, sorted }: SortMemory): boolean {
+function sortByBins(x: Float64Array, { keys, binned, sorted }: SortMemory): boolean {
   const { least, most } = sortableKeys(x, keys);
   // A few values in each bin. There are at least two, as shifts end at 31.
   let bins = 2;
@@ -50,30 +49,12 @@ function sortByBins(x: Float64Array, { keys, binned, binnedKeys, sorted }: SortM
   let shift = 0;
   while ((most - least) >>> shift >= bins) shift++;
 
-  const ends = new Uint32Array(bins);
-  for (let i = 0; i < keys.length; i++) ends[(keys[i] - least) >>> shift]++;
-  let largest = 0;
-  let sum = 0;
-  for (let bin = 0; bin < bins; bin++) {
-    const count = ends[bin];
-    largest = Math.max(largest, count);
-    // Where the bin starts, for now: putting its values there moves it to the end.
-    ends[bin] = sum;
-    sum += count;
-  }
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] - least;
-    const to = ends[key >>> shift]++;
-    binned.values[to] = x[i];
-    binned.order[to] = i;
-    binnedKeys[to] = key;
-  }
-
-  const places = new Uint32Array(largest);
+  const { ends, largest } = putInBins(x, { keys, least, shift, bins }, binned);
+  const next = new Uint32Array(largest);
   let movesLeft = MOST_MOVES * x.length;
   let start = 0;
   for (const end of ends) {
-    spread(binned, binnedKeys, 2 ** shift, start, end, places, sorted);
+    spread(binned, start, end, next, sorted);
     movesLeft = insertionSort(sorted, start, end, movesLeft);
     if (movesLeft < 0) return false;
     start = end;
@@ -82,19 +63,18 @@ function sortByBins(x: Float64Array, { keys, binned, binnedKeys, sorted }: SortM
 }
 
 /**
- * Unsigned words that compare as the values do, but for those that agree in seven digits: the bits of the distances from
+ * Whole numbers that compare as the values do, but for those that agree in seven digits: the bits of the distances from
  * a central value as floats of 32 bits. They are finest around the centre, where most values are, and tell apart
  * values close together far from zero; of long tails a few cannot spoil the rest.
  */
-function sortableKeys(x: Float64Array, keys: Uint32Array): { least: number; most: number } {
+function sortableKeys(x: Float64Array, keys: Int32Array): { least: number; most: number } {
   const centre = centralValue(x);
   const distances = new Float32Array(keys.buffer);
   for (let i = 0; i < x.length; i++) distances[i] = x[i] - centre;
-  let [least, most] = [0xffffffff, 0];
+  let [least, most] = [0x7fffffff, -0x80000000];
   for (let i = 0; i < keys.length; i++) {
-    const bits = keys[i];
-    // All bits of a negative number are turned, the sign of another.
-    const key = (bits ^ ((bits >> 31) | 0x80000000)) >>> 0;
+    // All bits but the sign of a negative number are turned.
+    const key = keys[i] ^ ((keys[i] >> 31) & 0x7fffffff);
     keys[i] = key;
     if (key < least) least = key;
     if (key > most) most = key;
@@ -108,32 +88,55 @@ function centralValue(x: Float64Array): number {
   return Number.isFinite(few[7]) ? few[7] : 0;
 }
 
-/** Puts the values of a bin, keys of which are `width` apart, where they belong if they are spread evenly; stably. */
-function spread(
-  { values, order }: Sorted,
-  keys: Uint32Array,
-  width: number,
-  start: number,
-  end: number,
-  places: Uint32Array,
-  into: Sorted,
-): void {
-  const count = end - start;
-  const slope = count / width;
-  places.fill(0, 0, count);
-  for (let i = start; i < end; i++) {
-    const place = ((keys[i] & (width - 1)) * slope) | 0;
-    keys[i] = place;
-    places[place]++;
+interface Binning {
+  readonly keys: Int32Array;
+  readonly least: number;
+  readonly shift: number;
+  readonly bins: number;
+}
+
+/** Writes the values bin after bin, each in the order they come. Returns where the bins end, and the size of the largest. */
+function putInBins(x: Float64Array, binning: Binning, into: Sorted): { ends: Uint32Array; largest: number } {
+  const { keys, least, shift, bins } = binning;
+  const { values, order } = into;
+  const ends = new Uint32Array(bins);
+  for (let i = 0; i < keys.length; i++) ends[(keys[i] - least) >>> shift]++;
+  let largest = 0;
+  let sum = 0;
+  for (let bin = 0; bin < bins; bin++) {
+    const count = ends[bin];
+    largest = Math.max(largest, count);
+    // Where the bin starts, for now: putting its values there moves it to the end.
+    ends[bin] = sum;
+    sum += count;
   }
+  for (let i = 0; i < keys.length; i++) {
+    const to = ends[(keys[i] - least) >>> shift]++;
+    values[to] = x[i];
+    order[to] = i;
+  }
+  return { ends, largest };
+}
+
+/** Puts the values of a bin where they belong if they are spread evenly, stably. `next` has room for as many counts. */
+function spread({ values, order }: Sorted, start: number, end: number, next: Uint32Array, into: Sorted): void {
+  let [least, most] = [Infinity, -Infinity];
+  for (let i = start; i < end; i++) {
+    if (values[i] < least) least = values[i];
+    if (values[i] > most) most = values[i];
+  }
+  // The half keeps rounding from the place after the last. Of equal or infinite values all get the first: it is 0 or NaN.
+  const slope = (end - start - 0.5) / (most - least);
+  next.fill(0, 0, end - start);
+  for (let i = start; i < end; i++) next[((values[i] - least) * slope) | 0]++;
   let sum = start;
-  for (let place = 0; place < count; place++) {
-    const here = places[place];
-    places[place] = sum;
-    sum += here;
+  for (let place = 0; place < end - start; place++) {
+    const count = next[place];
+    next[place] = sum;
+    sum += count;
   }
   for (let i = start; i < end; i++) {
-    const to = places[keys[i]]++;
+    const to = next[((values[i] - least) * slope) | 0]++;
     into.values[to] = values[i];
     into.order[to] = order[i];
   }
