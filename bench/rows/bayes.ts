@@ -4,6 +4,7 @@
  * And of the CPU engine gradients per second of a core, beside those of Stan (bench/peers/rstan.R).
  */
 import { Sampler } from "../../src/bayes/chains/sample.js";
+import { leastEss } from "../../src/bayes/diagnostics/effective-sample-size.js";
 import { tensor } from "../../src/index.js";
 import { logistic, regimes, schools } from "../bayes-models.js";
 import { repeat } from "../harness.js";
@@ -84,7 +85,7 @@ function row(name: keyof typeof posteriors, chains: number, targets: readonly Ta
         const start = performance.now();
         const fit = await posterior.sample({ chains: count, draws, warmup: DRAWS, seed: seed++ });
         const seconds = (performance.now() - start) / 1000;
-        return Math.min(...fit.summary().rows.map(({ essBulk }) => essBulk)) / seconds;
+        return leastEss(fit.draws) / seconds;
       });
     },
   };

@@ -5,16 +5,27 @@
  * a drift within a chain counts as disagreement. NaN where there is nothing to say: fewer than 8 draws per
  * chain, draws that are not finite, or a constant.
  */
-import type { Chains } from "../draws.js";
+import type { Chains, Draws } from "../draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 import { allFinite, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
 import { indicatorAutocovariance } from "./indicators.js";
 import { quantileOf } from "./ranks.js";
-import { scoreChains } from "./scores.js";
+import { type ScoringMemory, scoreChains, scoringMemory } from "./scores.js";
 
 /** For estimates of the centre: of the normal scores, so it exists where the mean does not. */
 export function essBulk(x: Chains): number {
-  return allFinite(x.values) ? essOf(scoreChains(x).location()) : Number.NaN;
+  return bulkOf(x, scoringMemory(x));
+}
+
+/** The least bulk ESS of all scalars: what a run is waited for. */
+export function leastEss(draws: Draws): number {
+  if (draws.length < 4) return Number.NaN;
+  const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
+  return draws.names.reduce((least, name) => Math.min(least, bulkOf(draws.scalar(name), memory)), Infinity);
+}
+
+function bulkOf(x: Chains, memory: ScoringMemory): number {
+  return allFinite(x.values) ? essOf(scoreChains(x, memory).location()) : Number.NaN;
 }
 
 /** For estimates of the tails: the smaller of those of the 5% and 95% quantiles. */

@@ -3,14 +3,21 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { autocorrelation, meanAutocovariance } from "../../../src/bayes/diagnostics/autocovariance.js";
 import { chainMoments, joinHalves, splitChains } from "../../../src/bayes/diagnostics/chains.js";
-import { essBulk, essMean, essQuantile, essSd, essTail } from "../../../src/bayes/diagnostics/effective-sample-size.js";
+import {
+  essBulk,
+  essMean,
+  essQuantile,
+  essSd,
+  essTail,
+  leastEss,
+} from "../../../src/bayes/diagnostics/effective-sample-size.js";
 import { eBfmi } from "../../../src/bayes/diagnostics/energy.js";
 import { fftOf } from "../../../src/bayes/diagnostics/fft.js";
 import { indicatorAutocovariance } from "../../../src/bayes/diagnostics/indicators.js";
 import { nestedRatio, nestedRHat, rHat } from "../../../src/bayes/diagnostics/r-hat.js";
 import { mcseMean, mcseQuantile, mcseSd } from "../../../src/bayes/diagnostics/standard-error.js";
 import { summarizeScalar } from "../../../src/bayes/diagnostics/summary.js";
-import type { Chains } from "../../../src/bayes/draws.js";
+import { type Chains, Draws } from "../../../src/bayes/draws.js";
 import { ArgumentError } from "../../../src/core/errors.js";
 import { autoregressive, chainsOf, independent, normals } from "../chains.js";
 
@@ -124,6 +131,21 @@ describe("effective sample sizes", () => {
     const odd = map(x, (value) => value ** 3);
     assert.equal(essTail(odd), essTail(x));
     assert.equal(rHat(map(x, (value) => 8 * value)), rHat(x));
+  });
+
+  test("of all scalars: the least is that of the slowest", () => {
+    const draws = new Draws({ chains: 4, variables: { fast: [], slow: [2] } });
+    assert.ok(Number.isNaN(leastEss(draws)));
+    const [fast, slow, slowest] = [0, 0.5, 0.9].map((rho) => autoregressive(4, 101, rho, 21)) as [
+      Chains,
+      Chains,
+      Chains,
+    ];
+    draws.appendByScalar({
+      values: { fast: fast.values, slow: Float64Array.from([...slow.values, ...slowest.values]) },
+    });
+    assert.equal(leastEss(draws), essBulk(slowest));
+    assert.ok(essBulk(slowest) < essBulk(slow));
   });
 
   test("never exceed n log10 n, whatever the chains do", () => {
