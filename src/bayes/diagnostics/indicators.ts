@@ -8,11 +8,21 @@ import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 
 /** Pairs further apart are not counted: beyond, an FFT is faster. */
 const FARTHEST = 128;
+/** The share of draws that are few; the pairs of more are too many. */
+const FEW = 1 / 8;
 
 export function indicatorAutocovariance(x: Chains, limit: number): Autocovariance {
-  const { values, chains, draws } = x;
-  // One minus an indicator covaries as it does: count the side with fewer draws.
-  const isBelowFew = countBelow(values, limit) <= values.length / 2;
+  const share = countBelow(x.values, limit) / x.values.length;
+  // One minus an indicator covaries as it does: the side with fewer draws will do.
+  return Math.min(share, 1 - share) <= FEW ? fromPairs(x, limit, share <= FEW) : fromProducts(x, limit);
+}
+
+function fromProducts(x: Chains, limit: number): Autocovariance {
+  return meanAutocovariance({ ...x, values: x.values.map((value) => (value <= limit ? 1 : 0)) });
+}
+
+function fromPairs(x: Chains, limit: number, isBelowFew: boolean): Autocovariance {
+  const { chains, draws } = x;
   const counts = new Float64Array(chains);
   const pairs = new Float64Array(Math.min(FARTHEST, draws));
   // By position, the counts of the chains that have one there: what the products with the means sum up.
@@ -42,7 +52,7 @@ export function indicatorAutocovariance(x: Chains, limit: number): Autocovarianc
     means: counts.map((count) => (isBelowFew ? count : draws - count) / draws),
     at: (lag) => {
       if (lag < pairs.length) return near(lag);
-      far ??= meanAutocovariance({ ...x, values: values.map((value) => (value <= limit ? 1 : 0)) });
+      far ??= fromProducts(x, limit);
       return far.at(lag);
     },
   };
