@@ -7,6 +7,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Sampler } from "../../src/bayes/chains/sample.js";
+import { leastEss } from "../../src/bayes/diagnostics/effective-sample-size.js";
 import type { Fit } from "../../src/bayes/index.js";
 import { type PosteriorName, posteriors } from "../bayes-models.js";
 import { type Context, repeat } from "../harness.js";
@@ -52,12 +53,10 @@ function row(name: PosteriorName, chains: number, targets: readonly Target[], pe
       note(
         `${draws} draws of each chain after ${DRAWS} in ${median(found.map((one) => one.seconds)).toPrecision(3)} s`,
       );
-      return found.map(({ fit, seconds }) => leastEss(fit) / seconds);
+      return found.map(({ fit, seconds }) => leastEss(fit.draws) / seconds);
     },
   };
 }
-
-const leastEss = (fit: Fit): number => Math.min(...fit.summary().rows.map(({ essBulk }) => essBulk));
 
 // ---------------------------------------------------------------------------------------------- the first draw
 

@@ -10,7 +10,7 @@ import { foldIn, type Key } from "../../random/key.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
-import { essBulk } from "../diagnostics/effective-sample-size.js";
+import { leastEss } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
 import { impossibleAt } from "../model/impossible.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
@@ -443,11 +443,6 @@ export class Sampler {
 }
 
 const least = (a: number, b: number): number => Math.min(a, b);
-
-function leastEss(draws: Draws): number {
-  if (draws.length < 4) return Number.NaN;
-  return draws.names.map((name) => essBulk(draws.scalar(name))).reduce(least, Number.POSITIVE_INFINITY);
-}
 
 /** How many draws to ask for at once of a run that says how it goes: a share of all, but not many more than there are. */
 function stepOf(wanted: number, drawn: number): number {

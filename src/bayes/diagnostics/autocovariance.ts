@@ -4,17 +4,13 @@
  * the one inverse transform. Chains are read one at a time into a buffer that stays in the processor's cache, so 4096
  * chains of 250 draws cost milliseconds.
  */
+import type { Chains } from "../draws.js";
+import { type ChainMoments, chainMeans } from "./chains.js";
 import { fftOf } from "./fft.js";
 
-/** Chains of numbers that need not exist all at once. */
-export interface ChainReader {
+export interface Autocovariance {
   readonly chains: number;
   readonly draws: number;
-  /** Writes one chain's draws. */
-  read(chain: number, into: Float64Array): void;
-}
-
-export interface Autocovariance {
   /** The mean of every chain. */
   readonly means: Float64Array;
   /**
@@ -28,51 +24,54 @@ export interface Autocovariance {
 const DIRECT_LAGS = 32;
 const BLOCK = 4;
 
-export function meanAutocovariance(source: ChainReader): Autocovariance {
-  const { chains, draws } = source;
-  const means = new Float64Array(chains);
+export function meanAutocovariance(x: Chains): Autocovariance {
+  const { chains, draws } = x;
+  const means = chainMeans(x);
   const found = new Float64Array(draws);
   // What lags reach beyond the end is zero.
   const buffer = new Float64Array(draws + DIRECT_LAGS);
   let known = 0;
 
-  const extend = () => {
-    const end = known < DIRECT_LAGS ? Math.min(known + BLOCK, draws) : draws;
-    if (known < DIRECT_LAGS) {
+  const extend = (lag: number) => {
+    const isDirect = lag < DIRECT_LAGS;
+    const end = isDirect ? Math.min(known + BLOCK, draws) : draws;
+    if (isDirect) {
       for (let c = 0; c < chains; c++) {
-        means[c] = readCentred(source, c, buffer);
+        readCentred(x, c, means[c], buffer);
         addLags(found, known, draws, buffer);
       }
     } else {
-      found.set(transformedLags(source).subarray(known), known);
+      found.set(transformedLags(x, means).subarray(known), known);
     }
     for (let t = known; t < end; t++) found[t] /= chains * draws;
     known = end;
   };
-  extend();
   return {
+    chains,
+    draws,
     means,
     at: (lag) => {
-      while (known <= lag) extend();
-      return found[lag];
+      while (known <= lag && known < draws) extend(lag);
+      return lag < draws ? found[lag] : 0;
     },
   };
 }
 
+/** The variance of the chains is part of it. */
+export function momentsOf({ draws, means, at }: Autocovariance): ChainMoments {
+  return { draws, means, within: (at(0) * draws) / (draws - 1) };
+}
+
 /** The autocorrelations of one chain, for plots. */
 export function autocorrelation(x: Float64Array, maxLag: number): Float64Array {
-  const covariance = meanAutocovariance({ chains: 1, draws: x.length, read: (_, into) => into.set(x) });
+  const covariance = meanAutocovariance({ values: x, chains: 1, draws: x.length });
   return Float64Array.from({ length: Math.min(maxLag + 1, x.length) }, (_, t) => covariance.at(t) / covariance.at(0));
 }
 
-/** A chain less its mean, which is returned. */
-function readCentred(source: ChainReader, chain: number, into: Float64Array): number {
-  source.read(chain, into);
-  let sum = 0;
-  for (let i = 0; i < source.draws; i++) sum += into[i];
-  const mean = sum / source.draws;
-  for (let i = 0; i < source.draws; i++) into[i] -= mean;
-  return mean;
+/** Writes a chain less its mean. */
+function readCentred({ values, draws }: Chains, chain: number, mean: number, into: Float64Array): void {
+  const start = chain * draws;
+  for (let i = 0; i < draws; i++) into[i] = values[start + i] - mean;
 }
 
 /** Adds Σ x_i x_{i+t} to `sums[t]` for the four lags of a block, as far as there are such sums. One pass: two loads each. */
@@ -97,15 +96,15 @@ function addLags(sums: Float64Array, from: number, draws: number, x: Float64Arra
 }
 
 /** Σ x_i x_{i+t} summed over chains for all lags t. Two real chains make one complex one, whose spectrum is their sum's. */
-function transformedLags(source: ChainReader): Float64Array {
-  const { chains, draws } = source;
+function transformedLags(x: Chains, means: Float64Array): Float64Array {
+  const { chains, draws } = x;
   const fft = fftOf(2 ** Math.ceil(Math.log2(2 * draws)));
   const re = new Float64Array(fft.size);
   const im = new Float64Array(fft.size);
   const power = new Float64Array(fft.size);
   for (let c = 0; c < chains; c += 2) {
-    readCentred(source, c, re.fill(0, draws));
-    if (c + 1 < chains) readCentred(source, c + 1, im.fill(0, draws));
+    readCentred(x, c, means[c], re.fill(0, draws));
+    if (c + 1 < chains) readCentred(x, c + 1, means[c + 1], im.fill(0, draws));
     else im.fill(0);
     fft.transform(re, im);
     for (let k = 0; k < fft.size; k++) power[k] += re[k] * re[k] + im[k] * im[k];

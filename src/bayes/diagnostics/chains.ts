@@ -25,21 +25,44 @@ export function allFinite(values: Float64Array): boolean {
   return sum === 0;
 }
 
-/** The mean and the variance (over n - 1) of every chain. */
-export function chainMoments({ values, chains, draws }: Chains): { means: Float64Array; variances: Float64Array } {
-  const means = new Float64Array(chains);
-  const variances = new Float64Array(chains);
+/** What R-hat compares: the mean of every chain, and the mean of the variances (over n - 1) within them. */
+export interface ChainMoments {
+  readonly draws: number;
+  readonly means: Float64Array;
+  readonly within: number;
+}
+
+export function chainMoments(x: Chains): ChainMoments {
+  const { values, chains, draws } = x;
+  const means = chainMeans(x);
+  let squares = 0;
   for (let c = 0; c < chains; c++) {
-    const [start, end] = [c * draws, (c + 1) * draws];
-    let sum = 0;
-    for (let i = start; i < end; i++) sum += values[i];
-    const mean = sum / draws;
-    let squares = 0;
+    const [start, end, mean] = [c * draws, (c + 1) * draws, means[c]];
     for (let i = start; i < end; i++) squares += (values[i] - mean) * (values[i] - mean);
-    means[c] = mean;
-    variances[c] = squares / (draws - 1);
   }
-  return { means, variances };
+  return { draws, means, within: squares / (draws - 1) / chains };
+}
+
+export function chainMeans({ values, chains, draws }: Chains): Float64Array {
+  const means = new Float64Array(chains);
+  for (let c = 0; c < chains; c++) {
+    let sum = 0;
+    for (let i = c * draws; i < (c + 1) * draws; i++) sum += values[i];
+    means[c] = sum / draws;
+  }
+  return means;
+}
+
+/** The moments of whole chains from those of their halves, which lie side by side. */
+export function joinHalves({ draws, means: halves, within }: ChainMoments): ChainMoments {
+  const means = new Float64Array(halves.length / 2);
+  let between = 0;
+  for (let c = 0; c < means.length; c++) {
+    means[c] = (halves[2 * c] + halves[2 * c + 1]) / 2;
+    between += (halves[2 * c] - halves[2 * c + 1]) ** 2 / 2;
+  }
+  const squares = 2 * (draws - 1) * within + (draws * between) / means.length;
+  return { draws: 2 * draws, means, within: squares / (2 * draws - 1) };
 }
 
 export function meanOf(values: ArrayLike<number>): number {
@@ -48,9 +71,8 @@ export function meanOf(values: ArrayLike<number>): number {
   return sum / values.length;
 }
 
-/** The variance over n - 1; NaN of fewer than two values. */
-export function varianceOf(values: ArrayLike<number>): number {
-  const mean = meanOf(values);
+/** The variance over n - 1; NaN of fewer than two values. A mean that is known saves finding it. */
+export function varianceOf(values: ArrayLike<number>, mean = meanOf(values)): number {
   let squares = 0;
   for (let i = 0; i < values.length; i++) squares += (values[i] - mean) * (values[i] - mean);
   return values.length < 2 ? Number.NaN : squares / (values.length - 1);

@@ -6,7 +6,7 @@
 import type { Chains, Draws } from "../draws.js";
 import { allFinite, isConstant } from "./chains.js";
 import { eBfmi } from "./energy.js";
-import { sortWithOrder } from "./ranks.js";
+import { sortWithOrder } from "./sort.js";
 import { formatRatio, type Summary, summary } from "./summary.js";
 
 export type ProblemKind =

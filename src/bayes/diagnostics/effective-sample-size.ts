@@ -5,15 +5,27 @@
  * a drift within a chain counts as disagreement. NaN where there is nothing to say: fewer than 8 draws per
  * chain, draws that are not finite, or a constant.
  */
-import type { Chains } from "../draws.js";
-import { type ChainReader, meanAutocovariance } from "./autocovariance.js";
+import type { Chains, Draws } from "../draws.js";
+import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 import { allFinite, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
+import { indicatorAutocovariance } from "./indicators.js";
 import { quantileOf } from "./ranks.js";
-import { scoreChains } from "./scores.js";
+import { type ScoringMemory, scoreChains, scoringMemory } from "./scores.js";
 
 /** For estimates of the centre: of the normal scores, so it exists where the mean does not. */
 export function essBulk(x: Chains): number {
-  return allFinite(x.values) ? essOfHalves(scoreChains(x).location()) : Number.NaN;
+  return bulkOf(x, scoringMemory(x));
+}
+
+/** The least bulk ESS of all scalars: what a run is waited for. */
+export function leastEss(draws: Draws): number {
+  if (draws.length < 4) return Number.NaN;
+  const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
+  return draws.names.reduce((least, name) => Math.min(least, bulkOf(draws.scalar(name), memory)), Infinity);
+}
+
+function bulkOf(x: Chains, memory: ScoringMemory): number {
+  return allFinite(x.values) ? essOf(scoreChains(x, memory).location()) : Number.NaN;
 }
 
 /** For estimates of the tails: the smaller of those of the 5% and 95% quantiles. */
@@ -25,7 +37,9 @@ export function essTail(x: Chains): number {
 
 /** For the mean of x itself. */
 export function essMean(x: Chains): number {
-  return essOfHalves(splitChains(x));
+  const halves = splitChains(x);
+  // Rounding would give a constant a variance.
+  return isConstant(halves.values) ? Number.NaN : essOf(meanAutocovariance(halves));
 }
 
 /** For a quantile: that of the indicator x ≤ quantile. */
@@ -42,32 +56,13 @@ export function essSd(x: Chains): number {
 
 /** ESS of the indicator x ≤ limit. */
 export function essBelow(x: Chains, limit: number): number {
-  const { values, chains, draws } = splitChains(x);
-  return essOf({
-    chains,
-    draws,
-    read: (chain, into) => {
-      const start = chain * draws;
-      for (let i = 0; i < draws; i++) into[i] = values[start + i] <= limit ? 1 : 0;
-    },
-  });
+  return essOf(indicatorAutocovariance(splitChains(x), limit));
 }
 
-/** ESS of chains that are split already. */
-export function essOfHalves({ values, chains, draws }: Chains): number {
-  // Rounding would give a constant a variance.
-  if (isConstant(values)) return Number.NaN;
-  return essOf({
-    chains,
-    draws,
-    read: (chain, into) => into.set(values.subarray(chain * draws, (chain + 1) * draws)),
-  });
-}
-
-function essOf(halves: ChainReader): number {
-  const { chains, draws } = halves;
+/** ESS from the autocovariance of chains that are split already. */
+export function essOf(covariance: Autocovariance): number {
+  const { chains, draws } = covariance;
   if (draws < 4) return Number.NaN;
-  const covariance = meanAutocovariance(halves);
   const within = (covariance.at(0) * draws) / (draws - 1);
   const total = covariance.at(0) + varianceOf(covariance.means);
   if (!(total > 0)) return Number.NaN;

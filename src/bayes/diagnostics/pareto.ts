@@ -4,7 +4,7 @@
  * and Gabry, 2024), which replaces the largest weights by what the fitted tail expects. PSIS-LOO calls this.
  */
 import { meanOf } from "./chains.js";
-import { sortWithOrder } from "./ranks.js";
+import { sortWithOrder } from "./sort.js";
 
 export interface ParetoFit {
   /** The shape: moments of order 1/k and higher do not exist. */

@@ -6,15 +6,17 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import type { Chains } from "../draws.js";
-import { allFinite, chainMoments, isConstant, meanOf, varianceOf } from "./chains.js";
-import { foldSorted, normalScores, quantileOf, sortWithOrder } from "./ranks.js";
+import { momentsOf } from "./autocovariance.js";
+import { allFinite, type ChainMoments, isConstant, meanOf, varianceOf } from "./chains.js";
+import { foldSorted, quantileOf, scoreMoments } from "./ranks.js";
 import { scoreChains } from "./scores.js";
+import { sortWithOrder } from "./sort.js";
 
 /** NaN for a constant, for draws that are not finite, and for fewer than 4 per chain. */
 export function rHat(x: Chains): number {
   if (x.draws < 4 || isConstant(x.values) || !allFinite(x.values)) return Number.NaN;
   const scored = scoreChains(x);
-  return Math.max(rHatOfHalves(scored.location()), rHatOfHalves(scored.scale()));
+  return Math.max(rHatOfHalves(momentsOf(scored.location())), rHatOfHalves(scored.scale()));
 }
 
 /** `superchains` is how many groups of consecutive chains there are. */
@@ -27,29 +29,23 @@ export function nestedRHat(x: Chains, superchains: number): number {
   if (isConstant(x.values) || !allFinite(x.values)) return Number.NaN;
   const sorted = sortWithOrder(x.values);
   const folded = foldSorted(sorted, quantileOf(sorted.values, 0.5));
-  return Math.max(
-    nestedRatio({ ...x, values: normalScores(sorted) }, superchains),
-    nestedRatio({ ...x, values: normalScores(folded) }, superchains),
-  );
+  return Math.max(nestedRatio(scoreMoments(sorted, x), superchains), nestedRatio(scoreMoments(folded, x), superchains));
 }
 
 /** The square root of total over within variance, of chains that are split and scored already. */
-export function rHatOfHalves(x: Chains): number {
-  const { means, variances } = chainMoments(x);
-  return Math.sqrt((x.draws - 1) / x.draws + varianceOf(means) / meanOf(variances));
+export function rHatOfHalves({ draws, means, within }: ChainMoments): number {
+  return Math.sqrt((draws - 1) / draws + varianceOf(means) / within);
 }
 
 /** Nested R-hat of values as they are: the paper's √(1 + B/W) over superchains. */
-export function nestedRatio(x: Chains, superchains: number): number {
-  const { means, variances } = chainMoments(x);
-  const size = x.chains / superchains;
+export function nestedRatio({ draws, means, within }: ChainMoments, superchains: number): number {
+  const size = means.length / superchains;
   const centres = new Float64Array(superchains);
-  let within = 0;
+  let inside = draws > 1 ? within : 0;
   for (let k = 0; k < superchains; k++) {
     const group = means.subarray(k * size, (k + 1) * size);
     centres[k] = meanOf(group);
-    if (size > 1) within += varianceOf(group) / superchains;
-    if (x.draws > 1) within += meanOf(variances.subarray(k * size, (k + 1) * size)) / superchains;
+    if (size > 1) inside += varianceOf(group) / superchains;
   }
-  return Math.sqrt(1 + varianceOf(centres) / within);
+  return Math.sqrt(1 + varianceOf(centres) / inside);
 }

@@ -1,97 +1,12 @@
 /**
- * Sorting, ranks and normal scores: what makes R-hat and ESS indifferent to the scale and the tails of a variable (Vehtari
+ * Quantiles, ranks and normal scores: what makes R-hat and ESS indifferent to the scale and the tails of a variable (Vehtari
  * et al. 2021). A variable is sorted once; its quantiles, its scores and those of its distance from the median all
- * come from that order. A radix sort, because a million draws are usual with thousands of chains.
+ * come from that order.
  */
+import type { Chains } from "../draws.js";
+import type { ChainMoments } from "./chains.js";
+import { newSorted, type Sorted } from "./sort.js";
 import { normalQuantile } from "./special-functions.js";
-
-/** Values in ascending order, and the position each came from. */
-export interface Sorted {
-  readonly values: Float64Array;
-  readonly order: Uint32Array;
-}
-
-/** Where the high half of a double lies among its two words. */
-const HIGH = new Uint8Array(new Uint16Array([1]).buffer)[0];
-const DIGITS = [0, 11, 22] as const;
-/** Moves per value after which insertion gives up. */
-const MOST_MOVES = 8;
-
-/** Sorts values other than NaN; -0 and 0 are equal, and equal values keep their order. */
-export function sortWithOrder(x: Float64Array): Sorted {
-  // The high words of the doubles decide nearly everything, and insertion puts the rest right. Where it does not, as in
-  // numbers that differ in their last digits only, the low words are sorted by first.
-  const high = sortableWords(x, "high");
-  const sorted = gathered(x, radixSort(high, positions(x.length)));
-  if (insertionSort(sorted)) return sorted;
-  const byLow = radixSort(sortableWords(x, "low"), positions(x.length));
-  const highs = byLow.map((position) => high[position]);
-  return gathered(x, radixSort(highs, byLow));
-}
-
-function positions(count: number): Uint32Array {
-  const result = new Uint32Array(count);
-  for (let i = 0; i < count; i++) result[i] = i;
-  return result;
-}
-
-function gathered(x: Float64Array, order: Uint32Array): Sorted {
-  const values = new Float64Array(x.length);
-  for (let i = 0; i < values.length; i++) values[i] = x[order[i]];
-  return { values, order };
-}
-
-/** Unsigned words that compare as the doubles do: the high ones first, then the low ones. */
-function sortableWords(x: Float64Array, half: "high" | "low"): Uint32Array {
-  const words = new Uint32Array(x.buffer, x.byteOffset, 2 * x.length);
-  const first = half === "high" ? HIGH : 1 - HIGH;
-  const sign = half === "high" ? 0x80000000 : 0;
-  const result = new Uint32Array(x.length);
-  // -0 is not negative here, and its sign bit is set as that of 0 will be.
-  for (let i = 0; i < x.length; i++) result[i] = x[i] < 0 ? ~words[2 * i + first] : words[2 * i + first] | sign;
-  return result;
-}
-
-/** The order sorted by the keys that go with it, stably: by three digits, the last first. */
-function radixSort(keys: Uint32Array, order: Uint32Array): Uint32Array {
-  let [keysFrom, orderFrom] = [keys, order];
-  for (const shift of DIGITS) {
-    const next = new Uint32Array(2049);
-    for (let i = 0; i < keys.length; i++) next[((keys[i] >>> shift) & 2047) + 1]++;
-    if (next.includes(keys.length)) continue; // they all share this digit
-    for (let digit = 1; digit < 2048; digit++) next[digit] += next[digit - 1];
-    const keysTo = new Uint32Array(keys.length);
-    const orderTo = new Uint32Array(keys.length);
-    for (let i = 0; i < keys.length; i++) {
-      const key = keysFrom[i];
-      const to = next[(key >>> shift) & 2047]++;
-      keysTo[to] = key;
-      orderTo[to] = orderFrom[i];
-    }
-    [keysFrom, orderFrom] = [keysTo, orderTo];
-  }
-  return orderFrom;
-}
-
-/** Sorts what is nearly sorted. False where it would take too long; what is left then is no longer of use. */
-function insertionSort({ values, order }: Sorted): boolean {
-  let moves = 0;
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i];
-    if (!(values[i - 1] > value)) continue;
-    const position = order[i];
-    let j = i;
-    for (; j > 0 && values[j - 1] > value; j--) {
-      values[j] = values[j - 1];
-      order[j] = order[j - 1];
-    }
-    values[j] = value;
-    order[j] = position;
-    moves += i - j;
-    if (moves > MOST_MOVES * values.length) return false;
-  }
-  return true;
-}
 
 /** A quantile of sorted values, interpolated as NumPy and R do by default. */
 export function quantileOf(sorted: Float64Array, probability: number): number {
@@ -124,33 +39,72 @@ function scoresOfRanks(size: number): Float64Array {
   return latest.scores;
 }
 
-/** The normal scores of the values' ranks, at the positions they came from. Equal values share the mean of their ranks. */
-export function normalScores({ values, order }: Sorted): Float64Array {
-  const scores = scoresOfRanks(values.length);
-  const result = new Float64Array(values.length);
+/** The normal scores of sorted values. Equal ones share that of the mean of their ranks. */
+function scoresOf(values: Float64Array, into: Float64Array): Float64Array {
+  const untied = scoresOfRanks(values.length);
   for (let start = 0; start < values.length; ) {
     let end = start + 1;
     while (end < values.length && values[end] === values[start]) end++;
-    const score = end === start + 1 ? scores[start] : normalScore((start + 1 + end) / 2, values.length);
-    for (let i = start; i < end; i++) result[order[i]] = score;
+    const score = end === start + 1 ? untied[start] : normalScore((start + 1 + end) / 2, values.length);
+    for (let i = start; i < end; i++) into[i] = score;
     start = end;
   }
-  return result;
+  return into;
 }
 
-/** The distances from a centre, sorted: the values below it and those above, merged. */
-export function foldSorted({ values, order }: Sorted, centre: number): Sorted {
-  const size = values.length;
-  const folded = { values: new Float64Array(size), order: new Uint32Array(size) };
-  let above = 0;
-  while (above < size && values[above] < centre) above++;
-  let below = above - 1;
-  for (let i = 0; i < size; i++) {
-    const left = below >= 0 ? centre - values[below] : Infinity;
-    const right = above < size ? values[above] - centre : Infinity;
-    const from = left <= right ? below-- : above++;
-    folded.values[i] = Math.min(left, right);
-    folded.order[i] = order[from];
+/** Arrays for scores by rank and by draw, which one variable after the other can use. */
+export interface ScoreMemory {
+  readonly byRank: Float64Array;
+  readonly byDraw: Float64Array;
+}
+
+export function scoreMemory(size: number): ScoreMemory {
+  return { byRank: new Float64Array(size), byDraw: new Float64Array(size) };
+}
+
+/** The normal scores of the values, at the positions they came from. */
+export function normalScores({ values, order }: Sorted, memory = scoreMemory(values.length)): Float64Array {
+  const scores = scoresOf(values, memory.byRank);
+  const { byDraw } = memory;
+  for (let i = 0; i < scores.length; i++) byDraw[order[i]] = scores[i];
+  return byDraw;
+}
+
+/** The moments of chains of such scores. Summed in the order of the ranks, they need not be put in that of the draws. */
+export function scoreMoments(
+  { values, order }: Sorted,
+  { chains, draws }: Omit<Chains, "values">,
+  byRank: Float64Array = new Float64Array(values.length),
+): ChainMoments {
+  const scores = scoresOf(values, byRank);
+  const means = new Float64Array(chains);
+  const squares = new Float64Array(chains);
+  // A product is faster than a quotient; the half keeps its rounding out of the next chain.
+  const perDraw = 1 / draws;
+  for (let i = 0; i < scores.length; i++) {
+    const chain = Math.floor((order[i] + 0.5) * perDraw);
+    const score = scores[i];
+    means[chain] += score;
+    squares[chain] += score * score;
+  }
+  let total = 0;
+  for (let c = 0; c < chains; c++) {
+    means[c] /= draws;
+    // Scores are of size 1, so the difference loses next to nothing; but of a chain that never moves it may be negative.
+    total += Math.max(squares[c] - draws * means[c] * means[c], 0);
+  }
+  return { draws, means, within: total / (draws - 1) / chains };
+}
+
+/** The distances from a centre, sorted: from the outside in, so that neither side comes to an end before the other. */
+export function foldSorted({ values, order }: Sorted, centre: number, folded = newSorted(values.length)): Sorted {
+  let low = 0;
+  let high = values.length - 1;
+  for (let i = high; i >= 0; i--) {
+    const left = centre - values[low];
+    const right = values[high] - centre;
+    folded.values[i] = Math.max(left, right);
+    folded.order[i] = left > right ? order[low++] : order[high--];
   }
   return folded;
 }

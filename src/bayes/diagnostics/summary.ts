@@ -3,10 +3,11 @@
  * diagnostics of a scalar come from one sort of its draws. `fit.summary()`, the report and `check` use this.
  */
 import type { Chains, Draws, NameFilter } from "../draws.js";
-import { allFinite, isConstant, meanOf, varianceOf } from "./chains.js";
-import { essBelow, essMean, essOfHalves } from "./effective-sample-size.js";
+import { momentsOf } from "./autocovariance.js";
+import { allFinite, type ChainMoments, isConstant, joinHalves, meanOf, varianceOf } from "./chains.js";
+import { essBelow, essMean, essOf } from "./effective-sample-size.js";
 import { nestedRatio, nestedRHat, rHatOfHalves } from "./r-hat.js";
-import { scoreChains } from "./scores.js";
+import { scoreChains, scoringMemory } from "./scores.js";
 import { alignColumns } from "./table.js";
 
 /** A row of the summary. Diagnostics are NaN where there is nothing to say, as of a constant. */
@@ -27,24 +28,26 @@ export interface SummaryRow {
 }
 
 /** The diagnostics of one scalar. */
-export function summarizeScalar(name: string, x: Chains, superchains = 1): SummaryRow {
+export function summarizeScalar(name: string, x: Chains, superchains = 1, memory = scoringMemory(x)): SummaryRow {
   const mean = meanOf(x.values);
-  const sd = Math.sqrt(varianceOf(x.values));
+  const sd = Math.sqrt(varianceOf(x.values, mean));
   const nested = superchains > 1 && { nestedRHat: Number.NaN };
   const unknown = { essBulk: Number.NaN, essTail: Number.NaN, rHat: Number.NaN, mcseMean: Number.NaN, ...nested };
-  if (x.values.length === 0 || !allFinite(x.values)) {
+  // A finite sum has finite terms; that of huge ones may not be finite.
+  if (x.values.length === 0 || !(Number.isFinite(mean) || allFinite(x.values))) {
     return { name, mean, sd, q5: Number.NaN, median: Number.NaN, q95: Number.NaN, ...unknown };
   }
-  const scored = scoreChains(x);
+  const scored = scoreChains(x, memory);
   const [q5, median, q95] = [0.05, 0.5, 0.95].map(scored.quantile);
   const row = { name, mean, sd, q5, median, q95 };
   if (isConstant(x.values)) return { ...row, sd: 0, ...unknown };
 
-  const [location, scale] = [scored.location(), scored.scale()];
+  const bulk = scored.location();
+  const [location, scale] = [momentsOf(bulk), scored.scale()];
   return {
     ...row,
     mcseMean: sd / Math.sqrt(essMean(x)),
-    essBulk: essOfHalves(location),
+    essBulk: essOf(bulk),
     essTail: Math.min(essBelow(x, q5), essBelow(x, q95)),
     rHat: x.draws < 4 ? Number.NaN : Math.max(rHatOfHalves(location), rHatOfHalves(scale)),
     ...(nested && {
@@ -53,10 +56,9 @@ export function summarizeScalar(name: string, x: Chains, superchains = 1): Summa
   };
 }
 
-/** Nested R-hat from scores that are there already: halves side by side are whole chains again. */
-function nestedOfHalves(scores: readonly Chains[], superchains: number): number {
-  const whole = scores.map(({ values, chains, draws }) => ({ values, chains: chains / 2, draws: 2 * draws }));
-  return Math.max(...whole.map((x) => nestedRatio(x, superchains)));
+/** Nested R-hat from moments that are there already: halves side by side are whole chains again. */
+function nestedOfHalves(moments: readonly ChainMoments[], superchains: number): number {
+  return Math.max(...moments.map((halves) => nestedRatio(joinHalves(halves), superchains)));
 }
 
 /** The columns as they are printed: heading, value, and how many digits matter. */
@@ -147,6 +149,7 @@ export function formatValue(value: number): string {
 /** The summary of the draws, or of the variables a filter names: `summary(draws, "theta")`, `summary(draws, /^beta/)`. */
 export function summary(draws: Draws, filter?: NameFilter): Summary {
   const superchains = draws.superchains ?? 1;
-  const rows = draws.match(filter).map((name) => summarizeScalar(name, draws.scalar(name), superchains));
+  const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
+  const rows = draws.match(filter).map((name) => summarizeScalar(name, draws.scalar(name), superchains, memory));
   return new Summary(rows, draws.chains, draws.length);
 }

@@ -2,14 +2,22 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { autocorrelation, meanAutocovariance } from "../../../src/bayes/diagnostics/autocovariance.js";
-import { splitChains } from "../../../src/bayes/diagnostics/chains.js";
-import { essBulk, essMean, essQuantile, essSd, essTail } from "../../../src/bayes/diagnostics/effective-sample-size.js";
+import { chainMoments, joinHalves, splitChains } from "../../../src/bayes/diagnostics/chains.js";
+import {
+  essBulk,
+  essMean,
+  essQuantile,
+  essSd,
+  essTail,
+  leastEss,
+} from "../../../src/bayes/diagnostics/effective-sample-size.js";
 import { eBfmi } from "../../../src/bayes/diagnostics/energy.js";
 import { fftOf } from "../../../src/bayes/diagnostics/fft.js";
+import { indicatorAutocovariance } from "../../../src/bayes/diagnostics/indicators.js";
 import { nestedRatio, nestedRHat, rHat } from "../../../src/bayes/diagnostics/r-hat.js";
 import { mcseMean, mcseQuantile, mcseSd } from "../../../src/bayes/diagnostics/standard-error.js";
 import { summarizeScalar } from "../../../src/bayes/diagnostics/summary.js";
-import type { Chains } from "../../../src/bayes/draws.js";
+import { type Chains, Draws } from "../../../src/bayes/draws.js";
 import { ArgumentError } from "../../../src/core/errors.js";
 import { autoregressive, chainsOf, independent, normals } from "../chains.js";
 
@@ -34,6 +42,17 @@ test("the FFT is the sum it stands for", () => {
   }
 });
 
+/** (1/n) Σ (x_i - m)(x_{i+lag} - m), averaged over chains, as it is written. */
+function plainAutocovariance({ values, chains, draws }: Chains, lag: number): number {
+  let sum = 0;
+  for (let c = 0; c < chains; c++) {
+    const chain = values.subarray(c * draws, (c + 1) * draws);
+    const mean = chain.reduce((total, value) => total + value, 0) / draws;
+    for (let i = 0; i + lag < draws; i++) sum += (chain[i]! - mean) * (chain[i + lag]! - mean);
+  }
+  return sum / draws / chains;
+}
+
 describe("autocovariances", () => {
   for (const [chains, draws] of [
     [1, 100],
@@ -41,24 +60,31 @@ describe("autocovariances", () => {
     [4, 5],
   ] as const) {
     test(`of ${chains} × ${draws} draws are the sums they stand for, at every lag and in any order`, () => {
-      const { values } = map(autoregressive(chains, draws, 0.5, 3), (value) => 10 + value);
-      const found = meanAutocovariance({
-        chains,
-        draws,
-        read: (chain, into) => into.set(values.subarray(chain * draws, (chain + 1) * draws)),
-      });
-      const lags = [0, draws - 1, ...Array(draws).keys()];
-      for (const lag of lags) {
-        let expected = 0;
-        for (let c = 0; c < chains; c++) {
-          const chain = values.subarray(c * draws, (c + 1) * draws);
-          const mean = chain.reduce((sum, value) => sum + value, 0) / draws;
-          for (let i = 0; i + lag < draws; i++) expected += (chain[i]! - mean) * (chain[i + lag]! - mean);
-        }
-        assert.ok(Math.abs(found.at(lag) - expected / draws / chains) < 1e-13, `lag ${lag}`);
+      const x = map(autoregressive(chains, draws, 0.5, 3), (value) => 10 + value);
+      for (const lags of [[0, draws - 1, ...Array(draws).keys()], [...Array(draws).keys()].reverse()]) {
+        const found = meanAutocovariance(x);
+        for (const lag of lags) assert.ok(Math.abs(found.at(lag) - plainAutocovariance(x, lag)) < 1e-13, `lag ${lag}`);
+        assert.equal(found.at(draws), 0);
       }
     });
   }
+
+  test("of indicators are those of zeros and ones, at every lag, whatever share of them is ones", () => {
+    for (const draws of [7, 300]) {
+      const x = map(autoregressive(6, draws, 0.9, 4), (value, i) => (i < draws / 2 ? 9 : value));
+      for (const limit of [-10, -1.6, 0, 1.6, 8.9, 9]) {
+        const ones = map(x, (value) => (value <= limit ? 1 : 0));
+        const found = indicatorAutocovariance(x, limit);
+        for (let lag = 0; lag < draws; lag++) {
+          assert.ok(Math.abs(found.at(lag) - plainAutocovariance(ones, lag)) < 1e-14, `${limit} at lag ${lag}`);
+        }
+        found.means.forEach((mean, c) => {
+          const chain = ones.values.subarray(c * draws, (c + 1) * draws);
+          assert.equal(mean, chain.reduce((sum, value) => sum + value, 0) / draws);
+        });
+      }
+    }
+  });
 
   test("of an autoregressive chain fall as ρ^lag", () => {
     const { values } = autoregressive(1, 200_000, 0.8, 5);
@@ -107,6 +133,21 @@ describe("effective sample sizes", () => {
     assert.equal(rHat(map(x, (value) => 8 * value)), rHat(x));
   });
 
+  test("of all scalars: the least is that of the slowest", () => {
+    const draws = new Draws({ chains: 4, variables: { fast: [], slow: [2] } });
+    assert.ok(Number.isNaN(leastEss(draws)));
+    const [fast, slow, slowest] = [0, 0.5, 0.9].map((rho) => autoregressive(4, 101, rho, 21)) as [
+      Chains,
+      Chains,
+      Chains,
+    ];
+    draws.appendByScalar({
+      values: { fast: fast.values, slow: Float64Array.from([...slow.values, ...slowest.values]) },
+    });
+    assert.equal(leastEss(draws), essBulk(slowest));
+    assert.ok(essBulk(slowest) < essBulk(slow));
+  });
+
   test("never exceed n log10 n, whatever the chains do", () => {
     const alternating = map(independent(2, 1000, 4), (value, i) => (i % 2 ? 1 : -1) + 1e-3 * value);
     assert.equal(essMean(alternating), 2000 * Math.log10(2000));
@@ -148,7 +189,7 @@ describe("nested R-hat", () => {
     const chains = [0, 1, 2].map((k) => [0, 1].map((m) => [0, 1, 2, 3, 4].map((n) => at(k, m, n))));
     const within = mean(chains.map((group) => variance(group.map(mean)) + mean(group.map(variance))));
     const between = variance(chains.map((group) => mean(group.flat())));
-    assert.ok(Math.abs(nestedRatio(x, superchains) - Math.sqrt(1 + between / within)) < 1e-14);
+    assert.ok(Math.abs(nestedRatio(chainMoments(x), superchains) - Math.sqrt(1 + between / within)) < 1e-14);
   });
 
   test("sees superchains apart, even of one draw per chain", () => {
@@ -167,7 +208,7 @@ describe("nested R-hat", () => {
   test("is in the summary where superchains are known, the same from shared scores", () => {
     for (const draws of [10, 11]) {
       const x = independent(64, draws, 10);
-      assert.equal(summarizeScalar("x", x, 8).nestedRHat, nestedRHat(x, 8));
+      assert.ok(Math.abs(summarizeScalar("x", x, 8).nestedRHat! - nestedRHat(x, 8)) < 1e-14);
       assert.equal("nestedRHat" in summarizeScalar("x", x), false);
     }
   });
@@ -242,4 +283,18 @@ test("chains are split without their middle draw when the number is odd", () => 
     ]),
   );
   assert.deepEqual([[...values], chains, draws], [[1, 2, 4, 5, 6, 7, 9, 10], 4, 2]);
+});
+
+test("the moments of chains are the sums they stand for, and those of halves make those of whole chains", () => {
+  const x = map(autoregressive(5, 12, 0.3, 7), (value, i) => value + Math.floor(i / 12));
+  const mean = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = (values: Float64Array) => values.reduce((sum, value) => sum + (value - mean(values)) ** 2, 0);
+  const rows = [0, 1, 2, 3, 4].map((c) => x.values.subarray(12 * c, 12 * c + 12));
+  for (const { draws, means, within } of [chainMoments(x), joinHalves(chainMoments(splitChains(x)))]) {
+    assert.equal(draws, 12);
+    rows.forEach((row, c) => {
+      assert.ok(Math.abs(means[c]! - mean(row)) < 1e-14);
+    });
+    assert.ok(Math.abs(within - rows.reduce((sum, row) => sum + squares(row) / 11 / 5, 0)) < 1e-14);
+  }
 });

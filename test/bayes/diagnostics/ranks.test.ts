@@ -1,7 +1,9 @@
 /** Sorting, ranks and normal scores, against plain sorts and counts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { foldSorted, normalScores, sortWithOrder } from "../../../src/bayes/diagnostics/ranks.js";
+import { radixOrder } from "../../../src/bayes/diagnostics/radix-sort.js";
+import { foldSorted, normalScores, scoreMoments } from "../../../src/bayes/diagnostics/ranks.js";
+import { sortWithOrder } from "../../../src/bayes/diagnostics/sort.js";
 import { erf } from "../../support/goodness-of-fit.js";
 import { randomFrom } from "../../support/random.js";
 import { normals } from "../chains.js";
@@ -18,14 +20,22 @@ const samples: Record<string, Float64Array> = {
   "many ties": from(3000, () => random.below(7) - 3),
   "all equal": new Float64Array(1000).fill(0.1),
   extremes: Float64Array.of(0, -0, 1e-320, -1e-320, Infinity, -Infinity, 1e308, -1e308, 5e-324, -0, 0),
+  "numbers far from zero": from(3000, () => 1e6 + next()),
+  "floats of 32 bits": from(5000, () => Math.fround(next())),
+  "a spike among the rest": from(5000, () => (random.below(2) ? 1e-9 * next() : 5 + next())),
+  "a first number far away": from(3000, next).map((value, i) => (i ? value : 1e30)),
+  "long tails": from(5000, () => next() / next()),
+  "rising numbers": from(3000, () => 0).map((_, i) => i / 7),
+  "falling numbers": from(3000, () => 0).map((_, i) => -i / 7),
+  infinities: from(3000, () => (random.below(3) - 1) * Infinity).map((value) => value || 0),
   "all magnitudes": from(3000, () => next() * 10 ** (random.below(600) - 300)),
 };
 
 for (const [name, x] of Object.entries(samples)) {
   test(`${name}: sorted with the positions they came from, ties in order`, () => {
-    const expected = [...x.keys()].sort((a, b) => x[a]! - x[b]! || a - b);
     const sorted = sortWithOrder(x);
-    assert.deepEqual([...sorted.order], name === "extremes" ? byComparison(x) : expected);
+    assert.deepEqual([...sorted.order], byComparison(x));
+    assert.deepEqual([...radixOrder(x)], byComparison(x));
     assert.deepEqual(
       [...sorted.values],
       [...sorted.order].map((i) => x[i]),
@@ -46,6 +56,31 @@ describe("normal scores", () => {
       const probability = (1 + erf(z / Math.SQRT2)) / 2;
       assert.ok(Math.abs(probability - (ranks[i]! - 0.375) / 7.25) < 1e-14);
     });
+  });
+
+  test("have the moments of the chains they make", () => {
+    for (const name of ["normal numbers", "many ties"]) {
+      const sorted = sortWithOrder(samples[name]!);
+      const draws = 50;
+      const scores = normalScores(sorted);
+      const chains = scores.length / draws;
+      const { means, within } = scoreMoments(sorted, { chains, draws });
+      let variances = 0;
+      for (let c = 0; c < chains; c++) {
+        let [sum, squares] = [0, 0];
+        for (let i = 0; i < draws; i++) sum += scores[c * draws + i]!;
+        for (let i = 0; i < draws; i++) squares += (scores[c * draws + i]! - sum / draws) ** 2;
+        assert.ok(Math.abs(means[c]! - sum / draws) < 1e-14);
+        variances += squares / (draws - 1);
+      }
+      assert.ok(Math.abs(within - variances / chains) < 1e-13);
+    }
+  });
+
+  test("of chains that never move have no variance", () => {
+    const sorted = sortWithOrder(from(600, () => 0).map((_, i) => Math.floor(i / 100)));
+    const { within } = scoreMoments(sorted, { chains: 6, draws: 100 });
+    assert.ok(within >= 0 && within < 1e-14);
   });
 
   test("depend on the order only", () => {

@@ -28,8 +28,7 @@ export function autocorrelationPlot(name: string, x: Chains): string {
 }
 
 /** The mean of the chains' autocovariances over that at lag 0; none of a constant. */
-function correlations({ values, chains, draws }: Chains, lags: number): number[] {
-  const read = (chain: number, into: Float64Array) => into.set(values.subarray(chain * draws, (chain + 1) * draws));
-  const covariance = meanAutocovariance({ chains, draws, read });
+function correlations(x: Chains, lags: number): number[] {
+  const covariance = meanAutocovariance(x);
   return Array.from({ length: lags + 1 }, (_, lag) => covariance.at(lag) / covariance.at(0));
 }

@@ -2,7 +2,7 @@
  * The energies a chain visits beside the steps it takes between them. Where the steps are much narrower, the sampler needs
  * many draws to cross the energies of the posterior (low E-BFMI).
  */
-import { chainMoments } from "../../diagnostics/chains.js";
+import { chainMeans } from "../../diagnostics/chains.js";
 import type { Chains } from "../../draws.js";
 import { shownRange } from "../chain-groups.js";
 import { estimateDensity } from "../density-estimate.js";
@@ -34,7 +34,7 @@ export function energyPlot(energy: Chains): string {
 
 /** Energies less the chain's mean, and the differences of neighbours. */
 export function energyDifferences(energy: Chains): { visited: Float64Array; steps: Float64Array } {
-  const { means } = chainMoments(energy);
+  const means = chainMeans(energy);
   const visited = energy.values.map((value, i) => value - means[Math.floor(i / energy.draws)]);
   const steps = energy.values.map((value, i) => value - energy.values[i - 1]).filter((_, i) => i % energy.draws > 0);
   return { visited: visited.filter(Number.isFinite), steps: steps.filter(Number.isFinite) };

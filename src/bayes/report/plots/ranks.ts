@@ -3,7 +3,7 @@
  * have flat ones; a slope is a chain elsewhere, a hump or a bowl one with another spread. A row per chain or group.
  */
 import { allFinite } from "../../diagnostics/chains.js";
-import { sortWithOrder } from "../../diagnostics/ranks.js";
+import { sortWithOrder } from "../../diagnostics/sort.js";
 import type { Chains } from "../../draws.js";
 import { chainGroups } from "../chain-groups.js";
 import { escapeText, pathElement, round, SMALL, svg } from "../svg.js";
