@@ -403,7 +403,7 @@ function computedBehind(node: Node): Node {
 function deviceOf(call: Call): Backend {
   const tensors = call.leaves.filter(isTensor);
   const [first] = tensors;
-  const backend = first ? (first.node.device as Backend) : backendFor();
+  const backend = first ? (first.node.device as Backend) : backendFor(undefined, "jit");
   for (const { node } of tensors) {
     if (node.device === backend) continue;
     throw new DeviceError(
