@@ -151,6 +151,49 @@ describeOnTensorDevices("misuse", (device) => {
     for (const [operation, use] of wrong) assert.throws(use, { message: new RegExp(`^${operation}: `) });
   });
 
+  test("arange counts in i32 as far as that goes, and asks for a dtype beyond", () => {
+    assert.equal(arange(2 ** 31).dtype, "i32");
+    assert.deepEqual(
+      [
+        ...arange(2 ** 31)
+          .at("-2:")
+          .dataSync(),
+      ],
+      [2 ** 31 - 2, 2 ** 31 - 1],
+    );
+    assert.deepEqual(
+      [...arange(-(2 ** 31), 2 ** 31, 2 ** 30).dataSync()],
+      [-2, -1, 0, 1].map((i) => i * 2 ** 30),
+    );
+    assert.deepEqual([...arange(2 ** 40, 0).dataSync()], []);
+    assert.equal(arange(2 ** 40, 0).dtype, "i32");
+    const refusal = /^arange: .* is more than i32 holds, which whole numbers are unless told; pass \{ dtype: "i64" \}/;
+    assert.throws(() => arange(2 ** 31 + 1), { name: "ArgumentError", message: refusal });
+    assert.throws(() => arange(-(2 ** 31) - 1, 0), { name: "ArgumentError", message: refusal });
+    assert.throws(() => arange(0, -(2 ** 40), -(2 ** 39)), { name: "ArgumentError", message: refusal });
+    assert.deepEqual(
+      [
+        ...arange(2 ** 40, { dtype: "i64" })
+          .at("-2:")
+          .dataSync(),
+      ],
+      [2n ** 40n - 2n, 2n ** 40n - 1n],
+    );
+    assert.deepEqual(
+      [
+        ...arange(2 ** 32, { dtype: "u32" })
+          .at("-1:")
+          .dataSync(),
+      ],
+      [2 ** 32 - 1],
+    );
+    assert.deepEqual(
+      [...arange(2 ** 40, 2 ** 42, 2 ** 40, { dtype: "f32" }).dataSync()],
+      [1, 2, 3].map((i) => i * 2 ** 40),
+    );
+    assert.equal(arange(0, 2 ** 40, 2 ** 39 + 0.5).dtype, "f32");
+  });
+
   test("what has one meaning is taken", () => {
     assert.deepEqual(zeros(3).shape, [3]);
     assert.deepEqual(ones(0).shape, [0]);
