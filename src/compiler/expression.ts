@@ -1,7 +1,8 @@
 /**
  * What a kernel computes, as a formula for people: `out[i] = tanh(a[i] * b[i] + c[i])`. It is written from the graph that
  * the kernel was made of, at indices with names, because the loops themselves hold a tanh only as fifty additions and
- * multiplications. Whoever compiles a group asks for it (program.ts); `explain` shows it.
+ * multiplications. Whoever compiles a group asks for it (program.ts); `explain` shows it. Routines bring formulas of their
+ * own, with the names given out here.
  *
  * Buffers that are read are a, b, c …, those written out, or out0, out1 …; axes of the result are i, j, k …, and a
  * reduction counts with the letters that follow. What is needed more than once gets a line and a name of its own: t1, or
@@ -61,6 +62,9 @@ const BUFFERS = "abcdefghpqrsuvwxyz";
 
 const lettered = (letters: string, position: number): string =>
   `${letters[position % letters.length]}${position < letters.length ? "" : Math.floor(position / letters.length)}`;
+
+/** The names that formulas have for axes: i, j, k … */
+export const axisNames = (count: number): string[] => Array.from({ length: count }, (_, axis) => lettered(AXES, axis));
 
 /** The names that formulas have for the buffers of a kernel. */
 export function bufferNames(buffers: readonly Pick<BufferParameter, "isWritten">[]): string[] {

@@ -14,7 +14,13 @@ import { type Program, rootsOf, slotsIn } from "./program.js";
 /** For each root the leaf whose memory it may take, or -1; no leaf is named twice. `leafBytes`: -1 for those not on offer. */
 export function inPlaceOf(program: Program<unknown>, leafBytes: readonly number[]): number[] {
   const { steps, made } = program;
-  const taken = new Set<number>();
+  /** The leaves still to be had, by size. */
+  const onOffer = new Map<number, number[]>();
+  leafBytes.forEach((bytes, leaf) => {
+    const same = onOffer.get(bytes);
+    if (same) same.push(leaf);
+    else onOffer.set(bytes, [leaf]);
+  });
   const lastRead = leafBytes.map(() => -1);
   /** The steps that touch each value. */
   const touching = made.map(() => new Set<number>());
@@ -32,9 +38,9 @@ export function inPlaceOf(program: Program<unknown>, leafBytes: readonly number[
     if (step.kind !== "kernel") return -1;
     const { kernel, slots } = step;
     const target = slots.findIndex((slot) => slot.from === "made" && slot.index === index);
-    const bytes = bytesOf(made[index]);
-    const found = leafBytes.findIndex((size, leaf) => {
-      if (size !== bytes || taken.has(leaf) || lastRead[leaf] > position) return false;
+    const leaves = onOffer.get(bytesOf(made[index])) ?? [];
+    const found = leaves.findIndex((leaf) => {
+      if (lastRead[leaf] > position) return false;
       if (lastRead[leaf] < position) return true;
       const readers = slots.flatMap((slot, i) => (slot.from === "leaf" && slot.index === leaf ? [i] : []));
       return (
@@ -42,8 +48,7 @@ export function inPlaceOf(program: Program<unknown>, leafBytes: readonly number[
         isElementForElement(kernel, readers, target)
       );
     });
-    if (found >= 0) taken.add(found);
-    return found;
+    return found < 0 ? -1 : leaves.splice(found, 1)[0];
   });
 }
 

@@ -555,8 +555,10 @@ export class Lowering {
     return this.ops.constant(dtype, primitive.otherwise(params));
   }
 
+  /** Both conditions; what is asked for already is not asked for again. */
   private both(a: Value | null, b: Value): Value {
-    return a ? this.k.binary("and", a, b) : b;
+    const isAsked = a === null || a === b || (b.op === "and" && b.args.includes(a));
+    return isAsked ? b : this.k.binary("and", a, b);
   }
 
   private reductionAt(node: Node, op: ReduceOp, index: readonly IndexExpr[]): Reduction {

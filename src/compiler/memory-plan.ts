@@ -35,20 +35,59 @@ export function planMemory({ steps, made, lastUse: last }: Program<unknown>, tim
   const inArena = made.flatMap(({ root }, index) => (root < 0 && firstUse[index] >= 0 ? [index] : []));
   const sizes = made.map((value) => Math.max(ALIGNMENT, Math.ceil(bytesOf(value) / ALIGNMENT) * ALIGNMENT));
   const offsets = made.map(() => -1);
-  const placed: number[] = [];
+  const busiest = busiestTime(inArena, firstUse, lastUse, sizes);
+  /** Up to here nothing is free at the busiest time: who is alive then need not look below. */
+  let packed = 0;
   let arenaBytes = 0;
-  for (const index of [...inArena].sort((a, b) => sizes[b] - sizes[a] || a - b)) {
-    const neighbours = placed
-      .filter((other) => firstUse[other] <= lastUse[index] && firstUse[index] <= lastUse[other])
-      .sort((a, b) => offsets[a] - offsets[b]);
-    let offset = 0;
-    for (const other of neighbours) {
-      if (offset + sizes[index] <= offsets[other]) break;
-      offset = Math.max(offset, offsets[other] + sizes[other]);
+  /** By offset. */
+  const placed: number[] = [];
+  const order = [...inArena].sort((a, b) => sizes[b] - sizes[a] || a - b);
+  for (const index of order) {
+    const [from, to, size] = [firstUse[index], lastUse[index], sizes[index]];
+    const isBusy = from <= busiest && busiest <= to;
+    let offset = isBusy ? packed : 0;
+    // None is larger than the first, so none that begins farther below reaches up to here.
+    for (let i = firstFrom(placed, offsets, offset - sizes[order[0]]); i < placed.length; i++) {
+      const other = placed[i];
+      if (offsets[other] >= offset + size) break;
+      if (firstUse[other] <= to && from <= lastUse[other]) offset = Math.max(offset, offsets[other] + sizes[other]);
     }
+    if (isBusy && offset === packed) packed += size;
     offsets[index] = offset;
-    placed.push(index);
-    arenaBytes = Math.max(arenaBytes, offset + sizes[index]);
+    placed.splice(firstFrom(placed, offsets, offset), 0, index);
+    arenaBytes = Math.max(arenaBytes, offset + size);
   }
   return { offsets, arenaBytes, sumOfBytes: inArena.reduce((sum, index) => sum + bytesOf(made[index]), 0) };
+}
+
+/** The position of the first value placed at an offset or behind it. */
+function firstFrom(placed: readonly number[], offsets: readonly number[], offset: number): number {
+  let [low, high] = [0, placed.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offsets[placed[middle]] >= offset) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** When most bytes are alive. */
+function busiestTime(
+  values: readonly number[],
+  firstUse: readonly number[],
+  lastUse: readonly number[],
+  sizes: readonly number[],
+): number {
+  const changes: number[] = [];
+  for (const index of values) {
+    const [from, to] = [firstUse[index], lastUse[index] + 1];
+    changes[from] = (changes[from] ?? 0) + sizes[index];
+    changes[to] = (changes[to] ?? 0) - sizes[index];
+  }
+  let [time, alive, most] = [0, 0, 0];
+  changes.forEach((change, at) => {
+    alive += change;
+    if (alive > most) [time, most] = [at, alive];
+  });
+  return time;
 }

@@ -13,7 +13,7 @@ import { branching, part, type ScanParams, scan, type WhileParams, whileLoop } f
 import { scatter } from "../graph/primitives/scatter.js";
 import { computeType, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
-import { describeGroup } from "./expression.js";
+import { bufferNames, describeGroup } from "./expression.js";
 import { lowerScan } from "./fused-scan.js";
 import { type Kernel, KernelBuilder, type KernelOutline, MAX_I32 } from "./ir.js";
 import { keepValues } from "./kept-values.js";
@@ -46,7 +46,7 @@ export interface KernelStep<Code> {
   /** Null where the kernel has no rows: it is not run. */
   readonly code: Code;
   readonly slots: readonly Slot[];
-  /** What it computes, for people (expression.ts); empty for kernels of routines. */
+  /** What it computes, for people (expression.ts); empty for a kernel written by hand outside the compiler. */
   readonly formula: string;
 }
 
@@ -361,7 +361,7 @@ class Compilation<Code> {
     return steps;
   }
 
-  private kernel(kernel: Kernel, own: readonly Slot[], formula = ""): KernelStep<Code> {
+  private kernel(kernel: Kernel, own: readonly Slot[], formula: string): KernelStep<Code> {
     const { gate } = this;
     const slots = gate ? [...own, gate.flag] : own;
     const aligned = withAlignment(gate ? gated(kernel, gate.value) : kernel, slots);
@@ -386,7 +386,7 @@ class Compilation<Code> {
     if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
     checkCountable(node);
     const plan = routine(node, profile, settings);
-    const temporaries = plan.temporaries.map(({ dtype, size }) => this.make({ shape: [size], dtype }));
+    const temporaries = plan.temporaries.map((value) => this.make(value));
     const place = (buffer: RoutineBuffer): Slot => {
       if (buffer.kind === "input") return inputOf(node.inputs[buffer.index]);
       if (buffer.kind === "temporary") return temporaries[buffer.index];
@@ -395,7 +395,7 @@ class Compilation<Code> {
     };
     const placed = plan.steps.map((step) => ({ ...step, slots: step.buffers.map(place) }));
     const needed = placed.filter(({ isCopy, slots: [from, to] }) => !isCopy || from !== to);
-    return needed.map(({ kernel, slots }) => this.kernel(kernel, slots));
+    return needed.map(({ kernel, slots, formula }) => this.kernel(kernel, slots, formula(bufferNames(kernel.buffers))));
   }
 
   // ------------------------------------------------------------------------------------------------ branches
@@ -430,7 +430,8 @@ class Compilation<Code> {
     const isOpen = k.compare("eq", k.load(outer, k.row, "i32"), k.constant("i32", gate.value));
     const value = k.select(isOpen, k.load(inner, k.row, dtype), k.constant(dtype, otherwise));
     k.store(k.buffer(target ? "i32" : dtype, true), k.row, target ? k.convert("i32", value) : value);
-    return { flag, steps: [this.ungated(k.finish(), [gate.flag, slot, flag])] };
+    const formula = `out = where(a == ${gate.value}, b, ${otherwise})`;
+    return { flag, steps: [this.ungated(k.finish(), [gate.flag, slot, flag], formula)] };
   }
 
   /** 1 in a slot of i32, but 0 in a branch not taken. */
@@ -439,13 +440,14 @@ class Compilation<Code> {
     const k = new KernelBuilder("begin", 1);
     const outer = gate && k.compare("eq", k.load(k.buffer("i32", false), k.row, "i32"), k.constant("i32", gate.value));
     k.store(k.buffer("i32", true), k.row, outer ? k.convert("i32", outer) : k.constant("i32", 1));
-    return this.ungated(k.finish(), gate ? [gate.flag, slot] : [slot]);
+    const formula = gate ? `out = where(a == ${gate.value}, 1, 0)` : "out = 1";
+    return this.ungated(k.finish(), gate ? [gate.flag, slot] : [slot], formula);
   }
 
-  private ungated(kernel: Kernel, slots: readonly Slot[]): KernelStep<Code> {
+  private ungated(kernel: Kernel, slots: readonly Slot[], formula: string): KernelStep<Code> {
     const { gate } = this;
     this.gate = null;
-    const step = this.kernel(kernel, slots);
+    const step = this.kernel(kernel, slots, formula);
     this.gate = gate;
     return step;
   }

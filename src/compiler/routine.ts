@@ -20,13 +20,15 @@ export type RoutineBuffer =
   | { readonly kind: "temporary"; readonly index: number };
 
 export interface RoutinePlan {
-  readonly temporaries: readonly { readonly dtype: DType; readonly size: number }[];
+  readonly temporaries: readonly { readonly dtype: DType; readonly shape: readonly number[] }[];
   readonly steps: readonly RoutineStep[];
 }
 
 export interface RoutineStep {
   readonly kernel: Kernel;
   readonly buffers: readonly RoutineBuffer[];
+  /** What it computes, for people, given the names of its buffers (expression.ts). */
+  readonly formula: (names: readonly string[]) => string;
   /** It copies its first buffer to its second, and is left out where they are the same memory. */
   readonly isCopy?: boolean;
 }

@@ -102,10 +102,11 @@ export function inOperation<T>(operation: string, steps: () => T): T {
   }
 }
 
-/** Messages begin with the name of an operation, perhaps with a word on which of its arguments. */
+/** Messages begin with the name of an operation, perhaps with a word on which of its arguments; those of engines do not. */
 function renamed(error: PumiceError, operation: string): PumiceError {
   const step = /^[a-z][\w.]*(?=[:,] )/i.exec(error.message)?.[0];
-  if (step === undefined || step === operation) return error;
+  if (step === operation) return error;
   const Class = error.constructor as new (message: string, options: ErrorOptions) => PumiceError;
-  return new Class(operation + error.message.slice(step.length), { cause: error });
+  const rest = step === undefined ? `: ${error.message}` : error.message.slice(step.length);
+  return new Class(operation + rest, { cause: error });
 }

@@ -157,11 +157,11 @@ export function add(x: IndexExpr, y: IndexExpr): IndexExpr {
       j++;
     }
   }
-  return fromTerms(rejoin(terms), x.constant + y.constant);
+  return rejoined(terms, x.constant + y.constant);
 }
 
 /** by·(x quotient by) + (x remainder by) is x again: what a reshape there and back leaves behind. */
-function rejoin(terms: Term[]): Term[] {
+function rejoined(terms: readonly Term[], constant: number): IndexExpr {
   for (const { atom, factor } of terms) {
     if (atom.kind !== "remainder") continue;
     // Quotients of quotients are kept as one division, so the quotient of x / a by b is to be found as x / (a·b).
@@ -175,11 +175,9 @@ function rejoin(terms: Term[]): Term[] {
     );
     if (!whole) continue;
     const others = terms.filter((term) => term.atom !== atom && term !== whole);
-    const joined = add(fromTerms(others, 0), scale(atom.of, factor));
-    // The constant of `of` would be lost in a list of terms; quotient atoms are made without one where it matters.
-    if (joined.constant === 0) return [...joined.terms];
+    return add(fromTerms(others, constant), scale(atom.of, factor));
   }
-  return terms;
+  return fromTerms(terms, constant);
 }
 
 export function scale(x: IndexExpr, factor: number): IndexExpr {
@@ -232,12 +230,52 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? Math.abs(a) : greatestCommonDivisor(b, a % b);
 }
 
-/** (x / a) / b is x / (a·b). */
+/** (x / a + c) / b is (x + a·c) / (a·b). */
 function nestedQuotient(x: IndexExpr, by: number): { of: IndexExpr; by: number } | null {
   const [only] = x.terms;
-  if (x.terms.length !== 1 || !only || only.factor !== 1 || x.constant !== 0 || only.atom.kind !== "quotient")
-    return null;
-  return { of: only.atom.of, by: only.atom.by * by };
+  if (x.terms.length !== 1 || !only || only.factor !== 1 || only.atom.kind !== "quotient") return null;
+  return { of: addConstant(only.atom.of, only.atom.by * x.constant), by: only.atom.by * by };
+}
+
+/** low ≤ value < high. */
+export interface Bound {
+  readonly value: IndexExpr;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The same bound with less to compute: without constants, and without divisions where it can do without. */
+export function bound(value: IndexExpr, low: number, high: number): Bound {
+  const plain = { value: addConstant(value, -value.constant), low: low - value.constant, high: high - value.constant };
+  return withoutQuotient(plain) ?? withoutNeighbours(plain) ?? plain;
+}
+
+/** low ≤ y + x / by < high is by·low ≤ by·y + x < by·high, which is worth it where these become fewer terms, or not more. */
+function withoutQuotient({ value, low, high }: Bound): Bound | null {
+  for (const term of value.terms) {
+    const { atom, factor } = term;
+    if (atom.kind !== "quotient" || factor !== 1) continue;
+    const others = value.terms.filter((other) => other !== term);
+    const whole = add(scale(fromTerms(others, 0), atom.by), atom.of);
+    if (whole.terms.length <= value.terms.length) return bound(whole, low * atom.by, high * atom.by);
+  }
+  return null;
+}
+
+/** low ≤ by·y + x < high is low / by ≤ y < high / by where x is one of 0 … by - 1 and both limits, if they matter, divide. */
+function withoutNeighbours({ value, low, high }: Bound): Bound | null {
+  const [isLow, isHigh] = [value.min < low, value.max >= high];
+  for (const { factor } of value.terms) {
+    const by = Math.abs(factor);
+    const isEven = (limit: number) => limit % by === 0;
+    if (by === 1 || (isLow && !isEven(low)) || (isHigh && !isEven(high))) continue;
+    const { whole, rest } = split(value, by);
+    const over = Math.floor(rest.min / by);
+    if (rest.terms.length === 0 || over !== Math.floor(rest.max / by)) continue;
+    const y = addConstant(whole, over);
+    return bound(y, isLow ? low / by : y.min, isHigh ? high / by : y.max + 1);
+  }
+  return null;
 }
 
 /** Joins indices along axes into one row-major index. */

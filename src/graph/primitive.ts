@@ -5,7 +5,7 @@
  * have kernels of their own, are looked up.
  */
 import type { DType } from "../core/dtype.js";
-import type { IndexExpr, IndexSpace } from "../core/index-expr.js";
+import type { Bound, IndexExpr, IndexSpace } from "../core/index-expr.js";
 import type { ElementOps } from "./element-ops.js";
 import type { Node } from "./node.js";
 import type { GraphOps } from "./vocabulary.js";
@@ -75,7 +75,7 @@ export interface Reading {
   readonly input: number;
   readonly index: readonly (IndexExpr | ElementIndex)[];
   /** All must hold, each as low ≤ expression < high; where one does not, the element is `otherwise`. */
-  readonly bounds: readonly { readonly value: IndexExpr; readonly low: number; readonly high: number }[];
+  readonly bounds: readonly Bound[];
 }
 
 export interface MovementPrimitive extends Common {

@@ -3,7 +3,7 @@
  * bytes, in the files beside this one.
  */
 import { readFile, writeFile } from "node:fs/promises";
-import { checkOptions, checkString } from "../core/arguments.js";
+import { checkOptions, checkString, inOperation } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { IndexArgument } from "../core/slice.js";
@@ -25,8 +25,8 @@ function checkLoading(operation: string, path: string, options: LoadOptions): vo
   checkOptions(`io.${operation}`, options, { device: "text" });
 }
 
-const toTensor = ({ bytes, shape, dtype }: RawTensor, { device }: LoadOptions): Tensor =>
-  fromBytes(bytes, shape, dtype, { device });
+const toTensor = (operation: string, { bytes, shape, dtype }: RawTensor, { device }: LoadOptions): Tensor =>
+  inOperation(`io.${operation}`, () => fromBytes(bytes, shape, dtype, { device }));
 
 async function toRaw(x: Tensor): Promise<RawTensor> {
   return { dtype: x.dtype, shape: [...x.shape], bytes: await x.bytes() };
@@ -35,7 +35,7 @@ async function toRaw(x: Tensor): Promise<RawTensor> {
 /** The array in a .npy file. */
 export async function loadNpy(path: string, options: LoadOptions = {}): Promise<Tensor> {
   checkLoading("loadNpy", path, options);
-  return toTensor(rowMajor(decodeNpy(await readFile(path), path)), options);
+  return toTensor("loadNpy", rowMajor(decodeNpy(await readFile(path), path)), options);
 }
 
 export async function saveNpy(path: string, x: Tensor): Promise<void> {
@@ -53,7 +53,7 @@ export async function loadNpz(
   checkOptions<LoadOptions & NpzReadOptions>("io.loadNpz", options, { device: "text", maxBytes: "number" });
   const found: [string, Tensor][] = [];
   for (const [name, array] of npzArrays(await readFile(path), options, path))
-    found.push([name, toTensor(array, options)]);
+    found.push([name, toTensor("loadNpz", array, options)]);
   return Object.fromEntries(found);
 }
 
@@ -80,12 +80,15 @@ export interface TensorFile {
 
 export async function openSafetensors(path: string, options: LoadOptions = {}): Promise<TensorFile> {
   checkLoading("openSafetensors", path, options);
-  const file: SafetensorsFile = await openFile(path);
+  return reading("openSafetensors", await openFile(path), options);
+}
+
+function reading(operation: string, file: SafetensorsFile, options: LoadOptions): TensorFile {
   return {
     names: [...file.names],
     metadata: Object.fromEntries(file.metadata),
-    read: async (name) => toTensor(await file.read(name), options),
-    slice: async (name, ...indices) => toTensor(await file.readSlice(name, ...indices), options),
+    read: async (name) => toTensor(operation, await file.read(name), options),
+    slice: async (name, ...indices) => toTensor(operation, await file.readSlice(name, ...indices), options),
     close: () => file.close(),
     [Symbol.asyncDispose]: () => file.close(),
   };
@@ -94,7 +97,7 @@ export async function openSafetensors(path: string, options: LoadOptions = {}): 
 /** All tensors of a safetensors file, by name. */
 export async function loadSafetensors(path: string, options: LoadOptions = {}): Promise<Record<string, Tensor>> {
   checkLoading("loadSafetensors", path, options);
-  await using file = await openSafetensors(path, options);
+  await using file = reading("loadSafetensors", await openFile(path), options);
   const found: [string, Tensor][] = [];
   for (const name of file.names) found.push([name, await file.read(name)]);
   // Not by assignment: a tensor may be called __proto__.

@@ -201,7 +201,8 @@ export function numbersThenOptions<O extends object>(
 
 /**
  * start, start + step … below stop: `arange(stop)`, `arange(start, stop)`, `arange(start, stop, step)`, and options after
- * any of these. Whole numbers give i32, or i64 where they are larger than that, others f32.
+ * any of these. Whole numbers give i32, others f32, unless `dtype` says otherwise; whole numbers that i32 does not hold
+ * need one.
  */
 export function arange<D extends DType = "i32" | "f32">(stop: number, options?: CreationOptions<D>): Tensor<D>;
 export function arange<D extends DType = "i32" | "f32">(
@@ -226,9 +227,20 @@ export function arange(...given: readonly unknown[]): Tensor {
   const isWhole = [from, step].every(Number.isInteger);
   const isLong = [from, to, step, length].some((value) => Math.abs(value) > 2 ** 31 - 1);
   const whole = isLong ? "i64" : "i32";
-  const dtype = options.dtype ?? (isWhole ? whole : "f32");
+  const dtype = options.dtype ?? (isWhole ? "i32" : "f32");
+  if (dtype === "i32" && options.dtype === undefined && length > 0) checkHeldByI32([from, from + (length - 1) * step]);
   const counted = counting("arange", length, isWhole ? whole : "f32", options.device);
   return counted.mul(step).add(from).cast(dtype);
+}
+
+/** Without this, whether there are bigints in a tensor would depend on how far it counts, which its type cannot say. */
+function checkHeldByI32(ends: readonly number[]): void {
+  const { min, max } = DTYPES.i32;
+  const beyond = ends.find((end) => end < Number(min) || end > Number(max));
+  if (beyond === undefined) return;
+  throw new ArgumentError(
+    `arange: ${beyond} is more than i32 holds, which whole numbers are unless told; pass { dtype: "i64" }, or a float.`,
+  );
 }
 
 /** `count` numbers from start to stop, both included unless `endpoint` is false. */

@@ -3,7 +3,7 @@
  * default is what `PUMICE_DEVICE` says, else the best real GPU, else the CPU; a software Vulkan driver is never it.
  */
 import { copyKernel } from "../compiler/routines/copy.js";
-import { checkFunction } from "../core/arguments.js";
+import { checkFunction, inOperation } from "../core/arguments.js";
 import { DeviceError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { type ListedDevice, listDevices, openEngine } from "../engines/vulkan/open.js";
@@ -21,7 +21,9 @@ export function devices(): string[] {
 }
 
 /** Vulkan devices that can be used; none where there is no loader or no driver. */
-function usableVulkan(): ListedDevice[] {
+const usableVulkan = (): ListedDevice[] => vulkanDevices().filter(({ refusal }) => refusal === null);
+
+function vulkanDevices(): ListedDevice[] {
   found ??= listVulkan();
   return found;
 }
@@ -29,7 +31,7 @@ function usableVulkan(): ListedDevice[] {
 let found: ListedDevice[] | undefined;
 function listVulkan(): ListedDevice[] {
   try {
-    return listDevices().filter(({ refusal }) => refusal === null);
+    return listDevices();
   } catch (error) {
     if (error instanceof DeviceError) return [];
     throw error;
@@ -38,7 +40,12 @@ function listVulkan(): ListedDevice[] {
 
 /** The device new tensors go to. */
 export function defaultDevice(): string {
-  chosen ??= process.env.PUMICE_DEVICE ? canonical(process.env.PUMICE_DEVICE, "PUMICE_DEVICE") : bestDevice();
+  return defaultFor("defaultDevice");
+}
+
+function defaultFor(operation: string): string {
+  const wish = process.env.PUMICE_DEVICE;
+  chosen ??= wish ? canonical(wish, operation, ", which PUMICE_DEVICE names") : bestDevice();
   return chosen;
 }
 
@@ -63,25 +70,34 @@ function bestDevice(): string {
   return best ? `vulkan:${best.index}` : "cpu";
 }
 
-function canonical(device: string, operation: string): string {
-  if (device === "cpu") return device;
+/** The one name of a device that is there. `reason`: why it is asked for, where that is not plain. */
+function canonical(device: string, operation: string, reason = ""): string {
+  if (device === "cpu" || open.has(device)) return device;
   const match = typeof device === "string" ? /^vulkan(?::(\d+))?$/.exec(device) : null;
-  if (!match) {
-    throw new DeviceError(`${operation}: there is no device ${shown(device)}; there are: ${devices().join(", ")}.`);
-  }
-  const index = match[1] === undefined ? (usableVulkan()[0]?.index ?? -1) : Number(match[1]);
-  if (index < 0) {
+  if (match && usableVulkan().length === 0) {
     throw new DeviceError(`${operation}: no Vulkan device was found; \`npx pumice doctor\` says what is missing.`);
+  }
+  const index = match?.[1] === undefined ? usableVulkan()[0]?.index : Number(match[1]);
+  const listed = match && vulkanDevices().find((each) => each.index === index);
+  if (!listed) {
+    throw new DeviceError(
+      `${operation}: there is no device ${shown(device)}${reason}; there are: ${devices().join(", ")}.`,
+    );
+  }
+  if (listed.refusal !== null) {
+    const { properties, refusal } = listed;
+    throw new DeviceError(`${operation}: ${device}${reason} (${properties.name}) cannot be used: ${refusal}.`);
   }
   return `vulkan:${index}`;
 }
 
 /** @internal The open backend of a device; the operation is the one that asked for it. */
 export function backendFor(device?: string, operation = "device"): Backend {
-  const id = canonical(device ?? defaultDevice(), operation);
+  const id = device === undefined ? defaultFor(operation) : canonical(device, operation);
   let backend = open.get(id);
   if (!backend) {
-    backend = (id === "cpu" ? new HostBackend() : openVulkan(id)) as unknown as Backend;
+    const opened = inOperation(operation, () => (id === "cpu" ? new HostBackend() : openVulkan(id)));
+    backend = opened as unknown as Backend;
     open.set(id, backend);
   }
   return backend;

@@ -19,23 +19,36 @@ export function printProgram<Code>(
   options: PrintOptions = {},
 ): string {
   let count = 0;
-  const print = (steps: readonly Step<Code>[], indent: string): string[] =>
-    steps.flatMap((step) => {
-      if (step.kind === "loop") return [`${indent}${step.count} times:`, ...print(step.steps, `${indent}   `)];
-      if (step.kind === "while") {
-        return [
+  const print = (steps: readonly Step<Code>[], indent: string): string[] => {
+    const lines: string[] = [];
+    for (const [position, step] of steps.entries()) {
+      if (step.kind === "loop") lines.push(`${indent}${step.count} times:`, ...print(step.steps, `${indent}   `));
+      else if (step.kind === "while") {
+        lines.push(
           `${indent}test:`,
           ...print(step.test, `${indent}   `),
           `${indent}while it holds:`,
           ...print(step.steps, `${indent}   `),
           ...print(step.finish, indent),
-        ];
+        );
+      } else {
+        count++;
+        // Routines run one kernel many times in a row.
+        if (isSameKernel(step, steps[position - 1])) continue;
+        let last = position;
+        while (isSameKernel(step, steps[last + 1])) last++;
+        const numbers = last === position ? `${count}` : `${count} to ${count + last - position}`;
+        const [head, ...rest] = printStep(program, step, mappingOf, options);
+        lines.push(`${indent}${numbers}. ${head}`, ...rest.map((line) => `${indent}   ${line}`));
       }
-      const [head, ...rest] = printStep(program, step, mappingOf, options);
-      return [`${indent}${++count}. ${head}`, ...rest.map((line) => `${indent}   ${line}`)];
-    });
+    }
+    return lines;
+  };
   return print(program.steps, "").join("\n");
 }
+
+const isSameKernel = (step: KernelStep<unknown>, other?: Step<unknown>): boolean =>
+  other?.kind === "kernel" && other.kernel === step.kernel && other.formula === step.formula;
 
 function printStep<Code>(
   { made, leaves }: Program<Code>,

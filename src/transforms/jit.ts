@@ -403,7 +403,7 @@ function computedBehind(node: Node): Node {
 function deviceOf(call: Call): Backend {
   const tensors = call.leaves.filter(isTensor);
   const [first] = tensors;
-  const backend = first ? (first.node.device as Backend) : backendFor();
+  const backend = first ? (first.node.device as Backend) : backendFor(undefined, "jit");
   for (const { node } of tensors) {
     if (node.device === backend) continue;
     throw new DeviceError(
@@ -432,20 +432,29 @@ function apply(
   const pending = tensors.filter(({ node }) => node.storage === null);
   if (pending.length > 0) backend.realize(pending.map(({ node }) => node));
   const memory = tensors.map(({ node }) => node.storage as DeviceStorage);
-  const isFree = isGiven.map(
-    (given, i) => given && tensors[i].isOnlyHolder && memory.indexOf(memory[i]) === memory.lastIndexOf(memory[i]),
-  );
+  const givesAny = isGiven.includes(true);
+  const isFree = givesAny ? freeMemory(tensors, memory, isGiven) : isGiven;
   const scalars = entering.map((number) => numbers[number]);
   const made = prepared.run(memory, scalars, isFree);
-  tensors.forEach((tensor, i) => {
-    if (!isGiven[i]) return;
-    if (made.includes(memory[i])) tensor.surrender();
-    else tensor.dispose();
-  });
+  if (givesAny) {
+    const results = new Set(made);
+    tensors.forEach((tensor, i) => {
+      if (!isGiven[i]) return;
+      if (results.has(memory[i])) tensor.surrender();
+      else tensor.dispose();
+    });
+  }
   return unflatten(
     results,
     made.map((storage, i) => adopt(storage, outputs[i].shape, outputs[i].dtype, backend)),
   );
+}
+
+/** What was given away, is held by nobody else, and is given once. */
+function freeMemory(tensors: readonly Tensor[], memory: readonly DeviceStorage[], isGiven: readonly boolean[]) {
+  const uses = new Map<DeviceStorage, number>();
+  for (const storage of memory) uses.set(storage, (uses.get(storage) ?? 0) + 1);
+  return isGiven.map((given, i) => given && tensors[i].isOnlyHolder && uses.get(memory[i]) === 1);
 }
 
 // -------------------------------------------------------------------------------------------------- for people

@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Kernel } from "../../src/compiler/ir.js";
 import { planMemory } from "../../src/compiler/memory-plan.js";
-import type { KernelStep, Made, Program, Slot, Step } from "../../src/compiler/program.js";
+import {
+  type KernelStep,
+  type Made,
+  type Program,
+  type Slot,
+  type Step,
+  withSteps,
+} from "../../src/compiler/program.js";
 import { jit, setDefaultDevice, type Tensor, zeros } from "../../src/index.js";
 import { type Random, randomFrom } from "../support/random.js";
 
@@ -97,10 +104,85 @@ function randomProgram(random: Random): Program<null> {
   return programOf(someSteps(0), values);
 }
 
+/** What first fit takes, the largest first, by looking at every value placed before. */
+function firstFitBytes({ steps, made: values }: Program<null>): number {
+  const lives = livesOf(steps, values.length);
+  const placed: { readonly index: number; readonly from: number; readonly to: number }[] = [];
+  const order = values.flatMap(({ root }, i) => (root < 0 && lives[i]!.first >= 0 ? [i] : []));
+  const size = (i: number) => Math.max(256, Math.ceil(values[i]!.byteLength / 256) * 256);
+  for (const index of order.sort((a, b) => size(b) - size(a) || a - b)) {
+    const { first, last } = lives[index]!;
+    const met = placed.filter((each) => lives[each.index]!.first <= last && first <= lives[each.index]!.last);
+    const isFree = (at: number) => met.every(({ from, to }) => to <= at || at + size(index) <= from);
+    const from = Math.min(...[0, ...met.map(({ to }) => to)].filter(isFree));
+    placed.push({ index, from, to: from + size(index) });
+  }
+  return Math.max(0, ...placed.map(({ to }) => to));
+}
+
+/** 10,000 values, each touched by the step that makes it and by a later one. */
+function longProgram(random: Random, lastUse: (index: number) => number): Program<null> {
+  const values = Array.from({ length: 10_000 }, () => value(random.below(1 << 20)));
+  const touched = Array.from({ length: 20_000 }, (): Slot[] => []);
+  values.forEach((_, i) => {
+    touched[i]!.push(made(i));
+    touched[lastUse(i)]!.push(made(i));
+  });
+  return withSteps(
+    { made: values, leaves: [] },
+    touched.map((slots) => touching(...slots)),
+  );
+}
+
+/** Of the processor, which others may be using, too. */
+function secondsOf<T>(work: () => T): { readonly result: T; readonly seconds: number } {
+  const began = process.cpuUsage();
+  const result = work();
+  const { user, system } = process.cpuUsage(began);
+  return { result, seconds: (user + system) / 1e6 };
+}
+
 describe("the plan of the arena", () => {
   test("2,000 random programs: what is alive at once never overlaps", () => {
     const random = randomFrom(5);
     for (let i = 0; i < 2000; i++) checkPlan(randomProgram(random));
+  });
+
+  test("random programs take what first fit takes, the largest first", () => {
+    const random = randomFrom(6);
+    for (let i = 0; i < 1000; i++) {
+      const program = randomProgram(random);
+      assert.equal(planMemory(program).arenaBytes, firstFitBytes(program));
+    }
+  });
+
+  test("10,000 values alive together are planned in less than two seconds, side by side", () => {
+    const program = longProgram(randomFrom(7), () => 19_999);
+    const { result, seconds } = secondsOf(() => planMemory(program));
+    assert.ok(seconds < 2, `${seconds} s`);
+    const order = program.made.map((_, i) => i).sort((a, b) => result.offsets[a]! - result.offsets[b]!);
+    let end = 0;
+    for (const i of order) {
+      assert.equal(result.offsets[i], end);
+      end += Math.max(256, Math.ceil(program.made[i]!.byteLength / 256) * 256);
+    }
+    assert.equal(result.arenaBytes, end);
+  });
+
+  test("10,000 values that come and go are planned in less than two seconds, and never meet", () => {
+    const random = randomFrom(8);
+    const lasts = Array.from({ length: 10_000 }, (_, i) => i + 1 + random.below(random.below(4) === 0 ? 10_000 : 300));
+    const program = longProgram(random, (i) => lasts[i]!);
+    const { result, seconds } = secondsOf(() => planMemory(program));
+    assert.ok(seconds < 2, `${seconds} s`);
+    // Made at step i, so that those before it are alive at i while their last step is not before.
+    for (let i = 0; i < 10_000; i++) {
+      const [from, to] = [result.offsets[i]!, result.offsets[i]! + program.made[i]!.byteLength];
+      for (let j = 0; j < i; j++) {
+        const meets = from < result.offsets[j]! + program.made[j]!.byteLength && result.offsets[j]! < to;
+        if (lasts[j]! >= i && meets) assert.fail(`values ${j} and ${i} meet`);
+      }
+    }
   });
 
   test("a chain of any length takes turns between two places", () => {

@@ -109,11 +109,16 @@ describe("kernels that sort digit by digit", () => {
   for (const { type, rows, extent } of all) {
     test(`${rows}×${extent} of ${type} are valid`, { skip: without("spirv-val") }, () => {
       for (const sort of [byWorkgroups, byThreads]) {
-        for (const { kernel } of sortByDigits(type, rows, extent, { ...gpuProfile, sort }, settings).steps) {
+        for (const { kernel } of sortByDigits({ dtype: type, shape: [rows, extent] }, { ...gpuProfile, sort }, settings)
+          .steps) {
           assertValid(emitSpirv(kernel));
         }
       }
-      for (const { kernel } of sortByDigits(type, rows, extent, { ...cpuProfile, sort: byThreads }, settings).steps) {
+      for (const { kernel } of sortByDigits(
+        { dtype: type, shape: [rows, extent] },
+        { ...cpuProfile, sort: byThreads },
+        settings,
+      ).steps) {
         assert.ok(WebAssembly.validate(emitWasm(kernel)), kernel.name);
       }
     });
@@ -123,7 +128,7 @@ describe("kernels that sort digit by digit", () => {
     for (const sharedBytes of [32768, 49152, 65536]) {
       const profile = { ...gpuProfile, sort: { ...byWorkgroups, sharedBytes } };
       for (const type of ["u32", "u64"] as const) {
-        for (const { kernel } of sortByDigits(type, 1, 1e6, profile, settings).steps) {
+        for (const { kernel } of sortByDigits({ dtype: type, shape: [1e6] }, profile, settings).steps) {
           const bytes = kernel.arrays.reduce((sum, { type, size }) => sum + size * (type === "u64" ? 8 : 4), 0);
           assert.ok(bytes <= sharedBytes, `${kernel.name}: ${bytes} of ${sharedBytes}`);
         }
@@ -133,7 +138,7 @@ describe("kernels that sort digit by digit", () => {
   });
 
   test("counting can be printed", () => {
-    const [count] = sortByDigits("u32", 1, 300, { ...cpuProfile, sort: byThreads }, settings).steps;
+    const [count] = sortByDigits({ dtype: "u32", shape: [300] }, { ...cpuProfile, sort: byThreads }, settings).steps;
     assert.match(printKernel(count!.kernel), /count a0\[%\d+\] \+= 1 \(each lane\)/);
   });
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   type Atom,
   add,
+  bound,
   constantExpr,
   evaluate,
   type IndexExpr,
@@ -105,6 +106,70 @@ test("simplified expressions keep the value and the range of what they came from
       assert.ok(found >= expression.min && found <= expression.max, `range of ${text(expression)}`);
     }
   }
+});
+
+test("a shifted index that was split is joined again", () => {
+  const space = new IndexSpace();
+  const i = space.variable("i", 50);
+  for (const shift of [-9, -7, -1, 1, 3]) {
+    const shifted = add(i, constantExpr(shift));
+    for (const shape of [
+      [10, 7],
+      [70, 1, 1],
+      [5, 2, 7],
+      [2, 3, 4, 5],
+    ]) {
+      // biome-ignore format: a list of shapes
+      assert.equal(text(ravel(unravel(space, shifted, shape), shape)), text(shifted), `${shift}, [${shape}]`);
+    }
+  }
+});
+
+test("a quotient of a shifted quotient is one division", () => {
+  const space = new IndexSpace();
+  const i = space.variable("i", 1000);
+  const shifted = add(space.quotient(i, 8), constantExpr(22));
+  assert.equal(text(space.quotient(shifted, 24)), "((i + 176) / 192)");
+});
+
+test("bounds without divisions hold for the same indices", () => {
+  const { below } = randomFrom(11);
+  let [divisionsBefore, divisionsAfter] = [0, 0];
+  const divisionsIn = ({ terms }: IndexExpr) =>
+    terms.filter(({ atom }) => atom.kind === "quotient" || atom.kind === "remainder").length;
+  for (let round = 0; round < 2000; round++) {
+    const space = new IndexSpace();
+    const extents = [1 + below(6), 1 + below(6), 1 + below(6)];
+    const variables = extents.map((extent, i) => space.variable("abc"[i] as string, extent));
+    const sum = variables.reduce((x, variable) => add(x, scale(variable, below(9) - 2)), constantExpr(below(20) - 10));
+    const value = add(
+      add(below(2) ? space.quotient(sum, 1 + below(8)) : sum, scale(variables[0] as IndexExpr, below(4))),
+      constantExpr(below(9) - 4),
+    );
+    const low = below(20) - 8;
+    const high = low + below(12);
+    const simple = bound(value, low, high);
+    divisionsBefore += divisionsIn(value);
+    divisionsAfter += divisionsIn(simple.value);
+    for (let at = 0; at < extents.reduce((product, extent) => product * extent); at++) {
+      const [a = 1, b = 1] = extents;
+      const values = [at % a, Math.floor(at / a) % b, Math.floor(at / (a * b))];
+      const valueFor = (atom: Atom) => values["abc".indexOf(nameOf(atom))] as number;
+      const [was, is] = [evaluate(value, valueFor), evaluate(simple.value, valueFor)];
+      const message = `${low} <= ${text(value)} < ${high}: ${simple.low} <= ${text(simple.value)} < ${simple.high}`;
+      assert.equal(is >= simple.low && is < simple.high, was >= low && was < high, `${message} at ${values}`);
+    }
+  }
+  assert.ok(divisionsAfter < 0.6 * divisionsBefore, `${divisionsAfter} of ${divisionsBefore} divisions are left`);
+});
+
+test("a bound on rows of equal length is a bound on the row", () => {
+  const space = new IndexSpace();
+  const [i, j] = [space.variable("i", 12), space.variable("j", 8)];
+  const flat = add(ravel([i, j], [12, 8]), constantExpr(-8));
+  const { value, low, high } = bound(flat, 0, 80);
+  assert.deepEqual([text(value), low, high], ["i", 1, 11]);
+  assert.equal(text(bound(flat, 1, 80).value), "8*i + j");
 });
 
 test("neighbours stay neighbours when an axis is split or wrapped around", () => {

@@ -31,6 +31,17 @@ const sample = (dtype: DType, device: string): Tensor =>
   tensor([0, 1, 2, 3, 100, isComplex(dtype) ? { re: -1, im: 0.5 } : 1], { dtype, device, shape: [2, 3] }) as Tensor;
 
 describeOnTensorDevices("tensors in files", (device) => {
+  test("a device that is not there is told of by the function that was called", async () => {
+    await io.saveNpy(at("d.npy"), sample("f32", device));
+    await io.saveSafetensors(at("d.safetensors"), { x: sample("f32", device) });
+    const nowhere = { device: "vulkan:99" };
+    await assert.rejects(io.loadNpy(at("d.npy"), nowhere), /^DeviceError: io.loadNpy: (there is no device|no Vulkan)/);
+    await assert.rejects(
+      io.loadSafetensors(at("d.safetensors"), nowhere),
+      /^DeviceError: io.loadSafetensors: (there is no device|no Vulkan)/,
+    );
+  });
+
   for (const dtype of DTYPE_NAMES) {
     test(`${dtype} goes through .npy and comes back`, async () => {
       const x = sample(dtype, device);

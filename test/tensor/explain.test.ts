@@ -1,7 +1,7 @@
 /** What `explain` says about the kernels of a value: their formulas, what they move, and how they are spread. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, tensor, where, zeros } from "../../src/index.js";
+import { concat, linalg, tensor, where, zeros } from "../../src/index.js";
 import { explain } from "../../src/tensor/explain.js";
 import { cond, scan } from "../../src/transforms/control.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
@@ -10,7 +10,7 @@ const ones = (...shape: number[]) => tensor(new Float32Array(shape.reduce((a, b)
 
 /** The lines about the kernels: the head of each, its formula, and its mapping. */
 function kernelsIn(text: string): { head: string; formula: string[]; mapping: string }[] {
-  const blocks = text.split(/^\d+\. /m).slice(1);
+  const blocks = text.split(/^\d+(?: to \d+)?\. /m).slice(1);
   return blocks.map((block) => {
     const [head = "", ...rest] = block.trimEnd().split("\n");
     const lines = rest.map((line) => line.slice(3));
@@ -74,7 +74,7 @@ describeOnTensorDevices("explain", (device) => {
     assert.deepEqual(formulasOf(x.at("::-1", "1:3").mul(2)), ["out[i, j] = a[3 - i, j + 1] * 2"]);
     assert.deepEqual(formulasOf(x.reshape(24).neg()), ["out[i] = -a[(i / 6), (i % 6)]"]);
     assert.deepEqual(formulasOf(concat([x, x.neg()]).exp()), [
-      "out[i, j] = exp(where(i < 4, a[i, j], where(0 <= i - 4, -a[i - 4, j], 0)))",
+      "out[i, j] = exp(where(i < 4, a[i, j], where(4 <= i, -a[i - 4, j], 0)))",
     ]);
     assert.deepEqual(formulasOf(x.take(tensor([2, 0], { dtype: "i32" }), { axis: 1 })), [
       "out[i, j] = b[i, where(a[j] < 0, a[j] + 6, a[j])]",
@@ -119,10 +119,114 @@ describeOnTensorDevices("explain", (device) => {
     assert.match(text, /does nothing unless \w+ is 0\n/);
   });
 
-  test("a routine has names for its buffers and no formula, an empty kernel is not run", () => {
-    const [cumulate] = kernelsIn(explain(ones(4, 6).cumsum({ axis: 1 })));
+  test("running totals say what they run over", () => {
+    const x = ones(4, 6);
+    const [cumulate] = kernelsIn(explain(x.cumsum({ axis: 1 })));
     assert.match(cumulate!.head, /^cumulate sum .*reads a f32\[4, 6\]; writes out f32\[4, 6\]/);
-    assert.deepEqual(cumulate!.formula, []);
+    assert.match(cumulate!.mapping, /thread/);
+    assert.deepEqual(cumulate!.formula, ["out[i, j] = sum over k <= j of a[i, k]"]);
+    assert.deepEqual(formulasOf(x.cumprod({ axis: 0, reverse: true })), ["out[i, j] = product over k >= i of a[k, j]"]);
+    assert.deepEqual(formulasOf(ones(2, 3, 4).cummax({ axis: 1 })), ["out[i, j, k] = max over l <= j of a[i, l, k]"]);
+  });
+
+  test("running totals of a long axis go by chunks", () => {
+    const [totals, before, all, ...others] = formulasOf(ones(3, 100000).cumsum({ axis: 1, reverse: true }));
+    assert.equal(others.length, 0);
+    const chunk = Number(/k < (\d+)/.exec(totals!)?.[1]);
+    assert.equal(totals, `out[i, j] = sum over k < ${chunk} of a[i, 99999 - ${chunk} * j - k]`);
+    assert.equal(before, "out[i, j] = sum over k < j of a[i, k]");
+    assert.equal(all, `out[i, j] = sum over k >= j of a[i, k], from b[i, (99999 - j) / ${chunk}] on`);
+  });
+
+  test("running totals of segments say which elements belong together", () => {
+    const scattered = (count: number) => {
+      const positions = zeros([count], { dtype: "i32" }).realize();
+      return formulasOf(ones(10).scatter(positions, ones(count), { op: "add", deterministic: true })).join("\n");
+    };
+    assert.match(scattered(30), /^out\[i, j\] = sum over k <= i with b\[k\] == b\[i\] of a\[k, j\]$/m);
+    const long = scattered(100000);
+    assert.match(
+      long,
+      /^out0\[i, j\] = sum over k < (\d+) of a\[\1 \* i \+ k, j\], of the last segment there, out1\[i, j\]$/m,
+    );
+    assert.match(long, /^out0\[i, j\] = sum over k < i of a\[k, j\], of the last segment there, out1\[i, j\]$/m);
+    assert.match(
+      long,
+      /^out\[i, j\] = sum over k <= i with .* of a\[k, j\], from c\[i \/ (\d+), j\] on where d\[i \/ \1, j\] == b\[i\]$/m,
+    );
+  });
+
+  test("sorting says what is sorted, in which parts", () => {
+    assert.equal(formulasOf(ones(6, 4).argsort()).at(-1), "out = argsort of a along axis 1");
+    const [, ...merged] = formulasOf(ones(3, 20).cast("u32").argsort());
+    assert.deepEqual(merged, [
+      "out0 = a sorted in runs of 8 along axis 1; out1 = the positions they had",
+      "out0 = runs of 8 of a merged in pairs along axis 1; out1 = b moved alike",
+      "out = b moved as in runs of 16 of a merged in pairs along axis 1: the argsort",
+    ]);
+  });
+
+  test("long rows are sorted digit by digit, and each pass says which", () => {
+    const formulas = kernelsIn(explain(ones(2, 300000).cast("u32").argsort())).map(({ formula }) => formula.join());
+    const moved = formulas.filter((formula) => /in the order of bits/.test(formula));
+    assert.deepEqual(moved, [
+      "out0 = a in the order of bits 0 to 7 along axis 1; out1 = the positions they had",
+      "out0 = a in the order of bits 8 to 15 along axis 1; out1 = b moved alike",
+      "out0 = a in the order of bits 16 to 23 along axis 1; out1 = b moved alike",
+      "out = b as a would be in the order of bits 24 to 31 along axis 1: the argsort",
+    ]);
+    assert.match(
+      formulas.join("\n"),
+      /^out\[i, j, k\] = how often bits 8 to 15 of a are j in tile k of row i, of \d+ el/m,
+    );
+    assert.match(formulas.join("\n"), /^out\[i, j, k\] = sum over l < k of a\[i, j, l\]$/m);
+    assert.ok(!formulas.includes(""));
+  });
+
+  test("scattering says where updates go and how they are combined", () => {
+    const at = tensor([1, 2, 2], { dtype: "i32" });
+    assert.deepEqual(formulasOf(ones(9).addAt(at, ones(3))).slice(-2), [
+      "out[i] = a[i]",
+      "out[a[i]] += b[i] where 0 <= a[i] < 9",
+    ]);
+    assert.deepEqual(formulasOf(ones(9, 7).mulAt(at, ones(3, 7))).slice(-2), [
+      "out[i, j] = a[i, j]",
+      "out[a[i], j] *= b[i, j] where 0 <= a[i] < 9",
+    ]);
+    assert.equal(formulasOf(ones(9).maxAt(at, ones(3))).at(-1), "out[a[i]] = max(out[a[i]], b[i]) where 0 <= a[i] < 9");
+  });
+
+  test("searching counts what comes before", () => {
+    const formulas = (x: ReturnType<typeof ones>, side: "left" | "right") =>
+      formulasOf(x.searchSorted(ones(3, 4), { side })).at(-1);
+    assert.equal(formulas(ones(10), "left"), "out[i, j] = count over k < 10 of a[k] < b[i, j]");
+    assert.equal(formulas(ones(10), "right"), "out[i, j] = count over k < 10 of a[k] <= b[i, j]");
+  });
+
+  test("triangular matrices go column by column and row by row, printed once", () => {
+    const factor = kernelsIn(explain(linalg.cholesky(ones(2, 5, 5))));
+    assert.match(explain(linalg.cholesky(ones(2, 5, 5))), /: 6 kernels\n(.|\n)*\n2 to 6\. cholesky\[2×5×5\]/);
+    assert.deepEqual(
+      factor.flatMap(({ formula }) => formula),
+      ["out = 0", "out0[:, :, b] = column b of the lower L with L · Lᵀ = a; out1 = b + 1"],
+    );
+    assert.ok(factor.every(({ mapping }) => /thread/.test(mapping)));
+    assert.deepEqual(formulasOf(linalg.triangularSolve(ones(3, 3), ones(3, 2))), [
+      "out = 0",
+      "out0[c, :] = row c of the X with a · X = b; out1 = c + 1",
+    ]);
+  });
+
+  test("joining many says which part of the result each kernel fills", () => {
+    const parts = Array.from({ length: 17 }, (_, i) => ones(2, i === 16 ? 20000 : 3));
+    assert.deepEqual(formulasOf(concat(parts, { axis: 1 })), [
+      "out[:, 0:36] = a, b, c, d, e, f, g, h, p, q, r, s one after another along axis 1",
+      "out[:, 36:48] = a, b, c, d one after another along axis 1",
+      "out[:, 48:20048] = a",
+    ]);
+  });
+
+  test("an empty kernel is not run", () => {
     assert.equal(kernelsIn(explain(zeros([0, 3]).exp()))[0]!.mapping, "not run: there is nothing to compute");
   });
 

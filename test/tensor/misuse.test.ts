@@ -1,5 +1,6 @@
 /** Wrong operands, and handles that must not take others along. */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
 import {
@@ -11,13 +12,16 @@ import {
   full,
   linspace,
   ones,
+  profile,
   random,
   scope,
+  setDefaultDevice,
   stack,
   type Tensor,
   tensor,
   tri,
   where,
+  withDevice,
   zeros,
 } from "../../src/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
@@ -92,6 +96,15 @@ describeOnTensorDevices("misuse", (device) => {
       [() => x().cast(loose("double")), /write "f64"/],
       [() => zeros([2], { device: "cuda" }), /^zeros: there is no device "cuda"; there are: .*cpu/],
       [() => x().to("gpu"), /^to: there is no device "gpu"/],
+      [
+        () => zeros([2], { device: "vulkan:99" }),
+        /^zeros: (there is no device "vulkan:99"; there are: .*cpu|no Vulkan dev)/,
+      ],
+      [() => x().to("vulkan:99"), /^to: (there is no device "vulkan:99"|no Vulkan device)/],
+      [() => random.key(1, { device: "vulkan:99" }), /^random.key: (there is no device "vulkan:99"|no Vulkan device)/],
+      [() => setDefaultDevice("vulkan:99"), /^setDefaultDevice: (there is no device "vulkan:99"|no Vulkan device)/],
+      [() => withDevice("vulkan:99", () => 1), /^withDevice: (there is no device "vulkan:99"|no Vulkan device)/],
+      [() => profile(() => 1, { device: "vulkan:99" }), /^profile: (there is no device "vulkan:99"|no Vulkan device)/],
       [() => concat([]), /^concat: takes a list of one or more tensors, not \[\]/],
       [() => concat(loose(x())), /^concat: takes a list of one or more tensors, not a Tensor/],
       [() => stack([x(), loose([1])]), /^stack: number 1 of the list is a tensor, not \[1\]/],
@@ -105,6 +118,17 @@ describeOnTensorDevices("misuse", (device) => {
       [() => random.gamma(loose(7), 1), /^random.gamma: the first argument is a key/],
     ];
     for (const [use, message] of wrong) assert.throws(use, { message });
+  });
+
+  test("a device that PUMICE_DEVICE names and that is not there is told of by the first operation", () => {
+    const { href } = new URL("../../src/index.js", import.meta.url);
+    const program = `import { zeros } from ${JSON.stringify(href)}; zeros([2]);`;
+    const env = { ...process.env, PUMICE_DEVICE: "vulkan:99" };
+    const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], { env, encoding: "utf8" });
+    assert.match(
+      stderr,
+      /DeviceError: zeros: (there is no device "vulkan:99", which PUMICE_DEVICE names; there are: .*cpu|no Vulkan device)/,
+    );
   });
 
   test("an error names the operation that was called, and not one it is made of", () => {
@@ -125,6 +149,49 @@ describeOnTensorDevices("misuse", (device) => {
       ["tri", () => tri(-1)],
     ];
     for (const [operation, use] of wrong) assert.throws(use, { message: new RegExp(`^${operation}: `) });
+  });
+
+  test("arange counts in i32 as far as that goes, and asks for a dtype beyond", () => {
+    assert.equal(arange(2 ** 31).dtype, "i32");
+    assert.deepEqual(
+      [
+        ...arange(2 ** 31)
+          .at("-2:")
+          .dataSync(),
+      ],
+      [2 ** 31 - 2, 2 ** 31 - 1],
+    );
+    assert.deepEqual(
+      [...arange(-(2 ** 31), 2 ** 31, 2 ** 30).dataSync()],
+      [-2, -1, 0, 1].map((i) => i * 2 ** 30),
+    );
+    assert.deepEqual([...arange(2 ** 40, 0).dataSync()], []);
+    assert.equal(arange(2 ** 40, 0).dtype, "i32");
+    const refusal = /^arange: .* is more than i32 holds, which whole numbers are unless told; pass \{ dtype: "i64" \}/;
+    assert.throws(() => arange(2 ** 31 + 1), { name: "ArgumentError", message: refusal });
+    assert.throws(() => arange(-(2 ** 31) - 1, 0), { name: "ArgumentError", message: refusal });
+    assert.throws(() => arange(0, -(2 ** 40), -(2 ** 39)), { name: "ArgumentError", message: refusal });
+    assert.deepEqual(
+      [
+        ...arange(2 ** 40, { dtype: "i64" })
+          .at("-2:")
+          .dataSync(),
+      ],
+      [2n ** 40n - 2n, 2n ** 40n - 1n],
+    );
+    assert.deepEqual(
+      [
+        ...arange(2 ** 32, { dtype: "u32" })
+          .at("-1:")
+          .dataSync(),
+      ],
+      [2 ** 32 - 1],
+    );
+    assert.deepEqual(
+      [...arange(2 ** 40, 2 ** 42, 2 ** 40, { dtype: "f32" }).dataSync()],
+      [1, 2, 3].map((i) => i * 2 ** 40),
+    );
+    assert.equal(arange(0, 2 ** 40, 2 ** 39 + 0.5).dtype, "f32");
   });
 
   test("what has one meaning is taken", () => {

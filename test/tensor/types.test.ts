@@ -97,6 +97,8 @@ describe("the type of a tensor names its dtype", () => {
     u8(zerosLike(bytes()));
     u8(fullLike(bytes(), 3));
     f64(arange(3, { dtype: "f64" }));
+    const counted: Tensor<"i32" | "f32"> = arange(3);
+    assert.ok(counted.dtype === "i32" || counted.dtype === "f32");
     f64(arange(0, 3, 1, { dtype: "f64" }));
     f32(eye(2));
     i32(eye(2, { dtype: "i32" }));

@@ -46,7 +46,7 @@ export function densityOf(
   device?: string,
   { isNormalized = false }: { readonly isNormalized?: boolean } = {},
 ): ChainDensity {
-  const backend = backendFor(device);
+  const backend = backendFor(device, "sample");
   const byBackend = traced.get(target) ?? new Map<Backend, Map<string, ChainDensity>>();
   const byForm = byBackend.get(backend) ?? new Map<string, ChainDensity>();
   traced.set(target, byBackend.set(backend, byForm));

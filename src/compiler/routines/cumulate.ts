@@ -11,12 +11,14 @@
  * in memory that are other rows, so that one thread per row reads in good order by itself.
  */
 import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
+import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
 import type { CumulateOp } from "../../graph/primitives/cumulate.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements.js";
+import { axisNames } from "../expression.js";
 import { type Kernel, KernelBuilder, type Value } from "../ir.js";
-import type { Routine, RoutineBuffer, RoutinePlan } from "../routine.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
 import type { TargetProfile } from "../schedule.js";
 
 /** Neighbours that one lane takes at a time. */
@@ -26,17 +28,23 @@ const MIN_LANE_ROW = 48;
 
 const COMBINE = { sum: "add", product: "mul", max: "max", min: "min" } as const;
 
-/** What is cumulated: the axis lies between outer and inner axes. */
+/** What is cumulated. */
 export interface Task {
   readonly op: CumulateOp;
   readonly dtype: DType;
-  readonly outer: number;
-  readonly extent: number;
-  readonly inner: number;
+  readonly shape: readonly number[];
+  readonly axis: number;
   readonly isReverse: boolean;
   readonly isExclusive: boolean;
   readonly hasSegments: boolean;
 }
+
+/** The extent of the axis, and how many places there are on those before and behind it. */
+const sizesOf = ({ shape, axis }: Task) => ({
+  outer: sizeOf(shape.slice(0, axis)),
+  extent: shape[axis],
+  inner: sizeOf(shape.slice(axis + 1)),
+});
 
 interface Cut {
   readonly chunks: number;
@@ -52,14 +60,11 @@ interface Total {
 
 export const cumulateRoutine: Routine = (node, profile, settings) => {
   const [x, segments] = node.inputs as readonly [Node, Node | undefined];
-  const axis = node.params.axis as number;
-  const size = (shape: readonly number[]) => shape.reduce((product, extent) => product * extent, 1);
   const task: Task = {
     op: node.params.op as CumulateOp,
     dtype: x.dtype,
-    outer: size(x.shape.slice(0, axis)),
-    extent: x.shape[axis] as number,
-    inner: size(x.shape.slice(axis + 1)),
+    shape: x.shape,
+    axis: node.params.axis as number,
     isReverse: node.params.isReverse === true,
     isExclusive: node.params.isExclusive === true,
     hasSegments: segments !== undefined,
@@ -73,41 +78,39 @@ export function planCumulate(task: Task, profile: TargetProfile, settings: Eleme
   if (task.hasSegments) input.push({ kind: "input", index: 1 });
   const result: RoutineBuffer = { kind: "result" };
   if (cut.chunks === 1) {
-    const kernel = cumulateKernel(task, cut, { stores: "elements", startsFrom: null }, settings);
-    return { temporaries: [], steps: [{ kernel, buffers: [...input, result] }] };
+    const role: Role = { stores: "elements", startsFrom: null };
+    const step = { kernel: cumulateKernel(task, cut, role, settings), formula: formulaOf(task, cut, role) };
+    return { temporaries: [], steps: [{ ...step, buffers: [...input, result] }] };
   }
   const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index });
   const wide = computeType(task.dtype);
-  const size = task.outer * cut.chunks * task.inner;
+  const shape = task.shape.map((extent, axis) => (axis === task.axis ? cut.chunks : extent));
   // Totals and what came before each chunk; with segments also which segment each of them belongs to.
   const kinds: DType[] = task.hasSegments ? [wide, "i32"] : [wide];
-  const temporaries = [...kinds, ...kinds].map((dtype) => ({ dtype, size }));
+  const temporaries = [...kinds, ...kinds].map((dtype) => ({ dtype, shape }));
   const totals = kinds.map((_, i) => temporary(i));
   const before = kinds.map((_, i) => temporary(kinds.length + i));
   // The totals are in the order of the chunks, which is the order of going.
-  const ofTotals: Task = { ...task, dtype: wide, extent: cut.chunks, isReverse: false, isExclusive: true };
+  const ofTotals: Task = { ...task, dtype: wide, shape, isReverse: false, isExclusive: true };
   const tile = cut.lanes === 1 ? 1 : cut.lanes * PER_LANE;
   const whole: Cut = { ...cut, chunks: 1, chunkLength: Math.ceil(cut.chunks / tile) * tile };
+  const step = (of: Task, by: Cut, role: Role, buffers: readonly RoutineBuffer[]): RoutineStep => ({
+    kernel: cumulateKernel(of, by, role, settings),
+    buffers,
+    formula: formulaOf(of, by, role),
+  });
   return {
     temporaries,
     steps: [
-      {
-        kernel: cumulateKernel(task, cut, { stores: "totals", startsFrom: null }, settings),
-        buffers: [...input, ...totals],
-      },
-      {
-        kernel: cumulateKernel(ofTotals, whole, { stores: "totalsSoFar", startsFrom: null }, settings),
-        buffers: [...totals, ...before],
-      },
-      {
-        kernel: cumulateKernel(task, cut, { stores: "elements", startsFrom: "before" }, settings),
-        buffers: [...input, ...before, result],
-      },
+      step(task, cut, { stores: "totals", startsFrom: null }, [...input, ...totals]),
+      step(ofTotals, whole, { stores: "totalsSoFar", startsFrom: null }, [...totals, ...before]),
+      step(task, cut, { stores: "elements", startsFrom: "before" }, [...input, ...before, result]),
     ],
   };
 }
 
-function cutInto({ outer, extent, inner }: Task, { maxLanes }: TargetProfile): Cut {
+function cutInto(task: Task, { maxLanes }: TargetProfile): Cut {
+  const { outer, extent, inner } = sizesOf(task);
   const isShared = maxLanes > 1 && inner === 1 && extent >= MIN_LANE_ROW;
   if (isShared) {
     let lanes = 32;
@@ -130,8 +133,43 @@ interface Role {
   readonly startsFrom: "before" | null;
 }
 
+/**
+ * What such a kernel computes, as `out[i, j] = sum over k <= j of a[i, k]`. Chunks go the way the totals go: those from the
+ * end begin at the end.
+ */
+function formulaOf(task: Task, { chunkLength }: Cut, role: Role): RoutineStep["formula"] {
+  const { op, axis, shape, isReverse, isExclusive, hasSegments } = task;
+  const axes = axisNames(shape.length);
+  const [own, counter] = [axes[axis], axisNames(shape.length + 1)[shape.length]];
+  const at = (place: string) => `[${axes.map((name, i) => (i === axis ? place : name)).join(", ")}]`;
+  const last = shape[axis] - 1;
+  const over = `${counter} ${isReverse ? ">" : "<"}${isExclusive ? "" : "="} ${own}`;
+  if (role.stores !== "elements") {
+    const inChunk = isReverse
+      ? `${last} - ${chunkLength} * ${own} - ${counter}`
+      : `${chunkLength} * ${own} + ${counter}`;
+    const [rounds, place] = role.stores === "totals" ? [`${counter} < ${chunkLength}`, inChunk] : [over, counter];
+    return (names) => {
+      const [to, segment] = names.slice(hasSegments ? 2 : 1);
+      const which = segment ? `, of the last segment there, ${segment}${at(own)}` : "";
+      return `${to}${at(own)} = ${op} over ${rounds} of ${names[0]}${at(place)}${which}`;
+    };
+  }
+  const chunk = at(`${isReverse ? `(${last} - ${own})` : own} / ${chunkLength}`);
+  return (names) => {
+    const [a, ...rest] = names.slice(0, -1);
+    const segments = hasSegments ? rest.shift() : null;
+    const [before, itsSegment] = rest;
+    const same = segments ? ` with ${segments}[${counter}] == ${segments}[${own}]` : "";
+    const where = itsSegment ? ` where ${itsSegment}${chunk} == ${segments}[${own}]` : "";
+    const start = before ? `, from ${before}${chunk} on${where}` : "";
+    return `${names.at(-1)}${at(own)} = ${op} over ${over}${same} of ${a}${at(counter)}${start}`;
+  };
+}
+
 function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSettings): Kernel {
-  const { dtype, outer, extent, inner, hasSegments } = task;
+  const { dtype, hasSegments } = task;
+  const { outer, extent, inner } = sizesOf(task);
   const { chunks, chunkLength, lanes } = cut;
   const rows = extent === 0 ? 0 : outer * chunks * inner;
   const k = new KernelBuilder(`cumulate ${task.op} ${role.stores}[${outer}×${extent}×${inner}]`, rows, lanes);

@@ -33,6 +33,7 @@ interface Stretch {
 export const joinRoutine: Routine = ({ inputs, shape, dtype, params }) => {
   const axis = params.axis as number;
   const outer = sizeOf(shape.slice(0, axis));
+  const inner = sizeOf(shape.slice(axis + 1));
   const lengths = inputs.map((input) => sizeOf(input.shape.slice(axis)));
   const total = sizeOf(shape.slice(axis));
   const isLarge = outer * total * DTYPES[dtype].bytes > 2 ** 32;
@@ -45,7 +46,13 @@ export const joinRoutine: Routine = ({ inputs, shape, dtype, params }) => {
     const start = offset;
     offset += sum(stretch.lengths) * DTYPES[dtype].bytes;
     const sources = stretch.inputs.map((index) => ({ kind: "input", index }) as const);
-    return { kernel, buffers: [...sources, { kind: "result", offset: start }] };
+    const [from, to] = [start, offset].map((bytes) => bytes / DTYPES[dtype].bytes / inner);
+    const formula = (names: readonly string[]) => {
+      const parts = names.slice(0, -1);
+      const how = parts.length > 1 ? ` one after another along axis ${axis}` : "";
+      return `${names.at(-1)}[${":, ".repeat(axis)}${from}:${to}] = ${parts.join(", ")}${how}`;
+    };
+    return { kernel, buffers: [...sources, { kind: "result", offset: start }], formula };
   });
   return { temporaries: [], steps };
 };

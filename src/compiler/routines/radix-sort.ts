@@ -9,6 +9,8 @@
  * neighbours in a column of its own (Satish, Harris, Garland 2009). Nothing depends on the size of subgroups.
  */
 import { DTYPES } from "../../core/dtype.js";
+import { sizeOf } from "../../core/shape.js";
+import type { Node } from "../../graph/node.js";
 import type { ElementSettings } from "../elements.js";
 import { type Kernel, KernelBuilder, MAX_I32, type Value } from "../ir.js";
 import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
@@ -74,20 +76,22 @@ function cutInto(type: KeyType, rows: number, extent: number, sort: SortProfile)
 }
 
 export function sortByDigits(
-  type: KeyType,
-  rows: number,
-  extent: number,
+  keys: Pick<Node, "shape" | "dtype">,
   profile: TargetProfile,
   settings: ElementSettings,
 ): RoutinePlan {
+  const type = keys.dtype as KeyType;
+  const axis = keys.shape.length - 1;
+  const extent = keys.shape[axis];
+  const rows = sizeOf(keys.shape.slice(0, -1));
   const shape = cutInto(type, rows, extent, profile.sort);
+  const table = { dtype: "i32", shape: [rows, DIGITS, shape.tiles] } as const;
   const sums = planCumulate(
     {
       op: "sum",
       dtype: "i32",
-      outer: rows * DIGITS,
-      extent: shape.tiles,
-      inner: 1,
+      shape: table.shape,
+      axis: 2,
       isReverse: false,
       isExclusive: true,
       hasSegments: false,
@@ -95,8 +99,6 @@ export function sortByDigits(
     profile,
     settings,
   );
-  const size = rows * extent;
-  const table = { dtype: "i32", size: rows * DIGITS * shape.tiles } as const;
   const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index });
   // Keys and positions go back and forth between two pairs of buffers; the last pass writes the result.
   const pair = (which: number) => [temporary(2 * which), temporary(2 * which + 1)];
@@ -105,22 +107,33 @@ export function sortByDigits(
     if (buffer.kind === "temporary") return temporary(6 + buffer.index);
     return buffer.kind === "input" ? counts : offsets;
   };
-  const adding = sums.steps.map(({ kernel, buffers }) => ({ kernel, buffers: buffers.map(ofSums) }));
+  const adding = sums.steps.map((step) => ({ ...step, buffers: step.buffers.map(ofSums) }));
   const passes = DTYPES[type].bits / DIGIT_BITS;
   const steps = Array.from({ length: passes }, (_, pass): RoutineStep[] => {
     const role: Pass = { shift: pass * DIGIT_BITS, isFirst: pass === 0, isLast: pass === passes - 1 };
-    const [keys, positions] = role.isFirst ? [{ kind: "input", index: 0 } as const] : pair((pass + 1) % 2);
+    const [from, positions] = role.isFirst ? [{ kind: "input", index: 0 } as const] : pair((pass + 1) % 2);
     const target: RoutineBuffer[] = role.isLast ? [{ kind: "result" }] : pair(pass % 2);
     return [
-      { kernel: countKernel(shape, role), buffers: [keys, counts] },
+      {
+        kernel: countKernel(shape, role),
+        buffers: [from, counts],
+        formula: ([a, out]) =>
+          `${out}[i, j, k] = how often ${digitOf(role)} of ${a} are j in tile k of row i, of ${tileOf(shape)} elements`,
+      },
       ...adding,
       {
         kernel: shape.lanes > 1 ? sortTilesKernel(shape, role) : moveKernel(shape, role),
-        buffers: [keys, ...(positions ? [positions] : []), counts, offsets, ...target],
+        buffers: [from, ...(positions ? [positions] : []), counts, offsets, ...target],
+        formula: (names) => {
+          const [a, to] = [names[0], names.slice(-target.length)];
+          const order = `in the order of ${digitOf(role)} along axis ${axis}`;
+          if (role.isLast) return `${to[0]} = ${names[1]} as ${a} would be ${order}: the argsort`;
+          return `${to[0]} = ${a} ${order}; ${to[1]} = ${role.isFirst ? "the positions they had" : `${names[1]} moved alike`}`;
+        },
       },
     ];
   }).flat();
-  const elements = [type, "i32", type, "i32"].map((dtype) => ({ dtype: dtype as KeyType | "i32", size }));
+  const elements = [type, "i32", type, "i32"].map((dtype) => ({ dtype: dtype as KeyType | "i32", shape: keys.shape }));
   return { temporaries: [...elements, table, table, ...sums.temporaries], steps };
 }
 
@@ -131,6 +144,8 @@ interface Pass {
   /** The keys are needed no more. */
   readonly isLast: boolean;
 }
+
+const digitOf = ({ shift }: Pass): string => `bits ${shift} to ${shift + DIGIT_BITS - 1}`;
 
 /** A kernel over tiles, and the places in it. */
 class TileKernel {

@@ -27,6 +27,11 @@ function copyKernel(name: string, dtype: DType, size: number, neighbours: number
   return k.finish();
 }
 
+const combined = (op: ScatterOp, target: string, value: string): string => {
+  if (op === "add") return `${target} += ${value}`;
+  return op === "mul" ? `${target} *= ${value}` : `${target} = ${op}(${target}, ${value})`;
+};
+
 export const scatterRoutine: Routine = (node, profile) => {
   const [x, positions, updates] = node.inputs as readonly [Node, Node, Node];
   const [rows, inner] = x.shape as readonly [number, number];
@@ -52,13 +57,24 @@ export const scatterRoutine: Routine = (node, profile) => {
     k.atomic(node.params.op as ScatterOp, target, index, value, isInside);
   }
 
+  // Rows of one element are elements of a vector to whoever scatters.
+  const element = (row: string) => (inner === 1 ? `[${row}]` : `[${row}, j]`);
   return {
     temporaries: [],
     steps: [
-      { kernel: copy, buffers: [{ kind: "input", index: 0 }, { kind: "result" }], isCopy: true },
+      {
+        kernel: copy,
+        buffers: [{ kind: "input", index: 0 }, { kind: "result" }],
+        formula: ([from, to]) => `${to}${element("i")} = ${from}${element("i")}`,
+        isCopy: true,
+      },
       {
         kernel: k.finish(),
         buffers: [{ kind: "input", index: 1 }, { kind: "input", index: 2 }, { kind: "result" }],
+        formula: ([places, values, to]) => {
+          const [target, value] = [`${to}${element(`${places}[i]`)}`, `${values}${element("i")}`];
+          return `${combined(node.params.op as ScatterOp, target, value)} where 0 <= ${places}[i] < ${rows}`;
+        },
       },
     ],
   };

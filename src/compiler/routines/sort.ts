@@ -5,8 +5,9 @@
  * keys makes it stable. n log n work, one kernel per doubling, rows of any length side by side.
  */
 import type { Node } from "../../graph/node.js";
+import { axisNames } from "../expression.js";
 import { type Kernel, KernelBuilder, type Value } from "../ir.js";
-import type { Routine, RoutineBuffer } from "../routine.js";
+import type { Routine, RoutineBuffer, RoutineStep } from "../routine.js";
 import { canSortByDigits, sortByDigits } from "./radix-sort.js";
 
 type KeyType = "u32" | "u64";
@@ -19,17 +20,23 @@ const SHARE = 16;
 export const argsortRoutine: Routine = (node, profile, settings) => {
   const [keys] = node.inputs as readonly [Node];
   const type = keys.dtype as KeyType;
-  const extent = keys.shape[keys.shape.length - 1] as number;
+  const axis = keys.shape.length - 1;
+  const extent = keys.shape[axis] as number;
   const rows = keys.shape.slice(0, -1).reduce((product, n) => product * n, 1);
-  if (canSortByDigits(extent, profile)) return sortByDigits(type, rows, extent, profile, settings);
-  const size = rows * extent;
+  if (canSortByDigits(extent, profile)) return sortByDigits(keys, profile, settings);
   const input: RoutineBuffer = { kind: "input", index: 0 };
   const result: RoutineBuffer = { kind: "result" };
   const passes = extent > RUN ? Math.ceil(Math.log2(extent / RUN)) : 0;
   if (passes === 0) {
     return {
       temporaries: [],
-      steps: [{ kernel: runKernel(type, rows, extent, false), buffers: [input, result] }],
+      steps: [
+        {
+          kernel: runKernel(type, rows, extent, false),
+          buffers: [input, result],
+          formula: ([a, out]) => `${out} = argsort of ${a} along axis ${axis}`,
+        },
+      ],
     };
   }
   // Keys and positions go back and forth between two pairs of buffers; the last pass writes the result.
@@ -37,15 +44,30 @@ export const argsortRoutine: Routine = (node, profile, settings) => {
     { kind: "temporary", index: 2 * which },
     { kind: "temporary", index: 2 * which + 1 },
   ];
-  const steps = [{ kernel: runKernel(type, rows, extent, true), buffers: [input, ...pair(0)] }];
+  const steps: RoutineStep[] = [
+    {
+      kernel: runKernel(type, rows, extent, true),
+      buffers: [input, ...pair(0)],
+      formula: ([a, sorted, positions]) =>
+        `${sorted} = ${a} sorted in runs of ${RUN} along axis ${axis}; ${positions} = the positions they had`,
+    },
+  ];
   for (let pass = 0; pass < passes; pass++) {
     const isLast = pass === passes - 1;
-    const kernel = mergeKernel(type, rows, extent, RUN * 2 ** pass, isLast);
+    const run = RUN * 2 ** pass;
     const target = pair((pass + 1) % 2);
-    steps.push({ kernel, buffers: [...pair(pass % 2), ...(isLast ? [result] : target)] });
+    steps.push({
+      kernel: mergeKernel(type, rows, extent, run, isLast),
+      buffers: [...pair(pass % 2), ...(isLast ? [result] : target)],
+      formula: ([keys, positions, ...to]) => {
+        const merged = `runs of ${run} of ${keys} merged in pairs along axis ${axis}`;
+        if (isLast) return `${to[0]} = ${positions} moved as in ${merged}: the argsort`;
+        return `${to[0]} = ${merged}; ${to[1]} = ${positions} moved alike`;
+      },
+    });
   }
   const temporaries = [type, "i32", ...(passes > 1 ? ([type, "i32"] as const) : [])] as const;
-  return { temporaries: temporaries.map((dtype) => ({ dtype, size })), steps };
+  return { temporaries: temporaries.map((dtype) => ({ dtype, shape: keys.shape })), steps };
 };
 
 /** Sorts runs of neighbours by exchanging adjacent ones, which keeps equal ones in order. */
@@ -186,6 +208,14 @@ export const searchSortedRoutine: Routine = (node) => {
       {
         kernel: k.finish(),
         buffers: [{ kind: "input", index: 0 }, { kind: "input", index: 1 }, { kind: "result" }],
+        formula: ([a, b, out]) => {
+          const axes = axisNames(wanted.shape.length + 1);
+          const [counter, own] = [axes.at(-1), axes.slice(0, -1)];
+          const key = [...own.slice(0, sorted.shape.length - 1), counter].join(", ");
+          const sign = node.params.side === "right" ? "<=" : "<";
+          const at = own.length > 0 ? `[${own.join(", ")}]` : "";
+          return `${out}${at} = count over ${counter} < ${extent} of ${a}[${key}] ${sign} ${b}${at}`;
+        },
       },
     ],
   };

@@ -10,7 +10,7 @@ import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import { type Element, elementOps } from "../elements.js";
 import { type Kernel, KernelBuilder, type Value } from "../ir.js";
-import type { Routine, RoutineBuffer, RoutinePlan } from "../routine.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
 import type { TargetProfile } from "../schedule.js";
 
 /** Rows with fewer threads than this share dot products among lanes. */
@@ -22,6 +22,7 @@ const sizeOf = (shape: readonly number[]): number => shape.reduce((product, exte
 export const choleskyRoutine: Routine = (node, profile, settings) => {
   const n = node.shape.at(-1) as number;
   const batch = sizeOf(node.shape.slice(0, -2));
+  const matrix = ":, ".repeat(node.shape.length - 2);
   return inSteps(
     node,
     n,
@@ -48,12 +49,15 @@ export const choleskyRoutine: Routine = (node, profile, settings) => {
     },
     batch * n,
     profile,
+    ([a, step, l, next]) =>
+      `${l}[${matrix}:, ${step}] = column ${step} of the lower L with L · Lᵀ = ${a}; ${next} = ${step} + 1`,
   );
 };
 
 export const solveLowerRoutine: Routine = (node, profile, settings) => {
   const [n, m] = node.shape.slice(-2) as [number, number];
   const batch = sizeOf(node.shape.slice(0, -2));
+  const matrix = ":, ".repeat(node.shape.length - 2);
   return inSteps(
     node,
     n,
@@ -78,6 +82,10 @@ export const solveLowerRoutine: Routine = (node, profile, settings) => {
     },
     batch * m,
     profile,
+    ([l, b, step, x, next]) => {
+      const unit = node.params.isUnit ? `, with ones for the diagonal of ${l}` : "";
+      return `${x}[${matrix}${step}, :] = row ${step} of the X with ${l} · X = ${b}${unit}; ${next} = ${step} + 1`;
+    },
   );
 };
 
@@ -111,6 +119,7 @@ function inSteps(
   body: (k: KernelBuilder, step: Value, inputs: readonly number[], result: number) => void,
   rows: number,
   profile: TargetProfile,
+  formula: RoutineStep["formula"],
 ): RoutinePlan {
   const isShared = profile.maxLanes > 1 && rows < MANY_ROWS && steps >= 2 * SHARED_LANES;
   const name = `${node.primitive.name}[${node.shape.join("×")}]`;
@@ -128,14 +137,15 @@ function inSteps(
   const given = node.inputs.map((_, index): RoutineBuffer => ({ kind: "input", index }));
   return {
     temporaries: [
-      { dtype: "i32", size: 1 },
-      { dtype: "i32", size: 1 },
+      { dtype: "i32", shape: [] },
+      { dtype: "i32", shape: [] },
     ],
     steps: [
-      { kernel: startKernel(), buffers: [counter(0)] },
+      { kernel: startKernel(), buffers: [counter(0)], formula: ([step]) => `${step} = 0` },
       ...Array.from({ length: Math.max(1, steps) }, (_, i) => ({
         kernel,
         buffers: [...given, counter(i), { kind: "result" } as const, counter(i + 1)],
+        formula,
       })),
     ],
   };

@@ -3,7 +3,17 @@
  * index at which to read and goes on from there.
  */
 import { ShapeError } from "../../core/errors.js";
-import { add, addConstant, constantExpr, type IndexExpr, ravel, scale, unravel } from "../../core/index-expr.js";
+import {
+  add,
+  addConstant,
+  type Bound,
+  bound,
+  constantExpr,
+  type IndexExpr,
+  ravel,
+  scale,
+  unravel,
+} from "../../core/index-expr.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, ElementIndex, MovementPrimitive, Params, Reading } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
@@ -150,13 +160,13 @@ export const pad: MovementPrimitive = {
   read: (space, index, { params, inputs }) => {
     const [low, interior] = [params.low, params.interior] as [readonly number[], readonly number[]];
     const from = (inputs[0] as Node).shape;
-    const bounds: { value: IndexExpr; low: number; high: number }[] = [];
+    const bounds: Bound[] = [];
     const reads = index.map((at, axis) => {
       const spacing = (interior[axis] as number) + 1;
       const shifted = addConstant(at, -(low[axis] as number));
-      bounds.push({ value: shifted, low: 0, high: ((from[axis] as number) - 1) * spacing + 1 });
+      bounds.push(bound(shifted, 0, ((from[axis] as number) - 1) * spacing + 1));
       if (spacing === 1) return shifted;
-      bounds.push({ value: space.remainder(shifted, spacing), low: 0, high: 1 });
+      bounds.push(bound(space.remainder(shifted, spacing), 0, 1));
       return space.quotient(shifted, spacing);
     });
     return [{ input: 0, index: reads, bounds }];
@@ -212,7 +222,7 @@ export const concat: MovementPrimitive = {
       return {
         input,
         index: index.map((expression, i) => (i === axis ? at : expression)),
-        bounds: [{ value: at, low: 0, high: extent }],
+        bounds: [bound(at, 0, extent)],
       };
     });
   },
