@@ -26,7 +26,8 @@ import type { Node } from "../graph/node.js";
 import type { Reading, ReduceOp } from "../graph/primitive.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
 import { branching, computeType, type Element, type ElementSettings, elementOps, rounded, wrap } from "./elements.js";
-import { type CombineOp, type Kernel, KernelBuilder, MAX_I32, type Statement, type Value } from "./ir.js";
+import { type CombineOp, type Kernel, MAX_I32, type Statement, type Value } from "./ir.js";
+import { KernelBuilder } from "./kernel-builder.js";
 import { identityOf } from "./split.js";
 import { type Batch, placesOf, planWalk, type Tiling, type Walk } from "./walk.js";
 

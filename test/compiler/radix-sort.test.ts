@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { printKernel } from "../../src/compiler/ir.js";
+import { printKernel } from "../../src/compiler/print-kernel.js";
 import { canSortByDigits, type SortProfile, sortByDigits } from "../../src/compiler/routines/radix-sort.js";
 import { cpuProfile, gpuProfile } from "../../src/compiler/schedule.js";
 import { emitSpirv } from "../../src/compiler/spirv/emit-kernel.js";

@@ -15,7 +15,8 @@ import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
 import type { CumulateOp } from "../../graph/primitives/cumulate.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements.js";
-import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Kernel, Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
 import type { Routine, RoutineBuffer, RoutinePlan } from "../routine.js";
 import type { TargetProfile } from "../schedule.js";
 

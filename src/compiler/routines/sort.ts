@@ -5,7 +5,8 @@
  * keys makes it stable. n log n work, one kernel per doubling, rows of any length side by side.
  */
 import type { Node } from "../../graph/node.js";
-import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Kernel, Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
 import type { Routine, RoutineBuffer } from "../routine.js";
 import { canSortByDigits, sortByDigits } from "./radix-sort.js";
 

@@ -9,7 +9,8 @@
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import { type Element, elementOps } from "../elements.js";
-import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Kernel, Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
 import type { Routine, RoutineBuffer, RoutinePlan } from "../routine.js";
 import type { TargetProfile } from "../schedule.js";
 

@@ -4,7 +4,8 @@
  * function of it.
  */
 import { computeType } from "../../../compiler/elements.js";
-import type { KernelBuilder, Value } from "../../../compiler/ir.js";
+import type { Value } from "../../../compiler/ir.js";
+import type { KernelBuilder } from "../../../compiler/kernel-builder.js";
 import { arrayPlace, columnPlace, type Place, shifted } from "../../../compiler/place.js";
 import type { ChainBuilder, ChainDensity, FloatDType } from "../density.js";
 import { BUFFERS, INTS, type NutsOptions, ORDERS, PHASE, REALS, VECTORS, vectorSlots, WISHES } from "../nuts-layout.js";
