@@ -27,7 +27,7 @@ import { describeScan } from "./expression.js";
 import { MAX_I32, type Value } from "./ir.js";
 import { KernelBuilder } from "./kernel-builder.js";
 import { type Group, type LoweredKernel, Lowering, symbolicIndex } from "./lower.js";
-import type { TargetProfile } from "./schedule.js";
+import type { TargetProfile } from "./profile.js";
 import { statementsOf } from "./statements.js";
 
 /** How elements are shared out: each lane of a row has its own, and several that it works on in turn. */

@@ -17,8 +17,8 @@ import type { CumulateOp } from "../../graph/primitives/cumulate.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements.js";
 import type { Kernel, Value } from "../ir.js";
 import { KernelBuilder } from "../kernel-builder.js";
+import type { TargetProfile } from "../profile.js";
 import type { Routine, RoutineBuffer, RoutinePlan } from "../routine.js";
-import type { TargetProfile } from "../schedule.js";
 
 /** Neighbours that one lane takes at a time. */
 const PER_LANE = 4;
