@@ -8,9 +8,9 @@
 import { DTYPES } from "../core/dtype.js";
 import { productOf } from "../core/shape.js";
 import { type Node, pendingInOrder } from "../graph/node.js";
+import type { Group } from "./group.js";
 import { MAX_I32 } from "./ir.js";
 import { cutsForLoads } from "./load-limit.js";
-import type { Group } from "./lower.js";
 import type { TargetProfile } from "./profile.js";
 import { chooseLanes, chooseRows, tilingFor } from "./row-mapping.js";
 import { type Family, joinSiblings, type Member } from "./siblings.js";

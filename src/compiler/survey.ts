@@ -8,8 +8,8 @@ import { productOf } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
 import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { MAX_I32 } from "./ir.js";
-import { symbolicIndex } from "./lower.js";
 import type { TargetProfile } from "./profile.js";
+import { symbolicIndex } from "./row-reductions.js";
 import { statementsOf } from "./statements.js";
 
 /**

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Kernel, Loop } from "../../src/compiler/ir.js";
-import { lowerGroup } from "../../src/compiler/lower.js";
+import { lowerGroup } from "../../src/compiler/lower-group.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../src/compiler/profile.js";
 import { schedule } from "../../src/compiler/schedule.js";
 import type { Node } from "../../src/graph/node.js";
