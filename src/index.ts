@@ -32,18 +32,13 @@ export { einsum } from "./tensor/methods/einsum.js";
 
 import "./tensor/methods/index.js";
 
+export type { VarianceOptions } from "./tensor/methods/averages.js";
 export { blockDiagonal, broadcastTensors, meshgrid, tri } from "./tensor/methods/movement.js";
+export type { Positions } from "./tensor/methods/taking.js";
 export { profile } from "./tensor/profiling.js";
+export type { ReduceOptions } from "./tensor/reduce-node.js";
 export { scope } from "./tensor/scope.js";
-export {
-  type Nested,
-  type Operand,
-  type Positions,
-  type ReduceOptions,
-  Tensor,
-  type VarianceOptions,
-  where,
-} from "./tensor/tensor.js";
+export { type Nested, type Operand, Tensor, where } from "./tensor/tensor.js";
 export {
   associativeScan,
   cond,

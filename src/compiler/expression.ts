@@ -25,8 +25,8 @@ import type { Node } from "../graph/node.js";
 import type { Reading } from "../graph/primitive.js";
 import type { ScanParams } from "../graph/primitives/control.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
+import type { Group } from "./group.js";
 import type { BufferParameter } from "./ir.js";
-import type { Group } from "./lower.js";
 
 /** Parts of a formula, lines of it, and characters in a line, at most. */
 const [MAX_TERMS, MAX_LINES, MAX_COLUMNS] = [160, 12, 200];

@@ -5,7 +5,8 @@
  *
  * Quotients below 2^8 (f32) or 2^11 (f64) times a power of two take one round; the loop ends when no bits are left.
  */
-import type { KernelBuilder, Value } from "./ir.js";
+import type { Value } from "./ir.js";
+import type { KernelBuilder } from "./kernel-builder.js";
 import { scaleByPowerOfTwo, withSignOf } from "./math/float-parts.js";
 import type { ScalarOps } from "./math/scalar-ops.js";
 

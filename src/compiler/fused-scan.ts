@@ -24,9 +24,12 @@ import { dot } from "../graph/primitives/dot.js";
 import type { Element, ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
 import { describeScan } from "./expression.js";
-import { KernelBuilder, MAX_I32, type Value } from "./ir.js";
-import { type Group, type LoweredKernel, Lowering, symbolicIndex } from "./lower.js";
-import type { TargetProfile } from "./schedule.js";
+import type { Group, LoweredKernel } from "./group.js";
+import { MAX_I32, type Value } from "./ir.js";
+import { KernelBuilder } from "./kernel-builder.js";
+import { Lowering } from "./lower.js";
+import type { TargetProfile } from "./profile.js";
+import { symbolicIndex } from "./row-reductions.js";
 import { statementsOf } from "./statements.js";
 
 /** How elements are shared out: each lane of a row has its own, and several that it works on in turn. */

@@ -12,7 +12,8 @@ import { logaddexp } from "../graph/primitives/elementwise.js";
 import type { ScatterOp } from "../graph/primitives/scatter.js";
 import { type Element, elementOps } from "./elements.js";
 import type { InlineContext, InlineResult } from "./inline.js";
-import type { KernelBuilder, Value } from "./ir.js";
+import type { Value } from "./ir.js";
+import type { KernelBuilder } from "./kernel-builder.js";
 import { type Place, shifted } from "./place.js";
 import { identityOf } from "./split.js";
 

@@ -29,10 +29,13 @@ import { mul } from "../graph/primitives/elementwise.js";
 import { stored as storedPrimitive } from "../graph/primitives/movement.js";
 import { computeType, type Element, type ElementSettings } from "./elements.js";
 import { expandGraph } from "./expand.js";
+import type { Group } from "./group.js";
 import { inlineRoutines, inlineScan } from "./inline-routines.js";
-import type { KernelBuilder, Value } from "./ir.js";
-import { type Group, Lowering, symbolicIndex } from "./lower.js";
+import type { Value } from "./ir.js";
+import type { KernelBuilder } from "./kernel-builder.js";
+import { Lowering } from "./lower.js";
 import type { Place, Scratch } from "./place.js";
+import { symbolicIndex } from "./row-reductions.js";
 import { placesOf, type Tiling } from "./walk.js";
 
 export interface InlineContext {

@@ -1,165 +1,34 @@
 /**
- * From a fused group of the graph to one kernel.
+ * The elements of a group as values of a kernel.
  *
  * A group has one result or several over the same rows. Their elements are asked for, one index at a time, from the
  * results backwards: movement rewrites the index, elementwise operations compute, and what other kernels have made is
  * loaded. The index space of a result is split into rows, which run in parallel, and columns, which the kernel loops
  * over. A reduction whose index depends on the row alone is computed once per row, before the columns: that is how
  * softmax becomes one kernel. Such reductions of the same extent share a loop unless one needs the other.
+ *
+ * `lowerGroup` makes a whole kernel of it; tiles, fused scans and functions inside larger kernels take from it what they need.
  */
-
 import { DTYPES } from "../core/dtype.js";
-import {
-  type Atom,
-  add as addIndex,
-  atomsOf,
-  constantExpr,
-  type IndexExpr,
-  IndexSpace,
-  keyOf,
-  ravel,
-  scale,
-  unravel,
-} from "../core/index-expr.js";
+import { type Atom, constantExpr, type IndexExpr, IndexSpace, ravel } from "../core/index-expr.js";
+import { productOf } from "../core/shape.js";
 import type { ElementOps } from "../graph/element-ops.js";
 import type { Node } from "../graph/node.js";
 import type { Reading, ReduceOp } from "../graph/primitive.js";
 import { constant, iota } from "../graph/primitives/leaf.js";
 import { branching, computeType, type Element, type ElementSettings, elementOps, rounded, wrap } from "./elements.js";
-import { type CombineOp, type Kernel, KernelBuilder, MAX_I32, type Statement, type Value } from "./ir.js";
+import type { Group } from "./group.js";
+import { heldIndex, indexValue } from "./index-value.js";
+import { type CombineOp, MAX_I32, type Value } from "./ir.js";
+import type { KernelBuilder } from "./kernel-builder.js";
+import { indexKey, type Reduction, reductionAt, reductionsInTurns, type Wanted } from "./row-reductions.js";
 import { identityOf } from "./split.js";
-import { type Batch, placesOf, planWalk, type Tiling, type Walk } from "./walk.js";
-
-export interface GroupResult {
-  readonly node: Node;
-  /** Axes that run in parallel; the rest are columns. */
-  readonly rowAxes: readonly number[];
-}
-
-export interface Group {
-  /** They have as many rows, in the same order. */
-  readonly results: readonly GroupResult[];
-  /** How the lanes of a row share its work. */
-  readonly tiling: Tiling;
-  /** Neighbouring rows that a thread computes, where a row is one element of each result. Each lane then has its own. */
-  readonly rowsPerThread: number;
-  /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */
-  readonly isLoaded: (node: Node) => boolean;
-  /** The product of matrices that its only result follows from, element by element. */
-  readonly product?: FusedProduct;
-  /** How its only result is made square by square, because its source lies the other way. */
-  readonly transposed?: TransposedAxes;
-  /** Short reductions that every lane writes out and does by itself. */
-  readonly isWrittenOut?: (reduction: Node) => boolean;
-}
-
-export interface TransposedAxes {
-  /** What has these axes: the result, or what it is another shape of. */
-  readonly node: Node;
-  /** The axis along which the source is contiguous, and the one along which the result is. */
-  readonly from: number;
-  readonly to: number;
-  /** How much memory a workgroup shares, if squares go through it; null: through the cache. */
-  readonly sharedBytes: number | null;
-}
-
-export interface FusedProduct {
-  readonly dot: Node;
-  /** From its first user to the result: each has as many elements, perhaps at other places. */
-  readonly path: readonly Node[];
-}
-
-export interface LoweredKernel {
-  readonly kernel: Kernel;
-  /** The nodes whose memory the kernel takes, in the order of its buffers. */
-  readonly buffers: readonly Node[];
-}
-
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
-
-/**
- * Values in a kernel above which it is written without repeating its body: drivers would take long to compile it, and what
- * is always computed should fit the instruction cache.
- */
-const MAX_SIZE = { all: 8000, always: 2500 } as const;
-
-export function lowerGroup(group: Group, name: string, settings: ElementSettings): LoweredKernel {
-  const lowered = lower(group, name, settings);
-  const { size, body } = lowered.kernel;
-  if (size <= MAX_SIZE.all && countAlways(body) <= MAX_SIZE.always) return lowered;
-  return lower({ ...group, rowsPerThread: 1, tiling: { ...group.tiling, unroll: 1, held: 0 } }, name, settings);
-}
-
-/** Values that are computed whatever branches are taken. */
-function countAlways(statements: readonly Statement[]): number {
-  return statements.reduce((sum, statement) => sum + (statement.kind === "loop" ? countAlways(statement.body) : 1), 0);
-}
-
-function lower(group: Group, name: string, settings: ElementSettings): LoweredKernel {
-  const { results, rowsPerThread, tiling } = group;
-  const rows = sizeOf(rowShapeOf(results[0])) / rowsPerThread;
-  const k = new KernelBuilder(name, rows, tiling.lanes);
-  const lowering = new Lowering(k, group, settings);
-  const thread = lowering.bind("row", rows, k.row);
-  const wanted = results.map((result) => wantedOf(lowering.space, result));
-  if (rowsPerThread > 1) {
-    const first = addIndex(scale(thread, rowsPerThread), lowering.lane);
-    const neighbours: Batch = {
-      count: rowsPerThread / tiling.lanes,
-      at: (i) => addIndex(first, scale(i, tiling.lanes)),
-    };
-    lowering.shareReductions(wanted, placesOf(neighbours));
-    const ofRows = wanted.map(({ node, at }) => ({ node, at: (row: IndexExpr) => at(row, constantExpr(0)) }));
-    lowering.store(ofRows, neighbours, null, false);
-  } else {
-    lowering.shareReductions(wanted, [thread]);
-    const ofRow = wanted.filter((result) => result.columns === null);
-    const whole = ofRow.map(({ node, at }) => ({ node, at: (row: IndexExpr) => at(row, constantExpr(0)) }));
-    lowering.store(whole, { count: 1, at: () => thread }, null, true);
-    for (const columns of new Set(wanted.map((result) => result.columns))) {
-      if (columns === null) continue;
-      const ofColumns = wanted
-        .filter((result) => result.columns === columns)
-        .map(({ node, at }) => ({ node, at: (column: IndexExpr) => at(thread, column) }));
-      lowering.overColumns(columns, (batch, gate) => lowering.store(ofColumns, batch, gate, false));
-    }
-  }
-  // A result without elements is never written, but has its place among the buffers.
-  for (const { node } of results) lowering.slotOf(node, true);
-  return { kernel: k.finish(), buffers: lowering.buffers };
-}
-
-/** A result of the kernel: where its elements are in terms of the row and, if it has any, the column. */
-interface Wanted {
-  readonly node: Node;
-  readonly columns: number | null;
-  at(row: IndexExpr, column: IndexExpr): readonly IndexExpr[];
-}
+import { type Batch, placesOf, planWalk, type Walk } from "./walk.js";
 
 /** A result, and where its elements are, by what counts them. */
 interface Written {
   readonly node: Node;
   at(position: IndexExpr): readonly IndexExpr[];
-}
-
-const rowShapeOf = ({ node, rowAxes }: GroupResult): number[] => rowAxes.map((axis) => node.shape[axis]);
-
-function wantedOf(space: IndexSpace, result: GroupResult): Wanted {
-  const { node, rowAxes } = result;
-  const columnAxes = node.shape.map((_, axis) => axis).filter((axis) => !rowAxes.includes(axis));
-  const columnShape = columnAxes.map((axis) => node.shape[axis]);
-  return {
-    node,
-    columns: columnAxes.length === 0 ? null : sizeOf(columnShape),
-    at: (row, column) => {
-      const rowIndex = unravel(space, row, rowShapeOf(result));
-      const columnIndex = unravel(space, column, columnShape);
-      return node.shape.map((_, axis) => {
-        const at = rowAxes.indexOf(axis);
-        return at >= 0 ? rowIndex[at] : columnIndex[columnAxes.indexOf(axis)];
-      });
-    },
-  };
 }
 
 /** What combines two partial results. */
@@ -172,16 +41,6 @@ const combining: Record<ReduceOp, CombineOp> = {
   any: "or",
 };
 
-/** A reduction at one index. */
-interface Reduction {
-  readonly node: Node;
-  readonly op: ReduceOp;
-  readonly key: string;
-  readonly extent: number;
-  /** Index of the input that is reduced, for a position in the stretch. */
-  at(position: IndexExpr): readonly IndexExpr[];
-}
-
 /** Combines neighbours, then neighbours of those, and so on. */
 function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
   let rest = values;
@@ -192,30 +51,6 @@ function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
   }
   return rest[0];
 }
-
-/** The index of a reading where elements of inputs stand for themselves: what can be said before anything is computed. */
-export function symbolicIndex(space: IndexSpace, reading: Reading, node: Node): IndexExpr[] {
-  const { shape } = node.inputs[reading.input];
-  return reading.index.map((part, axis) => ("terms" in part ? part : space.computed(0, Math.max(0, shape[axis] - 1))));
-}
-
-const isNarrow = ({ min, max }: IndexExpr): boolean => min >= -MAX_I32 && max <= MAX_I32;
-
-/** The last 32 bits of a number. */
-const wrapped = (value: number): number => Number(BigInt.asIntN(32, BigInt(value)));
-
-/** A position along an axis, held between 0 and its last, as an i32 where that fits. */
-function heldIndex(k: KernelBuilder, value: Value, last: number): Value {
-  const { type } = value;
-  const isSigned = type === "i32" || type === "i64";
-  const above = isSigned ? k.binary("max", value, k.constant(type, 0)) : value;
-  // What the type cannot hold is no limit to it.
-  const isLimit = last <= (type === "i32" ? MAX_I32 : type === "u32" ? 2 ** 32 - 1 : Number.POSITIVE_INFINITY);
-  const held = isLimit ? k.binary("min", above, k.constant(type, last)) : above;
-  return k.convert(last <= MAX_I32 ? "i32" : "i64", held);
-}
-
-const indexKey = (index: readonly IndexExpr[]): string => index.map(keyOf).join(";");
 
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
@@ -374,7 +209,7 @@ export class Lowering {
   slotOf(node: Node, isWritten: boolean): number {
     return entryOf(this.slots, node, () => {
       this.buffers.push(node);
-      const isLarge = sizeOf(node.shape) * DTYPES[node.dtype].bytes > 2 ** 32;
+      const isLarge = productOf(node.shape) * DTYPES[node.dtype].bytes > 2 ** 32;
       return this.k.buffer(node.dtype, isWritten, isLarge);
     });
   }
@@ -466,7 +301,7 @@ export class Lowering {
       case "movement":
         return this.move(node, primitive.read(this.space, index, node), gate);
       case "reduce":
-        return this.reduceAlone(this.reductionAt(node, primitive.op, index), gate);
+        return this.reduceAlone(reductionAt(this.space, node, primitive.op, index), gate);
       case "routine":
         throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
       case "composite": {
@@ -561,23 +396,6 @@ export class Lowering {
     return isAsked ? b : this.k.binary("and", a, b);
   }
 
-  private reductionAt(node: Node, op: ReduceOp, index: readonly IndexExpr[]): Reduction {
-    const axes = node.params.axes as readonly number[];
-    const { shape } = node.inputs[0];
-    const extents = axes.map((axis) => shape[axis]);
-    return {
-      node,
-      op,
-      key: indexKey(index),
-      extent: sizeOf(extents),
-      at: (position) => {
-        const reduced = unravel(this.space, position, extents);
-        let kept = 0;
-        return shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-      },
-    };
-  }
-
   /** A reduction that every lane needs at another index, and does by itself. */
   private reduceAlone(reduction: Reduction, gate: Value | null): Element {
     const held = this.group.isWrittenOut?.(reduction.node) ? reduction.extent : 0;
@@ -636,54 +454,11 @@ export class Lowering {
 
   // ------------------------------------------------------------------------------------------------ rows
 
-  /**
-   * Finds the reductions that depend on the row alone. They are worked on by all lanes together, and are computed here,
-   * before a loop over columns begins: in turns, such that each needs only those of earlier turns, with one loop per turn
-   * and extent.
-   */
+  /** Computes the reductions that depend on the row alone, before a loop over columns begins. */
   shareReductions(results: readonly Wanted[], rows: readonly IndexExpr[]): void {
-    const turns: Map<number, Reduction[]>[] = [];
-    const seen = new Map<Node, Map<string, number>>();
-    /** The turn after which an element can be computed. */
-    const visit = (node: Node, at: readonly IndexExpr[], inner: ReadonlySet<Atom>): number => {
-      if (this.isLoaded(node)) return 0;
-      const byIndex = entryOf(seen, node, () => new Map<string, number>());
-      const key = indexKey(at);
-      const known = byIndex.get(key);
-      if (known !== undefined) return known;
-      const { primitive } = node;
-      let turn = 0;
-      const need = (input: Node, index: readonly IndexExpr[], within = inner) => {
-        turn = Math.max(turn, visit(input, index, within));
-      };
-      if (primitive.kind === "elementwise") for (const input of node.inputs) need(input, at);
-      else if (primitive.kind === "movement") {
-        for (const reading of primitive.read(this.space, at, node)) {
-          for (const part of reading.index) if (!("terms" in part)) need(node.inputs[part.input], part.index);
-          need(node.inputs[reading.input], symbolicIndex(this.space, reading, node));
-        }
-      } else if (primitive.kind === "reduce" && this.group.isWrittenOut?.(node)) {
-        const { extent, at: indexAt } = this.reductionAt(node, primitive.op, at);
-        for (let i = 0; i < extent; i++) need(node.inputs[0], indexAt(constantExpr(i)));
-      } else if (primitive.kind === "reduce") {
-        const isOfRow = at.every((expression) => [...atomsOf(expression)].every((atom) => !inner.has(atom)));
-        const reduction = this.reductionAt(node, primitive.op, at);
-        const position = this.variable("position", reduction.extent);
-        need(node.inputs[0], reduction.at(position), new Set([...inner, ...atomsOf(position)]));
-        if (isOfRow) {
-          turns[turn] ??= new Map();
-          entryOf(turns[turn], reduction.extent, () => []).push(reduction);
-          turn++;
-        }
-      }
-      byIndex.set(key, turn);
-      return turn;
-    };
-    for (const { node, columns, at } of results) {
-      const column = this.variable("column", columns ?? 1);
-      for (const row of rows) visit(node, at(row, column), atomsOf(column));
-    }
-    for (const turn of turns) {
+    const { space, group } = this;
+    const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
+    for (const turn of reductionsInTurns(known, results, rows)) {
       for (const [extent, reductions] of turn) {
         const totals = this.reduce(reductions, this.walkOver(extent), null);
         reductions.forEach((reduction, i) => {
@@ -699,32 +474,6 @@ export class Lowering {
 
   /** An index expression as a value: an i32 where its range allows, else an i64. Parts of an i32 may wrap around. */
   indexValue(x: IndexExpr): Value {
-    const { k } = this;
-    const type = isNarrow(x) ? "i32" : "i64";
-    const constant = (value: number) => k.constant(type, type === "i32" ? wrapped(value) : BigInt(value));
-    let total: Value | null = null;
-    for (const { atom, factor } of x.terms) {
-      const value = k.convert(type, this.atomValue(atom));
-      const term = factor === 1 ? value : k.binary("mul", value, constant(factor));
-      total = total ? k.binary("add", total, term) : term;
-    }
-    const rest = constant(x.constant);
-    return total ? k.binary("add", total, rest) : rest;
-  }
-
-  private atomValue(atom: Atom): Value {
-    if (atom.kind === "variable" || atom.kind === "computed") {
-      const value = this.atoms.get(atom);
-      if (!value) throw new Error("lower: a loop variable is used outside its loop");
-      return value;
-    }
-    const { k } = this;
-    // Division truncates in the loop language; shifting by a multiple first makes that a floor.
-    const shift = atom.of.min < 0 ? Math.ceil(-atom.of.min / atom.by) : 0;
-    const inner = this.indexValue(addIndex(atom.of, constantExpr(shift * atom.by)));
-    const by = k.constant(inner.type, atom.by);
-    if (atom.kind === "remainder") return k.binary("irem", inner, by);
-    const quotient = k.binary("idiv", inner, by);
-    return shift === 0 ? quotient : k.binary("sub", quotient, k.constant(inner.type, shift));
+    return indexValue(this.k, this.atoms, x);
   }
 }

@@ -7,7 +7,8 @@
  * choice, and this is the same everywhere, and in vectors on the CPU.
  */
 import type { DType } from "../core/dtype.js";
-import type { KernelBuilder, Value } from "./ir.js";
+import type { Value } from "./ir.js";
+import type { KernelBuilder } from "./kernel-builder.js";
 
 /** A number of any type as the float of the narrow dtype nearest to it; ties go to even. */
 export function roundToNarrow(k: KernelBuilder, x: Value, to: "f16" | "bf16"): Value {

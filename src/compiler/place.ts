@@ -6,7 +6,8 @@
 import { DTYPES, type DType } from "../core/dtype.js";
 import { UnsupportedError } from "../core/errors.js";
 import { computeType } from "./elements.js";
-import type { IRType, KernelBuilder, Value } from "./ir.js";
+import type { IRType, Value } from "./ir.js";
+import type { KernelBuilder } from "./kernel-builder.js";
 
 export interface Place {
   /** Whether loading is tied to its place in the order of things, because the kernel writes there, too. */

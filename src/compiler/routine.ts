@@ -7,7 +7,7 @@ import type { DType } from "../core/dtype.js";
 import type { Node } from "../graph/node.js";
 import type { ElementSettings } from "./elements.js";
 import type { Kernel } from "./ir.js";
-import type { TargetProfile } from "./schedule.js";
+import type { TargetProfile } from "./profile.js";
 
 /** Memory a kernel of a routine is given. */
 export type RoutineBuffer =

@@ -8,7 +8,7 @@
  */
 import { DTYPES } from "../core/dtype.js";
 import type { Node } from "../graph/node.js";
-import type { Group } from "./lower.js";
+import type { Group } from "./group.js";
 import { statementsOf } from "./statements.js";
 
 /** A group, and what decides whether it may join others. */

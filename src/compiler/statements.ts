@@ -6,7 +6,7 @@ import type { DType } from "../core/dtype.js";
 import type { Node } from "../graph/node.js";
 import type { ElementwisePrimitive } from "../graph/primitive.js";
 import { computeType, elementOps } from "./elements.js";
-import { KernelBuilder } from "./ir.js";
+import { KernelBuilder } from "./kernel-builder.js";
 
 const known = new WeakMap<ElementwisePrimitive, Map<string, number>>();
 

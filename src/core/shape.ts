@@ -44,6 +44,10 @@ export function sizeOf(shape: Shape, operation = "size"): number {
   throw new ShapeError(`${operation}: ${formatShape(shape)} has more than 2^53 elements, too many to count exactly.`);
 }
 
+/** The product of some extents. It may be more than can be counted, where another extent of the shape is 0. */
+export const productOf = (extents: readonly number[]): number =>
+  extents.reduce((product, extent) => product * extent, 1);
+
 /** Row-major strides, in elements. */
 export function stridesOf(shape: Shape): number[] {
   const strides = new Array<number>(shape.length);

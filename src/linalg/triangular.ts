@@ -5,7 +5,8 @@ import { DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { broadcastShapes, formatShape } from "../core/shape.js";
 import { checkOneDevice } from "../tensor/build.js";
-import { checkTensor, type FloatOf, type MeetingOf, type Tensor } from "../tensor/tensor.js";
+import type { FloatOf, MeetingOf } from "../tensor/result-dtypes.js";
+import { checkTensor, type Tensor } from "../tensor/tensor.js";
 import { choleskyFactor, solvedLower } from "../tensor/triangular.js";
 
 /** The dtype the work is done in: integers become f32, and so do f16 and bf16 on the way. */

@@ -1,6 +1,7 @@
 /** Making nodes, with what only devices can do: memory filled with bytes. */
-import type { DType } from "../core/dtype.js";
+import { DTYPES, type DType } from "../core/dtype.js";
 import type { Shape } from "../core/shape.js";
+import { castNode } from "../graph/build.js";
 import { Node } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import type { Backend } from "./backend.js";
@@ -14,4 +15,10 @@ export function storedNode(backend: Backend, bytes: Uint8Array, shape: Shape, dt
   const node = new Node(buffer, { shape: [...shape], dtype }, [], [...shape], dtype, backend);
   node.realize(backend.upload(bytes));
   return node;
+}
+
+/** Floats and complex numbers as they are, integers and booleans as f32. */
+export function floatNode(node: Node): Node {
+  const { kind } = DTYPES[node.dtype];
+  return kind === "float" || kind === "complex" ? node : castNode(node, "f32");
 }

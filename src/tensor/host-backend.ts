@@ -1,9 +1,10 @@
 /** Tensors on the CPU: kernels become WebAssembly and their rows are split over threads. */
-import { innerLists, isWhole, type Kernel, type KernelOutline, printKernel, type Statement } from "../compiler/ir.js";
+import { innerLists, isWhole, type Kernel, type KernelOutline, type Statement } from "../compiler/ir.js";
 import { planMemory } from "../compiler/memory-plan.js";
+import { printKernel } from "../compiler/print-kernel.js";
+import { cpuProfile, type TargetProfile } from "../compiler/profile.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
-import { cpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { disassemble } from "../compiler/wasm/disassemble.js";
 import { emitWasm, rowsPerCount, slotBytes } from "../compiler/wasm/emit-kernel.js";
 import { planVectors } from "../compiler/wasm/vector-plan.js";

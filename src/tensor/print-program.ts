@@ -1,6 +1,6 @@
 /** A compiled program as text: its kernels with what they compute and move. For `explain`, `lower` and `PUMICE_DEBUG`. */
 import { bufferNames } from "../compiler/expression.js";
-import { printKernel } from "../compiler/ir.js";
+import { printKernel } from "../compiler/print-kernel.js";
 import type { KernelStep, Program, Step } from "../compiler/program.js";
 import { bytesOf } from "../core/bytes.js";
 import { formatShape } from "../core/shape.js";

@@ -2,38 +2,25 @@
  * The tensor users hold: a handle on a node of the lazy graph. Operations add nodes and return at once; `data()`, `item()`
  * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
  */
-import { checkOptions, checkWhole, inOperation, type OptionKinds, type Values } from "../core/arguments.js";
+import { inOperation } from "../core/arguments.js";
 import { castScalar } from "../core/cast.js";
 import {
-  type Complex,
   checkDType,
-  checkOrdered,
   DTYPES,
   type DType,
   defaultDType,
   isComplex,
   isInteger,
-  realDType,
   type Scalar,
   type ScalarOf,
   type TypedArrayOf,
 } from "../core/dtype.js";
 import { ArgumentError, DisposedError, DTypeError, ShapeError } from "../core/errors.js";
 import { checkScalar } from "../core/promotion.js";
-import {
-  checkBroadcastTo,
-  checkPermutation,
-  formatShape,
-  normalizeAxes,
-  normalizeAxis,
-  reducedShape,
-  reshapeInfer,
-  type Shape,
-  sizeOf,
-} from "../core/shape.js";
+import { checkBroadcastTo, formatShape, reshapeInfer, type Shape, sizeOf } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import { type IndexArgument, parseIndexing } from "../core/slice.js";
-import { dataOf, elementAt, encodeValues, scalarIn } from "../core/storage.js";
+import { dataOf, elementAt, scalarIn } from "../core/storage.js";
 import { type DeviceHandle, Node as GraphNode, type Node } from "../graph/node.js";
 import type { ElementwisePrimitive, ReducePrimitive } from "../graph/primitive.js";
 import * as E from "../graph/primitives/elementwise.js";
@@ -45,8 +32,8 @@ import {
   backendOf,
   broadcastNode,
   castNode,
-  checkOneDevice,
   derive,
+  floatNode,
   makeNode,
   meet,
   reshapeNode,
@@ -54,80 +41,14 @@ import {
   storedNode,
 } from "./build.js";
 import { backendFor } from "./devices.js";
-import { flattenNested } from "./given-values.js";
+import { type ReduceOptions, reduceNode } from "./reduce-node.js";
+import type { Choice, FloatOf, Meeting, RealOf, SumOf } from "./result-dtypes.js";
 
 /** What stands where a tensor may: a tensor, or a JavaScript value that takes the dtype of the tensor it meets. */
 export type Operand = Tensor | Scalar;
 
-/** Positions along an axis: a tensor of integers, or numbers as they are written, in lists to any depth. */
-export type Positions = Tensor | Values<number>;
-
-export interface ReduceOptions {
-  /** One axis, several, or all when left out. Negative axes count from the end. */
-  readonly axis?: number | readonly number[];
-  /** Keep reduced axes with extent 1. */
-  readonly keepDims?: boolean;
-}
-
-const REDUCE: OptionKinds<ReduceOptions> = { axis: "numbers", keepDims: "flag" };
-
-export interface VarianceOptions extends ReduceOptions {
-  /** Taken off the count that the sum is divided by: 0 unless told, 1 for the variance of a sample. */
-  readonly correction?: number;
-}
-
-const VARIANCE: OptionKinds<VarianceOptions> = { ...REDUCE, correction: "number" };
-
 /** Nested arrays of scalars. */
 export type Nested<T> = T | Nested<T>[];
-
-/** The dtype of floats: what true division and exp give. */
-export type FloatOf<D extends DType> = DType extends D
-  ? DType
-  : D extends "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64"
-    ? "f32"
-    : D;
-/** The dtype sums are made in: narrow integers are widened. */
-export type SumOf<D extends DType> = DType extends D
-  ? DType
-  : D extends "bool" | "i8" | "i16"
-    ? "i32"
-    : D extends "u8" | "u16"
-      ? "u32"
-      : D;
-/** The dtype of the parts of complex numbers, of their absolute value and phase. Others are their own. */
-export type RealOf<D extends DType> = DType extends D ? DType : D extends "c64" ? "f32" : D extends "c128" ? "f64" : D;
-/** The complex dtype whose parts hold a dtype's values. */
-export type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
-type WholeOrBool = "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64";
-/**
- * The dtype of two operands as far as types can tell: equal ones stay, booleans give way, a JavaScript value takes the
- * tensor's dtype where that can hold it. A number whose value the compiler does not know counts as whole.
- */
-export type Meeting<D extends DType, O> =
-  O extends Tensor<infer E> ? MeetingOf<D, E> : O extends Complex ? ComplexOf<D> : DType extends D ? DType : Met<D, O>;
-/** The same of two dtypes. */
-export type MeetingOf<D extends DType, E extends DType> = [D, E] extends [E, D]
-  ? D
-  : [E] extends ["bool"]
-    ? D
-    : [D] extends ["bool"]
-      ? E
-      : DType;
-type Met<D extends DType, O> = D extends WholeOrBool
-  ? O extends number
-    ? IsFraction<O> extends true
-      ? "f32"
-      : D extends "bool"
-        ? "i32"
-        : D
-    : O extends bigint
-      ? D extends "bool"
-        ? "i64"
-        : D
-      : D
-  : D;
-type IsFraction<N extends number> = number extends N ? false : `${N}` extends `${bigint}` ? false : true;
 
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
@@ -525,66 +446,6 @@ export class Tensor<D extends DType = DType> {
     return this.cast("bool").reduce(R.any, "any", options) as Tensor<"bool">;
   }
 
-  mean(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
-    checkOptions("mean", options, REDUCE);
-    return this.averaged(this.asSummable(), "mean", options);
-  }
-
-  /** Mean of squared deviations; `correction: 1` divides by n - 1. */
-  variance(options: VarianceOptions = {}): Tensor<RealOf<FloatOf<D>>> {
-    return this.spread("variance", options);
-  }
-
-  private spread(operation: string, options: VarianceOptions): Tensor<RealOf<FloatOf<D>>> {
-    checkOptions(operation, options, VARIANCE);
-    const x = this.asSummable();
-    const deviation = x.sub(x.mean({ axis: this.axesOf(operation, options), keepDims: true }));
-    return this.averaged(squaredSize(deviation), operation, options) as unknown as Tensor<RealOf<FloatOf<D>>>;
-  }
-
-  /** The sum over the count, in the dtype of this tensor's floats, or the real one of these when x is real. */
-  private averaged(x: Tensor, operation: string, options: VarianceOptions): Tensor<FloatOf<D>> {
-    const { axis, keepDims, correction = 0 } = options;
-    const count = this.reducedCount(operation, options) - correction;
-    const { dtype } = this.asFloat();
-    const result = isComplex(x.dtype) ? dtype : realDType(dtype);
-    return inDType(x.sum({ axis, keepDims }).div(count), result) as unknown as Tensor<FloatOf<D>>;
-  }
-
-  std(options: VarianceOptions = {}): Tensor<RealOf<FloatOf<D>>> {
-    return flatAtZero(this.spread("std", options), (x) => x.sqrt()) as unknown as Tensor<RealOf<FloatOf<D>>>;
-  }
-
-  /** log Σ exp, without overflow. */
-  logsumexp(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
-    checkOptions("logsumexp", options, REDUCE);
-    const floats = this.asSummable();
-    const largest = floats.reduce(R.max, "logsumexp", { axis: options.axis, keepDims: true });
-    // An infinite maximum must not be subtracted from itself.
-    const shift = where(largest.abs().less(Infinity), largest, 0).movedBy(M.stopped, {});
-    const total = floats
-      .sub(shift)
-      .exp()
-      .sum({ ...options, keepDims: true });
-    const isNone = total.equal(0);
-    // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
-    const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
-    const shape = reducedShape(this.node.shape, this.axesOf("logsumexp", options), options.keepDims);
-    return inDType(logarithm.reshape(shape), this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
-  }
-
-  softmax(options: { readonly axis?: number | readonly number[] } = {}): Tensor<FloatOf<D>> {
-    checkOptions("softmax", options, { axis: "numbers" });
-    const axis = options.axis ?? -1;
-    const floats = this.asSummable();
-    // Any shift gives the same shares, so no gradient flows through it.
-    const shift = floats.reduce(R.max, "softmax", { axis, keepDims: true }).movedBy(M.stopped, {});
-    const powers = floats.sub(shift).exp();
-    // A reciprocal for each row, and a product for each element, cost less than a quotient for each element.
-    const shares = powers.mul(powers.sum({ axis, keepDims: true }).reciprocal());
-    return inDType(shares, this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
-  }
-
   // ------------------------------------------------------------------------------------------------ movement
 
   reshape(...shape: number[] | [Shape]): Tensor<D> {
@@ -596,84 +457,8 @@ export class Tensor<D extends DType = DType> {
     return this.reshape(-1);
   }
 
-  /** Reverses the axes, or orders them as given. */
-  permute(...axes: number[] | [readonly number[]]): Tensor<D> {
-    return this.ordered("permute", axes);
-  }
-
-  private ordered(operation: string, axes: number[] | [readonly number[]]): Tensor<D> {
-    const list = (Array.isArray(axes[0]) ? axes[0] : axes) as readonly number[];
-    const wanted = list.length === 0 ? this.node.shape.map((_, i) => this.rank - 1 - i) : list;
-    return this.movedBy(M.permute, { axes: checkPermutation(wanted, this.rank, operation) });
-  }
-
-  /** Swaps the last two axes. */
-  get mT(): Tensor<D> {
-    return this.swapAxes(-1, -2);
-  }
-
-  /** The transpose: all axes reversed. */
-  get T(): Tensor<D> {
-    return this.permute();
-  }
-
-  /** Another name of `permute`. */
-  transpose(...axes: number[] | [readonly number[]]): Tensor<D> {
-    return this.ordered("transpose", axes);
-  }
-
-  swapAxes(a: number, b: number): Tensor<D> {
-    const axes = this.node.shape.map((_, axis) => axis);
-    const [i, j] = [normalizeAxis(a, this.rank, "swapAxes"), normalizeAxis(b, this.rank, "swapAxes")];
-    [axes[i], axes[j]] = [axes[j], axes[i]];
-    return this.permute(axes);
-  }
-
-  /** Moves an axis, or several, to other places; the others keep their order. */
-  moveAxis(from: number | readonly number[], to: number | readonly number[]): Tensor<D> {
-    const [taken, places] = [axisList(from, this.rank, "moveAxis"), axisList(to, this.rank, "moveAxis")];
-    if (taken.length !== places.length) {
-      throw new ArgumentError(`moveAxis: ${taken.length} axes to ${places.length} places; give a place for each.`);
-    }
-    const others = this.node.shape.flatMap((_, axis) => (taken.includes(axis) ? [] : [axis]));
-    const axes = this.node.shape.map((_, place) => {
-      const moved = places.indexOf(place);
-      return moved < 0 ? (others.shift() as number) : taken[moved];
-    });
-    return this.permute(axes);
-  }
-
-  squeeze(axis?: number | readonly number[]): Tensor<D> {
-    const all = this.node.shape.flatMap((extent, i) => (extent === 1 ? [i] : []));
-    const axes = axis === undefined ? all : normalizeAxes(axis, this.rank, "squeeze");
-    for (const i of axes) {
-      if (this.node.shape[i] !== 1)
-        throw new ShapeError(`squeeze: axis ${i} of ${formatShape(this.node.shape)} is not 1.`);
-    }
-    return this.reshape(this.node.shape.filter((_, i) => !axes.includes(i)));
-  }
-
-  /** Inserts axes of extent 1: where they stand in the result. */
-  expandDims(axis: number | readonly number[]): Tensor<D> {
-    const count = Array.isArray(axis) ? axis.length : 1;
-    const added = axisList(axis, this.rank + count, "expandDims");
-    const extents = [...this.node.shape];
-    const places = Array.from({ length: this.rank + count }, (_, place) => place);
-    return this.reshape(places.map((place) => (added.includes(place) ? 1 : (extents.shift() as number))));
-  }
-
   broadcastTo(shape: Shape): Tensor<D> {
     return new Tensor<D>(broadcastNode(this.node, checkBroadcastTo("broadcastTo", this.node.shape, shape)));
-  }
-
-  flip(axis?: number | readonly number[]): Tensor<D> {
-    const axes = normalizeAxes(axis, this.rank, "flip");
-    const start = this.node.shape.map((extent, i) => (axes.includes(i) ? Math.max(0, extent - 1) : 0));
-    return this.movedBy(M.slice, {
-      start,
-      step: this.node.shape.map((_, i) => (axes.includes(i) ? -1 : 1)),
-      shape: [...this.node.shape],
-    });
   }
 
   /** Elements and ranges, as NumPy's x[0, 1:5, ::-1, ...]: `x.at(0, "1:5", "::-1", "...", newAxis)`. */
@@ -698,38 +483,6 @@ export class Tensor<D extends DType = DType> {
     const interior = options.interior ?? this.node.shape.map(() => 0);
     const value = scalarIn(options.value ?? 0, this.dtype, "pad");
     return this.movedBy(M.pad, { low, high, interior: [...interior], value });
-  }
-
-  /** The elements along an axis at integer positions; negative ones count from the end, others outside read the end. */
-  take(positions: Positions, options: { readonly axis?: number } = {}): Tensor<D> {
-    checkOptions("take", options, { axis: "number" });
-    const source = options.axis === undefined ? this.flatten() : this;
-    const axis = normalizeAxis(options.axis ?? 0, source.rank, "take");
-    const inside = source.positionsIn(positions, axis, "take");
-    return new Tensor<D>(makeNode(M.take, [source.node, inside], { axis }, backendOf(source.node)));
-  }
-
-  /** For each position along an axis, the element there; the other axes go in step. */
-  takeAlongAxis(positions: Positions, axis: number): Tensor<D> {
-    const along = normalizeAxis(axis, this.rank, "takeAlongAxis");
-    const inside = this.positionsIn(positions, along, "takeAlongAxis");
-    return new Tensor<D>(makeNode(M.takeAlongAxis, [this.node, inside], { axis: along }, backendOf(this.node)));
-  }
-
-  private positionsIn(given: Positions, axis: number, operation: string): Node {
-    const positions = positionTensor(operation, given, this);
-    if (!isInteger(positions.dtype)) {
-      throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.`);
-    }
-    checkOneDevice(operation, [this.node, positions.node]);
-    // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
-    const extent = this.node.shape[axis];
-    const isLong = extent > 2 ** 31 - 1;
-    const { bits, signed } = DTYPES[positions.dtype];
-    const mayWrap = isLong ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
-    const held = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
-    const wide: Tensor = held.cast(isLong ? "i64" : "i32");
-    return where(wide.less(0), wide.add(extent), wide).node;
   }
 
   // ------------------------------------------------------------------------------------------------ for people
@@ -782,43 +535,13 @@ export class Tensor<D extends DType = DType> {
     return new Tensor<"bool">(makeNode(primitive, [a, b], {}, a.device));
   }
 
-  /** As floats, or complex numbers, that can be summed: a sum of f16 overflows at 65504, and bf16 cannot count beyond 256. */
-  private asSummable(): Tensor {
-    const floats = this.asFloat();
-    return floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
-  }
-
   private asFloat(): Tensor {
     const node = floatNode(this.node);
     return node === this.node ? this : new Tensor(node);
   }
 
-  private axesOf(operation: string, options: ReduceOptions): number[] {
-    return normalizeAxes(options.axis, this.rank, operation).sort((a, b) => a - b);
-  }
-
-  private reducedCount(operation: string, options: ReduceOptions): number {
-    return this.axesOf(operation, options).reduce((count, axis) => count * this.node.shape[axis], 1);
-  }
-
   private reduce(primitive: ReducePrimitive, operation: string, options: ReduceOptions): Tensor {
-    checkOptions(operation, options, REDUCE);
-    const axes = this.axesOf(operation, options);
-    const isOrder = primitive.op === "max" || primitive.op === "min";
-    if (isOrder) checkOrdered(this.dtype, operation);
-    if (isOrder && axes.some((axis) => this.node.shape[axis] === 0)) {
-      throw new ShapeError(
-        `${operation}: no elements along an axis of ${formatShape(this.node.shape)}, so there is none to choose.`,
-      );
-    }
-    if (isOrder && this.dtype === "bool") {
-      return this.reduce(primitive.op === "max" ? R.any : R.all, operation, options);
-    }
-    // Sums of booleans count; sums of narrow integers are made in i32 or u32, as NumPy widens them.
-    const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? this.dtype : widened(this.dtype);
-    const input = castNode(this.node, wide);
-    const reduced = axes.length === 0 ? input : derive(primitive, input, { axes });
-    return new Tensor(options.keepDims ? reshapeNode(reduced, reducedShape(this.node.shape, axes, true)) : reduced);
+    return new Tensor(reduceNode(this.node, primitive, operation, options));
   }
 
   private movedBy(primitive: Parameters<typeof derive>[0], params: Parameters<typeof derive>[2]): Tensor<D> {
@@ -849,11 +572,6 @@ export function adopt(storage: DeviceStorage, shape: Shape, dtype: DType, device
   return new Tensor(node);
 }
 
-/** |x|², which is real. */
-export function squaredSize(x: Tensor): Tensor {
-  return isComplex(x.dtype) ? x.mul(x.conj()).real() : x.square();
-}
-
 /** Throws on what is no tensor: a number or a list stands where only a tensor can. */
 export function checkTensor(operation: string, what: string, value: unknown): asserts value is Tensor {
   if (value instanceof Tensor) return;
@@ -869,23 +587,6 @@ export function checkTensors(operation: string, values: unknown): asserts values
     checkTensor(operation, `number ${i} of the list`, value);
   });
 }
-
-/** Positions, or a mask, as a tensor: lists go to the device of `like`. */
-export function positionTensor(operation: string, given: Positions | Values<boolean>, like: Tensor): Tensor {
-  if (given instanceof Tensor) return given;
-  const { values, shape } = flattenNested(given, operation);
-  const device = backendOf(like.node);
-  if (values.length > 0 && values.every((value) => typeof value === "boolean")) {
-    return new Tensor(storedNode(device, encodeValues(values, "bool", operation), shape, "bool"));
-  }
-  for (const value of values) checkWhole(operation, "a position", value as number);
-  const dtype = values.every((value) => Math.abs(value as number) < 2 ** 31) ? "i32" : "i64";
-  return new Tensor(storedNode(device, encodeValues(values, dtype, operation), shape, dtype));
-}
-
-/** The dtype of a choice between two operands, as far as types can tell. */
-export type Choice<A, B> =
-  A extends Tensor<infer D> ? Meeting<D, B> : B extends Tensor<infer E> ? Meeting<E, A> : Meeting<Meeting<"f32", A>, B>;
 
 /** a where the condition holds, else b. */
 export function where<A extends Operand, B extends Operand>(
@@ -909,33 +610,6 @@ function chosenNode(given: Tensor | boolean, a: Operand, b: Operand): Node {
   const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return makeNode(E.where, inputs, {}, backendOf(test));
-}
-
-/** f(x), which is zero at zero, with no slope there: for roots of sums of squares, whose slope would be NaN. */
-export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
-  const isZero = x.equal(0);
-  return where(isZero, 0, f(where(isZero, 1, x)));
-}
-
-/** Floats and complex numbers as they are, integers and booleans as f32. */
-function floatNode(node: Node): Node {
-  const { kind } = DTYPES[node.dtype];
-  return kind === "float" || kind === "complex" ? node : castNode(node, "f32");
-}
-
-/** A tensor in a dtype; itself where it is in it, because a second handle would keep `dispose` from freeing the memory. */
-function inDType(x: Tensor, dtype: DType): Tensor {
-  return x.dtype === dtype ? x : x.cast(dtype);
-}
-
-/** One axis or several, each once, counted from the front. */
-function axisList(axis: number | readonly number[], rank: number, operation: string): number[] {
-  return normalizeAxes(Array.isArray(axis) ? axis : [axis as number], rank, operation);
-}
-
-function widened(dtype: DType): DType {
-  if (dtype === "bool" || dtype === "i8" || dtype === "i16") return "i32";
-  return dtype === "u8" || dtype === "u16" ? "u32" : dtype;
 }
 
 function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {

@@ -1,10 +1,11 @@
 /** Tensors on a Vulkan device: kernels become SPIR-V and find their buffers by address. */
 import { bufferNames } from "../compiler/expression.js";
-import { type IRType, isWhole, type Kernel, printKernel } from "../compiler/ir.js";
+import { type IRType, isWhole, type Kernel } from "../compiler/ir.js";
 import { overlapped } from "../compiler/overlap.js";
+import { printKernel } from "../compiler/print-kernel.js";
+import { gpuProfile, type TargetProfile } from "../compiler/profile.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
-import { gpuProfile, type TargetProfile } from "../compiler/schedule.js";
 import { disassemble } from "../compiler/spirv/disassemble.js";
 import { emitSpirv, INLINE_BUFFERS, vectorsOf } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";

@@ -1,7 +1,8 @@
 /** What lanes combine: for any number of them, with and without subgroups, in the same order everywhere. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type CombineOp, type IRType, type Kernel, KernelBuilder } from "../../src/compiler/ir.js";
+import type { CombineOp, IRType, Kernel } from "../../src/compiler/ir.js";
+import { KernelBuilder } from "../../src/compiler/kernel-builder.js";
 import { emitSpirv } from "../../src/compiler/spirv/emit-kernel.js";
 import { mappingOf } from "../../src/compiler/spirv/mapping.js";
 import { runKernel } from "../support/kernels.js";

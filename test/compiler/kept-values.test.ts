@@ -1,8 +1,9 @@
 /** What a kernel computes in one loop and again in a later one: computed once where that pays, and right all the same. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Kernel, KernelBuilder, type Value, walkStatements } from "../../src/compiler/ir.js";
+import { type Kernel, type Value, walkStatements } from "../../src/compiler/ir.js";
 import { keepValues } from "../../src/compiler/kept-values.js";
+import { KernelBuilder } from "../../src/compiler/kernel-builder.js";
 import { kernelsOf } from "../../src/compiler/program.js";
 import { type Tensor, tensor } from "../../src/index.js";
 import { backendOf } from "../../src/tensor/build.js";

@@ -1,7 +1,9 @@
 /** The loop-nest language itself: kernels written by hand, run on both engines, against what they plainly mean. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type IRType, type Kernel, KernelBuilder, printKernel, type Value } from "../../src/compiler/ir.js";
+import type { IRType, Kernel, Value } from "../../src/compiler/ir.js";
+import { KernelBuilder } from "../../src/compiler/kernel-builder.js";
+import { printKernel } from "../../src/compiler/print-kernel.js";
 import { emitSpirv } from "../../src/compiler/spirv/emit-kernel.js";
 import { emitWasm } from "../../src/compiler/wasm/emit-kernel.js";
 import { DeviceError } from "../../src/core/errors.js";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Kernel } from "../../src/compiler/ir.js";
+import { gpuProfile } from "../../src/compiler/profile.js";
 import { compile, kernelsOf, type Program } from "../../src/compiler/program.js";
-import { gpuProfile } from "../../src/compiler/schedule.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import { scan, Tensor } from "../../src/index.js";
 import { backendFor } from "../../src/tensor/devices.js";

@@ -1,9 +1,11 @@
 /** Kernels of the routines, without a device: the validators of both targets accept them, and they can be printed. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Kernel, KernelBuilder, printKernel } from "../../src/compiler/ir.js";
+import type { Kernel } from "../../src/compiler/ir.js";
+import { KernelBuilder } from "../../src/compiler/kernel-builder.js";
+import { printKernel } from "../../src/compiler/print-kernel.js";
+import { cpuProfile, gpuProfile, type TargetProfile } from "../../src/compiler/profile.js";
 import { routines } from "../../src/compiler/routines/index.js";
-import { cpuProfile, gpuProfile, type TargetProfile } from "../../src/compiler/schedule.js";
 import { emitSpirv } from "../../src/compiler/spirv/emit-kernel.js";
 import { disassemble } from "../../src/compiler/spirv/index.js";
 import { emitWasm } from "../../src/compiler/wasm/emit-kernel.js";

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Kernel, type Loop, walkStatements } from "../../src/compiler/ir.js";
-import { lowerGroup } from "../../src/compiler/lower.js";
-import { cpuProfile, gpuProfile, schedule, type TargetProfile } from "../../src/compiler/schedule.js";
+import { lowerGroup } from "../../src/compiler/lower-group.js";
+import { cpuProfile, gpuProfile, type TargetProfile } from "../../src/compiler/profile.js";
+import { schedule } from "../../src/compiler/schedule.js";
 import type { Node } from "../../src/graph/node.js";
 import { dot } from "../../src/graph/primitives/dot.js";
 import * as E from "../../src/graph/primitives/elementwise.js";

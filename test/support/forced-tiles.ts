@@ -1,5 +1,5 @@
 /** Devices that compute every product of matrices in a certain tile, however small the product: for tests of the tiles. */
-import type { TargetProfile } from "../../src/compiler/schedule.js";
+import type { TargetProfile } from "../../src/compiler/profile.js";
 import type { TileProfile } from "../../src/compiler/tiles/plan.js";
 import type { DType } from "../../src/core/dtype.js";
 import type { Backend, DeviceStorage } from "../../src/tensor/backend.js";

@@ -4,7 +4,8 @@
  */
 import type { ElementSettings } from "../../compiler/elements.js";
 import { type InlineContext, inline, isForLanes } from "../../compiler/inline.js";
-import { KernelBuilder, type Value } from "../../compiler/ir.js";
+import type { Value } from "../../compiler/ir.js";
+import { KernelBuilder } from "../../compiler/kernel-builder.js";
 import { dataPlace, type Place, Scratch } from "../../compiler/place.js";
 import { ArgumentError, DTypeError } from "../../core/errors.js";
 import type { GraphFunction } from "../../graph/function.js";

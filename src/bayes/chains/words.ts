@@ -3,7 +3,8 @@
  * from round to round, loops over the free numbers, and random numbers by counter.
  */
 import { type Element, type ElementSettings, elementOps } from "../../compiler/elements.js";
-import type { KernelBuilder, Value } from "../../compiler/ir.js";
+import type { Value } from "../../compiler/ir.js";
+import type { KernelBuilder } from "../../compiler/kernel-builder.js";
 import { threefry2x32 } from "../../graph/primitives/threefry.js";
 import type { FloatDType } from "./density.js";
 

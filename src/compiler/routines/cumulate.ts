@@ -17,9 +17,10 @@ import type { Node } from "../../graph/node.js";
 import type { CumulateOp } from "../../graph/primitives/cumulate.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements.js";
 import { axisNames } from "../expression.js";
-import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Kernel, Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
+import type { TargetProfile } from "../profile.js";
 import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
-import type { TargetProfile } from "../schedule.js";
 
 /** Neighbours that one lane takes at a time. */
 const PER_LANE = 4;

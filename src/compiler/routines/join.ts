@@ -11,7 +11,8 @@ import { sizeOf } from "../../core/shape.js";
 import type { RoutinePrimitive } from "../../graph/primitive.js";
 import { concat } from "../../graph/primitives/movement.js";
 import { computeType } from "../elements.js";
-import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Kernel, Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
 import type { Routine, RoutineStep } from "../routine.js";
 
 /** Inputs that are still fused. */

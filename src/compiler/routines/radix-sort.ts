@@ -12,9 +12,10 @@ import { DTYPES } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { ElementSettings } from "../elements.js";
-import { type Kernel, KernelBuilder, MAX_I32, type Value } from "../ir.js";
+import { type Kernel, MAX_I32, type Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
+import type { TargetProfile } from "../profile.js";
 import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
-import type { TargetProfile } from "../schedule.js";
 import { planCumulate } from "./cumulate.js";
 
 export interface SortProfile {

@@ -3,7 +3,8 @@ import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import type { ScatterOp } from "../../graph/primitives/scatter.js";
 import { computeType } from "../elements.js";
-import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Kernel, Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
 import type { Routine } from "../routine.js";
 
 /** Neighbours are moved at once where their number allows. */

@@ -6,7 +6,8 @@
  */
 import type { Node } from "../../graph/node.js";
 import { axisNames } from "../expression.js";
-import { type Kernel, KernelBuilder, type Value } from "../ir.js";
+import type { Kernel, Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
 import type { Routine, RoutineBuffer, RoutineStep } from "../routine.js";
 import { canSortByDigits, sortByDigits } from "./radix-sort.js";
 

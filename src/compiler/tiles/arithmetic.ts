@@ -2,7 +2,8 @@
 import type { DType } from "../../core/dtype.js";
 import { accumulatorDType } from "../../graph/primitives/dot.js";
 import { computeType, type Element, wrap } from "../elements.js";
-import type { IRType, KernelBuilder, Value } from "../ir.js";
+import type { IRType, Value } from "../ir.js";
+import type { KernelBuilder } from "../kernel-builder.js";
 import type { Lowering } from "../lower.js";
 
 export interface ProductArithmetic {

@@ -4,7 +4,7 @@
  */
 import type { Node } from "../../graph/node.js";
 import { permute, reshape, stored } from "../../graph/primitives/movement.js";
-import type { FusedProduct } from "../lower.js";
+import type { FusedProduct } from "../group.js";
 
 /** Additions per element that are worth writing out for every element of a tile; more is a kernel of its own. */
 const MOST_COST = 40;

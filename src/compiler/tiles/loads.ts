@@ -4,7 +4,7 @@
  */
 import { type Atom, atomsOf, evaluate, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
-import { symbolicIndex } from "../lower.js";
+import { symbolicIndex } from "../row-reductions.js";
 
 export interface FoundLoad {
   readonly node: Node;

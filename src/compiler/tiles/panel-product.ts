@@ -10,8 +10,10 @@
 import { constantExpr, type IndexExpr, add as plus, scale, unravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
 import type { ElementSettings } from "../elements.js";
-import { KernelBuilder, type Value } from "../ir.js";
-import { type FusedProduct, type Group, type LoweredKernel, Lowering } from "../lower.js";
+import type { FusedProduct, Group, LoweredKernel } from "../group.js";
+import type { Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
+import { Lowering } from "../lower.js";
 import { productArithmetic } from "./arithmetic.js";
 import { loadStrides, splitAxes } from "./loads.js";
 import type { PanelTile } from "./plan.js";

@@ -3,7 +3,7 @@
  * to its elements afterwards; each way to compute a tile is a file of its own.
  */
 import type { ElementSettings } from "../elements.js";
-import type { FusedProduct, Group, LoweredKernel } from "../lower.js";
+import type { FusedProduct, Group, LoweredKernel } from "../group.js";
 import { lowerPanelProduct } from "./panel-product.js";
 import type { Tile } from "./plan.js";
 import { lowerRegisterProduct } from "./register-product.js";

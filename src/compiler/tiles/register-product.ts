@@ -4,8 +4,10 @@
  */
 import { unravel } from "../../core/index-expr.js";
 import type { ElementSettings } from "../elements.js";
-import { KernelBuilder, type Value } from "../ir.js";
-import { type FusedProduct, type Group, type LoweredKernel, Lowering } from "../lower.js";
+import type { FusedProduct, Group, LoweredKernel } from "../group.js";
+import type { Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
+import { Lowering } from "../lower.js";
 import { productArithmetic } from "./arithmetic.js";
 import type { RegisterTile } from "./plan.js";
 import { storeElements } from "./product-result.js";

@@ -11,8 +11,10 @@ import { atomsOf, constantExpr, type IndexExpr, add as plus, ravel, unravel } fr
 import type { Node } from "../../graph/node.js";
 import { reshape, stored } from "../../graph/primitives/movement.js";
 import { computeType, type ElementSettings } from "../elements.js";
-import { KernelBuilder, type Value } from "../ir.js";
-import { type Group, type LoweredKernel, Lowering, type TransposedAxes } from "../lower.js";
+import type { Group, LoweredKernel, TransposedAxes } from "../group.js";
+import type { Value } from "../ir.js";
+import { KernelBuilder } from "../kernel-builder.js";
+import { Lowering } from "../lower.js";
 import { type FoundLoad, loadStrides, loadsOf } from "./loads.js";
 import type { TileProfile } from "./plan.js";
 

@@ -11,31 +11,20 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import { type Lease, Leases } from "../leases.js";
 import { Profile } from "../profile.js";
-import {
-  type DeviceFunction,
-  deviceSignatures,
-  type FunctionName,
-  type FunctionTable,
-  type Handle,
-  optionalFunctions,
-  type VulkanFunction,
-} from "./api.js";
+import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./api.js";
 import { DeviceBuffer } from "./buffer.js";
 import { CommandClock } from "./command-clock.js";
 import { DescriptorSets } from "./descriptors.js";
-import { alignedBytes, HostBuffer, importHostMemory } from "./host-buffer.js";
+import { alignedBytes, HostBuffer, HostImports } from "./host-buffer.js";
 import type { FoundDevice, Instance } from "./instance.js";
 import { Kernel } from "./kernel.js";
 import { KernelCompiler, type KernelOptions, type Pipeline } from "./kernels.js";
-import * as L from "./layouts.js";
+import { bindDeviceCall, bindDeviceCalls, createDevice, faultDescription, firstQueue } from "./logical-device.js";
 import { type Allocation, type Block, type MemoryOwner, MemoryPool } from "./memory.js";
-import { bind } from "./native.js";
 import { PipelineCacheFile } from "./pipeline-cache.js";
 import { type DevicePlan, isSoftware, type PhysicalDevice } from "./plan.js";
 import { toWords } from "./reflect.js";
-import { check, DEVICE_LOST } from "./results.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
-import { Arena, type Layout } from "./structs.js";
 import { PIECE, Transfers } from "./transfers.js";
 
 export interface DeviceStats {
@@ -84,9 +73,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   private readonly descriptors: DescriptorSets;
   private readonly kernels: KernelCompiler;
   private readonly cache: PipelineCacheFile;
-  /** Imported host memory by the JavaScript memory it stands for. */
-  private readonly imported = new WeakMap<ArrayBufferLike, Allocation>();
-  private readonly imports = new Set<() => void>();
+  private readonly imports = new HostImports();
   /** Ends what belongs to objects other than buffers; unlike memory, it does not go with the pools. */
   private readonly held = new Set<() => void>();
   private readonly pendingReads = new Set<Promise<unknown>>();
@@ -110,10 +97,10 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       this.instance = instance.retain();
       undo.push(() => instance.release());
       this.handle = createDevice(instance, found, plan);
-      const destroyDevice = this.bindCall("vkDestroyDevice");
+      const destroyDevice = bindDeviceCall(instance, this.handle, "vkDestroyDevice");
       undo.push(() => destroyDevice?.(this.handle, 0));
-      this.calls = this.bindCalls();
-      this.queue = this.firstQueue();
+      this.calls = bindDeviceCalls(instance, this.handle, this.name, (call) => this.lose(call));
+      this.queue = firstQueue(this.calls, this.handle, plan.queueFamily);
       this.descriptors = new DescriptorSets(this.calls, this.handle, plan.pushDescriptors);
       undo.push(() => this.descriptors.destroy());
       this.cache = new PipelineCacheFile(this.calls, this.handle, found.description, cacheFolder);
@@ -215,19 +202,10 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       throw new UnsupportedError(`hostBuffer: ${this.name}'s driver has no VK_EXT_external_memory_host.`);
     }
     const { whole, bytes } = alignedBytes(byteLength, alignment);
-    const { allocation, release } = importHostMemory(this.calls, this.handle, whole);
-    const { buffer: memory } = bytes;
-    this.imported.set(memory, allocation);
-    // The closure keeps the memory itself alive until the driver has let go of it.
-    const letGo = () => {
-      this.imports.delete(letGo);
-      if (this.imported.get(memory) === allocation) this.imported.delete(memory);
-      release();
-    };
-    this.imports.add(letGo);
+    const release = this.imports.add(this.calls, this.handle, whole);
     const end: { lease?: Lease } = {};
     const host = new HostBuffer(bytes, () => end.lease && this.leases.end(end.lease));
-    end.lease = this.leases.add(host, () => this.stream.whenDone(letGo));
+    end.lease = this.leases.add(host, () => this.stream.whenDone(release));
     return host;
   }
 
@@ -274,7 +252,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
 
   /** @internal */
   uploadTo(to: Allocation, bytes: Uint8Array): void {
-    const direct = this.direct(bytes);
+    const direct = this.imports.allocationOf(bytes);
     if (direct) {
       // The caller may change its bytes as soon as this returns, so the copy must be done by then.
       this.stream.upload(null, direct, to, 0, bytes.byteLength);
@@ -284,7 +262,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
 
   /** @internal */
   downloadFrom(from: Allocation, into: Uint8Array, isPrivate: boolean): Promise<void> {
-    const direct = this.direct(into);
+    const direct = this.imports.allocationOf(into);
     let read: Promise<void>;
     if (direct) {
       this.stream.download(from, 0, direct, 0, into.byteLength);
@@ -302,7 +280,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
 
   /** @internal */
   downloadFromSync(from: Allocation, into: Uint8Array): void {
-    const direct = this.direct(into);
+    const direct = this.imports.allocationOf(into);
     if (direct) {
       this.stream.download(from, 0, direct, 0, into.byteLength);
       this.stream.flushAndWait();
@@ -325,14 +303,6 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
       this.copier = Object.assign(Object.create(pipeline) as Pipeline, { threads: pipeline.localSize[0], maxGroups });
     }
     return this.copier;
-  }
-
-  /** The imported allocation that begins where these bytes do, if there is one. */
-  private direct(bytes: Uint8Array): Allocation | null {
-    const allocation = this.imported.get(bytes.buffer);
-    const isWithin =
-      allocation?.block.mapped?.byteOffset === bytes.byteOffset && bytes.byteLength <= allocation.block.size;
-    return allocation && isWithin && bytes.byteLength > 0 ? allocation : null;
   }
 
   // ---------------------------------------------------------------------------------------------- kernels
@@ -486,7 +456,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     for (const release of [...this.held]) release();
     await this.stream.destroy();
     this.stream.clock?.destroy();
-    for (const letGo of [...this.imports]) letGo();
+    this.imports.releaseAll();
     this.kernels.destroy();
     this.cache.destroy(this.isLost);
     this.descriptors.destroy();
@@ -500,70 +470,14 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   private lose(call: FunctionName): DeviceLostError {
     if (this.lostBy) return this.lostBy;
     const running = this.stream ? this.stream.unfinishedWork() : "nothing";
+    const fault = this.plan.deviceFault ? faultDescription(this.calls, this.handle) : "";
     this.lostBy = new DeviceLostError(
-      `The device ${this.name} was lost (${call}) while running: ${running}.${this.faultDescription()} ` +
+      `The device ${this.name} was lost (${call}) while running: ${running}.${fault} ` +
         "Its buffers are gone; close it and open the device again.",
     );
     debug(1, () => this.lostBy?.message ?? "");
     this.stream?.timeline.fail(this.lostBy);
     return this.lostBy;
-  }
-
-  private faultDescription(): string {
-    const query = this.calls.vkGetDeviceFaultInfoEXT;
-    if (!query || !this.plan.deviceFault) return "";
-    const arena = new Arena(2048);
-    const counts = arena.pack(L.VkDeviceFaultCountsEXT, {});
-    const info = arena.pack(L.VkDeviceFaultInfoEXT, {});
-    if (query(this.handle, counts, 0) < 0) return "";
-    // Only the description is wanted: no room is offered for addresses or vendor data.
-    const none = arena.pack(L.VkDeviceFaultCountsEXT, {});
-    if (query(this.handle, none, info) < 0) return "";
-    const text = arena.text(L.VkDeviceFaultInfoEXT, info, "description");
-    return text ? ` The driver says: ${text}.` : "";
-  }
-
-  /** Binds the device's functions, each with the check for a lost device around it. */
-  private bindCalls(): FunctionTable<DeviceFunction> {
-    const table: Partial<FunctionTable<DeviceFunction>> = {};
-    for (const name of Object.keys(deviceSignatures) as DeviceFunction[]) {
-      const call = this.bindCall(name);
-      if (call) table[name] = deviceSignatures[name].startsWith("i32") ? this.watched(name, call) : call;
-      else if (!optionalFunctions.has(name)) throw new UnsupportedError(`${this.name}'s driver has no ${name}.`);
-    }
-    return table as FunctionTable<DeviceFunction>;
-  }
-
-  private bindCall(name: DeviceFunction): VulkanFunction | null {
-    const arena = new Arena(256);
-    const address = this.instance.calls.vkGetDeviceProcAddr(this.handle, arena.cString(name));
-    return address ? this.instance.interpose(name, bind(address, deviceSignatures[name])) : null;
-  }
-
-  private watched(name: FunctionName, call: VulkanFunction): VulkanFunction {
-    // Fault queries and the waits of closing are made on a lost device and must not throw.
-    if (name === "vkGetDeviceFaultInfoEXT" || name === "vkDeviceWaitIdle") return call;
-    const watch: VulkanFunction = (...args) => {
-      const result = call(...args);
-      if (result === DEVICE_LOST) throw this.lose(name);
-      return result;
-    };
-    const later = call.async;
-    if (later) {
-      watch.async = async (...args) => {
-        const result = await later(...args);
-        if (result === DEVICE_LOST) throw this.lose(name);
-        return result;
-      };
-    }
-    return watch;
-  }
-
-  private firstQueue(): Handle {
-    const arena = new Arena(256);
-    const out = arena.room(8);
-    this.calls.vkGetDeviceQueue(this.handle, this.plan.queueFamily, 0, out);
-    return arena.handle(out);
   }
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
@@ -588,42 +502,4 @@ function checkByteLength(operation: string, byteLength: number): void {
       `${operation}: ${String(byteLength)} (${typeof byteLength}) is not a whole number of bytes.`,
     );
   }
-}
-
-function createDevice(instance: Instance, found: FoundDevice, plan: DevicePlan): Handle {
-  const arena = new Arena();
-  const enabled = new Set(plan.features);
-  const enables = (layout: Layout) => [...layout.fields.keys()].some((name) => enabled.has(name));
-  const chained = [
-    // A struct of which nothing is switched on is left out: an older loader may not know it.
-    ...L.extensionFeatures.map(({ layout }) => layout).filter(enables),
-    L.VkPhysicalDeviceVulkan12Features,
-    L.VkPhysicalDeviceVulkan11Features,
-    L.VkPhysicalDeviceFeatures2,
-  ];
-  let next = 0;
-  for (const layout of chained) {
-    const on = [...layout.fields.keys()].filter((name) => enabled.has(name)).map((name) => [name, true] as const);
-    next = arena.pack(layout, Object.fromEntries(on), next);
-  }
-  const priority = arena.room(4);
-  arena.setU32(priority, 0x3f800000); // 1.0
-  const queue = arena.pack(L.VkDeviceQueueCreateInfo, {
-    queueFamilyIndex: plan.queueFamily,
-    queueCount: 1,
-    pQueuePriorities: priority,
-  });
-  const info = arena.pack(
-    L.VkDeviceCreateInfo,
-    {
-      queueCreateInfoCount: 1,
-      pQueueCreateInfos: queue,
-      enabledExtensionCount: plan.extensions.length,
-      ppEnabledExtensionNames: arena.cStrings(plan.extensions),
-    },
-    next,
-  );
-  const out = arena.room(8);
-  check("vkCreateDevice", instance.calls.vkCreateDevice(found.handle, info, 0, out), found.description.name);
-  return arena.handle(out);
 }

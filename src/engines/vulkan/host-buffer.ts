@@ -55,8 +55,42 @@ function hostMemory(byteLength: number): ArrayBuffer {
   }
 }
 
+/** The host memory that a device was told of. */
+export class HostImports {
+  /** By the JavaScript memory it stands for. */
+  private readonly allocations = new WeakMap<ArrayBufferLike, Allocation>();
+  private readonly releases = new Set<() => void>();
+
+  /** Tells the driver of memory; returns the way to make it forget. */
+  add(calls: FunctionTable<DeviceFunction>, device: Handle, whole: Uint8Array): () => void {
+    const { allocation, release } = importHostMemory(calls, device, whole);
+    const { buffer: memory } = whole;
+    this.allocations.set(memory, allocation);
+    // The closure keeps the memory itself alive until the driver has let go of it.
+    const letGo = () => {
+      this.releases.delete(letGo);
+      if (this.allocations.get(memory) === allocation) this.allocations.delete(memory);
+      release();
+    };
+    this.releases.add(letGo);
+    return letGo;
+  }
+
+  /** The allocation that begins where these bytes do, if there is one. */
+  allocationOf(bytes: Uint8Array): Allocation | null {
+    const allocation = this.allocations.get(bytes.buffer);
+    const isWithin =
+      allocation?.block.mapped?.byteOffset === bytes.byteOffset && bytes.byteLength <= allocation.block.size;
+    return allocation && isWithin && bytes.byteLength > 0 ? allocation : null;
+  }
+
+  releaseAll(): void {
+    for (const release of [...this.releases]) release();
+  }
+}
+
 /** Imports memory; returns an allocation over it and the way to undo it. */
-export function importHostMemory(
+function importHostMemory(
   calls: FunctionTable<DeviceFunction>,
   device: Handle,
   bytes: Uint8Array,

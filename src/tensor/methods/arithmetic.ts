@@ -4,6 +4,7 @@ import { type DType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode } from "../build.js";
+import type { FloatOf, Meeting } from "../result-dtypes.js";
 import { type Operand, Tensor, where } from "../tensor.js";
 import { met, metFloats, metNumbers, metReals, scalarLike } from "./operands.js";
 

@@ -10,7 +10,8 @@ import { shown } from "../../core/shown.js";
 import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, reshapeNode } from "../build.js";
-import { checkTensor, type MeetingOf, Tensor } from "../tensor.js";
+import type { MeetingOf } from "../result-dtypes.js";
+import { checkTensor, Tensor } from "../tensor.js";
 
 /** Axes of the left and of the right operand, in pairs. */
 export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];

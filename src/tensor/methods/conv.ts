@@ -11,7 +11,8 @@ import { dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { padNode, windowNode } from "../../graph/windows.js";
 import { castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
-import { checkTensor, type MeetingOf, Tensor } from "../tensor.js";
+import type { MeetingOf } from "../result-dtypes.js";
+import { checkTensor, Tensor } from "../tensor.js";
 import { type Padding, positivePerAxis, windowsOver } from "../windows.js";
 
 export interface ConvOptions {

@@ -4,6 +4,7 @@ import { checkOrdered, type DType } from "../../core/dtype.js";
 import { normalizeAxis } from "../../core/shape.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { derive } from "../build.js";
+import type { FloatOf, SumOf } from "../result-dtypes.js";
 import { Tensor } from "../tensor.js";
 import { asFloat } from "./operands.js";
 

@@ -1,6 +1,8 @@
 /** Gives `Tensor` the methods that are not part of its core. Whoever offers tensors to users imports this file. */
 import type { DType } from "../../core/dtype.js";
 import "./arithmetic.js";
+import "./averages.js";
+import "./axes.js";
 import "./contraction.js";
 import "./conv.js";
 import "./cumulative.js";
@@ -9,6 +11,7 @@ import "./ordering.js";
 import "./printing.js";
 import "./reductions.js";
 import "./special.js";
+import "./taking.js";
 import "./window.js";
 import "./scatter.js";
 import "./selection.js";

@@ -14,9 +14,10 @@ import { broadcastShapes, formatShape, sameShape, sizeOf } from "../../core/shap
 import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/slice.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
-import { type Operand, positionTensor, Tensor, where } from "../tensor.js";
+import { type Operand, Tensor, where } from "../tensor.js";
 import { broadcastValues, countingLike, isTensor, scalarLike, valuesFor } from "./operands.js";
 import { combined, placesIn, type ScatterOptions, scatterRows, type UpdateOp } from "./scatter.js";
+import { positionTensor } from "./taking.js";
 import "./selection.js";
 
 type Item = IndexItem<Tensor>;

@@ -10,6 +10,7 @@ import { shown } from "../../core/shown.js";
 import * as M from "../../graph/primitives/movement.js";
 import { derive } from "../build.js";
 import { concat, full, MATRIX, type MatrixOptions, numbersThenOptions, type OneOf } from "../creation.js";
+import type { SumOf } from "../result-dtypes.js";
 import { checkTensors, Tensor, where } from "../tensor.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 

@@ -4,7 +4,7 @@ import { DTypeError } from "../../core/errors.js";
 import { checkBroadcastTo } from "../../core/shape.js";
 import { iota } from "../../graph/primitives/leaf.js";
 import { backendOf, checkOneDevice, makeNode, meet, scalarNode } from "../build.js";
-import { type Operand, Tensor } from "../tensor.js";
+import { type Operand, Tensor, where } from "../tensor.js";
 
 /** Operands as tensors of one device, dtype and shape. */
 export function met(operation: string, operands: readonly Operand[]): Tensor[] {
@@ -74,4 +74,15 @@ export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor
 /** The same stretched to a shape. */
 export function broadcastValues(values: Tensor, shape: readonly number[], operation: string): Tensor {
   return values.broadcastTo(checkBroadcastTo(`${operation}, values`, values.shape, shape));
+}
+
+/** |x|², which is real. */
+export function squaredSize(x: Tensor): Tensor {
+  return isComplex(x.dtype) ? x.mul(x.conj()).real() : x.square();
+}
+
+/** f(x), which is zero at zero, with no slope there: for roots of sums of squares, whose slope would be NaN. */
+export function flatAtZero(x: Tensor, f: (x: Tensor) => Tensor): Tensor {
+  const isZero = x.equal(0);
+  return where(isZero, 0, f(where(isZero, 1, x)));
 }

@@ -12,7 +12,9 @@ import * as E from "../../graph/primitives/elementwise.js";
 import * as O from "../../graph/primitives/order.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
 import { concat, tensor } from "../creation.js";
-import { type ReduceOptions, Tensor, where } from "../tensor.js";
+import { REDUCE, type ReduceOptions } from "../reduce-node.js";
+import type { FloatOf } from "../result-dtypes.js";
+import { Tensor, where } from "../tensor.js";
 import { asFloat, positionsAlong, scalarLike } from "./operands.js";
 
 export interface SortOptions {
@@ -47,7 +49,6 @@ declare module "../tensor.js" {
 
 const SORT: OptionKinds<SortOptions> = { axis: "number", descending: "flag" };
 const TOP_K: OptionKinds<TopKOptions> = { axis: "number", largest: "flag" };
-const REDUCE: OptionKinds<ReduceOptions> = { axis: "numbers", keepDims: "flag" };
 
 /** An unsigned key with the order of the values. */
 export function orderKey(operation: string, x: Tensor, isDescending: boolean): Tensor {

@@ -8,7 +8,8 @@ import { elementAt } from "../../core/storage.js";
 import { pendingInOrder } from "../../graph/node.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, makeNode } from "../build.js";
-import { positionTensor, Tensor } from "../tensor.js";
+import { Tensor } from "../tensor.js";
+import { positionTensor } from "./taking.js";
 
 /** Whether elements share work: a sum, a product of matrices, a sort. Others can be computed one by one. */
 function sharesWork(x: Tensor): boolean {

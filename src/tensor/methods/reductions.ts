@@ -3,8 +3,10 @@ import { checkOptions, inOperation, type OptionKinds } from "../../core/argument
 import { checkOrdered, type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
-import { flatAtZero, type ReduceOptions, squaredSize, Tensor, where } from "../tensor.js";
-import { asFloat, positionsAlong } from "./operands.js";
+import { REDUCE, type ReduceOptions } from "../reduce-node.js";
+import type { FloatOf, RealOf } from "../result-dtypes.js";
+import { Tensor, where } from "../tensor.js";
+import { asFloat, flatAtZero, positionsAlong, squaredSize } from "./operands.js";
 
 export interface AxisOptions {
   /** The axis; all elements in row-major order when left out. */
@@ -36,7 +38,6 @@ declare module "../tensor.js" {
 }
 
 const AXIS: OptionKinds<AxisOptions> = { axis: "number", keepDims: "flag" };
-const REDUCE: OptionKinds<ReduceOptions> = { axis: "numbers", keepDims: "flag" };
 
 /** The least position that holds the extreme. Where that is NaN, the first NaN. */
 function positionOf(operation: "argmax" | "argmin", x: Tensor, options: AxisOptions): Tensor<"i32"> {

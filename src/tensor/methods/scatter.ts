@@ -16,8 +16,9 @@ import { shown } from "../../core/shown.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { type ScatterOp, scatter } from "../../graph/primitives/scatter.js";
 import { backendOf, checkOneDevice, makeNode } from "../build.js";
-import { type Positions, positionTensor, Tensor, where } from "../tensor.js";
+import { Tensor, where } from "../tensor.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
+import { type Positions, positionTensor } from "./taking.js";
 import "./ordering.js";
 
 export type UpdateOp = "set" | ScatterOp;

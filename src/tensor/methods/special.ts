@@ -6,6 +6,7 @@ import type { DType } from "../../core/dtype.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { derive } from "../build.js";
+import type { FloatOf } from "../result-dtypes.js";
 import { Tensor } from "../tensor.js";
 import { asFloat } from "./operands.js";
 

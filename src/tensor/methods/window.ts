@@ -6,6 +6,7 @@ import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.
 import { shown } from "../../core/shown.js";
 import { foldWindows, type Windows, windowNode } from "../../graph/windows.js";
 import { backendOf, broadcastNode, checkOneDevice, reshapeNode, scalarNode } from "../build.js";
+import type { FloatOf, SumOf } from "../result-dtypes.js";
 import { checkTensor, Tensor, where } from "../tensor.js";
 import { type WindowSettings, windowsOver } from "../windows.js";
 import { countingLike } from "./operands.js";

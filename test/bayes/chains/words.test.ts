@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wordsOf } from "../../../src/bayes/chains/words.js";
-import { KernelBuilder } from "../../../src/compiler/ir.js";
+import { KernelBuilder } from "../../../src/compiler/kernel-builder.js";
 import { columnPlace } from "../../../src/compiler/place.js";
 import type { DeviceStorage } from "../../../src/tensor/backend.js";
 import { backendFor } from "../../../src/tensor/devices.js";

@@ -1,7 +1,8 @@
 /** Loads and stores of neighbours become vectors, where their alignment is known, and only there. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { KernelBuilder, type Value } from "../../../src/compiler/ir.js";
+import type { Value } from "../../../src/compiler/ir.js";
+import { KernelBuilder } from "../../../src/compiler/kernel-builder.js";
 import { emitSpirv } from "../../../src/compiler/spirv/emit-kernel.js";
 import { disassemble } from "../../../src/compiler/spirv/index.js";
 import { runKernel } from "../../support/kernels.js";

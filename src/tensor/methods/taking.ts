@@ -1,0 +1,67 @@
+/** Elements at positions that are data: `take` and `takeAlongAxis`, and positions as users write them. */
+import { checkOptions, checkWhole, type Values } from "../../core/arguments.js";
+import { DTYPES, type DType, isInteger } from "../../core/dtype.js";
+import { DTypeError } from "../../core/errors.js";
+import { normalizeAxis } from "../../core/shape.js";
+import { encodeValues } from "../../core/storage.js";
+import type { Node } from "../../graph/node.js";
+import * as M from "../../graph/primitives/movement.js";
+import { backendOf, checkOneDevice, makeNode, storedNode } from "../build.js";
+import { flattenNested } from "../given-values.js";
+import { Tensor, where } from "../tensor.js";
+
+/** Positions along an axis: a tensor of integers, or numbers as they are written, in lists to any depth. */
+export type Positions = Tensor | Values<number>;
+
+declare module "../tensor.js" {
+  interface Tensor<D extends DType = DType> {
+    /** The elements along an axis at integer positions; negative ones count from the end, others outside read the end. */
+    take(positions: Positions, options?: { readonly axis?: number }): Tensor<D>;
+    /** For each position along an axis, the element there; the other axes go in step. */
+    takeAlongAxis(positions: Positions, axis: number): Tensor<D>;
+  }
+}
+
+/** Positions, or a mask, as a tensor: lists go to the device of `like`. */
+export function positionTensor(operation: string, given: Positions | Values<boolean>, like: Tensor): Tensor {
+  if (given instanceof Tensor) return given;
+  const { values, shape } = flattenNested(given, operation);
+  const device = backendOf(like.node);
+  if (values.length > 0 && values.every((value) => typeof value === "boolean")) {
+    return new Tensor(storedNode(device, encodeValues(values, "bool", operation), shape, "bool"));
+  }
+  for (const value of values) checkWhole(operation, "a position", value as number);
+  const dtype = values.every((value) => Math.abs(value as number) < 2 ** 31) ? "i32" : "i64";
+  return new Tensor(storedNode(device, encodeValues(values, dtype, operation), shape, dtype));
+}
+
+/** Positions counted from the front, wherever they may lie. */
+function positionsIn(x: Tensor, given: Positions, axis: number, operation: string): Node {
+  const positions = positionTensor(operation, given, x);
+  if (!isInteger(positions.dtype)) {
+    throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.`);
+  }
+  checkOneDevice(operation, [x.node, positions.node]);
+  // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
+  const extent = x.node.shape[axis];
+  const isLong = extent > 2 ** 31 - 1;
+  const { bits, signed } = DTYPES[positions.dtype];
+  const mayWrap = isLong ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
+  const held = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
+  const wide: Tensor = held.cast(isLong ? "i64" : "i32");
+  return where(wide.less(0), wide.add(extent), wide).node;
+}
+
+Tensor.prototype.take = function (positions, options = {}) {
+  checkOptions("take", options, { axis: "number" });
+  const source = options.axis === undefined ? this.flatten() : this;
+  const axis = normalizeAxis(options.axis ?? 0, source.rank, "take");
+  const inside = positionsIn(source, positions, axis, "take");
+  return new Tensor(makeNode(M.take, [source.node, inside], { axis }, backendOf(source.node)));
+};
+
+Tensor.prototype.takeAlongAxis = function (positions, axis) {
+  const along = normalizeAxis(axis, this.rank, "takeAlongAxis");
+  const inside = positionsIn(this, positions, along, "takeAlongAxis");
+  return new Tensor(makeNode(M.takeAlongAxis, [this.node, inside], { axis: along }, backendOf(this.node)));
+};
