@@ -7,6 +7,8 @@ import {
   type KernelStep,
   type Made,
   type Program,
+  placeOf,
+  runSteps,
   type Slot,
   type Step,
   withSteps,
@@ -27,17 +29,10 @@ const made = (index: number): Slot => ({ from: "made", index });
 
 /** The stretch of steps in which each value is needed, by walking all of them. */
 function livesOf(steps: readonly Step<null>[], count: number): { readonly first: number; readonly last: number }[] {
-  const touchedBy = (step: Step<null>): number[] => {
-    if (step.kind === "kernel") {
-      return step.slots.flatMap(({ from, index, swap }) => [
-        ...(from === "made" ? [index] : []),
-        ...(swap ? [swap.index] : []),
-      ]);
-    }
-    if (step.kind === "loop") return step.steps.flatMap(touchedBy);
-    return [...[...step.test, ...step.steps, ...step.finish].flatMap(touchedBy), step.flag.index];
-  };
-  const all = steps.map(touchedBy);
+  const all = steps.map((step) => {
+    assert.ok(step.kind === "kernel");
+    return step.slots.filter(({ from }) => from === "made").map(({ index }) => index);
+  });
   return Array.from({ length: count }, (_, index) => {
     const positions = all.flatMap((touched, position) => (touched.includes(index) ? [position] : []));
     return { first: positions[0] ?? -1, last: positions.at(-1) ?? -1 };
@@ -45,7 +40,7 @@ function livesOf(steps: readonly Step<null>[], count: number): { readonly first:
 }
 
 function programOf(steps: readonly Step<null>[], values: readonly Made[]): Program<null> {
-  return { steps, made: values, lastUse: livesOf(steps, values.length).map(({ last }) => last), frees: [], leaves: [] };
+  return withSteps({ made: values, leaves: [] }, steps);
 }
 
 function checkPlan(program: Program<null>): void {
@@ -86,22 +81,95 @@ function randomProgram(random: Random): Program<null> {
   const values = Array.from({ length: count }, (_, i) =>
     value(random.below(5) === 0 ? 0 : random.below(5000), random.below(8) === 0 ? i : -1),
   );
-  const someSlots = (): Slot[] =>
-    Array.from({ length: 1 + random.below(4) }, () => {
-      const slot =
-        random.below(6) === 0 ? ({ from: "leaf", index: random.below(3) } as const) : made(random.below(count));
-      if (slot.from === "leaf" || random.below(5) > 0) return slot;
-      return { ...slot, swap: { loop: 0, index: random.below(count) }, moves: [{ loop: 0, bytes: 4 }] };
+  const someSlot = (): Slot =>
+    random.below(6) === 0 ? { from: "leaf", index: random.below(3) } : made(random.below(count));
+  const steps = Array.from({ length: 1 + random.below(30) }, () =>
+    touching(...Array.from({ length: 1 + random.below(4) }, someSlot)),
+  );
+  return programOf(steps, values);
+}
+
+const GRAIN = 256;
+
+/** A kernel that reads slots and writes one. */
+const writing = (result: Slot, ...read: Slot[]): KernelStep<null> => ({
+  ...touching(...read, result),
+  kernel: { rows: 1, buffers: [...read, result].map((slot) => ({ isWritten: slot === result })) } as unknown as Kernel,
+});
+
+/**
+ * A program with loops in loops. Values carried from round to round take turns between two places, or are updated where
+ * they are; values of a round are made in it; and rounds leave a piece each of a longer value.
+ */
+function loopProgram(random: Random): Program<null> {
+  const values: Made[] = [];
+  let loops = 0;
+  const make = (grains = 1 + random.below(6)): Slot => made(values.push(value(GRAIN * grains)) - 1);
+  const grainsOf = ({ index }: Slot) => values[index]!.byteLength / GRAIN;
+  const someOf = (known: readonly Slot[]): Slot[] =>
+    Array.from({ length: random.below(4) }, () => known[random.below(known.length)]!).filter(Boolean);
+  const body = (depth: number, outer: readonly Slot[]): { steps: Step<null>[]; known: Slot[] } => {
+    const steps: Step<null>[] = [];
+    const known = [...outer];
+    for (let n = 1 + random.below(5); n > 0; n--) {
+      if (depth < 2 && random.below(3) === 0) {
+        const { before, loop, after } = someLoop(depth, known);
+        steps.push(...before, loop);
+        known.push(...after);
+        continue;
+      }
+      const result = make();
+      steps.push(writing(result, ...someOf(known)));
+      known.push(result);
+    }
+    return { steps, known };
+  };
+  const someLoop = (depth: number, known: readonly Slot[]) => {
+    const loop = loops++;
+    const count = 1 + random.below(3);
+    const [even, kept, pieces] = [make(), make(), make(count)];
+    const odd = make(grainsOf(even));
+    const before = [writing(even, ...someOf(known)), writing(kept, ...someOf(known))];
+    const now: Slot = { ...even, swap: { loop, index: odd.index } };
+    const next: Slot = { ...odd, swap: { loop, index: even.index } };
+    const inner = body(depth + 1, [...known, now, kept]);
+    const steps = [
+      ...inner.steps,
+      writing({ ...pieces, moves: [{ loop, bytes: GRAIN }] }, ...someOf(inner.known)),
+      writing(next, ...someOf(inner.known)),
+      writing(kept, kept, ...someOf(inner.known)),
+    ];
+    const last = count % 2 === 0 ? even : odd;
+    return { before, loop: { kind: "loop", loop, count, steps } as const, after: [last, kept, pieces] };
+  };
+  const { steps, known } = body(0, []);
+  return withSteps({ made: values, leaves: [] }, [...steps, touching(...known)]);
+}
+
+/** Runs a program in its arena, where every write leaves a mark, and finds at every read the mark that belongs there. */
+function checkMarks(program: Program<null>): void {
+  const { offsets, arenaBytes } = planMemory(program);
+  const arena = new Int32Array(arenaBytes / GRAIN).fill(-1);
+  const truth = program.made.map(({ byteLength }) => new Int32Array(byteLength / GRAIN).fill(-1));
+  let marks = 0;
+  runSteps(program.steps, ({ slots, kernel }, rounds) => {
+    marks++;
+    slots.forEach((slot, i) => {
+      const { index, offset } = placeOf(slot, rounds);
+      const from = offset / GRAIN;
+      const to = slot.moves ? from + 1 : truth[index]!.length;
+      for (let at = from; at < to; at++) {
+        const place = offsets[index]! / GRAIN + at;
+        if (kernel.buffers[i]?.isWritten) {
+          arena[place] = marks;
+          truth[index]![at] = marks;
+        } else {
+          assert.ok(truth[index]![at]! > 0, "the program itself reads what nobody wrote");
+          assert.equal(arena[place], truth[index]![at], `value ${index} was written over`);
+        }
+      }
     });
-  const someSteps = (depth: number): Step<null>[] =>
-    Array.from({ length: 1 + random.below(8) }, (): Step<null> => {
-      const kind = depth < 2 ? random.below(8) : 0;
-      if (kind === 6) return { kind: "loop", loop: 0, count: 3, steps: someSteps(depth + 1) };
-      if (kind !== 7) return touching(...someSlots());
-      const parts = { test: someSteps(2), steps: someSteps(depth + 1), finish: someSteps(2) };
-      return { kind: "while", loop: 0, maxRounds: 9, ahead: null, flag: made(random.below(count)), ...parts };
-    });
-  return programOf(someSteps(0), values);
+  });
 }
 
 /** What first fit takes, the largest first, by looking at every value placed before. */
@@ -201,17 +269,24 @@ describe("the plan of the arena", () => {
     checkPlan(programOf(steps, values));
   });
 
-  test("all values of a loop live as long as the loop", () => {
-    const values = [value(512), value(512), value(512)];
-    const loop: Step<null> = {
-      kind: "loop",
-      loop: 0,
-      count: 4,
-      steps: [touching(made(0), made(1)), touching(made(1), made(2))],
-    };
-    const { offsets, arenaBytes } = planMemory(programOf([loop], values));
-    assert.equal(new Set(offsets).size, 3);
-    assert.equal(arenaBytes, 1536);
+  test("300 random programs with loops in loops: what is read is what was written", () => {
+    const random = randomFrom(9);
+    for (let i = 0; i < 300; i++) checkMarks(loopProgram(random));
+  });
+
+  test("values of a round take turns, values that go from round to round stay", () => {
+    const values = Array.from({ length: 12 }, () => value(512));
+    const chain = Array.from({ length: 9 }, (_, i) => touching(made(i + 1), made(i + 2)));
+    const round = [touching({ ...made(0), swap: { loop: 0, index: 11 } }, made(1)), ...chain];
+    const loop: Step<null> = { kind: "loop", loop: 0, count: 4, steps: round };
+    // Two that the loop swaps, and two for the chain.
+    assert.equal(planMemory(programOf([loop], values)).arenaBytes, 4 * 512);
+    const flag = made(11);
+    const ending: Step<null> = { ...loop, kind: "while", maxRounds: 9, ahead: null, flag, test: [], finish: [] };
+    assert.equal(planMemory(programOf([ending], values)).arenaBytes, 4 * 512);
+    // What the test makes for the round, or the round for the end, stays as long as the loop.
+    const shared: Step<null> = { ...ending, test: [touching(made(1))], steps: chain, finish: [touching(made(10))] };
+    assert.equal(planMemory(programOf([shared], values)).arenaBytes, 5 * 512);
   });
 
   test("a program without intermediate values has no arena", () => {
