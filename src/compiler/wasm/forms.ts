@@ -2,6 +2,7 @@
 import { UnsupportedError } from "../../core/errors.js";
 import type { IRType, Value as IRValue } from "../ir.js";
 import type { FunctionBuilder } from "./function-builder.js";
+import type { Rising } from "./rising.js";
 import { isUnsigned, scalar } from "./scalars.js";
 import type { Value } from "./value.js";
 import { LANES, NARROW, PAIRED } from "./vector-plan.js";
@@ -16,55 +17,6 @@ export type Form =
   | { readonly kind: "lanes"; readonly value: Value<"v128"> }
   | { readonly kind: "pair"; readonly values: readonly [Value<"v128">, Value<"v128">] }
   | { readonly kind: "each"; readonly values: readonly Value[] };
-
-/** A number in each lane that is the first lane's and a constant more. */
-export interface Rising {
-  readonly kind: "rising";
-  readonly value: Value<"i32">;
-  /** What lanes have more than the first, which has 0. */
-  readonly steps: readonly number[];
-  /** The value is a multiple of this, and not negative; 1 where nothing is known of it. */
-  readonly multiple: number;
-}
-
-/** From lane to lane one more. */
-export const counted = (value: Value<"i32">, multiple: number): Rising => ({
-  kind: "rising",
-  value,
-  steps: [0, 1, 2, 3],
-  multiple,
-});
-
-/** Lanes are neighbours, in order. */
-export const areNeighbours = (form: Form): form is Rising =>
-  form.kind === "rising" && form.steps.every((step, lane) => step === lane);
-
-/** Lanes are in any places from the first on. */
-export const areAhead = (form: Form): form is Rising => form.kind === "rising" && form.steps.every((step) => step >= 0);
-
-/**
- * A quotient or remainder by a constant, where lanes do not reach the next multiple of it or their first is one: then one
- * division is enough for all.
- */
-export function divided(f: FunctionBuilder, op: "idiv" | "irem", form: Rising, by: number): Form | null {
-  const { value, steps, multiple } = form;
-  if (!areAhead(form)) return null;
-  const quotient = () => f.i32.div_u(value, by);
-  if (by % multiple === 0 && Math.max(...steps) < multiple) {
-    if (op === "idiv") return { kind: "uniform", value: quotient() };
-    return { ...form, value: f.i32.rem_u(value, by) };
-  }
-  if (multiple % by !== 0) return null;
-  if (op === "idiv") {
-    return {
-      kind: "rising",
-      value: quotient(),
-      steps: steps.map((step) => Math.floor(step / by)),
-      multiple: multiple / by,
-    };
-  }
-  return { kind: "rising", value: f.i32.const(0), steps: steps.map((step) => step % by), multiple: 1 };
-}
 
 /** The values a form is made of, and forms made of such. */
 export const partsOf = (form: Form): readonly Value[] => ("values" in form ? form.values : [form.value]);
