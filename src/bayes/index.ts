@@ -17,8 +17,9 @@ export { eBfmi } from "./diagnostics/energy.js";
 export { type LogLikelihood, Loo, type LooOptions, loo, type PointwiseLoo } from "./diagnostics/loo.js";
 export { type SmoothedWeights, smoothWeights } from "./diagnostics/pareto.js";
 export { nestedRHat, rHat } from "./diagnostics/r-hat.js";
+export type { SummaryRow } from "./diagnostics/scalar-summary.js";
 export { mcseMean, mcseQuantile, mcseSd } from "./diagnostics/standard-error.js";
-export { Summary, type SummaryRow, summary } from "./diagnostics/summary.js";
+export { Summary, summary } from "./diagnostics/summary.js";
 export type {
   Distribution,
   DrawOptions,

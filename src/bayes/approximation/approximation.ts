@@ -3,7 +3,8 @@
  * what is doubtful. `advi`, `pathfinder` and `smc` return kinds of it.
  */
 import { Check, check, type Problem } from "../diagnostics/check.js";
-import { Summary, type SummaryRow, summary } from "../diagnostics/summary.js";
+import type { SummaryRow } from "../diagnostics/scalar-summary.js";
+import { Summary, summary } from "../diagnostics/summary.js";
 import type { Chains, Draws, NameFilter } from "../draws.js";
 
 export abstract class Approximation {

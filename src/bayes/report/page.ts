@@ -4,7 +4,8 @@
  */
 import { type Check, check, LIMITS } from "../diagnostics/check.js";
 import { eBfmi } from "../diagnostics/energy.js";
-import { formatValue, type Summary, type SummaryRow, summary } from "../diagnostics/summary.js";
+import type { SummaryRow } from "../diagnostics/scalar-summary.js";
+import { formatValue, type Summary, summary } from "../diagnostics/summary.js";
 import type { Chains, Draws, NameFilter } from "../draws.js";
 import { chainGroups, MOST_GROUPS } from "./chain-groups.js";
 import { autocorrelationPlot } from "./plots/autocorrelation.js";

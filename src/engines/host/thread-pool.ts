@@ -6,9 +6,9 @@
  * takes the job with it: the caller gets a `DeviceError`, and the next job finds a new pool.
  */
 import { existsSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { ArgumentError, DeviceError } from "../../core/errors.js";
+import { DeviceError } from "../../core/errors.js";
+import { threadsWanted } from "../../core/threads.js";
 import type { WasmMemory, WasmModule } from "../../core/webassembly.js";
 import { debug } from "../debug.js";
 import { JobBoard, MAX_WORKERS, type RunFunction, spin, work } from "./job-board.js";
@@ -40,13 +40,9 @@ const CHECK_MILLISECONDS = 100;
 
 const MAX_STILLBORN = 3;
 
-/** Threads to use, the main one included: PUMICE_THREADS, or as many as the machine can run at once. */
+/** Threads to use, the main one included, where nobody says how many. */
 export function defaultThreads(): number {
-  const wish = process.env.PUMICE_THREADS;
-  if (wish === undefined || wish === "") return Math.min(availableParallelism(), MAX_WORKERS + 1);
-  const threads = Number(wish);
-  if (Number.isInteger(threads) && threads >= 1 && threads <= MAX_WORKERS + 1) return threads;
-  throw new ArgumentError(`PUMICE_THREADS=${wish}: a number of threads is whole, from 1 to ${MAX_WORKERS + 1}.`);
+  return Math.min(threadsWanted(), MAX_WORKERS + 1);
 }
 
 export class ThreadPool {

@@ -9,9 +9,9 @@ import { loo } from "../../../src/bayes/diagnostics/loo.js";
 import { fitPareto, smoothWeights } from "../../../src/bayes/diagnostics/pareto.js";
 import { rHat } from "../../../src/bayes/diagnostics/r-hat.js";
 import { quantileOf } from "../../../src/bayes/diagnostics/ranks.js";
+import { summarizeScalar } from "../../../src/bayes/diagnostics/scalar-summary.js";
 import { betaQuantile, normalQuantile } from "../../../src/bayes/diagnostics/special-functions.js";
 import { mcseMean, mcseQuantile, mcseSd } from "../../../src/bayes/diagnostics/standard-error.js";
-import { summarizeScalar } from "../../../src/bayes/diagnostics/summary.js";
 import { chainsOf } from "../chains.js";
 
 interface Case {

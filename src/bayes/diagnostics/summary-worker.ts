@@ -1,0 +1,16 @@
+/** A thread of summary-threads.ts: summarises the scalars it is sent, one at a time. */
+import { workerData } from "node:worker_threads";
+import { summarizeScalar } from "./scalar-summary.js";
+import { type ScoringMemory, scoringMemory } from "./scores.js";
+import { IDLE, type Setting, type Task } from "./summary-threads.js";
+
+const { state, port } = workerData as Setting;
+let memory: ScoringMemory | undefined;
+
+port.on("message", ({ name, x, superchains }: Task) => {
+  memory ??= scoringMemory(x);
+  port.postMessage(summarizeScalar(name, x, superchains, memory));
+  Atomics.store(state, 0, IDLE);
+  Atomics.notify(state, 0);
+});
+Atomics.store(state, 0, IDLE);
