@@ -97,6 +97,20 @@ export function closeOver(
   return { body, captured: outside };
 }
 
+/** The same for several functions at once, so that they take the same parameters. */
+export function closeOverAll(
+  results: readonly (readonly Node[])[],
+  placeholders: readonly Node[],
+): { readonly bodies: readonly GraphFunction[]; readonly captured: readonly Node[] } {
+  const { body, captured } = closeOver(results.flat(), placeholders);
+  let end = 0;
+  const bodies = results.map(({ length }) => {
+    end += length;
+    return new GraphFunction(body.parameters, body.results.slice(end - length, end));
+  });
+  return { bodies, captured };
+}
+
 /** Values that come from nowhere, and ways of reading them; but not what they are differentiated by. */
 function isConstant(node: Node): boolean {
   if (node.trace) return false;
