@@ -1,6 +1,7 @@
 /** Derivatives by hand that use tensors from outside, inside loops, branches and checkpoints: each rule's factor must arrive. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ArgumentError } from "../../src/core/errors.js";
 import {
   associativeScan,
   checkpoint,
@@ -246,4 +247,59 @@ describeOnTensorDevices("rules that use tensors from outside", () => {
         )(x),
       )(m).sum(),
     )(rows);
+
+  test("a value of an outer function that is still being traced may be used: an argument of jit, a member of vmap", () => {
+    for (const name of ["cond", "scan", "checkpoint", "switchCase", "vmap"]) {
+      const { f, slope } = within[name]!;
+      for (const rule of [byVjp, byJvp]) {
+        const slopes = (k: Tensor, x: Tensor) => grad((y: Tensor) => f(rule(k))(y).sum())(x);
+        const k = slope(5);
+        near(jit(slopes)(tensor(5), x3()), [k, k, k], `argument of jit, ${name}`);
+        near(
+          jit((a: Tensor, x: Tensor) => slopes(a.square(), x))(tensor(3), x3()),
+          [1, 1, 1].map(() => slope(9)),
+        );
+        const members = vmap(slopes, { in: [0, null] });
+        const want = [1, 5].flatMap((each) => [1, 1, 1].map(() => slope(each)));
+        near(members(tensor([1, 5]), x3()), want, `member of vmap, ${name}`);
+        near(jit(members)(tensor([1, 5]), x3()), want, `jit of vmap, ${name}`);
+      }
+    }
+    near(
+      grad((x: Tensor) => {
+        const own = byVjp(x.sum());
+        return scan((c: Tensor) => [own(c), null] as const, x, null, { length: 2 })[0].sum();
+      })(x3()),
+      [36, 36, 36],
+    );
+    const inBody = (c: Tensor) => grad((y: Tensor) => within.cond!.f(byVjp(c.sum()))(y).sum())(c);
+    near(scan((c: Tensor) => [inBody(c), null] as const, x3(), null, { length: 2 })[0], [18, 18, 18]);
+  });
+
+  test("a value of a body that is gone when the rule runs gives an error that says to pass it as an argument", () => {
+    const gone = { name: ArgumentError.name, message: /customGradient, (vjp|jvp): .* pass it as an argument/i };
+    for (const rule of [byVjp, byJvp]) {
+      const own = (a: Tensor): Tensor => rule(a.mul(2))(a);
+      const uses: Record<string, Map> = {
+        cond: (x) => cond(tensor(true), own, (a: Tensor) => a, x),
+        switchCase: (x) => switchCase(tensor(0, { dtype: "i32" }), [own, (a: Tensor) => a], x),
+        "scan, a carry": (x) => scan((c: Tensor) => [own(c), null] as const, x, null, { length: 2 })[0],
+        "scan, an element": (x) => scan((c: Tensor, b: Tensor) => [c, own(b)] as const, tensor(0), x)[1],
+        checkpoint: checkpoint(own),
+        vmap: vmap(own),
+        "vmap in a scan": (x) => scan((c: Tensor) => [vmap(own)(c), null] as const, x, null, { length: 2 })[0],
+      };
+      for (const [name, f] of Object.entries(uses)) {
+        assert.throws(() => grad((x: Tensor) => f(x).sum())(x3()), gone, `grad, ${name}`);
+        assert.throws(() => jit(grad((x: Tensor) => f(x).sum()))(x3()), gone, `jit of grad, ${name}`);
+        assert.throws(() => jvp(f, [x3()], [ones()]), gone, `jvp, ${name}`);
+      }
+    }
+    // As an argument it works.
+    const scaled = customGradient((y: Tensor, _k: Tensor) => y.mul(1), {
+      vjp: (ct: Tensor, _y: Tensor, _a: Tensor, k: Tensor) => [ct.mul(k), null],
+    });
+    const f = (x: Tensor) => scan((c: Tensor, b: Tensor) => [c, scaled(b, b.mul(2))] as const, tensor(0), x)[1];
+    near(grad((x: Tensor) => f(x).sum())(x3()), [2, 4, 6]);
+  });
 });
