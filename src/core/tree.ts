@@ -380,11 +380,13 @@ function openPath(open: readonly Container[]): string {
 
 function notALeaf(value: unknown, open: readonly Container[], operation: string): ArgumentError {
   const remedy =
-    typeof value === "object"
-      ? "register its class with tree.registerClass"
-      : typeof value === "number" || typeof value === "boolean"
-        ? `make it a tensor with tensor(${value}), or pass it separately`
-        : "take it out and pass it separately";
+    value instanceof Map || value instanceof Set
+      ? "use a plain object or an array"
+      : typeof value === "object"
+        ? "register its class with tree.registerClass"
+        : typeof value === "number" || typeof value === "boolean"
+          ? `make it a tensor with tensor(${value}), or pass it separately`
+          : "take it out and pass it separately";
   return new ArgumentError(
     `${operation}: ${openPath(open) || "the tree"} is ${describe(value)}, ` +
       `neither a leaf nor an object or array of leaves; ${remedy}.`,

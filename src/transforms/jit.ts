@@ -95,7 +95,8 @@ const asList = (positions: number | readonly number[] | undefined): readonly num
  * is replayed.
  *
  * - Tensors enter as data, and so do numbers: inside they are scalar tensors that take the dtype of the floats they meet.
- *   Everything else (booleans, strings, functions), and what stands in `{ static }` positions, is part of the program.
+ *   Everything else (booleans, strings, functions), and what stands in `{ static }` positions, is part of the program:
+ *   functions and instances of classes that are not registered by identity, so make a new one when something inside changes.
  * - Tensors that the function reaches by closure are captured as they are when it is traced; pass what changes.
  * - Values cannot be read inside. Return them, choose with `where` or `cond`, loop with `scan`.
  * - Arguments in `{ donate }` positions are given away: updated in place where possible, and disposed.

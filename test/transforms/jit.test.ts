@@ -338,6 +338,69 @@ describeOnTensorDevices("static values", () => {
   });
 });
 
+describeOnTensorDevices("objects that hold tensors", () => {
+  class Model {
+    w: Tensor | null = tensor([1, 1, 1]);
+    readonly inner: { list: unknown[] } = { list: [] };
+  }
+  const x3 = (): Tensor => tensor([1, 2, 3]);
+
+  test("of classes that are not registered are refused: their tensors would be frozen into the program", () => {
+    const step = jit((m: Model, x: Tensor) => (m.w as Tensor).sub(x.mul(0.1)));
+    const message = /jit: \[0\] is an instance of Model, neither .*; register its class with tree\.registerClass/;
+    assert.throws(() => step(new Model() as never, x3()), { name: ArgumentError.name, message });
+    const nested = jit((p: { m: Model }, x: Tensor) => x.add(p.m.w as Tensor));
+    assert.throws(() => nested({ m: new Model() } as never, x3()), { message: /\[0\]\.m is an instance of Model/ });
+    assert.throws(() => grad((x: Tensor) => step(new Model() as never, x).sum())(x3()), { message });
+    const fixed = jit((m: Model, x: Tensor) => x.add(m.w as Tensor), { static: 0 });
+    assert.throws(() => fixed(new Model() as never, x3()), {
+      message: /jit, static: the tree is an instance of Model/,
+    });
+    assert.throws(() => vmap((m: Model, x: Tensor) => x.add(m.w as Tensor), { in: [null, 0] })(new Model(), x3()), {
+      name: ArgumentError.name,
+      message: /vmap: \[0\] is an instance of Model.*register its class/,
+    });
+  });
+
+  test("in maps and sets, or deep inside, or given to one later, are found as well", () => {
+    const f = jit((x: Tensor, _other: unknown) => x.add(1));
+    const remedy = /use a plain object or an array/;
+    assert.throws(() => f(x3(), new Map([["w", x3()]])), { name: ArgumentError.name, message: remedy });
+    assert.throws(() => f(x3(), new Set([x3()])), { message: remedy });
+    assert.throws(() => f(x3(), new Map([[x3(), 1]])), { message: remedy });
+    assert.throws(() => grad((m: Map<string, Tensor>) => m.get("w")!.sum())(new Map([["w", x3()]])), {
+      message: remedy,
+    });
+    assert.throws(() => vmap((x: Tensor, _m: unknown) => x)(x3(), new Map([["w", x3()]])), { message: remedy });
+    const model = new Model();
+    model.w = null;
+    for (let i = 0; i < 3; i++) assert.deepEqual(numbersOf(f(x3(), model)), [2, 3, 4]);
+    assert.equal(f.programs, 1);
+    model.inner.list.push(model, new Map([[1, { deep: [new Set([x3()])] }]]));
+    assert.throws(() => f(x3(), model), { message: /instance of Model/ });
+  });
+
+  test("without tensors they are part of the program, known by identity: a class, a function, a date", () => {
+    class Settings {
+      constructor(readonly rate: number) {}
+    }
+    const slow = new Settings(2);
+    const f = jit((x: Tensor, s: Settings) => x.mul(s.rate));
+    const use = f as unknown as (x: Tensor, s: Settings) => Tensor;
+    assert.deepEqual(numbersOf(use(x3(), slow)), [2, 4, 6]);
+    assert.deepEqual(numbersOf(use(x3(), new Settings(3))), [3, 6, 9]);
+    assert.deepEqual(numbersOf(use(x3(), slow)), [2, 4, 6]);
+    assert.equal(f.programs, 2);
+    const weight = x3();
+    const g = jit((x: Tensor, activate: (x: Tensor) => Tensor, _when: Date) => activate(x));
+    const twice = (x: Tensor) => x.mul(weight);
+    const now = new Date(0);
+    for (let i = 0; i < 2; i++) assert.deepEqual(numbersOf(g(x3(), twice, now as never)), [1, 4, 9]);
+    assert.equal(g.programs, 1);
+    assert.deepEqual(numbersOf(vmap((x: Tensor, s: Settings) => x.mul(s.rate))(x3(), slow)), [2, 4, 6]);
+  });
+});
+
 describeOnTensorDevices("tensors reached by closure", (device) => {
   test("are captured as they are at the trace", () => {
     let w: Tensor = tensor([1, 2]);
