@@ -293,6 +293,58 @@ describeOnTensorDevices("static values", () => {
     assert.deepEqual(numbersOf(scaled(tensor(1), by)), [9, 2]);
   });
 
+  test("whatever can be written down is known by its content, also what changes in place", () => {
+    const seen: unknown[] = [];
+    const f = jit(
+      (x: Tensor, value: unknown) => {
+        seen.push(value);
+        return x.add(1);
+      },
+      { static: 1 },
+    ) as (x: Tensor, value: unknown) => Tensor;
+    const traces = (...values: unknown[]) => {
+      seen.length = 0;
+      for (const value of values) f(tensor([1]), value);
+      return seen.length;
+    };
+    const bytes = (...list: number[]) => Uint8Array.from(list).buffer;
+    const view = (...list: number[]) => new DataView(bytes(...list));
+    assert.equal(traces(view(1, 2), view(1, 3), view(1, 2)), 2, "DataView");
+    assert.equal(traces(new DataView(bytes(0, 1, 2), 1), new DataView(bytes(9, 1, 2), 1), view(1, 2)), 0, "as seen");
+    assert.equal(traces(bytes(1), bytes(2), bytes(1)), 2, "ArrayBuffer");
+    assert.equal(traces(new Float32Array([0]), new Float32Array([-0]), new Float32Array([-0])), 2, "-0");
+    assert.equal(traces(new Int8Array([1]), new Uint8Array([1]), new Uint8Array([1, 0])), 3, "kinds and lengths");
+    assert.equal(traces([new Uint8Array([124]), 1], [new Uint8Array([124, 124]), 1], [new Uint8Array([124]), 1]), 2);
+    assert.equal(traces(new Date(1), new Date(2), new Date(1)), 2, "Date");
+    const table = new Map([["a", { n: [1] }]]);
+    assert.equal(traces(table, table, new Map([["a", { n: [1] }]])), 1, "Map");
+    table.get("a")!.n[0] = 2;
+    assert.equal(traces(table), 1, "a Map that changed");
+    assert.equal(traces(new Set([1, "1"]), new Set([1, "1"]), new Set(["1", 1]), new Set()), 3, "Set");
+    const key = {};
+    assert.equal(traces(new Map([[key, 1]]), new Map([[key, 1]]), new Map([[{}, 1]])), 2, "keys are told by identity");
+    const buffer = new ArrayBuffer(4);
+    traces(buffer);
+    new Uint8Array(buffer)[0] = 1;
+    assert.equal(traces(buffer), 1, "an ArrayBuffer that changed");
+    const free = jit((x: Tensor, m: Map<string, number>) => x.mul(m.get("a") as number));
+    const rates = new Map([["a", 2]]);
+    assert.deepEqual(numbersOf(free(tensor([1]), rates)), [2]);
+    rates.set("a", 3);
+    assert.deepEqual(numbersOf(free(tensor([1]), rates)), [3], "not in a static position");
+  });
+
+  test("what can change and not be looked into is refused", () => {
+    const f = jit((x: Tensor, _value: unknown) => x.add(1), { static: 1 }) as (x: Tensor, value: unknown) => Tensor;
+    for (const value of [new WeakMap(), new WeakSet(), [new WeakMap()]]) {
+      assert.throws(() => f(tensor([1]), value), {
+        name: ArgumentError.name,
+        message:
+          /jit: an argument is or contains a Weak(Map|Set), whose content cannot be looked at.*take it by closure/,
+      });
+    }
+  });
+
   test("a captured tensor that is returned as it is stays alive when it is disposed outside", () => {
     const c = tensor([7, 8]);
     const f = jit((x: Tensor) => ({ c: c as Tensor, y: x.mul(2) }));
