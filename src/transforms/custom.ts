@@ -3,7 +3,7 @@ import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { closeOver, isLeftBehind, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
-import { type CustomRules, checkpointNode, customNode } from "../graph/primitives/control.js";
+import { type CustomRules, checkpointNode, customNode, transposed } from "../graph/primitives/control.js";
 import { variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
@@ -22,7 +22,7 @@ export interface CustomDerivatives<A extends readonly unknown[], R> {
 /**
  * The same function with derivatives given by hand: for what is known in closed form, must be stable at an edge, or has
  * none of its own. The `vjp` serves `grad` and `vjp`; the `jvp` serves forward mode. With one of them the other direction
- * follows by transposing it. What is differentiated must be among the arguments: to tensors reached by closure no rule
+ * follows by transposing it, if it is linear in the cotangent or the tangents; `hessian` takes both directions. What is differentiated must be among the arguments: to tensors reached by closure no rule
  * could send a gradient. A rule may use tensors from outside; but what a loop, a branch or a vmap around the function hands to
  * its body must be among the arguments, too, since the rule runs after the body has been traced.
  */
@@ -88,15 +88,8 @@ function rulesFrom({ vjp, jvp }: CustomDerivatives<readonly unknown[], unknown>,
       checkStillThere("vjp", sent, [...whole, ...results, ...args]);
       return sent;
     }
-    // The jvp is linear in the tangents; its transpose is the vjp.
     const seeds = args.map(makePlaceholder);
-    const moved = pushed?.(args, results, seeds) ?? [];
-    const moving = moved.flatMap((tangent, i) => (tangent ? [{ tangent, ct: cotangents[i] }] : []));
-    return g.pullBack(
-      moving.map(({ tangent }) => tangent),
-      moving.map(({ ct }) => ct),
-      seeds,
-    );
+    return transposed(g, "jvp", seeds, pushed?.(args, results, seeds) ?? [], cotangents);
   };
   return {
     jvp: pushed,

@@ -11,7 +11,7 @@ import type { DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { makeNode } from "../build.js";
-import { closeOver, closeOverAll, GraphFunction, makePlaceholder, substitute } from "../function.js";
+import { abstractInOrder, closeOver, closeOverAll, GraphFunction, makePlaceholder, substitute } from "../function.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
@@ -535,17 +535,8 @@ export const custom: CompositePrimitive = {
       const args = node.inputs.slice(count);
       const results = node.inputs.slice(0, count);
       if (jvp) return jvp(args, results, tangents.slice(count));
-      // The vjp is linear in the cotangents: its transpose, taken by differentiating once more, is the jvp.
       const seeds = results.map(makePlaceholder);
-      const pulled = rulesOf(node).vjp(args, results, seeds);
-      const moving = pulled.flatMap((ct, i) =>
-        ct && tangents[count + i] ? [{ ct, t: tangents[count + i] as Node }] : [],
-      );
-      return g.pullBack(
-        moving.map(({ ct }) => ct),
-        moving.map(({ t }) => t),
-        seeds,
-      );
+      return transposed(g, "vjp", seeds, rulesOf(node).vjp(args, results, seeds), tangents.slice(count));
     },
     vjp: (_g, node, cotangents) => {
       const count = node.params.results as number;
@@ -568,6 +559,32 @@ export const custom: CompositePrimitive = {
     },
   },
 };
+
+/**
+ * What a rule for one direction makes of `seeds`, linear in them, turned around: from changes of what it made to those of the
+ * seeds. That is its derivative.
+ */
+export function transposed(
+  g: GraphOps,
+  rule: "vjp" | "jvp",
+  seeds: readonly Node[],
+  made: readonly (Node | null)[],
+  changes: readonly (Node | null)[],
+): (Node | null)[] {
+  const moving = made.flatMap((node, i) => (node && changes[i] ? [{ node, change: changes[i] }] : []));
+  const turned = g.pullBack(
+    moving.map(({ node }) => node),
+    moving.map(({ change }) => change),
+    seeds,
+  );
+  const present = turned.filter((node) => node !== null);
+  if (abstractInOrder(present, seeds).length === 0) return turned;
+  const [way, other, by] = rule === "vjp" ? ["Forward", "jvp", "cotangent"] : ["Reverse", "vjp", "tangent"];
+  throw new UnsupportedError(
+    `customGradient: ${way} mode would use the ${rule} turned around, but the ${rule} is not linear in the ${by} (it clips or ` +
+      `compares it, say); give a ${other}, too.`,
+  );
+}
 
 /** Not among the parameters, because a rule is no part of what a program computes. */
 const rulesOf = (node: Node): CustomRules => node.attachment as CustomRules;
