@@ -3,6 +3,7 @@
  * differentiated (a `whileLoop` in forward mode), vectorised and nested like any operation.
  */
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
+import { promote } from "../core/promotion.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { closeOver, closeOverAll, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
@@ -163,14 +164,14 @@ export function switchCase<A extends readonly unknown[], R>(
   if (branches.length === 0) throw new ArgumentError("switchCase: there are no branches.");
   if (index.size !== 1)
     throw new ShapeError(`switchCase: the index has the shape ${formatShape(index.shape)}; it is one integer.`);
-  const inside = index
-    .cast("i32")
-    .reshape([])
-    .clip(0, branches.length - 1);
+  const last = branches.length - 1;
+  // What i32 does not hold is clipped before it is cast; what is narrower may not hold the last branch's number.
+  const inside =
+    promote(index.dtype, "i32") === "i32" ? index.cast("i32").clip(0, last) : index.clip(0, last).cast("i32");
   return choose(
     "switchCase",
     branches.map((_, i) => `branch ${i}`),
-    inside,
+    inside.reshape([]),
     branches,
     args,
   );
