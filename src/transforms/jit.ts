@@ -30,7 +30,7 @@ import { printProgram } from "../tensor/print-program.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
 import { checkNotAsync } from "./trace.js";
-import { flattenAny, flattenTensors, isTensor, type TreeStructure, unflatten } from "./trees.js";
+import { flattenAny, flattenTensors, isTensor, orderKey, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
   /** Positions of arguments that are part of the program: a new value is a new trace. */
@@ -208,7 +208,7 @@ function describe(args: readonly unknown[], fixed: readonly number[], donated: r
   for (const position of fixed) key += staticTreeKey(args[position]);
   const rest = withoutStatic(args, fixed);
   const { leaves, structure } = flattenAny(rest, "jit");
-  key += structure.key;
+  key += structure.key + orderKey(structure);
   const kinds: Call["kinds"][number][] = [];
   let isTraced = false;
   let hasTensors = false;
@@ -236,7 +236,7 @@ function describe(args: readonly unknown[], fixed: readonly number[], donated: r
 /** Equal for arrays and objects of equal values. */
 function staticTreeKey(value: unknown): string {
   const { leaves, structure } = flattenAny(value, "jit, static");
-  return `${structure.key}${leaves.map(staticKey).join("|")};`;
+  return `${structure.key}${orderKey(structure)}${leaves.map(staticKey).join("|")};`;
 }
 
 /** Equal for equal values of what can be written down; other objects are told apart by identity. */

@@ -41,4 +41,12 @@ function partsOf(object: object): unknown[] {
   return [...parts, ...fields];
 }
 
-export { type FlatTree, leafPaths, leavesBeside, pathOf, type TreeStructure, unflatten } from "../core/tree.js";
+export {
+  type FlatTree,
+  leafPaths,
+  leavesBeside,
+  orderKey,
+  pathOf,
+  type TreeStructure,
+  unflatten,
+} from "../core/tree.js";
