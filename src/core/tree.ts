@@ -3,8 +3,8 @@
  * see a tree as a list of leaves and a structure to put them back into; that is all this does, for any kind of leaf.
  *
  * - null and undefined are empty trees: they hold no leaf and come back as they were (an optional bias, say).
- * - Leaves are listed by *sorted* key, so {w, b} and {b, w} have the same leaves in the same order and share one
- *   compiled program. Rebuilt objects keep the order in which the original was written.
+ * - Leaves are listed by *sorted* key, so {w, b} and {b, w} have the same leaves in the same order and go together. Rebuilt
+ *   objects keep the order in which the original was written, which functions can see: a jitted one is traced for each.
  * - Instances of a class take part once it is registered, see `registerClass`.
  * - All walks are loops: a tree may be as deep as memory allows.
  *
@@ -122,9 +122,16 @@ export function flatten<L>(
   }
 }
 
+/** Tells trees of equal structure apart whose keys are written in another order. */
+export function orderKey({ nodes }: TreeStructure): string {
+  let key = "";
+  for (const node of nodes) if ("order" in node) key += `${node.order};`;
+  return key;
+}
+
 /**
- * The leaves of a tree of exactly this structure, whatever the order of its keys; null for any other tree. It writes no keys,
- * so it is for trees that are probably alike: the arguments of one call after another. Classes are not looked into.
+ * The leaves of a tree of exactly this structure, keys in the same order; null for any other tree. It writes no keys, so it is
+ * for trees that are probably alike: the arguments of one call after another. Classes are not looked into.
  */
 export function leavesLike<L>(structure: TreeStructure, tree: unknown, isLeaf: LeafTest<L>): L[] | null {
   const found: L[] = [];
@@ -144,11 +151,12 @@ export function leavesLike<L>(structure: TreeStructure, tree: unknown, isLeaf: L
         for (let i = node.length - 1; i >= 0; i--) pending.push(value[i]);
         break;
       case "object": {
-        if (!isPlainObject(value) || Object.keys(value).length !== node.keys.length) return null;
-        for (let i = node.keys.length - 1; i >= 0; i--) {
-          if (!Object.hasOwn(value, node.keys[i])) return null;
-          pending.push(value[node.keys[i]]);
-        }
+        if (!isPlainObject(value)) return null;
+        const { keys, order } = node;
+        const written = Object.keys(value);
+        if (written.length !== keys.length) return null;
+        for (let i = 0; i < keys.length; i++) if (written[i] !== keys[order[i]]) return null;
+        for (let i = keys.length - 1; i >= 0; i--) pending.push(value[keys[i]]);
         break;
       }
       case "class":
@@ -380,11 +388,13 @@ function openPath(open: readonly Container[]): string {
 
 function notALeaf(value: unknown, open: readonly Container[], operation: string): ArgumentError {
   const remedy =
-    typeof value === "object"
-      ? "register its class with tree.registerClass"
-      : typeof value === "number" || typeof value === "boolean"
-        ? `make it a tensor with tensor(${value}), or pass it separately`
-        : "take it out and pass it separately";
+    value instanceof Map || value instanceof Set
+      ? "use a plain object or an array"
+      : typeof value === "object"
+        ? "register its class with tree.registerClass"
+        : typeof value === "number" || typeof value === "boolean"
+          ? `make it a tensor with tensor(${value}), or pass it separately`
+          : "take it out and pass it separately";
   return new ArgumentError(
     `${operation}: ${openPath(open) || "the tree"} is ${describe(value)}, ` +
       `neither a leaf nor an object or array of leaves; ${remedy}.`,

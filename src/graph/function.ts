@@ -13,6 +13,21 @@ export function makePlaceholder({ shape, dtype, device }: Pick<Node, "shape" | "
   return node;
 }
 
+/** Placeholders of functions whose trace is over: nothing will ever stand in their place. */
+const finished = new WeakSet<Node>();
+
+export function finish(placeholders: readonly Node[]): void {
+  for (const node of placeholders) finished.add(node);
+}
+
+/** Whether nodes depend on placeholders of a finished trace other than by way of `given`. */
+export function isLeftBehind(nodes: readonly Node[], given: readonly Node[]): boolean {
+  const known = new Set(given);
+  return inputsFirst(nodes, (node) => (node.isAbstract && !known.has(node) ? node.inputs : [])).some(
+    (node) => finished.has(node) && !known.has(node),
+  );
+}
+
 /** The nodes that depend on placeholders, inputs before users. */
 export function abstractInOrder(outputs: readonly Node[], placeholders: readonly Node[]): Node[] {
   return dependingOn(outputs, placeholders, ({ isAbstract }) => isAbstract);
@@ -66,7 +81,7 @@ function keyOf({ parameters, results }: GraphFunction): string {
 
 /**
  * A function of nodes built on placeholders, and the nodes from outside that it uses: these become its first parameters.
- * Constants stay inside.
+ * Constants stay inside. The trace of the placeholders ends with it.
  */
 export function closeOver(
   results: readonly Node[],
@@ -94,7 +109,22 @@ export function closeOver(
     [...stands, ...placeholders],
     results.map((result) => made.get(result) ?? result),
   );
+  finish(placeholders);
   return { body, captured: outside };
+}
+
+/** The same for several functions at once, so that they take the same parameters. */
+export function closeOverAll(
+  results: readonly (readonly Node[])[],
+  placeholders: readonly Node[],
+): { readonly bodies: readonly GraphFunction[]; readonly captured: readonly Node[] } {
+  const { body, captured } = closeOver(results.flat(), placeholders);
+  let end = 0;
+  const bodies = results.map(({ length }) => {
+    end += length;
+    return new GraphFunction(body.parameters, body.results.slice(end - length, end));
+  });
+  return { bodies, captured };
 }
 
 /** Values that come from nowhere, and ways of reading them; but not what they are differentiated by. */

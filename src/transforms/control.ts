@@ -3,8 +3,9 @@
  * differentiated (a `whileLoop` in forward mode), vectorised and nested like any operation.
  */
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
+import { promote } from "../core/promotion.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
-import { GraphFunction as Closed, closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
+import { closeOver, closeOverAll, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js";
 import { arange, concat } from "../tensor/creation.js";
@@ -108,12 +109,11 @@ export function whileLoop<C>(
   const result = body(carry());
   checkNotAsync(result, "whileLoop");
   const next = sameAs("whileLoop", "the carry", first.structure, first.leaves, result);
-  const closed = closeOver([goesOn, ...next], carries);
-  const { parameters, results } = closed.body;
-  const parts = whileNode([...closed.captured, ...first.leaves.map(nodeOf)], {
-    test: new Closed(parameters, results.slice(0, 1)),
-    body: new Closed(parameters, results.slice(1)),
-    constants: closed.captured.length,
+  const { bodies, captured } = closeOverAll([[goesOn], next], carries);
+  const parts = whileNode([...captured, ...first.leaves.map(nodeOf)], {
+    test: bodies[0],
+    body: bodies[1],
+    constants: captured.length,
     maxRounds,
   });
   return unflatten(first.structure, parts.map(asTensor)) as C;
@@ -164,14 +164,14 @@ export function switchCase<A extends readonly unknown[], R>(
   if (branches.length === 0) throw new ArgumentError("switchCase: there are no branches.");
   if (index.size !== 1)
     throw new ShapeError(`switchCase: the index has the shape ${formatShape(index.shape)}; it is one integer.`);
-  const inside = index
-    .cast("i32")
-    .reshape([])
-    .clip(0, branches.length - 1);
+  const last = branches.length - 1;
+  // What i32 does not hold is clipped before it is cast; what is narrower may not hold the last branch's number.
+  const inside =
+    promote(index.dtype, "i32") === "i32" ? index.cast("i32").clip(0, last) : index.clip(0, last).cast("i32");
   return choose(
     "switchCase",
     branches.map((_, i) => `branch ${i}`),
-    inside,
+    inside.reshape([]),
     branches,
     args,
   );
@@ -195,16 +195,11 @@ function choose<A extends readonly unknown[], R>(
   outcomes.forEach((outcome, i) => {
     sameResults(operation, names[0], names[i], first, outcome);
   });
-  // One closure for all branches, so that they take the same inputs.
-  const count = first.leaves.length;
-  const closed = closeOver(
-    outcomes.flatMap(({ leaves }) => leaves.map(nodeOf)),
+  const { bodies, captured } = closeOverAll(
+    outcomes.map(({ leaves }) => leaves.map(nodeOf)),
     own,
   );
-  const functions = outcomes.map(
-    (_, i): GraphFunction => new Closed(closed.body.parameters, closed.body.results.slice(i * count, (i + 1) * count)),
-  );
-  const parts = choiceNode(index.node, [...closed.captured, ...given.leaves.map(nodeOf)], functions);
+  const parts = choiceNode(index.node, [...captured, ...given.leaves.map(nodeOf)], bodies);
   return unflatten(first.structure, parts.map(asTensor)) as R;
 }
 

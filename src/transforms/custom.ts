@@ -1,9 +1,9 @@
 /** Derivatives by hand, and what is kept for the way back: `customGradient` and `checkpoint`. */
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
-import { closeOver, makePlaceholder } from "../graph/function.js";
+import { closeOver, isLeftBehind, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
-import { type CustomRules, checkpointNode, customNode } from "../graph/primitives/control.js";
+import { type CustomRules, checkpointNode, customNode, transposed } from "../graph/primitives/control.js";
 import { variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
@@ -22,8 +22,9 @@ export interface CustomDerivatives<A extends readonly unknown[], R> {
 /**
  * The same function with derivatives given by hand: for what is known in closed form, must be stable at an edge, or has
  * none of its own. The `vjp` serves `grad` and `vjp`; the `jvp` serves forward mode. With one of them the other direction
- * follows by transposing it. What is differentiated must be among the arguments: to tensors reached by closure no rule
- * could send a gradient.
+ * follows by transposing it, if it is linear in the cotangent or the tangents; `hessian` takes both directions. What is differentiated must be among the arguments: to tensors reached by closure no rule
+ * could send a gradient. A rule may use tensors from outside; but what a loop, a branch or a vmap around the function hands to
+ * its body must be among the arguments, too, since the rule runs after the body has been traced.
  */
 export function customGradient<A extends readonly unknown[], R>(
   f: (...args: A) => R,
@@ -74,30 +75,38 @@ function rulesFrom({ vjp, jvp }: CustomDerivatives<readonly unknown[], unknown>,
   const pushed: CustomRules["jvp"] = jvp
     ? (args, results, tangents) => {
         const whole = tangents.map((t, i) => t ?? zerosFor(args[i]));
-        return nodesLike(results, jvp(argsOf(whole), ...argsOf(args)), shape.result, "customGradient, jvp");
+        const moved = nodesLike(results, jvp(argsOf(whole), ...argsOf(args)), shape.result, "customGradient, jvp");
+        checkStillThere("jvp", moved, [...whole, ...args]);
+        return moved;
       }
     : null;
   const pulled: CustomRules["vjp"] = (args, results, cotangents) => {
     if (vjp) {
       const whole = cotangents.map((ct, i) => ct ?? zerosFor(results[i]));
       const [ct, result] = [whole, results].map((nodes) => unflatten(shape.result, nodes.map(asTensor)));
-      return nodesLike(args, vjp(ct, result, ...argsOf(args)), shape.args, "customGradient, vjp");
+      const sent = nodesLike(args, vjp(ct, result, ...argsOf(args)), shape.args, "customGradient, vjp");
+      checkStillThere("vjp", sent, [...whole, ...results, ...args]);
+      return sent;
     }
-    // The jvp is linear in the tangents; its transpose is the vjp.
     const seeds = args.map(makePlaceholder);
-    const moved = pushed?.(args, results, seeds) ?? [];
-    const moving = moved.flatMap((tangent, i) => (tangent ? [{ tangent, ct: cotangents[i] }] : []));
-    return g.pullBack(
-      moving.map(({ tangent }) => tangent),
-      moving.map(({ ct }) => ct),
-      seeds,
-    );
+    return transposed(g, "jvp", seeds, pushed?.(args, results, seeds) ?? [], cotangents);
   };
   return {
     jvp: pushed,
     vjp: pulled,
     batch: (isBatched, _size) => batchedRules({ vjp, jvp }, shape, isBatched),
   };
+}
+
+/** A rule runs when derivatives are taken; by then the body of a loop or a branch around the function has been traced. */
+function checkStillThere(rule: "vjp" | "jvp", made: readonly (Node | null)[], given: readonly Node[]): void {
+  const nodes = made.filter((node) => node !== null);
+  if (!isLeftBehind(nodes, given)) return;
+  throw new ArgumentError(
+    `customGradient, ${rule}: the rule uses a value of a loop, branch, checkpoint or vmap around the function (a carry, an ` +
+      "element, a member) that is not there any more when the rule runs. Pass it as an argument of the custom function; the " +
+      "rule then gets it as one.",
+  );
 }
 
 /** The rules of one member, for all members at once. */

@@ -30,7 +30,7 @@ import { printProgram } from "../tensor/print-program.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
 import { checkNotAsync } from "./trace.js";
-import { flattenAny, flattenTensors, isTensor, type TreeStructure, unflatten } from "./trees.js";
+import { flattenAny, flattenTensors, isTensor, orderKey, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
   /** Positions of arguments that are part of the program: a new value is a new trace. */
@@ -95,7 +95,8 @@ const asList = (positions: number | readonly number[] | undefined): readonly num
  * is replayed.
  *
  * - Tensors enter as data, and so do numbers: inside they are scalar tensors that take the dtype of the floats they meet.
- *   Everything else (booleans, strings, functions), and what stands in `{ static }` positions, is part of the program.
+ *   Everything else (booleans, strings, functions), and what stands in `{ static }` positions, is part of the program:
+ *   functions and instances of classes that are not registered by identity, so make a new one when something inside changes.
  * - Tensors that the function reaches by closure are captured as they are when it is traced; pass what changes.
  * - Values cannot be read inside. Return them, choose with `where` or `cond`, loop with `scan`.
  * - Arguments in `{ donate }` positions are given away: updated in place where possible, and disposed.
@@ -207,7 +208,7 @@ function describe(args: readonly unknown[], fixed: readonly number[], donated: r
   for (const position of fixed) key += staticTreeKey(args[position]);
   const rest = withoutStatic(args, fixed);
   const { leaves, structure } = flattenAny(rest, "jit");
-  key += structure.key;
+  key += structure.key + orderKey(structure);
   const kinds: Call["kinds"][number][] = [];
   let isTraced = false;
   let hasTensors = false;
@@ -232,22 +233,43 @@ function describe(args: readonly unknown[], fixed: readonly number[], donated: r
   return { key, args, leaves, structure, kinds, isDonated, isTraced };
 }
 
-/** Equal for arrays and objects of equal values; other objects are told apart by identity. */
+/** Equal for arrays and objects of equal values. */
 function staticTreeKey(value: unknown): string {
   const { leaves, structure } = flattenAny(value, "jit, static");
-  return `${structure.key}${leaves.map(staticKey).join("|")};`;
+  return `${structure.key}${orderKey(structure)}${leaves.map(staticKey).join("|")};`;
 }
 
+/** Equal for equal values of what can be written down; other objects are told apart by identity. */
 function staticKey(value: unknown): string {
   if (isTensor(value)) {
     throw new ArgumentError(
       "jit: a static argument is a tensor; tensors enter as data, so leave its position out of { static }.",
     );
   }
-  if (ArrayBuffer.isView(value)) return `${value.constructor.name}[${value}]`;
-  if (typeof value === "object" || typeof value === "function" || typeof value === "symbol") return identityOf(value);
   if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "object" && value !== null) return objectKey(value);
+  if (typeof value === "function" || typeof value === "symbol") return identityOf(value);
   return `${typeof value}:${Object.is(value, -0) ? "-0" : String(value)}`;
+}
+
+function objectKey(value: object): string {
+  if (ArrayBuffer.isView(value)) return bytesKey(value, value.buffer, value.byteOffset, value.byteLength);
+  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return bytesKey(value, value);
+  if (value instanceof Date) return `Date:${value.getTime()}`;
+  // An equal object is not the same key, so these are told apart by identity.
+  const key = (each: unknown) => (typeof each === "object" && each !== null ? identityOf(each) : staticKey(each));
+  if (value instanceof Map) return `Map(${[...value].map(([name, each]) => `${key(name)}:${staticTreeKey(each)}`)})`;
+  if (value instanceof Set) return `Set(${[...value].map(key)})`;
+  if (!(value instanceof WeakMap) && !(value instanceof WeakSet)) return identityOf(value);
+  throw new ArgumentError(
+    `jit: an argument is or contains a ${value.constructor.name}, whose content cannot be looked at, so that a program could ` +
+      "not be told from one for another content; take it by closure, or pass what you look up in it.",
+  );
+}
+
+/** Bytes tell 0 from -0; with their number in front nothing behind them is taken for one of them. */
+function bytesKey(value: object, buffer: ArrayBufferLike, offset = 0, length = buffer.byteLength): string {
+  return `${value.constructor.name}${length}:${Buffer.from(buffer, offset, length).toString("latin1")}`;
 }
 
 /** A program knows such a value by what it was at the trace, and numbers in memory change. */

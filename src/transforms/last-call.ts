@@ -34,7 +34,9 @@ export class LastCall {
   /** Whether a call can be compared with at all: a tensor says on which device it runs, and objects may change inside. */
   get isComparable(): boolean {
     const isPlain = (value: unknown) => typeof value !== "object" || value === null;
-    return this.expected.some((leaf) => typeof leaf === "object" && "dtype" in leaf) && this.fixed.every(isPlain);
+    const isTensor = (leaf: Expected) => typeof leaf === "object" && "dtype" in leaf;
+    const values = this.expected.flatMap((leaf) => (typeof leaf === "object" && "value" in leaf ? [leaf.value] : []));
+    return this.expected.some(isTensor) && [...this.fixed, ...values].every(isPlain);
   }
 
   /** The leaves of a call of the same form, none of them part of a trace; null for any other call. */

@@ -1,5 +1,6 @@
 /** Matrices of derivatives: Jacobians in either mode, Hessians, and their products with vectors. */
-import { ArgumentError } from "../core/errors.js";
+import { isComplex } from "../core/dtype.js";
+import { ArgumentError, DTypeError } from "../core/errors.js";
 import { eye, zeros } from "../tensor/creation.js";
 import type { Tensor } from "../tensor/tensor.js";
 import { grad, linearizeAs, onVariables, pullbackOf, pushOf, type Run } from "./grad.js";
@@ -9,6 +10,8 @@ import { vmap } from "./vmap.js";
 export interface JacobianOptions {
   /** "reverse" runs once per element of the result, "forward" once per element of the argument; the shorter unless told. */
   readonly mode?: "reverse" | "forward";
+  /** Says that a function of complex numbers with complex results has a complex derivative: no conj, abs, real in it. */
+  readonly holomorphic?: boolean;
 }
 
 /** The derivative of trees R by trees X: at each leaf of R a tree like X. */
@@ -17,6 +20,9 @@ export type JacobianOf<R, X> = R extends Tensor ? X : { [K in keyof R]: Jacobian
 /**
  * All partial derivatives of a function's result by its first argument. A result of shape [m] and an argument of shape [n]
  * give [m, n]; shapes of any rank stand one after the other. Trees give trees of such tensors.
+ *
+ * A real result by a complex argument z = x + iy gives ∂/∂x − i·∂/∂y, as `grad` does, a complex result by a real argument its
+ * complex derivative. A complex result by a complex argument has one derivative only if the function is `holomorphic`.
  */
 export function jacobian<X, A extends readonly unknown[], R>(
   f: (x: X, ...rest: A) => R,
@@ -29,10 +35,45 @@ export function jacobian<X, A extends readonly unknown[], R>(
     }
     return onVariables("jacobian", at, [x] as [X], (run) => {
       const count = ({ leaves }: FlatTree<Tensor>) => leaves.reduce((sum, { size }) => sum + size, 0);
-      const mode = options.mode ?? (count(run.inputs) < count(run.outputs) ? "forward" : "reverse");
+      const shorter = count(run.inputs) < count(run.outputs) ? "forward" : "reverse";
+      const mode = options.mode ?? modeFor(run, options) ?? shorter;
+      checkComplex(run, mode, options);
       return (mode === "forward" ? byColumns(run) : byRows(run)) as JacobianOf<R, X>;
     });
   };
+}
+
+const hasComplex = ({ leaves }: FlatTree<Tensor>): boolean => leaves.some(({ dtype }) => isComplex(dtype));
+
+/** The mode in which one run per element tells everything; null when both do. */
+function modeFor({ inputs, outputs }: Run<unknown, unknown>, { holomorphic }: JacobianOptions) {
+  if (holomorphic) return null;
+  return hasComplex(outputs) ? "forward" : hasComplex(inputs) ? "reverse" : null;
+}
+
+/** A complex element moves in two directions; a matrix with one entry for it holds both only in some cases. */
+function checkComplex({ inputs, outputs }: Run<unknown, unknown>, mode: string, options: JacobianOptions): void {
+  const [isFrom, isTo] = [hasComplex(inputs), hasComplex(outputs)];
+  if (options.holomorphic) {
+    if (isFrom && isTo) return;
+    throw new ArgumentError("jacobian: { holomorphic: true } is for functions with complex arguments and results.");
+  }
+  if (isFrom && isTo) {
+    throw new DTypeError(
+      "jacobian: argument and result are complex. If the function is holomorphic (no conj, abs, real or imag in it), say " +
+        "{ holomorphic: true }; else it has no single derivative: take those of its real() and imag() parts.",
+    );
+  }
+  if (isTo && mode === "reverse") {
+    throw new DTypeError(
+      'jacobian: the result is complex, and backwards only its real part would be seen; use { mode: "forward" }.',
+    );
+  }
+  if (isFrom && mode === "forward") {
+    throw new DTypeError(
+      'jacobian: the argument is complex, and forwards only its real part would move; use { mode: "reverse" }.',
+    );
+  }
 }
 
 /** One run of the way back for all elements of a result. */
@@ -81,11 +122,20 @@ function basis(leaves: readonly Tensor[], i: number): Tensor[] {
   });
 }
 
-/** The second derivatives of a function that returns one number, by its first argument: a tree of trees. */
+/** The second derivatives of a function that returns one number, by its first argument, which is real: a tree of trees. */
 export function hessian<X, A extends readonly unknown[]>(
   f: (x: X, ...rest: A) => Tensor,
 ): (x: X, ...rest: A) => JacobianOf<X, X> {
-  return jacobian(grad(f as (...args: readonly [X, ...A]) => Tensor) as (x: X, ...rest: A) => X, { mode: "forward" });
+  const gradient = grad(f as (...args: readonly [X, ...A]) => Tensor) as (x: X, ...rest: A) => X;
+  const matrix = jacobian(gradient, { mode: "forward" });
+  return (x, ...rest) => {
+    if (hasComplex(flattenTensors(x, "hessian"))) {
+      throw new DTypeError(
+        "hessian: the argument is complex; make the function one of the real and the imaginary part, with complex(x, y) in it.",
+      );
+    }
+    return matrix(x, ...rest);
+  };
 }
 
 /** The Hessian of a function that returns one number, times a vector (a tree like the argument), without the matrix. */

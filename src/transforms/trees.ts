@@ -11,9 +11,42 @@ export function flattenTensors(value: unknown, operation: string): core.FlatTree
   return core.flatten(value, isTensor, operation);
 }
 
-/** Any leaf: tensors, and what the function needs besides them. */
+/**
+ * Any leaf: tensors, and what the function needs besides them. Objects that hold tensors without being trees are none: a
+ * transform would not see these, and a program would keep those of its first call.
+ */
 export function flattenAny(value: unknown, operation: string): core.FlatTree<unknown> {
-  return core.flatten(value, core.isAnyLeaf, operation);
+  return core.flatten(value, isArgument, operation);
 }
 
-export { type FlatTree, leafPaths, leavesBeside, pathOf, type TreeStructure, unflatten } from "../core/tree.js";
+const isArgument: core.LeafTest<unknown> = (value): value is unknown =>
+  isTensor(value) || (core.isAnyLeaf(value) && !holdsTensor(value));
+
+function holdsTensor(value: unknown): boolean {
+  const found = new Set<unknown>([value]);
+  for (const each of found) {
+    if (isTensor(each)) return true;
+    if (typeof each === "object" && each !== null) for (const part of partsOf(each)) found.add(part);
+  }
+  return false;
+}
+
+/** What an object holds, as far as it can be seen without running anything of its own. */
+function partsOf(object: object): unknown[] {
+  // The numbers of an array in memory are keys, too.
+  if (ArrayBuffer.isView(object)) return [];
+  const parts =
+    object instanceof Map ? [...object.keys(), ...object.values()] : object instanceof Set ? [...object] : [];
+  const fields = Reflect.ownKeys(object).map((key) => Object.getOwnPropertyDescriptor(object, key)?.value as unknown);
+  return [...parts, ...fields];
+}
+
+export {
+  type FlatTree,
+  leafPaths,
+  leavesBeside,
+  orderKey,
+  pathOf,
+  type TreeStructure,
+  unflatten,
+} from "../core/tree.js";

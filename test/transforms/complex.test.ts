@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { ArgumentError, DTypeError } from "../../src/core/errors.js";
 import {
   type Complex,
   checkpoint,
@@ -12,6 +13,9 @@ import {
   cond,
   einsum,
   forLoop,
+  grad,
+  hessian,
+  jacobian,
   jit,
   scan,
   type Tensor,
@@ -164,5 +168,111 @@ describeOnTensorDevices("complex numbers in transforms", (device) => {
       complexNumbers(again),
       values.map((value) => product(value, value)),
     );
+  });
+});
+
+describe("Jacobians of complex numbers", () => {
+  const f64 = { dtype: "f64", device: "cpu" } as const;
+  const angles = () => tensor([0.3, 1.2], f64) as Tensor;
+  const points = () => complex(tensor([0.5, -1], f64), tensor([2, 0.25], f64));
+
+  function near(got: Tensor, want: readonly Complex[]): void {
+    const values = [...complexNumbers(got)];
+    assert.equal(values.length, want.length);
+    values.forEach(({ re, im }, at) => {
+      const { re: x, im: y } = want[at]!;
+      assert.ok(Math.hypot(re - x, im - y) < 1e-12, `element ${at} is ${re} + ${im}i, not ${x} + ${y}i`);
+    });
+  }
+  const zero = { re: 0, im: 0 };
+
+  test("by a real argument they are complex, forwards without being told", () => {
+    // exp(it) has the derivative i·exp(it) = -sin t + i·cos t; more arguments than results, so that reverse would be shorter.
+    const wheel = (t: Tensor) => complex(t.cos(), t.sin());
+    const want = [0.3, 1.2].map((t) => ({ re: -Math.sin(t), im: Math.cos(t) }));
+    near(jacobian(wheel)(angles()), [want[0]!, zero, zero, want[1]!]);
+    near(jacobian((t: Tensor) => wheel(t).sum())(angles()), want);
+    near(jit(jacobian((t: Tensor) => wheel(t).sum()))(angles()), want);
+    const both = jacobian((t: Tensor) => ({ z: wheel(t).sum(), r: t.square().sum() }))(angles());
+    near(both.z, want);
+    assert.deepEqual([...(both.r.dataSync() as Float64Array)], [0.6, 2.4]);
+    assert.throws(() => jacobian(wheel, { mode: "reverse" })(angles()), {
+      name: DTypeError.name,
+      message: /jacobian: .*complex.*{ mode: "forward" }/,
+    });
+  });
+
+  test("of a real result by a complex argument they are what grad gives, backwards without being told", () => {
+    // |z|² has ∂/∂x - i·∂/∂y = 2x - 2iy.
+    const want = [
+      { re: 1, im: -4 },
+      { re: -2, im: -0.5 },
+    ];
+    near(jacobian((z: Tensor) => z.abs().square())(points()), [want[0]!, zero, zero, want[1]!]);
+    // Two results for each element: forward would be shorter.
+    const twice = (z: Tensor) => concat([z.abs().square(), z.abs().square().mul(2), z.real()], { axis: 0 });
+    const doubled = want.map(({ re, im }) => ({ re: 2 * re, im: 2 * im }));
+    const one = { re: 1, im: 0 };
+    near(jacobian(twice)(points()), [
+      want[0]!,
+      zero,
+      zero,
+      want[1]!,
+      doubled[0]!,
+      zero,
+      zero,
+      doubled[1]!,
+      one,
+      zero,
+      zero,
+      one,
+    ]);
+    near(grad((z: Tensor) => z.abs().square().sum())(points()), want);
+    assert.throws(() => jacobian((z: Tensor) => z.abs(), { mode: "forward" })(points()), {
+      name: DTypeError.name,
+      message: /jacobian: .*complex.*{ mode: "reverse" }/,
+    });
+  });
+
+  test("of a complex result by a complex argument there is one only of holomorphic functions, which must be called so", () => {
+    // z² has 2z, in either mode.
+    const want = [{ re: 1, im: 4 }, zero, zero, { re: -2, im: 0.5 }];
+    for (const mode of ["forward", "reverse", undefined] as const) {
+      near(jacobian((z: Tensor) => z.square(), { mode, holomorphic: true })(points()), want);
+    }
+    assert.throws(() => jacobian((z: Tensor) => z.square())(points()), {
+      name: DTypeError.name,
+      message: /jacobian: .*{ holomorphic: true }.*real\(\) and imag\(\)/s,
+    });
+    assert.throws(() => jacobian((z: Tensor) => z.conj())(points()), { name: DTypeError.name });
+    assert.throws(() => jacobian((z: Tensor) => z.abs(), { holomorphic: true })(points()), {
+      name: ArgumentError.name,
+      message: /jacobian: { holomorphic: true } .*complex arguments and results/,
+    });
+    assert.throws(() => jacobian((t: Tensor) => t.exp(), { holomorphic: true })(angles()), {
+      name: ArgumentError.name,
+    });
+  });
+
+  test("hessians by complex arguments are refused", () => {
+    assert.throws(() => hessian((z: Tensor) => z.abs().square().sum())(points()), {
+      name: DTypeError.name,
+      message: /hessian: .*complex.*complex\(x, y\)/,
+    });
+    // |z|² as one of its parts.
+    const ofParts = (p: readonly Tensor[]) =>
+      complex(p[0] as Tensor, p[1] as Tensor)
+        .abs()
+        .square()
+        .sum();
+    const [[xx, xy]] = hessian(ofParts)([angles(), angles()]) as unknown as [[Tensor, Tensor]];
+    for (const [got, want] of [
+      [xx, [2, 0, 0, 2]],
+      [xy, [0, 0, 0, 0]],
+    ] as const) {
+      for (const [at, value] of [...(got.dataSync() as Float64Array)].entries()) {
+        assert.ok(Math.abs(value - want[at]!) < 1e-12, `${value}, not ${want[at]}`);
+      }
+    }
   });
 });

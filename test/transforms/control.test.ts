@@ -691,6 +691,22 @@ describeOnTensorDevices("cond and switchCase", () => {
     assert.deepEqual(numbersOf(vmap(shared)(tensor([1, 2]))), [10, -1, 10, 20, -2, 20]);
   });
 
+  test("an index of any dtype, however far outside, takes the nearest branch", () => {
+    const branches = [0, 1, 2].map((value) => (a: Tensor) => a.mul(0).add(value));
+    const taken = (value: number | bigint | boolean, dtype: DType) =>
+      switchCase(tensor([value], { dtype }), branches, tensor(1)).itemSync();
+    assert.deepEqual([taken(4294967295, "u32"), taken(1, "u32")], [2, 1]);
+    assert.deepEqual([taken(2n ** 40n, "i64"), taken(-(2n ** 40n), "i64"), taken(2n ** 32n, "i64")], [2, 0, 2]);
+    assert.deepEqual([taken(2n ** 63n, "u64"), taken(2n ** 32n + 1n, "u64")], [2, 2]);
+    assert.deepEqual([taken(255, "u8"), taken(-128, "i8"), taken(1, "i16")], [2, 0, 1]);
+    assert.deepEqual([taken(true, "bool"), taken(false, "bool")], [1, 0]);
+    assert.deepEqual([taken(1e20, "f32"), taken(-1e20, "f32"), taken(1, "f32"), taken(Infinity, "f32")], [2, 0, 1, 2]);
+    const many = Array.from({ length: 300 }, (_, value) => (a: Tensor) => a.mul(0).add(value));
+    assert.equal(switchCase(tensor(255, { dtype: "u8" }), many, tensor(1)).itemSync(), 255);
+    const members = tensor([4294967295, 0, 1], { dtype: "u32" });
+    assert.deepEqual(numbersOf(vmap((i: Tensor) => switchCase(i, branches, tensor(1)))(members as Tensor)), [2, 0, 1]);
+  });
+
   test("switchCase takes the branch of its index; one outside takes the nearest", () => {
     const run = (i: Tensor, x: Tensor) =>
       switchCase(i, [(a: Tensor) => a.add(10), (a: Tensor) => a.mul(2), (a: Tensor) => a.neg()], x);

@@ -1,7 +1,7 @@
 /** Derivatives by hand, gradients that stop, and values that are computed again instead of kept. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ArgumentError, ShapeError } from "../../src/core/errors.js";
+import { ArgumentError, ShapeError, UnsupportedError } from "../../src/core/errors.js";
 import {
   checkpoint,
   customGradient,
@@ -147,6 +147,33 @@ describeOnTensorDevices("customGradient", () => {
     near(grad((a: Tensor) => softplus(a).sum())(tensor([800, 0, -800], f64) as Tensor), [1, 0.5, 0]);
     const clipped = customGradient((a: Tensor) => a.mul(1), { vjp: (ct: Tensor) => [ct.clip(-1, 1)] });
     near(grad((a: Tensor) => clipped(a).square().sum())(x()), [1, -1, 1]);
+  });
+
+  test("a rule that cannot be transposed, not being linear, serves its own direction; for the other it asks for a rule", () => {
+    const clipped = customGradient((a: Tensor) => a.mul(1), { vjp: (ct: Tensor) => [ct.clip(-1, 1)] });
+    const loss = (a: Tensor) => clipped(a).square().sum();
+    near(grad(loss)(x()), [1, -1, 1]);
+    const wanted = { name: UnsupportedError.name, message: /customGradient: .*vjp is not linear.*give a jvp, too/ };
+    assert.throws(() => jvp(clipped, [x()], [ones()]), wanted);
+    assert.throws(() => jacobian(clipped, { mode: "forward" })(x()), wanted);
+    assert.throws(() => hessian(loss)(x()), wanted);
+    assert.throws(() => jit((a: Tensor) => jvp(clipped, [a], [a])[1])(x()), wanted);
+    assert.throws(() => jvp((a: Tensor) => vmap(clipped)(a), [x()], [ones()]), wanted);
+    const inLoop = (a: Tensor) => scan((c: Tensor) => [clipped(c), null] as const, a, null, { length: 2 })[0];
+    assert.throws(() => jvp(inLoop, [x()], [ones()]), wanted);
+    // The gradient is clip(2x): its slope is 2 inside of ±½ and 0 outside.
+    const withBoth = customGradient((a: Tensor) => a.mul(1), {
+      vjp: (ct: Tensor) => [ct.clip(-1, 1)],
+      jvp: ([t]: readonly [Tensor]) => t,
+    });
+    const at = tensor([0.25, -1, 2], f64) as Tensor;
+    near(hessian((a: Tensor) => withBoth(a).square().sum())(at), [2, 0, 0, 0, 0, 0, 0, 0, 0]);
+    const onward = customGradient((a: Tensor) => a.mul(1), { jvp: ([t]: readonly [Tensor]) => t.clip(-1, 1) });
+    near(jvp(onward, [x()], [x()])[1], [0.5, -1, 1]);
+    assert.throws(() => grad((a: Tensor) => onward(a).sum())(x()), {
+      name: UnsupportedError.name,
+      message: /customGradient: .*jvp is not linear.*give a vjp, too/,
+    });
   });
 
   test("refuses rules that do not fit, and says how", () => {

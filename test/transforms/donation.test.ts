@@ -74,7 +74,7 @@ describeOnTensorDevices("a donated argument", (device) => {
       ({ w, m, v }: State, g: Tensor, t: Tensor): State => {
         const next = { m: m.mul(0.9).add(g.mul(0.1)), v: v.mul(0.99).add(g.square().mul(0.01)) };
         const correction = t.mul(0).add(1);
-        return { ...next, w: w.sub(next.m.div(next.v.sqrt().add(1e-3)).mul(correction)) };
+        return { w: w.sub(next.m.div(next.v.sqrt().add(1e-3)).mul(correction)), ...next };
       },
       { donate: 0 },
     );

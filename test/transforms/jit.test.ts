@@ -63,11 +63,29 @@ describeOnTensorDevices("one program for each form of the arguments", (device) =
     assert.deepEqual([traces, f.programs], [forms.length, forms.length]);
   });
 
-  test("the order in which an object's keys are written does not matter", () => {
-    const f = jit((p: { a: Tensor; b: Tensor }) => ({ b: p.b.sub(p.a), a: p.a }));
-    assert.deepEqual(numbersOf(f({ a: tensor([1]), b: tensor([5]) }).b), [4]);
-    assert.deepEqual(numbersOf(f({ b: tensor([7]), a: tensor([1]) }).b), [6]);
-    assert.equal(f.programs, 1);
+  test("keys written in another order are another form, because the function can see the order", () => {
+    const f = (p: Record<string, Tensor>) => {
+      const [first, second] = Object.values(p);
+      return { names: Object.keys(p).map((name) => p[name] as Tensor), rest: first!.sub(second!) };
+    };
+    const quick = jit(f);
+    const [a, b] = [tensor([1]), tensor([5])];
+    for (const args of [
+      { a, b },
+      { b, a },
+      { b, a },
+      { a, b },
+    ]) {
+      const [plain, jitted] = [f(args), quick(args)];
+      assert.deepEqual(numbersOf(jitted.rest), numbersOf(plain.rest));
+      assert.deepEqual(jitted.names.map(numbersOf), plain.names.map(numbersOf));
+    }
+    assert.equal(quick.programs, 2);
+    const byOrder = jit((x: Tensor, p: object) => x.mul(Object.keys(p)[0] === "a" ? 2 : 3), { static: 1 });
+    assert.deepEqual(numbersOf(byOrder(a, { a: 1, b: { c: 1, d: 1 } })), [2]);
+    assert.deepEqual(numbersOf(byOrder(a, { b: { c: 1, d: 1 }, a: 1 })), [3]);
+    byOrder(a, { b: { d: 1, c: 1 }, a: 1 });
+    assert.equal(byOrder.programs, 3);
   });
 
   test("a lazy argument is computed first, and a function is told by what it is, not when it was made", () => {
@@ -293,6 +311,58 @@ describeOnTensorDevices("static values", () => {
     assert.deepEqual(numbersOf(scaled(tensor(1), by)), [9, 2]);
   });
 
+  test("whatever can be written down is known by its content, also what changes in place", () => {
+    const seen: unknown[] = [];
+    const f = jit(
+      (x: Tensor, value: unknown) => {
+        seen.push(value);
+        return x.add(1);
+      },
+      { static: 1 },
+    ) as (x: Tensor, value: unknown) => Tensor;
+    const traces = (...values: unknown[]) => {
+      seen.length = 0;
+      for (const value of values) f(tensor([1]), value);
+      return seen.length;
+    };
+    const bytes = (...list: number[]) => Uint8Array.from(list).buffer;
+    const view = (...list: number[]) => new DataView(bytes(...list));
+    assert.equal(traces(view(1, 2), view(1, 3), view(1, 2)), 2, "DataView");
+    assert.equal(traces(new DataView(bytes(0, 1, 2), 1), new DataView(bytes(9, 1, 2), 1), view(1, 2)), 0, "as seen");
+    assert.equal(traces(bytes(1), bytes(2), bytes(1)), 2, "ArrayBuffer");
+    assert.equal(traces(new Float32Array([0]), new Float32Array([-0]), new Float32Array([-0])), 2, "-0");
+    assert.equal(traces(new Int8Array([1]), new Uint8Array([1]), new Uint8Array([1, 0])), 3, "kinds and lengths");
+    assert.equal(traces([new Uint8Array([124]), 1], [new Uint8Array([124, 124]), 1], [new Uint8Array([124]), 1]), 2);
+    assert.equal(traces(new Date(1), new Date(2), new Date(1)), 2, "Date");
+    const table = new Map([["a", { n: [1] }]]);
+    assert.equal(traces(table, table, new Map([["a", { n: [1] }]])), 1, "Map");
+    table.get("a")!.n[0] = 2;
+    assert.equal(traces(table), 1, "a Map that changed");
+    assert.equal(traces(new Set([1, "1"]), new Set([1, "1"]), new Set(["1", 1]), new Set()), 3, "Set");
+    const key = {};
+    assert.equal(traces(new Map([[key, 1]]), new Map([[key, 1]]), new Map([[{}, 1]])), 2, "keys are told by identity");
+    const buffer = new ArrayBuffer(4);
+    traces(buffer);
+    new Uint8Array(buffer)[0] = 1;
+    assert.equal(traces(buffer), 1, "an ArrayBuffer that changed");
+    const free = jit((x: Tensor, m: Map<string, number>) => x.mul(m.get("a") as number));
+    const rates = new Map([["a", 2]]);
+    assert.deepEqual(numbersOf(free(tensor([1]), rates)), [2]);
+    rates.set("a", 3);
+    assert.deepEqual(numbersOf(free(tensor([1]), rates)), [3], "not in a static position");
+  });
+
+  test("what can change and not be looked into is refused", () => {
+    const f = jit((x: Tensor, _value: unknown) => x.add(1), { static: 1 }) as (x: Tensor, value: unknown) => Tensor;
+    for (const value of [new WeakMap(), new WeakSet(), [new WeakMap()]]) {
+      assert.throws(() => f(tensor([1]), value), {
+        name: ArgumentError.name,
+        message:
+          /jit: an argument is or contains a Weak(Map|Set), whose content cannot be looked at.*take it by closure/,
+      });
+    }
+  });
+
   test("a captured tensor that is returned as it is stays alive when it is disposed outside", () => {
     const c = tensor([7, 8]);
     const f = jit((x: Tensor) => ({ c: c as Tensor, y: x.mul(2) }));
@@ -335,6 +405,69 @@ describeOnTensorDevices("static values", () => {
   test("tensors there are refused", () => {
     const f = jit((x: Tensor, y: Tensor) => x.add(y), { static: 1 });
     assert.throws(() => f(tensor([1]), tensor([2])), { name: ArgumentError.name, message: /tensors enter as data/ });
+  });
+});
+
+describeOnTensorDevices("objects that hold tensors", () => {
+  class Model {
+    w: Tensor | null = tensor([1, 1, 1]);
+    readonly inner: { list: unknown[] } = { list: [] };
+  }
+  const x3 = (): Tensor => tensor([1, 2, 3]);
+
+  test("of classes that are not registered are refused: their tensors would be frozen into the program", () => {
+    const step = jit((m: Model, x: Tensor) => (m.w as Tensor).sub(x.mul(0.1)));
+    const message = /jit: \[0\] is an instance of Model, neither .*; register its class with tree\.registerClass/;
+    assert.throws(() => step(new Model() as never, x3()), { name: ArgumentError.name, message });
+    const nested = jit((p: { m: Model }, x: Tensor) => x.add(p.m.w as Tensor));
+    assert.throws(() => nested({ m: new Model() } as never, x3()), { message: /\[0\]\.m is an instance of Model/ });
+    assert.throws(() => grad((x: Tensor) => step(new Model() as never, x).sum())(x3()), { message });
+    const fixed = jit((m: Model, x: Tensor) => x.add(m.w as Tensor), { static: 0 });
+    assert.throws(() => fixed(new Model() as never, x3()), {
+      message: /jit, static: the tree is an instance of Model/,
+    });
+    assert.throws(() => vmap((m: Model, x: Tensor) => x.add(m.w as Tensor), { in: [null, 0] })(new Model(), x3()), {
+      name: ArgumentError.name,
+      message: /vmap: \[0\] is an instance of Model.*register its class/,
+    });
+  });
+
+  test("in maps and sets, or deep inside, or given to one later, are found as well", () => {
+    const f = jit((x: Tensor, _other: unknown) => x.add(1));
+    const remedy = /use a plain object or an array/;
+    assert.throws(() => f(x3(), new Map([["w", x3()]])), { name: ArgumentError.name, message: remedy });
+    assert.throws(() => f(x3(), new Set([x3()])), { message: remedy });
+    assert.throws(() => f(x3(), new Map([[x3(), 1]])), { message: remedy });
+    assert.throws(() => grad((m: Map<string, Tensor>) => m.get("w")!.sum())(new Map([["w", x3()]])), {
+      message: remedy,
+    });
+    assert.throws(() => vmap((x: Tensor, _m: unknown) => x)(x3(), new Map([["w", x3()]])), { message: remedy });
+    const model = new Model();
+    model.w = null;
+    for (let i = 0; i < 3; i++) assert.deepEqual(numbersOf(f(x3(), model)), [2, 3, 4]);
+    assert.equal(f.programs, 1);
+    model.inner.list.push(model, new Map([[1, { deep: [new Set([x3()])] }]]));
+    assert.throws(() => f(x3(), model), { message: /instance of Model/ });
+  });
+
+  test("without tensors they are part of the program, known by identity: a class, a function, a date", () => {
+    class Settings {
+      constructor(readonly rate: number) {}
+    }
+    const slow = new Settings(2);
+    const f = jit((x: Tensor, s: Settings) => x.mul(s.rate));
+    const use = f as unknown as (x: Tensor, s: Settings) => Tensor;
+    assert.deepEqual(numbersOf(use(x3(), slow)), [2, 4, 6]);
+    assert.deepEqual(numbersOf(use(x3(), new Settings(3))), [3, 6, 9]);
+    assert.deepEqual(numbersOf(use(x3(), slow)), [2, 4, 6]);
+    assert.equal(f.programs, 2);
+    const weight = x3();
+    const g = jit((x: Tensor, activate: (x: Tensor) => Tensor, _when: Date) => activate(x));
+    const twice = (x: Tensor) => x.mul(weight);
+    const now = new Date(0);
+    for (let i = 0; i < 2; i++) assert.deepEqual(numbersOf(g(x3(), twice, now as never)), [1, 4, 9]);
+    assert.equal(g.programs, 1);
+    assert.deepEqual(numbersOf(vmap((x: Tensor, s: Settings) => x.mul(s.rate))(x3(), slow)), [2, 4, 6]);
   });
 });
 

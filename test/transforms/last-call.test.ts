@@ -23,7 +23,7 @@ describeOnTensorDevices("calls one after another", () => {
         for (let again = 0; again < 2; again++) assert.deepEqual(numbersOf(f(args as { x: Tensor })), result);
       }
     }
-    assert.equal(f.programs, 7);
+    assert.equal(f.programs, 8);
   });
 
   test("static arguments that change, inside or as a whole, change the program", () => {

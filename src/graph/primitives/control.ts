@@ -3,12 +3,15 @@
  *
  * A node has one value, so such an operation is a bundle: a node without a value of its own, whose results are `part`s of
  * it. Params of every bundle: outputs, the shapes and dtypes of its parts.
+ *
+ * A derivative given by hand may use tensors from anywhere. So the derivative of a function is closed over again: what a rule
+ * inside it brought along becomes its first parameters, and the first inputs of the operation that has it.
  */
 import type { DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { makeNode } from "../build.js";
-import { GraphFunction, makePlaceholder } from "../function.js";
+import { abstractInOrder, closeOver, closeOverAll, GraphFunction, makePlaceholder, substitute } from "../function.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
@@ -87,15 +90,13 @@ export const scan: RoutinePrimitive = {
       ]);
       const carried = present(pick(solid, 0, carries));
       const stacked = present(pick(solid, carries, results.length));
-      const next = new GraphFunction(parameters, [
-        ...pick(results, 0, carries),
-        ...carried,
-        ...pick(results, carries, results.length),
-        ...stacked,
-      ]);
-      const parts = scanNode(inputs, {
+      const { body: next, captured } = closeOver(
+        [...pick(results, 0, carries), ...carried, ...pick(results, carries, results.length), ...stacked],
+        parameters,
+      );
+      const parts = scanNode([...captured, ...inputs], {
         body: next,
-        constants: constants + present(pick(moved, 0, constants)).length,
+        constants: captured.length + constants + present(pick(moved, 0, constants)).length,
         carries: carries + carried.length,
         length,
         isReverse,
@@ -150,10 +151,11 @@ export const scan: RoutinePrimitive = {
       });
       const nextSums = sums.flatMap((sum, i) => (sum ? [g.add(sum, pulled[i] as Node)] : []));
       const perStep = own.slice(constants + carries).map((_, i) => pulled[constants + carries + i]);
-      const back = new GraphFunction(parameters, [...nextCarries, ...nextSums, ...present(perStep)]);
+      const { body: back, captured } = closeOver([...nextCarries, ...nextSums, ...present(perStep)], parameters);
       const first = ctCarries.flatMap((ct, i) => (ct ? [cotangents[i] ?? zero(inputs[constants + i])] : []));
       const firstSums = sums.flatMap((sum, i) => (sum ? [zero(inputs[i])] : []));
       const given = [
+        ...captured,
         ...inputs.slice(0, constants),
         ...first,
         ...firstSums,
@@ -164,7 +166,7 @@ export const scan: RoutinePrimitive = {
       ];
       const parts = scanNode(given, {
         body: back,
-        constants,
+        constants: captured.length + constants,
         carries: first.length + firstSums.length,
         length,
         isReverse: !isReverse,
@@ -293,10 +295,11 @@ export const whileLoop: RoutinePrimitive = {
         ...node.inputs.slice(constants),
         ...present(start.slice(constants)),
       ];
-      const parts = whileNode(inputs, {
-        test: new GraphFunction(parameters, test.apply(own)),
-        body: new GraphFunction(parameters, [...results, ...carried]),
-        constants: constants + present(moved.slice(0, constants)).length,
+      const { bodies, captured } = closeOverAll([test.apply(own), [...results, ...carried]], parameters);
+      const parts = whileNode([...captured, ...inputs], {
+        test: bodies[0],
+        body: bodies[1],
+        constants: captured.length + constants + present(moved.slice(0, constants)).length,
         maxRounds,
       });
       let at = results.length;
@@ -371,7 +374,8 @@ export function whileNode(inputs: readonly Node[], params: WhileParams): Node[] 
 
 /**
  * One of several functions of the same inputs. Inputs: index (i32), then what the functions take. Params: branches. The index
- * is a scalar, or has axes of members, which then are the first axes of all inputs and results: each member chooses.
+ * is a scalar, or has axes of members, which then are the first axes of all results and of all inputs but those that the
+ * members share (params: shared, the positions of these after the index): each member chooses.
  * Results are selected element by element, and derivatives in the same way, so that a branch not taken adds nothing, not
  * even NaN. Where all take one branch and there is much to compute, the compiler makes it a `branching`.
  */
@@ -391,29 +395,39 @@ export const choice: CompositePrimitive = {
     jvp: (g, node, [, ...tangents]) => {
       const [index, ...inputs] = node.inputs;
       const branches = node.params.branches as readonly GraphFunction[];
+      const own = inputs.map(makePlaceholder);
+      const moved = own.map((parameter, i) => (tangents[i] ? makePlaceholder(parameter) : null));
       const changes = branches.map((branch) => {
-        const own = branch.parameters.map(makePlaceholder);
-        const moved = own.map((parameter, i) => (tangents[i] ? makePlaceholder(parameter) : null));
         const results = branch.apply(own);
-        const whole = g.pushForward(results, own, moved).map((t, i) => t ?? g.zeros(results[i].shape, results[i]));
-        const given = [...own, ...moved.filter((each) => each !== null)];
-        return new GraphFunction(given, whole);
+        return g.pushForward(results, own, moved).map((t, i) => t ?? g.zeros(results[i].shape, results[i]));
       });
-      const parts = choiceNode(index, [...inputs, ...tangents.filter((t) => t !== null)], changes);
+      const moving = moved.flatMap((each, i) => (each ? [i] : []));
+      const { bodies, captured } = closeOverAll(changes, [...own, ...moved.filter((each) => each !== null)]);
+      const isShared = sharedBy(node);
+      const parts = choiceNode(index, [...captured, ...inputs, ...tangents.filter((t) => t !== null)], bodies, [
+        ...captured.map(() => index.shape.length > 0),
+        ...inputs.map((_, i) => isShared(i)),
+        ...moving.map(isShared),
+      ]);
       return parts.map((each) => (g.isDifferentiable(each.dtype) ? each : null));
     },
     vjp: (g, node, cotangents) => {
       const [index, ...inputs] = node.inputs;
       const branches = node.params.branches as readonly GraphFunction[];
-      const backs = branches.map((branch) => {
-        const own = branch.parameters.map(makePlaceholder);
-        const results = branch.apply(own);
-        const seeds = results.map((result, i) => (cotangents[i] ? makePlaceholder(result) : null));
-        const pulled = g.pullBack(results, seeds, own).map((ct, i) => ct ?? g.zeros(own[i].shape, own[i]));
-        return new GraphFunction([...own, ...seeds.filter((each) => each !== null)], pulled);
-      });
-      const parts = choiceNode(index, [...inputs, ...cotangents.filter((ct) => ct !== null)], backs);
-      return [null, ...parts];
+      const isShared = sharedBy(node);
+      const own = inputs.map(makePlaceholder);
+      const members = own.filter((_, i) => !isShared(i));
+      const seeds = cotangents.map((ct) => ct && makePlaceholder(ct));
+      const pulled = branches.map((branch) =>
+        g.pullBack(branch.apply(own), seeds, members).map((ct, i) => ct ?? g.zeros(members[i].shape, members[i])),
+      );
+      const { bodies, captured } = closeOverAll(pulled, [...own, ...seeds.filter((each) => each !== null)]);
+      const parts = choiceNode(index, [...captured, ...inputs, ...cotangents.filter((ct) => ct !== null)], bodies, [
+        ...captured.map(() => index.shape.length > 0),
+        ...inputs.map((_, i) => isShared(i)),
+      ]);
+      const sums = sharedCotangents(g, node, cotangents);
+      return [null, ...inputs.map((_, i) => (isShared(i) ? sums.shift() : parts.shift()) ?? null)];
     },
     batch: (g, node, [index, ...inputs], size) => {
       const branches = node.params.branches as readonly GraphFunction[];
@@ -432,6 +446,7 @@ export const choice: CompositePrimitive = {
         isOwnChoice ? whole(index) : index.node,
         given.map((input) => input.node),
         batched,
+        inputs.map((_, i) => sharedBy(node)(i)),
       );
       return parts.map((each) => ({ node: each, isBatched: true }));
     },
@@ -455,9 +470,39 @@ function selected(g: GraphOps, index: Node, value: number, whenEqual: Node, othe
   return g.where(g.broadcast(aligned, shape), whenEqual, otherwise);
 }
 
-export function choiceNode(index: Node, inputs: readonly Node[], branches: readonly GraphFunction[]): Node[] {
+export function choiceNode(
+  index: Node,
+  inputs: readonly Node[],
+  branches: readonly GraphFunction[],
+  isShared: readonly boolean[] = [],
+): Node[] {
   const outputs = branches[0].results.map(outputOf);
-  return partsOf(makeNode(choice, [index, ...inputs], { branches, outputs }, index.device));
+  const shared = isShared.flatMap((each, i) => (each ? [i] : []));
+  return partsOf(makeNode(choice, [index, ...inputs], { branches, shared, outputs }, index.device));
+}
+
+const sharedBy =
+  ({ params }: Node) =>
+  (position: number): boolean =>
+    (params.shared as readonly number[]).includes(position);
+
+/** Cotangents of what members that choose for themselves share: added up, of each branch over the members that take it. */
+function sharedCotangents(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): (Node | null)[] {
+  const [index, ...inputs] = node.inputs;
+  const shared = node.params.shared as readonly number[];
+  if (shared.length === 0) return [];
+  const ofBranches = (node.params.branches as readonly GraphFunction[]).map((branch, value) => {
+    const own = inputs.map(makePlaceholder);
+    const taken = cotangents.map((ct) => ct && selected(g, index, value, ct, g.zeros(ct.shape, ct)));
+    const pulled = g.pullBack(
+      branch.apply(own),
+      taken,
+      shared.map((i) => own[i]),
+    );
+    const whole = pulled.map((ct, i) => ct ?? g.zeros(inputs[shared[i]].shape, inputs[shared[i]]));
+    return substitute(whole, own, inputs);
+  });
+  return shared.map((_, i) => ofBranches.map((pulled) => pulled[i]).reduce((a, b) => g.add(a, b)));
 }
 
 // -------------------------------------------------------------------------------------------------- derivatives by hand
@@ -490,17 +535,8 @@ export const custom: CompositePrimitive = {
       const args = node.inputs.slice(count);
       const results = node.inputs.slice(0, count);
       if (jvp) return jvp(args, results, tangents.slice(count));
-      // The vjp is linear in the cotangents: its transpose, taken by differentiating once more, is the jvp.
       const seeds = results.map(makePlaceholder);
-      const pulled = rulesOf(node).vjp(args, results, seeds);
-      const moving = pulled.flatMap((ct, i) =>
-        ct && tangents[count + i] ? [{ ct, t: tangents[count + i] as Node }] : [],
-      );
-      return g.pullBack(
-        moving.map(({ ct }) => ct),
-        moving.map(({ t }) => t),
-        seeds,
-      );
+      return transposed(g, "vjp", seeds, rulesOf(node).vjp(args, results, seeds), tangents.slice(count));
     },
     vjp: (_g, node, cotangents) => {
       const count = node.params.results as number;
@@ -523,6 +559,32 @@ export const custom: CompositePrimitive = {
     },
   },
 };
+
+/**
+ * What a rule for one direction makes of `seeds`, linear in them, turned around: from changes of what it made to those of the
+ * seeds. That is its derivative.
+ */
+export function transposed(
+  g: GraphOps,
+  rule: "vjp" | "jvp",
+  seeds: readonly Node[],
+  made: readonly (Node | null)[],
+  changes: readonly (Node | null)[],
+): (Node | null)[] {
+  const moving = made.flatMap((node, i) => (node && changes[i] ? [{ node, change: changes[i] }] : []));
+  const turned = g.pullBack(
+    moving.map(({ node }) => node),
+    moving.map(({ change }) => change),
+    seeds,
+  );
+  const present = turned.filter((node) => node !== null);
+  if (abstractInOrder(present, seeds).length === 0) return turned;
+  const [way, other, by] = rule === "vjp" ? ["Forward", "jvp", "cotangent"] : ["Reverse", "vjp", "tangent"];
+  throw new UnsupportedError(
+    `customGradient: ${way} mode would use the ${rule} turned around, but the ${rule} is not linear in the ${by} (it clips or ` +
+      `compares it, say); give a ${other}, too.`,
+  );
+}
 
 /** Not among the parameters, because a rule is no part of what a program computes. */
 const rulesOf = (node: Node): CustomRules => node.attachment as CustomRules;
@@ -549,11 +611,8 @@ export const checkpoint: CompositePrimitive = {
       const moved = own.map((parameter, i) => (tangents[i] ? makePlaceholder(parameter) : null));
       const results = body.apply(own);
       const changes = g.pushForward(results, own, moved).map((t, i) => t ?? g.zeros(results[i].shape, results[i]));
-      const given = [...own, ...moved.filter((each) => each !== null)];
-      const parts = checkpointNode(new GraphFunction(given, changes), [
-        ...inputs,
-        ...tangents.filter((t) => t !== null),
-      ]);
+      const closed = closeOver(changes, [...own, ...moved.filter((each) => each !== null)]);
+      const parts = checkpointNode(closed.body, [...closed.captured, ...inputs, ...tangents.filter((t) => t !== null)]);
       return parts.map((each) => (g.isDifferentiable(each.dtype) ? each : null));
     },
     vjp: (g, { params, inputs }, cotangents) => {
