@@ -241,10 +241,11 @@ function tensorsIn(given: readonly Argument[]): Tensor[] {
   });
 }
 
-/** The float dtype of arguments; numbers and integers alone give f32. */
-export function floatOf(given: readonly Argument[]): "f32" | "f64" {
+/** The float dtype of arguments; that of numbers and integers alone is f32 unless told. */
+export function floatOf(given: readonly Argument[], otherwise: "f32" | "f64" = "f32"): "f32" | "f64" {
   const floats = tensorsIn(given).flatMap(({ dtype }) => (isFloat(dtype) ? [dtype] : []));
-  return floats.length > 0 && resultType(floats) === "f64" ? "f64" : "f32";
+  if (floats.length === 0) return otherwise;
+  return resultType(floats) === "f64" ? "f64" : "f32";
 }
 
 export function deviceOf(given: readonly Argument[]): string | undefined {

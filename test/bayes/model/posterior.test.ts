@@ -281,6 +281,26 @@ describe("predictions", () => {
     expectFrequencies(counts, probabilities, "k");
   });
 
+  test("at plain numbers are made in the dtype of the data", () => {
+    const [b, s] = [1e5 + 1 / 3, 0.5];
+    const line = model(({ x }: { x: Tensor }) => {
+      const slope = normal(0, 1e6);
+      return { slope, y: normal(x.mul(slope), s) };
+    }).given({ y: f64([b, 3 * b + 0.25]) }, { x: f64([1, 3]) });
+    const { y } = line.logLikelihood({ slope: b });
+    assert.equal(y.dtype, "f64");
+    numbersOf(y).forEach((value, i) => {
+      const z = i * 0.5;
+      close(value, -Math.log(s * Math.sqrt(2 * Math.PI)) - (z * z) / 2, 1e-9);
+    });
+    const predicted = line.posteriorPredictive(key(1, { device: "cpu" }), { slope: b }).y;
+    assert.equal(predicted.dtype, "f64");
+    assert.ok(numbersOf(predicted).some((value) => value !== Math.fround(value)));
+    assert.deepEqual(numbersOf(line.unconstrain({ slope: b })), [b]);
+    // A tensor says by itself.
+    assert.equal(line.logLikelihood({ slope: tensor(1, { dtype: "f32", device: "cpu" }) }).y.dtype, "f32");
+  });
+
   test("from the prior follow the joint distribution", () => {
     const draws = vmap((own: Tensor<"u32">) => posterior.priorPredictive(own, { dtype: "f64" }))(keys(2));
     assert.deepEqual([draws.b.shape, draws.y.shape, draws.k.shape], [[N], [N, 2], [N, 3]]);
