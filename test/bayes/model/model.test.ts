@@ -18,6 +18,7 @@ import {
   mixture,
   model,
   multinomial,
+  mvNormal,
   normal,
   ordered,
   poisson,
@@ -496,6 +497,38 @@ describe("mistakes are named at once", () => {
       const w = dirichlet([1, 1]);
       return { w, v: mixture(w.mul(3), two()) };
     }).given({ v: [1] });
+  });
+  test("matrices that are no covariance or no lower factor, where they are known", () => {
+    const off = (spread: Parameters<typeof mvNormal>[1], message: RegExp) => {
+      assert.throws(() => mvNormal(0, spread), message);
+      const [[kind, matrix]] = Object.entries(spread) as [[string, number[][]]];
+      const among = model(({ m }: { m: Tensor }) => ({ v: mvNormal(0, { [kind]: m } as typeof spread) }));
+      assert.throws(() => among.given({}, { m: f64(matrix) }), new RegExp(`v: ${message.source}`));
+    };
+    const [upper, flipped] = [
+      [
+        [1, 0.5],
+        [0, 1],
+      ],
+      [
+        [-1, 0],
+        [0.5, 1],
+      ],
+    ];
+    const crooked = [
+      [2, 0.5],
+      [0.4, 1],
+    ];
+    off({ cholesky: upper }, /mvNormal: cholesky\[0,1\] is 0\.5; .* lower triangular, .* transpose/);
+    off({ cholesky: flipped }, /mvNormal: cholesky\[0,0\] is -1; .* diagonal .* positive/);
+    off({ covariance: crooked }, /mvNormal: covariance\[0,1\] is 0\.5 and \[1,0\] is 0\.4; .* symmetric/);
+    off({ precision: crooked }, /mvNormal: precision\[0,1\] is 0\.5 and \[1,0\] is 0\.4/);
+    off({ covariance: [[1, 0]] }, /mvNormal: covariance is 1 × 2; it is square/);
+    const rounded = [
+      [2, 0.5],
+      [0.5 + 1e-7, 1],
+    ];
+    model(() => ({ v: mvNormal(0, { covariance: rounded }) })).given({});
   });
   test("functions that read the values of variables", () => {
     const nosy = model(() => {

@@ -194,6 +194,31 @@ describe("non-centred variables", () => {
   }
 });
 
+test("what a factor of sampled numbers has above its diagonal does not count, in draws as in densities", () => {
+  const full = model(() => {
+    const s = halfNormal(1);
+    return {
+      s,
+      x: mvNormal(0, {
+        cholesky: s.mul(
+          f64([
+            [2, 7],
+            [0.5, 1],
+          ]),
+        ),
+      }).noncentered(),
+    };
+  }).given({});
+  const u = f64([0.3, 0.4, -0.9]);
+  const s = Math.exp(0.3);
+  const values = full.constrain(u);
+  close(numbersOf(values.x)[0]!, s * 2 * 0.4);
+  close(numbersOf(values.x)[1]!, s * (0.5 * 0.4 - 0.9));
+  numbersOf(full.unconstrain(values)).forEach((value, i) => {
+    close(value, numbersOf(u)[i]!);
+  });
+});
+
 test("a non-centred autoregression is sampled, step by step in the kernel", async () => {
   const series = model(() => ({ x: ar([0.6], 1, { steps: 6, intercept: 0.5 }).noncentered() })).given({});
   const fit = await series.sample({ chains: 4, draws: 1000, warmup: 300, seed: 2, dtype: "f64", device: "cpu" });
