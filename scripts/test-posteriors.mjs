@@ -1,8 +1,8 @@
 /**
  * `npm run test:posteriors`: the long statistical tests. Every reference posterior is sampled and compared with reference
- * draws, under which Stein's identities hold too, and four models are calibrated by simulation. The reference data are
- * read from ../shared/data, or from the folder PUMICE_REFERENCE names; without them this says so. PUMICE_POSTERIORS
- * chooses devices and dtypes: "cpu f64,vulkan f32".
+ * draws in f64 and f32 on the CPU and Vulkan; Stein's identities hold under those draws, too, and four models are
+ * calibrated by simulation. The reference data are read from ../shared/data, or from the folder PUMICE_REFERENCE names;
+ * without them this says so. PUMICE_POSTERIORS chooses fewer of the four: "cpu f64,vulkan f32".
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -22,7 +22,7 @@ if (!existsSync(join(data, "posteriordb"))) {
   );
 }
 const files = filesUnder("dist/test/bayes/posteriors").filter((file) => file.endsWith(".long.js"));
-const { status } = spawnSync(process.execPath, ["--test", "--test-concurrency=1", ...files], {
+const { status } = spawnSync(process.execPath, ["--test", "--test-reporter=spec", "--test-concurrency=1", ...files], {
   cwd: root,
   env: { ...process.env, PUMICE_REFERENCE: data },
   stdio: "inherit",

@@ -52,7 +52,7 @@ export interface SampleOptions {
   readonly lanes?: number;
   /** Ends the run early; what was drawn by then is returned. */
   readonly signal?: AbortSignal;
-  /** Ends the run when every scalar has this effective sample size; `draws` is then the most. */
+  /** Ends the run when every scalar that varies has this effective sample size; `draws` is then the most. */
   readonly until?: { readonly essBulk: number };
   /** Draws a line of progress on the terminal. */
   readonly progress?: boolean;

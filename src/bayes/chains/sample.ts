@@ -31,7 +31,7 @@ export interface Progress {
   readonly divergences: Int32Array;
   readonly leapfrogs: Int32Array;
   readonly stepSizes: Float64Array;
-  /** The least bulk effective sample size of the blocks that have arrived; NaN before. */
+  /** The least bulk effective sample size of what varies, in the blocks that have arrived; NaN before. */
   readonly ess: number;
   readonly milliseconds: number;
 }

@@ -17,11 +17,15 @@ export function essBulk(x: Chains): number {
   return bulkOf(x, scoringMemory(x));
 }
 
-/** The least bulk ESS of all scalars: what a run is waited for. */
+/** The least bulk ESS of all that varies: what a run is waited for. The corner of a correlation matrix, say, has none. */
 export function leastEss(draws: Draws): number {
   if (draws.length < 4) return Number.NaN;
   const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
-  return draws.names.reduce((least, name) => Math.min(least, bulkOf(draws.scalar(name), memory)), Infinity);
+  const varying = draws.names.flatMap((name) => {
+    const x = draws.scalar(name);
+    return isConstant(x.values) && Number.isFinite(x.values[0]) ? [] : [bulkOf(x, memory)];
+  });
+  return varying.length > 0 ? varying.reduce((least, ess) => Math.min(least, ess)) : Number.NaN;
 }
 
 function bulkOf(x: Chains, memory: ScoringMemory): number {

@@ -6,6 +6,7 @@ import { type Argument, shapeOfArgument } from "../argument.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Draws, type Family, parameter } from "./distribution.js";
+import { sumToOne } from "./together.js";
 
 const support = (classes: Argument) => countUpTo((shapeOfArgument(classes).at(-1) as number) - 1);
 
@@ -22,7 +23,9 @@ function draw({ key, shape }: Draws, logits: Tensor): Tensor {
 
 const categoricalFamily: Family<"probabilities"> = {
   name: "categorical",
-  parameters: { probabilities: parameter.probabilities },
+  parameters: {
+    probabilities: { ...parameter.probabilities, together: sumToOne("probabilities", "categoricalLogits") },
+  },
   support: ({ probabilities }) => support(probabilities),
   terms: (x, p) => [chosen(x, p.probabilities).log()],
   draw: (draws, p) => draw(draws, p.probabilities.log()),

@@ -10,13 +10,14 @@
 import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
-import { broadcastShapes, checkBroadcastTo, type Shape } from "../../core/shape.js";
+import { broadcastShapes, checkBroadcastTo, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
 import { Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint, Term } from "../constraints/constraint.js";
 import { evaluation } from "../model/variable.js";
+import type { Together } from "./together.js";
 
 export type { Term } from "../constraints/constraint.js";
 
@@ -74,6 +75,8 @@ export interface ParameterRule {
   readonly says: string;
   /** Whether one number may stand for a whole vector of it. */
   readonly mayBeNumber?: boolean;
+  /** What the numbers of one vector or matrix must be together. */
+  readonly together?: Together;
 }
 
 const rule = (rank: number, says: string, isValid: (value: number) => boolean): ParameterRule => ({
@@ -241,10 +244,11 @@ function tensorsIn(given: readonly Argument[]): Tensor[] {
   });
 }
 
-/** The float dtype of arguments; numbers and integers alone give f32. */
-export function floatOf(given: readonly Argument[]): "f32" | "f64" {
+/** The float dtype of arguments; that of numbers and integers alone is f32 unless told. */
+export function floatOf(given: readonly Argument[], otherwise: "f32" | "f64" = "f32"): "f32" | "f64" {
   const floats = tensorsIn(given).flatMap(({ dtype }) => (isFloat(dtype) ? [dtype] : []));
-  return floats.length > 0 && resultType(floats) === "f64" ? "f64" : "f32";
+  if (floats.length === 0) return otherwise;
+  return resultType(floats) === "f64" ? "f64" : "f32";
 }
 
 export function deviceOf(given: readonly Argument[]): string | undefined {
@@ -257,7 +261,7 @@ const isArgument = (value: unknown): boolean =>
 /** What is wrong with arguments as far as numbers tell, if anything. */
 function problemIn<P extends string>(family: Family<P>, given: Arguments<P>): string | null {
   for (const name of Object.keys(family.parameters) as P[]) {
-    const problem = problemWith(family.name, name, family.parameters[name], given[name]);
+    const problem = problemOfNumbers(family.name, name, family.parameters[name], given[name]);
     if (problem !== null) return problem;
   }
   if (!family.rising) return null;
@@ -266,6 +270,10 @@ function problemIn<P extends string>(family: Family<P>, given: Arguments<P>): st
   if (typeof from !== "number" || typeof to !== "number" || from < to) return null;
   return `${family.name}: ${low} is ${from} and ${high} is ${to}; ${low} is less than ${high}.`;
 }
+
+/** What is wrong with an argument as far as numbers tell, if anything. */
+export const problemOfNumbers = (family: string, name: string, rule: ParameterRule, argument: Argument) =>
+  problemWith(family, name, rule, argument) ?? problemTogether(family, rule, argument, false);
 
 function problemWith(family: string, name: string, rule: ParameterRule, argument: Argument): string | null {
   if (argument instanceof Tensor) return null;
@@ -277,6 +285,35 @@ function problemWith(family: string, name: string, rule: ParameterRule, argument
   const isOne = rule.rank === 0 || rule.mayBeNumber;
   if (typeof argument === "number" && isOne && rule.isValid(argument)) return null;
   return `${family}: ${name} is ${String(argument)}; it is ${rule.says}, or a tensor of such.`;
+}
+
+/** An argument as numbers, where all of it is known and its parts are alike; tensors are known if they may be read. */
+function knownNumbers(
+  argument: Argument,
+  mayRead: boolean,
+): { readonly values: number[]; readonly shape: Shape } | null {
+  if (typeof argument === "number") return { values: [argument], shape: [] };
+  if (argument instanceof Tensor) {
+    if (!mayRead || argument.node.isAbstract) return null;
+    return { values: Array.from(argument.dataSync() as ArrayLike<number>, Number), shape: argument.shape };
+  }
+  const parts = (argument as readonly Argument[]).flatMap((part) => knownNumbers(part, mayRead) ?? []);
+  const [first] = parts;
+  if (parts.length < argument.length || !parts.every(({ shape }) => sameShape(shape, first.shape))) return null;
+  return { values: parts.flatMap(({ values }) => values), shape: [parts.length, ...first.shape] };
+}
+
+/** What is wrong with known arguments as a whole, if anything. */
+function problemTogether(family: string, rule: ParameterRule, argument: Argument, mayRead: boolean): string | null {
+  const known = rule.together && knownNumbers(argument, mayRead);
+  if (!rule.together || !known || known.shape.length < rule.rank) return null;
+  const shape = known.shape.slice(known.shape.length - rule.rank);
+  const size = sizeOf(shape);
+  for (let at = 0; at < known.values.length; at += size) {
+    const problem = rule.together(known.values.slice(at, at + size), shape);
+    if (problem !== null) return `${family}: ${problem}`;
+  }
+  return null;
 }
 
 /** The values of tensors in an argument; of those that have none, nothing. */
@@ -293,6 +330,8 @@ export function checkValues(family: string, name: string, rule: ParameterRule, a
     const place = values.length === 1 ? name : `${name}[${position}]`;
     throw new ArgumentError(`${family}: ${place} is ${values[position]}; it is ${rule.says}, or a tensor of such.`);
   }
+  const problem = problemTogether(family, rule, argument, true);
+  if (problem !== null) throw new ArgumentError(problem);
 }
 
 function checkRising<P extends string>(family: string, [low, high]: readonly [P, P], given: Arguments<P>): void {

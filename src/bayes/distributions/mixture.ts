@@ -10,17 +10,22 @@ import { stopGradient } from "../../transforms/grad.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
+import { evaluation, RandomVariable } from "../model/variable.js";
 import {
   checkValues,
   completed,
   type Distribution,
+  deviceOf,
+  floatOf,
+  type ParameterRule,
   parameter,
+  problemOfNumbers,
   reducedTo,
   sumOfTerms,
   type Term,
 } from "./distribution.js";
 import { negated } from "./location-scale.js";
+import { sumToOne } from "./together.js";
 
 /** log Σ exp over a list, elementwise: all of it melts into one kernel. */
 function logSumExpOf(parts: readonly Tensor[]): Tensor {
@@ -103,7 +108,7 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
     support,
     arguments: [weights],
     checkArguments() {
-      checkWeights(weights, isLogits);
+      checkWeights(alongLastAxis(weights), isLogits);
       for (const component of components) component.checkArguments();
     },
     terms(x) {
@@ -123,8 +128,25 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
   });
 }
 
+const weightRule: ParameterRule = { ...parameter.probabilities, together: sumToOne("weights", "mixtureLogits") };
+
+/** Weights of components along the last axis. */
 function checkWeights(weights: Argument, isLogits: boolean): void {
-  if (!isLogits) checkValues("mixture", "weights", parameter.probabilities, weights);
+  if (isLogits) return;
+  const problem = problemOfNumbers("mixture", "weights", weightRule, weights);
+  if (problem !== null) throw new ArgumentError(problem);
+  checkValues("mixture", "weights", weightRule, weights);
+}
+
+/** Weights in a list may have axes of their own: then these come first, and the components last. */
+function alongLastAxis(weights: Argument): Argument {
+  const shape = shapeOfWeights(weights);
+  if (!Array.isArray(weights) || shape.length === 0) return weights;
+  const like = zeros([], { dtype: floatOf(weights), device: deviceOf(weights) });
+  return stack(
+    weights.map((weight) => tensorOf(weight, like).broadcastTo(shape)),
+    { axis: -1 },
+  );
 }
 
 const shapeOfWeights = (weights: Argument): Shape =>
@@ -184,6 +206,9 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
 }
 
 function made(weights: Argument, components: Components, isLogits: boolean): RandomVariable {
+  // In a model the variable's name is not known yet: `given` asks again when it is.
+  const areNumbers = Array.isArray(weights) && weights.every((weight) => typeof weight === "number");
+  if (areNumbers && !evaluation()) checkWeights(weights, isLogits);
   if (components instanceof RandomVariable) {
     return new RandomVariable(mixtureAlongAxis(weights, components.asPart("mixture"), isLogits));
   }

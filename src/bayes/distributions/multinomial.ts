@@ -7,10 +7,14 @@ import { countsOf } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { xLogY } from "./binomial.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { sumToOne } from "./together.js";
 
 const multinomialFamily: Family<"trials" | "probabilities"> = {
   name: "multinomial",
-  parameters: { trials: parameter.count, probabilities: parameter.probabilities },
+  parameters: {
+    trials: parameter.count,
+    probabilities: { ...parameter.probabilities, together: sumToOne("probabilities") },
+  },
   eventShape: ({ probabilities }) => probabilities.slice(-1),
   support: ({ trials }) => countsOf(trials),
   terms: (x, p) => [
@@ -38,6 +42,6 @@ const multinomialFamily: Family<"trials" | "probabilities"> = {
   variance: (p) => p.probabilities.mul(p.probabilities.neg().add(1)).mul(p.trials.expandDims(-1)),
 };
 
-/** Counts of classes in so many trials, with probabilities along the last axis. */
+/** Counts of classes in so many trials, with probabilities along the last axis, which sum to 1. */
 export const multinomial = (trials: Argument, probabilities: Argument): RandomVariable =>
   new RandomVariable(bind(multinomialFamily, { trials, probabilities }));

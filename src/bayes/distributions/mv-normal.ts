@@ -10,6 +10,7 @@ import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { normalFamily } from "./normal.js";
 import { LOG_SQRT_2PI } from "./normal-probability.js";
+import { lowerFactor, symmetric, type Together } from "./together.js";
 
 /** One of the three ways to say how the elements vary together. */
 export type Spread =
@@ -28,6 +29,8 @@ function solve(factor: Tensor, vectors: Tensor, transposed: boolean): Tensor {
 /** How a matrix turns standard normal vectors into those wanted, and back. */
 interface Colouring {
   readonly name: string;
+  /** What a matrix must be. */
+  readonly together: (name: string) => Together;
   /** Lower triangular. */
   factor(matrix: Tensor): Tensor;
   colour(factor: Tensor, standard: Tensor): Tensor;
@@ -40,33 +43,42 @@ const times = (factor: Tensor, vectors: Tensor): Tensor => einsum("...ij,...j->.
 
 const byCholesky: Colouring = {
   name: "cholesky",
+  together: lowerFactor,
   factor: (matrix) => matrix,
-  colour: times,
+  // Solving does not look above the diagonal, so neither does this.
+  colour: (factor, standard) => times(factor.tril(), standard),
   whiten: (factor, deviation) => solve(factor, deviation, false),
   sign: -1,
 };
-const byCovariance: Colouring = { ...byCholesky, name: "covariance", factor: (matrix) => choleskyOf(matrix) };
+const byCovariance: Colouring = {
+  ...byCholesky,
+  name: "covariance",
+  together: symmetric,
+  factor: (matrix) => choleskyOf(matrix),
+  colour: times,
+};
 /** P = C·Cᵀ, so that Cᵀ whitens. */
 const byPrecision: Colouring = {
   name: "precision",
+  together: symmetric,
   factor: (matrix) => choleskyOf(matrix),
   colour: (factor, standard) => solve(factor, standard, true),
   whiten: (factor, deviation) => times(factor.mT, deviation),
   sign: 1,
 };
 
-function family({ name, factor, colour, whiten, sign }: Colouring): Family<"mean" | "matrix"> {
+function family({ name, together, factor, colour, whiten, sign }: Colouring): Family<"mean" | "matrix"> {
   const covariance = (matrix: Tensor): Tensor => {
     if (name === "covariance") return matrix;
     const own = factor(matrix);
-    if (name === "cholesky") return own.matmul(own.mT);
+    if (name === "cholesky") return own.tril().matmul(own.tril().mT);
     const identity = own.mul(0).add(own.mul(0).diagonal().add(1).diagonalMatrix());
     const inverse = triangularSolve(own, identity);
     return inverse.mT.matmul(inverse);
   };
   return {
     name: "mvNormal",
-    parameters: { mean: parameter.location, matrix: parameter.matrix },
+    parameters: { mean: parameter.location, matrix: { ...parameter.matrix, together: together(name) } },
     eventShape: ({ matrix }) => matrix.slice(-1),
     support: { ...real, description: "vectors of finite numbers" },
     terms(x, p) {

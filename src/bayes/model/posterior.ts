@@ -155,13 +155,16 @@ export class Posterior<R extends Returned, O extends string = never> {
     });
   }
 
-  /** The log density of each observation, by name, at free numbers or values of all latent variables. Constants are kept. */
+  /**
+   * The log density of each observation, by name, at free numbers or values of all latent variables; plain numbers are of
+   * the dtype of the data. Constants are kept.
+   */
   logLikelihood(at: Tensor | LatentValues<R, O>): { readonly [K in O]: Floats } {
     return this.evaluateAt(at, (run, given, dtype) => {
       const parts = run.variables.flatMap((variable, number) =>
         this.plan.variables.get(number)?.kind === "observed" ? this.variablePart(variable, number, given) : [],
       );
-      const like = at instanceof Tensor ? at : zeros([], { dtype, device: deviceOf(Object.values(at)) });
+      const like = at instanceof Tensor ? at : zeros([], { dtype, device: deviceOf(Object.values(at)) ?? this.device });
       return byName(parts, like) as { [K in O]: Floats };
     });
   }
@@ -252,7 +255,10 @@ export class Posterior<R extends Returned, O extends string = never> {
     });
   }
 
-  /** Free numbers from values of all latent variables. The way back of `constrain`; values must lie in their supports. */
+  /**
+   * Free numbers from values of all latent variables. The way back of `constrain`; values must lie in their supports. Plain
+   * numbers are of the dtype of the data unless told.
+   */
   unconstrain(values: LatentValues<R, O>, options: { readonly dtype?: DType } = {}): Floats {
     return this.evaluateAtValues(values, options.dtype, (run) => this.freeNumbersIn(run));
   }
@@ -263,7 +269,7 @@ export class Posterior<R extends Returned, O extends string = never> {
     asked: DType | undefined,
     finish: (run: Run, given: GivenData<unknown>, dtype: DType) => T,
   ): T {
-    const dtype = asked ?? floatOf(Object.values(values));
+    const dtype = asked ?? floatOf(Object.values(values), this.dtype);
     const device = deviceOf(Object.values(values));
     const given = this.dataIn(dtype, device);
     const like = zeros([], { dtype, device: device ?? given.tensors[0]?.device });

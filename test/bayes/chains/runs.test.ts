@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { Sampler } from "../../../src/bayes/chains/sample.js";
-import { type Fit, halfNormal, model, normal } from "../../../src/bayes/index.js";
+import { essBulk, type Fit, halfNormal, lkjCholesky, model, normal } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
@@ -152,6 +152,50 @@ describe("watching", () => {
       for await (const _ of run);
     }, ArgumentError);
     await assert.rejects(async () => await run, ArgumentError);
+  });
+});
+
+describe("an effective sample size to reach", () => {
+  const settings: SampleOptions = { ...options, draws: 4000, until: { essBulk: 300 } };
+
+  test("is that of what varies: not of the corner of a correlation matrix, nor of a constant", async () => {
+    const posterior = model(() => {
+      const L = lkjCholesky(2, 2);
+      return { L, half: L.at(0, 0).mul(0.5) };
+    }).given({});
+    const run = posterior.sample(settings);
+    let last = Number.NaN;
+    for await (const { ess } of run) last = ess;
+    const { draws } = await run;
+    assert.ok(draws.length < 4000, `${draws.length} draws`);
+    assert.ok(last > 0, `an effective sample size of ${last} so far`);
+    assert.ok(essBulk(draws.scalar("L[1,0]")) >= 300);
+  });
+
+  test("is never reached by what is not finite, nor where nothing moves", async () => {
+    const infinite = model(() => {
+      const x = normal(0, 1);
+      return { x, none: x.mul(0).add(1).div(0), odd: x.sqrt() };
+    }).given({});
+    assert.equal((await infinite.sample({ ...settings, draws: 500 })).draws.length, 500);
+    const only = model(() => {
+      const x = normal(0, 1);
+      return { x, none: x.mul(0).add(1).div(0) };
+    }).given({});
+    assert.equal((await only.sample({ ...settings, draws: 500 })).draws.length, 500);
+    // Steps so long that all are rejected.
+    const still = {
+      ...settings,
+      draws: 500,
+      warmup: 0,
+      stepSize: 1e9,
+      inits: [
+        [0, 0],
+        [0, 0],
+        [0, 0],
+      ],
+    };
+    assert.equal((await spread.sample(still)).draws.length, 500);
   });
 });
 

@@ -4,8 +4,10 @@ import { before, describe, test } from "node:test";
 import {
   bernoulli,
   beta,
+  categorical,
   censored,
   custom,
+  dirichlet,
   factor,
   flat,
   gamma,
@@ -16,6 +18,7 @@ import {
   mixture,
   model,
   multinomial,
+  mvNormal,
   normal,
   ordered,
   poisson,
@@ -427,6 +430,105 @@ describe("mistakes are named at once", () => {
     });
     const posterior = fickle.given({});
     assert.throws(() => posterior.logDensity(f64([0])), /different variables each time/);
+  });
+  test("probabilities that do not sum to 1, where they are known", () => {
+    const off = (make: () => unknown, message: RegExp) => assert.throws(make, message);
+    const two = () => [normal(0, 1), normal(1, 1)];
+    off(() => categorical([0.5, 0.6]), /categorical: probabilities sum to 1\.1, not to 1; .* or use categoricalLogits/);
+    off(() => multinomial(3, [0.5, 0.25, 0.2]), /multinomial: probabilities sum to 0\.95, not to 1; divide/);
+    off(() => mixture([1, 2], two()), /mixture: weights is 2/);
+    off(() => mixture([0.2, 0.2], two()), /mixture: weights sum to 0\.4, not to 1; .* or use mixtureLogits/);
+    off(() => mixture([0.2, 0.2], normal([0, 1], 1)), /mixture: weights sum to 0\.4/);
+    const among = (make: (s: Tensor) => RandomVariable, s: number[] | number[][]) => () =>
+      model((own: { s: Tensor }) => ({ m: normal(0, 1), v: make(own.s) })).given({ v: [1, 1] }, { s: f64(s) });
+    off(
+      among((s) => categorical(s), [0.5, 0.4]),
+      /v: categorical: probabilities sum to 0\.9/,
+    );
+    off(
+      among(() => categorical([0.5, 0.6]), [1]),
+      /v: categorical: probabilities sum to 1\.1/,
+    );
+    off(
+      among(
+        (s) => categorical(s),
+        [
+          [0.5, 0.5],
+          [0.5, 0.4],
+        ],
+      ),
+      /v: categorical: probabilities sum to 0\.9/,
+    );
+    off(
+      among((s) => mixture(s, two()), [0.5, 0.4]),
+      /v: mixture: weights sum to 0\.9/,
+    );
+    off(
+      among((s) => mixture(s, normal([0, 1], 1)), [0.5, 0.4]),
+      /v: mixture: weights sum to 0\.9/,
+    );
+    // The list is over components, whatever the axes of its parts.
+    off(
+      among(
+        (s) => mixture([s.at(0), s.at(1)], two()),
+        [
+          [0.5, 0.1],
+          [0.5, 0.8],
+        ],
+      ),
+      /v: mixture: weights sum to 0\.9/,
+    );
+    off(
+      among((s) => mixture([0.5, s], two()), [0.5, 0.4]),
+      /v: mixture: weights sum to 0\.9/,
+    );
+    among(
+      (s) => mixture([s.at(0), s.at(1)], two()),
+      [
+        [0.5, 0.1],
+        [0.5, 0.9],
+      ],
+    )();
+    among((s) => categorical(s), [[0.1, 0.2, 0.7]])();
+    const thirds = tensor([1 / 3, 1 / 3, 1 / 3], { dtype: "f32" });
+    model(() => ({ m: normal(0, 1), v: categorical(thirds) })).given({ v: [2] });
+    // What is sampled is nobody's to check.
+    model(() => {
+      const w = dirichlet([1, 1]);
+      return { w, v: mixture(w.mul(3), two()) };
+    }).given({ v: [1] });
+  });
+  test("matrices that are no covariance or no lower factor, where they are known", () => {
+    const off = (spread: Parameters<typeof mvNormal>[1], message: RegExp) => {
+      assert.throws(() => mvNormal(0, spread), message);
+      const [[kind, matrix]] = Object.entries(spread) as [[string, number[][]]];
+      const among = model(({ m }: { m: Tensor }) => ({ v: mvNormal(0, { [kind]: m } as typeof spread) }));
+      assert.throws(() => among.given({}, { m: f64(matrix) }), new RegExp(`v: ${message.source}`));
+    };
+    const [upper, flipped] = [
+      [
+        [1, 0.5],
+        [0, 1],
+      ],
+      [
+        [-1, 0],
+        [0.5, 1],
+      ],
+    ];
+    const crooked = [
+      [2, 0.5],
+      [0.4, 1],
+    ];
+    off({ cholesky: upper }, /mvNormal: cholesky\[0,1\] is 0\.5; .* lower triangular, .* transpose/);
+    off({ cholesky: flipped }, /mvNormal: cholesky\[0,0\] is -1; .* diagonal .* positive/);
+    off({ covariance: crooked }, /mvNormal: covariance\[0,1\] is 0\.5 and \[1,0\] is 0\.4; .* symmetric/);
+    off({ precision: crooked }, /mvNormal: precision\[0,1\] is 0\.5 and \[1,0\] is 0\.4/);
+    off({ covariance: [[1, 0]] }, /mvNormal: covariance is 1 × 2; it is square/);
+    const rounded = [
+      [2, 0.5],
+      [0.5 + 1e-7, 1],
+    ];
+    model(() => ({ v: mvNormal(0, { covariance: rounded }) })).given({});
   });
   test("functions that read the values of variables", () => {
     const nosy = model(() => {

@@ -194,6 +194,31 @@ describe("non-centred variables", () => {
   }
 });
 
+test("what a factor of sampled numbers has above its diagonal does not count, in draws as in densities", () => {
+  const full = model(() => {
+    const s = halfNormal(1);
+    return {
+      s,
+      x: mvNormal(0, {
+        cholesky: s.mul(
+          f64([
+            [2, 7],
+            [0.5, 1],
+          ]),
+        ),
+      }).noncentered(),
+    };
+  }).given({});
+  const u = f64([0.3, 0.4, -0.9]);
+  const s = Math.exp(0.3);
+  const values = full.constrain(u);
+  close(numbersOf(values.x)[0]!, s * 2 * 0.4);
+  close(numbersOf(values.x)[1]!, s * (0.5 * 0.4 - 0.9));
+  numbersOf(full.unconstrain(values)).forEach((value, i) => {
+    close(value, numbersOf(u)[i]!);
+  });
+});
+
 test("a non-centred autoregression is sampled, step by step in the kernel", async () => {
   const series = model(() => ({ x: ar([0.6], 1, { steps: 6, intercept: 0.5 }).noncentered() })).given({});
   const fit = await series.sample({ chains: 4, draws: 1000, warmup: 300, seed: 2, dtype: "f64", device: "cpu" });
@@ -279,6 +304,26 @@ describe("predictions", () => {
     });
     probabilities[9] = 1 - probabilities.slice(0, 9).reduce((a, b) => a + b);
     expectFrequencies(counts, probabilities, "k");
+  });
+
+  test("at plain numbers are made in the dtype of the data", () => {
+    const [b, s] = [1e5 + 1 / 3, 0.5];
+    const line = model(({ x }: { x: Tensor }) => {
+      const slope = normal(0, 1e6);
+      return { slope, y: normal(x.mul(slope), s) };
+    }).given({ y: f64([b, 3 * b + 0.25]) }, { x: f64([1, 3]) });
+    const { y } = line.logLikelihood({ slope: b });
+    assert.equal(y.dtype, "f64");
+    numbersOf(y).forEach((value, i) => {
+      const z = i * 0.5;
+      close(value, -Math.log(s * Math.sqrt(2 * Math.PI)) - (z * z) / 2, 1e-9);
+    });
+    const predicted = line.posteriorPredictive(key(1, { device: "cpu" }), { slope: b }).y;
+    assert.equal(predicted.dtype, "f64");
+    assert.ok(numbersOf(predicted).some((value) => value !== Math.fround(value)));
+    assert.deepEqual(numbersOf(line.unconstrain({ slope: b })), [b]);
+    // A tensor says by itself.
+    assert.equal(line.logLikelihood({ slope: tensor(1, { dtype: "f32", device: "cpu" }) }).y.dtype, "f32");
   });
 
   test("from the prior follow the joint distribution", () => {
