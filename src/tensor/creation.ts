@@ -8,6 +8,7 @@ import {
   DTYPES,
   type DType,
   isComplex,
+  positionDType,
   realDType,
   type Scalar,
 } from "../core/dtype.js";
@@ -257,6 +258,10 @@ export type MatrixOptions<D extends DType = DType> = CreationOptions<D> & { read
 
 export const MATRIX: OptionKinds<MatrixOptions> = { ...CREATION, offset: "number" };
 
+/** The offset of a diagonal, or of the nearest outside: what counts a matrix's columns may not hold numbers beyond. */
+export const heldOffset = (offset: number, rows: number, columns: number): number =>
+  Math.min(Math.max(offset, -rows), columns);
+
 /** The identity matrix, or one with ones on another diagonal: `eye(rows)`, `eye(rows, columns)`, options after either. */
 export function eye<D extends DType = "f32">(rows: number, options?: MatrixOptions<D>): Tensor<D>;
 export function eye<D extends DType = "f32">(
@@ -269,11 +274,11 @@ export function eye(...given: readonly unknown[]): Tensor {
   checkOptions("eye", options, MATRIX);
   const { offset = 0 } = options;
   checkWhole("eye", "the offset", offset);
-  const down = counting("eye", rows, "i32", options.device).expandDims(1);
-  const across = counting("eye", columns, "i32", options.device);
+  const down = counting("eye", rows, positionDType(rows), options.device).expandDims(1);
+  const across = counting("eye", columns, positionDType(columns), options.device);
   return across
     .sub(down)
-    .equal(offset)
+    .equal(heldOffset(offset, rows, columns))
     .cast(options.dtype ?? "f32");
 }
 

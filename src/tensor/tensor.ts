@@ -13,6 +13,7 @@ import {
   defaultDType,
   isComplex,
   isInteger,
+  positionDType,
   realDType,
   type Scalar,
   type ScalarOf,
@@ -724,11 +725,11 @@ export class Tensor<D extends DType = DType> {
     checkOneDevice(operation, [this.node, positions.node]);
     // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
     const extent = this.node.shape[axis];
-    const isLong = extent > 2 ** 31 - 1;
+    const counting = positionDType(extent);
     const { bits, signed } = DTYPES[positions.dtype];
-    const mayWrap = isLong ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
+    const mayWrap = counting === "i64" ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
     const held = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
-    const wide: Tensor = held.cast(isLong ? "i64" : "i32");
+    const wide: Tensor = held.cast(counting);
     return where(wide.less(0), wide.add(extent), wide).node;
   }
 
