@@ -8,6 +8,7 @@ import {
   DTYPES,
   type DType,
   isComplex,
+  isInteger,
   positionDType,
   realDType,
   type Scalar,
@@ -23,6 +24,7 @@ import { concat as concatPrimitive } from "../graph/primitives/movement.js";
 import { backendOf, castNode, checkOneDevice, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
+import { spaced, wholeSpaced } from "./spaced.js";
 import { checkTensor, checkTensors, type Operand, Tensor, where } from "./tensor.js";
 
 export interface CreationOptions<D extends DType = DType> {
@@ -228,11 +230,17 @@ export function arange(...given: readonly unknown[]): Tensor {
   const isLong = [from, to, step, length].some((value) => Math.abs(value) > 2 ** 31 - 1);
   const whole = isLong ? "i64" : "i32";
   const dtype = options.dtype ?? (isWhole ? whole : "f32");
-  const counted = counting("arange", length, isWhole ? whole : "f32", options.device);
-  return counted.mul(step).add(from).cast(dtype);
+  if (isWhole) return counting("arange", length, whole, options.device).mul(step).add(from).cast(dtype);
+  const counted = counting("arange", length, positionDType(length), options.device);
+  return spaced(counted, from, step, floatFor(dtype, counted)).cast(dtype);
 }
 
-/** `count` numbers from start to stop, both included unless `endpoint` is false. */
+/** What fractions are computed in on the way to a dtype: f32 unless that loses what the dtype could hold. */
+function floatFor(dtype: DType, { node }: Tensor): "f32" | "f64" {
+  return realDType(dtype) === "f64" || (isInteger(dtype) && backendOf(node).hasDoubles) ? "f64" : "f32";
+}
+
+/** `count` numbers from start to stop, both included unless `endpoint` is false. Whole numbers are rounded down, as NumPy's. */
 export function linspace<D extends DType = "f32">(
   start: number,
   stop: number,
@@ -245,12 +253,17 @@ export function linspace<D extends DType = "f32">(
   checkShape([count], "linspace");
   const gaps = options.endpoint === false ? count : count - 1;
   const dtype = options.dtype ?? "f32";
-  // Narrow floats cannot count far, and whole numbers are made by dropping fractions at the end.
-  const steps = counting("linspace", count, realDType(dtype) === "f64" ? "f64" : "f32", options.device);
-  const rising = steps.mul(gaps > 0 ? (stop - start) / gaps : 0).add(start);
+  const steps = counting("linspace", count, positionDType(count), options.device);
+  if (isInteger(dtype) && [start, stop].every(Number.isSafeInteger)) {
+    const apart = Math.max(1, gaps);
+    const last = start + Math.floor((Math.max(0, count - 1) * (stop - start)) / apart);
+    for (const end of [start, last]) scalarIn(end, dtype, "linspace");
+    return wholeSpaced(steps, start, stop, apart).cast(dtype) as Tensor<D>;
+  }
+  const rising = spaced(steps, start, gaps > 0 ? (stop - start) / gaps : 0, floatFor(dtype, steps));
   // The last one is exact, whatever rounding the steps had.
   const exact = options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);
-  return exact.cast(dtype) as Tensor<D>;
+  return (isInteger(dtype) ? exact.floor() : exact).cast(dtype) as Tensor<D>;
 }
 
 /** A diagonal above the main one when positive, below when negative. */
@@ -274,6 +287,7 @@ export function eye(...given: readonly unknown[]): Tensor {
   checkOptions("eye", options, MATRIX);
   const { offset = 0 } = options;
   checkWhole("eye", "the offset", offset);
+  checkShape([rows, columns], "eye");
   const down = counting("eye", rows, positionDType(rows), options.device).expandDims(1);
   const across = counting("eye", columns, positionDType(columns), options.device);
   return across
