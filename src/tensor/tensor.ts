@@ -88,7 +88,7 @@ export type FloatOf<D extends DType> = DType extends D
   : D extends "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64"
     ? "f32"
     : D;
-/** The dtype sums are made in: narrow integers are widened. */
+/** The dtype sums are made in: narrow integers are widened to 32 bits, signed or not. */
 export type SumOf<D extends DType> = DType extends D
   ? DType
   : D extends "bool" | "i8" | "i16"
@@ -505,6 +505,7 @@ export class Tensor<D extends DType = DType> {
 
   // ------------------------------------------------------------------------------------------------ reductions
 
+  /** Integers narrower than 32 bits are added in i32 or u32; i32 and u32 wrap around, where NumPy widens to 64 bits. */
   sum(options: ReduceOptions = {}): Tensor<SumOf<D>> {
     return this.reduce(R.sum, "sum", options) as Tensor<SumOf<D>>;
   }
@@ -546,7 +547,8 @@ export class Tensor<D extends DType = DType> {
   /** The sum over the count, in the dtype of this tensor's floats, or the real one of these when x is real. */
   private averaged(x: Tensor, operation: string, options: VarianceOptions): Tensor<FloatOf<D>> {
     const { axis, keepDims, correction = 0 } = options;
-    const count = this.reducedCount(operation, options) - correction;
+    // A correction beyond the count divides by 0, as in NumPy: no variance is negative.
+    const count = Math.max(0, this.reducedCount(operation, options) - correction);
     const { dtype } = this.asFloat();
     const result = isComplex(x.dtype) ? dtype : realDType(dtype);
     return inDType(x.sum({ axis, keepDims }).div(count), result) as unknown as Tensor<FloatOf<D>>;
@@ -815,7 +817,7 @@ export class Tensor<D extends DType = DType> {
     if (isOrder && this.dtype === "bool") {
       return this.reduce(primitive.op === "max" ? R.any : R.all, operation, options);
     }
-    // Sums of booleans count; sums of narrow integers are made in i32 or u32, as NumPy widens them.
+    // Sums of booleans count, and narrow integers are added in i32 or u32; i32 stays i32, where NumPy widens to 64 bits.
     const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? this.dtype : widened(this.dtype);
     const input = castNode(this.node, wide);
     const reduced = axes.length === 0 ? input : derive(primitive, input, { axes });

@@ -119,6 +119,6 @@ Tensor.prototype.covariance = function (options = {}) {
   const products = deviation.expandDims(-1).mul(deviation.expandDims(-2));
   return products
     .sum({ axis: -3 })
-    .div(observations - correction)
+    .div(Math.max(0, observations - correction))
     .cast(floats.dtype);
 };
