@@ -203,6 +203,9 @@ export function checkDType(name: unknown, operation: string): DType {
 
 export const isInteger = (dtype: DType): boolean => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint";
 
+/** The dtype that counts so many elements: i32 while it can. */
+export const positionDType = (count: number): "i32" | "i64" => (count > 2 ** 31 - 1 ? "i64" : "i32");
+
 export const isFloat = (dtype: DType): boolean => DTYPES[dtype].kind === "float";
 
 export const isComplex = (dtype: DType): dtype is "c64" | "c128" => DTYPES[dtype].kind === "complex";

@@ -8,6 +8,8 @@ import {
   DTYPES,
   type DType,
   isComplex,
+  isInteger,
+  positionDType,
   realDType,
   type Scalar,
 } from "../core/dtype.js";
@@ -22,6 +24,7 @@ import { concat as concatPrimitive } from "../graph/primitives/movement.js";
 import { backendOf, castNode, checkOneDevice, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
+import { spaced, wholeSpaced } from "./spaced.js";
 import { checkTensor, checkTensors, type Operand, Tensor, where } from "./tensor.js";
 
 export interface CreationOptions<D extends DType = DType> {
@@ -229,8 +232,9 @@ export function arange(...given: readonly unknown[]): Tensor {
   const whole = isLong ? "i64" : "i32";
   const dtype = options.dtype ?? (isWhole ? "i32" : "f32");
   if (dtype === "i32" && options.dtype === undefined && length > 0) checkHeldByI32([from, from + (length - 1) * step]);
-  const counted = counting("arange", length, isWhole ? whole : "f32", options.device);
-  return counted.mul(step).add(from).cast(dtype);
+  if (isWhole) return counting("arange", length, whole, options.device).mul(step).add(from).cast(dtype);
+  const counted = counting("arange", length, positionDType(length), options.device);
+  return spaced(counted, from, step, floatFor(dtype, counted)).cast(dtype);
 }
 
 /** Without this, whether there are bigints in a tensor would depend on how far it counts, which its type cannot say. */
@@ -243,7 +247,12 @@ function checkHeldByI32(ends: readonly number[]): void {
   );
 }
 
-/** `count` numbers from start to stop, both included unless `endpoint` is false. */
+/** What fractions are computed in on the way to a dtype: f32 unless that loses what the dtype could hold. */
+function floatFor(dtype: DType, { node }: Tensor): "f32" | "f64" {
+  return realDType(dtype) === "f64" || (isInteger(dtype) && backendOf(node).hasDoubles) ? "f64" : "f32";
+}
+
+/** `count` numbers from start to stop, both included unless `endpoint` is false. Whole numbers are rounded down, as NumPy's. */
 export function linspace<D extends DType = "f32">(
   start: number,
   stop: number,
@@ -256,18 +265,27 @@ export function linspace<D extends DType = "f32">(
   checkShape([count], "linspace");
   const gaps = options.endpoint === false ? count : count - 1;
   const dtype = options.dtype ?? "f32";
-  // Narrow floats cannot count far, and whole numbers are made by dropping fractions at the end.
-  const steps = counting("linspace", count, realDType(dtype) === "f64" ? "f64" : "f32", options.device);
-  const rising = steps.mul(gaps > 0 ? (stop - start) / gaps : 0).add(start);
+  const steps = counting("linspace", count, positionDType(count), options.device);
+  if (isInteger(dtype) && [start, stop].every(Number.isSafeInteger)) {
+    const apart = Math.max(1, gaps);
+    const last = start + Math.floor((Math.max(0, count - 1) * (stop - start)) / apart);
+    for (const end of [start, last]) scalarIn(end, dtype, "linspace");
+    return wholeSpaced(steps, start, stop, apart).cast(dtype) as Tensor<D>;
+  }
+  const rising = spaced(steps, start, gaps > 0 ? (stop - start) / gaps : 0, floatFor(dtype, steps));
   // The last one is exact, whatever rounding the steps had.
   const exact = options.endpoint === false || count < 2 ? rising : where(steps.equal(count - 1), stop, rising);
-  return exact.cast(dtype) as Tensor<D>;
+  return (isInteger(dtype) ? exact.floor() : exact).cast(dtype) as Tensor<D>;
 }
 
 /** A diagonal above the main one when positive, below when negative. */
 export type MatrixOptions<D extends DType = DType> = CreationOptions<D> & { readonly offset?: number };
 
 export const MATRIX: OptionKinds<MatrixOptions> = { ...CREATION, offset: "number" };
+
+/** The offset of a diagonal, or of the nearest outside: what counts a matrix's columns may not hold numbers beyond. */
+export const heldOffset = (offset: number, rows: number, columns: number): number =>
+  Math.min(Math.max(offset, -rows), columns);
 
 /** The identity matrix, or one with ones on another diagonal: `eye(rows)`, `eye(rows, columns)`, options after either. */
 export function eye<D extends DType = "f32">(rows: number, options?: MatrixOptions<D>): Tensor<D>;
@@ -281,11 +299,12 @@ export function eye(...given: readonly unknown[]): Tensor {
   checkOptions("eye", options, MATRIX);
   const { offset = 0 } = options;
   checkWhole("eye", "the offset", offset);
-  const down = counting("eye", rows, "i32", options.device).expandDims(1);
-  const across = counting("eye", columns, "i32", options.device);
+  checkShape([rows, columns], "eye");
+  const down = counting("eye", rows, positionDType(rows), options.device).expandDims(1);
+  const across = counting("eye", columns, positionDType(columns), options.device);
   return across
     .sub(down)
-    .equal(offset)
+    .equal(heldOffset(offset, rows, columns))
     .cast(options.dtype ?? "f32");
 }
 

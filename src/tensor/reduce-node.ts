@@ -36,7 +36,7 @@ export function reduceNode(node: Node, primitive: ReducePrimitive, operation: st
   if (isOrder && dtype === "bool") {
     return reduceNode(node, primitive.op === "max" ? R.any : R.all, operation, options);
   }
-  // Sums of booleans count; sums of narrow integers are made in i32 or u32, as NumPy widens them.
+  // Sums of booleans count, and narrow integers are added in i32 or u32; i32 stays i32, where NumPy widens to 64 bits.
   const wide = isOrder || primitive.op === "all" || primitive.op === "any" ? dtype : widened(dtype);
   const input = castNode(node, wide);
   const reduced = axes.length === 0 ? input : derive(primitive, input, { axes });

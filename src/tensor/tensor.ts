@@ -425,6 +425,7 @@ export class Tensor<D extends DType = DType> {
 
   // ------------------------------------------------------------------------------------------------ reductions
 
+  /** Integers narrower than 32 bits are added in i32 or u32; i32 and u32 wrap around, where NumPy widens to 64 bits. */
   sum(options: ReduceOptions = {}): Tensor<SumOf<D>> {
     return this.reduce(R.sum, "sum", options) as Tensor<SumOf<D>>;
   }

@@ -1,8 +1,10 @@
 /** Divisions with remainder and comparisons within a tolerance, against JavaScript's % (which is C's fmod) and loops. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { DType } from "../../src/core/dtype.js";
 import { DTypeError, ShapeError } from "../../src/core/errors.js";
 import { tensor } from "../../src/tensor/creation.js";
+import type { ClosenessOptions } from "../../src/tensor/methods/arithmetic.js";
 import type { Tensor } from "../../src/tensor/tensor.js";
 import { randomFrom } from "../support/random.js";
 import {
@@ -217,6 +219,40 @@ describeOnTensorDevices("functions of two numbers", () => {
       false,
     ]);
     assert.deepEqual(tensor([1, 2], { dtype: "i32" }).isFinite().arraySync(), [true, true]);
+  });
+
+  test("isClose of whole numbers knows their distance exactly", () => {
+    const far = 2 ** 24;
+    const close = (a: bigint[], b: bigint[], dtype: DType, options: ClosenessOptions) =>
+      tensor(a, { dtype }).isClose(tensor(b, { dtype }), options).arraySync();
+    for (const dtype of ["i32", "u32", "i64", "u64"] as const) {
+      const [a, b] = [
+        [BigInt(far + 1), 5n],
+        [BigInt(far), 5n],
+      ];
+      assert.deepEqual(close(a, b, dtype, { rtol: 0, atol: 0 }), [false, true], dtype);
+      assert.deepEqual(close(a, b, dtype, { rtol: 0, atol: 1 }), [true, true], dtype);
+      assert.deepEqual(close(b, a, dtype, { rtol: 0, atol: 0.5 }), [false, true], dtype);
+      assert.deepEqual(close([100n, 100n], [110n, 111n], dtype, { rtol: 0.091, atol: 0 }), [true, false], dtype);
+    }
+    assert.deepEqual(close([2n ** 60n + 1n], [2n ** 60n], "i64", { rtol: 0, atol: 0 }), [false]);
+    assert.deepEqual(close([-(2n ** 31n)], [2n ** 31n - 1n], "i32", { rtol: 0, atol: 2 ** 31 }), [false]);
+    assert.deepEqual(close([-(2n ** 31n)], [2n ** 31n - 1n], "i32", { rtol: 0, atol: 2 ** 32 }), [true]);
+    assert.deepEqual(close([-128n], [127n], "i8", { rtol: 0, atol: 254 }), [false]);
+    assert.deepEqual(close([-128n], [127n], "i8", { rtol: 0, atol: 255 }), [true]);
+    assert.deepEqual(close([7n], [-128n], "i8", { rtol: 1.06, atol: 0 }), [true]);
+    assert.equal(
+      tensor([far + 1], { dtype: "i32" })
+        .allClose(far, { rtol: 0, atol: 0 })
+        .itemSync(),
+      false,
+    );
+    assert.equal(
+      tensor([true, false])
+        .allClose(tensor([true, false]))
+        .itemSync(),
+      true,
+    );
   });
 
   test("isClose follows NumPy, with infinities and NaN", () => {

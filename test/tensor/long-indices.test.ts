@@ -46,6 +46,112 @@ describeOnTensorDevices("long indices", (device) => {
     expect(arange(10).take(tensor([4_000_000_000, 3], { dtype: "u32" })), [9, 3]);
   });
 
+  test("index tensors reach beyond 2^31, from either end, beside numbers and in index vectors", () => {
+    const n = 2 ** 33;
+    const counter = arange(n, { dtype: "i64" });
+    expect(counter.at([2 ** 32 + 1, 5]), [2 ** 32 + 1, 5]);
+    expect(counter.at(tensor([2n ** 32n + 1n, -1n, -(2n ** 32n), 2n ** 50n, -(2n ** 50n)])), [
+      2 ** 32 + 1,
+      n - 1,
+      2 ** 32,
+      n - 1,
+      0,
+    ]);
+    expect(counter.at(tensor([-1, 7], { dtype: "i32" })), [n - 1, 7]);
+    expect(counter.at(tensor([2n ** 32n + 9n, 2n ** 63n], { dtype: "u64" })), [2 ** 32 + 9, n - 1]);
+    expect(counter.at(tensor([2 ** 32 - 1], { dtype: "u32" })), [2 ** 32 - 1]);
+    expect(counter.gather([[2 ** 32 + 1], [-2]]), [2 ** 32 + 1, n - 2]);
+    const columns = arange(2 * n, { dtype: "i64" }).reshape(n, 2);
+    expect(columns.at(2 ** 32 + 3, [1, 0]), [2 * (2 ** 32 + 3) + 1, 2 * (2 ** 32 + 3)]);
+    expect(columns.gather([[2 ** 32 + 3, 1]]), [2 * (2 ** 32 + 3) + 1]);
+  });
+
+  test("triangles, diagonals and classes reach beyond 2^31", () => {
+    const far = 2 ** 32;
+    expect(
+      ones([far, 2])
+        .tril()
+        .at(far - 1),
+      [1, 1],
+    );
+    expect(
+      ones([1, 2 * far])
+        .triu(5)
+        .at(0, far + 1),
+      [1],
+    );
+    expect(
+      ones([1, 2 * far])
+        .triu(far + 1)
+        .at(0, `${far}:${far + 2}`),
+      [0, 1],
+    );
+    expect(
+      ones([far, 2])
+        .tril(-far + 2)
+        .at("-3:"),
+      [0, 0, 1, 0, 1, 1],
+    );
+    expect(eye(2 * far).at(0, far), [0]);
+    expect(eye(2 * far).at(far, `${far - 1}:${far + 2}`), [0, 1, 0]);
+    expect(eye(3, 2 * far, { offset: far }).at(1, `${far}:${far + 3}`), [0, 1, 0]);
+    expect(
+      zeros([2, 2 * far])
+        .putDiagonal(tensor([3, 4]), { offset: far })
+        .at(1, `${far}:${far + 3}`),
+      [0, 4, 0],
+    );
+    expect(
+      tensor([2n ** 32n])
+        .oneHot(2 * far)
+        .at(0, `${far - 1}:${far + 2}`),
+      [0, 1, 0],
+    );
+    const unsigned = tensor([far - 1], { dtype: "u32" });
+    expect(unsigned.oneHot(2 * far).at(0, `${far - 2}:${far + 1}`), [0, 1, 0]);
+    expect(unsigned.oneHot(3), [0, 0, 0]);
+  });
+
+  test("diagonals outside a matrix are empty, however far", () => {
+    expect(ones([1, 2]).triu(2 ** 40), [0, 0]);
+    expect(ones([1, 2]).triu(-(2 ** 40)), [1, 1]);
+    expect(ones([1, 2]).tril(2 ** 40), [1, 1]);
+    expect(eye(1, 2, { offset: 2 ** 40 }), [0, 0]);
+    expect(ones([1, 2]).putDiagonal(5, { offset: -(2 ** 40) }), [1, 1]);
+  });
+
+  test("padding with what is there reaches beyond 2^31", () => {
+    const n = 2 ** 33;
+    const counter = arange(n, { dtype: "i64" });
+    const around = (mode: "edge" | "reflect" | "symmetric") => counter.pad([[2, 2]], { mode });
+    expect(around("edge").at("-4:"), [n - 2, n - 1, n - 1, n - 1]);
+    expect(around("reflect").at("-4:"), [n - 2, n - 1, n - 2, n - 3]);
+    expect(around("symmetric").at("-4:"), [n - 2, n - 1, n - 1, n - 2]);
+    expect(around("reflect").at(":3"), [2, 1, 0]);
+    const long = 2 ** 31 - 100;
+    expect(
+      arange(long)
+        .pad([[0, 2]], { mode: "reflect" })
+        .at("-3:"),
+      [long - 1, long - 2, long - 3],
+    );
+  });
+
+  test("positions along long axes are i64, and counts of so many elements", () => {
+    const none = zeros([0, 2 ** 33]);
+    assert.equal(none.argmax({ axis: 1 }).dtype, "i64");
+    assert.equal(none.argmin({ axis: 1 }).dtype, "i64");
+    assert.equal(zeros([0, 5]).argmax({ axis: 1 }).dtype, "i32");
+    assert.equal(ones([2 ** 33]).countNonzero().dtype, "i64");
+    expect(ones([2 ** 33]).countNonzero(), [2 ** 33]);
+    expect(
+      ones([4, 2 ** 20])
+        .countNonzero({ axis: 0 })
+        .at(":2"),
+      [4, 4],
+    );
+  });
+
   test("padding and joining reach that far", () => {
     const far = 2 ** 33;
     expect(
@@ -109,6 +215,22 @@ describeOnTensorDevices("long indices", (device) => {
   });
 
   test("what counts in 32 bits says so", () => {
+    const far = zeros([2 ** 33]);
+    const updates: [string, () => Tensor][] = [
+      ["scatter", () => far.scatter([2 ** 32], 1, { op: "add" })],
+      ["scatterNd", () => far.scatterNd([[2 ** 32]], 1)],
+      ["putAlongAxis", () => far.putAlongAxis([2 ** 32], 1, 0)],
+      ["addAt", () => far.addAt([2 ** 32], 1)],
+      ["set", () => far.reshape(2 ** 16, 2 ** 17).set([3], [5], 1)],
+      ["bincount", () => tensor([1], { dtype: "i32" }).bincount({ length: 2 ** 32 })],
+    ];
+    for (const [name, update] of updates) {
+      assert.throws(
+        update,
+        (error) => error instanceof UnsupportedError && error.message.startsWith(`${name}: `),
+        name,
+      );
+    }
     assert.throws(
       () =>
         zeros([2 ** 32])

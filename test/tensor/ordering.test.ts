@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, ShapeError } from "../../src/core/errors.js";
 import { tensor, zeros } from "../../src/tensor/creation.js";
+import { backendFor } from "../../src/tensor/devices.js";
 import {
   alongAxis,
   count,
@@ -153,7 +154,7 @@ describeOnTensorDevices("topK", () => {
   });
 });
 
-describeOnTensorDevices("searchSorted", () => {
+describeOnTensorDevices("searchSorted", (device) => {
   for (const dtype of realDTypes) {
     test(`of ${dtype}, both sides`, () => {
       const table = sorted(sampleValues(dtype, 29, 36, true));
@@ -203,6 +204,24 @@ describeOnTensorDevices("searchSorted", () => {
     assert.throws(() => rows.searchSorted(tensor([1, 2, 3])), ShapeError);
     assert.throws(() => tensor([1]).searchSorted(tensor([1]), { side: "middle" as "left" }), ArgumentError);
   });
+
+  test("plain values are searched in the tensor's dtype", () => {
+    const far = 2 ** 24;
+    const whole = tensor([far, far + 1, far + 3], { dtype: "i32" });
+    assert.deepEqual(numbersOf(whole.searchSorted([far + 1, far + 2, far + 3])), [1, 2, 2]);
+    assert.deepEqual(numbersOf(whole.searchSorted([far + 0.5, far + 1.5])), [1, 2]);
+    assert.deepEqual(numbersOf(whole.searchSorted([far + 0.5, far + 1.5, far + 1], { side: "right" })), [1, 2, 2]);
+    assert.equal(whole.searchSorted(far + 1).itemSync(), 1);
+    const long = tensor([2n ** 60n, 2n ** 60n + 1n]);
+    assert.deepEqual(numbersOf(long.searchSorted([2n ** 60n, 2n ** 60n + 1n, 2n ** 61n])), [0, 1, 2]);
+    assert.deepEqual(numbersOf(whole.searchSorted([-Infinity, Infinity])), [0, 3]);
+    assert.deepEqual(numbersOf(whole.searchSorted([])), []);
+  });
+
+  test("… and those of f64 in f64", { skip: !backendFor(device).hasDoubles && `${device} has no f64` }, () => {
+    const x = tensor([0.1, 0.1 + 2 ** -40], { dtype: "f64" });
+    assert.deepEqual(numbersOf(x.searchSorted([0.1, 0.1 + 2 ** -41, 0.2])), [0, 1, 2]);
+  });
 });
 
 describeOnTensorDevices("median and mode", () => {
@@ -238,6 +257,24 @@ describeOnTensorDevices("median and mode", () => {
       assert.equal(x.median().itemSync(), median(plain.values));
     });
   }
+  test("the median of whole numbers is rounded once, at the end", () => {
+    const far = 2 ** 24;
+    const middle = (values: readonly number[], dtype: "i32" | "u32" | "i64" | "u64" | "i8") =>
+      toTensor({ shape: [values.length], values }, dtype)
+        .median()
+        .itemSync();
+    for (const dtype of ["i32", "u32", "i64", "u64"] as const) {
+      assert.equal(middle([far + 5, far + 1], dtype), far + 4); // the even neighbour of far + 3
+      assert.equal(middle([far + 3, far + 1], dtype), far + 2);
+      assert.equal(middle([2 ** 31 - 1, 2 ** 31 - 1, 7], dtype), 2 ** 31);
+      assert.equal(middle([5, 2], dtype), 3.5);
+    }
+    assert.equal(middle([-5, -2], "i32"), -3.5);
+    assert.equal(middle([-128, -127, 127, 127], "i8"), 0);
+    assert.equal(middle([-(2 ** 62), -(2 ** 62) - 2 ** 41], "i64"), -(2 ** 62) - 2 ** 40);
+    assert.equal(middle([2 ** 63, 2 ** 63 + 2 ** 62], "u64"), 2 ** 63 + 2 ** 61);
+  });
+
   test("median of a line with NaN is NaN; of integers a float; of infinities not NaN", () => {
     assert.deepEqual(
       tensor([
@@ -250,6 +287,8 @@ describeOnTensorDevices("median and mode", () => {
     );
     assert.equal(tensor([1, 2], { dtype: "i32" }).median().itemSync(), 1.5);
     assert.equal(tensor([Infinity, Infinity]).median().itemSync(), Infinity);
+    // Halves are added, so that the sum does not overflow.
+    assert.equal(tensor([3e38, 2e38]).median().itemSync(), Math.fround(2.5e38));
     assert.throws(() => zeros([0]).median(), { name: ShapeError.name, message: /median/ });
   });
   test("mode of ties is the smallest, of integers an integer, over several axes", () => {

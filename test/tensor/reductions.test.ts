@@ -154,6 +154,18 @@ describeOnTensorDevices("norm", () => {
 });
 
 describeOnTensorDevices("covariance", () => {
+  test("a correction beyond the count divides by 0, as NumPy does", () => {
+    const x = tensor([
+      [1, 5],
+      [3, 5],
+      [2, 5],
+    ]);
+    assert.deepEqual(x.variance({ axis: 0, correction: 4 }).arraySync(), [Infinity, Number.NaN]);
+    assert.deepEqual(x.std({ axis: 0, correction: 9 }).arraySync(), [Infinity, Number.NaN]);
+    const [[first]] = x.covariance({ correction: 5 }).arraySync() as number[][];
+    assert.equal(first, Infinity);
+  });
+
   test("of columns, in batches, with a correction", () => {
     const plain = { shape: [2, 7, 3], values: sampleValues("f64", 42, 11) };
     for (const correction of [0, 1]) {

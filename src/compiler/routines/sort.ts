@@ -194,7 +194,8 @@ export const searchSortedRoutine: Routine = (node) => {
   const base = isBatched ? k.binary("mul", k.binary("idiv", k.row, i(perRow)), i(extent)) : i(0);
   const key = k.load(queries, k.row, type);
   const [found] = k.loop(Math.ceil(Math.log2(extent + 1)), [i(0), i(extent)], (_, [low, high]) => {
-    const middle = k.binary("idiv", k.binary("add", low as Value, high as Value), i(2));
+    const half = k.binary("idiv", k.binary("sub", high as Value, low as Value), i(2));
+    const middle = k.binary("add", low as Value, half);
     const isOpen = k.compare("lt", low as Value, high as Value);
     const at = k.binary("add", base, k.binary("min", middle, i(Math.max(0, extent - 1))));
     const isBefore = k.compare(node.params.side === "right" ? "le" : "lt", k.load(table, at, type), key);

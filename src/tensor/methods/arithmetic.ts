@@ -1,6 +1,6 @@
 /** Divisions with remainder, comparisons within a tolerance, and other functions of two numbers. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
-import { type DType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
+import { DTYPES, type DType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode } from "../build.js";
@@ -37,7 +37,7 @@ declare module "../tensor.js" {
     quotient<O extends Operand>(other: O): Tensor<Meeting<D, O>>;
     /** Neither infinite nor NaN. */
     isFinite(): Tensor<"bool">;
-    /** |a - b| ≤ atol + rtol·|b|; equal infinities are close. */
+    /** |a - b| ≤ atol + rtol·|b|; equal infinities are close. Of integers |a - b| is exact. */
     isClose(other: Operand, options?: ClosenessOptions): Tensor<"bool">;
     /** Whether all elements are close: a tensor of one bool. */
     allClose(other: Operand, options?: ClosenessOptions): Tensor<"bool">;
@@ -118,10 +118,21 @@ Tensor.prototype.isClose = function (other, options = {}) {
   return closeness("isClose", this, other, options);
 };
 
+/** Their distance is exact, as an unsigned number; only the tolerance is rounded, to f64 where the device has it. */
+function closeIntegers(a: Tensor, b: Tensor, rtol: number, atol: number): Tensor<"bool"> {
+  const unsigned = DTYPES[a.dtype].bits === 64 ? "u64" : "u32";
+  const [from, to] = [a.cast(unsigned), b.cast(unsigned)];
+  const distance = where(a.less(b), to.sub(from), from.sub(to));
+  const fine = backendOf(a.node).hasDoubles ? "f64" : "f32";
+  return distance.cast(fine).lessEqual(b.cast(fine).abs().mul(rtol).add(atol)).logicalOr(distance.equal(0));
+}
+
 function closeness(operation: string, x: Tensor, other: Operand, options: ClosenessOptions): Tensor<"bool"> {
   checkOptions(operation, options, CLOSENESS);
   const { rtol = 1e-5, atol = 1e-8, equalNaN = false } = options;
-  const [a, b] = metNumbers(operation, [x, other]);
+  const operands = met(operation, [x, other]);
+  if (isInteger(operands[0].dtype)) return closeIntegers(operands[0], operands[1], rtol, atol);
+  const [a, b] = metNumbers(operation, operands);
   const isNear = a.sub(b).abs().lessEqual(b.abs().mul(rtol).add(atol)).logicalAnd(b.abs().less(Infinity));
   const isSame = a.equal(b).logicalOr(isNear);
   return equalNaN ? isSame.logicalOr(a.notEqual(a).logicalAnd(b.notEqual(b))) : isSame;

@@ -53,7 +53,8 @@ function averaged(given: Tensor, x: Tensor, operation: string, options: Variance
   const count = reducedAxes(given.node, operation, options).reduce((product, each) => product * shape[each], 1);
   const { dtype } = asFloat(given);
   const result = isComplex(x.dtype) ? dtype : realDType(dtype);
-  return inDType(x.sum({ axis, keepDims }).div(count - correction), result);
+  // A correction beyond the count divides by 0, as in NumPy: no variance is negative.
+  return inDType(x.sum({ axis, keepDims }).div(Math.max(0, count - correction)), result);
 }
 
 function spread(given: Tensor, operation: string, options: VarianceOptions): Tensor {

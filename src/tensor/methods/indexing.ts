@@ -8,7 +8,7 @@
  * the element out: nothing is read back to check.
  */
 import { checkOptions, inOperation, type Values } from "../../core/arguments.js";
-import { type DType, isInteger } from "../../core/dtype.js";
+import { type DType, isInteger, positionDType } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, sameShape, sizeOf } from "../../core/shape.js";
 import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/slice.js";
@@ -115,7 +115,7 @@ function select(x: Tensor, items: readonly Item[], operation: string): Selection
   const data = sliced.reshape(items.map(({ kind }) => (kind === "newAxis" ? 1 : parts[part++].count)));
 
   const indexed = items.flatMap((item, axis): Indexed[] => {
-    if (item.kind === "index") return [{ axis, place: scalarLike(x, item.index, "i32") }];
+    if (item.kind === "index") return [{ axis, place: scalarLike(x, item.index, positionDType(x.shape[item.axis])) }];
     return item.kind === "tensor" ? [{ axis, place: placesIn(item.item, x.shape[item.axis], operation), item }] : [];
   });
   const common = broadcastShapes(`${operation}, index tensors`, ...indexed.map(({ place }) => place.shape));

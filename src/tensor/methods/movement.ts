@@ -3,13 +3,13 @@
  * None of them moves data by itself; they rewrite where their users read.
  */
 import { checkOptions, checkWhole, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { DTYPES, type DType, type Scalar } from "../../core/dtype.js";
+import { DTYPES, type DType, positionDType, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, checkShape, formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import * as M from "../../graph/primitives/movement.js";
 import { derive } from "../build.js";
-import { concat, full, MATRIX, type MatrixOptions, numbersThenOptions, type OneOf } from "../creation.js";
+import { concat, full, heldOffset, MATRIX, type MatrixOptions, numbersThenOptions, type OneOf } from "../creation.js";
 import type { SumOf } from "../result-dtypes.js";
 import { checkTensors, Tensor, where } from "../tensor.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
@@ -159,19 +159,24 @@ Tensor.prototype.unstack = function (options = {}) {
 // -------------------------------------------------------------------------------------------------- matrices
 
 /** Column minus row, for the last two axes. */
-function diagonalOf(operation: string, x: Tensor): Tensor<"i32"> {
+function diagonalOf(operation: string, x: Tensor): Tensor {
   if (x.rank < 2) throw new ShapeError(`${operation}: takes matrices, not ${formatShape(x.shape)}.`);
-  return positionsAlong(x, x.rank - 1).sub(positionsAlong(x, x.rank - 2)) as Tensor<"i32">;
+  return positionsAlong(x, x.rank - 1).sub(positionsAlong(x, x.rank - 2));
+}
+
+function nearDiagonal(operation: string, x: Tensor, offset: number): number {
+  checkWhole(operation, "the offset", offset);
+  return heldOffset(offset, x.shape[x.rank - 2], x.shape[x.rank - 1]);
 }
 
 Tensor.prototype.triu = function (offset = 0) {
-  checkWhole("triu", "the offset", offset);
-  return where(diagonalOf("triu", this).greaterEqual(offset), this, zeroLike(this)) as typeof this;
+  const above = diagonalOf("triu", this).greaterEqual(nearDiagonal("triu", this, offset));
+  return where(above, this, zeroLike(this)) as typeof this;
 };
 
 Tensor.prototype.tril = function (offset = 0) {
-  checkWhole("tril", "the offset", offset);
-  return where(diagonalOf("tril", this).lessEqual(offset), this, zeroLike(this)) as typeof this;
+  const below = diagonalOf("tril", this).lessEqual(nearDiagonal("tril", this, offset));
+  return where(below, this, zeroLike(this)) as typeof this;
 };
 
 const zeroLike = (x: Tensor): Tensor => scalarLike(x, x.dtype === "bool" ? false : 0);
@@ -222,7 +227,7 @@ Tensor.prototype.diagonalMatrix = function (offset = 0) {
 Tensor.prototype.putDiagonal = function (values, options = {}) {
   checkOptions("putDiagonal", options, { offset: "number" });
   const { offset = 0 } = options;
-  const isOn = diagonalOf("putDiagonal", this).equal(checkWhole("putDiagonal", "the offset", offset));
+  const isOn = diagonalOf("putDiagonal", this).equal(nearDiagonal("putDiagonal", this, offset));
   const [rows, columns] = this.shape.slice(-2);
   const count = Math.max(0, offset >= 0 ? Math.min(rows, columns - offset) : Math.min(rows + offset, columns));
   const line = broadcastValues(
@@ -254,7 +259,7 @@ Tensor.prototype.oneHot = function <T extends DType = "f32">(
     Array.from({ length: this.rank + 1 }, (_, i) => (i === at ? classes : 1)),
   );
   // A u32 too large for i32 becomes negative there, and so names no class.
-  const compared = DTYPES[this.dtype].bits === 64 ? this.dtype : "i32";
+  const compared = DTYPES[this.dtype].bits === 64 ? this.dtype : positionDType(classes);
   return this.expandDims(at)
     .cast(compared)
     .equal(line.cast(compared))
@@ -297,8 +302,9 @@ function padBySelf<D extends DType>(
   }
   return amounts.reduce<Tensor<D>>((x, [before, after], axis) => {
     if (before + after === 0) return x;
-    const at = countingLike(x, shape[axis]).sub(before);
-    return x.take(paddedPositions(mode, at, x.shape[axis]), { axis });
+    const n = x.shape[axis];
+    const counted = countingLike(x, shape[axis]).cast(positionDType(Math.max(shape[axis], 2 * n)));
+    return x.take(paddedPositions(mode, counted.sub(before), n), { axis });
   }, tensor);
 }
 

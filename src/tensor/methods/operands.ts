@@ -1,5 +1,5 @@
 /** What the method files share: operands brought together, and counting along an axis. */
-import { DTYPES, type DType, isComplex } from "../../core/dtype.js";
+import { DTYPES, type DType, isComplex, positionDType } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { checkBroadcastTo } from "../../core/shape.js";
 import { iota } from "../../graph/primitives/leaf.js";
@@ -45,9 +45,9 @@ export function scalarLike(x: Tensor, value: number | bigint | boolean, dtype: D
   return new Tensor(scalarNode(value, dtype, backendOf(x.node)));
 }
 
-/** 0, 1 … count - 1 as i32, on the device of a tensor. */
+/** 0, 1 … count - 1 on the device of a tensor: i32, or i64 where that cannot count so far, which types cannot tell. */
 export function countingLike(x: Tensor, count: number): Tensor<"i32"> {
-  return new Tensor<"i32">(makeNode(iota, [], { shape: [count], dtype: "i32" }, backendOf(x.node)));
+  return new Tensor<"i32">(makeNode(iota, [], { shape: [count], dtype: positionDType(count) }, backendOf(x.node)));
 }
 
 /** Each element's position along one axis of a tensor: shaped to broadcast with it. */

@@ -3,7 +3,7 @@
  * in either direction, so it comes last, and -0 the same as 0.
  */
 import { checkOptions, inOperation, type OptionKinds, type Values } from "../../core/arguments.js";
-import { checkOrdered, DTYPES, type DType, type Scalar } from "../../core/dtype.js";
+import { checkOrdered, DTYPES, type DType, isInteger, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape, normalizeAxes, normalizeAxis, reducedShape, sizeOf } from "../../core/shape.js";
@@ -12,6 +12,7 @@ import * as E from "../../graph/primitives/elementwise.js";
 import * as O from "../../graph/primitives/order.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
 import { concat, tensor } from "../creation.js";
+import { flattenNested } from "../given-values.js";
 import { REDUCE, type ReduceOptions } from "../reduce-node.js";
 import type { FloatOf } from "../result-dtypes.js";
 import { Tensor, where } from "../tensor.js";
@@ -38,9 +39,12 @@ declare module "../tensor.js" {
     argsort(options?: SortOptions): Tensor<"i32">;
     /** The k largest along an axis, in falling order, and where they are. NaN counts as the last to be chosen. */
     topK(k: number, options?: TopKOptions): { readonly values: Tensor<D>; readonly indices: Tensor<"i32"> };
-    /** How many elements of this sorted tensor come before each value; with side "right", equal ones count too. */
+    /**
+     * How many elements of this sorted tensor come before each value; with side "right", equal ones count too. Plain
+     * numbers are compared in the tensor's dtype, also with whole numbers that f32 does not hold.
+     */
     searchSorted(values: Tensor | Values<Scalar>, options?: { readonly side?: "left" | "right" }): Tensor<"i32">;
-    /** The middle element, or the mean of the two middle ones; NaN where there is a NaN. */
+    /** The middle element, or the mean of the two middle ones; NaN where there is a NaN. Of integers it is rounded to f32. */
     median(options?: ReduceOptions): Tensor<FloatOf<D>>;
     /** The most frequent element; the smallest of those. */
     mode(options?: ReduceOptions): Tensor<D>;
@@ -102,13 +106,24 @@ Tensor.prototype.topK = function (k, options = {}) {
   return { values: this.takeAlongAxis(indices, at), indices };
 };
 
+/** Values as they are written take the dtype of the sorted ones; between whole numbers fractions are as good as the next. */
+function wantedIn(x: Tensor, given: Values<Scalar>, side: "left" | "right"): Tensor {
+  const { device } = x;
+  if (ArrayBuffer.isView(given)) return inOperation("searchSorted", () => tensor(given, { device }));
+  const { values, shape } = flattenNested(given, "searchSorted");
+  const round = side === "left" ? Math.ceil : Math.floor;
+  const isAmongWhole = (value: Scalar): value is number => isInteger(x.dtype) && Number.isFinite(value);
+  const held = values.map((value) => (isAmongWhole(value) ? round(value) : value));
+  const dtype = resultType([x.dtype, ...held], "searchSorted");
+  return inOperation("searchSorted", () => tensor(held, { dtype, shape, device }));
+}
+
 Tensor.prototype.searchSorted = function (given, options = {}) {
   checkOptions("searchSorted", options, { side: "text" });
   const { side = "left" } = options;
   if (side !== "left" && side !== "right")
     throw new ArgumentError(`searchSorted: side "${side}" is not left or right.`);
-  const values =
-    given instanceof Tensor ? given : inOperation("searchSorted", () => tensor(given, { device: this.device }));
+  const values = given instanceof Tensor ? given : wantedIn(this, given, side);
   checkOneDevice("searchSorted", [this.node, values.node]);
   const dtype = resultType([this.dtype, values.dtype], "searchSorted");
   const inputs = [this, values].map((x) => orderKey("searchSorted", x.cast(dtype), false).node);
@@ -139,14 +154,26 @@ function linesOf(operation: string, x: Tensor, options: ReduceOptions): Lines {
 
 const element = (x: Tensor, at: number): Tensor => x.at("...", at);
 
+/** Halves before they are added, so that large ones do not overflow; equal ones stay as they are. */
+const meanOfFloats = (a: Tensor, b: Tensor): Tensor => where(a.equal(b), a, a.mul(0.5).add(b.mul(0.5)));
+
+/** The bits that two whole numbers share and half of the others are their mean rounded down; no sum overflows. */
+function meanOfIntegers(a: Tensor, b: Tensor): Tensor {
+  const others = a.bitwiseXor(b);
+  const isHalf = others.bitwiseAnd(1).equal(1);
+  const below = a.bitwiseAnd(b).add(others.rightShift(1)).cast("f32");
+  return where(isHalf, below.add(0.5), below);
+}
+
 Tensor.prototype.median = function (options = {}) {
-  const { lines, restore } = linesOf("median", asFloat("median", this), options);
+  const isWhole = isInteger(this.dtype);
+  const { lines, restore } = linesOf("median", isWhole ? this : asFloat("median", this), options);
   const sorted = lines.sort();
   const count = lines.shape[lines.rank - 1];
   const upper = element(sorted, Math.floor(count / 2));
   const lower = element(sorted, Math.floor((count - 1) / 2));
-  // Halves before they are added, so that large ones do not overflow; equal ones stay as they are.
-  const middle = count % 2 === 1 ? upper : where(lower.equal(upper), lower, lower.mul(0.5).add(upper.mul(0.5)));
+  if (isWhole) return restore(count % 2 === 1 ? upper.cast("f32") : meanOfIntegers(lower, upper));
+  const middle = count % 2 === 1 ? upper : meanOfFloats(lower, upper);
   const largest = element(sorted, count - 1);
   return restore(where(largest.isNaN(), largest, middle));
 };

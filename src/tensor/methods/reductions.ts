@@ -1,8 +1,8 @@
 /** Reductions that are made of others: positions of extremes, counts, norms, covariance. */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { checkOrdered, type DType, isComplex, isFloat, realDType } from "../../core/dtype.js";
+import { checkOrdered, type DType, isComplex, isFloat, positionDType, realDType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
+import { formatShape, normalizeAxes, normalizeAxis, sizeOf } from "../../core/shape.js";
 import { REDUCE, type ReduceOptions } from "../reduce-node.js";
 import type { FloatOf, RealOf } from "../result-dtypes.js";
 import { Tensor, where } from "../tensor.js";
@@ -21,11 +21,11 @@ export interface NormOptions extends ReduceOptions {
 
 declare module "../tensor.js" {
   interface Tensor<D extends DType = DType> {
-    /** Position of the largest element, the first of equal ones; a NaN counts as the largest. i32. */
+    /** Position of the largest element, the first of equal ones; a NaN counts as the largest. i32; i64 along more than 2^31 - 1. */
     argmax(options?: AxisOptions): Tensor<"i32">;
-    /** Position of the smallest element, the first of equal ones; a NaN counts as the smallest. i32. */
+    /** Position of the smallest element, the first of equal ones; a NaN counts as the smallest. i32; i64 along more than 2^31 - 1. */
     argmin(options?: AxisOptions): Tensor<"i32">;
-    /** How many elements differ from zero; NaN does. i32. */
+    /** How many elements differ from zero; NaN does. i32; i64 of more than 2^31 - 1. */
     countNonzero(options?: ReduceOptions): Tensor<"i32">;
     /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. The slope at zero is zero. */
     norm(options?: NormOptions): Tensor<RealOf<FloatOf<D>>>;
@@ -73,8 +73,9 @@ Tensor.prototype.argmin = function (options = {}) {
 
 Tensor.prototype.countNonzero = function (options = {}) {
   checkOptions("countNonzero", options, REDUCE);
-  normalizeAxes(options.axis, this.rank, "countNonzero");
-  return this.cast("bool").sum(options) as Tensor<"i32">;
+  const axes = normalizeAxes(options.axis, this.rank, "countNonzero");
+  const most = sizeOf(axes.map((axis) => this.shape[axis]));
+  return this.cast("bool").cast(positionDType(most)).sum(options) as Tensor<"i32">;
 };
 
 Tensor.prototype.norm = function (given = {}) {
@@ -119,6 +120,6 @@ Tensor.prototype.covariance = function (options = {}) {
   const products = deviation.expandDims(-1).mul(deviation.expandDims(-2));
   return products
     .sum({ axis: -3 })
-    .div(observations - correction)
+    .div(Math.max(0, observations - correction))
     .cast(floats.dtype);
 };

@@ -9,8 +9,8 @@
  * deterministic: of several values for one place the last wins. Positions outside the tensor are left out.
  */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { DTYPES, type DType, isInteger } from "../../core/dtype.js";
-import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { DTYPES, type DType, isInteger, positionDType } from "../../core/dtype.js";
+import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, normalizeAxis, sizeOf, stridesOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
@@ -47,19 +47,20 @@ declare module "../tensor.js" {
 
 const SCATTER: OptionKinds<ScatterOptions> = { op: "text", deterministic: "flag" };
 
-/** Positions as i32, negative ones counted from the end; -1 where they are outside an axis of n elements. */
-export function placesIn(positions: Tensor, n: number, operation: string): Tensor<"i32"> {
+/** Positions, negative ones counted from the end; -1 where they are outside an axis of n elements. i64 where n needs it. */
+export function placesIn(positions: Tensor, n: number, operation: string): Tensor {
   if (!isInteger(positions.dtype)) {
     throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}; cast them first.`);
   }
   const { bits, signed } = DTYPES[positions.dtype];
-  const isWide = bits === 64 || positions.dtype === "u32";
-  const wide = isWide ? positions : positions.cast("i32");
+  const place = positionDType(n);
+  const isWide = bits === 64 || (positions.dtype === "u32" && place === "i32");
+  const wide = isWide ? positions : positions.cast(place);
   const isBelow = wide.less(n);
-  if (isWide && !signed) return where(isBelow, wide.cast("i32"), -1) as Tensor<"i32">;
+  if (isWide && !signed) return where(isBelow, wide.cast(place), -1);
   const isInside = isBelow.logicalAnd(wide.greaterEqual(-n));
-  const counted = where(wide.less(0), wide.add(n), wide).cast("i32");
-  return where(isInside, counted, -1) as Tensor<"i32">;
+  const counted = where(wide.less(0), wide.add(n), wide).cast(place);
+  return where(isInside, counted, -1);
 }
 
 /** What `op` makes of what is there and one value. */
@@ -88,6 +89,7 @@ export function scatterRows(
 ): Tensor {
   const { op = "set", deterministic = false } = options;
   if (x.size === 0 || updates.size === 0) return x;
+  checkCountable(operation, x, updates);
   if (op === "set") return setRows(x, places, updates);
   const wide = atomicDType(operation, x.dtype, op);
   if (wide !== x.dtype) {
@@ -96,6 +98,15 @@ export function scatterRows(
   const isExact = !/^[fc]/.test(x.dtype) || op === "min" || op === "max";
   if (deterministic && !isExact) return scatterInOrder(x, places, updates, op);
   return new Tensor(makeNode(scatter, [x.node, places.node, updates.node], { op }, backendOf(x.node)));
+}
+
+/** Scattering finds its rows by i32. */
+function checkCountable(operation: string, ...rows: readonly Tensor[]): void {
+  const long = rows.find(({ shape }) => positionDType(shape[0]) !== "i32");
+  if (!long) return;
+  throw new UnsupportedError(
+    `${operation}: writes into ${2 ** 31 - 1} places at most, not ${long.shape[0]}; do it in parts.`,
+  );
 }
 
 /** Memory has atomics for 32 and 64 bits only. Narrow integers wrap at the end as they would on the way. */
@@ -196,7 +207,7 @@ Tensor.prototype.putAlongAxis = function (given, values, axis, options = {}) {
   }
   if (positions.size === 0) return this;
   const strides = stridesOf(this.shape);
-  const along = placesIn(positions, this.shape[at], "putAlongAxis");
+  const along = placesIn(positions, this.shape[at], "putAlongAxis").cast(positionDType(this.size));
   let flat: Tensor = along.mul(strides[at]);
   strides.forEach((stride, i) => {
     if (i !== at) flat = flat.add(positionsAlong(positions, i).mul(stride));
@@ -229,10 +240,11 @@ Tensor.prototype.scatterNd = function (given, values, options = {}) {
   const count = sizeOf(lead);
   const updates = broadcastValues(valuesFor(this, values, "scatterNd"), [...lead, ...rest], "scatterNd");
   if (count === 0 || this.size === 0) return this;
-  const zero = scalarLike(this, 0, "i32").broadcastTo(lead);
-  const flat = places.reduce<Tensor>((sum, place, i) => sum.add(place.mul(strides[i])), zero);
-  const isOutside = places.reduce<Tensor>((any, place) => any.logicalOr(place.less(0)), zero.cast("bool"));
   const rows = this.reshape([sizeOf(this.shape.slice(0, depth)), sizeOf(rest)]);
+  const counting = positionDType(rows.shape[0]);
+  const zero = scalarLike(this, 0, counting).broadcastTo(lead);
+  const flat = places.reduce<Tensor>((sum, place, i) => sum.add(place.cast(counting).mul(strides[i])), zero);
+  const isOutside = places.reduce<Tensor>((any, place) => any.logicalOr(place.less(0)), zero.cast("bool"));
   const result = scatterRows(
     "scatterNd",
     rows,

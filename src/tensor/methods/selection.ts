@@ -4,7 +4,7 @@
  * told their length.
  */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { type DType, isInteger } from "../../core/dtype.js";
+import { type DType, isFloat, isInteger } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape, stridesOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -36,9 +36,9 @@ const BINCOUNT: OptionKinds<BincountOptions> = {
 };
 
 export interface HistogramOptions<W extends DType = DType> {
-  /** How many bins of equal width (10 unless told), or their edges, rising. */
+  /** How many bins of equal width (10 unless told), or their edges, rising; of a tensor that is not checked. */
   readonly bins?: number | Tensor | readonly number[];
-  /** From the smallest to the largest element unless told. */
+  /** Of bins of equal width: from the smallest to the largest element unless told. */
   readonly range?: readonly [number, number];
   readonly weights?: Tensor<W>;
   /** Scaled so that the integral is 1. */
@@ -81,7 +81,10 @@ declare module "../tensor.js" {
     unique(): Unique<D>;
     /** How often each of the numbers 0, 1, 2 … occurs; negative ones are not counted. */
     bincount<W extends DType = "i32">(options?: BincountOptions<W>): Tensor<W>;
-    /** How many elements fall into each bin; the last bin includes its upper edge. */
+    /**
+     * How many elements fall into each bin; the last bin includes its upper edge. Bins of equal width and whole numbers are
+     * reckoned in f64, where the device has it.
+     */
     histogram<W extends DType = "i32">(options?: HistogramOptions<W>): Histogram<D, W>;
   }
 }
@@ -170,40 +173,53 @@ Tensor.prototype.bincount = function (this: Tensor, options: BincountOptions = {
 } as Tensor["bincount"];
 
 /** Edges of equal bins from low to high, which are tensors so that the range need not be read back. */
-function equalEdges(low: Tensor, high: Tensor, bins: number): Tensor {
+function equalEdges([low, high]: readonly Tensor[], bins: number): Tensor {
   const isFlat = low.equal(high);
   const [from, to] = [where(isFlat, low.sub(0.5), low), where(isFlat, high.add(0.5), high)];
   const steps = countingLike(low, bins + 1).cast(low.dtype);
-  const rising = from.add(to.sub(from).mul(steps).div(bins));
-  return where(steps.equal(bins), to, rising);
+  return where(steps.equal(bins), to, steps.mul(to.sub(from).div(bins)).add(from));
+}
+
+/** Edges that were given, in a dtype. Those of a tensor are not looked at: that would wait for the device. */
+function givenEdges(x: Tensor, edges: Tensor | readonly number[]): Tensor {
+  const held = inOperation("histogram", () =>
+    edges instanceof Tensor ? edges.cast(x.dtype) : tensor(edges, { dtype: x.dtype, device: x.device }),
+  );
+  if (held.rank !== 1 || held.size < 2) {
+    throw new ShapeError(`histogram: edges of ${formatShape(held.shape)}; give at least two along one axis.`);
+  }
+  if (!(edges instanceof Tensor) && edges.some((edge, i) => !(edge >= edges[Math.max(0, i - 1)]))) {
+    throw new ArgumentError(`histogram: the edges ${shown(edges)} do not rise; sort them.`);
+  }
+  return held;
 }
 
 Tensor.prototype.histogram = function (this: Tensor, options: HistogramOptions = {}): Histogram {
   checkOptions("histogram", options, HISTOGRAM);
-  const { range, weights, density = false, deterministic } = options;
+  const { bins = 10, range, weights, density = false, deterministic } = options;
   checkWeights("histogram", this, weights);
-  const x = asFloat("histogram", this).flatten();
-  const given = options.bins ?? 10;
-  const bins = Array.isArray(given)
-    ? inOperation("histogram", () => tensor(given as readonly number[], { dtype: x.dtype, device: x.device }))
-    : (given as number | Tensor);
-  if (!(bins instanceof Tensor) && (!Number.isSafeInteger(bins) || bins < 1)) {
+  const { dtype } = asFloat("histogram", this);
+  // As in NumPy, edges are found in f64 and rounded once, and whole numbers compared with them there.
+  const fine = backendOf(this.node).hasDoubles ? "f64" : "f32";
+  const x = (isFloat(this.dtype) ? this : this.cast(fine)).flatten();
+  const isCount = !(bins instanceof Tensor) && !Array.isArray(bins);
+  if (isCount && (!Number.isSafeInteger(bins) || (bins as number) < 1)) {
     throw new ArgumentError(`histogram: ${shown(bins)} bins; use 1 or more, or give the edges.`);
   }
-  if (bins instanceof Tensor && (bins.rank !== 1 || bins.size < 2)) {
-    throw new ShapeError(`histogram: edges of ${formatShape(bins.shape)}; give at least two along one axis.`);
-  }
+  if (range && !isCount) throw new ArgumentError("histogram: the edges are given; leave the range out.");
   if (range && !(range.length === 2 && range[0] <= range[1])) {
     throw new ArgumentError(`histogram: the range ${formatShape(range)}; give [low, high].`);
   }
-  const [low, high] = range || x.size === 0 ? (range ?? [0, 1]).map((end) => scalarLike(x, end)) : [x.min(), x.max()];
-  const edges = bins instanceof Tensor ? bins.cast(x.dtype) : equalEdges(low, high, bins);
+  const known = range ?? (x.size === 0 ? [0, 1] : null);
+  const ends = () => known?.map((end) => scalarLike(x, end, fine)) ?? [x.min().cast(fine), x.max().cast(fine)];
+  const edges = isCount ? equalEdges(ends(), bins as number).cast(x.dtype) : givenEdges(x, bins);
   const count = edges.size - 1;
   const last = edges.at(-1);
   const place = where(x.equal(last), count - 1, edges.searchSorted(x, { side: "right" }).sub(1));
   // Above the last edge (or NaN) the search gives `count`, which is outside as it should be.
   const counts = place.bincount({ length: count, weights: weights?.flatten(), deterministic });
-  if (!density) return { counts, edges };
+  if (!density) return { counts, edges: edges.cast(dtype) };
   const total = counts.sum().cast(x.dtype);
-  return { counts: counts.cast(x.dtype).div(edges.diff()).div(total), edges };
+  const densities = counts.cast(x.dtype).div(edges.diff()).div(total);
+  return { counts: densities.cast(dtype), edges: edges.cast(dtype) };
 } as Tensor["histogram"];

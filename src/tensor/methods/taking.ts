@@ -1,6 +1,6 @@
 /** Elements at positions that are data: `take` and `takeAlongAxis`, and positions as users write them. */
 import { checkOptions, checkWhole, type Values } from "../../core/arguments.js";
-import { DTYPES, type DType, isInteger } from "../../core/dtype.js";
+import { DTYPES, type DType, isInteger, positionDType } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { normalizeAxis } from "../../core/shape.js";
 import { encodeValues } from "../../core/storage.js";
@@ -44,11 +44,11 @@ function positionsIn(x: Tensor, given: Positions, axis: number, operation: strin
   checkOneDevice(operation, [x.node, positions.node]);
   // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
   const extent = x.node.shape[axis];
-  const isLong = extent > 2 ** 31 - 1;
+  const counting = positionDType(extent);
   const { bits, signed } = DTYPES[positions.dtype];
-  const mayWrap = isLong ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
+  const mayWrap = counting === "i64" ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
   const held = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
-  const wide: Tensor = held.cast(isLong ? "i64" : "i32");
+  const wide: Tensor = held.cast(counting);
   return where(wide.less(0), wide.add(extent), wide).node;
 }
 
