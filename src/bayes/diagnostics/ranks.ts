@@ -39,53 +39,44 @@ function scoresOfRanks(size: number): Float64Array {
   return latest.scores;
 }
 
-/** The normal scores of sorted values. Equal ones share that of the mean of their ranks. */
-function scoresOf(values: Float64Array, into: Float64Array): Float64Array {
-  const untied = scoresOfRanks(values.length);
+/** Where the values that equal the one at `start` end. */
+function endOfTie(values: Float64Array, start: number): number {
+  let end = start + 1;
+  while (end < values.length && values[end] === values[start]) end++;
+  return end;
+}
+
+/** The normal scores of the values, at the positions they came from. Equal ones share that of the mean of their ranks. */
+export function normalScores(
+  { values, order }: Sorted,
+  into: Float64Array = new Float64Array(values.length),
+): Float64Array {
+  const scores = scoresOfRanks(values.length);
   for (let start = 0; start < values.length; ) {
-    let end = start + 1;
-    while (end < values.length && values[end] === values[start]) end++;
-    const score = end === start + 1 ? untied[start] : normalScore((start + 1 + end) / 2, values.length);
-    for (let i = start; i < end; i++) into[i] = score;
+    const end = endOfTie(values, start);
+    const score = end === start + 1 ? scores[start] : normalScore((start + 1 + end) / 2, values.length);
+    for (let i = start; i < end; i++) into[order[i]] = score;
     start = end;
   }
   return into;
 }
 
-/** Arrays for scores by rank and by draw, which one variable after the other can use. */
-export interface ScoreMemory {
-  readonly byRank: Float64Array;
-  readonly byDraw: Float64Array;
-}
-
-export function scoreMemory(size: number): ScoreMemory {
-  return { byRank: new Float64Array(size), byDraw: new Float64Array(size) };
-}
-
-/** The normal scores of the values, at the positions they came from. */
-export function normalScores({ values, order }: Sorted, memory = scoreMemory(values.length)): Float64Array {
-  const scores = scoresOf(values, memory.byRank);
-  const { byDraw } = memory;
-  for (let i = 0; i < scores.length; i++) byDraw[order[i]] = scores[i];
-  return byDraw;
-}
-
 /** The moments of chains of such scores. Summed in the order of the ranks, they need not be put in that of the draws. */
-export function scoreMoments(
-  { values, order }: Sorted,
-  { chains, draws }: Omit<Chains, "values">,
-  byRank: Float64Array = new Float64Array(values.length),
-): ChainMoments {
-  const scores = scoresOf(values, byRank);
+export function scoreMoments({ values, order }: Sorted, { chains, draws }: Omit<Chains, "values">): ChainMoments {
+  const scores = scoresOfRanks(values.length);
   const means = new Float64Array(chains);
   const squares = new Float64Array(chains);
   // A product is faster than a quotient; the half keeps its rounding out of the next chain.
   const perDraw = 1 / draws;
-  for (let i = 0; i < scores.length; i++) {
-    const chain = Math.floor((order[i] + 0.5) * perDraw);
-    const score = scores[i];
-    means[chain] += score;
-    squares[chain] += score * score;
+  for (let start = 0; start < values.length; ) {
+    const end = endOfTie(values, start);
+    const score = end === start + 1 ? scores[start] : normalScore((start + 1 + end) / 2, values.length);
+    for (let i = start; i < end; i++) {
+      const chain = Math.floor((order[i] + 0.5) * perDraw);
+      means[chain] += score;
+      squares[chain] += score * score;
+    }
+    start = end;
   }
   let total = 0;
   for (let c = 0; c < chains; c++) {

@@ -2,7 +2,7 @@
 import type { Chains } from "../draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 import { type ChainMoments, splitChains } from "./chains.js";
-import { foldSorted, normalScores, quantileOf, type ScoreMemory, scoreMemory, scoreMoments } from "./ranks.js";
+import { foldSorted, normalScores, quantileOf, scoreMoments } from "./ranks.js";
 import { type SortMemory, sortMemory, sortWithOrder } from "./sort.js";
 
 export interface ScoredChains {
@@ -16,12 +16,12 @@ export interface ScoredChains {
 /** Arrays that scalars of as many draws can use one after the other: fresh memory is slow, and keeps the collector busy. */
 export interface ScoringMemory {
   readonly sort: SortMemory;
-  readonly scores: ScoreMemory;
+  readonly scores: Float64Array;
 }
 
 export function scoringMemory({ chains, draws }: Omit<Chains, "values">): ScoringMemory {
   const size = chains * (draws - (draws % 2));
-  return { sort: sortMemory(size), scores: scoreMemory(size) };
+  return { sort: sortMemory(size), scores: new Float64Array(size) };
 }
 
 /** The draws must be finite. What it returns is good until the memory is used again. */
@@ -34,6 +34,6 @@ export function scoreChains(x: Chains, memory = scoringMemory(x)): ScoredChains 
   return {
     quantile: (probability) => quantileOf(all, probability),
     location: () => meanAutocovariance({ ...halves, values: normalScores(sorted, scores) }),
-    scale: () => scoreMoments(foldSorted(sorted, quantileOf(all, 0.5), sort.binned), halves, scores.byRank),
+    scale: () => scoreMoments(foldSorted(sorted, quantileOf(all, 0.5), sort.binned), halves),
   };
 }

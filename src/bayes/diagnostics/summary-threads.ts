@@ -13,7 +13,7 @@ import { scoringMemory } from "./scores.js";
 const MANY_DRAWS = 1 << 22;
 /** What threads may take of memory, and each for a draw of a scalar. */
 const MOST_BYTES = 1 << 29;
-const BYTES_PER_DRAW = 60;
+const BYTES_PER_DRAW = 52;
 const MOST_THREADS = 8;
 
 /** The states of a thread; it begins with neither. */
