@@ -28,7 +28,9 @@ export interface Progress {
   readonly phase: "warmup" | "sampling";
   /** Draws kept so far, by chain. */
   readonly draws: Int32Array;
+  /** How many of them ended in a divergence; those of the warmup, which looks for its limits, do not count. */
   readonly divergences: Int32Array;
+  /** Steps taken so far, those of the warmup included: how much work was done. */
   readonly leapfrogs: Int32Array;
   readonly stepSizes: Float64Array;
   /** The least bulk effective sample size of what varies, in the blocks that have arrived; NaN before. */

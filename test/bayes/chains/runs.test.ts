@@ -142,6 +142,25 @@ describe("watching", () => {
     assert.equal((await twice).draws.length, 60);
   });
 
+  test("counts the divergences of draws that are kept, as check does, and all leapfrogs", async () => {
+    const funnel = model(() => {
+      const v = normal(0, 3);
+      return { v, x: normal(0, v.mul(0.5).exp()).shape(4) };
+    }).given({});
+    const run = funnel.sample({ ...options, warmup: 150, draws: 300, targetAcceptance: 0.6 });
+    let [diverged, leapfrogs] = [0, 0];
+    for await (const progress of run) {
+      diverged = progress.divergences.reduce((a, b) => a + b, 0);
+      leapfrogs = progress.leapfrogs.reduce((a, b) => a + b, 0);
+      if (progress.draws.every((n) => n === 0)) assert.equal(diverged, 0);
+    }
+    const { draws } = await run;
+    const sum = (stat: "divergent" | "leapfrogs") => draws.stat(stat)!.values.reduce((a, b) => a + b, 0);
+    assert.ok(sum("divergent") > 0);
+    assert.equal(diverged, sum("divergent"));
+    assert.ok(leapfrogs > sum("leapfrogs"));
+  });
+
   test("hears of failures, as does waiting", async () => {
     const impossible = model(() => {
       const mu = normal(0, 1);

@@ -10,10 +10,7 @@ export function countStep(chain: NutsState, delta: Value): Value {
   ints.totalLeapfrogs.set(w.add(ints.totalLeapfrogs.get(), i(1)));
   // NaN is no energy at all: the comparison does not hold.
   const isValid = k.compare("ge", delta, w.sub(w.float(energy, 0), chain.wish("maxEnergyError")));
-  w.when(w.not(isValid), () => {
-    ints.isDivergent.set(i(1));
-    ints.totalDivergences.set(w.add(ints.totalDivergences.get(), i(1)));
-  });
+  w.when(w.not(isValid), () => ints.isDivergent.set(i(1)));
   return isValid;
 }
 

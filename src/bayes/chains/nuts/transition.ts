@@ -60,6 +60,7 @@ export function endTransition(chain: NutsState): void {
 function noteDraw(chain: NutsState, draw: Value, acceptance: Value): void {
   const { k, w, energy, ints, reals, dim } = chain;
   const { i } = w;
+  ints.totalDivergences.set(w.add(ints.totalDivergences.get(), ints.isDivergent.get()));
   const slot = w.sub(draw, chain.order("first"));
   chain.copy(chain.vector("qSample"), chain.column("draws", w.mul(slot, i(dim))));
   const values = {
