@@ -29,6 +29,7 @@ import {
   realRules,
   wholePower,
 } from "./complex-arithmetic.js";
+import { isNumber } from "./given-numbers.js";
 
 // ------------------------------------------------------------------------------------------------ memory
 
@@ -188,19 +189,25 @@ function castRule({ dtype, shape, device }: Node, [from]: readonly Taken[]): Tak
 const MAX_WHOLE_POWER = 64;
 
 function powerRule(node: Node, inputs: readonly Taken[]): Taken {
-  const exponent = wholeExponent(node.inputs[1]);
+  const exponent = wholeExponent(node);
   if (exponent === null) return mixedParts(node, inputs, complexRules.pow);
   const rule: Rule<ComplexFunction> = { cost: 20, apply: (k, z) => wholePower(k, z, exponent) };
   return mixedParts(node, inputs.slice(0, 1), rule, { exponent });
 }
 
+/** The constant that is the exponent of a power, perhaps repeated; null where it is something else. */
+export function constantExponent(node: Node): Node | null {
+  let source = node.inputs[1];
+  while (source.storage === null && (source.primitive === expand || source.primitive === reshape))
+    [source] = source.inputs;
+  return isNumber(source) ? source : null;
+}
+
 /** The exponent, where it is a small whole number and part of the program. */
 function wholeExponent(node: Node): number | null {
-  let source = node;
-  while (source.primitive === expand || source.primitive === reshape) [source] = source.inputs;
-  const { primitive, params } = source;
-  if (primitive !== constant) return null;
-  const value = params.value as Scalar;
+  const source = constantExponent(node);
+  if (!source) return null;
+  const value = source.params.value as Scalar;
   const exponent = typeof value !== "object" ? Number(value) : value.im === 0 ? value.re : Number.NaN;
   return Number.isInteger(exponent) && Math.abs(exponent) <= MAX_WHOLE_POWER ? exponent : null;
 }

@@ -4,7 +4,7 @@
  * same everywhere are gone. It works on a copy, because later passes rewrite nodes too and those of the caller are not to
  * change; leaves are copied as well, without their memory, so that a compilation holds on to nothing.
  */
-import { isComplex, realDType } from "../core/dtype.js";
+import { type DType, isComplex, realDType } from "../core/dtype.js";
 import { sizeOf } from "../core/shape.js";
 import { derive, makeNode } from "../graph/build.js";
 import { Node, pendingInOrder } from "../graph/node.js";
@@ -18,6 +18,7 @@ import { g } from "../graph/vocabulary.js";
 import { branched, isWorthBranching } from "./branching.js";
 import { repeatingInside } from "./captured-broadcasts.js";
 import { complexOfMemory, expandComplex, memoryOfComplex, withoutComplex } from "./complex.js";
+import { isNumber, numberIn, packsOf } from "./given-numbers.js";
 import { MAX_I32 } from "./ir.js";
 import { join, MAX_FUSED_INPUTS } from "./routines/join.js";
 import { simpler } from "./simplify.js";
@@ -26,7 +27,7 @@ import { productRewriter } from "./tiles/rewrite.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
-  /** Copies of the leaves, in their order. */
+  /** Copies of the leaves, in their order; memory for the numbers among them comes last. */
   readonly leaves: readonly Node[];
   /** Nodes that are to be in memory before a product of matrices loads them. */
   readonly stored: ReadonlySet<Node>;
@@ -37,11 +38,21 @@ const SOME_MEMORY = { byteLength: 0 };
 
 export function expandGraph(roots: readonly Node[], leaves: readonly Node[], tiles: TileProfile): Expanded {
   const copies = new Map<Node, Node>();
-  const memory = leaves.map((leaf) => {
-    const copy = memoryLike(leaf);
-    copies.set(leaf, isComplex(leaf.dtype) ? complexOfMemory(copy) : copy);
-    return copy;
-  });
+  const memory = leaves
+    .filter((leaf) => !isNumber(leaf))
+    .map((leaf) => {
+      const copy = memoryLike(leaf);
+      copies.set(leaf, asElements(copy, leaf.dtype));
+      return copy;
+    });
+  for (const { dtype, numbers } of packsOf(leaves.filter(isNumber))) {
+    const pack = memoryLike({ shape: [numbers.length], dtype, device: numbers[0].device });
+    const elements = asElements(pack, dtype);
+    numbers.forEach((number, i) => {
+      copies.set(number, numberIn(elements, i, number.shape));
+    });
+    memory.push(pack);
+  }
   const expand = (node: Node, inputs: readonly Node[]) => {
     if (node.primitive === choice && tiles.kind !== "none" && isWorthBranching(node)) return branched(node, inputs);
     return (
@@ -84,7 +95,7 @@ const isExpanded = (primitive: Node["primitive"]): primitive is CompositePrimiti
   primitive.kind === "composite" && primitive !== dot;
 
 /** A leaf without its memory. Complex numbers are two real ones there, side by side. */
-function memoryLike({ shape: elements, dtype: element, device }: Node): Node {
+function memoryLike({ shape: elements, dtype: element, device }: Pick<Node, "shape" | "dtype" | "device">): Node {
   const shape = isComplex(element) ? [...elements, 2] : elements;
   const dtype = realDType(element);
   const node = new Node(buffer, { shape, dtype }, [], shape, dtype, device);
@@ -93,6 +104,8 @@ function memoryLike({ shape: elements, dtype: element, device }: Node): Node {
   node.realize(SOME_MEMORY);
   return node;
 }
+
+const asElements = (memory: Node, dtype: DType): Node => (isComplex(dtype) ? complexOfMemory(memory) : memory);
 
 /** A copy of the graph behind the roots, with other nodes where `replace` has them. Some nodes have copies already. */
 function rewritten(

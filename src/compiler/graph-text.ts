@@ -5,11 +5,12 @@
 import type { Node } from "../graph/node.js";
 import { pendingInOrder } from "../graph/node.js";
 import { paramsKey } from "../graph/params-key.js";
+import { isNumber } from "./given-numbers.js";
 
-/** The operations behind roots, one after another, each with its inputs by number. */
+/** The operations behind roots, one after another, each with its inputs by number. The value of a given number is not in it. */
 export function graphText(roots: readonly Node[], leaves: readonly Node[]): string {
   const numbers = new Map(leaves.map((leaf, i) => [leaf, i]));
-  const parts = leaves.map(typeText);
+  const parts = leaves.map((leaf) => (isNumber(leaf) ? `number ${typeText(leaf)}` : typeText(leaf)));
   for (const node of pendingInOrder(roots)) {
     const leaf = numbers.get(node);
     parts.push(leaf === undefined ? operationText(node) : `#${leaf}`);

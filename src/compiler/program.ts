@@ -225,6 +225,7 @@ export interface Recordable {
   readonly isFixedLeaf: readonly boolean[];
 }
 
+/** `given`: the leaves of the graph, and after them the constants that are to be data, see given-numbers.ts. */
 export function compile<Code>(
   pending: readonly Node[],
   given: readonly Node[],

@@ -4,7 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { ProgramTable } from "../compiler/form.js";
+import { type Found, ProgramTable } from "../compiler/form.js";
+import { bytesOfPack, packsOf } from "../compiler/given-numbers.js";
 import { inPlaceOf } from "../compiler/in-place.js";
 import type { Kernel } from "../compiler/ir.js";
 import { planMemory } from "../compiler/memory-plan.js";
@@ -147,6 +148,8 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   /** How the rows of a kernel are spread over the device, in words. */
   abstract mappingOf(step: KernelStep<Code>): string;
   abstract upload(bytes: Uint8Array): S;
+  /** Does work with memory that holds a few bytes for the kernels that it runs, and for no others. */
+  protected abstract withBytes<T>(contents: readonly Uint8Array[], work: (memory: readonly S[]) => T): T;
   abstract read(storage: S): Promise<Uint8Array>;
   abstract readSync(storage: S): Uint8Array;
   /** Runs work and times its kernels. */
@@ -157,16 +160,19 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const roots = pendingOf(withCompanions(nodes));
     if (roots.length === 0) return;
     for (const root of roots) if (root.isAbstract) throw valueInTrace(root);
-    const { program: known, leaves, size } = this.programs.find(roots);
-    if (!known) for (const root of roots) this.checkFits(root);
-    const found = known ?? this.compile(roots, leaves, size >= WORTH_LOOKING_FOR);
-    if (!known) this.programs.add(roots, found);
-    const { program } = found;
-    const results = this.execute(
-      program,
-      leaves.map(({ storage }) => storage as S),
-    );
+    const found = this.programs.find(roots);
+    const { leaves, numbers, size } = found;
+    if (!found.program) for (const root of roots) this.checkFits(root);
+    const { program } = found.program ?? this.compileFound(roots, found, size >= WORTH_LOOKING_FOR);
+    const memory = leaves.map(({ storage }) => storage as S);
+    const results = numbers.length === 0 ? this.execute(program, memory) : this.executeWith(numbers, program, memory);
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
+  }
+
+  /** Runs a program that is given numbers, see compiler/given-numbers.ts. */
+  private executeWith(numbers: readonly Node[], program: Program<Code>, leaves: readonly S[]): S[] {
+    const packs = packsOf(numbers).map(bytesOfPack);
+    return this.withBytes(packs, (memory) => this.execute(program, [...leaves, ...memory]));
   }
 
   /** Runs a program on the memory of its leaves; returns that of its roots. */
@@ -218,12 +224,10 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   /** The kernels the nodes would run as. */
   plan(nodes: readonly Node[]): Program<Code> {
     const roots = pendingOf(nodes);
-    const { program: known, leaves } = this.programs.find(roots);
+    const found = this.programs.find(roots);
     // What a kernel from disk computes is not known, and whoever asks for a plan may want to see it.
-    if (known && !known.isFromDisk) return known.program;
-    const compiled = this.compile(roots, leaves, false);
-    if (!known) this.programs.add(roots, compiled);
-    return compiled.program;
+    if (found.program && !found.program.isFromDisk) return found.program.program;
+    return this.compileFound(roots, found, false).program;
   }
 
   /** Compiles nodes that depend on placeholders into a program that is run again and again. */
@@ -313,11 +317,19 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   protected abstract arranged(program: Program<Code>): Omit<PlannedProgram<Code>, "inPlace" | "isFromDisk">;
   protected abstract prepared(planned: PlannedProgram<Code>, args: readonly Argument<S>[]): Prepared<S>;
 
-  private compile(roots: readonly Node[], leaves: readonly Node[], isKept: boolean): PlainProgram<Code> {
-    return this.compiler.programOf({ roots, leaves, use: "plain", isKept }, (target) => ({
-      program: this.shown(roots, compile(roots, leaves, target)),
+  /** Compiles what was looked up, and keeps it where there was none. */
+  private compileFound(
+    roots: readonly Node[],
+    { leaves, numbers, program: known }: Found<PlainProgram<Code>>,
+    isKept: boolean,
+  ): PlainProgram<Code> {
+    const given = [...leaves, ...numbers];
+    const compiled = this.compiler.programOf({ roots, leaves: given, use: "plain", isKept }, (target) => ({
+      program: this.shown(roots, compile(roots, given, target)),
       ...UNPLANNED,
     }));
+    if (!known) this.programs.add(roots, compiled, numbers);
+    return compiled;
   }
 
   /** The program, printed where PUMICE_DEBUG asks for it. */

@@ -41,6 +41,8 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
   readonly isSoftware = false;
   /** Memory for the arrays of whichever kernel runs: one runs at a time. */
   private scratch: HostAllocation | null = null;
+  /** Memory for the few bytes that one program at a time is given. */
+  private readonly lent: HostAllocation[] = [];
 
   constructor(device: HostDevice = openHostDevice(), profile = profileOf(device), files = programCache()) {
     super(
@@ -73,6 +75,18 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
 
   upload(bytes: Uint8Array): HostAllocation {
     return this.device.upload(bytes);
+  }
+
+  /** Kernels have run when they return, so the same memory serves the next program. */
+  protected withBytes<T>(contents: readonly Uint8Array[], work: (memory: readonly HostAllocation[]) => T): T {
+    contents.forEach((bytes, i) => {
+      if (!this.lent[i] || this.lent[i].byteLength < bytes.byteLength) {
+        this.lent[i]?.dispose();
+        this.lent[i] = this.device.allocUninitialized(bytes.byteLength);
+      }
+      this.device.memory.view(this.lent[i].address, bytes.byteLength).set(bytes);
+    });
+    return work(this.lent);
   }
 
   read(storage: HostAllocation): Promise<Uint8Array> {

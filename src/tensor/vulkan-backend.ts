@@ -125,6 +125,16 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     return this.device.upload(bytes);
   }
 
+  protected withBytes<T>(contents: readonly Uint8Array[], work: (memory: readonly DeviceBuffer[]) => T): T {
+    const lent: DeviceBuffer[] = [];
+    try {
+      for (const bytes of contents) lent.push(this.device.lend(bytes));
+      return work(lent);
+    } finally {
+      for (const buffer of lent) buffer.dispose();
+    }
+  }
+
   read(storage: DeviceBuffer): Promise<Uint8Array> {
     return storage.read();
   }

@@ -7,7 +7,7 @@ import { derive, makeNode } from "../../src/graph/build.js";
 import { GraphFunction, makePlaceholder } from "../../src/graph/function.js";
 import { type DeviceHandle, Node } from "../../src/graph/node.js";
 import { scanNode } from "../../src/graph/primitives/control.js";
-import { add, exp, mul, neg } from "../../src/graph/primitives/elementwise.js";
+import { add, exp, mul, neg, pow } from "../../src/graph/primitives/elementwise.js";
 import { buffer, constant } from "../../src/graph/primitives/leaf.js";
 import { permute, slice } from "../../src/graph/primitives/movement.js";
 
@@ -145,6 +145,53 @@ test("the oldest program goes first when there are too many", () => {
     [0, 1, 2, 3, 4].map((i) => table.find(graph(i)).program),
     [null, null, 2, 3, 4],
   );
+});
+
+test("a form that comes back with other numbers is given those that have changed, and at last all of them", () => {
+  const table = new ProgramTable<string>(100);
+  const shape = [4];
+  const graph = (...values: readonly Scalar[]) => {
+    let node = leaf();
+    for (const value of values) node = binary(add, node, number(value, shape));
+    return [node];
+  };
+  /** The program for such numbers and those it is given; it is made where there is none. */
+  const use = (name: string, ...values: readonly Scalar[]): [string, readonly unknown[]] => {
+    const roots = graph(...values);
+    const { program, numbers } = table.find(roots);
+    if (program === null) table.add(roots, name, numbers);
+    return [program ?? `${name}, new`, numbers.map(({ params }) => params.value)];
+  };
+  assert.deepEqual(use("first", 1, 2, 3, 4), ["first, new", []]);
+  assert.deepEqual(use("again", 1, 2, 3, 4), ["first", []]);
+  assert.deepEqual(use("second", 1, 5, 3, 4), ["second, new", [5]]);
+  assert.deepEqual(use("again", 1, 6, 3, 4), ["second", [6]]);
+  assert.deepEqual(use("again", 1, 2, 3, 4), ["first", []], "the one that holds most numbers is the best");
+  assert.deepEqual(use("third", 1, 2, 3, -0), ["third, new", [2, -0]]);
+  assert.deepEqual(use("again", 1, Number.NaN, 3, Number.NaN), ["third", [Number.NaN, Number.NaN]]);
+  assert.deepEqual(use("last", 0, 2, 3, 4), ["last, new", [0, 2, 3, 4]]);
+  assert.deepEqual(use("again", 9, 8, 7, 6), ["last", [9, 8, 7, 6]]);
+  assert.deepEqual(use("other", 1, 2, 3), ["other, new", []], "another form has programs of its own");
+});
+
+test("numbers of another shape or dtype make another form, and so does the exponent of a complex power", () => {
+  const table = new ProgramTable<string>(100);
+  const found = (roots: readonly Node[]) => {
+    const { program, numbers } = table.find(roots);
+    if (program === null) table.add(roots, "known", numbers);
+    return [program, numbers.length];
+  };
+  const complex = (exponent: number) => [binary(pow, leaf([4], "c64"), number(exponent, [4], "c64"))];
+  const factor = (value: number) => [binary(mul, leaf([4], "c64"), number(value, [4], "c64"))];
+  assert.deepEqual(found([number(1)]), [null, 0]);
+  assert.deepEqual(found([number(2, [5])]), [null, 0]);
+  assert.deepEqual(found([number(2, [4], "f64")]), [null, 0]);
+  assert.deepEqual(found([number(2)]), [null, 1]);
+  assert.deepEqual(found(complex(2)), [null, 0]);
+  assert.deepEqual(found(complex(3)), [null, 0]);
+  assert.deepEqual(found(complex(2)), ["known", 0]);
+  assert.deepEqual(found(factor(2)), [null, 0]);
+  assert.deepEqual(found(factor(3)), [null, 1]);
 });
 
 test("values of parameters are the same when every part is; functions only when they are one", () => {

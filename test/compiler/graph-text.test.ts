@@ -80,3 +80,14 @@ test("a parameter that is a function has no text", () => {
   const odd = new Node(E.exp, { of: (n: number) => n + 1 }, [x], x.shape, x.dtype, device);
   assert.throws(() => graphText([odd], [x]), /never a function/);
 });
+
+test("the value of a number that a program is given is not in the text, but that it is given is", () => {
+  const given = (value: number, isGiven = true) => {
+    const [x, c] = [leaf(), constant(value)];
+    return graphText([make(E.mul, [x, c])], isGiven ? [x, c] : [x]);
+  };
+  const [x, y] = [leaf(), leaf()];
+  assert.equal(given(2), given(3));
+  assert.notEqual(given(2), given(2, false));
+  assert.notEqual(given(2), graphText([make(E.mul, [x, y])], [x, y]));
+});

@@ -1,6 +1,7 @@
 /**
  * Random graphs of every kind of primitive: computed fused on each engine, against the same graph computed node by node,
- * against a plain interpreter that shares nothing with the library. What fails is cut smaller and printed.
+ * against a plain interpreter that shares nothing with the library. With numbers changed, the same graph has run with other
+ * constants before, so that its own are data of the program. What fails is cut smaller and printed.
  *
  * A fixed set of seeds runs by default. PUMICE_FUZZ_SECONDS=600 goes on with new seeds for that long, from
  * PUMICE_FUZZ_SEED (or the clock) on; PUMICE_FUZZ_SEED alone runs that one.
@@ -19,7 +20,7 @@ import { shrink } from "../support/graph-shrink.js";
 import { buildGraph, interpret, type Plain, printSpec, type Spec } from "../support/graph-specs.js";
 import { testDevices } from "../support/tensors.js";
 
-type Mode = "fused" | "node by node";
+type Mode = "fused" | "node by node" | "numbers changed";
 
 function readNode(node: Node, backend: Backend): Value[] {
   backend.realize([node]);
@@ -38,14 +39,30 @@ function difference(got: readonly Value[], { values, doubt, isApproximate, shape
   return null;
 }
 
+/** The graph with 0, 1 or 2 in the place of some constants: what folds, and what is not folded in the next. */
+function withOtherNumbers(spec: Spec, isChanged: (constant: number) => boolean): Spec {
+  const nodes = spec.nodes.map((node, i) => {
+    if (node.op !== "constant" || !isChanged(i)) return node;
+    const { value } = node.params;
+    const other = typeof value === "boolean" ? !value : typeof value === "bigint" ? BigInt(i % 3) : i % 3;
+    return { ...node, params: { ...node.params, value: other } };
+  });
+  return { ...spec, nodes };
+}
+
 interface Failure {
   /** The node that is wrong; the last root where computing threw. */
   readonly node: number;
   readonly text: string;
 }
 
+/** A device as a spec is to meet it: one that knows no programs where it matters which numbers came first. */
+type Fresh = () => Backend;
+const freshFor = (mode: Mode, device: string): Fresh =>
+  mode === "numbers changed" ? () => withTiles(device, {}) : () => backendFor(device);
+
 /** What is wrong with the library's answer, or null. */
-function failure(spec: Spec, device: string, mode: Mode, backend = backendFor(device)): Failure | null {
+function failure(spec: Spec, device: string, mode: Mode, backend: Backend): Failure | null {
   const wanted = interpret(spec);
   let found: Failure | null = null;
   const compare = (node: Node, index: number) => {
@@ -54,18 +71,19 @@ function failure(spec: Spec, device: string, mode: Mode, backend = backendFor(de
     if (text) found = { node: index, text };
   };
   let reached = 0;
+  const built = (given: Spec, each?: (node: Node, index: number) => void) => buildGraph(given, device, each, backend);
+  const realize = (nodes: readonly Node[]) => backend.realize(spec.roots.map((root) => nodes[root] as Node));
   try {
-    const nodes = buildGraph(
-      spec,
-      device,
-      (node, index) => {
-        reached = index;
-        if (mode === "node by node") compare(node, index);
-      },
-      backend,
-    );
-    if (mode === "fused") {
-      backend.realize(spec.roots.map((root) => nodes[root] as Node));
+    if (mode === "numbers changed") {
+      realize(built(withOtherNumbers(spec, (constant) => constant % 2 === 0)));
+      realize(built(withOtherNumbers(spec, () => true)));
+    }
+    const nodes = built(spec, (node, index) => {
+      reached = index;
+      if (mode === "node by node") compare(node, index);
+    });
+    if (mode !== "node by node") {
+      realize(nodes);
       for (const root of spec.roots) compare(nodes[root] as Node, root);
     }
     return found;
@@ -74,15 +92,24 @@ function failure(spec: Spec, device: string, mode: Mode, backend = backendFor(de
   }
 }
 
-function checkSpec(seed: number, options: GraphOptions, device: string, mode: Mode, backend?: Backend): void {
+/** Returns how many programs were compiled. */
+function checkSpec(
+  seed: number,
+  options: GraphOptions,
+  device: string,
+  mode: Mode,
+  fresh = freshFor(mode, device),
+): number {
   const spec = randomSpec(seed, options);
+  const backend = fresh();
+  const before = backend.counters.compiled;
   const wrong = failure(spec, device, mode, backend);
-  if (wrong === null) return;
+  if (wrong === null) return backend.counters.compiled - before;
   // Node by node, what is wrong need not be a root.
-  const start = mode === "fused" ? spec : { ...spec, roots: [wrong.node] };
-  const isWrong = (candidate: Spec) => failure(candidate, device, mode, backend) !== null;
+  const start = mode === "node by node" ? { ...spec, roots: [wrong.node] } : spec;
+  const isWrong = (candidate: Spec) => failure(candidate, device, mode, fresh()) !== null;
   const small = shrink(start, isWrong, device === "cpu" ? 3000 : 600);
-  const left = failure(small, device, mode, backend);
+  const left = failure(small, device, mode, fresh());
   assert.fail(
     `seed ${seed} ${JSON.stringify(options)}, ${mode} on ${device}: n${wrong.node}: ${wrong.text}\n` +
       `cut down to n${left?.node}: ${left?.text}\n${printSpec(small)}`,
@@ -127,8 +154,11 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
       do {
         for (const options of Object.values(kinds)) {
           for (const device of devices) {
-            checkSpec(seed, options, device, "fused", options.products ? inTiles(seed, device) : undefined);
-            if (device === "cpu" || count % 10 === 0) checkSpec(seed, options, device, "node by node");
+            checkSpec(seed, options, device, "fused", options.products ? () => inTiles(seed, device) : undefined);
+            if (device === "cpu" || count % 10 === 0) {
+              checkSpec(seed, options, device, "node by node");
+              checkSpec(seed, options, device, "numbers changed");
+            }
           }
         }
         seed++;
@@ -149,6 +179,12 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
       ["wide", "fused", device, isHost ? 15 : 6],
       ["siblings", "fused", device, isHost ? 40 : 8],
       ["products", "fused", device, isHost ? 80 : 10],
+      ["small", "numbers changed", device, isHost ? 60 : 6],
+      ["middling", "numbers changed", device, isHost ? 10 : 2],
+      ["large", "numbers changed", device, isHost ? 3 : 0],
+      ["wide", "numbers changed", device, isHost ? 8 : 2],
+      ["siblings", "numbers changed", device, isHost ? 15 : 3],
+      ["products", "numbers changed", device, isHost ? 30 : 4],
       ["small", "node by node", device, isHost ? 40 : 2],
       ["middling", "node by node", device, isHost ? 4 : 0],
       ["large", "node by node", device, isHost ? 2 : 0],
@@ -157,9 +193,13 @@ describe("random graphs", { skip: devices.length === 0 ? "missing: a device for 
   for (const [kind, mode, device, count] of plans) {
     if (count === 0) continue;
     test(`${count} ${kind} graphs, ${mode}, on ${device}`, () => {
+      let compiled = 0;
       for (const seed of range(1, count)) {
-        checkSpec(seed, kinds[kind], device, mode, kind === "products" ? inTiles(seed, device) : undefined);
+        const fresh = kind === "products" ? () => inTiles(seed, device) : undefined;
+        compiled += checkSpec(seed, kinds[kind], device, mode, fresh);
       }
+      // Most have constants, which are then data of a second program.
+      if (mode === "numbers changed") assert.ok(compiled > 1.5 * count, `${compiled} programs for ${count} graphs`);
     });
   }
 });

@@ -320,6 +320,23 @@ for (const device of testDevices()) {
       return grad(loss)(numbersOf(backend, 1, 50));
     };
 
+    test("a large program that takes its numbers as data is found for whichever numbers come", () => {
+      const cache = new ProgramCache(newFolder(), undefined, 0);
+      const scaled = (backend: Backend, c: number) => {
+        let y = numbersOf(backend, 1, 50);
+        for (let i = 0; i < 60; i++) y = y.mul(c).tanh();
+        return bytesOf(y);
+      };
+      const compiling = backendWith(device, cache);
+      const expected = [1.5, 0.75, 2].map((c) => scaled(compiling, c));
+      assert.equal(compiling.counters.compiled, 2);
+      cache.save();
+      const reading = backendWith(device, cache);
+      scaled(reading, 1.5);
+      assert.deepEqual([scaled(reading, 2), scaled(reading, 0.75)], [expected[2], expected[1]]);
+      assert.deepEqual([reading.counters.compiled, reading.counters.loaded], [0, 2]);
+    });
+
     test("large programs outside jit are kept, too, and explain shows what they compute", () => {
       const cache = new ProgramCache(newFolder(), undefined, 0);
       const compiling = backendWith(device, cache);

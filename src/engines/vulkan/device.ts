@@ -225,6 +225,18 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     };
   }
 
+  /** @internal A buffer of a few bytes that kernels read as the host wrote them, without a copy in between. */
+  lend(bytes: Uint8Array): DeviceBuffer {
+    this.assertUsable("lend");
+    const pool = this.pools.arguments;
+    const allocation = pool.allocate(Math.max(1, bytes.byteLength));
+    (allocation.block.mapped as Uint8Array).set(bytes, allocation.offset);
+    const buffer = new DeviceBuffer(this, bytes.byteLength, allocation, false);
+    // The host writes it for the next one, which no barrier holds back.
+    buffer.attach(this.leases.add(buffer, () => this.stream.whenDone(() => pool.free(allocation))));
+    return buffer;
+  }
+
   private buffer(byteLength: number, isZeroed: boolean): DeviceBuffer {
     this.assertUsable("alloc");
     checkByteLength("alloc", byteLength);
