@@ -88,6 +88,7 @@ export function elementOps(
       if (!isFloat(a.dtype)) return integerDivision("irem", a, b);
       return of(a.dtype, floatRemainder(k, scalar, a.value, b.value));
     },
+    power: (a, b) => of(a.dtype, integerPower(k, a.value, b.value)),
     min: (a, b) => of(a.dtype, k.binary("min", a.value, b.value)),
     max: (a, b) => of(a.dtype, k.binary("max", a.value, b.value)),
     neg: (a) => of(a.dtype, isFloat(a.dtype) ? k.unary("neg", a.value) : k.binary("sub", zero(a.dtype), a.value)),
@@ -205,6 +206,26 @@ function signedDivision(k: KernelBuilder, op: "idiv" | "irem", a: Value, b: Valu
   const quotient = k.binary(op, a, safe);
   const whenMinusOne = op === "idiv" ? k.binary("sub", k.constant(a.type, 0), a) : k.constant(a.type, 0);
   return k.select(isMinusOne, whenMinusOne, quotient);
+}
+
+/** By repeated squaring, as long as the exponent has bits. The low bits of a product do not depend on the high ones. */
+function integerPower(k: KernelBuilder, base: Value, exponent: Value): Value {
+  const { type } = base;
+  const [zero, one] = [k.constant(type, 0), k.constant(type, 1)];
+  const isNegative = k.compare("lt", exponent, zero);
+  const bits = type === "i64" || type === "u64" ? 64 : 32;
+  const distance = k.constant(bits === 64 ? type : "u32", 1);
+  const [product] = k.loop(
+    bits,
+    [one, base, k.select(isNegative, zero, exponent)],
+    (_, [product, square, left]) => {
+      const isOdd = k.compare("ne", k.binary("and", left, one), zero);
+      const next = k.select(isOdd, k.binary("mul", product, square), product);
+      return [next, k.binary("mul", square, square), k.binary("shr", left, distance)];
+    },
+    { exitWhen: ([, , left]) => k.compare("eq", left, zero) },
+  );
+  return k.select(isNegative, zero, product);
 }
 
 function compareValues(k: KernelBuilder, how: Comparison, a: Value, b: Value): Value {

@@ -18,6 +18,8 @@ export interface ElementOps<V> {
   div(a: V, b: V): V;
   /** Remainder with the sign of the dividend. */
   rem(a: V, b: V): V;
+  /** Integers: a times itself, b times; 0 for negative b. */
+  power(a: V, b: V): V;
   /** NaN wins. */
   min(a: V, b: V): V;
   max(a: V, b: V): V;

@@ -8,6 +8,8 @@ export type FloatOf<D extends DType> = DType extends D
   : D extends "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64"
     ? "f32"
     : D;
+/** The dtype of a power: integers stay what they are. */
+export type PowerOf<D extends DType> = DType extends D ? DType : D extends "bool" ? "f32" : D;
 /** The dtype sums are made in: narrow integers are widened to 32 bits, signed or not. */
 export type SumOf<D extends DType> = DType extends D
   ? DType

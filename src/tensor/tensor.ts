@@ -42,7 +42,7 @@ import {
 } from "./build.js";
 import { backendFor } from "./devices.js";
 import { type ReduceOptions, reduceNode } from "./reduce-node.js";
-import type { Choice, FloatOf, Meeting, RealOf, SumOf } from "./result-dtypes.js";
+import type { Choice, FloatOf, Meeting, PowerOf, RealOf, SumOf } from "./result-dtypes.js";
 
 /** What stands where a tensor may: a tensor, or a JavaScript value that takes the dtype of the tensor it meets. */
 export type Operand = Tensor | Scalar;
@@ -226,8 +226,21 @@ export class Tensor<D extends DType = DType> {
   div<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>> {
     return this.binary(E.div, other, true) as Tensor<FloatOf<Meeting<D, O>>>;
   }
-  pow<O extends Operand>(other: O): Tensor<FloatOf<Meeting<D, O>>> {
-    return this.binary(E.pow, other, true) as Tensor<FloatOf<Meeting<D, O>>>;
+  /**
+   * To the power of a number or a tensor. Integers to the power of integers are integers, which wrap around, as in NumPy.
+   * A negative number is no exponent for them, since the result would be a fraction; in a tensor of exponents it gives 0.
+   */
+  pow<O extends Operand>(other: O): Tensor<PowerOf<Meeting<D, O>>> {
+    const { kind } = DTYPES[this.dtype];
+    if (kind !== "float" && kind !== "complex" && isNegativeWhole(other)) {
+      throw new DTypeError(`pow: ${this.dtype} to the power ${other} is a fraction; cast it to a float first.`);
+    }
+    const [base, exponent] = meet("pow", [this.node, other instanceof Tensor ? other.node : other]);
+    if (!isInteger(base.dtype)) {
+      return new Tensor(makeNode(E.pow, [floatNode(base), floatNode(exponent)], {}, base.device));
+    }
+    if (!(other instanceof Tensor)) return wholePower(new Tensor(base), BigInt(other as number));
+    return new Tensor(makeNode(E.integerPower, [base, exponent], {}, base.device));
   }
   /** The larger of two; NaN wins. Of booleans: whether either is true. */
   maximum<O extends Operand>(other: O): Tensor<Meeting<D, O>> {
@@ -611,6 +624,17 @@ function chosenNode(given: Tensor | boolean, a: Operand, b: Operand): Node {
   const shape = meet("where", [test, castNode(typed[0], "bool"), castNode(typed[1], "bool")])[0].shape;
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return makeNode(E.where, inputs, {}, backendOf(test));
+}
+
+const isNegativeWhole = (x: Operand): boolean => (typeof x === "bigint" || Number.isInteger(x)) && (x as number) < 0;
+
+/** Integers to a power that is known, by repeated squaring. */
+function wholePower<D extends DType>(x: Tensor, exponent: bigint): Tensor<D> {
+  if (exponent === 0n) return new Tensor<D>(scalarNode(1, x.dtype, backendOf(x.node), x.node.shape));
+  if (exponent === 1n) return x as Tensor<D>;
+  const root = wholePower(x, exponent / 2n);
+  const square = root.mul(root);
+  return (exponent % 2n === 1n ? square.mul(x) : square) as Tensor<D>;
 }
 
 function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {

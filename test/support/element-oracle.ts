@@ -45,10 +45,17 @@ const whole: Readonly<Record<string, (a: bigint, b: bigint, bits: number) => big
   xor: (a, b) => a ^ b,
   not: (a) => ~a,
   shiftLeft: (a, b, bits) => (b < 0n || b >= bits ? 0n : a << b),
+  integerPower: (a, b, bits) => (b < 0n ? 0n : powerModulo(a, b, 2n ** BigInt(bits))),
   popcount: (a, _, bits) => BigInt(binary(a, bits).replaceAll("0", "").length),
   countLeadingZeros: (a, _, bits) => BigInt(bits - binary(a, bits).length + (a === 0n ? 1 : 0)),
   shiftRight: (a, b, bits) => (b < 0n || b >= bits ? (a < 0n ? -1n : 0n) : a >> b),
 };
+
+function powerModulo(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let product = 1n;
+  for (const bit of exponent.toString(2)) product = (product * product * (bit === "1" ? base : 1n)) % modulus;
+  return product;
+}
 
 const binary = (a: bigint, bits: number): string => BigInt.asUintN(bits, a).toString(2);
 

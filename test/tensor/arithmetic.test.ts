@@ -221,6 +221,29 @@ describeOnTensorDevices("functions of two numbers", () => {
     assert.deepEqual(tensor([1, 2], { dtype: "i32" }).isFinite().arraySync(), [true, true]);
   });
 
+  test("integers to the power of integers are integers, which wrap around", () => {
+    // np.array([3, -2, 7, 0], dtype) ** 2, ** 5 and ** 21
+    const x = tensor([3, -2, 7, 0], { dtype: "i32" });
+    assert.equal(x.pow(2).dtype, "i32");
+    assert.deepEqual(numbersOf(x.pow(5)), [243, -32, 16807, 0]);
+    assert.deepEqual(numbersOf(x.pow(21)), [1870418611, -2097152, 192061479, 0]);
+    assert.deepEqual(numbersOf(x.cast("i8").pow(5)), [-13, -32, -89, 0]);
+    assert.deepEqual(numbersOf(tensor([16777217], { dtype: "i32" }).pow(1)), [16777217]);
+    assert.deepEqual(numbersOf(x.pow(0)), [1, 1, 1, 1]);
+    assert.deepEqual([...tensor([3n]).pow(39n).dataSync()], [3n ** 39n]);
+    assert.deepEqual(numbersOf(tensor([true, false]).pow(2)), [1, 0]);
+    const exponents = tensor([0, 3, -1, 0], { dtype: "i32" });
+    assert.deepEqual(numbersOf(x.pow(exponents)), [1, -8, 0, 1]);
+    assert.equal(x.pow(exponents.cast("i64")).dtype, "i64");
+    assert.deepEqual(numbersOf(x.pow(0.5).at(-1)), [0]);
+    assert.equal(x.pow(0.5).dtype, "f32");
+    assert.equal(x.pow(tensor([2])).dtype, "f32");
+    for (const wrong of [() => x.pow(-1), () => x.cast("u8").pow(-2), () => x.pow(-3n)]) {
+      assert.throws(wrong, /^DTypeError: pow: \w+ to the power -\d is a fraction; cast it to a float first\.$/);
+    }
+    assert.deepEqual(numbersOf(x.cast("f32").pow(-1)).slice(1, 2), [-0.5]);
+  });
+
   test("isClose of whole numbers knows their distance exactly", () => {
     const far = 2 ** 24;
     const close = (a: bigint[], b: bigint[], dtype: DType, options: ClosenessOptions) =>

@@ -116,6 +116,9 @@ describe("the type of a tensor names its dtype", () => {
     f32(floats().mul(floats()));
     f32(floats().mul(mask()));
     f32(mask().mul(floats()));
+    i32(whole().pow(2));
+    f32(whole().pow(0.5));
+    f32(floats().pow(2));
     i32(whole().add(1));
     f32(whole().add(0.5));
     f32(whole().div(2));

@@ -354,6 +354,14 @@ export const pow = elementwise("pow", 2, {
   ],
   lower: (k, [x, y]) => k.math("pow", x, y),
 });
+/** Of integers: a product of so many, which wraps around. Negative exponents, whose powers are fractions, give 0. */
+export const integerPower = elementwise("integerPower", 2, {
+  called: "pow",
+  kinds: INTEGER,
+  cost: 60,
+  slopes: FLAT,
+  lower: (k, [x, y]) => k.power(x, y),
+});
 /** The angle of the point (x, y): operands y, x. */
 export const atan2 = elementwise("atan2", 2, {
   kinds: FLOAT,
