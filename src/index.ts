@@ -40,6 +40,7 @@ export type { ReduceOptions } from "./tensor/reduce-node.js";
 export { scope } from "./tensor/scope.js";
 export { type Nested, type Operand, Tensor, where } from "./tensor/tensor.js";
 export {
+  type AssociativeScanOptions,
   associativeScan,
   cond,
   forLoop,

@@ -85,9 +85,17 @@ export function checkString(operation: string, what: string, value: string): str
   throw new ArgumentError(`${operation}: ${what} is a string, not ${shown(value)}.`);
 }
 
-export function checkFunction(operation: string, value: unknown): void {
+/** `what` tells a function from the others that an operation takes. */
+export function checkFunction(operation: string, value: unknown, what?: string): void {
   if (typeof value === "function") return;
-  throw new ArgumentError(`${operation}: takes a function, not ${shown(value)}.`);
+  const claim = what === undefined ? "takes a function" : `${what} is a function`;
+  throw new ArgumentError(`${operation}: ${claim}, not ${shown(value)}.`);
+}
+
+/** For operations without options: the arguments that came after the last one they take. */
+export function checkNoOptions(operation: string, more: readonly unknown[]): void {
+  if (more.length === 0) return;
+  throw new ArgumentError(`${operation}: has no options and takes one argument, but also got ${shown(more[0])}.`);
 }
 
 /**

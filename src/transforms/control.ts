@@ -2,9 +2,11 @@
  * Control flow that compiles: loops and choices whose bodies are traced once and become part of the program. They can be
  * differentiated (a `whileLoop` in forward mode), vectorised and nested like any operation.
  */
+import { checkFunction, checkOptions } from "../core/arguments.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { closeOver, closeOverAll, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js";
@@ -30,6 +32,8 @@ export function scan<C, X, Y>(
   xs: X,
   options: ScanOptions = {},
 ): [carry: C, ys: Y] {
+  checkFunction("scan", f);
+  checkOptions("scan", options, { length: "number", reverse: "flag" });
   const first = flattenTensors(init, "scan, init");
   const sequences = flattenTensors(xs ?? null, "scan, xs");
   const length = scanLength(sequences.leaves, options.length);
@@ -91,6 +95,9 @@ export function whileLoop<C>(
   init: C,
   options: WhileOptions = {},
 ): C {
+  checkFunction("whileLoop", condition, "the condition");
+  checkFunction("whileLoop", body, "the body");
+  checkOptions("whileLoop", options, { maxRounds: "number" });
   const { maxRounds = 1_000_000 } = options;
   if (!Number.isSafeInteger(maxRounds) || maxRounds < 0) {
     throw new ArgumentError(`whileLoop: { maxRounds: ${maxRounds} }; it is a whole number, 0 or more.`);
@@ -124,6 +131,7 @@ export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, 
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) {
     throw new ArgumentError(`forLoop: from ${start} to ${end}; the bounds are whole numbers known at the trace.`);
   }
+  checkFunction("forLoop", body, "the body");
   const device = flattenTensors(init, "forLoop, init").leaves[0]?.device;
   const indices = arange(start, Math.max(start, end), 1, { dtype: "i32", device });
   const [carry] = scan((now: C, i: Tensor<"i32">) => [body(i, now), null] as const, init, indices as Tensor<"i32">);
@@ -148,6 +156,8 @@ export function cond<A extends readonly unknown[], R>(
         "if, or tensor(true); use where() to choose element by element.",
     );
   }
+  checkFunction("cond", whenTrue, "whenTrue");
+  checkFunction("cond", whenFalse, "whenFalse");
   const index = predicate.cast("bool").cast("i32").reshape([]);
   return choose("cond", ["whenFalse", "whenTrue"], index, [whenFalse, whenTrue], args);
 }
@@ -161,6 +171,12 @@ export function switchCase<A extends readonly unknown[], R>(
   if (!(index instanceof Tensor)) {
     throw new ArgumentError(`switchCase: the index is one integer in a tensor, not ${whatOf(index)}; write tensor(1).`);
   }
+  if (!Array.isArray(branches)) {
+    throw new ArgumentError(`switchCase: the branches are a list of functions, not ${shown(branches)}.`);
+  }
+  branches.forEach((branch, i) => {
+    checkFunction("switchCase", branch, `branch ${i}`);
+  });
   if (branches.length === 0) throw new ArgumentError("switchCase: there are no branches.");
   if (index.size !== 1)
     throw new ShapeError(`switchCase: the index has the shape ${formatShape(index.shape)}; it is one integer.`);
@@ -203,15 +219,20 @@ function choose<A extends readonly unknown[], R>(
   return unflatten(first.structure, parts.map(asTensor)) as R;
 }
 
+export interface AssociativeScanOptions {
+  /** The first unless told. */
+  readonly axis?: number;
+  /** From the last element to the first: element i combines elements i … n - 1. */
+  readonly reverse?: boolean;
+}
+
 /**
  * Running combinations along an axis by any associative function of trees: element i of the result combines elements 0 … i.
  * It takes a logarithmic number of steps, each over the whole axis, and not a step for each element.
  */
-export function associativeScan<T>(
-  combine: (a: T, b: T) => T,
-  elements: T,
-  options: { readonly axis?: number; readonly reverse?: boolean } = {},
-): T {
+export function associativeScan<T>(combine: (a: T, b: T) => T, elements: T, options: AssociativeScanOptions = {}): T {
+  checkFunction("associativeScan", combine);
+  checkOptions("associativeScan", options, { axis: "number", reverse: "flag" });
   const { leaves, structure } = flattenTensors(elements, "associativeScan");
   if (leaves.length === 0) return elements;
   const flip = (x: Tensor) => (options.reverse ? x.flip(0) : x);

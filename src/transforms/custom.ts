@@ -1,4 +1,5 @@
 /** Derivatives by hand, and what is kept for the way back: `customGradient` and `checkpoint`. */
+import { checkFunction, checkNoOptions, checkOptions } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { closeOver, isLeftBehind, makePlaceholder } from "../graph/function.js";
@@ -30,7 +31,12 @@ export function customGradient<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   derivatives: CustomDerivatives<A, R>,
 ): (...args: A) => R {
-  if (!derivatives.vjp && !derivatives.jvp) throw new ArgumentError("customGradient: give a vjp or a jvp.");
+  checkFunction("customGradient", f);
+  checkOptions<CustomDerivatives<A, R>>("customGradient", derivatives, { vjp: "any", jvp: "any" });
+  const { vjp, jvp } = derivatives;
+  if (!vjp && !jvp) throw new ArgumentError("customGradient: give a vjp or a jvp.");
+  if (vjp) checkFunction("customGradient", vjp, "vjp");
+  if (jvp) checkFunction("customGradient", jvp, "jvp");
   return (...args) => {
     const given = flattenTensors(args, "customGradient");
     const result = f(...(unflatten(given.structure, given.leaves) as A));
@@ -161,8 +167,11 @@ function nodesLike(like: readonly Node[], tree: unknown, structure: TreeStructur
  * The same function, whose inner values are not kept for the gradient but computed again on the way back: memory for
  * time.
  */
-export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R): (...args: A) => R {
-  return (...args) => {
+export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R): (...args: A) => R;
+export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R, ...more: unknown[]) {
+  checkFunction("checkpoint", f);
+  checkNoOptions("checkpoint", more);
+  return (...args: A): R => {
     const given = flattenTensors(args, "checkpoint");
     const own = given.leaves.map(({ node }) => makePlaceholder(node));
     const result = f(...(unflatten(given.structure, own.map(asTensor)) as A));

@@ -3,7 +3,7 @@
  * runs once, on variables; its graph is then walked by the rules of the primitives. All results are lazy tensors again,
  * so transforms nest in any order.
  */
-import { checkFunction } from "../core/arguments.js";
+import { checkFunction, checkOptions } from "../core/arguments.js";
 import { isComplex, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
@@ -56,9 +56,22 @@ export function grad<A extends readonly unknown[], const I extends number | read
   f: (...args: A) => Tensor,
   options?: GradOptions<I>,
 ): (...args: A) => Chosen<A, I>;
-export function grad(f: AnyFunction, options: GradOptions & { readonly aux?: boolean } = {}): AnyFunction {
+export function grad(f: AnyFunction, options: AuxOptions = {}): AnyFunction {
+  return gradAs("grad", f, options);
+}
+
+interface AuxOptions extends GradOptions {
+  readonly aux?: boolean;
+}
+
+const GRAD_OPTIONS = { argument: "numbers", aux: "flag" } as const;
+
+/** @internal grad under the name that errors have. */
+export function gradAs(operation: string, f: AnyFunction, options: AuxOptions = {}): AnyFunction {
+  checkFunction(operation, f);
+  checkOptions(operation, options, GRAD_OPTIONS);
   return (...args) => {
-    const { gradient, aux } = differentiate("grad", f, args, options);
+    const { gradient, aux } = differentiate(operation, f, args, options, false);
     return options.aux ? [gradient, aux] : gradient;
   };
 }
@@ -72,9 +85,11 @@ export function valueAndGrad<A extends readonly unknown[], const I extends numbe
   f: (...args: A) => Tensor,
   options?: GradOptions<I>,
 ): (...args: A) => [value: Tensor, gradient: Chosen<A, I>];
-export function valueAndGrad(f: AnyFunction, options: GradOptions & { readonly aux?: boolean } = {}): AnyFunction {
+export function valueAndGrad(f: AnyFunction, options: AuxOptions = {}): AnyFunction {
+  checkFunction("valueAndGrad", f);
+  checkOptions("valueAndGrad", options, GRAD_OPTIONS);
   return (...args) => {
-    const { value, aux, gradient } = differentiate("valueAndGrad", f, args, options);
+    const { value, aux, gradient } = differentiate("valueAndGrad", f, args, options, true);
     return [options.aux ? [value, aux] : value, gradient];
   };
 }
@@ -83,9 +98,9 @@ function differentiate(
   operation: string,
   f: AnyFunction,
   args: readonly unknown[],
-  options: GradOptions & { readonly aux?: boolean },
+  options: AuxOptions,
+  isValueWanted: boolean,
 ) {
-  checkFunction(operation, f);
   const { argument = 0 } = options;
   const chosen = chooseArguments(operation, args, argument);
   const { leaves, structure } = flattenTensors(chosen.tree, operation);
@@ -105,7 +120,7 @@ function differentiate(
     );
     const tensors = gradients.map((gradient, i) => new Tensor(gradient ?? zerosLike(leaves[i].node)));
     if (!trace.outer && !value.node.isAbstract) {
-      const results = operation === "grad" ? tensors : [value, ...tensors];
+      const results = isValueWanted ? [value, ...tensors] : tensors;
       // With the arguments that are more than views: the next step of a loop starts from them.
       const computed = leaves.filter(
         ({ node: { primitive } }) => primitive.kind !== "leaf" && primitive.kind !== "movement",

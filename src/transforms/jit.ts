@@ -11,7 +11,7 @@
  * assignment to the variable outside is not seen. Those of an outer function that is being traced or differentiated have
  * no memory to capture: the inner function then becomes part of the outer one, as it does when they are its arguments.
  */
-import { checkFunction } from "../core/arguments.js";
+import { checkFunction, checkOptions } from "../core/arguments.js";
 import { bytesOf } from "../core/bytes.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
@@ -109,11 +109,12 @@ const asList = (positions: number | readonly number[] | undefined): readonly num
  */
 export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, options: JitOptions = {}): Jitted<A, R> {
   checkFunction("jit", f);
+  checkOptions("jit", options, { static: "numbers", donate: "numbers", maxPrograms: "number" });
   const programs = new Map<string, Compiled>();
   const maxPrograms = options.maxPrograms ?? 64;
   const fixed = asList(options.static);
   const donated = asList(options.donate);
-  checkOptions(maxPrograms, fixed, donated);
+  checkPositions(maxPrograms, fixed, donated);
 
   const plain = f as (...args: readonly unknown[]) => unknown;
 
@@ -163,7 +164,7 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
   }) as unknown as Jitted<A, R>;
 }
 
-function checkOptions(maxPrograms: number, fixed: readonly number[], donated: readonly number[]): void {
+function checkPositions(maxPrograms: number, fixed: readonly number[], donated: readonly number[]): void {
   if (!Number.isSafeInteger(maxPrograms) || maxPrograms < 1) {
     throw new ArgumentError(`jit: { maxPrograms: ${maxPrograms} }; keep at least 1, a whole number.`);
   }

@@ -1,9 +1,10 @@
 /** Matrices of derivatives: Jacobians in either mode, Hessians, and their products with vectors. */
+import { checkFunction, checkNoOptions, checkOptions } from "../core/arguments.js";
 import { isComplex } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
 import { eye, zeros } from "../tensor/creation.js";
 import type { Tensor } from "../tensor/tensor.js";
-import { grad, linearizeAs, onVariables, pullbackOf, pushOf, type Run } from "./grad.js";
+import { gradAs, linearizeAs, onVariables, pullbackOf, pushOf, type Run } from "./grad.js";
 import { type FlatTree, flattenTensors, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
@@ -28,12 +29,23 @@ export function jacobian<X, A extends readonly unknown[], R>(
   f: (x: X, ...rest: A) => R,
   options: JacobianOptions = {},
 ): (x: X, ...rest: A) => JacobianOf<R, X> {
+  checkFunction("jacobian", f);
+  checkOptions("jacobian", options, { mode: "text", holomorphic: "boolean" });
+  if (![undefined, "forward", "reverse"].includes(options.mode)) {
+    throw new ArgumentError(`jacobian: there is no mode "${options.mode}"; use "forward" or "reverse".`);
+  }
+  return jacobianAs("jacobian", f, options);
+}
+
+/** jacobian under the name that errors have. */
+function jacobianAs<X, A extends readonly unknown[], R>(
+  operation: string,
+  f: (x: X, ...rest: A) => R,
+  options: JacobianOptions,
+): (x: X, ...rest: A) => JacobianOf<R, X> {
   return (x, ...rest) => {
     const at = (each: X) => f(each, ...rest);
-    if (![undefined, "forward", "reverse"].includes(options.mode)) {
-      throw new ArgumentError(`jacobian: there is no mode "${options.mode}"; use "forward" or "reverse".`);
-    }
-    return onVariables("jacobian", at, [x] as [X], (run) => {
+    return onVariables(operation, at, [x] as [X], (run) => {
       const count = ({ leaves }: FlatTree<Tensor>) => leaves.reduce((sum, { size }) => sum + size, 0);
       const shorter = count(run.inputs) < count(run.outputs) ? "forward" : "reverse";
       const mode = options.mode ?? modeFor(run, options) ?? shorter;
@@ -125,10 +137,11 @@ function basis(leaves: readonly Tensor[], i: number): Tensor[] {
 /** The second derivatives of a function that returns one number, by its first argument, which is real: a tree of trees. */
 export function hessian<X, A extends readonly unknown[]>(
   f: (x: X, ...rest: A) => Tensor,
-): (x: X, ...rest: A) => JacobianOf<X, X> {
-  const gradient = grad(f as (...args: readonly [X, ...A]) => Tensor) as (x: X, ...rest: A) => X;
-  const matrix = jacobian(gradient, { mode: "forward" });
-  return (x, ...rest) => {
+): (x: X, ...rest: A) => JacobianOf<X, X>;
+export function hessian<X>(f: (x: X, ...rest: readonly unknown[]) => Tensor, ...more: unknown[]) {
+  checkNoOptions("hessian", more);
+  const matrix = jacobianAs("hessian", gradAs("hessian", f) as typeof f, { mode: "forward" });
+  return (x: X, ...rest: readonly unknown[]) => {
     if (hasComplex(flattenTensors(x, "hessian"))) {
       throw new DTypeError(
         "hessian: the argument is complex; make the function one of the real and the imaginary part, with complex(x, y) in it.",
@@ -140,6 +153,6 @@ export function hessian<X, A extends readonly unknown[]>(
 
 /** The Hessian of a function that returns one number, times a vector (a tree like the argument), without the matrix. */
 export function hvp<X>(f: (x: X) => Tensor, x: X, v: X): X {
-  const [, push] = linearizeAs("hvp", grad(f) as (x: X) => X, [x]);
+  const [, push] = linearizeAs("hvp", gradAs("hvp", f) as (x: X) => X, [x]);
   return push(v);
 }

@@ -1,4 +1,5 @@
 /** `tree`: nested arrays and objects of tensors, for users: map, flatten, leaves, reduce. */
+import { checkFunction } from "../core/arguments.js";
 import * as core from "../core/tree.js";
 import type { Tensor } from "../tensor/tensor.js";
 import { flattenTensors, isTensor } from "./trees.js";
@@ -15,6 +16,7 @@ export function map<B, T, R extends readonly unknown[]>(
   ...others: R
 ): core.MapTree<T, Tensor, B>;
 export function map(f: (...leaves: never[]) => unknown, tree: unknown, ...others: unknown[]): unknown {
+  checkFunction("tree.map", f);
   return core.map(isTensor, f as (leaf: Tensor) => unknown, tree, ...others);
 }
 
@@ -31,6 +33,7 @@ export function leaves(tree: unknown): Tensor[] {
 
 /** Folds the tensors of a tree, by sorted key. */
 export function reduce<V>(f: (value: V, leaf: Tensor) => V, tree: unknown, initial: V): V {
+  checkFunction("tree.reduce", f);
   return core.reduce(isTensor, f, tree, initial);
 }
 

@@ -2,7 +2,7 @@
  * `vmap`: a function of single examples becomes one of batches. The function runs once, on placeholders without the batch
  * axis; the graph it leaves is rewritten by the rules of its primitives. Nothing loops.
  */
-import { checkFunction } from "../core/arguments.js";
+import { checkFunction, checkOptions } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { broadcastNode, permuteNode } from "../graph/build.js";
@@ -33,6 +33,7 @@ export function vmap<A extends readonly unknown[], R>(
   options: VmapOptions = {},
 ): (...args: A) => R {
   checkFunction("vmap", f);
+  checkOptions("vmap", options, { in: "any", out: "any" });
   return (...args) => {
     const given = flattenAny(args, "vmap");
     const axes = axesFor(options.in === undefined ? 0 : options.in, args, given.leaves.length);

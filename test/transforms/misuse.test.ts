@@ -3,6 +3,11 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError, TraceError } from "../../src/core/errors.js";
 import {
+  associativeScan,
+  checkpoint,
+  cond,
+  customGradient,
+  forLoop,
   grad,
   hessian,
   hvp,
@@ -10,12 +15,16 @@ import {
   jit,
   jvp,
   linearize,
+  scan,
   setDefaultDevice,
+  switchCase,
   type Tensor,
   tensor,
+  tree,
   valueAndGrad,
   vjp,
   vmap,
+  whileLoop,
 } from "../../src/index.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -325,6 +334,138 @@ describe("what is no function is refused by", () => {
   refuses("grad", () => call(call(grad, 3), x()), ArgumentError, /grad: takes a function, not 3/);
   refuses("vjp", () => call(vjp, null, x()), ArgumentError, /vjp: takes a function, not null/);
   refuses("vmap", () => call(vmap, 3), ArgumentError, /vmap: takes a function/);
+  const id = (a: Tensor) => a;
+  const yes = () => tensor(true);
+  refuses("valueAndGrad", () => call(valueAndGrad, 3), ArgumentError, /valueAndGrad: takes a function, not 3/);
+  refuses("jacobian", () => call(jacobian, 3), ArgumentError, /jacobian: takes a function, not 3/);
+  refuses("hessian", () => call(hessian, 3), ArgumentError, /hessian: takes a function, not 3/);
+  refuses("hvp", () => call(hvp, 3, x(), x()), ArgumentError, /hvp: takes a function, not 3/);
+  refuses("checkpoint", () => call(checkpoint, "f"), ArgumentError, /checkpoint: takes a function, not "f"/);
+  refuses(
+    "customGradient",
+    () => call(customGradient, 3, { vjp: id }),
+    ArgumentError,
+    /customGradient: takes a function/,
+  );
+  refuses(
+    "a vjp",
+    () => call(customGradient, id, { vjp: 3 }),
+    ArgumentError,
+    /customGradient: vjp is a function, not 3/,
+  );
+  refuses(
+    "a jvp",
+    () => call(customGradient, id, { jvp: 3 }),
+    ArgumentError,
+    /customGradient: jvp is a function, not 3/,
+  );
+  refuses("scan", () => call(scan, null, x(), x()), ArgumentError, /scan: takes a function, not null/);
+  refuses(
+    "forLoop",
+    () => call(forLoop, 0, 3, x(), x()),
+    ArgumentError,
+    /forLoop: the body is a function, not a Tensor/,
+  );
+  refuses(
+    "whileLoop",
+    () => call(whileLoop, id, x()),
+    ArgumentError,
+    /whileLoop: the body is a function, not a Tensor/,
+  );
+  refuses(
+    "a condition",
+    () => call(whileLoop, 1, id, x()),
+    ArgumentError,
+    /whileLoop: the condition is a function, not 1/,
+  );
+  refuses("cond", () => call(cond, yes(), x(), id, x()), ArgumentError, /cond: whenTrue is a function, not a Tensor/);
+  refuses("cond, the other way", () => call(cond, yes(), id, 3), ArgumentError, /cond: whenFalse is a function, not 3/);
+  refuses(
+    "switchCase",
+    () => call(switchCase, x().at(0), [id, 3]),
+    ArgumentError,
+    /switchCase: branch 1 is a function, not 3/,
+  );
+  refuses(
+    "switchCase, no list",
+    () => call(switchCase, x().at(0), id),
+    ArgumentError,
+    /branches.*list of functions, not a function/,
+  );
+  refuses(
+    "associativeScan",
+    () => call(associativeScan, x(), id),
+    ArgumentError,
+    /associativeScan: takes a function, not a Tensor/,
+  );
+  refuses("tree.map", () => call(tree.map, x(), x()), ArgumentError, /tree\.map: takes a function, not a Tensor/);
+  refuses(
+    "tree.reduce",
+    () => call(tree.reduce, x(), x(), 0),
+    ArgumentError,
+    /tree\.reduce: takes a function, not a Tensor/,
+  );
+});
+
+describe("options that do not exist are refused by", () => {
+  const id = (a: Tensor) => a;
+  const next = (c: Tensor, a: Tensor) => [c.add(a), a];
+  const zero = () => tensor(0);
+  const uses: Readonly<Record<string, readonly [option: string, use: () => unknown]>> = {
+    scan: ["reversed", () => call(scan, next, zero(), x(), { reversed: true })],
+    whileLoop: [
+      "max",
+      () =>
+        call(
+          whileLoop,
+          (c: Tensor) => c.less(1),
+          (c: Tensor) => c.add(1),
+          zero(),
+          { max: 3 },
+        ),
+    ],
+    associativeScan: ["axes", () => call(associativeScan, (a: Tensor, b: Tensor) => a.add(b), x(), { axes: 0 })],
+    jit: ["donation", () => call(jit, id, { donation: 0 })],
+    vmap: ["inAxes", () => call(vmap, id, { inAxes: 1 })],
+    grad: ["args", () => call(grad, id, { args: 1 })],
+    valueAndGrad: ["hasAux", () => call(valueAndGrad, id, { hasAux: true })],
+    jacobian: ["modes", () => call(jacobian, id, { modes: "forward" })],
+    customGradient: ["gradient", () => call(customGradient, id, { gradient: id })],
+  };
+  for (const [name, [option, use]] of Object.entries(uses)) {
+    refuses(name, use, ArgumentError, new RegExp(`${name}: there is no option "${option}"; `));
+  }
+  refuses(
+    "hessian, which has none",
+    () => call(hessian, id, { mode: "forward" }),
+    ArgumentError,
+    /hessian: .*no options/,
+  );
+  refuses("checkpoint, which has none", () => call(checkpoint, id, {}), ArgumentError, /checkpoint: .*no options/);
+  refuses(
+    "what takes flags and gets numbers",
+    () => call(scan, next, zero(), x(), { reverse: 1 }),
+    ArgumentError,
+    /scan: the option reverse is true or false, not 1/,
+  );
+  refuses(
+    "jit, for positions that are no numbers",
+    () => call(jit, id, { donate: "0" }),
+    ArgumentError,
+    /jit: the option donate is a number or a list of numbers, not "0"/,
+  );
+  refuses(
+    "customGradient, for none at all",
+    () => call(customGradient, id),
+    ArgumentError,
+    /customGradient: undefined stands where options do.*\{ vjp: … \}/,
+  );
+  refuses(
+    "grad, for a position alone",
+    () => call(grad, id, 1),
+    ArgumentError,
+    /grad: 1 stands where.*\{ argument: 1 \}/,
+  );
 });
 
 describe("jit refuses", () => {
