@@ -749,8 +749,8 @@ export class Tensor<D extends DType = DType> {
     return new Tensor(derive(primitive, asFloat ? this.asFloat().node : this.node, {}));
   }
 
-  /** Another handle on the same values: disposing of a result must not take its source along. */
-  private again(): Tensor<D> {
+  /** @internal Another handle on the same values: disposing of a result must not take its source along. */
+  again(): Tensor<D> {
     return new Tensor<D>(this.node);
   }
 

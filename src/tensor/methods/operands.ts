@@ -58,6 +58,9 @@ export function positionsAlong(x: Tensor, axis: number): Tensor<"i32"> {
 
 export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;
 
+/** What steps made of a tensor, as a handle of its own also where they had nothing to do. */
+export const apartFrom = <T extends Tensor>(x: T, result: T): T => (result === x ? (x.again() as T) : result);
+
 /** Values for x: its dtype, its device. A number must fit. */
 export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor {
   if (values instanceof Tensor) {

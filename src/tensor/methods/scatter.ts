@@ -193,7 +193,7 @@ Tensor.prototype.putAlongAxis = function (given, values, axis, options = {}) {
       `putAlongAxis: positions of ${formatShape(positions.shape)} for ${formatShape(this.shape)} along axis ${at}.`,
     );
   }
-  if (positions.size === 0) return this;
+  if (positions.size === 0) return this.again();
   const strides = stridesOf(this.shape);
   const along = placesIn(positions, this.shape[at], "putAlongAxis");
   let flat: Tensor = along.mul(strides[at]);
@@ -227,7 +227,7 @@ Tensor.prototype.scatterNd = function (given, values, options = {}) {
   const strides = stridesOf(this.shape.slice(0, depth));
   const count = sizeOf(lead);
   const updates = broadcastValues(valuesFor(this, values, "scatterNd"), [...lead, ...rest], "scatterNd");
-  if (count === 0 || this.size === 0) return this;
+  if (count === 0 || this.size === 0) return this.again();
   const zero = scalarLike(this, 0, "i32").broadcastTo(lead);
   const flat = places.reduce<Tensor>((sum, place, i) => sum.add(place.mul(strides[i])), zero);
   const isOutside = places.reduce<Tensor>((any, place) => any.logicalOr(place.less(0)), zero.cast("bool"));
