@@ -24,7 +24,8 @@ export function storageOf<D extends DType>(bytes: Uint8Array, dtype: D): Storage
     throw new SizeMismatchError(`${bytes.byteLength} bytes are no whole number of ${dtype} elements of ${size} bytes.`);
   }
   const width = storageArray.BYTES_PER_ELEMENT;
-  const aligned = bytes.byteOffset % width === 0 ? bytes : bytes.slice();
+  // Not slice(), which of a Buffer views.
+  const aligned = bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes);
   return new storageArray(aligned.buffer, aligned.byteOffset, aligned.byteLength / width) as StorageArrayOf<D>;
 }
 

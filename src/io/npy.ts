@@ -130,7 +130,8 @@ export function rowMajor(array: NpyArray): RawTensor {
 function reordered(bytes: Uint8Array, shape: Shape, size: number): Uint8Array {
   const WordArray = size === 1 ? Uint8Array : size === 2 ? Uint16Array : Uint32Array;
   const width = WordArray.BYTES_PER_ELEMENT;
-  const aligned = bytes.byteOffset % width === 0 ? bytes : bytes.slice();
+  // Not slice(), which of a Buffer views.
+  const aligned = bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes);
   const source = new WordArray(aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.byteLength / width);
   const target = new WordArray(source.length);
   const words = size / width;
