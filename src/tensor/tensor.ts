@@ -216,6 +216,7 @@ export class Tensor<D extends DType = DType> {
   array(): Promise<Nested<ScalarOf<D>>> {
     return this.reading(async () => {
       const { dtype, shape } = this;
+      checkNestable(shape, "array");
       return nest(await this.data(), dtype, shape) as Nested<ScalarOf<D>>;
     });
   }
@@ -227,6 +228,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   arraySync(): Nested<ScalarOf<D>> {
+    checkNestable(this.node.shape, "arraySync");
     return nest(this.dataSync(), this.dtype, this.node.shape) as Nested<ScalarOf<D>>;
   }
 
@@ -938,11 +940,32 @@ function widened(dtype: DType): DType {
   return dtype === "u8" || dtype === "u16" ? "u32" : dtype;
 }
 
+/** Longer lists, or more of them, end the process: V8 has no room for them, and does not throw. */
+const MAX_LISTED = 2 ** 26;
+
+/** Throws where lists of that shape do not fit; of a tensor without elements there may still be any number of them. */
+function checkNestable(shape: Shape, operation: string): void {
+  let lists = 1;
+  for (const extent of shape) {
+    if (lists > 0 && Math.max(lists, extent) > MAX_LISTED) {
+      throw new ShapeError(
+        `${operation}: ${formatShape(shape)} as nested lists takes more than JavaScript holds, which is ${MAX_LISTED} ` +
+          "lists or elements of one list; read it with data(), or a part of it with at().",
+      );
+    }
+    lists *= extent;
+  }
+}
+
+/** From the last axis on, which needs no recursion: a tensor may have thousands of axes. */
 function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {
-  let position = 0;
-  const level = (axis: number): Nested<Scalar> =>
-    axis === shape.length
-      ? elementAt(data, dtype, position++)
-      : Array.from({ length: shape[axis] }, () => level(axis + 1));
-  return level(0);
+  if (shape.length === 0) return elementAt(data, dtype, 0);
+  const list = <T>(length: number, at: (i: number) => T): T[] => Array.from({ length }, (_, i) => at(i));
+  let part = (i: number): Nested<Scalar> => elementAt(data, dtype, i);
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const [inner, extent] = [part, shape[axis]];
+    const parts = list(sizeOf(shape.slice(0, axis)), (i) => list(extent, (j) => inner(i * extent + j)));
+    part = (i) => parts[i];
+  }
+  return part(0);
 }
