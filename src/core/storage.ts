@@ -108,11 +108,8 @@ const writers: { readonly [D in DType]: Writer } = {
 function real(value: Scalar, dtype: DType, operation: string): number | bigint {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value === "boolean") return Number(value);
-  throw new DTypeError(`${operation}: ${shownScalar(value)} is not a value of dtype ${dtype}.`);
+  throw new DTypeError(`${operation}: ${shown(value)} is not a value of dtype ${dtype}.`);
 }
-
-const shownScalar = (value: Scalar): string =>
-  typeof value === "object" && value !== null && "re" in value ? `{ re: ${value.re}, im: ${value.im} }` : shown(value);
 
 /**
  * One value as a dtype can hold it, by the rules of `encodeValues`: fractions are dropped on the way to integers, and an

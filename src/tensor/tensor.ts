@@ -3,6 +3,7 @@
  * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
  */
 import { checkOptions, checkWhole, inOperation, type OptionKinds, type Values } from "../core/arguments.js";
+import { calledOperation } from "../core/called.js";
 import { castScalar } from "../core/cast.js";
 import {
   type Complex,
@@ -143,7 +144,7 @@ export class Tensor<D extends DType = DType> {
 
   /** @internal */
   get node(): Node {
-    if (!this.current) throw new DisposedError("This tensor was disposed.");
+    if (!this.current) throw new DisposedError(`${calledOperation() ?? "tensor"}: this tensor was disposed.`);
     return this.current;
   }
 
@@ -471,7 +472,7 @@ export class Tensor<D extends DType = DType> {
     return new Tensor<T>(this.node.isWeak ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
   }
 
-  /** The same bits as another dtype of the same width. */
+  /** The same bits as another dtype of the same width. Of f16 and bf16 a NaN stays one, with other bits perhaps. */
   bitcast<T extends DType>(dtype: T): Tensor<T> {
     checkDType(dtype, "bitcast");
     const [from, to] = [DTYPES[this.dtype], DTYPES[dtype]];
@@ -480,8 +481,6 @@ export class Tensor<D extends DType = DType> {
     }
     // Between whole numbers of one width a cast keeps the bits.
     if (this.dtype === (dtype as DType) || (isInteger(this.dtype) && isInteger(dtype))) return this.cast(dtype);
-    if (to.bits === 16)
-      throw new DTypeError(`bitcast: ${this.dtype} as ${dtype}; floats of 16 bits cannot be taken apart.`);
     return new Tensor<T>(derive(E.bitcast, this.node, { dtype }));
   }
 

@@ -330,6 +330,9 @@ Tensor.prototype.pad = function (this: Tensor, amounts: Amounts, options: PadOpt
   if (!PAD_MODES.includes(mode)) {
     throw new ArgumentError(`pad: there is no mode "${mode}"; use one of ${PAD_MODES.join(", ")}.`);
   }
+  const unused =
+    mode === "constant" ? undefined : (["value", "interior"] as const).find((name) => options[name] !== undefined);
+  if (unused) throw new ArgumentError(`pad: ${unused} goes with mode "constant"; "${mode}" pads with what is there.`);
   return mode === "constant"
     ? padByValue.call(this, amounts, options)
     : apartFrom(this, padBySelf(this, mode, amounts));

@@ -2,6 +2,7 @@
 import { DTYPES, type DType, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { checkBroadcastTo } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { iota } from "../../graph/primitives/leaf.js";
 import { backendOf, checkOneDevice, makeNode, meet, scalarNode } from "../build.js";
 import { type Operand, Tensor } from "../tensor.js";
@@ -65,11 +66,14 @@ export const apartFrom = <T extends Tensor>(x: T, result: T): T => (result === x
 export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor {
   if (values instanceof Tensor) {
     checkOneDevice(operation, [x.node, values.node]);
+    if (isComplex(values.dtype) && !isComplex(x.dtype)) {
+      throw new DTypeError(`${operation}: ${values.dtype} values do not fit ${x.dtype}; take their real() or imag().`);
+    }
     return values.cast(x.dtype);
   }
   const [, value] = met(operation, [scalarLike(x, 0), values]);
   if (value.dtype !== x.dtype && x.dtype !== "bool") {
-    throw new DTypeError(`${operation}: ${String(values)} does not fit ${x.dtype}; cast the tensor first.`);
+    throw new DTypeError(`${operation}: ${shown(values)} does not fit ${x.dtype}; cast the tensor first.`);
   }
   return value.cast(x.dtype);
 }
