@@ -15,7 +15,7 @@ import { divide, squareRoot } from "./math/correct-rounding.js";
 import { withSignOf } from "./math/float-parts.js";
 import { type MathFunction, mathFunctions } from "./math/library.js";
 import type { FloatType, ScalarOps, ScalarType } from "./math/scalar-ops.js";
-import { isNarrowFloat, roundToNarrow } from "./narrow-floats.js";
+import { bitsOfNarrow, isNarrowFloat, narrowOfBits, roundToNarrow } from "./narrow-floats.js";
 
 export interface Element {
   readonly dtype: DType;
@@ -284,6 +284,8 @@ function bitcastElement(k: KernelBuilder, x: Element, to: DType): Element {
   if (DTYPES[x.dtype].bytes !== DTYPES[to].bytes) {
     throw new DTypeError(`bitcast: ${x.dtype} and ${to} have different widths`);
   }
-  if (DTYPES[x.dtype].bytes < 4) throw new UnsupportedError(`bitcast of ${x.dtype} is not supported yet`);
-  return { dtype: to, value: k.bitcast(computeType(to), x.value) };
+  if (DTYPES[x.dtype].bytes >= 4) return { dtype: to, value: k.bitcast(computeType(to), x.value) };
+  const bits = isNarrowFloat(x.dtype) ? bitsOfNarrow(k, x.value, x.dtype) : k.bitcast("u32", x.value);
+  if (isNarrowFloat(to)) return { dtype: to, value: narrowOfBits(k, bits, to) };
+  return { dtype: to, value: wrap(k, to, k.bitcast(computeType(to), bits)) };
 }

@@ -106,3 +106,41 @@ function roundToHalf(k: KernelBuilder, x: Value): Value {
   const rounded = k.bitcast("u32", k.binary("mul", scaled, k.constant("f32", 2 ** -112)));
   return k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
 }
+
+// -------------------------------------------------------------------------------------------------- their bits
+
+/** The 16 bits of an f16 or bf16, which is here as an f32, in a u32. A NaN is a quiet one. */
+export function bitsOfNarrow(k: KernelBuilder, x: Value, from: "f16" | "bf16"): Value {
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const upper = k.binary("shr", bits, word(16));
+  const isNan = k.compare("ne", x, x);
+  if (from === "bf16") return k.select(isNan, k.binary("or", upper, word(0x40)), upper);
+  const magnitude = k.binary("and", bits, word(0x7fffffff));
+  // The exponent goes from bias 127 to 15; denormal numbers are so many times the least one.
+  const normal = k.binary("shr", k.binary("sub", magnitude, word(112 << 23)), word(13));
+  const isSmall = k.compare("lt", magnitude, word(113 << 23));
+  const least = k.bitcast("f32", k.select(isSmall, magnitude, word(0)));
+  const small = k.convert("u32", k.binary("mul", least, k.constant("f32", 2 ** 24)));
+  const fraction = k.binary("shr", k.binary("and", bits, word(0x7fffff)), word(13));
+  const nan = k.binary("or", fraction, word(0x7e00));
+  const isInfinite = k.compare("eq", magnitude, word(0x7f800000));
+  const finite = k.select(isSmall, small, normal);
+  const value = k.select(isNan, nan, k.select(isInfinite, word(0x7c00), finite));
+  return k.binary("or", k.binary("and", upper, word(0x8000)), value);
+}
+
+/** The f16 or bf16 with the low 16 of these bits, as an f32. */
+export function narrowOfBits(k: KernelBuilder, bits: Value, to: "f16" | "bf16"): Value {
+  const word = (value: number) => k.constant("u32", value);
+  if (to === "bf16") return k.bitcast("f32", k.binary("shl", bits, word(16)));
+  const magnitude = k.binary("shl", k.binary("and", bits, word(0x7fff)), word(13));
+  const normal = k.binary("add", magnitude, word(112 << 23));
+  const small = k.binary("mul", k.convert("f32", k.binary("and", bits, word(0x3ff))), k.constant("f32", 2 ** -24));
+  const isSmall = k.compare("lt", magnitude, word(1 << 23));
+  const hasValue = k.compare("lt", magnitude, word(31 << 23));
+  const finite = k.select(isSmall, k.bitcast("u32", small), normal);
+  const value = k.select(hasValue, finite, k.binary("or", magnitude, word(0x7f800000)));
+  const sign = k.binary("shl", k.binary("and", bits, word(0x8000)), word(16));
+  return k.bitcast("f32", k.binary("or", value, sign));
+}

@@ -100,11 +100,15 @@ function nodeOf(operand: DType | Scalar, typed: boolean, operation: string): Nod
   return "c*";
 }
 
+export function isScalar(value: unknown): value is Scalar {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return true;
+  const parts = value as { re?: unknown; im?: unknown } | null | undefined;
+  return typeof parts?.re === "number" && typeof parts.im === "number";
+}
+
 /** What stands where a number may: anything else would be taken for a complex number of undefined parts. */
 export function checkScalar(value: unknown, operation: string): void {
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return;
-  const parts = value as { re?: unknown; im?: unknown } | null | undefined;
-  if (typeof parts?.re === "number" && typeof parts.im === "number") return;
+  if (isScalar(value)) return;
   throw new ArgumentError(
     `${operation}: ${shown(value)} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().`,
   );

@@ -25,6 +25,8 @@ function shownList(list: readonly unknown[], depth: number): string {
 
 function shownObject(value: object): string {
   if (Array.isArray(value)) return shownList(value, 2);
+  const { re, im } = value as { re?: unknown; im?: unknown };
+  if (typeof re === "number" && typeof im === "number") return `{ re: ${re}, im: ${im} }`;
   const { name } = value.constructor ?? {};
   if (!name || name === "Object") return "an object";
   return `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`;

@@ -24,7 +24,8 @@ export function storageOf<D extends DType>(bytes: Uint8Array, dtype: D): Storage
     throw new SizeMismatchError(`${bytes.byteLength} bytes are no whole number of ${dtype} elements of ${size} bytes.`);
   }
   const width = storageArray.BYTES_PER_ELEMENT;
-  const aligned = bytes.byteOffset % width === 0 ? bytes : bytes.slice();
+  // Not slice(), which of a Buffer views.
+  const aligned = bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes);
   return new storageArray(aligned.buffer, aligned.byteOffset, aligned.byteLength / width) as StorageArrayOf<D>;
 }
 
@@ -107,11 +108,8 @@ const writers: { readonly [D in DType]: Writer } = {
 function real(value: Scalar, dtype: DType, operation: string): number | bigint {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value === "boolean") return Number(value);
-  throw new DTypeError(`${operation}: ${shownScalar(value)} is not a value of dtype ${dtype}.`);
+  throw new DTypeError(`${operation}: ${shown(value)} is not a value of dtype ${dtype}.`);
 }
-
-const shownScalar = (value: Scalar): string =>
-  typeof value === "object" && value !== null && "re" in value ? `{ re: ${value.re}, im: ${value.im} }` : shown(value);
 
 /**
  * One value as a dtype can hold it, by the rules of `encodeValues`: fractions are dropped on the way to integers, and an

@@ -2,16 +2,18 @@
  * Tensors from files and back: .npy and .npz of NumPy, and safetensors. The formats themselves are pure functions over
  * bytes, in the files beside this one.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { checkOptions, checkString, inOperation } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { IndexArgument } from "../core/slice.js";
 import { fromBytes } from "../tensor/creation.js";
 import { checkTensor, Tensor } from "../tensor/tensor.js";
-import { decodeNpy, encodeNpy, rowMajor } from "./npy.js";
+import { encodeNpy, rowMajor } from "./npy.js";
+import { readNpy } from "./npy-file.js";
 import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
 import type { RawTensor } from "./raw-tensor.js";
+import { readWhole } from "./read-file.js";
 import { encodeSafetensors } from "./safetensors.js";
 import { openSafetensors as openFile, type SafetensorsFile } from "./safetensors-file.js";
 
@@ -35,7 +37,7 @@ async function toRaw(x: Tensor): Promise<RawTensor> {
 /** The array in a .npy file. */
 export async function loadNpy(path: string, options: LoadOptions = {}): Promise<Tensor> {
   checkLoading("loadNpy", path, options);
-  return toTensor("loadNpy", rowMajor(decodeNpy(await readFile(path), path)), options);
+  return toTensor("loadNpy", rowMajor(await readNpy(path)), options);
 }
 
 export async function saveNpy(path: string, x: Tensor): Promise<void> {
@@ -52,7 +54,7 @@ export async function loadNpz(
   checkString("io.loadNpz", "the path", path);
   checkOptions<LoadOptions & NpzReadOptions>("io.loadNpz", options, { device: "text", maxBytes: "number" });
   const found: [string, Tensor][] = [];
-  for (const [name, array] of npzArrays(await readFile(path), options, path))
+  for (const [name, array] of npzArrays(await readWhole(path, "io.loadNpz"), options, path))
     found.push([name, toTensor("loadNpz", array, options)]);
   return Object.fromEntries(found);
 }
@@ -72,6 +74,8 @@ export interface TensorFile {
   readonly names: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   read(name: string): Promise<Tensor>;
+  /** The bytes of a tensor as they are stored, also of dtypes that Pumice does not have. */
+  readBytes(name: string): Promise<Uint8Array>;
   /** Only the bytes that the indices select are read: `file.slice("weight", "0:10")`. */
   slice(name: string, ...indices: IndexArgument[]): Promise<Tensor>;
   close(): Promise<void>;
@@ -88,7 +92,8 @@ function reading(operation: string, file: SafetensorsFile, options: LoadOptions)
     names: [...file.names],
     metadata: Object.fromEntries(file.metadata),
     read: async (name) => toTensor(operation, await file.read(name), options),
-    slice: async (name, ...indices) => toTensor(operation, await file.readSlice(name, ...indices), options),
+    readBytes: (name) => file.readBytes(name),
+    slice: async (name, ...indices) => toTensor(operation, await file.slice(name, ...indices), options),
     close: () => file.close(),
     [Symbol.asyncDispose]: () => file.close(),
   };

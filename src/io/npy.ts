@@ -13,6 +13,9 @@ import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-ten
 
 const MAGIC = [0x93, ...Buffer.from("NUMPY")];
 
+/** What says how long the header is: the magic, the version, and a length of two bytes or four. */
+export const NPY_PREFIX_BYTES = 12;
+
 /** Far more than any array of numbers needs; a file that claims more has something else in mind. */
 const MAX_HEADER_BYTES = 1 << 20;
 
@@ -33,8 +36,8 @@ export interface NpyArray extends RawTensor {
   readonly fortranOrder: boolean;
 }
 
-/** Reads the header. The bytes need not go further than it, so a large file can be read by parts. */
-export function parseNpyHeader(bytes: Uint8Array, what = "npy"): NpyHeader {
+/** Where the header ends, from the bytes before it. */
+export function npyHeaderEnd(bytes: Uint8Array, what = "npy"): number {
   if (bytes.length < 8 || MAGIC.some((byte, i) => bytes[i] !== byte)) {
     throw new FormatError(`${what}: not a .npy file; it does not begin with \\x93NUMPY and a version.`);
   }
@@ -47,16 +50,26 @@ export function parseNpyHeader(bytes: Uint8Array, what = "npy"): NpyHeader {
   const length = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
   if (length > MAX_HEADER_BYTES)
     throw new FormatError(`${what}: the header claims ${length} bytes; that is no header.`);
-  if (start + length > bytes.length) {
-    throw new FormatError(`${what}: the header claims ${length} bytes, but ${bytes.length - start} are there.`);
+  return start + length;
+}
+
+/** Reads the header. The bytes need not go further than it, so a large file can be read by parts. */
+export function parseNpyHeader(bytes: Uint8Array, what = "npy"): NpyHeader {
+  const end = npyHeaderEnd(bytes, what);
+  const version = bytes[6];
+  const start = version === 1 ? 10 : 12;
+  if (end > bytes.length) {
+    throw new FormatError(`${what}: the header claims ${end - start} bytes, but ${bytes.length - start} are there.`);
   }
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString(version === 3 ? "utf8" : "latin1");
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString(
+    version === 3 ? "utf8" : "latin1",
+  );
   const { descr, fortran_order: order, shape } = headerFields(parsePythonLiteral(text, what), what);
   if (typeof order !== "boolean") throw new FormatError(`${what}: 'fortran_order' is neither True nor False.`);
   const { dtype, bigEndian } = parseDescription(descr, what);
   const sizes = parseShape(shape, what);
   const byteLength = fileByteLength(sizes, DTYPES[dtype].bits, what);
-  return { version, dtype, shape: sizes, fortranOrder: order, bigEndian, dataOffset: start + length, byteLength };
+  return { version, dtype, shape: sizes, fortranOrder: order, bigEndian, dataOffset: end, byteLength };
 }
 
 function headerFields(header: PythonLiteral, what: string): Record<"descr" | "fortran_order" | "shape", PythonLiteral> {
@@ -95,14 +108,20 @@ function parseDescription(descr: PythonLiteral, what: string): { dtype: DType; b
 
 /** Reads one array. What may follow it in the bytes is left alone: np.save can append arrays to one file. */
 export function decodeNpy(bytes: Uint8Array, what = "npy"): NpyArray {
-  const { dtype, shape, fortranOrder, bigEndian, dataOffset, byteLength } = parseNpyHeader(bytes, what);
-  const available = bytes.length - dataOffset;
-  if (byteLength > available) {
-    throw new FormatError(
-      `${what}: ${dtype} of shape ${formatShape(shape)} takes ${byteLength} bytes, but ${available} follow the header.`,
-    );
-  }
-  const stored = bytes.subarray(dataOffset, dataOffset + byteLength);
+  const header = parseNpyHeader(bytes, what);
+  checkNpyLength(header, bytes.length - header.dataOffset, what);
+  return npyArray(header, bytes.subarray(header.dataOffset, header.dataOffset + header.byteLength));
+}
+
+export function checkNpyLength({ dtype, shape, byteLength }: NpyHeader, available: number, what: string): void {
+  if (byteLength <= available) return;
+  throw new FormatError(
+    `${what}: ${dtype} of shape ${formatShape(shape)} takes ${byteLength} bytes, but ${available} follow the header.`,
+  );
+}
+
+/** The array of a header and the bytes of its elements. */
+export function npyArray({ dtype, shape, fortranOrder, bigEndian }: NpyHeader, stored: Uint8Array): NpyArray {
   const { bytes: size, lanes } = DTYPES[dtype];
   const data = bigEndian ? swapped(stored, size / lanes) : tidyBytes(dtype, stored);
   return { dtype, shape, fortranOrder, bytes: data };
@@ -130,7 +149,8 @@ export function rowMajor(array: NpyArray): RawTensor {
 function reordered(bytes: Uint8Array, shape: Shape, size: number): Uint8Array {
   const WordArray = size === 1 ? Uint8Array : size === 2 ? Uint16Array : Uint32Array;
   const width = WordArray.BYTES_PER_ELEMENT;
-  const aligned = bytes.byteOffset % width === 0 ? bytes : bytes.slice();
+  // Not slice(), which of a Buffer views.
+  const aligned = bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes);
   const source = new WordArray(aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.byteLength / width);
   const target = new WordArray(source.length);
   const words = size / width;

@@ -6,10 +6,11 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { tidyBytes } from "../core/bytes.js";
 import { DTYPES, type DType } from "../core/dtype.js";
-import { ArgumentError, DisposedError, FormatError } from "../core/errors.js";
+import { ArgumentError, DisposedError } from "../core/errors.js";
 import { type IndexArgument, indexedShape, parseIndexing } from "../core/slice.js";
 import { byteRuns, groupRuns } from "./byte-runs.js";
 import type { RawTensor } from "./raw-tensor.js";
+import { bytesFor, readFully } from "./read-file.js";
 import {
   dtypeOf,
   headerLength,
@@ -23,8 +24,7 @@ import {
 const MAX_GAP = 16 * 1024;
 const MAX_SPAN = 4 * 1024 * 1024;
 
-/** Systems read at most 2 GiB at a time. */
-const MAX_READ = 2 ** 30;
+const BY_PARTS = "read it by parts with slice(name, …)";
 
 /** Opens a file and checks its header. Close it, or declare it with `await using`. */
 export async function openSafetensors(path: string): Promise<SafetensorsFile> {
@@ -84,16 +84,16 @@ export class SafetensorsFile implements AsyncDisposable {
   /** The bytes of a tensor as they are stored, also of dtypes that Pumice does not have. */
   async readBytes(name: string): Promise<Uint8Array> {
     const { offset, byteLength } = this.entry(name);
-    const bytes = this.#allocate(byteLength, name);
+    const bytes = bytesFor(byteLength, `${this.path}: "${name}"`, BY_PARTS);
     await this.#readInto(bytes, offset);
     return bytes;
   }
 
   /**
-   * A part of a tensor, by the indices that `at` takes: `file.readSlice("w", "10:20", 0)`. Reads what it needs, so the
+   * A part of a tensor, by the indices that `at` takes: `file.slice("w", "10:20", 0)`. Reads what it needs, so the
    * tensor may be larger than memory.
    */
-  async readSlice(name: string, ...indices: readonly IndexArgument[]): Promise<RawTensor> {
+  async slice(name: string, ...indices: readonly IndexArgument[]): Promise<RawTensor> {
     const entry = this.entry(name);
     const dtype: DType = dtypeOf(entry, this.path);
     const items = parseIndexing(indices, entry.shape, `${this.path}: "${name}"`);
@@ -102,7 +102,7 @@ export class SafetensorsFile implements AsyncDisposable {
       return item.kind === "index" ? [{ start: item.index, step: 1, count: 1 }] : [];
     });
     const runs = byteRuns(entry.shape, DTYPES[dtype].bytes, ranges);
-    const bytes = this.#allocate(runs.length * runs.count, name);
+    const bytes = bytesFor(runs.length * runs.count, `${this.path}: "${name}"`, BY_PARTS);
     let at = 0;
     for (const { start, end, offsets } of groupRuns(runs, MAX_GAP, MAX_SPAN)) {
       if (offsets.length === 1) {
@@ -131,33 +131,9 @@ export class SafetensorsFile implements AsyncDisposable {
     return this.close();
   }
 
-  #allocate(length: number, name: string): Uint8Array {
-    try {
-      return new Uint8Array(length);
-    } catch (cause) {
-      throw new ArgumentError(
-        `${this.path}: "${name}" would need one array of ${length} bytes, too large here; ` +
-          "read it by parts with readSlice.",
-        { cause },
-      );
-    }
-  }
-
   async #readInto(bytes: Uint8Array, offset: number): Promise<void> {
     if (!this.#file) throw new DisposedError(`${this.path}: the file was closed; open it again to read.`);
     await readFully(this.#file, bytes, this.#header.dataOffset + offset, this.path);
     this.#bytesRead += bytes.length;
-  }
-}
-
-async function readFully(file: FileHandle, bytes: Uint8Array, position: number, path: string): Promise<void> {
-  let done = 0;
-  while (done < bytes.length) {
-    const wanted = Math.min(bytes.length - done, MAX_READ);
-    const { bytesRead } = await file.read(bytes, done, wanted, position + done);
-    if (bytesRead === 0) {
-      throw new FormatError(`${path}: the file ends at byte ${position + done}; it was cut short after it was opened.`);
-    }
-    done += bytesRead;
   }
 }

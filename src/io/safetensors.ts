@@ -190,7 +190,7 @@ export function dtypeOf(entry: SafetensorsEntry, what: string): DType {
   if (entry.dtype) return entry.dtype;
   throw new DTypeError(
     `${what}: "${entry.name}" is ${entry.storedAs}, for which there is no dtype; ` +
-      "openSafetensors(path) and readBytes(name) give its bytes.",
+      "io.openSafetensors(path) gives a file whose readBytes(name) gives its bytes.",
   );
 }
 

@@ -4,7 +4,7 @@ import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { asFloat, countingLike } from "../tensor/methods/operands.js";
+import { apartFrom, asFloat, countingLike } from "../tensor/methods/operands.js";
 import { checkTensor, Tensor } from "../tensor/tensor.js";
 import { bits } from "./bits.js";
 import { gumbel } from "./exponential.js";
@@ -51,7 +51,7 @@ export function shuffle<T extends Tensor>(
     order = order.takeAlongAxis(bits(words, x.shape).argsort({ axis }), axis);
     rest = next;
   }
-  return order as T;
+  return apartFrom(x, order as T);
 }
 
 export interface ChoiceOptions {

@@ -222,6 +222,8 @@ export function arange<D extends DType = "i32" | "f32">(
 export function arange(...given: readonly unknown[]): Tensor {
   const [[start = Number.NaN, stop, step = 1], options] = numbersThenOptions<CreationOptions>(given, 3);
   checkOptions("arange", options, CREATION);
+  if (Number.isNaN(start))
+    throw new ArgumentError("arange: from NaN; give the numbers, as in arange(5) or arange(2, 5).");
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   if (step === 0 || ![from, to, step].every(Number.isFinite)) {
     throw new ArgumentError(`arange: from ${shown(from)} to ${shown(to)} in steps of ${shown(step)} does not end.`);

@@ -1,7 +1,7 @@
 /** What users hand to `tensor()`: which dtype a typed array has, and what shape nested arrays have. */
 import type { DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { checkScalar } from "../core/promotion.js";
+import { isScalar } from "../core/promotion.js";
 import { shown } from "../core/shown.js";
 
 /** Typed arrays say their dtype; a Uint8ClampedArray is u8. */
@@ -43,8 +43,13 @@ export function flattenNested(nested: unknown, operation: string): { values: Sca
           `${operation}: ragged arrays: ${shown(level)} at axis ${axis}, where the first is a row of ${shape[axis]}.`,
         );
       }
-      checkScalar(level, operation);
-      values.push(level as Scalar);
+      if (!isScalar(level)) {
+        throw new ArgumentError(
+          `${operation}: ${shown(level)} is no value; values are numbers, bigints, booleans or { re, im }, ` +
+            "one of them or lists of them, to any depth.",
+        );
+      }
+      values.push(level);
       return;
     }
     if (axis >= shape.length || level.length !== shape[axis]) {

@@ -3,6 +3,7 @@
  * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
  */
 import { inOperation } from "../core/arguments.js";
+import { calledOperation } from "../core/called.js";
 import { castScalar } from "../core/cast.js";
 import {
   checkDType,
@@ -64,7 +65,7 @@ export class Tensor<D extends DType = DType> {
 
   /** @internal */
   get node(): Node {
-    if (!this.current) throw new DisposedError("This tensor was disposed.");
+    if (!this.current) throw new DisposedError(`${calledOperation() ?? "tensor"}: this tensor was disposed.`);
     return this.current;
   }
 
@@ -137,6 +138,7 @@ export class Tensor<D extends DType = DType> {
   array(): Promise<Nested<ScalarOf<D>>> {
     return this.reading(async () => {
       const { dtype, shape } = this;
+      checkNestable(shape, "array");
       return nest(await this.data(), dtype, shape) as Nested<ScalarOf<D>>;
     });
   }
@@ -148,6 +150,7 @@ export class Tensor<D extends DType = DType> {
   }
 
   arraySync(): Nested<ScalarOf<D>> {
+    checkNestable(this.node.shape, "arraySync");
     return nest(this.dataSync(), this.dtype, this.node.shape) as Nested<ScalarOf<D>>;
   }
 
@@ -403,7 +406,7 @@ export class Tensor<D extends DType = DType> {
     return new Tensor<T>(this.node.isWeak ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
   }
 
-  /** The same bits as another dtype of the same width. */
+  /** The same bits as another dtype of the same width. Of f16 and bf16 a NaN stays one, with other bits perhaps. */
   bitcast<T extends DType>(dtype: T): Tensor<T> {
     checkDType(dtype, "bitcast");
     const [from, to] = [DTYPES[this.dtype], DTYPES[dtype]];
@@ -412,8 +415,6 @@ export class Tensor<D extends DType = DType> {
     }
     // Between whole numbers of one width a cast keeps the bits.
     if (this.dtype === (dtype as DType) || (isInteger(this.dtype) && isInteger(dtype))) return this.cast(dtype);
-    if (to.bits === 16)
-      throw new DTypeError(`bitcast: ${this.dtype} as ${dtype}; floats of 16 bits cannot be taken apart.`);
     return new Tensor<T>(derive(E.bitcast, this.node, { dtype }));
   }
 
@@ -516,8 +517,8 @@ export class Tensor<D extends DType = DType> {
     return new Tensor(derive(primitive, asFloat ? this.asFloat().node : this.node, {}));
   }
 
-  /** Another handle on the same values: disposing of a result must not take its source along. */
-  private again(): Tensor<D> {
+  /** @internal Another handle on the same values: disposing of a result must not take its source along. */
+  again(): Tensor<D> {
     return new Tensor<D>(this.node);
   }
 
@@ -637,11 +638,32 @@ function wholePower<D extends DType>(x: Tensor, exponent: bigint): Tensor<D> {
   return (exponent % 2n === 1n ? square.mul(x) : square) as Tensor<D>;
 }
 
+/** Longer lists, or more of them, end the process: V8 has no room for them, and does not throw. */
+const MAX_LISTED = 2 ** 26;
+
+/** Throws where lists of that shape do not fit; of a tensor without elements there may still be any number of them. */
+function checkNestable(shape: Shape, operation: string): void {
+  let lists = 1;
+  for (const extent of shape) {
+    if (lists > 0 && Math.max(lists, extent) > MAX_LISTED) {
+      throw new ShapeError(
+        `${operation}: ${formatShape(shape)} as nested lists takes more than JavaScript holds, which is ${MAX_LISTED} ` +
+          "lists or elements of one list; read it with data(), or a part of it with at().",
+      );
+    }
+    lists *= extent;
+  }
+}
+
+/** From the last axis on, which needs no recursion: a tensor may have thousands of axes. */
 function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {
-  let position = 0;
-  const level = (axis: number): Nested<Scalar> =>
-    axis === shape.length
-      ? elementAt(data, dtype, position++)
-      : Array.from({ length: shape[axis] }, () => level(axis + 1));
-  return level(0);
+  if (shape.length === 0) return elementAt(data, dtype, 0);
+  const list = <T>(length: number, at: (i: number) => T): T[] => Array.from({ length }, (_, i) => at(i));
+  let part = (i: number): Nested<Scalar> => elementAt(data, dtype, i);
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const [inner, extent] = [part, shape[axis]];
+    const parts = list(sizeOf(shape.slice(0, axis)), (i) => list(extent, (j) => inner(i * extent + j)));
+    part = (i) => parts[i];
+  }
+  return part(0);
 }

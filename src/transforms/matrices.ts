@@ -30,7 +30,7 @@ export function jacobian<X, A extends readonly unknown[], R>(
   options: JacobianOptions = {},
 ): (x: X, ...rest: A) => JacobianOf<R, X> {
   checkFunction("jacobian", f);
-  checkOptions("jacobian", options, { mode: "text", holomorphic: "boolean" });
+  checkOptions("jacobian", options, { mode: "text", holomorphic: "flag" });
   if (![undefined, "forward", "reverse"].includes(options.mode)) {
     throw new ArgumentError(`jacobian: there is no mode "${options.mode}"; use "forward" or "reverse".`);
   }

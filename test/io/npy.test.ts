@@ -46,6 +46,19 @@ function fileWith(header: string, data = 0, version = 1): Uint8Array {
 const dict = (descr: string, shape: string, order = "False") =>
   `{'descr': ${descr}, 'fortran_order': ${order}, 'shape': ${shape}, }`;
 
+describe("Fortran order", () => {
+  test("of a Buffer whose elements are not aligned is read", () => {
+    const file = fileWith(`${dict("'<i4'", "(2,1,2)", "True")}\n`, 16);
+    assert.notEqual(parseNpyHeader(file).dataOffset % 4, 0);
+    new DataView(file.buffer).setInt32(file.length - 12, 7, true);
+    // What files are read into; its slice() views, where that of a Uint8Array copies.
+    const { shape, bytes } = rowMajor(decodeNpy(Buffer.from(file.buffer)));
+    assert.deepEqual(shape, [2, 1, 2]);
+    // The second in column-major order is the element [1, 0, 0], the third in row-major order.
+    assert.deepEqual([...new Int32Array(bytes.buffer, bytes.byteOffset, 4)], [0, 0, 7, 0]);
+  });
+});
+
 describe("headers", () => {
   test("of all spellings of a dtype", () => {
     const spellings = { "'|b1'": "bool", "'?'": "bool", "'=f4'": "f32", "'f8'": "f64", "'|V2'": "bf16", "'>i1'": "i8" };

@@ -84,13 +84,13 @@ describe("slices", () => {
       [null, undefined, "-2:"],
     ];
     for (const indices of cases) {
-      const { dtype, shape: sliced, bytes } = await file.readSlice("x", ...indices);
+      const { dtype, shape: sliced, bytes } = await file.slice("x", ...indices);
       assert.equal(dtype, "i32");
       assert.deepEqual(sliced, indexedShape(parseIndexing(indices, shape, "at")));
       assert.deepEqual([...new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)], selected(shape, indices));
     }
-    assert.deepEqual((await file.readSlice("zero", ":", 1)).shape, [0]);
-    assert.equal((await file.readSlice("zero")).bytes.length, 0);
+    assert.deepEqual((await file.slice("zero", ":", 1)).shape, [0]);
+    assert.equal((await file.slice("zero")).bytes.length, 0);
   });
 
   test("read only what they need", async () => {
@@ -99,7 +99,7 @@ describe("slices", () => {
     await using file = await openSafetensors(big);
     const cost = async (...indices: IndexArgument[]) => {
       const before = file.bytesRead;
-      const { bytes } = await file.readSlice("x", ...indices);
+      const { bytes } = await file.slice("x", ...indices);
       return { read: file.bytesRead - before, needed: bytes.length };
     };
     assert.deepEqual(await cost("3:5"), { read: 800_000, needed: 800_000 });
@@ -127,7 +127,7 @@ describe("slices", () => {
       return;
     }
     await using file = await openSafetensors(huge);
-    const { shape: sliced, bytes } = await file.readSlice("x", "-2:", ":10");
+    const { shape: sliced, bytes } = await file.slice("x", "-2:", ":10");
     assert.deepEqual([sliced, bytes.length], [[2, 10], 80]);
     await assert.rejects(
       file.read("x"),
@@ -137,8 +137,8 @@ describe("slices", () => {
 
   test("refuse indices that do not fit", async () => {
     await using file = await openSafetensors(path);
-    await assert.rejects(file.readSlice("x", 7), /index 7 is out of range for axis 0 of size 7/);
-    await assert.rejects(file.readSlice("x", 0, 0, 0, 0), /4 indices for shape \[7, 5, 6\]/);
+    await assert.rejects(file.slice("x", 7), /index 7 is out of range for axis 0 of size 7/);
+    await assert.rejects(file.slice("x", 0, 0, 0, 0), /4 indices for shape \[7, 5, 6\]/);
   });
 });
 

@@ -1,6 +1,8 @@
 /** Tensors through files and back; the formats themselves are tested beside this file. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -16,7 +18,7 @@ import {
   type Tensor,
   tensor,
 } from "../../src/index.js";
-import { encodeNpy } from "../../src/io/npy.js";
+import { encodeNpy, encodeNpyHeader } from "../../src/io/npy.js";
 import { encodeNpz } from "../../src/io/npz.js";
 import type { RawTensor } from "../../src/io/raw-tensor.js";
 import { encodeSafetensors } from "../../src/io/safetensors.js";
@@ -129,6 +131,46 @@ describeOnTensorDevices("tensors in files", (device) => {
 
 test("a file that is not what it claims to be is a FormatError", async () => {
   await assert.rejects(io.loadNpy(new URL(import.meta.url).pathname), FormatError);
+});
+
+const isUnix = existsSync("/dev/zero") ? false : "needs /dev/zero";
+
+test("a device that has no end is refused by its first bytes", { skip: isUnix }, async () => {
+  await assert.rejects(io.loadNpy("/dev/zero"), FormatError);
+  await assert.rejects(io.loadNpy("/dev/null"), FormatError);
+  await assert.rejects(io.loadNpz("/dev/zero"), { name: "ArgumentError", message: /\/dev\/zero is no regular file/ });
+  await assert.rejects(io.loadSafetensors("/dev/zero"), FormatError);
+});
+
+test("of a pipe without end an array is read, and no more", { skip: isUnix }, async () => {
+  await io.saveNpy(at("piped.npy"), tensor([1, 2, 3], { device: "cpu" }));
+  execFileSync("mkfifo", [at("pipe")]);
+  const writer = spawn("sh", ["-c", `cat '${at("piped.npy")}' /dev/zero > '${at("pipe")}'`], { stdio: "ignore" });
+  const x = await io.loadNpy(at("pipe"), { device: "cpu" });
+  assert.deepEqual([...(await x.data())], [1, 2, 3]);
+  // Its pipe is closed, which ends it.
+  await once(writer, "exit");
+});
+
+test("a header that claims more than the file holds is refused before there is memory for it", async () => {
+  writeFileSync(at("lying.npy"), encodeNpyHeader("f64", [2 ** 40]));
+  await assert.rejects(io.loadNpy(at("lying.npy")), {
+    name: "FormatError",
+    message: /takes 8796093022208 bytes, but 0 follow the header/,
+  });
+});
+
+test("the remedy for a dtype that is none of ours works as it is written", async () => {
+  const header = `{"x":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}`.padEnd(64);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  writeFileSync(at("f8.safetensors"), Buffer.concat([length, Buffer.from(header), Buffer.from([3, 4])]));
+  await assert.rejects(io.loadSafetensors(at("f8.safetensors")), {
+    name: "DTypeError",
+    message: /io\.openSafetensors\(path\) gives a file whose readBytes\(name\) gives its bytes/,
+  });
+  await using file = await io.openSafetensors(at("f8.safetensors"));
+  assert.deepEqual([...(await file.readBytes("x"))], [3, 4]);
 });
 
 test("an .npz of more than is allowed in all is refused by what it declares", async () => {

@@ -79,8 +79,35 @@ export function exactOracle(entry: ElementwiseEntry): ((...args: number[]) => nu
 
 const words = new DataView(new ArrayBuffer(8));
 
-/** The same bits, for dtypes of 4 and 8 bytes. */
+/** The number with these 16 bits, from its parts: a sign, an exponent, a fraction. */
+function floatOfBits(bits: number, fractionBits: number, bias: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits & 0x7fff) >> fractionBits;
+  const fraction = (bits & ((1 << fractionBits) - 1)) / 2 ** fractionBits;
+  if (exponent === 2 * bias + 1) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (exponent === 0 ? fraction * 2 ** (1 - bias) : (1 + fraction) * 2 ** (exponent - bias));
+}
+
+const decoded = { f16: (bits: number) => floatOfBits(bits, 10, 15), bf16: (bits: number) => floatOfBits(bits, 7, 127) };
+
+/** The 16 bits of every number there is. */
+const encoded = Object.fromEntries(
+  Object.entries(decoded).map(([dtype, decode]) => {
+    const numbers = Array.from({ length: 65536 }, (_, bits) => [decode(bits), bits] as const);
+    // A map takes -0 for 0.
+    return [dtype, new Map(numbers.map(([number, bits]) => [Object.is(number, -0) ? "-0" : number, bits]))];
+  }),
+);
+
+/** The same bits, for dtypes of one width. */
 function bitcastValue(value: Value, from: DType, to: DType): Value {
+  if (DTYPES[from].bytes <= 2) {
+    const table = encoded[from];
+    const bits = table
+      ? (table.get(Object.is(value, -0) ? "-0" : (value as number)) as number)
+      : Number(value) & 0xffff;
+    return to === "f16" || to === "bf16" ? decoded[to](bits) : wrapped(BigInt(bits), to);
+  }
   if (from === "f32") words.setFloat32(0, value as number);
   else if (from === "f64") words.setFloat64(0, value as number);
   else if (isWide(from)) words.setBigUint64(0, BigInt.asUintN(64, value as bigint));

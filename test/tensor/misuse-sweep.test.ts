@@ -69,6 +69,7 @@ const NOT_OPERATIONS = new Set([
     "reading",
     "dispose",
     "toString",
+    "toJSON",
   ],
 ]);
 

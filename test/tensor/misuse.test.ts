@@ -42,6 +42,92 @@ describeOnTensorDevices("misuse", (device) => {
     assert.throws(() => x().cast("int" as "i32"), DTypeError);
   });
 
+  test("what a mode of padding does not use is refused", () => {
+    for (const mode of ["edge", "reflect", "symmetric", "wrap"] as const) {
+      assert.throws(
+        () => x().pad([[1, 1]], { mode, value: 5 }),
+        /^ArgumentError: pad: value goes with mode "constant"/,
+      );
+      assert.throws(() => x().pad([[1, 1]], loose({ mode, interior: [1] })), /pad: interior goes with mode "constant"/);
+      assert.deepEqual(x().pad([[1, 1]], loose({ mode, value: undefined })).shape, [4]);
+    }
+    assert.deepEqual(
+      [
+        ...x()
+          .pad([[1, 0]], { mode: "constant", value: 5 })
+          .dataSync(),
+      ],
+      [5, 1, 2],
+    );
+  });
+
+  test("complex values are not written into real tensors, of which half would be lost", () => {
+    const z = tensor([{ re: 1, im: 2 }]);
+    const refused = {
+      name: "DTypeError",
+      message: /^\w+: c64 values do not fit f32; take their real\(\) or imag\(\)\.$/,
+    };
+    assert.throws(() => x().set("1:", z), refused);
+    assert.throws(() => x().addAt([0], z), refused);
+    assert.throws(() => x().scatter([0], z), refused);
+    assert.throws(() => x().putAlongAxis([0], z, 0), refused);
+    assert.throws(() => x().scatterNd([[0]], z), refused);
+    assert.throws(() => eye(2).putDiagonal(z), refused);
+    assert.throws(() => x().set(0, { re: 1, im: 2 }), {
+      name: "DTypeError",
+      message: "set: { re: 1, im: 2 } does not fit f32; cast the tensor first.",
+    });
+  });
+
+  test("what is no value says so, and not that tensor() would help", () => {
+    for (const wrong of [null, undefined, {}, "1", [1, null], [[{}]]]) {
+      assert.throws(() => tensor(loose(wrong)), {
+        name: "ArgumentError",
+        message:
+          /^tensor: (null|undefined|an object|"1") is no value; values are numbers, bigints, booleans or \{ re, im \}/,
+      });
+    }
+    assert.throws(
+      () => arange(loose(undefined)),
+      /^ArgumentError: arange: from NaN; give the numbers, as in arange\(5\)/,
+    );
+  });
+
+  test("a tensor is neither JSON nor a list, and says what to write", () => {
+    assert.throws(() => JSON.stringify({ x: x() }), /^ArgumentError: A tensor is no JSON: write await x\.array\(\)/);
+    assert.throws(() => [...loose(x())], /^ArgumentError: A tensor is no list: write x\.unstack\(\)/);
+    assert.throws(() => new Float32Array(loose(x())), /A tensor is no list/);
+  });
+
+  test("a tensor that was disposed names the operation that it was used in", () => {
+    const gone = tensor([1, 2]);
+    gone.dispose();
+    const uses: Readonly<Record<string, () => unknown>> = {
+      add: () => gone.add(1),
+      sub: () => x().sub(gone),
+      roll: () => gone.roll(1, 0),
+      set: () => x().set(0, gone),
+      dataSync: () => gone.dataSync(),
+      T: () => gone.T,
+      shape: () => gone.shape,
+      concat: () => concat([x(), gone]),
+      where: () => where(true, gone, 1),
+      einsum: () => einsum("i,i", x(), gone),
+      softmax: () => gone.softmax(),
+    };
+    for (const [name, use] of Object.entries(uses)) {
+      assert.throws(use, { name: "DisposedError", message: `${name}: this tensor was disposed.` });
+    }
+  });
+
+  test("the values of a tensor that was disposed are refused by name", async () => {
+    const gone = tensor([1]);
+    gone.dispose();
+    for (const name of ["data", "item", "array", "bytes"] as const) {
+      await assert.rejects(gone[name](), { name: "DisposedError", message: `${name}: this tensor was disposed.` });
+    }
+  });
+
   test("options that do not exist, or stand alone, are refused with what would work", () => {
     const wrong: readonly [() => unknown, RegExp][] = [
       [() => m().sum(loose(0)), /^sum: 0 stands where options do.*write \{ axis: 0 \}\.$/],
@@ -72,9 +158,9 @@ describeOnTensorDevices("misuse", (device) => {
       [() => x().add(loose(undefined)), /^add: undefined is neither/],
       [() => x().logicalAnd(loose("f32")), /^logicalAnd: "f32" is neither/],
       [() => x().bitwiseAnd(1), /^bitwiseAnd: takes bool, int, uint, not f32/],
-      [() => tensor(loose(undefined)), /^tensor: undefined is neither/],
-      [() => tensor([loose(null)]), /^tensor: null is neither/],
-      [() => tensor(loose(["a"])), /^tensor: "a" is neither/],
+      [() => tensor(loose(undefined)), /^tensor: undefined is no value/],
+      [() => tensor([loose(null)]), /^tensor: null is no value/],
+      [() => tensor(loose(["a"])), /^tensor: "a" is no value/],
       [() => tensor([[1], [2, 3]]), /^tensor: ragged arrays: a row of 2 at axis 1, where the first has 1/],
       [() => tensor([[1], 2]), /^tensor: ragged arrays: 2 at axis 1, where the first is a row of 1/],
       [() => tensor([1, [2]]), /^tensor: ragged arrays: a row of 1 at axis 1, where the first is a number/],
@@ -297,6 +383,8 @@ describeOnTensorDevices("misuse", (device) => {
   test("bitcast shows the bits, of dtypes of one width", () => {
     assert.deepEqual([...tensor([1.5, -0]).bitcast("u32").dataSync()], [0x3fc00000, 0x80000000]);
     assert.deepEqual([...tensor([-1], { dtype: "i16" }).bitcast("u16").dataSync()], [65535]);
+    assert.deepEqual([...tensor([1.5, -0], { dtype: "f16" }).bitcast("u16").dataSync()], [0x3e00, 0x8000]);
+    assert.deepEqual([...tensor([1.5, -0], { dtype: "bf16" }).bitcast("i16").dataSync()], [0x3fc0, -0x8000]);
     assert.throws(() => x().bitcast("u16"), /bitcast: f32 as u16/);
   });
 

@@ -340,6 +340,27 @@ describeOnTensorDevices("values that do not fit", () => {
   });
 });
 
+describe("nested lists of odd shapes", () => {
+  test("of more rows than JavaScript holds throw, though there is nothing in them", async () => {
+    const x = zeros([99999999999, 0], { device: "cpu" });
+    await assert.rejects(x.array(), { name: "ShapeError", message: /^array: \[99999999999, 0\] as nested lists/ });
+    assert.throws(() => zeros([2 ** 20, 2 ** 20, 0], { device: "cpu" }).arraySync(), /^ShapeError: arraySync: /);
+    assert.match(inspect(x), /^Tensor\(\[\], shape \[99999999999, 0\]/);
+  });
+
+  test("of nothing come empty", () => {
+    assert.deepEqual(zeros([0, 99999999999], { device: "cpu" }).arraySync(), []);
+    assert.deepEqual(zeros([2, 0, 3], { device: "cpu" }).arraySync(), [[], []]);
+  });
+
+  test("of four thousand axes come four thousand deep", () => {
+    let nested: unknown = full(new Array(4000).fill(1), 7, { device: "cpu" }).arraySync();
+    let depth = 0;
+    for (; Array.isArray(nested); nested = nested[0]) depth++;
+    assert.deepEqual([depth, nested], [4000, 7]);
+  });
+});
+
 describe("two devices in one program", { skip: testDevices().length < 2 ? "missing: a second device" : false }, () => {
   const [first, second] = testDevices() as [string, string];
 

@@ -100,11 +100,17 @@ describe("casts", { skip: devices.length === 0 ? "missing: a device for tensors"
     for (const group of [
       ["f32", "i32", "u32"],
       ["f64", "i64", "u64"],
+      ["f16", "bf16", "i16", "u16"],
+      ["i8", "u8"],
     ] as const) {
       for (const from of group) for (const to of group) pairs.push([from, to]);
     }
+    // Of 16 bits there are few enough to try them all.
+    const all = Array.from({ length: 65536 }, (_, i) => i);
+    const values16 = (dtype: DType) => all.map((i) => elementOracle(E.bitcast, ["u16"], dtype)(i, 0, 0));
     for (const [from, to] of pairs) {
-      const values = samples(from).filter((value) => !Number.isNaN(value));
+      const every = DTYPES[from].bits === 16 ? values16(from) : samples(from);
+      const values = every.filter((value) => !Number.isNaN(value));
       const oracle = elementOracle(E.bitcast, [from], to) as (x: Value) => Value;
       for (const device of devices) {
         const x = tensorOf(values, [values.length], from, device);

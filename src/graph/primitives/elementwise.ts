@@ -539,6 +539,7 @@ export const cast = elementwise("cast", 1, {
 /** The same bits as another dtype of the same width. Params: dtype. */
 export const bitcast = elementwise("bitcast", 1, {
   kinds: REAL,
+  isExact: true,
   result: (_, params) => params.dtype as DType,
   slopes: FLAT,
   lower: (k, [x], _, dtype) => k.bitcast(x, dtype),

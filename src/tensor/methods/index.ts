@@ -7,6 +7,7 @@ import "./contraction.js";
 import "./conv.js";
 import "./cumulative.js";
 import "./movement.js";
+import "./no-values.js";
 import "./ordering.js";
 import "./printing.js";
 import "./reductions.js";

@@ -15,7 +15,7 @@ import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/sl
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
 import { type Operand, Tensor, where } from "../tensor.js";
-import { broadcastValues, countingLike, isTensor, scalarLike, valuesFor } from "./operands.js";
+import { apartFrom, broadcastValues, countingLike, isTensor, scalarLike, valuesFor } from "./operands.js";
 import { combined, placesIn, type ScatterOptions, scatterRows, type UpdateOp } from "./scatter.js";
 import { positionTensor } from "./taking.js";
 import "./selection.js";
@@ -229,6 +229,9 @@ function updateAt(
 const updaters = { set: "set", addAt: "add", mulAt: "mul", minAt: "min", maxAt: "max" } as const;
 for (const [name, op] of Object.entries(updaters) as [keyof typeof updaters, UpdateOp][]) {
   Tensor.prototype[name] = function (this: Tensor, ...args: Update): Tensor {
-    return inOperation(name, () => update(this, args, op, name));
+    return apartFrom(
+      this,
+      inOperation(name, () => update(this, args, op, name)),
+    );
   } as Tensor["set"];
 }

@@ -12,7 +12,7 @@ import { derive } from "../build.js";
 import { concat, full, heldOffset, MATRIX, type MatrixOptions, numbersThenOptions, type OneOf } from "../creation.js";
 import type { SumOf } from "../result-dtypes.js";
 import { checkTensors, Tensor, where } from "../tensor.js";
-import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
+import { apartFrom, broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 
 const PAD_MODES = ["constant", "edge", "reflect", "symmetric", "wrap"] as const;
 
@@ -94,7 +94,7 @@ Tensor.prototype.roll = function (shift, axis) {
     const at = normalizeAxis(name, this.rank, "roll");
     start[at] = modulo(start[at] - (shifts[shifts.length === 1 ? 0 : i] ?? 0), this.shape[at]);
   });
-  return wrapped(this, start, this.shape);
+  return apartFrom(this, wrapped(this, start, this.shape));
 };
 
 Tensor.prototype.tile = function (...repetitions) {
@@ -337,7 +337,12 @@ Tensor.prototype.pad = function (this: Tensor, amounts: Amounts, options: PadOpt
   if (!PAD_MODES.includes(mode)) {
     throw new ArgumentError(`pad: there is no mode "${mode}"; use one of ${PAD_MODES.join(", ")}.`);
   }
-  return mode === "constant" ? padByValue.call(this, amounts, options) : padBySelf(this, mode, amounts);
+  const unused =
+    mode === "constant" ? undefined : (["value", "interior"] as const).find((name) => options[name] !== undefined);
+  if (unused) throw new ArgumentError(`pad: ${unused} goes with mode "constant"; "${mode}" pads with what is there.`);
+  return mode === "constant"
+    ? padByValue.call(this, amounts, options)
+    : apartFrom(this, padBySelf(this, mode, amounts));
 } as Tensor["pad"];
 
 Tensor.prototype.diff = function (options = {}) {
@@ -351,7 +356,7 @@ Tensor.prototype.diff = function (options = {}) {
     const [later, earlier] = [sliceAxis(x, at, 1, extent), sliceAxis(x, at, 0, extent - 1)];
     x = (x.dtype === "bool" ? later.notEqual(earlier) : later.sub(earlier)) as typeof this;
   }
-  return x;
+  return apartFrom(this, x);
 };
 
 // -------------------------------------------------------------------------------------------------- functions

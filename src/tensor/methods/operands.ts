@@ -2,6 +2,7 @@
 import { DTYPES, type DType, isComplex, positionDType } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { checkBroadcastTo } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { iota } from "../../graph/primitives/leaf.js";
 import { backendOf, checkOneDevice, makeNode, meet, scalarNode } from "../build.js";
 import { type Operand, Tensor, where } from "../tensor.js";
@@ -58,15 +59,21 @@ export function positionsAlong(x: Tensor, axis: number): Tensor<"i32"> {
 
 export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;
 
+/** What steps made of a tensor, as a handle of its own also where they had nothing to do. */
+export const apartFrom = <T extends Tensor>(x: T, result: T): T => (result === x ? (x.again() as T) : result);
+
 /** Values for x: its dtype, its device. A number must fit. */
 export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor {
   if (values instanceof Tensor) {
     checkOneDevice(operation, [x.node, values.node]);
+    if (isComplex(values.dtype) && !isComplex(x.dtype)) {
+      throw new DTypeError(`${operation}: ${values.dtype} values do not fit ${x.dtype}; take their real() or imag().`);
+    }
     return values.cast(x.dtype);
   }
   const [, value] = met(operation, [scalarLike(x, 0), values]);
   if (value.dtype !== x.dtype && x.dtype !== "bool") {
-    throw new DTypeError(`${operation}: ${String(values)} does not fit ${x.dtype}; cast the tensor first.`);
+    throw new DTypeError(`${operation}: ${shown(values)} does not fit ${x.dtype}; cast the tensor first.`);
   }
   return value.cast(x.dtype);
 }

@@ -37,6 +37,7 @@ function inspect(this: Tensor): string {
   const { shape, dtype, device } = this;
   const facts = `shape ${formatShape(shape)}, ${dtype}, ${device}`;
   if (this.node.isAbstract) return `Tensor(traced, ${facts})`;
+  if (this.size === 0) return `Tensor([], ${facts})`;
   const shown = shownIndices(shape);
   const isWhole = shown.every(({ length }, axis) => length === shape[axis]);
   const part = isWhole ? this : cornersOf(this, shown);

@@ -205,7 +205,7 @@ Tensor.prototype.putAlongAxis = function (given, values, axis, options = {}) {
       `putAlongAxis: positions of ${formatShape(positions.shape)} for ${formatShape(this.shape)} along axis ${at}.`,
     );
   }
-  if (positions.size === 0) return this;
+  if (positions.size === 0) return this.again();
   const strides = stridesOf(this.shape);
   const along = placesIn(positions, this.shape[at], "putAlongAxis").cast(positionDType(this.size));
   let flat: Tensor = along.mul(strides[at]);
@@ -239,7 +239,7 @@ Tensor.prototype.scatterNd = function (given, values, options = {}) {
   const strides = stridesOf(this.shape.slice(0, depth));
   const count = sizeOf(lead);
   const updates = broadcastValues(valuesFor(this, values, "scatterNd"), [...lead, ...rest], "scatterNd");
-  if (count === 0 || this.size === 0) return this;
+  if (count === 0 || this.size === 0) return this.again();
   const rows = this.reshape([sizeOf(this.shape.slice(0, depth)), sizeOf(rest)]);
   const counting = positionDType(rows.shape[0]);
   const zero = scalarLike(this, 0, counting).broadcastTo(lead);

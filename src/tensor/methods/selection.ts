@@ -120,8 +120,8 @@ Tensor.prototype.argwhere = function () {
 Tensor.prototype.unique = function () {
   const flat = this.flatten();
   if (flat.size === 0) {
-    const none = countingLike(this, 0);
-    return { values: flat, indices: none, inverse: none.reshape(this.shape), counts: none };
+    const none = () => countingLike(this, 0);
+    return { values: flat, indices: none(), inverse: none().reshape(this.shape), counts: none() };
   }
   const keys = orderKey("unique", flat, false);
   const order = flat.argsort();

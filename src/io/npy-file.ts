@@ -1,0 +1,28 @@
+/** Reads a .npy file from disk: its header, and then the bytes that the header says there are. `loadNpy` calls this. */
+import { type FileHandle, open } from "node:fs/promises";
+import { checkNpyLength, NPY_PREFIX_BYTES, type NpyArray, npyArray, npyHeaderEnd, parseNpyHeader } from "./npy.js";
+import { bytesFor, readFully } from "./read-file.js";
+
+export async function readNpy(path: string): Promise<NpyArray> {
+  const file = await open(path, "r");
+  try {
+    return await readArray(file, path);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readArray(file: FileHandle, path: string): Promise<NpyArray> {
+  const prefix = new Uint8Array(NPY_PREFIX_BYTES);
+  await readFully(file, prefix, null, path);
+  const start = new Uint8Array(Math.max(NPY_PREFIX_BYTES, npyHeaderEnd(prefix, path)));
+  start.set(prefix);
+  await readFully(file, start.subarray(NPY_PREFIX_BYTES), null, path);
+  const header = parseNpyHeader(start, path);
+  const stats = await file.stat();
+  // How much a pipe or a device holds is known only by reading it.
+  if (stats.isFile()) checkNpyLength(header, stats.size - header.dataOffset, path);
+  const data = bytesFor(header.byteLength, path, "save it in parts");
+  await readFully(file, data, null, path);
+  return npyArray(header, data);
+}
