@@ -347,7 +347,9 @@ export class Lowering {
       }
       const isInside = condition as Value;
       const inner = this.both(gate, isInside);
-      const index = this.resolve(node, reading, inner).map((part, axis) => this.inside(part, input.shape[axis]));
+      const parts = this.resolve(node, reading, inner);
+      // On the way to memory parts of an index that was split are joined again, if they are still seen to be such.
+      const index = this.isLoaded(input) ? parts : parts.map((part, axis) => this.inside(part, input.shape[axis]));
       return this.ops.select({ dtype: "bool", value: isInside }, this.element(input, index, inner), from(i + 1));
     };
     return from(0);

@@ -46,13 +46,13 @@ Tensor.prototype.transpose = function (...axes) {
 };
 
 Object.defineProperty(Tensor.prototype, "T", {
-  get(this: Tensor) {
+  get: function T(this: Tensor) {
     return this.permute();
   },
 });
 
 Object.defineProperty(Tensor.prototype, "mT", {
-  get(this: Tensor) {
+  get: function mT(this: Tensor) {
     return this.swapAxes(-1, -2);
   },
 });
