@@ -13,6 +13,7 @@ import { dot as dotPrimitive } from "./primitives/dot.js";
 import * as E from "./primitives/elementwise.js";
 import { iota as iotaPrimitive } from "./primitives/leaf.js";
 import * as M from "./primitives/movement.js";
+import { polygamma as polygammaPrimitive } from "./primitives/polygamma.js";
 import * as R from "./primitives/reduce.js";
 import { scatter as scatterPrimitive } from "./primitives/scatter.js";
 import { solveLower as solveLowerPrimitive } from "./primitives/triangular.js";
@@ -68,6 +69,11 @@ export const cosh = unary(E.cosh);
 export const sigmoid = unary(E.sigmoid);
 export const digamma = unary(E.digamma);
 export const trigamma = unary(E.trigamma);
+
+/** A derivative of digamma, from the second on. */
+export function polygamma(x: Node, order: number): Node {
+  return derive(polygammaPrimitive, x, { order });
+}
 
 export function where(condition: Node, a: Operand, b: Operand): Node {
   const like = (typeof a === "number" ? b : a) as Node;

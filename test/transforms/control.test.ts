@@ -9,6 +9,7 @@ import { ArgumentError, DTypeError, ShapeError, TraceError, UnsupportedError } f
 import {
   arange,
   associativeScan,
+  checkpoint,
   concat,
   cond,
   forLoop,
@@ -18,6 +19,7 @@ import {
   jit,
   jvp,
   scan,
+  stack,
   switchCase,
   type Tensor,
   tensor,
@@ -689,6 +691,58 @@ describeOnTensorDevices("cond and switchCase", () => {
     // And where what is chosen from is the same for all members of the outer one.
     const shared = (scale: Tensor) => vmap((flag: Tensor) => chosen(flag, tensor(1)).mul(scale))(flags);
     assert.deepEqual(numbersOf(vmap(shared)(tensor([1, 2]))), [10, -1, 10, 20, -2, 20]);
+  });
+
+  test("under vmap, a loop in a branch runs only for the members that take it, however it is nested", () => {
+    // Doubles until 10; for what is not positive it never ends, and ten rounds are too many.
+    const doubled = (a: Tensor): Tensor =>
+      whileLoop(
+        (c: Tensor) => c.less(10),
+        (c: Tensor) => c.mul(2),
+        a,
+        { maxRounds: 10 },
+      );
+    const inScan = (a: Tensor): Tensor => scan((c: Tensor) => [doubled(c), null] as const, a, null, { length: 2 })[0];
+    const inCond = (a: Tensor): Tensor =>
+      cond(
+        a.less(100),
+        (b: Tensor) => doubled(b),
+        (b: Tensor) => b,
+        a,
+      );
+    const inWhile = (a: Tensor): Tensor =>
+      whileLoop(
+        (c: Tensor) => c.less(10),
+        (c: Tensor) => doubled(c),
+        a,
+        { maxRounds: 10 },
+      );
+    const inCheckpoint = checkpoint(doubled);
+    const inVmap = (a: Tensor): Tensor => vmap(doubled)(a.reshape(1)).reshape([]);
+    const members = tensor([-1, 3, 0, 1]);
+    const none = tensor([-1, 0, -2, -0.5]);
+    for (const [name, long] of Object.entries({ doubled, inScan, inCond, inWhile, inCheckpoint, inVmap })) {
+      const each = (a: Tensor) =>
+        cond(
+          a.greater(0),
+          (b: Tensor) => long(b),
+          (b: Tensor) => b.sub(1),
+          a,
+        );
+      for (const way of [vmap(each), jit(vmap(each))]) {
+        assert.deepEqual(numbersOf(way(members)), [-2, 12, -1, 16], name);
+        assert.deepEqual(numbersOf(way(none)), [-2, -1, -3, -1.5], name);
+      }
+      const rows = vmap(vmap(each))(stack([members, none], { axis: 0 }));
+      assert.deepEqual(numbersOf(rows), [-2, 12, -1, 16, -2, -1, -3, -1.5], name);
+      const slopes = (x: Tensor) => jvp(vmap(each), [x], [x.mul(0).add(1)])[1];
+      assert.deepEqual(numbersOf(slopes(members)), [1, 4, 1, 16], name);
+      assert.deepEqual(numbersOf(jit(slopes)(none)), [1, 1, 1, 1], name);
+      assert.deepEqual(numbersOf(vmap((a: Tensor) => jvp(each, [a], [a])[1])(members)), [-1, 12, 0, 16], name);
+      const third = (i: Tensor, a: Tensor) => switchCase(i, [(b: Tensor) => b, (b: Tensor) => b.neg(), long], a);
+      const indices = tensor([0, 2, 1, 2], { dtype: "i32" });
+      assert.deepEqual(numbersOf(vmap(third)(indices, members)), [-1, 12, -0, 16], name);
+    }
   });
 
   test("an index of any dtype, however far outside, takes the nearest branch", () => {

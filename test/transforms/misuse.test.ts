@@ -133,12 +133,6 @@ describe("grad refuses", () => {
     /returns \[value, aux\], the value a tensor/,
   );
   refuses("a loss of whole numbers", () => grad((a: Tensor) => a.argmax())(x()), DTypeError, /returned i32.*no slope/);
-  refuses(
-    "an operation without a derivative",
-    () => grad((a: Tensor) => a.trigamma().sum())(x()),
-    DTypeError,
-    /trigamma has no derivative.*stopGradient.*customGradient/,
-  );
   refuses("a Hessian of several numbers", () => hessian((a: Tensor) => a)(x()), ShapeError, /one number/);
   refuses(
     "a complex loss",

@@ -12,6 +12,7 @@ import { UnsupportedError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { makeNode } from "../build.js";
 import { abstractInOrder, closeOver, closeOverAll, GraphFunction, makePlaceholder, substitute } from "../function.js";
+import { hasLoop, masked } from "../loop-mask.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
@@ -429,18 +430,24 @@ export const choice: CompositePrimitive = {
       const sums = sharedCotangents(g, node, cotangents);
       return [null, ...inputs.map((_, i) => (isShared(i) ? sums.shift() : parts.shift()) ?? null)];
     },
-    batch: (g, node, [index, ...inputs], size) => {
+    batch: (g, node, [index, ...others], size) => {
       const branches = node.params.branches as readonly GraphFunction[];
       const whole = ({ node: each, isBatched }: BatchedInput) =>
         isBatched ? each : g.broadcast(each, [size, ...each.shape]);
-      // Members that choose for themselves need inputs of their own: what they have in common has a derivative in which
-      // they cannot be told apart any more.
+      // All branches are computed for members that choose for themselves, but loops end at once for those that take another.
+      const isLooping = index.isBatched && node.inputs[0].shape.length === 0 && branches.some(hasLoop);
+      const functions = isLooping
+        ? branches.map((branch, value) => ifChosen(g, branch, node.inputs[0], value))
+        : branches;
+      const inputs = isLooping ? [index, ...others] : others;
+      // They need inputs of their own: what they have in common has a derivative in which they cannot be told apart any more.
       const isOwnChoice = index.isBatched || index.node.shape.length > 0;
       const given = inputs.map((input) => (isOwnChoice ? { node: whole(input), isBatched: true } : input));
       const own = given.map(({ node: each, isBatched }) => ({ node: makePlaceholder(each), isBatched }));
       const parameters = own.map((each) => each.node);
-      const batched = branches.map(
-        (branch) => new GraphFunction(parameters, g.vectorize(branch.results, branch.parameters, own, size).map(whole)),
+      const batched = functions.map(
+        ({ results, parameters: from }) =>
+          new GraphFunction(parameters, g.vectorize(results, from, own, size).map(whole)),
       );
       const parts = choiceNode(
         isOwnChoice ? whole(index) : index.node,
@@ -452,6 +459,12 @@ export const choice: CompositePrimitive = {
     },
   },
 };
+
+/** A branch that takes the index, too, and whose loops run only if it is the branch's own. */
+function ifChosen(g: GraphOps, branch: GraphFunction, index: Node, value: number): GraphFunction {
+  const chosen = makePlaceholder(index);
+  return new GraphFunction([chosen, ...branch.parameters], masked(g, branch, g.equal(chosen, value)));
+}
 
 /** A choice by a scalar of which one branch is computed and the others are not. Inputs and params as of a choice. */
 export const branching: RoutinePrimitive = { name: "branching", kind: "routine", infer };

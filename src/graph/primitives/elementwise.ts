@@ -327,8 +327,8 @@ export const softplus = math(
 const cosOfAsin = (g: GraphOps, x: Node): Node => g.sqrt(g.mul(g.sub(1, x), g.add(x, 1)));
 
 /** Functions that JavaScript does not have: the math library's own tests compare them with references. */
-const special = (name: string, domain: readonly [number, number], cost: number, slope?: Slope) =>
-  elementwise(name, 1, { kinds: FLOAT, cost, domain, slopes: slope && [slope], lower: (k, [x]) => k.math(name, x) });
+const special = (name: string, domain: readonly [number, number], cost: number, slope: Slope) =>
+  elementwise(name, 1, { kinds: FLOAT, cost, domain, slopes: [slope], lower: (k, [x]) => k.math(name, x) });
 
 /** 2/√π · exp(-x²). */
 const bell = (g: GraphOps, x: Node): Node => g.mul(g.exp(g.neg(g.square(x))), 2 / Math.sqrt(Math.PI));
@@ -340,7 +340,7 @@ export const erfInv = special("erfInv", [-1, 1], 50, (g, t, node) =>
 );
 export const lgamma = special("lgamma", [0, 100], 80, (g, t, { inputs: [x] }) => g.mul(t, g.digamma(x)));
 export const digamma = special("digamma", [0, 100], 80, (g, t, { inputs: [x] }) => g.mul(t, g.trigamma(x)));
-export const trigamma = special("trigamma", [0, 100], 80);
+export const trigamma = special("trigamma", [0, 100], 80, (g, t, { inputs: [x] }) => g.mul(t, g.polygamma(x, 2)));
 export const pow = elementwise("pow", 2, {
   kinds: INEXACT,
   cost: 60,
