@@ -90,12 +90,12 @@ const EXPRESSION_OPERATIONS = 20;
 const EXPRESSIONS = 100;
 
 /** A step of Adam with decay and clipping, as a user writes it: twenty operations, one kernel. */
-function adamStep(p: Tensor, gradient: Tensor, m: Tensor, v: Tensor): Tensor {
+function adamStep(p: Tensor, gradient: Tensor, m: Tensor, v: Tensor, rate = 0.01): Tensor {
   const g = gradient.add(p.mul(1e-4)).maximum(-1).minimum(1);
   const mean = m.mul(0.9).add(g.mul(0.1));
   const square = v.mul(0.999).add(g.square().mul(0.001));
   const slope = mean.div(0.19).div(square.div(0.002).sqrt().add(1e-8));
-  return p.sub(slope.tanh().mul(0.01)).mul(0.999);
+  return p.sub(slope.tanh().mul(rate)).mul(0.999);
 }
 
 /** Microseconds of CPU time per operation to build and submit an expression whose program is compiled. */
@@ -111,6 +111,38 @@ async function building(context: TensorContext): Promise<number[]> {
     });
     engine.finishSync();
     return (1000 * ms) / (EXPRESSIONS * EXPRESSION_OPERATIONS);
+  });
+  free(tensors, inputs);
+  return samples;
+}
+
+/** How many times as long such an expression takes, kernel included, when its rate is another in every step. */
+async function changing(context: TensorContext): Promise<number[]> {
+  const { tensors } = context;
+  const engine = engineOf(tensors);
+  const inputs = [0, 1, 2, 3].map((seed) => uniform(tensors, [TINY], seed));
+  const [p, gradient, m, v] = inputs;
+  const steps = (rateAt: (step: number) => number): number => {
+    engine.finishSync();
+    return timedSync(() => {
+      for (let i = 0; i < EXPRESSIONS; i++) adamStep(p, gradient, m, v, rateAt(i)).realize().dispose();
+      engine.finishSync();
+    });
+  };
+  let step = 0;
+  const samples = await context.sample(() => {
+    const held = steps(() => 0.01);
+    return steps(() => 0.01 / (2 + step++)) / held;
+  });
+  // What is subtracted is proportional to the rate.
+  using none = adamStep(p, gradient, m, v, 0);
+  using one = adamStep(p, gradient, m, v, 1);
+  using half = adamStep(p, gradient, m, v, 0.5);
+  const [at0, at1, atHalf] = [none, one, half].map((x) => x.dataSync() as Float32Array);
+  at0.forEach((value, i) => {
+    const isRight =
+      Math.abs(value - 0.999 * uniformAt(i, 0)) < 1e-6 && Math.abs((value + at1[i]) / 2 - atHalf[i]) < 1e-6;
+    if (!isRight) throw new Error(`Element ${i} is ${value}, ${atHalf[i]}, ${at1[i]} for rates of 0, ½ and 1.`);
   });
   free(tensors, inputs);
   return samples;
@@ -285,6 +317,7 @@ const cpuProduct = (full: number): Row =>
   );
 
 const perOperation = { unit: "µs", better: "lower" } as const;
+const timesAsLong = { unit: "×", better: "lower", targets: [{ atMost: 2 }] } as const;
 
 export const tensorRows: readonly Row[] = [
   ...onGpu.map(gpuRow),
@@ -304,6 +337,12 @@ export const tensorRows: readonly Row[] = [
     targets: [{ atMost: 5 }],
     run: building,
   },
+  {
+    name: "tensor-changing",
+    title: "how many times as long an expression of 20 takes when one of its numbers is another in every step",
+    ...timesAsLong,
+    run: changing,
+  },
   ...onCpu.map((definition) => cpuRow(definition)),
   ...[256, 512, 1024, 2048].map(cpuProduct),
   {
@@ -322,5 +361,12 @@ export const tensorRows: readonly Row[] = [
     place: "cpu",
     targets: [{ atMost: 5 }],
     run: building,
+  },
+  {
+    name: "cpu-changing",
+    title: "how many times as long an expression of 20 takes when one of its numbers is another in every step",
+    ...timesAsLong,
+    place: "cpu",
+    run: changing,
   },
 ];

@@ -73,12 +73,12 @@ test("a short run on software Vulkan measures, prints a table and writes everyth
 });
 
 test("rows on tensors check their results on both engines, at any size", (t) => {
-  const onCpu = bench("--quick", "--only", "cpu-softmax,cpu-adds,cpu-build");
+  const onCpu = bench("--quick", "--only", "cpu-softmax,cpu-adds,cpu-build,cpu-changing");
   assert.equal(onCpu.status, 0, onCpu.stderr);
   assert.match(onCpu.stdout, /on the CPU engine/);
   assert.match(onCpu.stdout, /cpu-adds-1000 +[\d.]+ µs/);
   if (!hasSoftwareDevice()) return t.skip("missing: a software Vulkan device");
-  const onVulkan = bench("--quick", "--only", "tensor-gather,tensor-build", "--device", "software");
+  const onVulkan = bench("--quick", "--only", "tensor-gather,tensor-build,tensor-changing", "--device", "software");
   assert.equal(onVulkan.status, 0, onVulkan.stderr);
   assert.match(onVulkan.stdout, /tensor-gather: edges are 8 times shorter/);
 });
