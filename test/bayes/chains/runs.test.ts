@@ -218,6 +218,40 @@ describe("an effective sample size to reach", () => {
   });
 });
 
+describe("the line of progress", () => {
+  /** What a run writes to a terminal. */
+  async function written(run: () => Promise<unknown>): Promise<string> {
+    const { stderr } = process;
+    const [isTTY, write] = [stderr.isTTY, stderr.write];
+    let text = "";
+    stderr.isTTY = true;
+    stderr.write = (part: string | Uint8Array) => {
+      text += part;
+      return true;
+    };
+    try {
+      await run();
+    } finally {
+      Object.assign(stderr, { isTTY, write });
+    }
+    return text;
+  }
+
+  test("ends with the run, also where that fails", async () => {
+    const whole = await written(async () => await spread.sample({ ...options, progress: true }));
+    assert.match(whole, /sampling █+ 100 % [^\n]*\n$/);
+    const checkpoint = join(folder, "no", "such", "folder");
+    const failing = spread.sample({ ...options, progress: true, draws: 1e6, checkpoint, checkpointSeconds: 0.1 });
+    assert.match(await written(() => assert.rejects(async () => await failing, /no such/i)), / s\n$/);
+    const impossible = model(() => {
+      const mu = normal(0, 1);
+      return { mu, y: normal(mu.mul(0).sub(1).log(), 1) };
+    }).given({ y: f64([1]) });
+    const never = impossible.sample({ ...options, progress: true });
+    assert.equal(await written(() => assert.rejects(async () => await never)), "");
+  });
+});
+
 test("room is made for draws as they come, not for all that may be wanted", async () => {
   const fit = await spread.sample({ ...options, draws: 2 ** 31 - 1, until: { essBulk: 100 } });
   assert.ok(fit.draws.length < 2000, `${fit.draws.length} draws`);
