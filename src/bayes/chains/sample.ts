@@ -305,18 +305,28 @@ export class Sampler {
   }
 
   logLikelihood(draws: Draws): Promise<Draws> {
-    return atEachDraw(draws, this.pointwise(), (values) => ({ ...this.posterior.logLikelihood(values) }));
+    return atEachDraw(draws, this.pointwise("logLikelihood", draws), (values) => ({
+      ...this.posterior.logLikelihood(values),
+    }));
   }
 
   predictive(draws: Draws, key: Key): Promise<Draws> {
     const own = key.to(this.density.backend.id);
-    return atEachDraw(draws, this.pointwise(), (values, number) => ({
+    return atEachDraw(draws, this.pointwise("predictive", draws), (values, number) => ({
       ...this.posterior.posteriorPredictive(foldIn(own, number), values),
     }));
   }
 
-  private pointwise(): PointwiseSetting {
+  private pointwise(operation: string, draws: Draws): PointwiseSetting {
     const { latents, observed } = this.posterior;
+    if (observed.length === 0) {
+      throw new ArgumentError(
+        `${operation}: the model observes nothing: it was given no data by name, and what factor(…) adds is no observation.`,
+      );
+    }
+    if (draws.length === 0) {
+      throw new ArgumentError(`${operation}: there are no draws: the run was ended before. extend draws some.`);
+    }
     const { dtype, backend } = this.density;
     return { dtype, device: backend.id, takes: latents, gives: observed };
   }
