@@ -32,7 +32,7 @@ export class Fit<N extends string = string, O extends string = string> {
 
   /** In words: what is wrong with the draws, and what to try. */
   check(): Check {
-    return check(this.draws);
+    return check(this.draws, undefined, this.sampler.latents);
   }
 
   /** Writes a page with plots and diagnostics. */

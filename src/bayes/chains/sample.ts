@@ -199,6 +199,11 @@ export class Sampler {
     this.drawn = options.warmup;
   }
 
+  /** The names of what is sampled. */
+  get latents(): readonly string[] {
+    return this.posterior.latents.map(({ name }) => name);
+  }
+
   /** Draws everything, a block at a time. `isWatched`: in blocks small enough to say something on the way. */
   async *run<N extends string, O extends string>(isWatched: boolean): AsyncGenerator<Progress, Fit<N, O>> {
     const show = this.options.progress ? progressLine(this.options) : null;
