@@ -25,6 +25,8 @@ const KINDS = {
   list: { what: "a list of numbers", holds: isNumbers },
   text: { what: "a string", holds: (value) => typeof value === "string" },
   dtype: { what: "a dtype", holds: isDType },
+  function: { what: "a function", holds: (value) => typeof value === "function" },
+  signal: { what: "an AbortSignal", holds: (value) => value instanceof AbortSignal },
   any: { what: "anything", holds: () => true },
 } as const satisfies Record<string, Kind>;
 
@@ -66,6 +68,12 @@ function butNot(value: unknown): string {
   const isTensor = typeof value === "object" && value !== null && value.constructor?.name === "Tensor";
   const remedy = isTensor ? " Inside jit numbers are tensors, unless their positions are listed in { static }." : "";
   return `not ${shown(value)}.${remedy}`;
+}
+
+/** One of some words, or nothing. */
+export function checkChoice(operation: string, what: string, value: unknown, choices: readonly string[]): void {
+  if (value === undefined || choices.includes(value as string)) return;
+  throw new ArgumentError(`${operation}: ${what} is ${shown(value)}; it is ${choices.map(shown).join(" or ")}.`);
 }
 
 /** A whole number from `least` on. */

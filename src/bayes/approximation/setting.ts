@@ -1,4 +1,5 @@
 /** What `advi`, `pathfinder` and `smc` share at their start: options, and the key, dtype and device that follow from them. */
+import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { type Key, key as keyOf } from "../../random/key.js";
@@ -30,6 +31,17 @@ export function settingOf(posterior: AnyPosterior, options: ApproximationOptions
   posterior.checkProper();
   const { device } = posterior;
   return { key: keyOf(options.seed ?? 0, { device }), dtype: options.dtype ?? posterior.dtype, device };
+}
+
+/** Throws on options that a method has not, and on those of the wrong kind; `own` are those that the others have not. */
+export function checkMethodOptions<O extends ApproximationOptions<never>>(
+  method: string,
+  options: O,
+  own: Omit<OptionKinds<O>, keyof ApproximationOptions<never>>,
+): void {
+  const shared = { seed: "any", dtype: "any", signal: "signal", onProgress: "function" };
+  checkOptions(method, options, { ...own, ...shared } as OptionKinds<O>);
+  checkChoice(method, "dtype", options.dtype, ["f32", "f64"]);
 }
 
 export function checkCount(value: number, least: number, what: string): number {

@@ -1,4 +1,5 @@
 /** What sampling returns: draws with their diagnostics, and the chains, which can go on. */
+import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Key } from "../../random/key.js";
 import { type Check, check } from "../diagnostics/check.js";
@@ -31,7 +32,7 @@ export class Fit<N extends string = string, O extends string = string> {
 
   /** In words: what is wrong with the draws, and what to try. */
   check(): Check {
-    return check(this.draws);
+    return check(this.draws, undefined, this.sampler.latents);
   }
 
   /** Writes a page with plots and diagnostics. */
@@ -70,6 +71,7 @@ export class Fit<N extends string = string, O extends string = string> {
    * unless it has been used.
    */
   async extend(count: number, options: { readonly signal?: AbortSignal } = {}): Promise<this> {
+    checkOptions("extend", options, { signal: "signal" });
     if (!Number.isSafeInteger(count) || count < 0 || count >= 2 ** 31) {
       throw new ArgumentError(`extend: ${count} draws; it is a whole number from 0 on.`);
     }

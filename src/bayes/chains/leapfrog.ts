@@ -6,8 +6,10 @@
 import { computeType } from "../../compiler/elements.js";
 import type { Kernel, Value } from "../../compiler/ir.js";
 import { arrayPlace, columnPlace } from "../../compiler/place.js";
-import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { checkOptions } from "../../core/arguments.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
@@ -21,8 +23,9 @@ import {
 } from "./density.js";
 
 export interface LeapfrogOptions {
+  /** The size of a step; a negative one goes back in time. */
   readonly eps: number;
-  /** The inverse mass of each free number, [dim]; ones unless told. */
+  /** The inverse mass of each free number, [dim], positive; ones unless told. */
   readonly invMass?: Tensor | readonly number[];
   readonly steps: number;
 }
@@ -46,21 +49,25 @@ interface WrittenLeapfrog {
 export function leapfrog(target: Target, q: Tensor, p: Tensor, options: LeapfrogOptions): LeapfrogChains {
   const { dim } = target;
   const { steps } = options;
+  check(options);
   const isOne = q.rank === 1;
   if ((!isOne && q.rank !== 2) || q.shape.at(-1) !== dim || !sameShape(q.shape, p.shape)) {
     throw new ShapeError(
       `leapfrog: q and p are [${dim}] or [chains, ${dim}], not ${formatShape(q.shape)} and ${formatShape(p.shape)}.`,
     );
   }
-  if (!Number.isSafeInteger(steps) || steps < 1) throw new ArgumentError(`leapfrog: ${steps} steps; 1 or more.`);
-  const dtype: FloatDType = q.dtype === "f64" ? "f64" : "f32";
+  const dtype = dtypeOf(q, p);
   const density = densityOf(target, dtype, q.device, { isNormalized: true });
   const { backend } = density;
   const chains = isOne ? 1 : q.shape[0];
   const like = { dtype, device: q.device } as const;
   const given = options.invMass ?? new Array<number>(dim).fill(1);
+  if (!(given instanceof Tensor || Array.isArray(given))) {
+    throw new ArgumentError(`leapfrog: invMass is ${shown(given)}; it is a vector [${dim}].`);
+  }
   const invMass = given instanceof Tensor ? given.cast(dtype) : tensor([...given], like);
   if (!sameShape(invMass.shape, [dim])) throw new ShapeError(`leapfrog: invMass is [${dim}], not [${invMass.shape}].`);
+  checkMasses(given);
 
   const key = `leapfrog ${chains}×${steps} ${density.fn.key}`;
   const compiled = backend.handWritten(key, (context) => writeLeapfrog(density, chains, steps, context));
@@ -80,6 +87,36 @@ export function leapfrog(target: Target, q: Tensor, p: Tensor, options: Leapfrog
   const [qs, ps, grads] = results.slice(0, 3).map((memory) => shaped(memory, dim));
   const logp = adopt(results[3], isOne ? [steps] : [steps, chains], dtype, backend);
   return { q: qs, p: ps, grad: grads, logp, address: compiled.address };
+}
+
+function check(options: LeapfrogOptions): void {
+  checkOptions("leapfrog", options, { eps: "number", invMass: "any", steps: "number" });
+  const { eps, steps } = options;
+  if (!Number.isFinite(eps)) {
+    throw new ArgumentError(`leapfrog: eps is ${eps}; it is a finite number, the size of a step.`);
+  }
+  if (!Number.isSafeInteger(steps) || steps < 1) {
+    throw new ArgumentError(`leapfrog: steps is ${steps}; it is a whole number of at least 1.`);
+  }
+}
+
+function dtypeOf(q: Tensor, p: Tensor): FloatDType {
+  if (q.dtype !== p.dtype) {
+    throw new DTypeError(`leapfrog: q is ${q.dtype} and p is ${p.dtype}; they are of one dtype, so cast one of them.`);
+  }
+  if (q.dtype === "f32" || q.dtype === "f64") return q.dtype;
+  throw new DTypeError(`leapfrog: q is ${q.dtype}; positions and momenta are f32 or f64.`);
+}
+
+/** Tensors that have been looked at: reading one waits for the device. */
+const checkedMasses = new WeakSet<Tensor>();
+
+function checkMasses(masses: Tensor | readonly number[]): void {
+  if (masses instanceof Tensor && (masses.node.isAbstract || checkedMasses.has(masses))) return;
+  const values = masses instanceof Tensor ? Array.from(masses.dataSync() as ArrayLike<number>) : masses;
+  const bad = values.findIndex((value) => !(value > 0 && value < Infinity));
+  if (bad >= 0) throw new ArgumentError(`leapfrog: invMass[${bad}] is ${values[bad]}; inverse masses are positive.`);
+  if (masses instanceof Tensor) checkedMasses.add(masses);
 }
 
 /** The scratch memory a kernel of chains asks for. */

@@ -1,4 +1,5 @@
 /** What `posterior.sample` can be told, what it does unless told, and what it refuses before anything runs. */
+import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { Tensor } from "../../tensor/tensor.js";
 import type { FloatDType } from "./density.js";
@@ -65,32 +66,34 @@ export interface SampleOptions {
 export type FilledOptions = SampleOptions &
   Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "maxTreeDepth" | "superchains">>;
 
-const FLOATS = ["f32", "f64"];
-/** Every option, and for those that are one of some words, which. */
-const CHOICES: Readonly<Record<keyof SampleOptions, readonly string[] | null>> = {
-  chains: null,
-  draws: null,
-  warmup: null,
-  seed: null,
-  dtype: FLOATS,
-  device: null,
-  kernel: ["nuts", "hmc", "chees"],
-  steps: null,
-  pooled: null,
-  targetAcceptance: null,
-  maxTreeDepth: null,
-  metric: ["diagonal", "dense"],
-  stepSize: null,
-  inits: null,
-  superchains: null,
-  energies: FLOATS,
-  lanes: null,
-  signal: null,
-  until: null,
-  progress: null,
-  checkpoint: null,
-  checkpointSeconds: null,
+/** Every option, and what it may be. */
+const KINDS: OptionKinds<SampleOptions> = {
+  chains: "number",
+  draws: "number",
+  warmup: "number",
+  seed: "number",
+  dtype: "any",
+  device: "text",
+  kernel: "any",
+  steps: "number",
+  pooled: "flag",
+  targetAcceptance: "number",
+  maxTreeDepth: "number",
+  metric: "any",
+  stepSize: "number",
+  inits: "any",
+  superchains: "number",
+  energies: "any",
+  lanes: "number",
+  signal: "signal",
+  until: "any",
+  progress: "flag",
+  checkpoint: "text",
+  checkpointSeconds: "number",
 };
+const FLOATS = ["f32", "f64"];
+/** Those that are one of some words. */
+const CHOICES = { dtype: FLOATS, kernel: ["nuts", "hmc", "chees"], metric: ["diagonal", "dense"], energies: FLOATS };
 
 /** Chains are many from here on, and short below this; superchains are at most, and at least, so many of so many draws. */
 const MANY_CHAINS = 32;
@@ -109,6 +112,7 @@ function superchainsFor(chains: number, draws: number): number {
 }
 
 export function filledOptions(given: SampleOptions, dtype: FloatDType): FilledOptions {
+  checkOptions("sample", given, KINDS);
   const { chains = 4, draws = 1000 } = given;
   const options: FilledOptions = {
     ...given,
@@ -129,12 +133,8 @@ function check(options: FilledOptions): void {
     const shown = typeof value === "string" ? `"${value}"` : String(value);
     throw new ArgumentError(`sample: ${name} is ${shown}; it is ${what}.`);
   };
-  for (const [name, value] of Object.entries(options)) {
-    const choices = CHOICES[name as keyof SampleOptions];
-    if (choices === undefined) {
-      throw new ArgumentError(`sample: there is no option "${name}"; there are ${Object.keys(CHOICES).join(", ")}.`);
-    }
-    if (choices && value !== undefined && !choices.includes(value as string)) refuse(name, value, choices.join(" or "));
+  for (const [name, words] of Object.entries(CHOICES)) {
+    checkChoice("sample", name, options[name as keyof typeof CHOICES], words);
   }
   const count = (
     name: "chains" | "draws" | "warmup" | "maxTreeDepth" | "lanes" | "steps",
@@ -156,16 +156,19 @@ function check(options: FilledOptions): void {
     if (value !== undefined && !(value > 0 && Number.isFinite(value))) refuse(name, value, "a positive number");
   };
   positive("stepSize", options.stepSize);
-  positive("until.essBulk", options.until && (options.until.essBulk ?? Number.NaN));
   positive("checkpointSeconds", options.checkpointSeconds);
-  const { chains, warmup, seed, kernel, superchains, targetAcceptance = 0.8, checkpoint } = options;
+  const { chains, warmup, seed, kernel, superchains, targetAcceptance = 0.8, steps, lanes = 1, until } = options;
+  if (until !== undefined && (typeof until !== "object" || until === null)) refuse("until", until, "{ essBulk: … }");
+  positive("until.essBulk", until && (until.essBulk ?? Number.NaN));
+  if (!Number.isInteger(Math.log2(lanes))) refuse("lanes", lanes, "a power of two");
+  if (steps !== undefined && kernel !== "hmc") {
+    refuse("steps", steps, `for { kernel: "hmc" }; trajectories of ${kernel ?? "nuts"} find their own length`);
+  }
   if (!Number.isSafeInteger(seed)) refuse("seed", seed, "a whole number");
   if (!(targetAcceptance > 0 && targetAcceptance < 1)) refuse("targetAcceptance", targetAcceptance, "between 0 and 1");
   if (!Number.isSafeInteger(superchains) || superchains < 1 || chains % superchains) {
     refuse("superchains", superchains, `a number of groups of equal size, which divides the ${chains} chains`);
   }
-  if (checkpoint !== undefined && typeof checkpoint !== "string")
-    refuse("checkpoint", checkpoint, "the path of a file");
   if (kernel === "chees" && warmup === 0) {
     throw new ArgumentError("sample: chees needs a warmup, in which it finds how long trajectories are to be.");
   }

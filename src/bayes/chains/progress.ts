@@ -32,12 +32,14 @@ export function formatProgress(
 
 export function progressLine({ draws = 0 }: SampleOptions, out: NodeJS.WriteStream = process.stderr): ProgressLine {
   if (!out.isTTY) return { update: () => {}, done: () => {} };
+  let isBegun = false;
   return {
     update: (progress) => {
+      isBegun = true;
       out.write(`\r\x1b[K${formatProgress(progress, draws)}`);
     },
     done: () => {
-      out.write("\n");
+      if (isBegun) out.write("\n");
     },
   };
 }

@@ -19,7 +19,7 @@ import { type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
 import { type FilledOptions, filledOptions, initsOf, type SampleOptions } from "./options.js";
 import { atEachDraw, type PointwiseSetting } from "./pointwise.js";
-import { progressLine } from "./progress.js";
+import { type ProgressLine, progressLine } from "./progress.js";
 import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
 import { type Named, valuesOf, variablesOf } from "./values.js";
 
@@ -199,8 +199,25 @@ export class Sampler {
     this.drawn = options.warmup;
   }
 
+  /** The names of what is sampled. */
+  get latents(): readonly string[] {
+    return this.posterior.latents.map(({ name }) => name);
+  }
+
   /** Draws everything, a block at a time. `isWatched`: in blocks small enough to say something on the way. */
   async *run<N extends string, O extends string>(isWatched: boolean): AsyncGenerator<Progress, Fit<N, O>> {
+    const show = this.options.progress ? progressLine(this.options) : null;
+    try {
+      return yield* this.blocks<N, O>(isWatched, show);
+    } finally {
+      show?.done();
+    }
+  }
+
+  private async *blocks<N extends string, O extends string>(
+    isWatched: boolean,
+    show: ProgressLine | null,
+  ): AsyncGenerator<Progress, Fit<N, O>> {
     const { draws: wanted, chains, superchains, until, progress, maxTreeDepth, signal } = this.options;
     const isInSteps = isWatched || progress || until !== undefined;
     const { dtype, backend } = this.density;
@@ -209,7 +226,6 @@ export class Sampler {
     let asked = 0;
     let ess = Number.NaN;
     let essMilliseconds = 0;
-    const show = progress ? progressLine(this.options) : null;
     for (let isEnded = false; asked < wanted && !isEnded; ) {
       const count = Math.min(isInSteps ? stepOf(wanted, asked) : wanted, this.largestBlock(), wanted - asked);
       for await (const status of this.advance(count, draws)) {
@@ -236,7 +252,6 @@ export class Sampler {
       if (until && ess >= until.essBulk) break;
     }
     await this.arriving;
-    show?.done();
     return new Fit(draws, this.options, this.chains.address, this);
   }
 
@@ -295,18 +310,28 @@ export class Sampler {
   }
 
   logLikelihood(draws: Draws): Promise<Draws> {
-    return atEachDraw(draws, this.pointwise(), (values) => ({ ...this.posterior.logLikelihood(values) }));
+    return atEachDraw(draws, this.pointwise("logLikelihood", draws), (values) => ({
+      ...this.posterior.logLikelihood(values),
+    }));
   }
 
   predictive(draws: Draws, key: Key): Promise<Draws> {
     const own = key.to(this.density.backend.id);
-    return atEachDraw(draws, this.pointwise(), (values, number) => ({
+    return atEachDraw(draws, this.pointwise("predictive", draws), (values, number) => ({
       ...this.posterior.posteriorPredictive(foldIn(own, number), values),
     }));
   }
 
-  private pointwise(): PointwiseSetting {
+  private pointwise(operation: string, draws: Draws): PointwiseSetting {
     const { latents, observed } = this.posterior;
+    if (observed.length === 0) {
+      throw new ArgumentError(
+        `${operation}: the model observes nothing: it was given no data by name, and what factor(…) adds is no observation.`,
+      );
+    }
+    if (draws.length === 0) {
+      throw new ArgumentError(`${operation}: there are no draws: the run was ended before. extend draws some.`);
+    }
     const { dtype, backend } = this.density;
     return { dtype, device: backend.id, takes: latents, gives: observed };
   }

@@ -1,5 +1,23 @@
 /** What every diagnostic does first with the chains of a scalar: halve them, reduce each, see whether they vary at all. */
+import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import type { Chains } from "../draws.js";
+
+/** Throws on what are no chains: lists of lists, or as many numbers as do not fill them. */
+export function checkChains(operation: string, x: Chains): void {
+  const isChains = typeof x === "object" && x !== null && !Array.isArray(x);
+  const hasNumbers = isChains && ArrayBuffer.isView(x.values);
+  if (hasNumbers && x.values.length === x.chains * x.draws) return;
+  const made = 'draws.scalar("x") is such, and of lists Draws.from({ x: [[…], […]] }).scalar("x")';
+  if (hasNumbers) {
+    throw new ArgumentError(
+      `${operation}: ${x.values.length} values are not ${x.chains} chains × ${x.draws} draws; ${made}.`,
+    );
+  }
+  const what = (value: unknown) => (Array.isArray(value) ? "a list" : shown(value));
+  const problem = isChains ? `values is ${what(x.values)};` : `${what(x)} stands where the chains of a scalar do,`;
+  throw new ArgumentError(`${operation}: ${problem} { values: Float64Array, chains, draws }; ${made}.`);
+}
 
 /** The halves of every chain as chains of their own, without the middle draw where the number is odd. */
 export function splitChains(x: Chains): Chains {

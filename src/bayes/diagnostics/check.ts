@@ -68,8 +68,11 @@ export class Check {
   }
 }
 
-/** Looks for what commonly goes wrong. A summary that is there already saves making one. */
-export function check(draws: Draws, table: Summary = summary(draws)): Check {
+/**
+ * Looks for what commonly goes wrong. A summary that is there already saves making one. `sampled` are variables that must
+ * vary; others may be constants of the model.
+ */
+export function check(draws: Draws, table: Summary = summary(draws), sampled: readonly string[] = []): Check {
   if (draws.length < 8) {
     const message = `There ${draws.length === 1 ? "is" : "are"} ${count(draws.length, "draw")} per chain, too few to judge.`;
     return new Check([problem("too-few", "error", message, "Draw at least 100 per chain.")], "");
@@ -77,6 +80,7 @@ export function check(draws: Draws, table: Summary = summary(draws)): Check {
   const problems = [
     nonFinite(draws),
     stuck(draws),
+    still(draws, sampled),
     divergences(draws),
     treeDepth(draws),
     energy(draws),
@@ -109,6 +113,13 @@ function count(n: number, noun: string): string {
 function list(items: readonly string[], most = 5): string {
   if (items.length <= most) return items.join(", ");
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
+}
+
+/** A number on its side of a limit, with as many digits as that takes. */
+export function shownBeyond(value: number, limit: number, digits: number): string {
+  const text = value.toFixed(digits);
+  const isBeyond = value > limit ? Number(text) > limit : Number(text) < limit;
+  return isBeyond || digits >= 12 ? text : shownBeyond(value, limit, digits + 1);
 }
 
 function percentage(part: number, whole: number): string {
@@ -157,6 +168,29 @@ function stuck(draws: Draws): Problem | undefined {
     "The sampler rejected every step there: start elsewhere, warm up longer, or look for a density that is -∞ or NaN " +
       "around that point.",
     variables.sort((a, b) => b.value - a.value),
+  );
+}
+
+/** Variables of which all elements are the same in every draw of every chain, whether they are constants or never moved. */
+const constantsIn = (draws: Draws): string[] =>
+  [...draws.variables.keys()].filter((name) =>
+    draws.match(name).every((scalar) => {
+      const { values } = draws.scalar(scalar);
+      return isConstant(values) && Number.isFinite(values[0]);
+    }),
+  );
+
+function still(draws: Draws, sampled: readonly string[]): Problem | undefined {
+  const constants = constantsIn(draws);
+  const isNothing = constants.length === draws.variables.size;
+  const names = isNothing ? constants : constants.filter((name) => sampled.includes(name));
+  if (names.length === 0) return undefined;
+  return problem(
+    "stuck",
+    "error",
+    `${isNothing ? "Nothing" : list(names)} ${isNothing ? "" : "never "}moved: it is the same in every draw of every chain.`,
+    "Start the chains at different points and warm up; a value far larger than its spread wants f64.",
+    names.map((name) => ({ name, value: draws.chains })),
   );
 }
 
@@ -224,7 +258,7 @@ function energy(draws: Draws): Problem | undefined {
     "energy",
     "warning",
     `E-BFMI is below ${LIMITS.eBfmi} in ${count(low.length, "chain")} of ${draws.chains} (the lowest is ` +
-      `${Math.min(...low).toFixed(2)}): the sampler crosses the energies of this posterior slowly, and may miss its tails.`,
+      `${shownBeyond(Math.min(...low), LIMITS.eBfmi, 2)}): the sampler crosses the energies of this posterior slowly, and may miss its tails.`,
     "Heavy tails and funnels cause this: reparameterise (non-centred), or give priors lighter tails.",
   );
 }
@@ -236,7 +270,11 @@ function disagreement(table: Summary): Problem | undefined {
     .filter(({ value }) => value > LIMITS.rHat)
     .sort((a, b) => b.value - a.value);
   if (variables.length === 0) return undefined;
-  const named = list(variables.map(({ name, value }) => `${name} (${formatRatio(value)})`));
+  const named = list(
+    variables.map(
+      ({ name, value }) => `${name} (${value < 10 ? shownBeyond(value, LIMITS.rHat, 3) : formatRatio(value)})`,
+    ),
+  );
   const worst = variables[0].value;
   return problem(
     "r-hat",
@@ -259,7 +297,7 @@ function fewEffectiveDraws(table: Summary): Problem | undefined {
     .filter(({ value }) => value < LIMITS.ess)
     .sort((a, b) => a.value - b.value);
   if (variables.length === 0) return undefined;
-  const named = list(variables.map(({ name, value }) => `${name} (${value.toFixed(0)})`));
+  const named = list(variables.map(({ name, value }) => `${name} (${shownBeyond(value, LIMITS.ess, 0)})`));
   const factor = LIMITS.ess / variables[0].value;
   return problem(
     "ess",
@@ -296,6 +334,7 @@ function praise(draws: Draws, table: Summary): string {
     draws.stat("energy") && "energies well explored",
     Number.isFinite(largest) && `${isNested ? "nested R-hat" : "R-hat"} at most ${largest.toFixed(3)}`,
     Number.isFinite(fewest) && `at least ${fewest.toFixed(0)} effective draws`,
+    ...constantsIn(draws).map((name) => `and ${name} is the same in every draw`),
   ];
   return facts.filter(Boolean).join(", ") || "nothing looks wrong";
 }

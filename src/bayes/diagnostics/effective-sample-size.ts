@@ -7,13 +7,14 @@
  */
 import type { Chains, Draws } from "../draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
-import { allFinite, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
+import { allFinite, checkChains, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
 import { indicatorAutocovariance } from "./indicators.js";
 import { quantileOf } from "./ranks.js";
 import { type ScoringMemory, scoreChains, scoringMemory } from "./scores.js";
 
 /** For estimates of the centre: of the normal scores, so it exists where the mean does not. */
 export function essBulk(x: Chains): number {
+  checkChains("essBulk", x);
   return bulkOf(x, scoringMemory(x));
 }
 
@@ -34,6 +35,7 @@ function bulkOf(x: Chains, memory: ScoringMemory): number {
 
 /** For estimates of the tails: the smaller of those of the 5% and 95% quantiles. */
 export function essTail(x: Chains): number {
+  checkChains("essTail", x);
   if (!allFinite(x.values)) return Number.NaN;
   const sorted = x.values.slice().sort();
   return Math.min(essBelow(x, quantileOf(sorted, 0.05)), essBelow(x, quantileOf(sorted, 0.95)));
@@ -41,6 +43,7 @@ export function essTail(x: Chains): number {
 
 /** For the mean of x itself. */
 export function essMean(x: Chains): number {
+  checkChains("essMean", x);
   const halves = splitChains(x);
   // Rounding would give a constant a variance.
   return isConstant(halves.values) ? Number.NaN : essOf(meanAutocovariance(halves));
@@ -48,12 +51,14 @@ export function essMean(x: Chains): number {
 
 /** For a quantile: that of the indicator x ≤ quantile. */
 export function essQuantile(x: Chains, probability: number): number {
+  checkChains("essQuantile", x);
   if (!allFinite(x.values)) return Number.NaN;
   return essBelow(x, quantileOf(x.values.slice().sort(), probability));
 }
 
 /** For the standard deviation: that of the squared distances from the mean. */
 export function essSd(x: Chains): number {
+  checkChains("essSd", x);
   const mean = meanOf(x.values);
   return essMean({ ...x, values: x.values.map((value) => (value - mean) ** 2) });
 }

@@ -3,9 +3,12 @@
  * one fresh momentum can cross. Low values mean that the sampler moves slowly between energies, as with heavy tails.
  */
 import type { Chains } from "../draws.js";
+import { checkChains } from "./chains.js";
 
 /** Of every chain: Σ (E_i - E_{i-1})² / Σ (E_i - mean)². Below 0.3 is a concern. NaN where the energy is constant. */
-export function eBfmi({ values, chains, draws }: Chains): Float64Array {
+export function eBfmi(x: Chains): Float64Array {
+  checkChains("eBfmi", x);
+  const { values, chains, draws } = x;
   const result = new Float64Array(chains);
   for (let c = 0; c < chains; c++) {
     const energy = values.subarray(c * draws, (c + 1) * draws);

@@ -7,13 +7,14 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Chains } from "../draws.js";
 import { momentsOf } from "./autocovariance.js";
-import { allFinite, type ChainMoments, isConstant, meanOf, varianceOf } from "./chains.js";
+import { allFinite, type ChainMoments, checkChains, isConstant, meanOf, varianceOf } from "./chains.js";
 import { foldSorted, quantileOf, scoreMoments } from "./ranks.js";
 import { scoreChains } from "./scores.js";
 import { sortWithOrder } from "./sort.js";
 
 /** NaN for a constant, for draws that are not finite, and for fewer than 4 per chain. */
 export function rHat(x: Chains): number {
+  checkChains("rHat", x);
   if (x.draws < 4 || isConstant(x.values) || !allFinite(x.values)) return Number.NaN;
   const scored = scoreChains(x);
   return Math.max(rHatOfHalves(momentsOf(scored.location())), rHatOfHalves(scored.scale()));
@@ -21,6 +22,7 @@ export function rHat(x: Chains): number {
 
 /** `superchains` is how many groups of consecutive chains there are. */
 export function nestedRHat(x: Chains, superchains: number): number {
+  checkChains("nestedRHat", x);
   if (superchains < 2 || x.chains % superchains) {
     throw new ArgumentError(
       `nestedRHat: ${x.chains} chains cannot be ${superchains} superchains; give a number of at least 2 that divides them.`,

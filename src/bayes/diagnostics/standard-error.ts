@@ -4,16 +4,18 @@
  * between which the beta distribution puts it with the probability of one standard error.
  */
 import type { Chains } from "../draws.js";
-import { allFinite, meanOf, varianceOf } from "./chains.js";
+import { allFinite, checkChains, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essSd } from "./effective-sample-size.js";
 import { quantileOf } from "./ranks.js";
 import { betaQuantile } from "./special-functions.js";
 
 export function mcseMean(x: Chains): number {
+  checkChains("mcseMean", x);
   return Math.sqrt(varianceOf(x.values) / essMean(x));
 }
 
 export function mcseSd(x: Chains): number {
+  checkChains("mcseSd", x);
   const mean = meanOf(x.values);
   const squares = x.values.map((value) => (value - mean) ** 2);
   const variance = meanOf(squares);
@@ -26,6 +28,7 @@ export function mcseSd(x: Chains): number {
 const ONE_BELOW = 0.15865525393145707;
 
 export function mcseQuantile(x: Chains, probability: number): number {
+  checkChains("mcseQuantile", x);
   if (!allFinite(x.values)) return Number.NaN;
   const sorted = x.values.slice().sort();
   const size = sorted.length;

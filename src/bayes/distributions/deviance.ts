@@ -2,8 +2,8 @@
  * Log densities as small numbers. k log λ - λ - log k! is the difference of numbers that grow with k, and in f32 nothing is
  * left of it for large ones: the density of poisson(1e6) at its mean would be -7.0, not -7.83. Written as Loader does (Fast and
  * accurate computation of binomial probabilities, 2000), it is the density at the best rate less how far the rate is from that,
- * and both are small where it matters. Counts, gamma and beta numbers use this in f32; in f64 the short forms are good enough,
- * and for samplers of few and small counts too.
+ * and both are small where it matters. Counts, gamma and beta numbers use this in f32, and in f64 where a parameter is written as
+ * a huge number; else in f64 the short forms are good enough, and for samplers of few and small counts too.
  */
 import { stirlingSeries } from "../../random/stirling.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
@@ -13,9 +13,17 @@ import "../../tensor/methods/index.js";
 /** Below this a parameter given as a number leaves nothing to cancel. */
 const SMALL = 20;
 
-/** Whether a density of x needs care: in f32, unless the parameters that could be large are small numbers. */
+/** From here on f64 has no ten digits left of the difference. */
+const HUGE = 1e5;
+
+/**
+ * Whether a density of x needs care: in f32, unless the parameters that could be large are small numbers; in f64 if one is a
+ * huge number. It must not depend on values of tensors: a plan and the kernel made by it have the same terms.
+ */
 export const isDelicate = (x: Tensor, ...parameters: readonly Argument[]): boolean =>
-  x.dtype !== "f64" && !parameters.every((value) => typeof value === "number" && value < SMALL);
+  x.dtype === "f64"
+    ? parameters.some((value) => typeof value === "number" && value > HUGE)
+    : !parameters.every((value) => typeof value === "number" && value < SMALL);
 
 /** More than the logarithm of any f32. */
 const BEYOND = 100;
@@ -39,19 +47,20 @@ export const deviance = (x: Tensor, excess: Tensor, logMean: Tensor): Tensor =>
 /** About how large the numbers are that the log density of a count is a difference of. */
 export const sizeOfCount = (x: Tensor): Tensor => x.mul(x.log1p());
 
-/** From here on Stirling's series is good to the last digit of f32. */
-const LARGE = 8;
+/** From here on Stirling's series is good to the last digit. */
+const LARGE = { f32: 8, f64: 72 } as const;
 
 /** x log x - x - log Γ(x), for positive x. */
 export function logGammaPeak(x: Tensor): Tensor {
-  const isLarge = x.greaterEqual(LARGE);
+  const large = x.dtype === "f64" ? LARGE.f64 : LARGE.f32;
+  const isLarge = x.greaterEqual(large);
   const logX = x.log();
   const small = where(isLarge, 1, x);
   const direct = small
     .mul(where(isLarge, 0, logX))
     .sub(small)
     .sub(small.lgamma());
-  const series = stirlingSeries(where(isLarge, x, LARGE));
+  const series = stirlingSeries(where(isLarge, x, large));
   const stirling = logX
     .sub(Math.log(2 * Math.PI))
     .mul(0.5)

@@ -8,10 +8,10 @@ import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { xLogY } from "./binomial.js";
-import { deviance, logGammaPeak, logPeak } from "./deviance.js";
+import { deviance, isDelicate, logGammaPeak, logPeak } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
 
-/** The terms in f32: those of x out of x + concentration trials. */
+/** The terms in f32, and for huge parameters: those of x out of x + concentration trials. */
 function delicateTerms(x: Tensor, mean: Tensor, concentration: Tensor): readonly Term[] {
   const whole = mean.add(concentration);
   const excess = mean.sub(x).mul(concentration.div(whole));
@@ -31,8 +31,8 @@ const negativeBinomialFamily: Family<"mean" | "concentration"> = {
   name: "negativeBinomial",
   parameters: { mean: parameter.positive, concentration: parameter.positive },
   support: count,
-  terms: (x, p) =>
-    x.dtype === "f64"
+  terms: (x, p, { mean, concentration }) =>
+    x.dtype === "f64" && !isDelicate(x, mean, concentration)
       ? [
           p.mean.log().sub(p.mean.add(p.concentration).log()).mul(x),
           p.mean.div(p.concentration).log1p().mul(p.concentration).neg(),

@@ -3,6 +3,7 @@
  * cloud of particles goes from the prior to the posterior over a bridge of temperatures. It keeps modes that chains
  * do not travel between, and estimates the evidence on the way. Every stage is two programs on the device.
  */
+import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/key.js";
 import { arange, full, stack, zeros } from "../../tensor/creation.js";
@@ -10,10 +11,17 @@ import type { Tensor } from "../../tensor/tensor.js";
 import { jit } from "../../transforms/jit.js";
 import { Approximation } from "../approximation/approximation.js";
 import { namedDraws } from "../approximation/named-draws.js";
-import { type AnyPosterior, type ApproximationOptions, checkCount, settingOf } from "../approximation/setting.js";
+import {
+  type AnyPosterior,
+  type ApproximationOptions,
+  checkCount,
+  checkMethodOptions,
+  settingOf,
+} from "../approximation/setting.js";
 import { meanOf, varianceOf } from "../diagnostics/chains.js";
 import type { Problem } from "../diagnostics/check.js";
 import type { Chains, Draws } from "../draws.js";
+import { impossibleAt } from "../model/impossible.js";
 import { type Circumstances, hamiltonian, type Move, randomWalk } from "./moves.js";
 import { reweighed } from "./reweighing.js";
 import { type Bridge, bridgeTo, NOWHERE, type Particles, particlesAt } from "./tempering.js";
@@ -53,6 +61,14 @@ const MOST_STAGES = 1000;
 
 /** Draws from a posterior, and an estimate of its evidence, by a cloud of particles. */
 export async function smc(posterior: AnyPosterior, options: SmcOptions = {}): Promise<SmcFit> {
+  checkMethodOptions("smc", options, {
+    particles: "number",
+    move: "any",
+    leapfrogs: "number",
+    effectiveShare: "number",
+    maxMoves: "number",
+  });
+  checkChoice("smc", "move", options.move, ["hamiltonian", "random-walk"]);
   const { signal, effectiveShare = 0.5 } = options;
   const count = checkCount(options.particles ?? 2048, 8, "smc: particles");
   const maxMoves = checkCount(options.maxMoves ?? 30, 1, "smc: maxMoves");
@@ -74,7 +90,7 @@ export async function smc(posterior: AnyPosterior, options: SmcOptions = {}): Pr
   const apply = moveProgram(bridge, move);
 
   let particles = jit((points: Tensor) => particlesAt(bridge, points))(bridge.points);
-  await checkSomewhere(particles, bridge);
+  await checkSomewhere(posterior, particles, bridge);
   let ancestors: Tensor = arange(0, count, 1, { dtype: "i32", device });
   let temperature: Tensor = zeros([], { dtype, device });
   let stepSize: Tensor = full([], move.firstStep, { dtype, device });
@@ -138,11 +154,13 @@ function correlationOf(then: Tensor, now: Tensor): Tensor {
   return standard(then).mul(standard(now)).mean({ axis: 0 }).abs().max();
 }
 
-async function checkSomewhere({ change }: Particles, { from }: Bridge): Promise<void> {
+async function checkSomewhere(posterior: AnyPosterior, { points, change }: Particles, { from }: Bridge): Promise<void> {
   const possible = (await change.greater(NOWHERE).cast("f32").sum().item()) as number;
   if (possible > 0) return;
+  const culprits = (await impossibleAt(posterior, points.at(0))).join(", ");
   throw new ArgumentError(
-    `smc: the data are impossible under every particle drawn from ${from === "prior" ? "the prior" : "the start"}. ` +
+    `smc: the data are impossible under every particle drawn from ${from === "prior" ? "the prior" : "the start"}` +
+      `${culprits && `: ${culprits}`}. ` +
       "Look for data the model cannot produce, for a prior that excludes them, and for 0/0 or log of 0 in the model.",
   );
 }

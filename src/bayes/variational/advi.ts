@@ -4,6 +4,7 @@
  * ELBO. A path of Pathfinder leads to a first guess; from there, a hundred steps of the optimiser are one program on the
  * device, and the host looks at the ELBO between them.
  */
+import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
@@ -20,6 +21,7 @@ import {
   type AnyPosterior,
   type ApproximationOptions,
   checkCount,
+  checkMethodOptions,
   givenPoints,
   type Setting,
   settingOf,
@@ -69,7 +71,19 @@ const MOST_OUTSIDE = 0.01;
 
 /** The normal approximation of a posterior that maximises the ELBO. */
 export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): Promise<AdviFit> {
+  checkMethodOptions("advi", options, {
+    draws: "number",
+    family: "any",
+    gradientDraws: "number",
+    stepSize: "number",
+    tolerance: "number",
+    maxIterations: "number",
+    start: "any",
+  });
+  checkChoice("advi", "family", options.family, Object.keys(families));
   const { tolerance = 1e-5, stepSize = 0.1, signal } = options;
+  if (!(tolerance >= 0)) throw new ArgumentError(`advi: tolerance is ${tolerance}; it is a number from 0 on.`);
+  if (!(stepSize > 0)) throw new ArgumentError(`advi: stepSize is ${stepSize}; it is a positive number.`);
   const count = checkCount(options.draws ?? 1000, 1, "advi: draws");
   const maxIterations = checkCount(options.maxIterations ?? 20_000, BLOCK, "advi: maxIterations");
   const gradientDraws = checkCount(options.gradientDraws ?? 16, 1, "advi: gradientDraws");

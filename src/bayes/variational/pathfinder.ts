@@ -21,6 +21,7 @@ import {
   type AnyPosterior,
   type ApproximationOptions,
   checkCount,
+  checkMethodOptions,
   givenPoints,
   type Setting,
   settingOf,
@@ -71,6 +72,15 @@ const TRIED = 100;
 
 /** Approximates a posterior by normal distributions along the paths of an optimiser. */
 export async function pathfinder(posterior: AnyPosterior, options: PathfinderOptions = {}): Promise<PathfinderFit> {
+  checkMethodOptions("pathfinder", options, {
+    paths: "number",
+    draws: "number",
+    resample: "flag",
+    elboDraws: "number",
+    memory: "number",
+    maxIterations: "number",
+    starts: "any",
+  });
   const { signal, resample = true } = options;
   const count = checkCount(options.draws ?? 1000, 1, "pathfinder: draws");
   const setting = settingOf(posterior, options);

@@ -161,3 +161,31 @@ test("a model without free numbers says so", () => {
   const nothing = { dim: 0, logDensityAndGrad: (u: Tensor) => [u.sum(), u] as const };
   assert.throws(() => densityOf(nothing, "f64", "cpu"), /no free numbers/);
 });
+
+test("leapfrog steps that cannot be say what they need", () => {
+  const posterior = model(() => ({ x: normal(0, 1).shape(2) })).given({});
+  const f64 = (values: number[]) => tensor(values, { dtype: "f64", device: "cpu" });
+  const [q, p] = [f64([0, 0]), f64([1, 1])];
+  const refused: readonly (readonly [object, RegExp])[] = [
+    [{ steps: 3 }, /leapfrog: eps is undefined; it is a finite number, the size of a step/],
+    [{ steps: 3, eps: Number.NaN }, /leapfrog: eps is NaN/],
+    [{ steps: 3, eps: "0.1" }, /leapfrog: the option eps is a number, not "0.1"/],
+    [{ eps: 0.1 }, /leapfrog: steps is undefined; it is a whole number of at least 1/],
+    [{ eps: 0.1, steps: 0.5 }, /leapfrog: steps is 0.5/],
+    [{ eps: 0.1, steps: 1, mass: [1, 1] }, /leapfrog: there is no option "mass"; there are eps, invMass, steps/],
+    [{ eps: 0.1, steps: 1, invMass: [1, -1] }, /leapfrog: invMass\[1\] is -1; inverse masses are positive/],
+    [{ eps: 0.1, steps: 1, invMass: f64([0, 1]) }, /leapfrog: invMass\[0\] is 0; inverse masses are positive/],
+    [{ eps: 0.1, steps: 1, invMass: 1 }, /leapfrog: invMass is 1; it is a vector \[2\]/],
+    [{ eps: 0.1, steps: 1, invMass: [1] }, /leapfrog: invMass is \[2\], not \[1\]/],
+  ];
+  for (const [options, message] of refused) {
+    assert.throws(() => posterior.leapfrog(q, p, options as never), { name: /ArgumentError|ShapeError/, message });
+  }
+  const small = tensor([1, 1], { dtype: "f32", device: "cpu" });
+  const whole = tensor([1, 1], { dtype: "i32", device: "cpu" });
+  const options = { eps: 0.1, steps: 1 };
+  assert.throws(() => posterior.leapfrog(q, small, options), /DTypeError: leapfrog: q is f64 and p is f32; .* cast/);
+  assert.throws(() => posterior.leapfrog(whole, whole, options), /DTypeError: leapfrog: q is i32; .* f32 or f64/);
+  // Backwards is a direction, too.
+  assert.equal(posterior.leapfrog(q, p, { eps: -0.1, steps: 1, invMass: [2, 3] }).q.dtype, "f64");
+});

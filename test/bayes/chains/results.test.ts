@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { compare, halfCauchy, model, normal, poisson } from "../../../src/bayes/index.js";
+import { compare, factor, halfCauchy, model, normal, poisson } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
@@ -102,6 +102,25 @@ describe("names", () => {
     const observed: Float64Array = (await fit.predictive(key(0))).values("y");
     assert.equal(observed.length, 80);
   });
+});
+
+test("without observations or draws there is nothing to leave out or to predict", async () => {
+  const only = model(() => {
+    const mu = normal(0, 1);
+    factor(mu.square().neg());
+    return { mu };
+  }).given({});
+  const fit = await only.sample({ ...options, draws: 10, warmup: 20 });
+  const nothing = /the model observes nothing.*factor/;
+  await assert.rejects(fit.loo(), { name: "ArgumentError", message: nothing });
+  await assert.rejects(fit.logLikelihood(), { name: "ArgumentError", message: nothing });
+  await assert.rejects(fit.predictive(key(0)), { name: "ArgumentError", message: nothing });
+  const ended = await model(() => ({ mu: normal(0, 1), y: normal(0, 1) }))
+    .given({ y: f64([1]) })
+    .sample({ ...options, signal: AbortSignal.abort() });
+  assert.equal(ended.draws.length, 0);
+  await assert.rejects(ended.loo(), { name: "ArgumentError", message: /there are no draws.*extend/ });
+  await assert.rejects(ended.predictive(key(0)), { name: "ArgumentError", message: /there are no draws/ });
 });
 
 describeOnTensorDevices("from a fit to its observations", (device) => {

@@ -218,6 +218,40 @@ describe("an effective sample size to reach", () => {
   });
 });
 
+describe("the line of progress", () => {
+  /** What a run writes to a terminal. */
+  async function written(run: () => Promise<unknown>): Promise<string> {
+    const { stderr } = process;
+    const [isTTY, write] = [stderr.isTTY, stderr.write];
+    let text = "";
+    stderr.isTTY = true;
+    stderr.write = (part: string | Uint8Array) => {
+      text += part;
+      return true;
+    };
+    try {
+      await run();
+    } finally {
+      Object.assign(stderr, { isTTY, write });
+    }
+    return text;
+  }
+
+  test("ends with the run, also where that fails", async () => {
+    const whole = await written(async () => await spread.sample({ ...options, progress: true }));
+    assert.match(whole, /sampling █+ 100 % [^\n]*\n$/);
+    const checkpoint = join(folder, "no", "such", "folder");
+    const failing = spread.sample({ ...options, progress: true, draws: 1e6, checkpoint, checkpointSeconds: 0.1 });
+    assert.match(await written(() => assert.rejects(async () => await failing, /no such/i)), / s\n$/);
+    const impossible = model(() => {
+      const mu = normal(0, 1);
+      return { mu, y: normal(mu.mul(0).sub(1).log(), 1) };
+    }).given({ y: f64([1]) });
+    const never = impossible.sample({ ...options, progress: true });
+    assert.equal(await written(() => assert.rejects(async () => await never)), "");
+  });
+});
+
 test("room is made for draws as they come, not for all that may be wanted", async () => {
   const fit = await spread.sample({ ...options, draws: 2 ** 31 - 1, until: { essBulk: 100 } });
   assert.ok(fit.draws.length < 2000, `${fit.draws.length} draws`);
@@ -344,7 +378,7 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ stepSize: Number.NaN }, /stepSize is NaN; it is a positive number/],
     [{ stepSize: -1, warmup: 0 }, /stepSize is -1/],
     [{ stepSize: 0 }, /stepSize is 0/],
-    [{ metric: "dens" }, /metric is "dens"; it is diagonal or dense/],
+    [{ metric: "dens" }, /metric is "dens"; it is "diagonal" or "dense"/],
     [{ kernel: "gibbs" }, /kernel is "gibbs"/],
     [{ dtype: "f16" }, /dtype is "f16"/],
     [{ energies: "f16" }, /energies is "f16"/],
@@ -368,6 +402,15 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ superchains: 2 }, /superchains is 2/],
     [{ checkpointSeconds: 0 }, /checkpointSeconds is 0/],
     [{ targetAcceptance: 1 }, /targetAcceptance is 1/],
+    [{ signal: 3 }, /the option signal is an AbortSignal, not 3/],
+    [{ progress: "yes" }, /the option progress is true or false, not "yes"/],
+    [{ pooled: 1 }, /the option pooled is true or false, not 1/],
+    [{ device: 0 }, /the option device is a string, not 0/],
+    [{ checkpoint: 7 }, /the option checkpoint is a string, not 7/],
+    [{ steps: 8 }, /steps is 8; it is for \{ kernel: "hmc" \}.* nuts/],
+    [{ steps: 8, kernel: "chees" }, /steps is 8; it is for \{ kernel: "hmc" \}.* chees/],
+    [{ until: 400 }, /until is 400; it is \{ essBulk: … \}/],
+    [{ lanes: 3 }, /lanes is 3; it is a power of two/],
   ];
   for (const [more, message] of refused) {
     assert.throws(
@@ -379,6 +422,13 @@ test("options that mean nothing are refused before anything runs", () => {
       },
     );
   }
+});
+
+test("what stands where options do, and is none, is said so", async () => {
+  assert.throws(() => spread.sample(100 as never), /sample: 100 stands where options do/);
+  const fit = await sampled(spread, { ...options, draws: 5 });
+  await assert.rejects(fit.extend(5, { signal: 3 } as never), /extend: the option signal is an AbortSignal, not 3/);
+  await assert.rejects(fit.extend(5, { signals: 3 } as never), /extend: there is no option "signals"/);
 });
 
 describeOnTensorDevices("data go where a run is told to be", (device) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
-import { check, type ProblemKind } from "../../../src/bayes/diagnostics/check.js";
+import { check, type ProblemKind, shownBeyond } from "../../../src/bayes/diagnostics/check.js";
 import { summary } from "../../../src/bayes/diagnostics/summary.js";
 import { Draws } from "../../../src/bayes/draws.js";
 import { autoregressive, independent, nested } from "../chains.js";
@@ -100,6 +100,35 @@ test("a constant of the model is nothing to complain of", () => {
     ]),
   );
   assert.ok(check(Draws.from({ L: lower })).ok);
+});
+
+test("what never varies is told of, and is an error where it was to be sampled or nothing else varies", () => {
+  const draws = Draws.from({ mu: good, theta: flat(3).map((chain) => chain.map((value) => [value, value])) });
+  const unknown = check(draws);
+  assert.ok(unknown.ok);
+  assert.match(unknown.toString(), /^All is well: .*theta is the same in every draw/);
+  const [problem, ...more] = check(draws, undefined, ["mu", "theta"]).problems;
+  assert.deepEqual([problem!.kind, problem!.severity, more.length], ["stuck", "error", 0]);
+  assert.match(problem!.message, /theta never moved: .* the same in every draw of every chain/);
+  assert.ok(check(draws, undefined, ["mu"]).ok);
+  const still = check(Draws.from({ mu: flat(1), tau: flat(2) })).problems;
+  assert.match(still[0]!.message, /^Nothing moved: .* the same in every draw of every chain/);
+});
+
+test("what is beyond a limit is shown beyond it", () => {
+  assert.equal(shownBeyond(1.0104, 1.01, 3), "1.0104");
+  assert.equal(shownBeyond(1.01000001, 1.01, 3), "1.01000001");
+  assert.equal(shownBeyond(1.02, 1.01, 3), "1.020");
+  assert.equal(shownBeyond(399.7, 400, 0), "399.7");
+  assert.equal(shownBeyond(0.2999, 0.3, 2), "0.2999");
+  // Of a thousand spreads of four means, the R-hat just above the limit.
+  const near = Array.from({ length: 1000 }, (_, k) =>
+    good.map((chain, c) => chain.map((value) => value + (c * k) / 2000)),
+  ).find((x) => {
+    const [row] = summary(Draws.from({ x })).rows;
+    return row!.rHat > 1.01 && row!.rHat < 1.0105;
+  });
+  assert.match(check(Draws.from({ x: near! })).toString(), /above 1\.01 for x \(1\.010[1-9]/);
 });
 
 test("nested R-hat decides where superchains are known", () => {

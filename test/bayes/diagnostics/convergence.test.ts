@@ -298,3 +298,48 @@ test("the moments of chains are the sums they stand for, and those of halves mak
     assert.ok(Math.abs(within - rows.reduce((sum, row) => sum + squares(row) / 11 / 5, 0)) < 1e-14);
   }
 });
+
+test("what are no chains of numbers is said to be none", () => {
+  const x = autoregressive(4, 100, 0, 1);
+  const all = {
+    essBulk,
+    essTail,
+    essMean,
+    essQuantile,
+    essSd,
+    rHat,
+    nestedRHat,
+    mcseMean,
+    mcseSd,
+    mcseQuantile,
+    eBfmi,
+  };
+  const no: readonly (readonly [unknown, RegExp])[] = [
+    [
+      [
+        [1, 2, 3],
+        [1, 2, 4],
+      ],
+      /: a list stands where .* chains.*Draws\.from\(.*\)\.scalar/,
+    ],
+    [{ ...x, draws: 99 }, /: 400 values are not 4 chains × 99 draws/],
+    [{ ...x, chains: undefined }, /: 400 values are not undefined chains × 100 draws/],
+    [{ ...x, values: [...x.values] }, /: values is a list; .*Float64Array/],
+    [undefined, /: undefined stands where/],
+  ];
+  for (const [name, diagnostic] of Object.entries(all)) {
+    const run = diagnostic as (chains: unknown, more: number) => unknown;
+    for (const [given, message] of no) {
+      assert.throws(
+        () => run(given, name === "nestedRHat" ? 2 : 0.5),
+        (error: Error) => {
+          assert.ok(error instanceof ArgumentError, `${name}: ${error}`);
+          assert.ok(error.message.startsWith(name), error.message);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    }
+    run(x, name === "nestedRHat" ? 2 : 0.5);
+  }
+});

@@ -216,3 +216,44 @@ test("studentT in f64 has its digits with very many degrees of freedom", () => {
   const normalAt = (z: number) => -0.5 * z * z - 0.5 * Math.log(2 * Math.PI) + (z ** 4 - 2 * z * z - 1) / 4e10;
   expectNumbers(found, [normalAt(0), normalAt(1.5)], 1e-14, "log density");
 });
+
+describe("log densities in f64, of parameters so large that formulas cancel there, too", () => {
+  const found = (name: string, args: number[], x: number[]) =>
+    numbersOf(makerOf(name)(...args).distribution.logDensity(f64(x)));
+  const logFactorial = (k: number) => Array.from({ length: k }, (_, i) => Math.log(i + 1)).reduce((a, b) => a + b, 0);
+
+  test("negativeBinomial is almost Poisson's", () => {
+    // To order 1/concentration: ((x - mean)² - x)/2.
+    const [mean, concentration] = [33, 1e13];
+    const at = (x: number) => x * Math.log(mean) - mean - logFactorial(x) + ((x - mean) ** 2 - x) / 2 / concentration;
+    const x = [0, 1, 20, 33, 60];
+    expectNumbers(found("negativeBinomial", [mean, concentration], x), x.map(at), 1e-13, "log density");
+  });
+
+  test("beta is almost normal", () => {
+    // B(a, a) is 2^(1-2a)·Γ(1/2)Γ(a)/Γ(a+1/2), and the quotient of gammas √(1/a)(1 + 1/8a).
+    const a = 1e12;
+    const at = (d: number) => Math.LN2 + 0.5 * Math.log(a / Math.PI) - 1 / (8 * a) + (a - 1) * Math.log1p(-4 * d * d);
+    const d = [0, 2 ** -21, -(2 ** -20)];
+    expectNumbers(
+      found(
+        "beta",
+        [a, a],
+        d.map((each) => 0.5 + each),
+      ),
+      d.map(at),
+      1e-10,
+      "log density",
+    );
+  });
+
+  test("gamma, inverseGamma, chiSquared and poisson at their centre are heights of a normal density", () => {
+    // Stirling: a log a - a - log Γ(a) is (log a - log 2π)/2 - 1/12a.
+    const a = 1e12;
+    const peak = 0.5 * Math.log(a / (2 * Math.PI)) - 1 / (12 * a);
+    expectNumbers(found("gamma", [a, 1], [a]), [peak - Math.log(a)], 1e-13, "gamma");
+    expectNumbers(found("inverseGamma", [a, a], [1]), [peak], 1e-13, "inverseGamma");
+    expectNumbers(found("chiSquared", [2 * a], [2 * a]), [peak - Math.log(2 * a)], 1e-13, "chiSquared");
+    expectNumbers(found("poisson", [a], [a]), [peak - Math.log(a)], 1e-13, "poisson");
+  });
+});

@@ -1,0 +1,49 @@
+/** What approximations are told wrongly is named, with what it should be; and the variable that makes all impossible. */
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { advi, beta, halfNormal, model, normal, pathfinder, smc, uniform } from "../../../src/bayes/index.js";
+import { ArgumentError } from "../../../src/core/errors.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { makeIn } from "../models/reference-model.js";
+
+before(() => setDefaultDevice("cpu"));
+const f64 = makeIn("f64", "cpu");
+const posterior = model(() => ({ mu: normal(0, 1), tau: halfNormal(1) })).given({});
+const methods = { advi, pathfinder, smc } as unknown as Readonly<
+  Record<string, (target: typeof posterior, options: object) => Promise<unknown>>
+>;
+
+const refuses = (method: string, options: object, message: RegExp): Promise<void> =>
+  assert.rejects(methods[method]!(posterior, options), (error: Error) => {
+    assert.ok(error instanceof ArgumentError, String(error));
+    assert.match(error.message, message);
+    return true;
+  });
+
+test("options that do not exist, or are of the wrong kind", async () => {
+  for (const method of Object.keys(methods)) {
+    await refuses(method, { sede: 1 }, new RegExp(`${method}: there is no option "sede"; there are .*seed`));
+    await refuses(method, { signal: 3 }, new RegExp(`${method}: the option signal is an AbortSignal, not 3`));
+    await refuses(method, { onProgress: true }, new RegExp(`${method}: the option onProgress is a function, not true`));
+    await refuses(method, { dtype: "f16" }, new RegExp(`${method}: dtype is "f16"; it is "f32" or "f64"`));
+    await refuses(method, 5 as unknown as object, new RegExp(`${method}: 5 stands where options do`));
+  }
+  await refuses("advi", { family: "full_rank" }, /advi: family is "full_rank"; it is "mean-field" or "full-rank"/);
+  await refuses("advi", { stepSize: 0 }, /advi: stepSize is 0; it is a positive number/);
+  await refuses("advi", { tolerance: Number.NaN }, /advi: tolerance is NaN; it is a number from 0 on/);
+  await refuses("smc", { move: "hmc" }, /smc: move is "hmc"; it is "hamiltonian" or "random-walk"/);
+  await refuses("pathfinder", { resample: "no" }, /pathfinder: the option resample is true or false, not "no"/);
+});
+
+test("a likelihood that is impossible everywhere names the variable", async () => {
+  const impossible = model(() => {
+    const reach = beta(1, 1);
+    return { reach, y: uniform(0, reach) };
+  }).given({ y: f64([0, 3]) });
+  for (const method of Object.keys(methods)) {
+    await assert.rejects(methods[method]!(impossible as never, {}), {
+      name: "ArgumentError",
+      message: /y\[1\] has log density -Infinity/,
+    });
+  }
+});
