@@ -556,9 +556,15 @@ export class Tensor<D extends DType = DType> {
     return flatAtZero(this.spread("std", options), (x) => x.sqrt()) as unknown as Tensor<RealOf<FloatOf<D>>>;
   }
 
-  /** log Σ exp, without overflow. */
+  /** log Σ exp, without overflow; of no elements -infinity. */
   logsumexp(options: ReduceOptions = {}): Tensor<FloatOf<D>> {
     checkOptions("logsumexp", options, REDUCE);
+    const shape = reducedShape(this.node.shape, this.axesOf("logsumexp", options), options.keepDims);
+    const { dtype } = this.asFloat();
+    if (this.reducedCount("logsumexp", options) === 0) {
+      checkOrdered(dtype, "logsumexp");
+      return new Tensor<FloatOf<D>>(scalarNode(-Infinity, dtype, backendOf(this.node), shape));
+    }
     const floats = this.asSummable();
     const largest = floats.reduce(R.max, "logsumexp", { axis: options.axis, keepDims: true });
     // An infinite maximum must not be subtracted from itself.
@@ -570,14 +576,17 @@ export class Tensor<D extends DType = DType> {
     const isNone = total.equal(0);
     // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
     const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
-    const shape = reducedShape(this.node.shape, this.axesOf("logsumexp", options), options.keepDims);
-    return inDType(logarithm.reshape(shape), this.asFloat().dtype) as unknown as Tensor<FloatOf<D>>;
+    return inDType(logarithm.reshape(shape), dtype) as unknown as Tensor<FloatOf<D>>;
   }
 
   softmax(options: { readonly axis?: number | readonly number[] } = {}): Tensor<FloatOf<D>> {
     checkOptions("softmax", options, { axis: "numbers" });
-    const axis = options.axis ?? -1;
+    const axis = this.axesOf("softmax", { axis: options.axis ?? -1 });
     const floats = this.asSummable();
+    if (this.size === 0) {
+      checkOrdered(floats.dtype, "softmax");
+      return this.asFloat().again() as unknown as Tensor<FloatOf<D>>;
+    }
     // Any shift gives the same shares, so no gradient flows through it.
     const shift = floats.reduce(R.max, "softmax", { axis, keepDims: true }).movedBy(M.stopped, {});
     const powers = floats.sub(shift).exp();
