@@ -20,7 +20,7 @@ import {
   type TypedArrayOf,
 } from "../core/dtype.js";
 import { ArgumentError, DisposedError, DTypeError, ShapeError } from "../core/errors.js";
-import { checkScalar } from "../core/promotion.js";
+import { checkScalar, fitsDType } from "../core/promotion.js";
 import {
   checkBroadcastTo,
   checkPermutation,
@@ -115,6 +115,10 @@ export type MeetingOf<D extends DType, E extends DType> = [D, E] extends [E, D]
     : [D] extends ["bool"]
       ? E
       : DType;
+/** One end of a range, which may be open. */
+export type Bound = Operand | null | undefined;
+/** The dtype of what is kept on one side of a bound. */
+export type Bounded<D extends DType, B> = B extends Operand ? Meeting<D, B> : D;
 type Met<D extends DType, O> = D extends WholeOrBool
   ? O extends number
     ? IsFraction<O> extends true
@@ -402,30 +406,37 @@ export class Tensor<D extends DType = DType> {
   relu(): Tensor<D> {
     return this.unary(E.relu) as Tensor<D>;
   }
-  clip<L extends Operand, H extends Operand>(low: L, high: H): Tensor<Meeting<Meeting<D, L>, H>> {
-    const bounded = inOperation("clip", () => this.maximum<Operand>(low).minimum<Operand>(high));
-    return bounded as Tensor<Meeting<Meeting<D, L>, H>>;
+  /**
+   * At least `low` and at most `high`; null or nothing leaves a side open. Whole numbers that an integer dtype does not
+   * hold bound it where it ends.
+   */
+  clip<L extends Bound = null, H extends Bound = null>(low?: L, high?: H): Tensor<Bounded<Bounded<D, L>, H>> {
+    const bounded = inOperation("clip", () => {
+      const raised: Tensor = low == null ? this : this.maximum<Operand>(withinDType(low, this.dtype));
+      return high == null ? raised : raised.minimum<Operand>(withinDType(high, raised.dtype));
+    });
+    return (bounded === (this as Tensor) ? this.again() : bounded) as Tensor<Bounded<Bounded<D, L>, H>>;
   }
 
   // ------------------------------------------------------------------------------------------------ comparison, bits
 
   equal(other: Operand): Tensor<"bool"> {
-    return this.binary(E.equal, other) as Tensor<"bool">;
+    return this.compared(E.equal, other);
   }
   notEqual(other: Operand): Tensor<"bool"> {
-    return this.binary(E.notEqual, other) as Tensor<"bool">;
+    return this.compared(E.notEqual, other);
   }
   less(other: Operand): Tensor<"bool"> {
-    return this.binary(E.less, other) as Tensor<"bool">;
+    return this.compared(E.less, other);
   }
   lessEqual(other: Operand): Tensor<"bool"> {
-    return this.binary(E.lessEqual, other) as Tensor<"bool">;
+    return this.compared(E.lessEqual, other);
   }
   greater(other: Operand): Tensor<"bool"> {
-    return this.binary(E.greater, other) as Tensor<"bool">;
+    return this.compared(E.greater, other);
   }
   greaterEqual(other: Operand): Tensor<"bool"> {
-    return this.binary(E.greaterEqual, other) as Tensor<"bool">;
+    return this.compared(E.greaterEqual, other);
   }
   logicalAnd(other: Operand): Tensor<"bool"> {
     return this.logical(E.and, "logicalAnd", other);
@@ -785,6 +796,17 @@ export class Tensor<D extends DType = DType> {
     return new Tensor(makeNode(primitive, asFloat ? met.map(floatNode) : met, {}, met[0].device));
   }
 
+  /** A whole number that an integer dtype does not hold is above all its numbers or below them, as in NumPy 2. */
+  private compared(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
+    if (!isInteger(this.dtype) || !isWholeNumber(other) || fitsDType(other, this.dtype)) {
+      return this.binary(primitive, other) as Tensor<"bool">;
+    }
+    const holds: readonly ElementwisePrimitive[] =
+      other > 0 ? [E.less, E.lessEqual, E.notEqual] : [E.greater, E.greaterEqual, E.notEqual];
+    const answer = scalarNode(holds.includes(primitive), "bool", backendOf(this.node), this.node.shape);
+    return new Tensor<"bool">(answer);
+  }
+
   private logical(primitive: ElementwisePrimitive, operation: string, other: Operand): Tensor<"bool"> {
     if (!(other instanceof Tensor)) checkScalar(other, operation);
     const right = other instanceof Tensor ? other.cast("bool") : castScalar(other, defaultDType(other), "bool");
@@ -937,6 +959,16 @@ function floatNode(node: Node): Node {
 function inDType(x: Tensor, dtype: DType): Tensor {
   return x.dtype === dtype ? x : x.cast(dtype);
 }
+
+/** A bound for numbers of a dtype: a whole number outside of it says no more than the end of its range. */
+function withinDType(bound: Operand, dtype: DType): Operand {
+  if (!isInteger(dtype) || !isWholeNumber(bound) || fitsDType(bound, dtype)) return bound;
+  const { min, max } = DTYPES[dtype];
+  return bound < min ? min : max;
+}
+
+const isWholeNumber = (value: Operand): value is number | bigint =>
+  typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
 
 /** One axis or several, each once, counted from the front. */
 function axisList(axis: number | readonly number[], rank: number, operation: string): number[] {
