@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runnableBlocks } from "../scripts/doc-examples.mjs";
 import { probeVulkan } from "../scripts/vulkan-setup.mjs";
+import * as pumice from "../src/index.js";
 
 const sources = new URL("../../examples/docs/", import.meta.url);
 // The examples open the default device; where there is only a software one, it has to be named.
@@ -37,6 +38,16 @@ function matches(line: string, expected: string): boolean {
   const pattern = expected.split("…").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return new RegExp(`^${pattern.join(".*")}$`).test(line);
 }
+
+test("what users can import for tensors is named in the documentation of tensors", () => {
+  const pages = ["tensors", "dtypes", "transforms"].map((page) =>
+    readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8"),
+  );
+  const words = new Set(pages.join("\n").match(/\w+/g));
+  const namespaces = [pumice, pumice.random, pumice.linalg, pumice.io, pumice.tree];
+  const missing = namespaces.flatMap((names) => Object.keys(names)).filter((name) => !words.has(name));
+  assert.deepEqual(missing, []);
+});
 
 test("runnable blocks are found with their line and their need", () => {
   const page = ["# Page", "```ts", "no;", "```", "```ts run", "one;", "```", "", "```ts run vulkan", "two;", "```"];

@@ -33,7 +33,31 @@ export function debug(at: 1 | 2 | 3, message: () => string): void {
   if (level >= at) print(message());
 }
 
+interface HeldText {
+  readonly topic: DebugTopic;
+  readonly text: string;
+}
+
+/** What there is to print of a program, until it is complete. */
+let held: HeldText[] | null = null;
+
 /** Prints what was compiled: a title, and the text below it. */
 export function debugText(topic: DebugTopic, title: string, text: () => string): void {
-  if (topics.has(topic)) print(`${topic} of ${title}\n${text()}`);
+  if (!topics.has(topic)) return;
+  const whole = `${topic} of ${title}\n${text()}`;
+  if (held) held.push({ topic, text: whole });
+  else print(whole);
+}
+
+/** Compiles a program; its texts come in the order of reading: the graph and the kernels before their loops and code. */
+export function debugInOrder<T>(compileProgram: () => T): T {
+  if (!showsPrograms || held) return compileProgram();
+  const texts: HeldText[] = [];
+  held = texts;
+  try {
+    return compileProgram();
+  } finally {
+    held = null;
+    for (const topic of TOPICS) for (const each of texts) if (each.topic === topic) print(each.text);
+  }
 }

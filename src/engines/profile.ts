@@ -84,6 +84,10 @@ export class Profile {
     writeFileSync(path, JSON.stringify(this.chromeTrace()));
   }
 
+  toString(): string {
+    return this.table();
+  }
+
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return this.table();
   }

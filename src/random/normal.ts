@@ -1,8 +1,9 @@
 /** Normal numbers: the inverse of the distribution function at uniform ones, as JAX makes them. */
 import { checkNumber, checkOptions, inOperation } from "../core/arguments.js";
 import { type DType, isFloat } from "../core/dtype.js";
-import { DTypeError } from "../core/errors.js";
+import { ArgumentError, DTypeError } from "../core/errors.js";
 import { broadcastShapes, type Shape } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { scalarLike } from "../tensor/methods/operands.js";
 import { type Operand, Tensor, where } from "../tensor/tensor.js";
 import { type RandomWords, randomWords, unitFloats } from "./bits.js";
@@ -104,7 +105,7 @@ export function truncatedFrom(words: RandomWords, low: Tensor, high: Tensor, ope
   return { value, isUpper, isLower, distance };
 }
 
-/** Normal numbers of mean 0 and variance 1 that lie between low and high. */
+/** Normal numbers of mean 0 and variance 1 that lie between low and high; NaN where tensors have them the other way round. */
 export function truncatedNormal<D extends DType = "f32">(
   key: Key,
   low: Operand,
@@ -116,6 +117,11 @@ export function truncatedNormal<D extends DType = "f32">(
   checkKey(key, "truncatedNormal");
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "truncatedNormal");
+  if (!(low instanceof Tensor || high instanceof Tensor) && low > high) {
+    throw new ArgumentError(
+      `random.truncatedNormal: no number lies between ${shown(low)} and ${shown(high)}; swap them.`,
+    );
+  }
   const [from, to] = [low, high].map((bound) =>
     bound instanceof Tensor
       ? bound.cast(work)
@@ -123,8 +129,8 @@ export function truncatedNormal<D extends DType = "f32">(
   );
   const extent = shape ?? broadcastShapes("random.truncatedNormal", from.shape, to.shape);
   const words = randomWords(key, extent, "truncatedNormal");
-  return inOperation(
-    "random.truncatedNormal",
-    () => truncatedFrom(words, from, to, "truncatedNormal").value.cast(dtype) as Tensor<D>,
-  );
+  return inOperation("random.truncatedNormal", () => {
+    const { value } = truncatedFrom(words, from, to, "truncatedNormal");
+    return where(from.greater(to), Number.NaN, value).cast(dtype) as Tensor<D>;
+  });
 }

@@ -5,7 +5,8 @@
  * methods need a bounded number of steps, but their numbers are not JAX's.
  */
 import { checkOptions } from "../core/arguments.js";
-import { type DType, isFloat } from "../core/dtype.js";
+import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
+import { ArgumentError } from "../core/errors.js";
 import type { Shape } from "../core/shape.js";
 import { type Operand, Tensor, where } from "../tensor/tensor.js";
 import { randomWords, unitFloats } from "./bits.js";
@@ -22,7 +23,8 @@ const ROUNDS = 16;
 
 /**
  * Poisson numbers: how many events of the given rate happen. -1 where the rate is negative or NaN. Rates are floats; from
- * 2^24 on (f32) neighbouring floats are more than 1 apart, and so are the results.
+ * 2^24 on (f32) neighbouring floats are more than 1 apart, and so are the results. What an integer dtype does not hold is
+ * the largest number that it does; a rate that is one number, and beyond that, is refused.
  */
 export function poisson<D extends DType = "i32">(
   key: Key,
@@ -33,6 +35,11 @@ export function poisson<D extends DType = "i32">(
   checkOptions<{ readonly dtype?: DType }>("random.poisson", options, { dtype: "dtype" });
   checkKey(key, "poisson");
   const dtype: DType = options.dtype ?? "i32";
+  if (typeof rate === "number" && isInteger(dtype) && rate > DTYPES[dtype].max) {
+    throw new ArgumentError(
+      `random.poisson: numbers of rate ${rate} do not fit ${dtype}; use { dtype: "i64" } or { dtype: "f32" }.`,
+    );
+  }
   const extent = drawnShape("poisson", shape, rate);
   const work = rate instanceof Tensor && isFloat(rate.dtype) && rate.dtype === "f64" ? "f64" : "f32";
   const rates = parameter(key, rate, extent, work, "poisson");

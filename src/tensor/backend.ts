@@ -26,7 +26,7 @@ import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
 import { TraceError } from "../core/errors.js";
 import { encodeValues } from "../core/storage.js";
-import { debugText } from "../engines/debug.js";
+import { debugInOrder, debugText } from "../engines/debug.js";
 import type { Profile } from "../engines/profile.js";
 import { type DeviceHandle, type Node, type Storage, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
@@ -245,7 +245,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     target: Target<Code>,
   ): PlannedProgram<Code> {
     const recordable = { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
-    const recorded = this.shown(roots, compile(roots, leaves, target, recordable));
+    const recorded = this.shown(roots, () => compile(roots, leaves, target, recordable));
     if (hasWhile(recorded.steps)) {
       // How often such a loop runs is decided on the way, so there is nothing to record.
       const program = compile(roots, leaves, target);
@@ -325,7 +325,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   ): PlainProgram<Code> {
     const given = [...leaves, ...numbers];
     const compiled = this.compiler.programOf({ roots, leaves: given, use: "plain", isKept }, (target) => ({
-      program: this.shown(roots, compile(roots, given, target)),
+      program: this.shown(roots, () => compile(roots, given, target)),
       ...UNPLANNED,
     }));
     if (!known) this.programs.add(roots, compiled, numbers);
@@ -333,11 +333,14 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   }
 
   /** The program, printed where PUMICE_DEBUG asks for it. */
-  private shown(roots: readonly Node[], program: Program<Code>): Program<Code> {
+  private shown(roots: readonly Node[], compileRoots: () => Program<Code>): Program<Code> {
     const title = `program ${this.counters.compiled + 1} on ${this.id}`;
-    debugText("graph", title, () => printGraph(roots));
-    debugText("kernels", title, () => printProgram(program, (step) => this.mappingOf(step)));
-    return program;
+    return debugInOrder(() => {
+      debugText("graph", title, () => printGraph(roots));
+      const program = compileRoots();
+      debugText("kernels", title, () => printProgram(program, (step) => this.mappingOf(step)));
+      return program;
+    });
   }
 }
 

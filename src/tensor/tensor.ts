@@ -17,7 +17,7 @@ import {
   type TypedArrayOf,
 } from "../core/dtype.js";
 import { ArgumentError, DisposedError, DTypeError, ShapeError } from "../core/errors.js";
-import { checkScalar } from "../core/promotion.js";
+import { checkScalar, fitsDType } from "../core/promotion.js";
 import { checkBroadcastTo, formatShape, reshapeInfer, type Shape, sizeOf } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import { type IndexArgument, parseIndexing } from "../core/slice.js";
@@ -50,6 +50,11 @@ export type Operand = Tensor | Scalar;
 
 /** Nested arrays of scalars. */
 export type Nested<T> = T | Nested<T>[];
+
+/** One end of a range, which may be open. */
+export type Bound = Operand | null | undefined;
+/** The dtype of what is kept on one side of a bound. */
+export type Bounded<D extends DType, B> = B extends Operand ? Meeting<D, B> : D;
 
 export class Tensor<D extends DType = DType> {
   private current: Node | null;
@@ -336,30 +341,37 @@ export class Tensor<D extends DType = DType> {
   relu(): Tensor<D> {
     return this.unary(E.relu) as Tensor<D>;
   }
-  clip<L extends Operand, H extends Operand>(low: L, high: H): Tensor<Meeting<Meeting<D, L>, H>> {
-    const bounded = inOperation("clip", () => this.maximum<Operand>(low).minimum<Operand>(high));
-    return bounded as Tensor<Meeting<Meeting<D, L>, H>>;
+  /**
+   * At least `low` and at most `high`; null or nothing leaves a side open. Whole numbers that an integer dtype does not
+   * hold bound it where it ends.
+   */
+  clip<L extends Bound = null, H extends Bound = null>(low?: L, high?: H): Tensor<Bounded<Bounded<D, L>, H>> {
+    const bounded = inOperation("clip", () => {
+      const raised: Tensor = low == null ? this : this.maximum<Operand>(withinDType(low, this.dtype));
+      return high == null ? raised : raised.minimum<Operand>(withinDType(high, raised.dtype));
+    });
+    return (bounded === (this as Tensor) ? this.again() : bounded) as Tensor<Bounded<Bounded<D, L>, H>>;
   }
 
   // ------------------------------------------------------------------------------------------------ comparison, bits
 
   equal(other: Operand): Tensor<"bool"> {
-    return this.binary(E.equal, other) as Tensor<"bool">;
+    return this.compared(E.equal, other);
   }
   notEqual(other: Operand): Tensor<"bool"> {
-    return this.binary(E.notEqual, other) as Tensor<"bool">;
+    return this.compared(E.notEqual, other);
   }
   less(other: Operand): Tensor<"bool"> {
-    return this.binary(E.less, other) as Tensor<"bool">;
+    return this.compared(E.less, other);
   }
   lessEqual(other: Operand): Tensor<"bool"> {
-    return this.binary(E.lessEqual, other) as Tensor<"bool">;
+    return this.compared(E.lessEqual, other);
   }
   greater(other: Operand): Tensor<"bool"> {
-    return this.binary(E.greater, other) as Tensor<"bool">;
+    return this.compared(E.greater, other);
   }
   greaterEqual(other: Operand): Tensor<"bool"> {
-    return this.binary(E.greaterEqual, other) as Tensor<"bool">;
+    return this.compared(E.greaterEqual, other);
   }
   logicalAnd(other: Operand): Tensor<"bool"> {
     return this.logical(E.and, "logicalAnd", other);
@@ -543,6 +555,17 @@ export class Tensor<D extends DType = DType> {
     return new Tensor(makeNode(primitive, asFloat ? met.map(floatNode) : met, {}, met[0].device));
   }
 
+  /** A whole number that an integer dtype does not hold is above all its numbers or below them, as in NumPy 2. */
+  private compared(primitive: ElementwisePrimitive, other: Operand): Tensor<"bool"> {
+    if (!isInteger(this.dtype) || !isWholeNumber(other) || fitsDType(other, this.dtype)) {
+      return this.binary(primitive, other) as Tensor<"bool">;
+    }
+    const holds: readonly ElementwisePrimitive[] =
+      other > 0 ? [E.less, E.lessEqual, E.notEqual] : [E.greater, E.greaterEqual, E.notEqual];
+    const answer = scalarNode(holds.includes(primitive), "bool", backendOf(this.node), this.node.shape);
+    return new Tensor<"bool">(answer);
+  }
+
   private logical(primitive: ElementwisePrimitive, operation: string, other: Operand): Tensor<"bool"> {
     if (!(other instanceof Tensor)) checkScalar(other, operation);
     const right = other instanceof Tensor ? other.cast("bool") : castScalar(other, defaultDType(other), "bool");
@@ -627,7 +650,7 @@ function chosenNode(given: Tensor | boolean, a: Operand, b: Operand): Node {
   return makeNode(E.where, inputs, {}, backendOf(test));
 }
 
-const isNegativeWhole = (x: Operand): boolean => (typeof x === "bigint" || Number.isInteger(x)) && (x as number) < 0;
+const isNegativeWhole = (x: Operand): boolean => isWholeNumber(x) && x < 0;
 
 /** Integers to a power that is known, by repeated squaring. */
 function wholePower<D extends DType>(x: Tensor, exponent: bigint): Tensor<D> {
@@ -637,6 +660,16 @@ function wholePower<D extends DType>(x: Tensor, exponent: bigint): Tensor<D> {
   const square = root.mul(root);
   return (exponent % 2n === 1n ? square.mul(x) : square) as Tensor<D>;
 }
+
+/** A bound for numbers of a dtype: a whole number outside of it says no more than the end of its range. */
+function withinDType(bound: Operand, dtype: DType): Operand {
+  if (!isInteger(dtype) || !isWholeNumber(bound) || fitsDType(bound, dtype)) return bound;
+  const { min, max } = DTYPES[dtype];
+  return bound < min ? min : max;
+}
+
+const isWholeNumber = (value: Operand): value is number | bigint =>
+  typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
 
 /** Longer lists, or more of them, end the process: V8 has no room for them, and does not throw. */
 const MAX_LISTED = 2 ** 26;

@@ -342,6 +342,28 @@ describeOnTensorDevices("continuous distributions", () => {
   });
 });
 
+describeOnTensorDevices("distributions of nothing", () => {
+  test("bounds the wrong way round are refused, or give NaN where they are tensors", () => {
+    assert.throws(() => random.truncatedNormal(random.key(0), 6, 5, [2]), {
+      name: "ArgumentError",
+      message: "random.truncatedNormal: no number lies between 6 and 5; swap them.",
+    });
+    const [none, some] = drawn(random.truncatedNormal(random.key(0), tensor([6, 5]), tensor([5, 6])));
+    assert.ok(Number.isNaN(none) && some! >= 5 && some! <= 6);
+  });
+
+  test("Poisson numbers that their dtype does not hold are refused", () => {
+    assert.throws(() => random.poisson(random.key(0), 1e12, [2]), {
+      name: "ArgumentError",
+      message: /^random\.poisson: numbers of rate 1000000000000 do not fit i32; use \{ dtype: "i64" \}/,
+    });
+    const large = drawn(random.poisson(random.key(0), 1e12, [1000], { dtype: "i64" })).map(Number);
+    // The standard deviation is 10^6, of which floats beside 10^12 are 65536 apart.
+    const mean = large.reduce((sum, value) => sum + value, 0) / large.length;
+    assert.ok(Math.abs(mean - 1e12) < (5 * 1e6) / Math.sqrt(1000) + 65536, `${mean}`);
+  });
+});
+
 describeOnTensorDevices("poisson", () => {
   const probabilities = (rate: number, cells: number): number[] => {
     const logs = Array.from({ length: cells }, (_, k) => {

@@ -299,3 +299,45 @@ describeOnTensorDevices("functions of two numbers", () => {
     );
   });
 });
+
+describeOnTensorDevices("numbers that a dtype does not hold", () => {
+  const answers = (x: Tensor, other: number | bigint) =>
+    (["equal", "notEqual", "less", "lessEqual", "greater", "greaterEqual"] as const).map((name) =>
+      x[name](other).arraySync(),
+    );
+  const alike = (holds: readonly boolean[]) => holds.map((each) => [each, each, each]);
+
+  test("compare as in NumPy 2: all of a dtype are below them, or above", () => {
+    const above = alike([false, true, true, true, false, false]);
+    const below = alike([false, true, false, false, true, true]);
+    const u8 = tensor([0, 5, 255], { dtype: "u8" });
+    assert.deepEqual(answers(u8, 300), above);
+    assert.deepEqual(answers(u8, 1n << 70n), above);
+    assert.deepEqual(answers(u8, -1), below);
+    assert.deepEqual(answers(tensor([-128, 5, 127], { dtype: "i8" }), 128), above);
+    assert.deepEqual(answers(tensor([-128, 5, 127], { dtype: "i8" }), -129), below);
+    assert.deepEqual(answers(tensor([1n, 2n, 3n], { dtype: "u64" }), -1n), below);
+    assert.deepEqual(answers(tensor([1n, 2n, 3n], { dtype: "i64" }), 2 ** 63), above);
+    assert.deepEqual(u8.greater(4.5).arraySync(), [false, true, true]);
+    assert.deepEqual(u8.less(Infinity).arraySync(), [true, true, true]);
+    assert.deepEqual(u8.equal(255).arraySync(), [false, false, true]);
+  });
+
+  test("clip where the dtype ends", () => {
+    const u8 = tensor([0, 5, 255], { dtype: "u8" });
+    assert.deepEqual([u8.clip(-1, 300).dtype, u8.clip(-1, 300).arraySync()], ["u8", [0, 5, 255]]);
+    assert.deepEqual(u8.clip(-7, 9).arraySync(), [0, 5, 9]);
+    assert.deepEqual(u8.clip(300, 400).arraySync(), [255, 255, 255]);
+    assert.deepEqual(tensor([5n], { dtype: "u64" }).clip(-1, 1n << 65n).arraySync(), [5n]); // biome-ignore format: one line
+    assert.deepEqual(u8.clip(-1.5, 9).dtype, "f32");
+  });
+
+  test("clip with an open side", () => {
+    const x = tensor([-2, 0.5, 3]);
+    assert.deepEqual(x.clip(0).arraySync(), [0, 0.5, 3]);
+    assert.deepEqual(x.clip(0, undefined).arraySync(), [0, 0.5, 3]);
+    assert.deepEqual(x.clip(null, 1).arraySync(), [-2, 0.5, 1]);
+    assert.deepEqual(x.clip(undefined, tensor([1, 0, 9])).arraySync(), [-2, 0, 3]);
+    assert.deepEqual(x.clip().arraySync(), [-2, 0.5, 3]);
+  });
+});

@@ -367,6 +367,34 @@ describeOnTensorDevices("complex tensors as NumPy's", (device) => {
     assert.deepEqual(ints([0, 0, 2]).bincount({ weights: values, length: 3 }).arraySync(), want);
   });
 
+  test("scattered products, in a fixed order or not", () => {
+    const z = tensor([i, 2, 3], { dtype: "c64" });
+    const values = tensor([{ re: 1, im: 2 }, { re: 3, im: -4 }, i], { dtype: "c64" }); // biome-ignore format: one row
+    // i·(1 + 2i)·(3 - 4i) = i·(11 + 2i)
+    const want = [{ re: -2, im: 11 }, { re: 2, im: 0 }, { re: 0, im: 3 }]; // biome-ignore format: one row
+    const at = ints([0, 0, 2]);
+    assert.deepEqual(z.mulAt(at, values).arraySync(), want);
+    assert.deepEqual(z.mulAt(at, values, { deterministic: true }).arraySync(), want);
+    assert.deepEqual(z.scatter(at, values, { op: "mul" }).arraySync(), want);
+    assert.deepEqual(z.putAlongAxis(at, values, 0, { op: "mul" }).arraySync(), want);
+    assert.deepEqual(z.scatterNd(at.reshape(3, 1), values, { op: "mul" }).arraySync(), want);
+    assert.deepEqual(z.mulAt("1:", i).arraySync(), [i, { re: 0, im: 2 }, { re: 0, im: 3 }]);
+    // Two of one place, one of none.
+    assert.deepEqual(z.mulAt(ints([1, 1, 9]), i).arraySync(), [i, { re: -2, im: 0 }, { re: 3, im: 0 }]);
+  });
+
+  test("covariance conjugates the second of two variables, as np.cov", () => {
+    const z = tensor([[{ re: 1, im: 2 }, i], [3, { re: 2, im: -1 }]], { dtype: "c64" }); // biome-ignore format: a matrix
+    // np.cov([[1+2j, 3], [1j, 2-1j]]): the deviations are ∓(1 - i) and ∓(1 - i), of which each product is 2.
+    const [all, sample] = [z.covariance(), z.covariance({ correction: 1 })];
+    assert.equal(all.dtype, "c64");
+    assert.deepEqual(all.arraySync(), [[2, 2], [2, 2]].map((row) => row.map((re) => ({ re, im: 0 })))); // biome-ignore format: one row
+    assert.deepEqual(sample.at(0, 0).itemSync(), { re: 4, im: 0 });
+    // np.cov([[0, 2], [0, 2j]], bias=True)
+    const turned = tensor([[0, 0], [2, { re: 0, im: 2 }]], { dtype: "c64" }).covariance(); // biome-ignore format: one row
+    assert.deepEqual(turned.arraySync(), [[{ re: 1, im: 0 }, { re: 0, im: -1 }], [i, { re: 1, im: 0 }]]); // biome-ignore format: one row
+  });
+
   test("convolution and window sums", () => {
     const z = tensor(
       [
@@ -623,7 +651,11 @@ describeOnTensorDevices("complex tensors for people and programs", (device) => {
       sigmoid: () => z.sigmoid(),
       erf: () => z.erf(),
       cummax: () => z.cummax(),
-      mulAt: () => z.mulAt(ints([0, 0]), 2),
+      minAt: () => z.minAt(ints([0, 0]), 2),
+      maxAt: () => z.maxAt(0, 2),
+      scatter: () => z.scatter(ints([0]), 2, { op: "max" }),
+      scatterNd: () => z.scatterNd(ints([0]).reshape(1, 1), 2, { op: "min" }),
+      putAlongAxis: () => z.putAlongAxis(ints([0]), 2, 0, { op: "min" }),
       complex: () => complex(z, 1),
       logaddexp: () => z.logaddexp(1),
       take: () => tensor([1, 2], { device }).take(z),

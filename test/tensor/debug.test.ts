@@ -39,6 +39,15 @@ describeOnTensorDevices("PUMICE_DEBUG", (device) => {
     }
   });
 
+  test("prints a program in the order of reading: graph, kernels, loops, code", async () => {
+    const { output } = await run("wasm,spirv,loops,kernels,graph");
+    const topics = [...output.matchAll(/^pumice: (\w+) of /gm)].map(([, topic]) => topic);
+    const code = device === "cpu" ? "wasm" : "spirv";
+    const second = topics.indexOf("graph", 1);
+    assert.deepEqual(topics.slice(0, second), ["graph", "kernels", "loops", code]);
+    assert.deepEqual([...new Set(topics.slice(second))].slice(0, 4), ["graph", "kernels", "loops", code]);
+  });
+
   test("takes several words, and shows programs of jit, too", async () => {
     const { output } = await run(" graph, 1,kernels");
     assert.match(output, /pumice: opened /);

@@ -29,7 +29,7 @@ const RECEIVERS: Readonly<Record<string, () => Tensor>> = {
 const NOT_OPERATIONS = new Set(
   (
     "constructor node shape dtype device rank size isOnlyHolder isDisposed surrender unary again rounded tested " +
-    "isBoolWith binary logical asSummable asFloat axesOf reducedCount reduce movedBy positionsIn checkSingle averaged " +
+    "isBoolWith binary compared logical asSummable asFloat axesOf reducedCount reduce movedBy positionsIn checkSingle averaged " +
     "spread ordered reading dispose toString toJSON data bytes item array dataSync itemSync arraySync"
   ).split(" "),
 );
@@ -99,10 +99,7 @@ const FORMS: Readonly<Record<string, (x: Tensor) => Args[]>> = {
   ...each("triu tril", () => [[-9], [9]]),
   ...each("diagonalMatrix putDiagonal", () => [[0], [0, { offset: 9 }]]),
   ...each("diff", () => [[{ order: 0 }], [{ order: 1 }], []]),
-  ...each("clip", () => [
-    [-9, 9],
-    [false, true],
-  ]),
+  ...each("clip", () => [[-9, 9], [], [null, null], [-9], [undefined, 9], [false, true]]),
   ...each("cast bitcast", (x) => [[x.dtype]]),
   ...each("to", (x) => [[x.device]]),
   ...each("take", () => [[none()], [[0]], [[0], { axis: 0 }]]),

@@ -67,6 +67,7 @@ const NOT_OPERATIONS = new Set([
     "spread",
     "ordered",
     "reading",
+    "compared",
     "dispose",
     "toString",
     "toJSON",

@@ -96,6 +96,26 @@ describeOnTensorDevices("movement", () => {
     (p) => ({ shape: [2 * p.values.length], values: p.values.flatMap((v) => [v, v]) }),
   );
 
+  const countAt = (place: number) => (place * 5) % 4;
+  const repeated = (n: number) =>
+    Array.from({ length: n }, (_, place) => new Array<number>(countAt(place)).fill(place)).flat();
+  rearranges(
+    "repeat of each place along an axis so often as its count",
+    (x) => x.repeat(Array.from({ length: x.shape[0] as number }, (_, i) => countAt(i)), 0), // biome-ignore format: one line
+    (p) => {
+      const from = repeated(p.shape[0] as number);
+      return plainOf(p.shape.with(0, from.length), (i) => read(p, i.with(0, from[i[0] as number] as number)));
+    },
+  );
+  rearranges(
+    "repeat of each of all elements so often as its count",
+    (x) => x.repeat(Int32Array.from({ length: x.size }, (_, i) => countAt(i)) as unknown as number[]),
+    (p) => {
+      const values = repeated(p.values.length).map((place) => p.values[place] as number);
+      return { shape: [values.length], values };
+    },
+  );
+
   const padding: Record<Exclude<PadMode, "constant">, (i: number, n: number) => number> = {
     edge: (i, n) => Math.min(Math.max(i, 0), n - 1),
     wrap: (i, n) => mod(i, n),
@@ -270,6 +290,7 @@ describeOnTensorDevices("movement", () => {
     assert.deepEqual(tensor(3).tile(2).arraySync(), [3, 3]);
     assert.deepEqual(tensor([1, 2]).tile(0).shape, [0]);
     assert.deepEqual(tensor(3).repeat(2).arraySync(), [3, 3]);
+    assert.deepEqual(tensor(3).repeat([2]).arraySync(), [3, 3]);
     assert.deepEqual(zeros([2, 0]).repeat(2, 1).shape, [2, 0]);
     assert.deepEqual(zeros([0, 3]).diagonal().shape, [0]);
     assert.deepEqual(zeros([0]).diagonalMatrix().shape, [0, 0]);
@@ -364,6 +385,12 @@ describeOnTensorDevices("movement", () => {
     assert.throws(() => tensor([1, 2]).roll([1, 2], [0]), ArgumentError);
     assert.throws(() => tensor([1, 2]).tile(-1), ShapeError);
     assert.throws(() => tensor([1, 2]).repeat(2, 1), ShapeError);
+    assert.throws(() => tensor([1, 2]).repeat([1], 0), /^ShapeError: repeat: 1 counts for axis 0 of \[2\]/);
+    assert.throws(() => tensor([1, 2]).repeat([1, -1], 0), ArgumentError);
+    assert.throws(
+      () => tensor([1, 2]).repeat(tensor([1, 2]) as unknown as number[]),
+      /^ArgumentError: repeat: the shape of the result depends on the counts.*await counts\.data\(\)/,
+    );
     assert.throws(() => meshgrid([zeros([2, 2])]), ShapeError);
   });
 });

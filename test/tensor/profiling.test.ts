@@ -28,6 +28,7 @@ describeOnTensorDevices("profile", () => {
     for (const { total, min, max, mean, count } of found.rows) {
       assert.ok(min >= 0 && min <= mean && mean <= max && Math.abs(total - mean * count) < 1e-6 * total + 1e-9);
     }
+    assert.equal(String(found), found.table());
     assert.match(found.table(), /^kernel +calls +total µs +mean +min +max +share\n[\s\S]*^exp\[4096\] +3 /m);
 
     const folder = mkdtempSync(join(tmpdir(), "pumice-profile-"));

@@ -114,6 +114,29 @@ describeOnTensorDevices("countNonzero", () => {
   }
 });
 
+describeOnTensorDevices("logsumexp and softmax of nothing", () => {
+  test("the logarithm of no sum is -infinity, as scipy's", () => {
+    const x = zeros([3, 0]);
+    assert.deepEqual(x.logsumexp({ axis: 1 }).arraySync(), [-Infinity, -Infinity, -Infinity]);
+    assert.deepEqual(x.logsumexp({ axis: 1, keepDims: true }).shape, [3, 1]);
+    assert.deepEqual(x.logsumexp({ axis: 0 }).shape, [0]);
+    assert.equal(x.logsumexp().itemSync(), -Infinity);
+    assert.equal(zeros([0], { dtype: "f16" }).logsumexp().dtype, "f16");
+    assert.equal(zeros([0], { dtype: "i32" }).logsumexp().dtype, "f32");
+    assert.throws(() => zeros([0], { dtype: "c64" }).logsumexp(), /^DTypeError: logsumexp/);
+    assert.throws(() => x.logsumexp({ axis: 2 }), /^\w+: logsumexp: axis 2/);
+  });
+
+  test("the shares of nothing are nothing", () => {
+    for (const shape of [[3, 0], [0, 3], [0]]) {
+      const shares = zeros(shape, { dtype: "bf16" }).softmax();
+      assert.deepEqual([shares.shape, shares.dtype, shares.dataSync().length], [shape, "bf16", 0]);
+    }
+    assert.equal(zeros([2, 0], { dtype: "i32" }).softmax({ axis: 0 }).dtype, "f32");
+    assert.throws(() => zeros([2, 0]).softmax({ axis: 2 }), /^\w+: softmax: axis 2/);
+  });
+});
+
 describeOnTensorDevices("norm", () => {
   const oracle = (line: readonly number[], p: number): number => {
     const sizes = line.map(Math.abs);

@@ -127,6 +127,9 @@ describe("the type of a tensor names its dtype", () => {
     c64(floats().mul({ re: 0, im: 1 }));
     c128(doubles().mul({ re: 0, im: 1 }));
     f32(floats().clip(0, 1));
+    f32(floats().clip(0));
+    f32(floats().clip(null, 1));
+    f32(floats().clip(undefined, floats()));
     i32(whole().remainder(2));
     i32(whole().floorDivide(2));
     f32(whole().hypot(2));

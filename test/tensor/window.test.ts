@@ -260,6 +260,23 @@ describeOnTensorDevices("window scatter", () => {
     });
   });
 
+  test("a scattered sum has the dtype of its source, which holds what it begins with", () => {
+    const x = toTensor(sample([4], 1), "f32");
+    for (const dtype of [...realDTypes, "c64"] as const) {
+      const source = toTensor({ shape: [2], values: [1, 1] }, "f32").cast(dtype);
+      assert.equal(x.windowScatterMax(source, 2, { stride: 2, initial: 3 }).dtype, dtype);
+    }
+    const whole = toTensor({ shape: [2], values: [1, 1] }, "i32");
+    assert.throws(() => x.windowScatterMax(whole, 2, { stride: 2, initial: 0.5 }), {
+      name: "DTypeError",
+      message: "windowScatterMax: 0.5 does not fit i32; cast the tensor first.",
+    });
+    assert.throws(() => x.windowScatterMin(whole.cast("bool"), 2, { stride: 2 }), {
+      name: "DTypeError",
+      message: "windowScatterMin: adds numbers, not bool; cast the source first.",
+    });
+  });
+
   test("folding windows is the transpose of looking through them", () => {
     for (const [shape, { size, stride, dilation, padding }] of geometries) {
       const windows: Windows = { axes: shape.map((_, i) => i), size, stride, dilation, padding };

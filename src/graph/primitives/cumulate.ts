@@ -19,7 +19,7 @@ export const cumulate: RoutinePrimitive = {
   infer: ([x, segments], params) => {
     const { shape, dtype } = x as Node;
     if (dtype === "bool") throw new DTypeError("cumulate: takes numbers, not bool; cast it first.");
-    if (isComplex(dtype) && params.op !== "sum" && (params.op !== "product" || segments)) {
+    if (isComplex(dtype) && params.op !== "sum" && params.op !== "product") {
       throw new DTypeError(
         `cumulate, ${params.op}: takes real numbers, not ${dtype}; take real(), imag() or abs() first.`,
       );

@@ -1,10 +1,10 @@
 /** What is made of sums over axes: means and variances, and sums of exponentials that do not overflow. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
-import { type DType, isComplex, realDType } from "../../core/dtype.js";
+import { checkOrdered, type DType, isComplex, realDType } from "../../core/dtype.js";
 import { reducedShape } from "../../core/shape.js";
 import * as M from "../../graph/primitives/movement.js";
 import * as R from "../../graph/primitives/reduce.js";
-import { derive, floatNode } from "../build.js";
+import { backendOf, derive, floatNode, scalarNode } from "../build.js";
 import { REDUCE, type ReduceOptions, reducedAxes, reduceNode } from "../reduce-node.js";
 import type { FloatOf, RealOf } from "../result-dtypes.js";
 import { Tensor, where } from "../tensor.js";
@@ -21,7 +21,7 @@ declare module "../tensor.js" {
     /** Mean of squared deviations; `correction: 1` divides by n - 1. */
     variance(options?: VarianceOptions): Tensor<RealOf<FloatOf<D>>>;
     std(options?: VarianceOptions): Tensor<RealOf<FloatOf<D>>>;
-    /** log Σ exp, without overflow. */
+    /** log Σ exp, without overflow; of no elements -infinity. */
     logsumexp(options?: ReduceOptions): Tensor<FloatOf<D>>;
     softmax(options?: { readonly axis?: number | readonly number[] }): Tensor<FloatOf<D>>;
   }
@@ -46,11 +46,15 @@ function inDType(x: Tensor, dtype: DType): Tensor {
   return x.dtype === dtype ? x : x.cast(dtype);
 }
 
+/** How many elements make up one result. */
+function reducedCount({ node }: Tensor, operation: string, options: ReduceOptions): number {
+  return reducedAxes(node, operation, options).reduce((product, axis) => product * node.shape[axis], 1);
+}
+
 /** The sum of what was made of a tensor over the count, in the dtype of its floats, or the real one of these when x is real. */
 function averaged(given: Tensor, x: Tensor, operation: string, options: VarianceOptions): Tensor {
   const { axis, keepDims, correction = 0 } = options;
-  const { shape } = given.node;
-  const count = reducedAxes(given.node, operation, options).reduce((product, each) => product * shape[each], 1);
+  const count = reducedCount(given, operation, options);
   const { dtype } = asFloat(given);
   const result = isComplex(x.dtype) ? dtype : realDType(dtype);
   // A correction beyond the count divides by 0, as in NumPy: no variance is negative.
@@ -86,6 +90,12 @@ const stopped = (x: Tensor): Tensor => new Tensor(derive(M.stopped, x.node, {}))
 
 Tensor.prototype.logsumexp = function (options = {}) {
   checkOptions("logsumexp", options, REDUCE);
+  const shape = reducedShape(this.node.shape, reducedAxes(this.node, "logsumexp", options), options.keepDims);
+  const { dtype } = asFloat(this);
+  if (reducedCount(this, "logsumexp", options) === 0) {
+    checkOrdered(dtype, "logsumexp");
+    return new Tensor(scalarNode(-Infinity, dtype, backendOf(this.node), shape));
+  }
   const floats = asSummable(this);
   const largest = largestOf(floats, "logsumexp", options.axis);
   // An infinite maximum must not be subtracted from itself.
@@ -97,14 +107,17 @@ Tensor.prototype.logsumexp = function (options = {}) {
   const isNone = total.equal(0);
   // All powers are zero when all elements are -infinity: a slope through the logarithm would be NaN.
   const logarithm = where(isNone, -Infinity, where(isNone, 1, total).log().add(shift));
-  const shape = reducedShape(this.node.shape, reducedAxes(this.node, "logsumexp", options), options.keepDims);
-  return inDType(logarithm.reshape(shape), asFloat(this).dtype);
+  return inDType(logarithm.reshape(shape), dtype);
 };
 
 Tensor.prototype.softmax = function (options = {}) {
   checkOptions("softmax", options, { axis: "numbers" });
-  const axis = options.axis ?? -1;
+  const axis = reducedAxes(this.node, "softmax", { axis: options.axis ?? -1 });
   const floats = asSummable(this);
+  if (this.size === 0) {
+    checkOrdered(floats.dtype, "softmax");
+    return asFloat(this).again();
+  }
   // Any shift gives the same shares, so no gradient flows through it.
   const shift = stopped(largestOf(floats, "softmax", axis));
   const powers = floats.sub(shift).exp();

@@ -13,6 +13,7 @@ import { concat, full, heldOffset, MATRIX, type MatrixOptions, numbersThenOption
 import type { SumOf } from "../result-dtypes.js";
 import { checkTensors, Tensor, where } from "../tensor.js";
 import { apartFrom, broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
+import { positionTensor } from "./taking.js";
 
 const PAD_MODES = ["constant", "edge", "reflect", "symmetric", "wrap"] as const;
 
@@ -35,8 +36,11 @@ declare module "../tensor.js" {
     roll(shift: number | readonly number[], axis?: number | readonly number[]): Tensor<D>;
     /** The tensor side by side with itself, so often along each axis; aligned at the last axis, as in NumPy. */
     tile(...repetitions: number[] | [readonly number[]]): Tensor<D>;
-    /** Each element so often in a row along an axis; of the flattened tensor without one. */
-    repeat(repetitions: number, axis?: number): Tensor<D>;
+    /**
+     * Each element so often in a row along an axis; of the flattened tensor without one. A list has a count for each place
+     * along the axis. It is a list and no tensor, because the shape of the result depends on it: `await counts.data()`.
+     */
+    repeat(repetitions: number | readonly number[], axis?: number): Tensor<D>;
     /** Equal parts (a number of them), or parts that end before the given positions. */
     split(parts: number | readonly number[], options?: { readonly axis?: number }): Tensor<D>[];
     /** The tensors along an axis, without it. */
@@ -112,15 +116,44 @@ Tensor.prototype.tile = function (...repetitions) {
 };
 
 Tensor.prototype.repeat = function (repetitions, axis) {
-  checkWhole("repeat", "the count", repetitions, 0);
+  checkCounts(repetitions);
   if (axis === undefined) return this.flatten().repeat(repetitions, 0);
   const at = normalizeAxis(axis, this.rank, "repeat");
+  if (typeof repetitions !== "number") return repeatEach(this, repetitions, at);
   const spread = [...this.shape.slice(0, at + 1), repetitions, ...this.shape.slice(at + 1)];
   const shape = this.shape.map((extent, i) => (i === at ? extent * repetitions : extent));
   return this.expandDims(at + 1)
     .broadcastTo(spread)
     .reshape(shape);
 };
+
+function checkCounts(counts: number | readonly number[]): void {
+  if ((counts as unknown) instanceof Tensor) {
+    throw new ArgumentError(
+      "repeat: the shape of the result depends on the counts, so that they are no tensor; read them with await counts.data().",
+    );
+  }
+  for (const count of typeof counts === "object" && counts !== null ? Array.from(counts) : [counts]) {
+    checkWhole("repeat", "the count", count, 0);
+  }
+}
+
+/** A count for each place along an axis: the place that each of the result comes from is where the running count passes it. */
+function repeatEach<D extends DType>(x: Tensor<D>, given: readonly number[], axis: number): Tensor<D> {
+  const counts = Array.from(given);
+  if (counts.length !== x.shape[axis]) {
+    throw new ShapeError(
+      `repeat: ${counts.length} counts for axis ${axis} of ${formatShape(x.shape)}; give one for each place along it.`,
+    );
+  }
+  let total = 0;
+  const ends = counts.map((count) => {
+    total += count;
+    return total;
+  });
+  const from = positionTensor("repeat", ends, x).searchSorted(countingLike(x, total), { side: "right" });
+  return x.take(from, { axis });
+}
 
 Tensor.prototype.split = function (parts, options = {}) {
   checkOptions("split", options, AXIS);

@@ -31,7 +31,8 @@ declare module "../tensor.js" {
     norm(options?: NormOptions): Tensor<RealOf<FloatOf<D>>>;
     /**
      * The covariance matrix of columns: [..., observations, variables] gives [..., variables, variables]. `correction: 1`
-     * divides by n - 1. (np.cov has variables in rows and corrects by 1 unless told.)
+     * divides by n - 1. (np.cov has variables in rows and corrects by 1 unless told.) Of complex numbers the second of two
+     * is conjugated, as in NumPy.
      */
     covariance(options?: { readonly correction?: number }): Tensor<FloatOf<D>>;
   }
@@ -112,12 +113,12 @@ Tensor.prototype.covariance = function (options = {}) {
       `covariance: takes [..., observations, variables], not ${formatShape(this.shape)}; reshape a vector to [n, 1].`,
     );
   }
-  const floats = asFloat("covariance", this);
+  const floats = isComplex(this.dtype) ? this : asFloat("covariance", this);
   // As for means: f16 and bf16 hold neither the sums nor the count.
   const x = floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
   const deviation = x.sub(x.mean({ axis: -2, keepDims: true }));
   const observations = this.shape[this.rank - 2];
-  const products = deviation.expandDims(-1).mul(deviation.expandDims(-2));
+  const products = deviation.expandDims(-1).mul(deviation.conj().expandDims(-2));
   return products
     .sum({ axis: -3 })
     .div(Math.max(0, observations - correction))

@@ -9,7 +9,7 @@
  * deterministic: of several values for one place the last wins. Positions outside the tensor are left out.
  */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { DTYPES, type DType, isInteger, positionDType } from "../../core/dtype.js";
+import { checkOrdered, DTYPES, type DType, isComplex, isInteger, positionDType } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, normalizeAxis, sizeOf, stridesOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -91,6 +91,9 @@ export function scatterRows(
   if (x.size === 0 || updates.size === 0) return x;
   checkCountable(operation, x, updates);
   if (op === "set") return setRows(x, places, updates);
+  if (op === "min" || op === "max") checkOrdered(x.dtype, operation);
+  // The two parts of a product cannot be multiplied in memory one by one.
+  if (op === "mul" && isComplex(x.dtype)) return scatterInOrder(x, places, updates, op);
   const wide = atomicDType(operation, x.dtype, op);
   if (wide !== x.dtype) {
     return scatterRows(operation, x.cast(wide), places, updates.cast(wide), options).cast(x.dtype);

@@ -1,7 +1,7 @@
 /** Reductions over sliding windows, and the scattering that their gradients do. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { checkOrdered, DTYPES, type DType, isFloat } from "../../core/dtype.js";
-import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { foldWindows, type Windows, windowNode } from "../../graph/windows.js";
@@ -9,7 +9,7 @@ import { backendOf, broadcastNode, checkOneDevice, reshapeNode, scalarNode } fro
 import type { FloatOf, SumOf } from "../result-dtypes.js";
 import { checkTensor, Tensor, where } from "../tensor.js";
 import { type WindowSettings, windowsOver } from "../windows.js";
-import { countingLike } from "./operands.js";
+import { countingLike, valuesFor } from "./operands.js";
 
 export interface WindowOptions extends WindowSettings {
   /** The axes the windows slide along, as many as sizes are given; all axes when left out. */
@@ -17,7 +17,7 @@ export interface WindowOptions extends WindowSettings {
 }
 
 export interface WindowScatterOptions extends WindowOptions {
-  /** What elements hold that nothing is scattered to; 0. */
+  /** What elements hold that nothing is scattered to, in the dtype of the source; 0. */
   readonly initial?: number;
 }
 
@@ -116,6 +116,8 @@ function scatter(
   checkOptions(operation, options, SCATTER);
   checkTensor(operation, "the source", source);
   checkOneDevice(operation, [x.node, source.node]);
+  if (source.dtype === "bool") throw new DTypeError(`${operation}: adds numbers, not bool; cast the source first.`);
+  const initial = valuesFor(source, options.initial ?? 0, operation);
   const isMax = operation === "windowScatterMax";
   const { windows, seen } = view(operation, x, size, options, isMax ? least : greatest);
   const counts = seen.shape.slice(0, x.rank);
@@ -136,7 +138,7 @@ function scatter(
   const chosen = where(isBest, place, places).min({ axis: -1, keepDims: true });
   const sent = where(place.equal(chosen), source.expandDims(-1), 0).cast(source.dtype);
   const values = reshapeNode(sent.node, [...counts, ...windows.size]);
-  return new Tensor(foldWindows(values, windows, x.shape)).add(options.initial ?? 0);
+  return new Tensor(foldWindows(values, windows, x.shape)).add(initial);
 }
 
 Tensor.prototype.windowScatterMax = function <S extends DType>(
