@@ -232,4 +232,30 @@ describe("registered classes", () => {
     const entry = { name: "Dense", children: () => ({}), rebuild: () => new Dense(0, "") };
     assert.throws(() => registerClass(Dense, entry), /Dense is registered already/);
   });
+
+  test("may be registered again in the same way, as a module that is loaded twice does", () => {
+    class Twice {}
+    const entry = { name: "Twice", children: () => ({}), rebuild: () => new Twice() };
+    registerClass(Twice, entry);
+    registerClass(Twice, entry);
+    assert.throws(() => registerClass(Twice, { ...entry, rebuild: () => new Twice() }), /Twice is registered already/);
+  });
+
+  test("are classes with a name, children and a way to rebuild them", () => {
+    const loose = registerClass as (...args: unknown[]) => void;
+    class Box {}
+    const entry = { name: "Box", children: () => ({}), rebuild: () => new Box() };
+    const refuses = (args: unknown[], message: RegExp) =>
+      assert.throws(() => loose(...args), { name: "ArgumentError", message });
+    refuses([], /tree\.registerClass: takes a class, not undefined/);
+    refuses([new Box(), entry], /takes a class, not a Box/);
+    refuses([Box], /tree\.registerClass: Box comes with undefined.*\{ name, children, rebuild \}/);
+    refuses([Box, { ...entry, name: 3 }], /the name is a string, not 3/);
+    refuses([Box, { ...entry, children: ["w"] }], /children is a function, not \["w"\]/);
+    refuses([Box, { ...entry, rebuild: undefined }], /rebuild is a function, not undefined/);
+    refuses([Box, { ...entry, data: "relu" }], /data is a function, not "relu"/);
+    refuses([Box, { ...entry, child: () => 1 }], /there is no option "child"/);
+    refuses([Array, entry], /Array.*part of trees/);
+    refuses([Object, entry], /Object.*part of trees/);
+  });
 });

@@ -17,14 +17,16 @@ import {
   linearize,
   scan,
   setDefaultDevice,
+  stopGradient,
   switchCase,
-  type Tensor,
+  Tensor,
   tensor,
   tree,
   valueAndGrad,
   vjp,
   vmap,
   whileLoop,
+  zeros,
 } from "../../src/index.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -405,6 +407,38 @@ describe("what is no function is refused by", () => {
     ArgumentError,
     /tree\.reduce: takes a function, not a Tensor/,
   );
+});
+
+describe("functions without tensors have nothing to compute:", () => {
+  const nothing = () => null;
+  const uses: Readonly<Record<string, () => unknown>> = {
+    scan: () => scan(() => [null, null] as const, null, null, { length: 3 })[0],
+    "scan over elements that nobody uses": () => scan(() => [null, null] as const, null, x())[1],
+    whileLoop: () => whileLoop(() => zeros([]), nothing, null),
+    forLoop: () => forLoop(0, 3, nothing, null),
+    cond: () => cond(tensor(true), nothing, nothing),
+    switchCase: () => switchCase(tensor(0), [nothing, nothing]),
+    associativeScan: () => associativeScan(nothing, null),
+    checkpoint: () => checkpoint(nothing)(),
+    customGradient: () => customGradient(nothing, { vjp: () => [] })(),
+    jit: () => jit(nothing)(),
+    stopGradient: () => stopGradient(null),
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    test(name, () => {
+      assert.equal(use(), null);
+      const slope = grad((a: Tensor) => {
+        assert.equal(use(), null);
+        return a.square();
+      })(tensor(3));
+      assert.equal(slope.itemSync(), 6);
+    });
+  }
+});
+
+test("tensors are leaves, not classes to be registered", () => {
+  const entry = { name: "Tensor", children: () => ({}), rebuild: x };
+  assert.throws(() => tree.registerClass(Tensor, entry), { name: "ArgumentError", message: /Tensor.*leaves of trees/ });
 });
 
 describe("options that do not exist are refused by", () => {
