@@ -11,7 +11,7 @@ import type { Node } from "../graph/node.js";
 import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js";
 import { arange, concat } from "../tensor/creation.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync } from "./trace.js";
+import { checkNotAsync, tracedOn } from "./trace.js";
 import { flattenTensors, leafPaths, type TreeStructure, unflatten } from "./trees.js";
 
 export interface ScanOptions {
@@ -33,22 +33,34 @@ export function scan<C, X, Y>(
 ): [carry: C, ys: Y] {
   checkFunction("scan", f);
   checkOptions("scan", options, { length: "number", reverse: "flag" });
-  const first = flattenTensors(init, "scan, init");
-  const sequences = flattenTensors(xs ?? null, "scan, xs");
+  return scanAs("scan", f, init, xs, options);
+}
+
+/** scan under the name that errors have. */
+function scanAs<C, X, Y>(
+  operation: string,
+  f: (carry: C, x: X) => readonly [carry: C, y: Y],
+  init: C,
+  xs: X,
+  options: ScanOptions,
+): [carry: C, ys: Y] {
+  const first = flattenTensors(init, `${operation}, init`);
+  const sequences = flattenTensors(xs ?? null, `${operation}, xs`);
   const length = scanLength(sequences.leaves, options.length);
   const carries = first.leaves.map(({ node }) => makePlaceholder(node));
   const elements = sequences.leaves.map(({ node }) =>
     makePlaceholder({ ...described(node), shape: node.shape.slice(1) }),
   );
-  const result = f(
-    unflatten(first.structure, carries.map(asTensor)) as C,
-    unflatten(sequences.structure, elements.map(asTensor)) as X,
+  const result = tracedOn(operation, [...carries, ...elements], () =>
+    f(
+      unflatten(first.structure, carries.map(asTensor)) as C,
+      unflatten(sequences.structure, elements.map(asTensor)) as X,
+    ),
   );
-  checkNotAsync(result, "scan");
   if (!Array.isArray(result) || result.length !== 2) {
     throw new ArgumentError("scan: the function must return [carry, y]; y may be null.");
   }
-  const next = sameAs("scan", "the carry", first.structure, first.leaves, result[0]);
+  const next = sameAs(operation, "the carry", first.structure, first.leaves, result[0]);
   const stacked = flattenTensors(result[1] ?? null, "scan, y");
   const { body, captured } = closeOver([...next, ...stacked.leaves.map(({ node }) => node)], [...carries, ...elements]);
   const parts = scanNode([...captured, ...first.leaves.map(nodeOf), ...sequences.leaves.map(nodeOf)], {
@@ -104,7 +116,7 @@ export function whileLoop<C>(
   const first = flattenTensors(init, "whileLoop, init");
   const carries = first.leaves.map(({ node }) => makePlaceholder(node));
   const carry = () => unflatten(first.structure, carries.map(asTensor)) as C;
-  const test = condition(carry());
+  const test = tracedOn("whileLoop", carries, () => condition(carry()));
   if (!(test instanceof Tensor) || test.size !== 1) {
     throw new ShapeError(
       `whileLoop: the condition must return one bool, a tensor of one element; it returned ${whatOf(test)}. It is traced ` +
@@ -112,8 +124,7 @@ export function whileLoop<C>(
     );
   }
   const goesOn = test.cast("bool").reshape([]).node;
-  const result = body(carry());
-  checkNotAsync(result, "whileLoop");
+  const result = tracedOn("whileLoop", carries, () => body(carry()));
   const next = sameAs("whileLoop", "the carry", first.structure, first.leaves, result);
   const closed = closeOver([goesOn, ...next], carries);
   const { parameters, results } = closed.body;
@@ -133,9 +144,13 @@ export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, 
   }
   checkFunction("forLoop", body, "the body");
   const device = flattenTensors(init, "forLoop, init").leaves[0]?.device;
-  const indices = arange(start, Math.max(start, end), 1, { dtype: "i32", device });
-  const [carry] = scan((now: C, i: Tensor<"i32">) => [body(i, now), null] as const, init, indices as Tensor<"i32">);
-  return carry;
+  const indices = arange(start, Math.max(start, end), 1, { dtype: "i32", device }) as Tensor<"i32">;
+  const round = (now: C, i: Tensor<"i32">) => {
+    const next = body(i, now);
+    checkNotAsync(next, "forLoop");
+    return [next, null] as const;
+  };
+  return scanAs("forLoop", round, init, indices, {})[0];
 }
 
 /**
@@ -203,8 +218,7 @@ function choose<A extends readonly unknown[], R>(
   const given = flattenTensors(args, operation);
   const own = given.leaves.map(({ node }) => makePlaceholder(node));
   const outcomes = branches.map((branch) => {
-    const result = branch(...(unflatten(given.structure, own.map(asTensor)) as A));
-    checkNotAsync(result, operation);
+    const result = tracedOn(operation, own, () => branch(...(unflatten(given.structure, own.map(asTensor)) as A)));
     return flattenTensors(result, `${operation}, results`);
   });
   const [first] = outcomes;

@@ -29,7 +29,7 @@ import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/print-program.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
-import { checkNotAsync } from "./trace.js";
+import { tracedOn } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
@@ -309,8 +309,11 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     inputs.push({ node, number, isDonated: call.isDonated[i] === true });
     return new Tensor(node);
   });
-  const result = runWith(f, call, leaves);
-  checkNotAsync(result, "jit");
+  const result = tracedOn(
+    "jit",
+    inputs.map(({ node }) => node),
+    () => runWith(f, call, leaves),
+  );
   const outputs = flattenTensors(result, "jit, results");
   const written = outputs.leaves.map(({ node }) => node);
   for (const { device } of written) {

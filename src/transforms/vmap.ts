@@ -11,7 +11,7 @@ import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync } from "./trace.js";
+import { tracedOn } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 
 /** The axis that counts the members of a batch; null where all members share the value; or a tree of these. */
@@ -40,15 +40,14 @@ export function vmap<A extends readonly unknown[], R>(
     const inputs = given.leaves.map((leaf, i) => member(leaf, axes[i], given.structure, i));
     const size = batchSize(given.leaves, axes, given.structure);
     const placeholders = inputs.map((input) => (input?.isBatched ? makePlaceholder(memberOf(input.node)) : null));
-    const result = f(
-      ...(unflatten(
-        given.structure,
-        given.leaves.map((leaf, i) => asTensor(placeholders[i]) ?? leaf),
-      ) as never),
-    );
-    checkNotAsync(result, "vmap");
-    const outputs = flattenTensors(result, "vmap, results");
     const used = placeholders.flatMap((node, i) => (node ? [{ node, input: inputs[i] as BatchedInput }] : []));
+    const members = given.leaves.map((leaf, i) => asTensor(placeholders[i]) ?? leaf);
+    const result = tracedOn(
+      "vmap",
+      used.map(({ node }) => node),
+      () => f(...(unflatten(given.structure, members) as never)),
+    );
+    const outputs = flattenTensors(result, "vmap, results");
     const batched = g.vectorize(
       outputs.leaves.map(({ node }) => node),
       used.map(({ node }) => node),

@@ -306,18 +306,70 @@ describe("vmap refuses", () => {
       /value of a tensor .*was asked for inside.*Return the tensor and read it outside/,
     );
   }
+});
+
+describe("tensors that left the function they were traced in are refused after", () => {
+  let leaked: Tensor = x();
+  const keep = (a: Tensor) => {
+    leaked = a;
+    return a;
+  };
+  const traces: Readonly<Record<string, () => unknown>> = {
+    vmap: () => vmap(keep)(x()),
+    jit: () => jit(keep)(x()),
+    scan: () => scan((c: Tensor, a: Tensor) => [keep(c), a] as const, x(), x()),
+    forLoop: () => forLoop(0, 3, (_, c: Tensor) => keep(c), x()),
+    whileLoop: () => whileLoop((c: Tensor) => keep(c).sum().less(0), keep, x()),
+    cond: () => cond(tensor(true), keep, keep, x()),
+    switchCase: () => switchCase(tensor(0), [keep], x()),
+    checkpoint: () => checkpoint(keep)(x()),
+  };
+  for (const [name, trace] of Object.entries(traces)) {
+    const message = new RegExp(`left the function that ${name} traced.*Return it`, "s");
+    const asks: Readonly<Record<string, () => unknown>> = {
+      itself: () => leaked.dataSync(),
+      "itself, read later": () => leaked.data(),
+      "what was computed of it": () => leaked.add(1).arraySync(),
+      "what a jitted function made of it": () => jit((a: Tensor) => a.mul(2))(leaked).dataSync(),
+    };
+    for (const [what, ask] of Object.entries(asks)) {
+      refuses(
+        `${name}: ${what}`,
+        () => {
+          trace();
+          ask();
+        },
+        TraceError,
+        message,
+      );
+    }
+  }
   refuses(
-    "values of members that were carried out of it",
+    "jit: what a pullback from inside makes",
     () => {
-      let leaked: Tensor = x();
-      vmap((a: Tensor) => {
-        leaked = a;
-        return a;
+      let pull: (ct: Tensor) => [Tensor] = (ct) => [ct];
+      jit((a: Tensor) => {
+        const [y, pullback] = vjp((b: Tensor) => b.square(), a);
+        pull = pullback;
+        return y;
       })(x());
-      leaked.add(1).dataSync();
+      pull(x())[0].dataSync();
     },
     TraceError,
-    /was asked for inside/,
+    /left the function that jit traced/,
+  );
+  refuses(
+    "jit, also when the function threw",
+    () => {
+      const throws = (a: Tensor): Tensor => {
+        keep(a);
+        throw new RangeError("mine");
+      };
+      assert.throws(() => jit(throws)(x()), RangeError);
+      leaked.dataSync();
+    },
+    TraceError,
+    /left the function that jit traced/,
   );
 });
 
