@@ -54,6 +54,8 @@ export class Tensor<D extends DType = DType> {
   private current: Node | null;
   /** The shape as users see it. */
   private extents: Shape | null = null;
+  /** The jitted function that it was given away to. */
+  private takenBy: string | null = null;
 
   /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
   constructor(node: Node | null) {
@@ -64,7 +66,7 @@ export class Tensor<D extends DType = DType> {
 
   /** @internal */
   get node(): Node {
-    if (!this.current) throw new DisposedError("This tensor was disposed.");
+    if (!this.current) throw new DisposedError(whyEnded(this.takenBy));
     return this.current;
   }
 
@@ -188,10 +190,13 @@ export class Tensor<D extends DType = DType> {
     return this.node.handles === 1 && this.node.users === 0;
   }
 
-  /** @internal Ends this handle without freeing the memory, which someone else has taken over. */
-  surrender(): void {
-    this.node.handles--;
-    this.current = null;
+  /** @internal Ends this handle because it was donated; the memory is freed unless a result has taken it over. */
+  surrender(to: string, isMemoryTaken: boolean): void {
+    if (isMemoryTaken) {
+      this.node.handles--;
+      this.current = null;
+    } else this.dispose();
+    this.takenBy = to;
   }
 
   /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
@@ -611,6 +616,12 @@ function chosenNode(given: Tensor | boolean, a: Operand, b: Operand): Node {
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return makeNode(E.where, inputs, {}, backendOf(test));
 }
+
+const whyEnded = (takenBy: string | null): string =>
+  takenBy === null
+    ? "This tensor was disposed."
+    : `This tensor was donated to ${takenBy}, which may have written over it: use what that call returned, or leave its ` +
+      "position out of { donate }.";
 
 function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {
   let position = 0;
