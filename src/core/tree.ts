@@ -12,6 +12,7 @@
  */
 import { ArgumentError } from "./errors.js";
 import { identityOf } from "./identity.js";
+import { shown } from "./shown.js";
 import { type Registered, registeredAs } from "./tree-class.js";
 
 export { registerClass, type TreeClass } from "./tree-class.js";
@@ -74,6 +75,9 @@ export interface FlatTree<L> {
 
 const LEAF: Node = { kind: "leaf" };
 const EMPTY = { null: { kind: "empty", value: null }, undefined: { kind: "empty", value: undefined } } as const;
+
+/** Keys that error messages list. */
+const SHOWN_KEYS = 6;
 
 /** What assignment makes of a property. */
 const PLAIN = { enumerable: true, configurable: true, writable: true };
@@ -341,6 +345,46 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i]);
 }
 
+/** Where two structures that are not the same part first, and what each has there, in words. */
+export function partingOf(one: TreeStructure, other: TreeStructure): { at: string; first: string; second: string } {
+  // Nodes stand before their children, so up to the first that differs both walks went the same way.
+  const i = one.nodes.findIndex((node, k) => !sameNode(node, other.nodes[k]));
+  const [a, b] = [one.nodes[i], other.nodes[i]];
+  const at = nodePaths(one.nodes)[i] || "the top";
+  if (a.kind === "class" && b.kind === "class" && a.entry === b.entry && sameKeys(a.keys, b.keys)) {
+    const [first, second] = [shownData(a.data), shownData(b.data)];
+    const what = `${a.entry.name} with`;
+    return {
+      at,
+      first: `${what} the data ${first}`,
+      second: `${what} ${first === second ? "other data," : "the data"} ${second}`,
+    };
+  }
+  return { at, first: describeBeside(a, b), second: describeBeside(b, a) };
+}
+
+function sameNode(a: Node, b: Node): boolean {
+  if (a.kind === "empty" && b.kind === "empty") return a.value === b.value;
+  if (a.kind === "leaf" && b.kind === "leaf") return true;
+  if (a.kind === "class" && b.kind === "class" && dataKey(a.data) !== dataKey(b.data)) return false;
+  return sameContainer(a, b);
+}
+
+function shownData(data: unknown): string {
+  if (!isPlainObject(data)) return shown(data);
+  const entries = Object.entries(data).slice(0, 6);
+  return `{${entries.map(([key, value]) => `${key}: ${shown(value)}`).join(", ")}}`;
+}
+
+/** Where there are many keys, those that the other node has not, or else those that this one lacks. */
+function describeBeside(node: Node, other: Node): string {
+  if (node.kind !== "object" || other.kind !== "object" || node.keys.length <= SHOWN_KEYS) return describeNode(node);
+  const without = (keys: readonly string[], others: readonly string[]) => keys.filter((key) => !others.includes(key));
+  const own = without(node.keys, other.keys);
+  if (own.length > 0) return describeKeys("an object", own);
+  return `an object without ${without(other.keys, node.keys).slice(0, SHOWN_KEYS).join(", ")}`;
+}
+
 /** Where the n-th leaf stands, as one would write it: layers[0].w. Empty for a tree that is a leaf. */
 export function pathOf(structure: TreeStructure, leaf: number): string {
   return leafPaths(structure)[leaf];
@@ -441,6 +485,6 @@ function describe(value: unknown): string {
 
 function describeKeys(what: string, keys: readonly string[]): string {
   if (keys.length === 0) return `${what} without keys`;
-  const shown = keys.slice(0, 6).join(", ");
-  return `${what} with ${keys.length === 1 ? "key" : "keys"} ${shown}${keys.length > 6 ? ", …" : ""}`;
+  const some = keys.slice(0, SHOWN_KEYS).join(", ");
+  return `${what} with ${keys.length === 1 ? "key" : "keys"} ${some}${keys.length > SHOWN_KEYS ? ", …" : ""}`;
 }

@@ -12,7 +12,7 @@ import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js"
 import { arange, concat } from "../tensor/creation.js";
 import { Tensor } from "../tensor/tensor.js";
 import { checkNotAsync, tracedOn } from "./trace.js";
-import { flattenTensors, leafPaths, type TreeStructure, unflatten } from "./trees.js";
+import { flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 
 export interface ScanOptions {
   /** How many rounds, where there are no sequences to tell. */
@@ -301,8 +301,9 @@ function sameAs(
 ): Node[] {
   const { leaves, structure: own } = flattenTensors(tree, operation);
   if (own.key !== structure.key) {
+    const { at, first, second } = partingOf(structure, own);
     throw new ArgumentError(
-      `${operation}: ${what} has leaves ${list(structure)} at first, ${list(own)} after a round; it must keep its structure.`,
+      `${operation}: at ${at} ${what} has ${first} at first and ${second} after a round; it must keep its structure.`,
     );
   }
   return leaves.map((leaf, i) => {
@@ -331,8 +332,10 @@ function sameResults(
   other: { leaves: readonly Tensor[]; structure: TreeStructure },
 ): void {
   if (first.structure.key !== other.structure.key) {
+    const parting = partingOf(first.structure, other.structure);
     throw new ArgumentError(
-      `${operation}: ${firstName} returns leaves ${list(first.structure)}, ${name} ${list(other.structure)}; all must return the same tree.`,
+      `${operation}: at ${parting.at} ${firstName} returns ${parting.first}, ${name} ${parting.second}; ` +
+        "all must return the same tree.",
     );
   }
   other.leaves.forEach((leaf, i) => {
@@ -348,8 +351,3 @@ function sameResults(
     );
   });
 }
-
-const list = (structure: TreeStructure): string =>
-  `(${leafPaths(structure)
-    .map((path) => path || "itself")
-    .join(", ")})`;

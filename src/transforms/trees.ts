@@ -16,4 +16,12 @@ export function flattenAny(value: unknown, operation: string): core.FlatTree<unk
   return core.flatten(value, core.isAnyLeaf, operation);
 }
 
-export { type FlatTree, leafPaths, leavesBeside, pathOf, type TreeStructure, unflatten } from "../core/tree.js";
+export {
+  type FlatTree,
+  leafPaths,
+  leavesBeside,
+  partingOf,
+  pathOf,
+  type TreeStructure,
+  unflatten,
+} from "../core/tree.js";

@@ -10,6 +10,7 @@ import {
   leavesLike,
   type MapTree,
   map,
+  partingOf,
   pathOf,
   reduce,
   registerClass,
@@ -185,6 +186,66 @@ describe("errors say where", () => {
       name: "ArgumentError",
       message: "jit: the tree contains itself, at self.back[0].",
     });
+  });
+});
+
+describe("where structures part", () => {
+  const parting = (a: unknown, b: unknown) => partingOf(flatten(a, isNumber).structure, flatten(b, isNumber).structure);
+  test("is told by path, with what each has there", () => {
+    assert.deepEqual(parting({ a: 1, b: null }, { a: 1 }), {
+      at: "the top",
+      first: "an object with keys a, b",
+      second: "an object with key a",
+    });
+    assert.deepEqual(parting({ a: [1, null] }, { a: [1, undefined] }), {
+      at: "a[1]",
+      first: "null",
+      second: "undefined",
+    });
+    assert.deepEqual(parting([1, [2]], [1, 2]), { at: "[1]", first: "an array of 1", second: "a leaf" });
+  });
+
+  test("names the keys that differ, where there are many", () => {
+    const many = Object.fromEntries(Array.from("abcdefghij", (key) => [key, 1]));
+    const { j: _, ...fewer } = many;
+    assert.deepEqual(parting({ ...many, z: 1 }, { ...fewer, y: 1 }), {
+      at: "the top",
+      first: "an object with keys j, z",
+      second: "an object with key y",
+    });
+    assert.deepEqual(parting(many, fewer), {
+      at: "the top",
+      first: "an object with key j",
+      second: "an object without j",
+    });
+  });
+
+  test("shows the data of registered classes", () => {
+    class Layer {
+      constructor(
+        readonly w: unknown,
+        readonly kind: unknown,
+      ) {}
+    }
+    registerClass(Layer, {
+      name: "Layer",
+      children: ({ w }) => ({ w }),
+      data: ({ kind }) => kind,
+      rebuild: ({ w }, kind) => new Layer(w, kind),
+    });
+    const of = (kind: unknown) => [new Layer(1, kind)];
+    assert.deepEqual(parting(of("relu"), of({ rate: 0.5 })), {
+      at: "[0]",
+      first: 'Layer with the data "relu"',
+      second: "Layer with the data {rate: 0.5}",
+    });
+    assert.deepEqual(
+      parting(
+        of(() => 1),
+        of(() => 2),
+      ),
+      { at: "[0]", first: "Layer with the data a function", second: "Layer with other data, a function" },
+    );
   });
 });
 
