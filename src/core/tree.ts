@@ -423,16 +423,19 @@ function openPath(open: readonly Container[]): string {
 }
 
 function notALeaf(value: unknown, open: readonly Container[], operation: string): ArgumentError {
-  const remedy =
-    typeof value === "object"
-      ? "register its class with tree.registerClass"
-      : typeof value === "number" || typeof value === "boolean"
-        ? `make it a tensor with tensor(${value}), or pass it separately`
-        : "take it out and pass it separately";
   return new ArgumentError(
     `${operation}: ${openPath(open) || "the tree"} is ${describe(value)}, ` +
-      `neither a leaf nor an object or array of leaves; ${remedy}.`,
+      `neither a leaf nor an object or array of leaves; ${remedyFor(value)}.`,
   );
+}
+
+function remedyFor(value: unknown): string {
+  if (ArrayBuffer.isView(value)) return "make it a tensor with tensor(array)";
+  if (value instanceof Promise) return "a function that is traced must not be async, so await it before or after";
+  if (typeof value === "object") return "register its class with tree.registerClass";
+  return typeof value === "number" || typeof value === "boolean"
+    ? `make it a tensor with tensor(${value}), or pass it separately`
+    : "take it out and pass it separately";
 }
 
 function mismatch(

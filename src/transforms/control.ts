@@ -260,14 +260,11 @@ export function associativeScan<T>(combine: (a: T, b: T) => T, elements: T, opti
   for (const x of front) {
     if (x.shape[0] !== length) throw new ShapeError(`associativeScan: axes of ${length} and ${x.shape[0]} elements.`);
   }
-  const apply = (a: readonly Tensor[], b: readonly Tensor[]): Tensor[] =>
-    sameAs(
-      "associativeScan",
-      "the combination",
-      structure,
-      a.map((x) => x),
-      combine(unflatten(structure, a) as T, unflatten(structure, b) as T),
-    ).map(asTensor);
+  const apply = (a: readonly Tensor[], b: readonly Tensor[]): Tensor[] => {
+    const combined = combine(unflatten(structure, a) as T, unflatten(structure, b) as T);
+    checkNotAsync(combined, "associativeScan");
+    return sameAs("associativeScan", "the combination", structure, a, combined).map(asTensor);
+  };
   let running = front;
   for (let distance = 1; distance < length; distance *= 2) {
     const behind = running.map((x) => x.at(`${distance}:`));

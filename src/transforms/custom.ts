@@ -140,6 +140,7 @@ function batchedRules(
 
 /** The nodes of a tree that must be like others in structure and shapes; null and undefined stand for zero. */
 function nodesLike(like: readonly Node[], tree: unknown, structure: TreeStructure, operation: string): (Node | null)[] {
+  checkNotAsync(tree, operation);
   return leavesBeside(structure, tree, 2, operation).map((leaf, i) => {
     const { shape, dtype } = like[i];
     if (leaf === null || leaf === undefined || !g.isDifferentiable(dtype)) return null;

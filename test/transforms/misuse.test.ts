@@ -5,6 +5,7 @@ import { ArgumentError, DTypeError, ShapeError, TraceError } from "../../src/cor
 import {
   associativeScan,
   checkpoint,
+  concat,
   cond,
   customGradient,
   forLoop,
@@ -160,9 +161,72 @@ describe("functions that return promises are refused by", () => {
     linearize: () => linearize(later, x()),
     vmap: () => call(vmap(later), x()),
     jacobian: () => call(jacobian(later), x()),
+    hessian: () => call(hessian(later), x()),
+    hvp: () => hvp(later, x(), x()),
+    jit: () => call(jit(later), x()),
+    scan: () => scan(later, x(), x()),
+    forLoop: () => forLoop(0, 2, later, x()),
+    "whileLoop, body": () => whileLoop(() => tensor(false), later, x()),
+    "whileLoop, condition": () => call(whileLoop, later, (a: Tensor) => a, x()),
+    cond: () => cond(tensor(true), later, later, x()),
+    switchCase: () => switchCase(tensor(0), [later], x()),
+    associativeScan: () => associativeScan(later, x()),
+    checkpoint: () => call(checkpoint(later), x()),
+    customGradient: () => call(customGradient(later, { vjp: later }), x()),
+    "customGradient, vjp": () => grad(customGradient((a: Tensor) => a.sum(), { vjp: later }))(x()),
+    "customGradient, jvp": () =>
+      jvp(
+        customGradient((a: Tensor) => a.sum(), { jvp: later }),
+        [x()],
+        [x()],
+      ),
   };
   for (const [name, use] of Object.entries(uses)) {
-    refuses(name, use, ArgumentError, new RegExp(`${name}: the function returned a promise.*await before or after`));
+    const [operation] = name.split(",");
+    refuses(
+      name,
+      use,
+      ArgumentError,
+      new RegExp(`${operation}.*: the function returned a promise.*await before or after`),
+    );
+  }
+  refuses(
+    "jit, in a tree",
+    () => call(jit(loose((a: Tensor) => ({ a, loss: later(a) }))), x()),
+    ArgumentError,
+    /jit, results: loss is an instance of Promise.*must not be async.*await/,
+  );
+});
+
+describe("typed arrays in the place of tensors are to become tensors:", () => {
+  const floats = new Float32Array(3);
+  const uses: Readonly<Record<string, () => unknown>> = {
+    grad: () => call(grad(loose((p: Tensor) => p.sum())), floats),
+    "grad, in a tree": () => call(grad(loose((p: { a: Tensor }) => p.a.sum())), { a: floats }),
+    "scan, xs": () => call(scan, (c: Tensor, a: Tensor) => [c.add(a), null], tensor(0), floats),
+    "scan, init": () => call(scan, (c: Tensor) => [c, null], floats, x()),
+    cond: () =>
+      call(
+        cond,
+        tensor(true),
+        (a: Tensor) => a,
+        (a: Tensor) => a,
+        floats,
+      ),
+    "vjp, results": () =>
+      vjp(
+        loose(() => floats),
+        x(),
+      ),
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    const [operation] = name.split(",");
+    refuses(
+      name,
+      use,
+      ArgumentError,
+      new RegExp(`${operation}.* is an instance of Float32Array.*make it a tensor with tensor\\(`),
+    );
   }
 });
 
@@ -371,6 +435,27 @@ describe("tensors that left the function they were traced in are refused after",
     TraceError,
     /left the function that jit traced/,
   );
+});
+
+describe("errors name the function that was called, not one that it is made of:", () => {
+  const two = (a: Tensor) => concat([a, a]);
+  refuses(
+    "forLoop",
+    () => forLoop(0, 2, (_, c: Tensor) => two(c), x()),
+    ShapeError,
+    /^forLoop: the carry.*keep its shape/,
+  );
+  refuses(
+    "forLoop, init",
+    () => call(forLoop, 0, 2, (_: Tensor, c: Tensor) => c, 3),
+    ArgumentError,
+    /^forLoop, init: /,
+  );
+  refuses("stopGradient", () => call(stopGradient, { rate: 3 }), ArgumentError, /^stopGradient: rate is the number 3/);
+  refuses("hessian", () => hessian(two)(x()), ShapeError, /^hessian: .*one number/);
+  refuses("hessian, of whole numbers", () => hessian((a: Tensor) => a.sum())(whole()), DTypeError, /^hessian: .*i32/);
+  refuses("hvp", () => hvp(two, x(), x()), ShapeError, /^hvp: .*one number/);
+  refuses("valueAndGrad", () => valueAndGrad(two)(x()), ShapeError, /^valueAndGrad: .*one number/);
 });
 
 test("after an error the next transform works as if nothing had happened", () => {
