@@ -6,7 +6,7 @@
  */
 import { checkDType, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
 import { ArgumentError, DTypeError } from "./errors.js";
-import { shown } from "./shown.js";
+import { remedyForTensor, shown } from "./shown.js";
 
 /** Weak integer, float and complex: values whose kind is known and whose width is left to the other operands. */
 type Weak = "i*" | "f*" | "c*";
@@ -106,7 +106,8 @@ export function checkScalar(value: unknown, operation: string): void {
   const parts = value as { re?: unknown; im?: unknown } | null | undefined;
   if (typeof parts?.re === "number" && typeof parts.im === "number") return;
   throw new ArgumentError(
-    `${operation}: ${shown(value)} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().`,
+    `${operation}: ${shown(value)} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().` +
+      remedyForTensor(value),
   );
 }
 

@@ -14,7 +14,7 @@ import {
 import { ArgumentError, DTypeError, ShapeError, SizeMismatchError } from "../core/errors.js";
 import { checkScalar, resultType } from "../core/promotion.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sameShape, sizeOf } from "../core/shape.js";
-import { shown } from "../core/shown.js";
+import { remedyForTensor, shown } from "../core/shown.js";
 import { encodeValues, scalarIn, viewBytes } from "../core/storage.js";
 import { complex as complexPrimitive } from "../graph/primitives/elementwise.js";
 import { iota } from "../graph/primitives/leaf.js";
@@ -221,7 +221,9 @@ export function arange(...given: readonly unknown[]): Tensor {
   checkOptions("arange", options, CREATION);
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   if (step === 0 || ![from, to, step].every(Number.isFinite)) {
-    throw new ArgumentError(`arange: from ${shown(from)} to ${shown(to)} in steps of ${shown(step)} does not end.`);
+    throw new ArgumentError(
+      `arange: from ${shown(from)} to ${shown(to)} in steps of ${shown(step)} does not end.${remedyForTensor(from, to, step)}`,
+    );
   }
   const length = Math.max(0, Math.ceil((to - from) / step));
   const isWhole = [from, step].every(Number.isInteger);

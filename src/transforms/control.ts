@@ -5,7 +5,7 @@
 import { checkFunction, checkOptions } from "../core/arguments.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
-import { shown } from "../core/shown.js";
+import { remedyForTensor, shown } from "../core/shown.js";
 import { GraphFunction as Closed, closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js";
@@ -140,7 +140,10 @@ export function whileLoop<C>(
 /** Runs `body(i, carry)` for i from `start` up to `end`, which are numbers. It can be differentiated like `scan`. */
 export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, carry: C) => C, init: C): C {
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) {
-    throw new ArgumentError(`forLoop: from ${start} to ${end}; the bounds are whole numbers known at the trace.`);
+    throw new ArgumentError(
+      `forLoop: from ${shown(start)} to ${shown(end)}; the bounds are whole numbers known at the trace.` +
+        remedyForTensor(start, end),
+    );
   }
   checkFunction("forLoop", body, "the body");
   const device = flattenTensors(init, "forLoop, init").leaves[0]?.device;

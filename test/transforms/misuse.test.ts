@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError, TraceError } from "../../src/core/errors.js";
 import {
+  arange,
   associativeScan,
   checkpoint,
   concat,
   cond,
   customGradient,
+  eye,
   forLoop,
   grad,
   hessian,
@@ -16,6 +18,7 @@ import {
   jit,
   jvp,
   linearize,
+  random,
   scan,
   setDefaultDevice,
   stopGradient,
@@ -653,6 +656,30 @@ describe("jit refuses", () => {
     ArgumentError,
     /sum: the option axis .*not a Tensor.*\{ static \}/,
   );
+  const plain: Readonly<Record<string, (a: Tensor, n: number) => unknown>> = {
+    zeros: (_, n) => zeros([n]),
+    eye: (_, n) => eye(n),
+    "arange, to": (_, n) => arange(0, n, 1),
+    reshape: (a, n) => a.reshape(n, 1),
+    "a list of extents": (a, n) => a.reshape([n, 1]),
+    broadcastTo: (a, n) => a.broadcastTo([n, 3]),
+    forLoop: (a, n) => forLoop(0, n, (_, c: Tensor) => c, a),
+    at: (a, n) => a.at(n),
+    "at, a list": (a, n) => a.at([n]),
+    "at, a slice": (a, n) => a.at(`${n}:`),
+    take: (a, n) => a.take(n),
+    moveAxis: (a, n) => a.moveAxis(n, 0),
+    flip: (a, n) => a.flip(n),
+    topK: (a, n) => a.topK(n),
+    pad: (a, n) => a.pad([[n, n]]),
+    "random.key": (_, n) => random.key(n),
+    "random.uniform": (_, n) => random.uniform(random.key(0), [n]),
+  };
+  for (const [name, f] of Object.entries(plain)) {
+    test(`numbers where ${name} needs JavaScript numbers, and says how to keep them`, () => {
+      assert.throws(() => call(jit(loose(f)), x(), 1), /Inside jit numbers are tensors, unless.*\{ static \}/s);
+    });
+  }
   refuses(
     "typed arrays, whose numbers change",
     () => call(jit(loose((a: Tensor, b: Float32Array) => a.mul(tensor(b)))), x(), new Float32Array([1, 2, 3])),
