@@ -38,11 +38,14 @@ export type LeafBeside<T, A, R> = unknown extends R
     ? R
     : T extends readonly (infer E)[]
       ? R extends readonly (infer F)[]
-        ? LeafBeside<E, A, F>
+        ? LeafBeside<E, A, Present<E, F>>
         : never
       : T extends object
-        ? { [K in keyof T]: K extends keyof R ? LeafBeside<T[K], A, R[K]> : never }[keyof T]
+        ? { [K in keyof T]-?: K extends keyof R ? LeafBeside<T[K], A, Present<T[K], R[K]>> : never }[keyof T]
         : never;
+
+/** Beside what may be empty: trees alike are empty in the same places, so where the one has a leaf the other has, too. */
+type Present<T, R> = T & (null | undefined) extends never ? R : NonNullable<R>;
 
 export type LeafTest<L> = (value: unknown) => value is L;
 
@@ -328,6 +331,34 @@ export function leavesBeside(structure: TreeStructure, tree: unknown, ordinal: n
       if (value === null || value === undefined) continue;
       throw mismatch(structure, at, value, ordinal, operation);
     }
+    const container = openContainer(value);
+    if (!container || !sameContainer(container.node, node)) throw mismatch(structure, at, value, ordinal, operation);
+    for (let i = container.children.length - 1; i >= 0; i--) pending.push(container.children[i]);
+  }
+  return found;
+}
+
+/**
+ * For each leaf of `structure` what a tree has there that may end earlier: a value in it goes for all leaves below. Errors
+ * call it tree `ordinal`, as in leavesBeside.
+ */
+export function spreadLeaves<V>(
+  structure: TreeStructure,
+  tree: unknown,
+  isValue: LeafTest<V>,
+  ordinal: number,
+  operation: string,
+): V[] {
+  const found: V[] = [];
+  const pending: unknown[] = [tree];
+  for (const [at, node] of structure.nodes.entries()) {
+    const value = pending.pop();
+    if (isValue(value)) {
+      if (node.kind === "leaf") found.push(value);
+      for (let i = childCount(node); i > 0; i--) pending.push(value);
+      continue;
+    }
+    if (node.kind === "empty" && (value === null || value === undefined)) continue;
     const container = openContainer(value);
     if (!container || !sameContainer(container.node, node)) throw mismatch(structure, at, value, ordinal, operation);
     for (let i = container.children.length - 1; i >= 0; i--) pending.push(container.children[i]);

@@ -22,6 +22,7 @@ export {
   leavesBeside,
   partingOf,
   pathOf,
+  spreadLeaves,
   type TreeStructure,
   unflatten,
 } from "../core/tree.js";

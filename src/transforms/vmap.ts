@@ -12,9 +12,12 @@ import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
 import { tracedOn } from "./trace.js";
-import { flattenAny, flattenTensors, isTensor, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
+import { flattenAny, flattenTensors, isTensor, pathOf, spreadLeaves, type TreeStructure, unflatten } from "./trees.js";
 
-/** The axis that counts the members of a batch; null where all members share the value; or a tree of these. */
+/**
+ * The axis that counts the members of a batch; null where all members share the value; or a tree of these, like that of the
+ * tensors or ending earlier: what it has in place of a tree goes for all tensors in that tree.
+ */
 export type BatchAxes = number | null | readonly BatchAxes[] | { readonly [key: string]: BatchAxes };
 
 export interface VmapOptions {
@@ -102,7 +105,7 @@ function batchSize(leaves: readonly unknown[], axes: readonly (number | null)[],
 
 /** The axis of every leaf of the arguments. */
 function axesFor(axes: BatchAxes, args: readonly unknown[], count: number): (number | null)[] {
-  if (typeof axes === "number" || axes === null) return new Array<number | null>(count).fill(axes);
+  if (isAxis(axes)) return new Array<number | null>(count).fill(axes);
   if (!Array.isArray(axes) || axes.length !== args.length) {
     throw new ArgumentError(
       `vmap: { in } is a number, or a list with an entry for each of the ${args.length} arguments.`,
@@ -111,11 +114,11 @@ function axesFor(axes: BatchAxes, args: readonly unknown[], count: number): (num
   return args.flatMap((arg, i) => spreadAxes(axes[i], flattenAny(arg, "vmap").structure));
 }
 
-/** One axis for a whole tree, or a tree of axes. */
-function spreadAxes(axes: BatchAxes, structure: TreeStructure): (number | null)[] {
-  if (typeof axes === "number" || axes === null) return new Array<number | null>(structure.leafCount).fill(axes);
-  return leavesBeside(structure, axes, 2, "vmap") as (number | null)[];
-}
+const isAxis = (value: unknown): value is number | null => typeof value === "number" || value === null;
+
+/** One axis for a whole tree, or a tree of axes, each for what is below. */
+const spreadAxes = (axes: BatchAxes, structure: TreeStructure): (number | null)[] =>
+  spreadLeaves(structure, axes, isAxis, 2, "vmap");
 
 /** A result with its batch where it is wanted. */
 function placed({ node, isBatched }: BatchedInput, axis: number | null, size: number): Node {

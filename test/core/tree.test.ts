@@ -144,6 +144,28 @@ describe("map, leaves and reduce", () => {
     assert.deepEqual(sum, { x: "11i", y: ["22j"] });
   });
 
+  test("optional leaves are leaves to those beside them, and stay optional", () => {
+    interface Layer {
+      w: number;
+      b?: number;
+      c: number | null;
+      parts: { d?: number }[];
+    }
+    const layer: Layer = { w: 1, c: null, parts: [{ d: 2 }, {}] };
+    // The types are what is tested here: the second leaf is a number, not perhaps one.
+    const sum = map(isNumber, (a, b) => a + b, layer, layer);
+    const typed: Layer = sum;
+    assert.deepEqual(typed, { w: 2, c: null, parts: [{ d: 4 }, {}] });
+    const perhaps: number | undefined = sum.b;
+    assert.equal(perhaps, undefined);
+    // Where only the other tree may lack a leaf, the function is told.
+    const some: { w?: number } = { w: 5 };
+    assert.deepEqual(
+      map(isNumber, (a, b) => a + (b ?? 0), { w: 1 }, some),
+      { w: 6 },
+    );
+  });
+
   test("leaves and reduce go by sorted key", () => {
     assert.deepEqual(leaves({ b: 1, a: 2 }, isNumber), [2, 1]);
     assert.equal(
