@@ -19,7 +19,7 @@ import { encodeValues, scalarIn, viewBytes } from "../core/storage.js";
 import { complex as complexPrimitive } from "../graph/primitives/elementwise.js";
 import { iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
-import { backendOf, castNode, checkOneDevice, makeNode, meet, scalarNode, storedNode } from "./build.js";
+import { backendOf, castNode, checkOneDevice, commonDType, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
 import { checkTensor, checkTensors, type Operand, Tensor, where } from "./tensor.js";
@@ -303,8 +303,7 @@ export function concat<D extends DType>(
 
 function joined(operation: string, tensors: readonly Tensor[], along: number): Tensor {
   const nodes = tensors.map(({ node }) => node);
-  const dtypes = nodes.map(({ dtype }) => dtype);
-  const dtype = resultType(dtypes, operation);
+  const dtype = commonDType(operation, nodes);
   checkOneDevice(operation, nodes);
   const axis = normalizeAxis(along, tensors[0].rank, operation);
   const inputs = nodes.map((node) => castNode(node, dtype));

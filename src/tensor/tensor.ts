@@ -392,7 +392,8 @@ export class Tensor<D extends DType = DType> {
   cast<T extends DType>(dtype: T): Tensor<T> {
     checkDType(dtype, "cast");
     // A number given to a jitted function has no dtype of its own until it is cast.
-    return new Tensor<T>(this.node.isWeak ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
+    const isSettled = this.node.isWeak && this.node.dtype === (dtype as DType);
+    return new Tensor<T>(isSettled ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
   }
 
   /** The same bits as another dtype of the same width. */

@@ -3,6 +3,7 @@
  * differentiated (a `whileLoop` in forward mode), vectorised and nested like any operation.
  */
 import { checkFunction, checkOptions } from "../core/arguments.js";
+import { isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
@@ -11,8 +12,8 @@ import type { Node } from "../graph/node.js";
 import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js";
 import { arange, concat } from "../tensor/creation.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync, tracedOn } from "./trace.js";
-import { flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
+import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
+import { type FlatTree, flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 
 export interface ScanOptions {
   /** How many rounds, where there are no sequences to tell. */
@@ -219,11 +220,12 @@ function choose<A extends readonly unknown[], R>(
   args: A,
 ): R {
   const given = flattenTensors(args, operation);
-  const own = given.leaves.map(({ node }) => makePlaceholder(node));
-  const outcomes = branches.map((branch) => {
+  const own = given.leaves.map(({ node }) => standInFor(node));
+  const returned = branches.map((branch) => {
     const result = tracedOn(operation, own, () => branch(...(unflatten(given.structure, own.map(asTensor)) as A)));
     return flattenTensors(result, `${operation}, results`);
   });
+  const outcomes = withTypedNumbers(returned);
   const [first] = outcomes;
   outcomes.forEach((outcome, i) => {
     sameResults(operation, names[0], names[i], first, outcome);
@@ -322,6 +324,16 @@ function sameAs(
     }
     return leaf.node;
   });
+}
+
+/** Numbers of a jitted function take the dtype of the floats that other branches return in their place. */
+function withTypedNumbers(outcomes: readonly FlatTree<Tensor>[]): readonly FlatTree<Tensor>[] {
+  const isTyped = (leaf: Tensor | undefined) => leaf !== undefined && !leaf.node.isWeak && isFloat(leaf.dtype);
+  const typed = outcomes[0].leaves.map((_, i) => outcomes.map(({ leaves }) => leaves[i]).find(isTyped));
+  return outcomes.map(({ leaves, structure }) => ({
+    structure,
+    leaves: leaves.map((leaf, i) => (typed[i] && leaf.node.isWeak ? leaf.cast(typed[i].dtype) : leaf)),
+  }));
 }
 
 function sameResults(

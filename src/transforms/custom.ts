@@ -8,7 +8,7 @@ import { type CustomRules, checkpointNode, customNode } from "../graph/primitive
 import { variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync, tracedOn } from "./trace.js";
+import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { flattenTensors, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
@@ -165,7 +165,7 @@ export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R
   checkNoOptions("checkpoint", more);
   return (...args: A): R => {
     const given = flattenTensors(args, "checkpoint");
-    const own = given.leaves.map(({ node }) => makePlaceholder(node));
+    const own = given.leaves.map(({ node }) => standInFor(node));
     const result = tracedOn("checkpoint", own, () => f(...(unflatten(given.structure, own.map(asTensor)) as A)));
     const outputs = flattenTensors(result, "checkpoint, results");
     const { body, captured } = closeOver(outputs.leaves.map(nodeOf), own);

@@ -33,6 +33,13 @@ export function placeholderLike(like: Pick<Node, "shape" | "dtype" | "device">):
   return new Tensor(makePlaceholder(like));
 }
 
+/** A placeholder for a node, a number where that is one. */
+export function standInFor(node: Node): Node {
+  const own = makePlaceholder(node);
+  own.isWeak = node.isWeak;
+  return own;
+}
+
 /** Runs a user's function on placeholders. */
 export function tracedOn<T>(operation: string, placeholders: readonly Node[], run: () => T): T {
   const result = runOn(placeholders, operation, run);
