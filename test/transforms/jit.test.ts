@@ -172,6 +172,8 @@ describeOnTensorDevices("numbers given to a jitted function", (device) => {
     assert.deepEqual(numbersOf(f(tensor([1], { dtype: "f64" }), 0.1)), [0.1]);
     const third = jit((x: Tensor, a: Tensor, b: Tensor) => x.mul(a.div(b)));
     assert.deepEqual(numbersOf(third(tensor([1], { dtype: "f64" }), 1, 3)), [1 / 3]);
+    const [complex] = third(tensor([{ re: 1, im: 0 }], { dtype: "c128" }), 1, 3).arraySync() as { re: number }[];
+    assert.equal(complex?.re, 1 / 3);
     // Just above the middle of two f16: rounded to f32 first, it would be the middle, and go down to the even one.
     const value = 1 + 2 ** -11 + 2 ** -40;
     assert.deepEqual(numbersOf(f(tensor([1], { dtype: "f16" }), value)), [1 + 2 ** -10]);
@@ -570,6 +572,18 @@ describeOnTensorDevices("jit refuses", (device) => {
       name: ArgumentError.name,
       message: /promise.*await before or after/,
     });
+  });
+
+  test("a call with tensors of another device is another program, there", (t) => {
+    const other = testDevices().find((each) => each !== device);
+    if (!other) return t.skip("one device only");
+    const f = jit((a: Tensor, k: Tensor) => a.mul(k).add(1));
+    for (const [round, where] of [device, other, device, other].entries()) {
+      const made = f(tensor([1, 2], { device: where }), round);
+      assert.equal(made.device.split(":")[0], where);
+      assert.deepEqual(numbersOf(made), [1 + round, 1 + 2 * round]);
+    }
+    assert.equal(f.programs, 2);
   });
 
   test("arguments of two devices, and results of another device than the arguments'", (t) => {
