@@ -5,7 +5,7 @@
  */
 import { checkDType, isDType } from "./dtype.js";
 import { ArgumentError, PumiceError } from "./errors.js";
-import { shown } from "./shown.js";
+import { remedyForTensor, shown } from "./shown.js";
 
 /** Values in lists in lists, to any depth. */
 export type Values<T> = T | readonly Values<T>[];
@@ -59,16 +59,12 @@ function noOptions(operation: string, value: unknown, known: object): ArgumentEr
   const fitting = kinds.find(([, kind]) => kind !== "any" && KINDS[kind].holds(value))?.[0] ?? "…";
   const example = fitting === "…" ? `{ ${kinds[0][0]}: … }` : `{ ${fitting}: ${shown(value)} }`;
   return new ArgumentError(
-    `${operation}: ${shown(value)} stands where options do, which come last, as an object; write ${example}.`,
+    `${operation}: ${shown(value)} stands where options do, which come last, as an object; write ${example}.${remedyForTensor(value)}`,
   );
 }
 
-/** What was given instead. A tensor where a number belongs is most likely a number that went through `jit`. */
-function butNot(value: unknown): string {
-  const isTensor = typeof value === "object" && value !== null && value.constructor?.name === "Tensor";
-  const remedy = isTensor ? " Inside jit numbers are tensors, unless their positions are listed in { static }." : "";
-  return `not ${shown(value)}.${remedy}`;
-}
+/** What was given instead. */
+const butNot = (value: unknown): string => `not ${shown(value)}.${remedyForTensor(value)}`;
 
 /** One of some words, or nothing. */
 export function checkChoice(operation: string, what: string, value: unknown, choices: readonly string[]): void {

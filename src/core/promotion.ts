@@ -6,7 +6,7 @@
  */
 import { checkDType, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
 import { ArgumentError, DTypeError } from "./errors.js";
-import { shown } from "./shown.js";
+import { remedyForTensor, shown } from "./shown.js";
 
 /** Weak integer, float and complex: values whose kind is known and whose width is left to the other operands. */
 type Weak = "i*" | "f*" | "c*";
@@ -110,7 +110,8 @@ export function isScalar(value: unknown): value is Scalar {
 export function checkScalar(value: unknown, operation: string): void {
   if (isScalar(value)) return;
   throw new ArgumentError(
-    `${operation}: ${shown(value)} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().`,
+    `${operation}: ${shown(value)} is neither a tensor nor a number, bigint, boolean or { re, im }; make a tensor of it with tensor().` +
+      remedyForTensor(value),
   );
 }
 

@@ -4,7 +4,7 @@
  * for, so the error reads as the user's mistake, not ours. Everything above core calls this.
  */
 import { ArgumentError, ShapeError } from "./errors.js";
-import { shown } from "./shown.js";
+import { remedyForTensor, shown } from "./shown.js";
 
 export type Shape = readonly number[];
 
@@ -26,7 +26,8 @@ export function checkShape(shape: Shape, operation: string): Shape {
   for (const [axis, size] of shape.entries()) {
     if (Number.isSafeInteger(size) && size >= 0) continue;
     throw new ShapeError(
-      `${operation}: axis ${axis} of ${formatShape(shape)} has size ${shown(size)}; a size is a whole number, 0 or more.`,
+      `${operation}: axis ${axis} of ${formatShape(shape)} has size ${shown(size)}; a size is a whole number, 0 or more.` +
+        remedyForTensor(size),
     );
   }
   sizeOf(shape, operation);
@@ -106,7 +107,9 @@ export function checkBroadcastTo(operation: string, shape: Shape, target: Shape)
 
 /** The axis counted from the front. */
 export function normalizeAxis(axis: number, rank: number, operation: string): number {
-  if (!Number.isInteger(axis)) throw new ShapeError(`${operation}: axis ${shown(axis)} is not a whole number.`);
+  if (!Number.isInteger(axis)) {
+    throw new ShapeError(`${operation}: axis ${shown(axis)} is not a whole number.${remedyForTensor(axis)}`);
+  }
   if (axis < -rank || axis >= rank) {
     const range = rank === 0 ? "a scalar has no axes" : `use ${-rank} to ${rank - 1}`;
     throw new ShapeError(`${operation}: axis ${axis} is out of range for ${rank} dimensions; ${range}.`);

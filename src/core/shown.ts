@@ -16,6 +16,18 @@ export function shown(value: unknown): string {
   }
 }
 
+export const KEPT_NUMBERS = " Inside jit numbers are tensors, unless their positions are listed in { static }.";
+
+/**
+ * What to do about a tensor where a plain number belongs, to stand behind a message: most likely it is a number that went
+ * through `jit`. Nothing where there is none among the values.
+ */
+export function remedyForTensor(...values: readonly unknown[]): string {
+  const isTensor = (value: unknown) =>
+    typeof value === "object" && value !== null && value.constructor?.name === "Tensor";
+  return values.flat(2).some(isTensor) ? KEPT_NUMBERS : "";
+}
+
 /** Lists are shown two deep: some hold themselves. */
 function shownList(list: readonly unknown[], depth: number): string {
   if (depth === 0) return "[…]";

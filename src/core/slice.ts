@@ -6,7 +6,7 @@
  */
 import { ArgumentError, ShapeError } from "./errors.js";
 import { formatShape, normalizeIndex, type Shape } from "./shape.js";
-import { shown } from "./shown.js";
+import { KEPT_NUMBERS, shown } from "./shown.js";
 
 /** Inserts an axis of size 1. */
 export const newAxis: unique symbol = Symbol("newAxis");
@@ -138,6 +138,10 @@ function readNumber(part: string, text: string, operation: string): number | nul
 }
 
 function sliceError(text: string, operation: string): ArgumentError {
+  // A tensor in a template literal.
+  if (text.includes("Tensor(")) {
+    return new ArgumentError(`${operation}: "${text}" is not a slice; it takes numbers, not tensors.${KEPT_NUMBERS}`);
+  }
   const hint = /^\s*[+-]?\d+\s*$/.test(text)
     ? `write the number ${text.trim()} without quotes for a single element`
     : text.includes(",")

@@ -3,7 +3,9 @@
  * to make it anew. The entry lives on the class itself, under a symbol, so there is no registry to keep in step.
  * tree.ts looks entries up; users reach `registerClass` through it.
  */
+import { checkFunction, checkOptions, checkString } from "./arguments.js";
 import { ArgumentError } from "./errors.js";
+import { shown } from "./shown.js";
 
 /** How instances of a class take part in trees. */
 export interface TreeClass<C, D = undefined> {
@@ -24,21 +26,51 @@ export interface Registered extends TreeClass<unknown, unknown> {
 const REGISTERED = Symbol("pumice.tree");
 let registrations = 0;
 
-/** Registers a class; its subclasses are registered separately, since they are rebuilt differently. */
+/** Registers a class; its subclasses are registered separately, since they are rebuilt differently. Twice the same is once. */
 export function registerClass<C, D = undefined>(
   treeClass: abstract new (...args: never[]) => C,
   entry: TreeClass<C, D>,
 ): void {
-  if (Object.hasOwn(treeClass, REGISTERED)) {
-    throw new ArgumentError(`tree.registerClass: ${entry.name} is registered already.`);
+  checkEntry(treeClass, entry);
+  const { name, children, data, rebuild } = entry;
+  const known = registrationOf(treeClass);
+  if (known) {
+    if (known.children === children && known.data === data && known.rebuild === rebuild) return;
+    throw new ArgumentError(`tree.registerClass: ${name} is registered already, in another way.`);
   }
-  const registered = { ...entry, id: `${entry.name}#${registrations++}` };
+  const registered = { name, children, data, rebuild, id: `${name}#${registrations++}` };
   Object.defineProperty(treeClass, REGISTERED, { value: registered });
+}
+
+function checkEntry<C, D>(treeClass: unknown, entry: TreeClass<C, D>): void {
+  const operation = "tree.registerClass";
+  if (typeof treeClass !== "function") {
+    throw new ArgumentError(`${operation}: takes a class, not ${shown(treeClass)}.`);
+  }
+  if (treeClass === Array || treeClass === Object) {
+    throw new ArgumentError(
+      `${operation}: ${treeClass.name} cannot be registered; arrays and objects are part of trees.`,
+    );
+  }
+  if (typeof entry !== "object" || entry === null) {
+    throw new ArgumentError(
+      `${operation}: ${treeClass.name} comes with ${shown(entry)}; say how it is taken apart: { name, children, rebuild }.`,
+    );
+  }
+  checkOptions<TreeClass<C, D>>(operation, entry, { name: "any", children: "any", data: "any", rebuild: "any" });
+  checkString(operation, "the name", entry.name);
+  checkFunction(operation, entry.children, "children");
+  checkFunction(operation, entry.rebuild, "rebuild");
+  if (entry.data !== undefined) checkFunction(operation, entry.data, "data");
+}
+
+/** What a class itself was registered as, and not one it extends. */
+function registrationOf(made: unknown): Registered | undefined {
+  if (typeof made !== "function" || !Object.hasOwn(made, REGISTERED)) return undefined;
+  return (made as unknown as { [REGISTERED]: Registered })[REGISTERED];
 }
 
 export function registeredAs(value: unknown): Registered | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const made = value.constructor;
-  if (typeof made !== "function" || !Object.hasOwn(made, REGISTERED)) return undefined;
-  return (made as unknown as { [REGISTERED]: Registered })[REGISTERED];
+  return registrationOf(value.constructor);
 }

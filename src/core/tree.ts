@@ -12,6 +12,7 @@
  */
 import { ArgumentError } from "./errors.js";
 import { identityOf } from "./identity.js";
+import { shown } from "./shown.js";
 import { type Registered, registeredAs } from "./tree-class.js";
 
 export { registerClass, type TreeClass } from "./tree-class.js";
@@ -37,11 +38,14 @@ export type LeafBeside<T, A, R> = unknown extends R
     ? R
     : T extends readonly (infer E)[]
       ? R extends readonly (infer F)[]
-        ? LeafBeside<E, A, F>
+        ? LeafBeside<E, A, Present<E, F>>
         : never
       : T extends object
-        ? { [K in keyof T]: K extends keyof R ? LeafBeside<T[K], A, R[K]> : never }[keyof T]
+        ? { [K in keyof T]-?: K extends keyof R ? LeafBeside<T[K], A, Present<T[K], R[K]>> : never }[keyof T]
         : never;
+
+/** Beside what may be empty: trees alike are empty in the same places, so where the one has a leaf the other has, too. */
+type Present<T, R> = T & (null | undefined) extends never ? R : NonNullable<R>;
 
 export type LeafTest<L> = (value: unknown) => value is L;
 
@@ -74,6 +78,9 @@ export interface FlatTree<L> {
 
 const LEAF: Node = { kind: "leaf" };
 const EMPTY = { null: { kind: "empty", value: null }, undefined: { kind: "empty", value: undefined } } as const;
+
+/** Keys that error messages list. */
+const SHOWN_KEYS = 6;
 
 /** What assignment makes of a property. */
 const PLAIN = { enumerable: true, configurable: true, writable: true };
@@ -339,6 +346,34 @@ export function leavesBeside(structure: TreeStructure, tree: unknown, ordinal: n
   return found;
 }
 
+/**
+ * For each leaf of `structure` what a tree has there that may end earlier: a value in it goes for all leaves below. Errors
+ * call it tree `ordinal`, as in leavesBeside.
+ */
+export function spreadLeaves<V>(
+  structure: TreeStructure,
+  tree: unknown,
+  isValue: LeafTest<V>,
+  ordinal: number,
+  operation: string,
+): V[] {
+  const found: V[] = [];
+  const pending: unknown[] = [tree];
+  for (const [at, node] of structure.nodes.entries()) {
+    const value = pending.pop();
+    if (isValue(value)) {
+      if (node.kind === "leaf") found.push(value);
+      for (let i = childCount(node); i > 0; i--) pending.push(value);
+      continue;
+    }
+    if (node.kind === "empty" && (value === null || value === undefined)) continue;
+    const container = openContainer(value);
+    if (!container || !sameContainer(container.node, node)) throw mismatch(structure, at, value, ordinal, operation);
+    for (let i = container.children.length - 1; i >= 0; i--) pending.push(container.children[i]);
+  }
+  return found;
+}
+
 function sameContainer(a: Node, b: Node): boolean {
   if (a.kind === "array" && b.kind === "array") return a.length === b.length;
   if (a.kind === "object" && b.kind === "object") return sameKeys(a.keys, b.keys);
@@ -347,6 +382,46 @@ function sameContainer(a: Node, b: Node): boolean {
 
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i]);
+}
+
+/** Where two structures that are not the same part first, and what each has there, in words. */
+export function partingOf(one: TreeStructure, other: TreeStructure): { at: string; first: string; second: string } {
+  // Nodes stand before their children, so up to the first that differs both walks went the same way.
+  const i = one.nodes.findIndex((node, k) => !sameNode(node, other.nodes[k]));
+  const [a, b] = [one.nodes[i], other.nodes[i]];
+  const at = nodePaths(one.nodes)[i] || "the top";
+  if (a.kind === "class" && b.kind === "class" && a.entry === b.entry && sameKeys(a.keys, b.keys)) {
+    const [first, second] = [shownData(a.data), shownData(b.data)];
+    const what = `${a.entry.name} with`;
+    return {
+      at,
+      first: `${what} the data ${first}`,
+      second: `${what} ${first === second ? "other data," : "the data"} ${second}`,
+    };
+  }
+  return { at, first: describeBeside(a, b), second: describeBeside(b, a) };
+}
+
+function sameNode(a: Node, b: Node): boolean {
+  if (a.kind === "empty" && b.kind === "empty") return a.value === b.value;
+  if (a.kind === "leaf" && b.kind === "leaf") return true;
+  if (a.kind === "class" && b.kind === "class" && dataKey(a.data) !== dataKey(b.data)) return false;
+  return sameContainer(a, b);
+}
+
+function shownData(data: unknown): string {
+  if (!isPlainObject(data)) return shown(data);
+  const entries = Object.entries(data).slice(0, 6);
+  return `{${entries.map(([key, value]) => `${key}: ${shown(value)}`).join(", ")}}`;
+}
+
+/** Where there are many keys, those that the other node has not, or else those that this one lacks. */
+function describeBeside(node: Node, other: Node): string {
+  if (node.kind !== "object" || other.kind !== "object" || node.keys.length <= SHOWN_KEYS) return describeNode(node);
+  const without = (keys: readonly string[], others: readonly string[]) => keys.filter((key) => !others.includes(key));
+  const own = without(node.keys, other.keys);
+  if (own.length > 0) return describeKeys("an object", own);
+  return `an object without ${without(other.keys, node.keys).slice(0, SHOWN_KEYS).join(", ")}`;
 }
 
 /** Where the n-th leaf stands, as one would write it: layers[0].w. Empty for a tree that is a leaf. */
@@ -387,18 +462,20 @@ function openPath(open: readonly Container[]): string {
 }
 
 function notALeaf(value: unknown, open: readonly Container[], operation: string): ArgumentError {
-  const remedy =
-    value instanceof Map || value instanceof Set
-      ? "use a plain object or an array"
-      : typeof value === "object"
-        ? "register its class with tree.registerClass"
-        : typeof value === "number" || typeof value === "boolean"
-          ? `make it a tensor with tensor(${value}), or pass it separately`
-          : "take it out and pass it separately";
   return new ArgumentError(
     `${operation}: ${openPath(open) || "the tree"} is ${describe(value)}, ` +
-      `neither a leaf nor an object or array of leaves; ${remedy}.`,
+      `neither a leaf nor an object or array of leaves; ${remedyFor(value)}.`,
   );
+}
+
+function remedyFor(value: unknown): string {
+  if (ArrayBuffer.isView(value)) return "make it a tensor with tensor(array)";
+  if (value instanceof Promise) return "a function that is traced must not be async, so await it before or after";
+  if (value instanceof Map || value instanceof Set) return "use a plain object or an array";
+  if (typeof value === "object") return "register its class with tree.registerClass";
+  return typeof value === "number" || typeof value === "boolean"
+    ? `make it a tensor with tensor(${value}), or pass it separately`
+    : "take it out and pass it separately";
 }
 
 function mismatch(
@@ -451,6 +528,6 @@ function describe(value: unknown): string {
 
 function describeKeys(what: string, keys: readonly string[]): string {
   if (keys.length === 0) return `${what} without keys`;
-  const shown = keys.slice(0, 6).join(", ");
-  return `${what} with ${keys.length === 1 ? "key" : "keys"} ${shown}${keys.length > 6 ? ", …" : ""}`;
+  const some = keys.slice(0, SHOWN_KEYS).join(", ");
+  return `${what} with ${keys.length === 1 ? "key" : "keys"} ${some}${keys.length > SHOWN_KEYS ? ", …" : ""}`;
 }

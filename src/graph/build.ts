@@ -24,11 +24,14 @@ export function makeNode(primitive: Primitive, inputs: readonly Node[], params: 
   return node;
 }
 
+/** Other arrangements of the same values. */
+const isArranging = (primitive: Primitive): boolean =>
+  primitive === reshape || primitive === expand || primitive === permute;
+
 /** What is computed of numbers alone counts as a number, until it is cast. */
 function isWeakResult(primitive: Primitive, inputs: readonly Node[], dtype: DType): boolean {
-  return (
-    primitive.kind === "elementwise" && primitive !== cast && isFloat(dtype) && inputs.every(({ isWeak }) => isWeak)
-  );
+  if (primitive.kind !== "elementwise") return isArranging(primitive);
+  return primitive !== cast && isFloat(dtype) && inputs.every(({ isWeak }) => isWeak);
 }
 
 /** The same operation on other inputs. */
@@ -49,7 +52,12 @@ export function scalarNode(value: Scalar, dtype: DType, device: DeviceHandle, sh
 }
 
 export function castNode(node: Node, dtype: DType): Node {
-  return node.dtype === dtype ? node : derive(cast, node, { dtype });
+  if (node.dtype === dtype) return node;
+  // The number itself is cast: it then enters in that dtype, and is rounded once.
+  if (node.isWeak && node.storage === null && isArranging(node.primitive)) {
+    return derive(node.primitive, castNode(node.inputs[0], dtype), node.params);
+  }
+  return derive(cast, node, { dtype });
 }
 
 export function reshapeNode(node: Node, shape: Shape): Node {
@@ -80,6 +88,18 @@ export function checkOneDevice(operation: string, nodes: readonly Node[]): void 
 /** What a weak node counts as where dtypes meet: some number that is not whole. */
 const ANY_NUMBER = 0.5;
 
+/** The dtype in which nodes and JavaScript values meet. */
+export function commonDType(operation: string, operands: readonly (Node | Scalar)[]): DType {
+  const isStrong = (operand: Node | Scalar) => operand instanceof Node && !operand.isWeak;
+  const hasStrong = operands.some(isStrong);
+  // Numbers among themselves stay in the dtype they are computed in.
+  const typeOf = (node: Node) => (node.isWeak && hasStrong ? ANY_NUMBER : node.dtype);
+  return resultType(
+    operands.map((operand) => (operand instanceof Node ? typeOf(operand) : operand)),
+    operation,
+  );
+}
+
 /** Nodes and JavaScript values brought to one device, dtype and shape. */
 export function meet(operation: string, operands: readonly (Node | Scalar)[], dtype?: DType): Node[] {
   if (dtype === undefined && operands.length === 2) {
@@ -92,14 +112,7 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
   for (const operand of operands) if (!(operand instanceof Node)) checkScalar(operand, operation);
   checkOneDevice(operation, nodes);
   const isWeak = nodes.every((node) => node.isWeak);
-  // Numbers among themselves stay in the dtype they are computed in.
-  const typeOf = (node: Node) => (node.isWeak && !isWeak ? ANY_NUMBER : node.dtype);
-  const common =
-    dtype ??
-    resultType(
-      operands.map((operand) => (operand instanceof Node ? typeOf(operand) : operand)),
-      operation,
-    );
+  const common = dtype ?? commonDType(operation, operands);
   const shape = broadcastShapes(operation, ...nodes.map((node) => node.shape));
   return operands.map((operand) => {
     if (operand instanceof Node) return broadcastNode(castNode(operand, common), shape);

@@ -28,6 +28,25 @@ export function isLeftBehind(nodes: readonly Node[], given: readonly Node[]): bo
   );
 }
 
+/** Placeholders of functions that have returned, and who traced them. */
+const ended = new WeakMap<Node, string>();
+
+/** Runs a function of these placeholders, for which a transform asked. After it only what it returned stands for something. */
+export function runOn<T>(placeholders: readonly Node[], operation: string, run: () => T): T {
+  for (const node of placeholders) ended.delete(node);
+  try {
+    return run();
+  } finally {
+    for (const node of placeholders) ended.set(node, operation);
+  }
+}
+
+/** Which transform traced the function that a node without a value has left; undefined while it runs. */
+export function leftTraceOf(node: Node): string | undefined {
+  const behind = inputsFirst([node], ({ isAbstract, inputs }) => (isAbstract ? inputs : []));
+  return behind.map((each) => ended.get(each)).find((operation) => operation !== undefined);
+}
+
 /** The nodes that depend on placeholders, inputs before users. */
 export function abstractInOrder(outputs: readonly Node[], placeholders: readonly Node[]): Node[] {
   return dependingOn(outputs, placeholders, ({ isAbstract }) => isAbstract);

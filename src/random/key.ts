@@ -6,7 +6,7 @@
 import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
-import { shown } from "../core/shown.js";
+import { remedyForTensor, shown } from "../core/shown.js";
 import { stack, tensor } from "../tensor/creation.js";
 import { Tensor } from "../tensor/tensor.js";
 import { storedTensor, threefry } from "../tensor/threefry.js";
@@ -20,7 +20,7 @@ export function key(seed: number | bigint, options: { readonly device?: string }
   checkOptions("random.key", options, { device: "text" });
   if (typeof seed !== "bigint" && !Number.isSafeInteger(seed)) {
     throw new ArgumentError(
-      `random.key: the seed ${shown(seed)} is no whole number below 2^53; use a bigint for more.`,
+      `random.key: the seed ${shown(seed)} is no whole number below 2^53; use a bigint for more.${remedyForTensor(seed)}`,
     );
   }
   const bits = BigInt.asUintN(64, BigInt(seed));

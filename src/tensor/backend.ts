@@ -28,6 +28,7 @@ import { TraceError } from "../core/errors.js";
 import { encodeValues } from "../core/storage.js";
 import { debugInOrder, debugText } from "../engines/debug.js";
 import type { Profile } from "../engines/profile.js";
+import { leftTraceOf } from "../graph/function.js";
 import { type DeviceHandle, type Node, type Storage, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
 import { printProgram } from "./print-program.js";
@@ -358,7 +359,15 @@ export function checkHasValue(node: Node): void {
   if (node.isAbstract) throw valueInTrace(node);
 }
 
-function valueInTrace({ shape, dtype }: Node): TraceError {
+function valueInTrace(node: Node): TraceError {
+  const { shape, dtype } = node;
+  const tracer = leftTraceOf(node);
+  if (tracer !== undefined) {
+    return new TraceError(
+      `The value of a tensor [${shape}] of ${dtype} was asked for, but it left the function that ${tracer} traced, and has ` +
+        "none: there it stood for the values of every call. Return it from that function, and read what the call returns.",
+    );
+  }
   return new TraceError(
     `The value of a tensor [${shape}] of ${dtype} was asked for inside a function that jit, vmap or a loop is tracing, ` +
       "where it has none yet. Return the tensor and read it outside; for choices use where() or cond(), for loops scan(), " +

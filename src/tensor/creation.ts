@@ -16,12 +16,12 @@ import {
 import { ArgumentError, DTypeError, ShapeError, SizeMismatchError } from "../core/errors.js";
 import { checkScalar, resultType } from "../core/promotion.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sameShape, sizeOf } from "../core/shape.js";
-import { shown } from "../core/shown.js";
+import { remedyForTensor, shown } from "../core/shown.js";
 import { encodeValues, scalarIn, viewBytes } from "../core/storage.js";
 import { complex as complexPrimitive } from "../graph/primitives/elementwise.js";
 import { iota } from "../graph/primitives/leaf.js";
 import { concat as concatPrimitive } from "../graph/primitives/movement.js";
-import { backendOf, castNode, checkOneDevice, makeNode, meet, scalarNode, storedNode } from "./build.js";
+import { backendOf, castNode, checkOneDevice, commonDType, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
 import { spaced, wholeSpaced } from "./spaced.js";
@@ -226,7 +226,9 @@ export function arange(...given: readonly unknown[]): Tensor {
     throw new ArgumentError("arange: from NaN; give the numbers, as in arange(5) or arange(2, 5).");
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   if (step === 0 || ![from, to, step].every(Number.isFinite)) {
-    throw new ArgumentError(`arange: from ${shown(from)} to ${shown(to)} in steps of ${shown(step)} does not end.`);
+    throw new ArgumentError(
+      `arange: from ${shown(from)} to ${shown(to)} in steps of ${shown(step)} does not end.${remedyForTensor(from, to, step)}`,
+    );
   }
   const length = Math.max(0, Math.ceil((to - from) / step));
   const isWhole = [from, step].every(Number.isInteger);
@@ -322,8 +324,7 @@ export function concat<D extends DType>(
 
 function joined(operation: string, tensors: readonly Tensor[], along: number): Tensor {
   const nodes = tensors.map(({ node }) => node);
-  const dtypes = nodes.map(({ dtype }) => dtype);
-  const dtype = resultType(dtypes, operation);
+  const dtype = commonDType(operation, nodes);
   checkOneDevice(operation, nodes);
   const axis = normalizeAxis(along, tensors[0].rank, operation);
   const inputs = nodes.map((node) => castNode(node, dtype));

@@ -60,6 +60,8 @@ export class Tensor<D extends DType = DType> {
   private current: Node | null;
   /** The shape as users see it. */
   private extents: Shape | null = null;
+  /** The jitted function that it was given away to. */
+  private takenBy: string | null = null;
 
   /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
   constructor(node: Node | null) {
@@ -70,7 +72,7 @@ export class Tensor<D extends DType = DType> {
 
   /** @internal */
   get node(): Node {
-    if (!this.current) throw new DisposedError(`${calledOperation() ?? "tensor"}: this tensor was disposed.`);
+    if (!this.current) throw new DisposedError(whyEnded(this.takenBy));
     return this.current;
   }
 
@@ -196,10 +198,13 @@ export class Tensor<D extends DType = DType> {
     return this.node.handles === 1 && this.node.users === 0;
   }
 
-  /** @internal Ends this handle without freeing the memory, which someone else has taken over. */
-  surrender(): void {
-    this.node.handles--;
-    this.current = null;
+  /** @internal Ends this handle because it was donated; the memory is freed unless a result has taken it over. */
+  surrender(to: string, isMemoryTaken: boolean): void {
+    if (isMemoryTaken) {
+      this.node.handles--;
+      this.current = null;
+    } else this.dispose();
+    this.takenBy = to;
   }
 
   /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
@@ -415,7 +420,8 @@ export class Tensor<D extends DType = DType> {
   cast<T extends DType>(dtype: T): Tensor<T> {
     checkDType(dtype, "cast");
     // A number given to a jitted function has no dtype of its own until it is cast.
-    return new Tensor<T>(this.node.isWeak ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
+    const isSettled = this.node.isWeak && this.node.dtype === (dtype as DType);
+    return new Tensor<T>(isSettled ? derive(E.cast, this.node, { dtype }) : castNode(this.node, dtype));
   }
 
   /** The same bits as another dtype of the same width. Of f16 and bf16 a NaN stays one, with other bits perhaps. */
@@ -649,6 +655,15 @@ function chosenNode(given: Tensor | boolean, a: Operand, b: Operand): Node {
   const inputs = [test, ...typed].map((input) => broadcastNode(input, shape));
   return makeNode(E.where, inputs, {}, backendOf(test));
 }
+
+/** Of a tensor that is there no more: whoever took it, or what it was used in. */
+const whyEnded = (takenBy: string | null): string => {
+  const operation = calledOperation() ?? "tensor";
+  return takenBy === null
+    ? `${operation}: this tensor was disposed.`
+    : `${operation}: this tensor was donated to ${takenBy}, which may have written over it: use what that call returned, or ` +
+        "leave its position out of { donate }.";
+};
 
 const isNegativeWhole = (x: Operand): boolean => isWholeNumber(x) && x < 0;
 

@@ -2,7 +2,7 @@
 import { closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync } from "./trace.js";
+import { tracedOn } from "./trace.js";
 
 export interface ClosedFunction {
   /** Its first parameters stand for `captured`, the rest for the arguments. */
@@ -17,8 +17,7 @@ export function closed(
   like: readonly Pick<Node, "shape" | "dtype" | "device">[],
 ): ClosedFunction {
   const placeholders = like.map(makePlaceholder);
-  const results = f(...placeholders.map((node) => new Tensor(node)));
-  checkNotAsync(results, "closed");
+  const results = tracedOn("closed", placeholders, () => f(...placeholders.map((node) => new Tensor(node))));
   const { body, captured } = closeOver(
     results.map(({ node }) => node),
     placeholders,

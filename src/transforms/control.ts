@@ -3,17 +3,18 @@
  * differentiated (a `whileLoop` in forward mode), vectorised and nested like any operation.
  */
 import { checkFunction, checkOptions } from "../core/arguments.js";
+import { isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
-import { shown } from "../core/shown.js";
+import { remedyForTensor, shown } from "../core/shown.js";
 import { closeOver, closeOverAll, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import { choiceNode, scanNode, whileNode } from "../graph/primitives/control.js";
 import { arange, concat } from "../tensor/creation.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync } from "./trace.js";
-import { flattenTensors, leafPaths, type TreeStructure, unflatten } from "./trees.js";
+import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
+import { type FlatTree, flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 
 export interface ScanOptions {
   /** How many rounds, where there are no sequences to tell. */
@@ -34,22 +35,34 @@ export function scan<C, X, Y>(
 ): [carry: C, ys: Y] {
   checkFunction("scan", f);
   checkOptions("scan", options, { length: "number", reverse: "flag" });
-  const first = flattenTensors(init, "scan, init");
-  const sequences = flattenTensors(xs ?? null, "scan, xs");
+  return scanAs("scan", f, init, xs, options);
+}
+
+/** scan under the name that errors have. */
+function scanAs<C, X, Y>(
+  operation: string,
+  f: (carry: C, x: X) => readonly [carry: C, y: Y],
+  init: C,
+  xs: X,
+  options: ScanOptions,
+): [carry: C, ys: Y] {
+  const first = flattenTensors(init, `${operation}, init`);
+  const sequences = flattenTensors(xs ?? null, `${operation}, xs`);
   const length = scanLength(sequences.leaves, options.length);
   const carries = first.leaves.map(({ node }) => makePlaceholder(node));
   const elements = sequences.leaves.map(({ node }) =>
     makePlaceholder({ ...described(node), shape: node.shape.slice(1) }),
   );
-  const result = f(
-    unflatten(first.structure, carries.map(asTensor)) as C,
-    unflatten(sequences.structure, elements.map(asTensor)) as X,
+  const result = tracedOn(operation, [...carries, ...elements], () =>
+    f(
+      unflatten(first.structure, carries.map(asTensor)) as C,
+      unflatten(sequences.structure, elements.map(asTensor)) as X,
+    ),
   );
-  checkNotAsync(result, "scan");
   if (!Array.isArray(result) || result.length !== 2) {
     throw new ArgumentError("scan: the function must return [carry, y]; y may be null.");
   }
-  const next = sameAs("scan", "the carry", first.structure, first.leaves, result[0]);
+  const next = sameAs(operation, "the carry", first.structure, first.leaves, result[0]);
   const stacked = flattenTensors(result[1] ?? null, "scan, y");
   const { body, captured } = closeOver([...next, ...stacked.leaves.map(({ node }) => node)], [...carries, ...elements]);
   const parts = scanNode([...captured, ...first.leaves.map(nodeOf), ...sequences.leaves.map(nodeOf)], {
@@ -105,7 +118,7 @@ export function whileLoop<C>(
   const first = flattenTensors(init, "whileLoop, init");
   const carries = first.leaves.map(({ node }) => makePlaceholder(node));
   const carry = () => unflatten(first.structure, carries.map(asTensor)) as C;
-  const test = condition(carry());
+  const test = tracedOn("whileLoop", carries, () => condition(carry()));
   if (!(test instanceof Tensor) || test.size !== 1) {
     throw new ShapeError(
       `whileLoop: the condition must return one bool, a tensor of one element; it returned ${whatOf(test)}. It is traced ` +
@@ -113,8 +126,7 @@ export function whileLoop<C>(
     );
   }
   const goesOn = test.cast("bool").reshape([]).node;
-  const result = body(carry());
-  checkNotAsync(result, "whileLoop");
+  const result = tracedOn("whileLoop", carries, () => body(carry()));
   const next = sameAs("whileLoop", "the carry", first.structure, first.leaves, result);
   const { bodies, captured } = closeOverAll([[goesOn], next], carries);
   const parts = whileNode([...captured, ...first.leaves.map(nodeOf)], {
@@ -129,13 +141,20 @@ export function whileLoop<C>(
 /** Runs `body(i, carry)` for i from `start` up to `end`, which are numbers. It can be differentiated like `scan`. */
 export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, carry: C) => C, init: C): C {
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) {
-    throw new ArgumentError(`forLoop: from ${start} to ${end}; the bounds are whole numbers known at the trace.`);
+    throw new ArgumentError(
+      `forLoop: from ${shown(start)} to ${shown(end)}; the bounds are whole numbers known at the trace.` +
+        remedyForTensor(start, end),
+    );
   }
   checkFunction("forLoop", body, "the body");
   const device = flattenTensors(init, "forLoop, init").leaves[0]?.device;
-  const indices = arange(start, Math.max(start, end), 1, { dtype: "i32", device });
-  const [carry] = scan((now: C, i: Tensor<"i32">) => [body(i, now), null] as const, init, indices as Tensor<"i32">);
-  return carry;
+  const indices = arange(start, Math.max(start, end), 1, { dtype: "i32", device }) as Tensor<"i32">;
+  const round = (now: C, i: Tensor<"i32">) => {
+    const next = body(i, now);
+    checkNotAsync(next, "forLoop");
+    return [next, null] as const;
+  };
+  return scanAs("forLoop", round, init, indices, {})[0];
 }
 
 /**
@@ -201,12 +220,12 @@ function choose<A extends readonly unknown[], R>(
   args: A,
 ): R {
   const given = flattenTensors(args, operation);
-  const own = given.leaves.map(({ node }) => makePlaceholder(node));
-  const outcomes = branches.map((branch) => {
-    const result = branch(...(unflatten(given.structure, own.map(asTensor)) as A));
-    checkNotAsync(result, operation);
+  const own = given.leaves.map(({ node }) => standInFor(node));
+  const returned = branches.map((branch) => {
+    const result = tracedOn(operation, own, () => branch(...(unflatten(given.structure, own.map(asTensor)) as A)));
     return flattenTensors(result, `${operation}, results`);
   });
+  const outcomes = withTypedNumbers(returned);
   const [first] = outcomes;
   outcomes.forEach((outcome, i) => {
     sameResults(operation, names[0], names[i], first, outcome);
@@ -241,14 +260,11 @@ export function associativeScan<T>(combine: (a: T, b: T) => T, elements: T, opti
   for (const x of front) {
     if (x.shape[0] !== length) throw new ShapeError(`associativeScan: axes of ${length} and ${x.shape[0]} elements.`);
   }
-  const apply = (a: readonly Tensor[], b: readonly Tensor[]): Tensor[] =>
-    sameAs(
-      "associativeScan",
-      "the combination",
-      structure,
-      a.map((x) => x),
-      combine(unflatten(structure, a) as T, unflatten(structure, b) as T),
-    ).map(asTensor);
+  const apply = (a: readonly Tensor[], b: readonly Tensor[]): Tensor[] => {
+    const combined = combine(unflatten(structure, a) as T, unflatten(structure, b) as T);
+    checkNotAsync(combined, "associativeScan");
+    return sameAs("associativeScan", "the combination", structure, a, combined).map(asTensor);
+  };
   let running = front;
   for (let distance = 1; distance < length; distance *= 2) {
     const behind = running.map((x) => x.at(`${distance}:`));
@@ -282,8 +298,9 @@ function sameAs(
 ): Node[] {
   const { leaves, structure: own } = flattenTensors(tree, operation);
   if (own.key !== structure.key) {
+    const { at, first, second } = partingOf(structure, own);
     throw new ArgumentError(
-      `${operation}: ${what} has leaves ${list(structure)} at first, ${list(own)} after a round; it must keep its structure.`,
+      `${operation}: at ${at} ${what} has ${first} at first and ${second} after a round; it must keep its structure.`,
     );
   }
   return leaves.map((leaf, i) => {
@@ -304,6 +321,16 @@ function sameAs(
   });
 }
 
+/** Numbers of a jitted function take the dtype of the floats that other branches return in their place. */
+function withTypedNumbers(outcomes: readonly FlatTree<Tensor>[]): readonly FlatTree<Tensor>[] {
+  const isTyped = (leaf: Tensor | undefined) => leaf !== undefined && !leaf.node.isWeak && isFloat(leaf.dtype);
+  const typed = outcomes[0].leaves.map((_, i) => outcomes.map(({ leaves }) => leaves[i]).find(isTyped));
+  return outcomes.map(({ leaves, structure }) => ({
+    structure,
+    leaves: leaves.map((leaf, i) => (typed[i] && leaf.node.isWeak ? leaf.cast(typed[i].dtype) : leaf)),
+  }));
+}
+
 function sameResults(
   operation: string,
   firstName: string,
@@ -312,8 +339,10 @@ function sameResults(
   other: { leaves: readonly Tensor[]; structure: TreeStructure },
 ): void {
   if (first.structure.key !== other.structure.key) {
+    const parting = partingOf(first.structure, other.structure);
     throw new ArgumentError(
-      `${operation}: ${firstName} returns leaves ${list(first.structure)}, ${name} ${list(other.structure)}; all must return the same tree.`,
+      `${operation}: at ${parting.at} ${firstName} returns ${parting.first}, ${name} ${parting.second}; ` +
+        "all must return the same tree.",
     );
   }
   other.leaves.forEach((leaf, i) => {
@@ -329,8 +358,3 @@ function sameResults(
     );
   });
 }
-
-const list = (structure: TreeStructure): string =>
-  `(${leafPaths(structure)
-    .map((path) => path || "itself")
-    .join(", ")})`;

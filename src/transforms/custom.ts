@@ -8,7 +8,7 @@ import { type CustomRules, checkpointNode, customNode, transposed } from "../gra
 import { variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync } from "./trace.js";
+import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { flattenTensors, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
@@ -149,6 +149,7 @@ function batchedRules(
 
 /** The nodes of a tree that must be like others in structure and shapes; null and undefined stand for zero. */
 function nodesLike(like: readonly Node[], tree: unknown, structure: TreeStructure, operation: string): (Node | null)[] {
+  checkNotAsync(tree, operation);
   return leavesBeside(structure, tree, 2, operation).map((leaf, i) => {
     const { shape, dtype } = like[i];
     if (leaf === null || leaf === undefined || !g.isDifferentiable(dtype)) return null;
@@ -173,9 +174,8 @@ export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R
   checkNoOptions("checkpoint", more);
   return (...args: A): R => {
     const given = flattenTensors(args, "checkpoint");
-    const own = given.leaves.map(({ node }) => makePlaceholder(node));
-    const result = f(...(unflatten(given.structure, own.map(asTensor)) as A));
-    checkNotAsync(result, "checkpoint");
+    const own = given.leaves.map(({ node }) => standInFor(node));
+    const result = tracedOn("checkpoint", own, () => f(...(unflatten(given.structure, own.map(asTensor)) as A)));
     const outputs = flattenTensors(result, "checkpoint, results");
     const { body, captured } = closeOver(outputs.leaves.map(nodeOf), own);
     const parts = checkpointNode(body, [...captured, ...given.leaves.map(nodeOf)]);

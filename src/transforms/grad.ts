@@ -14,7 +14,6 @@ import { stopped } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
 import { checkNotAsync, variableOf, withTrace } from "./trace.js";
-import { map } from "./tree.js";
 import {
   type FlatTree,
   flattenTensors,
@@ -358,5 +357,9 @@ function beside(operation: string, structure: TreeStructure, like: readonly Tens
 
 /** The same values, through which no gradient flows. Trees of tensors too. */
 export function stopGradient<T>(tree: T): T {
-  return map((x) => new Tensor(derive(stopped, x.node, {})), tree) as T;
+  const { leaves, structure } = flattenTensors(tree, "stopGradient");
+  return rebuilt(
+    structure,
+    leaves.map(({ node }) => derive(stopped, node, {})),
+  ) as T;
 }

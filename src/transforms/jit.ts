@@ -29,7 +29,7 @@ import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/print-program.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
-import { checkNotAsync } from "./trace.js";
+import { tracedOn } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, orderKey, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
@@ -74,6 +74,7 @@ export interface Lowered {
 }
 
 interface Compiled {
+  readonly name: string;
   readonly prepared: Prepared;
   readonly backend: Backend;
   /** Which of the numbers of a call each scalar argument is. */
@@ -86,6 +87,8 @@ interface Compiled {
   readonly traceMilliseconds: number;
   readonly compileMilliseconds: number;
 }
+
+const nameOf = (f: { readonly name: string }): string => `jit(${f.name || "function"})`;
 
 const asList = (positions: number | readonly number[] | undefined): readonly number[] =>
   positions === undefined ? [] : typeof positions === "number" ? [positions] : positions;
@@ -160,7 +163,7 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
   return Object.defineProperties(run, {
     lower: { value: lower },
     programs: { get: () => programs.size },
-    name: { value: `jit(${f.name || "function"})` },
+    name: { value: nameOf(f) },
   }) as unknown as Jitted<A, R>;
 }
 
@@ -331,8 +334,11 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     inputs.push({ node, number, isDonated: call.isDonated[i] === true });
     return new Tensor(node);
   });
-  const result = runWith(f, call, leaves);
-  checkNotAsync(result, "jit");
+  const result = tracedOn(
+    "jit",
+    inputs.map(({ node }) => node),
+    () => runWith(f, call, leaves),
+  );
   const outputs = flattenTensors(result, "jit, results");
   const written = outputs.leaves.map(({ node }) => node);
   for (const { device } of written) {
@@ -353,6 +359,7 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
   for (const node of captured) node.users++;
   const prepared = backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
   return {
+    name: nameOf(f),
     prepared,
     backend,
     numbers: inputs.flatMap(({ number }) => (number >= 0 ? [number] : [])),
@@ -439,7 +446,7 @@ function deviceOf(call: Call): Backend {
 // -------------------------------------------------------------------------------------------------- running
 
 function apply(
-  { prepared, backend, numbers: entering, results, outputs }: Compiled,
+  { name, prepared, backend, numbers: entering, results, outputs }: Compiled,
   leaves: readonly unknown[],
   { kinds, isDonated }: Entering,
 ): unknown {
@@ -462,9 +469,7 @@ function apply(
   if (givesAny) {
     const results = new Set(made);
     tensors.forEach((tensor, i) => {
-      if (!isGiven[i]) return;
-      if (results.has(memory[i])) tensor.surrender();
-      else tensor.dispose();
+      if (isGiven[i]) tensor.surrender(name, results.has(memory[i]));
     });
   }
   return unflatten(

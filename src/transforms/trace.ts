@@ -1,7 +1,7 @@
 /** Running a function on variables or placeholders, to see what it does. */
 import { ArgumentError } from "../core/errors.js";
 import { derive } from "../graph/build.js";
-import { makePlaceholder } from "../graph/function.js";
+import { makePlaceholder, runOn } from "../graph/function.js";
 import type { Node, Trace } from "../graph/node.js";
 import { variable } from "../graph/primitives/movement.js";
 import { Tensor } from "../tensor/tensor.js";
@@ -31,6 +31,20 @@ export function variableOf(trace: Trace, { node }: Tensor): Tensor {
 /** A tensor without a value, of the shape, dtype and device of a node. */
 export function placeholderLike(like: Pick<Node, "shape" | "dtype" | "device">): Tensor {
   return new Tensor(makePlaceholder(like));
+}
+
+/** A placeholder for a node, a number where that is one. */
+export function standInFor(node: Node): Node {
+  const own = makePlaceholder(node);
+  own.isWeak = node.isWeak;
+  return own;
+}
+
+/** Runs a user's function on placeholders. */
+export function tracedOn<T>(operation: string, placeholders: readonly Node[], run: () => T): T {
+  const result = runOn(placeholders, operation, run);
+  checkNotAsync(result, operation);
+  return result;
 }
 
 /** Functions under a transform return trees of tensors, at once. */

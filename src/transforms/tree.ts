@@ -1,7 +1,8 @@
 /** `tree`: nested arrays and objects of tensors, for users: map, flatten, leaves, reduce. */
 import { checkFunction } from "../core/arguments.js";
+import { ArgumentError } from "../core/errors.js";
 import * as core from "../core/tree.js";
-import type { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/tensor.js";
 import { flattenTensors, isTensor } from "./trees.js";
 
 /** A tree like the given one with f of every tensor; further trees of the same structure go along. */
@@ -37,4 +38,16 @@ export function reduce<V>(f: (value: V, leaf: Tensor) => V, tree: unknown, initi
   return core.reduce(isTensor, f, tree, initial);
 }
 
-export { registerClass } from "../core/tree.js";
+/**
+ * Lets instances of a class take part in trees: `children` are what transforms see, `data` what else it takes to make one.
+ * Subclasses are registered separately, since they are rebuilt differently. Twice the same is once.
+ */
+export function registerClass<C, D = undefined>(
+  treeClass: abstract new (...args: never[]) => C,
+  entry: core.TreeClass<C, D>,
+): void {
+  if ((treeClass as unknown) === Tensor) {
+    throw new ArgumentError("tree.registerClass: Tensor cannot be registered; tensors are the leaves of trees.");
+  }
+  core.registerClass(treeClass, entry);
+}

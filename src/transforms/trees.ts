@@ -46,7 +46,9 @@ export {
   leafPaths,
   leavesBeside,
   orderKey,
+  partingOf,
   pathOf,
+  spreadLeaves,
   type TreeStructure,
   unflatten,
 } from "../core/tree.js";

@@ -11,10 +11,13 @@ import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
 import { Tensor } from "../tensor/tensor.js";
-import { checkNotAsync } from "./trace.js";
-import { flattenAny, flattenTensors, isTensor, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
+import { tracedOn } from "./trace.js";
+import { flattenAny, flattenTensors, isTensor, pathOf, spreadLeaves, type TreeStructure, unflatten } from "./trees.js";
 
-/** The axis that counts the members of a batch; null where all members share the value; or a tree of these. */
+/**
+ * The axis that counts the members of a batch; null where all members share the value; or a tree of these, like that of the
+ * tensors or ending earlier: what it has in place of a tree goes for all tensors in that tree.
+ */
 export type BatchAxes = number | null | readonly BatchAxes[] | { readonly [key: string]: BatchAxes };
 
 export interface VmapOptions {
@@ -40,15 +43,14 @@ export function vmap<A extends readonly unknown[], R>(
     const inputs = given.leaves.map((leaf, i) => member(leaf, axes[i], given.structure, i));
     const size = batchSize(given.leaves, axes, given.structure);
     const placeholders = inputs.map((input) => (input?.isBatched ? makePlaceholder(memberOf(input.node)) : null));
-    const result = f(
-      ...(unflatten(
-        given.structure,
-        given.leaves.map((leaf, i) => asTensor(placeholders[i]) ?? leaf),
-      ) as never),
-    );
-    checkNotAsync(result, "vmap");
-    const outputs = flattenTensors(result, "vmap, results");
     const used = placeholders.flatMap((node, i) => (node ? [{ node, input: inputs[i] as BatchedInput }] : []));
+    const members = given.leaves.map((leaf, i) => asTensor(placeholders[i]) ?? leaf);
+    const result = tracedOn(
+      "vmap",
+      used.map(({ node }) => node),
+      () => f(...(unflatten(given.structure, members) as never)),
+    );
+    const outputs = flattenTensors(result, "vmap, results");
     const batched = g.vectorize(
       outputs.leaves.map(({ node }) => node),
       used.map(({ node }) => node),
@@ -104,7 +106,7 @@ function batchSize(leaves: readonly unknown[], axes: readonly (number | null)[],
 
 /** The axis of every leaf of the arguments. */
 function axesFor(axes: BatchAxes, args: readonly unknown[], count: number): (number | null)[] {
-  if (typeof axes === "number" || axes === null) return new Array<number | null>(count).fill(axes);
+  if (isAxis(axes)) return new Array<number | null>(count).fill(axes);
   if (!Array.isArray(axes) || axes.length !== args.length) {
     throw new ArgumentError(
       `vmap: { in } is a number, or a list with an entry for each of the ${args.length} arguments.`,
@@ -113,11 +115,11 @@ function axesFor(axes: BatchAxes, args: readonly unknown[], count: number): (num
   return args.flatMap((arg, i) => spreadAxes(axes[i], flattenAny(arg, "vmap").structure));
 }
 
-/** One axis for a whole tree, or a tree of axes. */
-function spreadAxes(axes: BatchAxes, structure: TreeStructure): (number | null)[] {
-  if (typeof axes === "number" || axes === null) return new Array<number | null>(structure.leafCount).fill(axes);
-  return leavesBeside(structure, axes, 2, "vmap") as (number | null)[];
-}
+const isAxis = (value: unknown): value is number | null => typeof value === "number" || value === null;
+
+/** One axis for a whole tree, or a tree of axes, each for what is below. */
+const spreadAxes = (axes: BatchAxes, structure: TreeStructure): (number | null)[] =>
+  spreadLeaves(structure, axes, isAxis, 2, "vmap");
 
 /** A result with its batch where it is wanted. */
 function placed({ node, isBatched }: BatchedInput, axis: number | null, size: number): Node {

@@ -11,6 +11,7 @@ import {
   type MapTree,
   map,
   orderKey,
+  partingOf,
   pathOf,
   reduce,
   registerClass,
@@ -146,6 +147,28 @@ describe("map, leaves and reduce", () => {
     assert.deepEqual(sum, { x: "11i", y: ["22j"] });
   });
 
+  test("optional leaves are leaves to those beside them, and stay optional", () => {
+    interface Layer {
+      w: number;
+      b?: number;
+      c: number | null;
+      parts: { d?: number }[];
+    }
+    const layer: Layer = { w: 1, c: null, parts: [{ d: 2 }, {}] };
+    // The types are what is tested here: the second leaf is a number, not perhaps one.
+    const sum = map(isNumber, (a, b) => a + b, layer, layer);
+    const typed: Layer = sum;
+    assert.deepEqual(typed, { w: 2, c: null, parts: [{ d: 4 }, {}] });
+    const perhaps: number | undefined = sum.b;
+    assert.equal(perhaps, undefined);
+    // Where only the other tree may lack a leaf, the function is told.
+    const some: { w?: number } = { w: 5 };
+    assert.deepEqual(
+      map(isNumber, (a, b) => a + (b ?? 0), { w: 1 }, some),
+      { w: 6 },
+    );
+  });
+
   test("leaves and reduce go by sorted key", () => {
     assert.deepEqual(leaves({ b: 1, a: 2 }, isNumber), [2, 1]);
     assert.equal(
@@ -188,6 +211,66 @@ describe("errors say where", () => {
       name: "ArgumentError",
       message: "jit: the tree contains itself, at self.back[0].",
     });
+  });
+});
+
+describe("where structures part", () => {
+  const parting = (a: unknown, b: unknown) => partingOf(flatten(a, isNumber).structure, flatten(b, isNumber).structure);
+  test("is told by path, with what each has there", () => {
+    assert.deepEqual(parting({ a: 1, b: null }, { a: 1 }), {
+      at: "the top",
+      first: "an object with keys a, b",
+      second: "an object with key a",
+    });
+    assert.deepEqual(parting({ a: [1, null] }, { a: [1, undefined] }), {
+      at: "a[1]",
+      first: "null",
+      second: "undefined",
+    });
+    assert.deepEqual(parting([1, [2]], [1, 2]), { at: "[1]", first: "an array of 1", second: "a leaf" });
+  });
+
+  test("names the keys that differ, where there are many", () => {
+    const many = Object.fromEntries(Array.from("abcdefghij", (key) => [key, 1]));
+    const { j: _, ...fewer } = many;
+    assert.deepEqual(parting({ ...many, z: 1 }, { ...fewer, y: 1 }), {
+      at: "the top",
+      first: "an object with keys j, z",
+      second: "an object with key y",
+    });
+    assert.deepEqual(parting(many, fewer), {
+      at: "the top",
+      first: "an object with key j",
+      second: "an object without j",
+    });
+  });
+
+  test("shows the data of registered classes", () => {
+    class Layer {
+      constructor(
+        readonly w: unknown,
+        readonly kind: unknown,
+      ) {}
+    }
+    registerClass(Layer, {
+      name: "Layer",
+      children: ({ w }) => ({ w }),
+      data: ({ kind }) => kind,
+      rebuild: ({ w }, kind) => new Layer(w, kind),
+    });
+    const of = (kind: unknown) => [new Layer(1, kind)];
+    assert.deepEqual(parting(of("relu"), of({ rate: 0.5 })), {
+      at: "[0]",
+      first: 'Layer with the data "relu"',
+      second: "Layer with the data {rate: 0.5}",
+    });
+    assert.deepEqual(
+      parting(
+        of(() => 1),
+        of(() => 2),
+      ),
+      { at: "[0]", first: "Layer with the data a function", second: "Layer with other data, a function" },
+    );
   });
 });
 
@@ -234,5 +317,31 @@ describe("registered classes", () => {
     assert.throws(() => flatten(new Special(1, ""), isNumber), ArgumentError);
     const entry = { name: "Dense", children: () => ({}), rebuild: () => new Dense(0, "") };
     assert.throws(() => registerClass(Dense, entry), /Dense is registered already/);
+  });
+
+  test("may be registered again in the same way, as a module that is loaded twice does", () => {
+    class Twice {}
+    const entry = { name: "Twice", children: () => ({}), rebuild: () => new Twice() };
+    registerClass(Twice, entry);
+    registerClass(Twice, entry);
+    assert.throws(() => registerClass(Twice, { ...entry, rebuild: () => new Twice() }), /Twice is registered already/);
+  });
+
+  test("are classes with a name, children and a way to rebuild them", () => {
+    const loose = registerClass as (...args: unknown[]) => void;
+    class Box {}
+    const entry = { name: "Box", children: () => ({}), rebuild: () => new Box() };
+    const refuses = (args: unknown[], message: RegExp) =>
+      assert.throws(() => loose(...args), { name: "ArgumentError", message });
+    refuses([], /tree\.registerClass: takes a class, not undefined/);
+    refuses([new Box(), entry], /takes a class, not a Box/);
+    refuses([Box], /tree\.registerClass: Box comes with undefined.*\{ name, children, rebuild \}/);
+    refuses([Box, { ...entry, name: 3 }], /the name is a string, not 3/);
+    refuses([Box, { ...entry, children: ["w"] }], /children is a function, not \["w"\]/);
+    refuses([Box, { ...entry, rebuild: undefined }], /rebuild is a function, not undefined/);
+    refuses([Box, { ...entry, data: "relu" }], /data is a function, not "relu"/);
+    refuses([Box, { ...entry, child: () => 1 }], /there is no option "child"/);
+    refuses([Array, entry], /Array.*part of trees/);
+    refuses([Object, entry], /Object.*part of trees/);
   });
 });

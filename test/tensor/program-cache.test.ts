@@ -12,6 +12,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -379,8 +380,8 @@ interface Told {
   readonly loaded: number;
 }
 
-async function tell(env: NodeJS.ProcessEnv): Promise<Told> {
-  const { code, output } = await runNode(program, { env: { PUMICE_DEVICE: "cpu", ...env } });
+async function tell(env: NodeJS.ProcessEnv, text = program): Promise<Told> {
+  const { code, output } = await runNode(text, { env: { PUMICE_DEVICE: "cpu", ...env } });
   assert.equal(code, 0, output);
   return JSON.parse(output);
 }
@@ -394,6 +395,22 @@ test("a second process reads what the first has compiled, and several at once do
   assert.equal(filesIn(PUMICE_CACHE).length, 1);
   const known = cachedFiles(PUMICE_CACHE, cacheKinds).map(({ path }) => path);
   assert.deepEqual(known, filesIn(PUMICE_CACHE), "`pumice cache` knows them");
+});
+
+test("what another compiler has compiled is compiled anew", async () => {
+  const [PUMICE_CACHE, copy] = [newFolder(), newFolder()];
+  const package_ = fileURLToPath(new URL("../../../", import.meta.url));
+  const sources = join(copy, "dist", "src");
+  cpSync(join(package_, "dist", "src"), sources, { recursive: true });
+  cpSync(join(package_, "package.json"), join(copy, "package.json"));
+  symlinkSync(join(package_, "node_modules"), join(copy, "node_modules"));
+  const there = program.replaceAll("SRC/", `${pathToFileURL(sources).href}/`);
+  const first = await tell({ PUMICE_CACHE });
+  // The same compiler, elsewhere.
+  assert.deepEqual(await tell({ PUMICE_CACHE }, there), { ...first, compiled: 0, loaded: 1 });
+  const changed = join(sources, "compiler", "math", "power.js");
+  writeFileSync(changed, `${readFileSync(changed, "utf8")}\n`);
+  assert.deepEqual(await tell({ PUMICE_CACHE }, there), { ...first, compiled: 1, loaded: 0 });
 });
 
 test("PUMICE_CACHE=off keeps nothing", async () => {

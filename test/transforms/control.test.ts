@@ -1024,7 +1024,7 @@ describeOnTensorDevices("loops and choices refuse", () => {
     "a carry that changes its structure": [
       () => call(scan, (c: { a: Tensor }) => [{ b: c.a }, null], { a: x() }, x()),
       ArgumentError,
-      /leaves \(a\) at first, \(b\) after a round/,
+      /the carry has an object with key a at first and an object with key b after a round/,
     ],
     "a step that returns no pair": [
       () => call(scan, (c: Tensor) => c, x(), x()),
@@ -1130,6 +1130,23 @@ describeOnTensorDevices("loops and choices refuse", () => {
         ),
       ArgumentError,
       /all must return the same tree/,
+    ],
+    "branches that differ in what is empty": [
+      () =>
+        call(
+          cond,
+          tensor(true),
+          (a: Tensor) => ({ a, b: null }),
+          (a: Tensor) => ({ a }),
+          x(),
+        ),
+      ArgumentError,
+      /cond: at the top whenFalse returns an object with key a, whenTrue an object with keys a, b; all must return the same tree/,
+    ],
+    "a carry that gets another structure": [
+      () => call(scan, (c: { a: Tensor }) => [{ a: [c.a] }, null], { a: x() }, x()),
+      ArgumentError,
+      /scan: at a the carry has a leaf at first and an array of 1 after a round; it must keep its structure/,
     ],
     "a predicate of several values": [
       () =>

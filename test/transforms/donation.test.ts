@@ -116,6 +116,22 @@ describeOnTensorDevices("a donated argument", (device) => {
     assert.throws(() => x.add(1), DisposedError);
   });
 
+  test("says to which function it was given, and what to do, when it is used again", () => {
+    const step = (x: Tensor, y: Tensor) => x.mul(y.sum());
+    const [named, nameless] = [jit(step, { donate: [0, 1] }), jit((x: Tensor) => x.add(1), { donate: 0 })];
+    const [x, y, z] = [counting(10), counting(3), counting(4)];
+    named(x, y);
+    nameless(z);
+    const remedy = "use what that call returned, or leave its position out of { donate }";
+    const told = (to: string) => ({ name: "DisposedError", message: new RegExp(`donated to ${to}.*${remedy}`) });
+    for (const donated of [x, y]) {
+      assert.throws(() => donated.add(1), told("jit\\(step\\)"));
+      assert.throws(() => donated.dataSync(), told("jit\\(step\\)"));
+      assert.throws(() => named(donated, donated), told("jit\\(step\\)"));
+    }
+    assert.throws(() => z.shape, told("jit\\(function\\)"));
+  });
+
   test("that is read elsewhere than where it is written gets other memory: flipped, summed, sorted, transposed", () => {
     const functions: Readonly<Record<string, (x: Tensor) => Tensor>> = {
       flip: (x) => x.flip(0),

@@ -7,19 +7,23 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import { ArgumentError, DeviceError, TraceError } from "../../src/core/errors.js";
 import {
+  checkpoint,
   concat,
   cond,
+  einsum,
   full,
   grad,
   jit,
   jvp,
   random,
   scan,
+  stack,
   type Tensor,
   tensor,
   tree,
   valueAndGrad,
   vmap,
+  where,
   whileLoop,
   zeros,
 } from "../../src/index.js";
@@ -186,11 +190,51 @@ describeOnTensorDevices("numbers given to a jitted function", (device) => {
     assert.deepEqual(numbersOf(f(tensor([1], { dtype: "f64" }), 0.1)), [0.1]);
     const third = jit((x: Tensor, a: Tensor, b: Tensor) => x.mul(a.div(b)));
     assert.deepEqual(numbersOf(third(tensor([1], { dtype: "f64" }), 1, 3)), [1 / 3]);
+    const [complex] = third(tensor([{ re: 1, im: 0 }], { dtype: "c128" }), 1, 3).arraySync() as { re: number }[];
+    assert.equal(complex?.re, 1 / 3);
     // Just above the middle of two f16: rounded to f32 first, it would be the middle, and go down to the even one.
     const value = 1 + 2 ** -11 + 2 ** -40;
     assert.deepEqual(numbersOf(f(tensor([1], { dtype: "f16" }), value)), [1 + 2 ** -10]);
     const captured = tensor([1], { dtype: "f64" });
     assert.deepEqual(numbersOf(jit((a: Tensor) => captured.mul(a))(0.1)), [0.1]);
+  });
+
+  test("take the dtype of the floats they meet wherever they meet", () => {
+    const halves = tensor([1, 2, 3], { dtype: "f16" });
+    const isLarge = (x: Tensor) => x.sum().greater(0);
+    const uses: Readonly<Record<string, (x: Tensor, k: Tensor) => Tensor>> = {
+      concat: (x, k) => concat([x, k.reshape(1)]),
+      stack: (x, k) => stack([k, x.at(0)]),
+      "arithmetic, reshaped": (x, k) => k.reshape(1, 1).add(x),
+      "arithmetic, broadcast and turned": (x, k) => k.broadcastTo([2, 3]).T.mul(x.reshape(3, 1)),
+      matmul: (x, k) => x.matmul(k.broadcastTo([3, 2])),
+      einsum: (x, k) => einsum("i,j->ij", x, k.reshape(1)),
+      where: (x, k) => where(x.greater(1), x, k),
+      "cond, its result": (x, k) =>
+        cond(
+          isLarge(x),
+          () => k,
+          () => x.sum(),
+        ),
+      "cond, its argument": (x, k) =>
+        cond(
+          isLarge(x),
+          (j: Tensor) => j.mul(x.sum()),
+          () => x.sum(),
+          k,
+        ),
+      checkpoint: (x, k) => checkpoint((j: Tensor) => j.mul(x))(k),
+    };
+    for (const [name, f] of Object.entries(uses)) assert.equal(jit(f)(halves, 0.1).dtype, "f16", name);
+    // Of numbers alone, and as the carry of a loop, they are f32.
+    assert.equal(jit((k: Tensor) => concat([k.reshape(1), k.reshape(1)]))(0.1).dtype, "f32");
+    const sum = (x: Tensor, k: Tensor) => scan((c: Tensor, a: Tensor) => [c.add(a), null] as const, k, x)[0];
+    assert.equal(jit(sum)(halves, 0.1).dtype, "f32");
+    assert.equal(jit((x: Tensor, k: Tensor) => sum(x, k.cast(x.dtype)))(halves, 0.1).dtype, "f16");
+    // Rounded once also then.
+    const value = 1 + 2 ** -11 + 2 ** -40;
+    assert.deepEqual(numbersOf(jit(uses.concat)(halves, value)), [1, 2, 3, 1 + 2 ** -10]);
+    assert.deepEqual(numbersOf(jit((k: Tensor) => k.reshape(1).cast("f16"))(value)), [1 + 2 ** -10]);
   });
 
   test("can be cast to what they are meant to be", () => {
@@ -661,6 +705,18 @@ describeOnTensorDevices("jit refuses", (device) => {
       name: ArgumentError.name,
       message: /promise.*await before or after/,
     });
+  });
+
+  test("a call with tensors of another device is another program, there", (t) => {
+    const other = testDevices().find((each) => each !== device);
+    if (!other) return t.skip("one device only");
+    const f = jit((a: Tensor, k: Tensor) => a.mul(k).add(1));
+    for (const [round, where] of [device, other, device, other].entries()) {
+      const made = f(tensor([1, 2], { device: where }), round);
+      assert.equal(made.device.split(":")[0], where);
+      assert.deepEqual(numbersOf(made), [1 + round, 1 + 2 * round]);
+    }
+    assert.equal(f.programs, 2);
   });
 
   test("arguments of two devices, and results of another device than the arguments'", (t) => {

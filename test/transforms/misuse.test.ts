@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError, TraceError } from "../../src/core/errors.js";
 import {
+  arange,
   associativeScan,
   checkpoint,
+  concat,
   cond,
   customGradient,
+  eye,
   forLoop,
   grad,
   hessian,
@@ -15,16 +18,19 @@ import {
   jit,
   jvp,
   linearize,
+  random,
   scan,
   setDefaultDevice,
+  stopGradient,
   switchCase,
-  type Tensor,
+  Tensor,
   tensor,
   tree,
   valueAndGrad,
   vjp,
   vmap,
   whileLoop,
+  zeros,
 } from "../../src/index.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -152,9 +158,72 @@ describe("functions that return promises are refused by", () => {
     linearize: () => linearize(later, x()),
     vmap: () => call(vmap(later), x()),
     jacobian: () => call(jacobian(later), x()),
+    hessian: () => call(hessian(later), x()),
+    hvp: () => hvp(later, x(), x()),
+    jit: () => call(jit(later), x()),
+    scan: () => scan(later, x(), x()),
+    forLoop: () => forLoop(0, 2, later, x()),
+    "whileLoop, body": () => whileLoop(() => tensor(false), later, x()),
+    "whileLoop, condition": () => call(whileLoop, later, (a: Tensor) => a, x()),
+    cond: () => cond(tensor(true), later, later, x()),
+    switchCase: () => switchCase(tensor(0), [later], x()),
+    associativeScan: () => associativeScan(later, x()),
+    checkpoint: () => call(checkpoint(later), x()),
+    customGradient: () => call(customGradient(later, { vjp: later }), x()),
+    "customGradient, vjp": () => grad(customGradient((a: Tensor) => a.sum(), { vjp: later }))(x()),
+    "customGradient, jvp": () =>
+      jvp(
+        customGradient((a: Tensor) => a.sum(), { jvp: later }),
+        [x()],
+        [x()],
+      ),
   };
   for (const [name, use] of Object.entries(uses)) {
-    refuses(name, use, ArgumentError, new RegExp(`${name}: the function returned a promise.*await before or after`));
+    const [operation] = name.split(",");
+    refuses(
+      name,
+      use,
+      ArgumentError,
+      new RegExp(`${operation}.*: the function returned a promise.*await before or after`),
+    );
+  }
+  refuses(
+    "jit, in a tree",
+    () => call(jit(loose((a: Tensor) => ({ a, loss: later(a) }))), x()),
+    ArgumentError,
+    /jit, results: loss is an instance of Promise.*must not be async.*await/,
+  );
+});
+
+describe("typed arrays in the place of tensors are to become tensors:", () => {
+  const floats = new Float32Array(3);
+  const uses: Readonly<Record<string, () => unknown>> = {
+    grad: () => call(grad(loose((p: Tensor) => p.sum())), floats),
+    "grad, in a tree": () => call(grad(loose((p: { a: Tensor }) => p.a.sum())), { a: floats }),
+    "scan, xs": () => call(scan, (c: Tensor, a: Tensor) => [c.add(a), null], tensor(0), floats),
+    "scan, init": () => call(scan, (c: Tensor) => [c, null], floats, x()),
+    cond: () =>
+      call(
+        cond,
+        tensor(true),
+        (a: Tensor) => a,
+        (a: Tensor) => a,
+        floats,
+      ),
+    "vjp, results": () =>
+      vjp(
+        loose(() => floats),
+        x(),
+      ),
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    const [operation] = name.split(",");
+    refuses(
+      name,
+      use,
+      ArgumentError,
+      new RegExp(`${operation}.* is an instance of Float32Array.*make it a tensor with tensor\\(`),
+    );
   }
 });
 
@@ -298,19 +367,92 @@ describe("vmap refuses", () => {
       /value of a tensor .*was asked for inside.*Return the tensor and read it outside/,
     );
   }
+});
+
+describe("tensors that left the function they were traced in are refused after", () => {
+  let leaked: Tensor = x();
+  const keep = (a: Tensor) => {
+    leaked = a;
+    return a;
+  };
+  const traces: Readonly<Record<string, () => unknown>> = {
+    vmap: () => vmap(keep)(x()),
+    jit: () => jit(keep)(x()),
+    scan: () => scan((c: Tensor, a: Tensor) => [keep(c), a] as const, x(), x()),
+    forLoop: () => forLoop(0, 3, (_, c: Tensor) => keep(c), x()),
+    whileLoop: () => whileLoop((c: Tensor) => keep(c).sum().less(0), keep, x()),
+    cond: () => cond(tensor(true), keep, keep, x()),
+    switchCase: () => switchCase(tensor(0), [keep], x()),
+    checkpoint: () => checkpoint(keep)(x()),
+  };
+  for (const [name, trace] of Object.entries(traces)) {
+    const message = new RegExp(`left the function that ${name} traced.*Return it`, "s");
+    const asks: Readonly<Record<string, () => unknown>> = {
+      itself: () => leaked.dataSync(),
+      "itself, read later": () => leaked.data(),
+      "what was computed of it": () => leaked.add(1).arraySync(),
+      "what a jitted function made of it": () => jit((a: Tensor) => a.mul(2))(leaked).dataSync(),
+    };
+    for (const [what, ask] of Object.entries(asks)) {
+      refuses(
+        `${name}: ${what}`,
+        () => {
+          trace();
+          ask();
+        },
+        TraceError,
+        message,
+      );
+    }
+  }
   refuses(
-    "values of members that were carried out of it",
+    "jit: what a pullback from inside makes",
     () => {
-      let leaked: Tensor = x();
-      vmap((a: Tensor) => {
-        leaked = a;
-        return a;
+      let pull: (ct: Tensor) => [Tensor] = (ct) => [ct];
+      jit((a: Tensor) => {
+        const [y, pullback] = vjp((b: Tensor) => b.square(), a);
+        pull = pullback;
+        return y;
       })(x());
-      leaked.add(1).dataSync();
+      pull(x())[0].dataSync();
     },
     TraceError,
-    /was asked for inside/,
+    /left the function that jit traced/,
   );
+  refuses(
+    "jit, also when the function threw",
+    () => {
+      const throws = (a: Tensor): Tensor => {
+        keep(a);
+        throw new RangeError("mine");
+      };
+      assert.throws(() => jit(throws)(x()), RangeError);
+      leaked.dataSync();
+    },
+    TraceError,
+    /left the function that jit traced/,
+  );
+});
+
+describe("errors name the function that was called, not one that it is made of:", () => {
+  const two = (a: Tensor) => concat([a, a]);
+  refuses(
+    "forLoop",
+    () => forLoop(0, 2, (_, c: Tensor) => two(c), x()),
+    ShapeError,
+    /^forLoop: the carry.*keep its shape/,
+  );
+  refuses(
+    "forLoop, init",
+    () => call(forLoop, 0, 2, (_: Tensor, c: Tensor) => c, 3),
+    ArgumentError,
+    /^forLoop, init: /,
+  );
+  refuses("stopGradient", () => call(stopGradient, { rate: 3 }), ArgumentError, /^stopGradient: rate is the number 3/);
+  refuses("hessian", () => hessian(two)(x()), ShapeError, /^hessian: .*one number/);
+  refuses("hessian, of whole numbers", () => hessian((a: Tensor) => a.sum())(whole()), DTypeError, /^hessian: .*i32/);
+  refuses("hvp", () => hvp(two, x(), x()), ShapeError, /^hvp: .*one number/);
+  refuses("valueAndGrad", () => valueAndGrad(two)(x()), ShapeError, /^valueAndGrad: .*one number/);
 });
 
 test("after an error the next transform works as if nothing had happened", () => {
@@ -401,6 +543,38 @@ describe("what is no function is refused by", () => {
   );
 });
 
+describe("functions without tensors have nothing to compute:", () => {
+  const nothing = () => null;
+  const uses: Readonly<Record<string, () => unknown>> = {
+    scan: () => scan(() => [null, null] as const, null, null, { length: 3 })[0],
+    "scan over elements that nobody uses": () => scan(() => [null, null] as const, null, x())[1],
+    whileLoop: () => whileLoop(() => zeros([]), nothing, null),
+    forLoop: () => forLoop(0, 3, nothing, null),
+    cond: () => cond(tensor(true), nothing, nothing),
+    switchCase: () => switchCase(tensor(0), [nothing, nothing]),
+    associativeScan: () => associativeScan(nothing, null),
+    checkpoint: () => checkpoint(nothing)(),
+    customGradient: () => customGradient(nothing, { vjp: () => [] })(),
+    jit: () => jit(nothing)(),
+    stopGradient: () => stopGradient(null),
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    test(name, () => {
+      assert.equal(use(), null);
+      const slope = grad((a: Tensor) => {
+        assert.equal(use(), null);
+        return a.square();
+      })(tensor(3));
+      assert.equal(slope.itemSync(), 6);
+    });
+  }
+});
+
+test("tensors are leaves, not classes to be registered", () => {
+  const entry = { name: "Tensor", children: () => ({}), rebuild: x };
+  assert.throws(() => tree.registerClass(Tensor, entry), { name: "ArgumentError", message: /Tensor.*leaves of trees/ });
+});
+
 describe("options that do not exist are refused by", () => {
   const id = (a: Tensor) => a;
   const next = (c: Tensor, a: Tensor) => [c.add(a), a];
@@ -476,6 +650,30 @@ describe("jit refuses", () => {
     ArgumentError,
     /sum: the option axis .*not a Tensor.*\{ static \}/,
   );
+  const plain: Readonly<Record<string, (a: Tensor, n: number) => unknown>> = {
+    zeros: (_, n) => zeros([n]),
+    eye: (_, n) => eye(n),
+    "arange, to": (_, n) => arange(0, n, 1),
+    reshape: (a, n) => a.reshape(n, 1),
+    "a list of extents": (a, n) => a.reshape([n, 1]),
+    broadcastTo: (a, n) => a.broadcastTo([n, 3]),
+    forLoop: (a, n) => forLoop(0, n, (_, c: Tensor) => c, a),
+    at: (a, n) => a.at(n),
+    "at, a list": (a, n) => a.at([n]),
+    "at, a slice": (a, n) => a.at(`${n}:`),
+    take: (a, n) => a.take(n),
+    moveAxis: (a, n) => a.moveAxis(n, 0),
+    flip: (a, n) => a.flip(n),
+    topK: (a, n) => a.topK(n),
+    pad: (a, n) => a.pad([[n, n]]),
+    "random.key": (_, n) => random.key(n),
+    "random.uniform": (_, n) => random.uniform(random.key(0), [n]),
+  };
+  for (const [name, f] of Object.entries(plain)) {
+    test(`numbers where ${name} needs JavaScript numbers, and says how to keep them`, () => {
+      assert.throws(() => call(jit(loose(f)), x(), 1), /Inside jit numbers are tensors, unless.*\{ static \}/s);
+    });
+  }
   refuses(
     "typed arrays, whose numbers change",
     () => call(jit(loose((a: Tensor, b: Float32Array) => a.mul(tensor(b)))), x(), new Float32Array([1, 2, 3])),

@@ -134,6 +134,46 @@ describe("vmap of trees", () => {
     same(got.parts[0], stack(want.map(({ parts }) => parts[0])));
   });
 
+  test("a tree of axes may end early: each goes for what is below", () => {
+    const f = (m: { p: Layer; q: Tensor[] }, x: Tensor) => ({ p: apply(m.p, x), q: [m.q[0].mul(x.sum())] });
+    const p = { weight: random([2, 3], 1), bias: random([2], 2) };
+    const q = [random([4, 2], 3)];
+    const x = random([4, 3], 4);
+    const got = vmap(f, { in: [{ p: null, q: 0 }, 0], out: { p: { out: 1, parts: 0 }, q: 1 } })({ p, q }, x);
+    const want = membersOf(x).map((each, i) => f({ p, q: [q[0].at(i)] }, each));
+    const stacked = (of: (member: (typeof want)[number]) => Tensor, axis: number) => stack(want.map(of), { axis });
+    same(
+      got.p.out,
+      stacked((member) => member.p.out, 1),
+    );
+    same(
+      got.p.parts[0],
+      stacked((member) => member.p.parts[0], 0),
+    );
+    same(
+      got.p.parts[1],
+      stacked((member) => member.p.parts[1], 0),
+    );
+    same(
+      got.q[0],
+      stacked((member) => member.q[0], 1),
+    );
+    const all = vmap((m: { p: Layer }) => ({ p: m.p }), { in: [{ p: 0 }], out: { p: 1 } })({
+      p: { weight: random([5, 2], 1), bias: null },
+    });
+    assert.deepEqual([all.p.weight.shape, all.p.bias], [[2, 5], null]);
+  });
+
+  test("a tree of axes that goes on where the tensors end, or holds something else, is refused by its place", () => {
+    const f = (m: { p: Tensor }) => m.p;
+    const refuses = (axes: unknown, message: RegExp) =>
+      assert.throws(() => vmap(f, { in: [axes as never] })({ p: random([2], 1) }), { name: "ArgumentError", message });
+    refuses({ p: [0] }, /vmap: the trees differ at p: the first has a leaf, tree 2 has an array of 1/);
+    refuses({ p: "0" }, /vmap: .* at p: .* the string "0"/);
+    refuses({}, /vmap: the trees differ at the top.*key p.*without keys/);
+    refuses(undefined, /vmap: .*tree 2 has undefined/);
+  });
+
   test("null in a tree stays null, and what is not a tensor goes through", () => {
     const got = vmap(
       (layer: Layer, x: Tensor, how: string) => {

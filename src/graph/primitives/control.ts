@@ -2,7 +2,7 @@
  * Operations with several results, and with functions among their parameters: loops, choices, derivatives given by hand.
  *
  * A node has one value, so such an operation is a bundle: a node without a value of its own, whose results are `part`s of
- * it. Params of every bundle: outputs, the shapes and dtypes of its parts.
+ * it. Params of every bundle: outputs, the shapes and dtypes of its parts. Without any there is nothing to compute, and no bundle.
  *
  * A derivative given by hand may use tensors from anywhere. So the derivative of a function is closed over again: what a rule
  * inside it brought along becomes its first parameters, and the first inputs of the operation that has it.
@@ -248,6 +248,7 @@ export function scanNode(inputs: readonly Node[], params: ScanParams): Node[] {
     ...body.results.slice(carries).map(stacked),
     ...body.parameters.slice(constants, constants + carries).map(stacked),
   ];
+  if (outputs.length === 0) return [];
   return partsOf(makeNode(scan, inputs, { ...params, outputs }, deviceOf(inputs, body)));
 }
 
@@ -368,6 +369,7 @@ const whileParams = ({ params }: Node): WhileParams => params as unknown as Whil
 
 export function whileNode(inputs: readonly Node[], params: WhileParams): Node[] {
   const outputs = params.body.results.map(outputOf);
+  if (outputs.length === 0) return [];
   return partsOf(makeNode(whileLoop, inputs, { ...params, outputs }, deviceOf(inputs, params.body)));
 }
 
@@ -603,8 +605,9 @@ export function transposed(
 const rulesOf = (node: Node): CustomRules => node.attachment as CustomRules;
 
 export function customNode(results: readonly Node[], args: readonly Node[], own: CustomRules): Node[] {
+  if (results.length === 0) return [];
   const params = { results: results.length, outputs: results.map(outputOf) };
-  const node = makeNode(custom, [...results, ...args], params, (results[0] ?? args[0]).device);
+  const node = makeNode(custom, [...results, ...args], params, results[0].device);
   node.attachment = own;
   return partsOf(node);
 }
@@ -654,5 +657,6 @@ export const checkpoint: CompositePrimitive = {
 
 export function checkpointNode(body: GraphFunction, inputs: readonly Node[]): Node[] {
   const outputs = body.results.map(outputOf);
+  if (outputs.length === 0) return [];
   return partsOf(makeNode(checkpoint, inputs, { body, outputs }, deviceOf(inputs, body)));
 }

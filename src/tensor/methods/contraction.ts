@@ -4,12 +4,11 @@
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
-import { broadcastNode, castNode, checkOneDevice, reshapeNode } from "../build.js";
+import { broadcastNode, castNode, checkOneDevice, commonDType, reshapeNode } from "../build.js";
 import type { MeetingOf } from "../result-dtypes.js";
 import { checkTensor, Tensor } from "../tensor.js";
 
@@ -55,7 +54,7 @@ function checkFactors(operation: string, a: Tensor, b: Tensor): void {
 function operands(operation: string, a: Tensor, b: Tensor, dtype?: DType): [Node, Node] {
   checkFactors(operation, a, b);
   checkOneDevice(operation, [a.node, b.node]);
-  const common = dtype ?? resultType([a.dtype, b.dtype], operation);
+  const common = dtype ?? commonDType(operation, [a.node, b.node]);
   return [castNode(a.node, common), castNode(b.node, common)];
 }
 

@@ -5,12 +5,11 @@
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { resultType } from "../../core/promotion.js";
 import { formatShape, sizeOf } from "../../core/shape.js";
 import { dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { padNode, windowNode } from "../../graph/windows.js";
-import { castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
+import { castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
 import type { MeetingOf } from "../result-dtypes.js";
 import { checkTensor, Tensor } from "../tensor.js";
 import { type Padding, positivePerAxis, windowsOver } from "../windows.js";
@@ -82,7 +81,7 @@ export function conv<D extends DType, E extends DType>(
   const kernelLayout = layout("kernelLayout", options.kernelLayout ?? `OI${spatial}`, "OI");
   const outputLayout = layout("outputLayout", options.outputLayout ?? inputLayout, "NC");
 
-  const dtype = resultType([input.dtype, kernel.dtype], "conv");
+  const dtype = commonDType("conv", [input.node, kernel.node]);
   const ordered = (node: Node, from: string, to: string) =>
     permuteNode(
       node,

@@ -5,11 +5,10 @@
 import { checkString } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { resultType } from "../../core/promotion.js";
 import { formatShape } from "../../core/shape.js";
 import { contractNodes, diagonalNode, sumNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
-import { broadcastNode, castNode, checkOneDevice, permuteNode, reshapeNode } from "../build.js";
+import { broadcastNode, castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
 import type { OneOf } from "../creation.js";
 import { checkTensors, Tensor } from "../tensor.js";
 
@@ -42,9 +41,9 @@ export function einsum<D extends DType>(subscripts: string, ...tensors: readonly
     "einsum",
     tensors.map(({ node }) => node),
   );
-  const dtype = resultType(
-    tensors.map((tensor) => tensor.dtype),
+  const dtype = commonDType(
     "einsum",
+    tensors.map(({ node }) => node),
   );
   const sizes = labelSizes(subscripts, inputs, tensors);
   const terms = tensors.map(({ node }, i) => prepare({ node: castNode(node, dtype), labels: inputs[i] }, sizes));

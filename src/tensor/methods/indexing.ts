@@ -17,7 +17,7 @@ import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
 import { type Operand, Tensor, where } from "../tensor.js";
 import { apartFrom, broadcastValues, countingLike, isTensor, scalarLike, valuesFor } from "./operands.js";
 import { combined, placesIn, type ScatterOptions, scatterRows, type UpdateOp } from "./scatter.js";
-import { positionTensor } from "./taking.js";
+import { positionTensor, remedyForNumber } from "./taking.js";
 import "./selection.js";
 
 type Item = IndexItem<Tensor>;
@@ -54,7 +54,9 @@ function parse(x: Tensor, args: readonly IndexArgument<Tensor>[], operation: str
     if (!isTensor(argument)) continue;
     checkOneDevice(operation, [x.node, argument.node]);
     if (argument.dtype !== "bool" && !isInteger(argument.dtype)) {
-      throw new DTypeError(`${operation}: an index tensor holds integers or booleans, not ${argument.dtype}.`);
+      throw new DTypeError(
+        `${operation}: an index tensor holds integers or booleans, not ${argument.dtype}.${remedyForNumber(argument)}`,
+      );
     }
     if (argument.dtype === "bool" && argument.rank === 0) {
       throw new ArgumentError(`${operation}: a mask has at least one axis; use where() for a single condition.`);

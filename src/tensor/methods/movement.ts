@@ -6,7 +6,7 @@ import { checkOptions, checkWhole, inOperation, type OptionKinds } from "../../c
 import { DTYPES, type DType, positionDType, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, checkShape, formatShape, normalizeAxes, normalizeAxis } from "../../core/shape.js";
-import { shown } from "../../core/shown.js";
+import { remedyForTensor, shown } from "../../core/shown.js";
 import * as M from "../../graph/primitives/movement.js";
 import { derive } from "../build.js";
 import { concat, full, heldOffset, MATRIX, type MatrixOptions, numbersThenOptions, type OneOf } from "../creation.js";
@@ -355,7 +355,7 @@ function checkPairs(x: Tensor, amounts: Amounts): void {
   if (Array.isArray(amounts) && amounts.length === x.rank && amounts.every(isPair)) return;
   throw new ArgumentError(
     `pad: ${shown(amounts)} for ${x.rank} axes; give [before, after] for each, as in ` +
-      `[${x.shape.map(() => "[0, 1]").join(", ")}].`,
+      `[${x.shape.map(() => "[0, 1]").join(", ")}].${remedyForTensor(amounts)}`,
   );
 }
 

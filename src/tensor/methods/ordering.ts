@@ -7,7 +7,7 @@ import { checkOrdered, DTYPES, type DType, isInteger, type Scalar } from "../../
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { formatShape, normalizeAxes, normalizeAxis, reducedShape, sizeOf } from "../../core/shape.js";
-import { shown } from "../../core/shown.js";
+import { remedyForTensor, shown } from "../../core/shown.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import * as O from "../../graph/primitives/order.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
@@ -99,7 +99,9 @@ Tensor.prototype.topK = function (k, options = {}) {
   const { axis = -1, largest = true } = options;
   const at = normalizeAxis(axis, this.rank, "topK");
   if (!Number.isSafeInteger(k) || k < 0 || k > this.shape[at]) {
-    throw new ArgumentError(`topK: ${shown(k)} of the ${this.shape[at]} elements along axis ${at}.`);
+    throw new ArgumentError(
+      `topK: ${shown(k)} of the ${this.shape[at]} elements along axis ${at}.${remedyForTensor(k)}`,
+    );
   }
   const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
   const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : null)));

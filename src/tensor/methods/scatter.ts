@@ -18,7 +18,7 @@ import { type ScatterOp, scatter } from "../../graph/primitives/scatter.js";
 import { backendOf, checkOneDevice, makeNode } from "../build.js";
 import { Tensor, where } from "../tensor.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
-import { type Positions, positionTensor } from "./taking.js";
+import { type Positions, positionTensor, remedyForNumber } from "./taking.js";
 import "./ordering.js";
 
 export type UpdateOp = "set" | ScatterOp;
@@ -50,7 +50,9 @@ const SCATTER: OptionKinds<ScatterOptions> = { op: "text", deterministic: "flag"
 /** Positions, negative ones counted from the end; -1 where they are outside an axis of n elements. i64 where n needs it. */
 export function placesIn(positions: Tensor, n: number, operation: string): Tensor {
   if (!isInteger(positions.dtype)) {
-    throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}; cast them first.`);
+    throw new DTypeError(
+      `${operation}: positions are integers, not ${positions.dtype}; cast them first.${remedyForNumber(positions)}`,
+    );
   }
   const { bits, signed } = DTYPES[positions.dtype];
   const place = positionDType(n);

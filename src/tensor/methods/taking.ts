@@ -3,6 +3,7 @@ import { checkOptions, checkWhole, type Values } from "../../core/arguments.js";
 import { DTYPES, type DType, isInteger, positionDType } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { normalizeAxis } from "../../core/shape.js";
+import { KEPT_NUMBERS } from "../../core/shown.js";
 import { encodeValues } from "../../core/storage.js";
 import type { Node } from "../../graph/node.js";
 import * as M from "../../graph/primitives/movement.js";
@@ -35,11 +36,14 @@ export function positionTensor(operation: string, given: Positions | Values<bool
   return new Tensor(storedNode(device, encodeValues(values, dtype, operation), shape, dtype));
 }
 
+/** What to do about a number of a jitted function in the place of positions. */
+export const remedyForNumber = ({ node }: Tensor): string => (node.isWeak ? KEPT_NUMBERS : "");
+
 /** Positions counted from the front, wherever they may lie. */
 function positionsIn(x: Tensor, given: Positions, axis: number, operation: string): Node {
   const positions = positionTensor(operation, given, x);
   if (!isInteger(positions.dtype)) {
-    throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.`);
+    throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.${remedyForNumber(positions)}`);
   }
   checkOneDevice(operation, [x.node, positions.node]);
   // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
