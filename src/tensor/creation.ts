@@ -303,7 +303,8 @@ export function eye(...given: readonly unknown[]): Tensor {
   checkOptions("eye", options, MATRIX);
   const { offset = 0 } = options;
   checkWhole("eye", "the offset", offset);
-  checkShape([rows, columns], "eye");
+  // Each by itself: a part of a matrix may be asked for that has more elements than can be counted.
+  for (const extent of [rows, columns]) checkShape([extent], "eye");
   const down = counting("eye", rows, positionDType(rows), options.device).expandDims(1);
   const across = counting("eye", columns, positionDType(columns), options.device);
   return across

@@ -1,6 +1,8 @@
 /** Leases: what an object stands for is released once, when the object is gone or given up, whichever is first. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { type Lease, Leases } from "../../src/engines/leases.js";
 
 const nothing = () => {};
@@ -90,5 +92,17 @@ test("a million leases made without an await do not pin their objects", () => {
     if (i % 10_000 === 0) most = Math.max(most, process.memoryUsage().heapUsed - before);
   }
   assert.ok(most < 200 * 1024 * 1024, `${most} bytes`);
+  leases.close();
+});
+
+test("a long loop without await lets go of what it no longer holds", () => {
+  const leases = new Leases();
+  let released = 0;
+  for (let i = 0; i < 6000; i++) leases.add({ i }, () => released++);
+  // Not `collect`, which would let go by itself: V8's own collections do not.
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  leases.sweep();
+  assert.ok(released > 3000, `${released} of 6000 were released`);
   leases.close();
 });

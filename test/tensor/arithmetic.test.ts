@@ -244,6 +244,21 @@ describeOnTensorDevices("functions of two numbers", () => {
     assert.deepEqual(numbersOf(x.cast("f32").pow(-1)).slice(1, 2), [-0.5]);
   });
 
+  test("floorDivide of f32 is the exact quotient rounded down, also where the rounded quotient is not", () => {
+    const random = randomFrom(26);
+    const number = () => Math.fround((random.below(2 ** 32) / 2 ** 31 - 1) * 2 ** random.below(20));
+    const pairs = Array.from({ length: 5000 }, () => [number(), number()] as const).filter(
+      // So small a quotient of two f32 is nowhere nearer to a whole number than f64 can tell.
+      ([a, b]) => b !== 0 && Math.abs(a / b) < 2 ** 22,
+    );
+    const [x, y] = [0, 1].map((side) => tensor(pairs.map((pair) => pair[side]!)));
+    const want = pairs.map(([a, b]) => Math.floor(a / b) || 0);
+    assert.deepEqual(
+      numbersOf(x!.floorDivide(y!)).map((value) => value || 0),
+      want,
+    );
+  });
+
   test("isClose of whole numbers knows their distance exactly", () => {
     const far = 2 ** 24;
     const close = (a: bigint[], b: bigint[], dtype: DType, options: ClosenessOptions) =>

@@ -6,6 +6,7 @@ import type { Backend } from "../../src/tensor/backend.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
 import { arange, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
+import { explain } from "../../src/tensor/explain.js";
 import type { UpdateOp } from "../../src/tensor/methods/scatter.js";
 import { Tensor } from "../../src/tensor/tensor.js";
 import { profileOf, VulkanBackend } from "../../src/tensor/vulkan-backend.js";
@@ -107,6 +108,19 @@ describeOnTensorDevices("scatter", (device) => {
       expectTensor(fast, { shape: [37], values: want }, dtype, tolerance, "fast");
     });
   }
+
+  test("deterministic sums add the updates among themselves first, and use no atomics", () => {
+    // Next to 1e8, f32 are 8 apart: what is added one by one is lost.
+    const at = tensor(new Int32Array(100).fill(1));
+    const start = tensor([5, 1e8]);
+    const isInOrder = { op: "add", deterministic: true } as const;
+    assert.deepEqual(numbersOf(start.scatter(at, 1, isInOrder)), [5, Math.fround(1e8 + 100)]);
+    assert.match(explain(start.scatter(at, 1, { op: "add" })), /scatter add/);
+    assert.doesNotMatch(explain(start.scatter(at, 1, isInOrder)), /scatter add/);
+    assert.doesNotMatch(explain(start.addAt(at, 1, { deterministic: true })), /scatter add/);
+    const weights = tensor(new Float32Array(100));
+    assert.doesNotMatch(explain(at.bincount({ weights, length: 2, deterministic: true })), /scatter add/);
+  });
 
   test("deterministic sums and products of rows, with places outside", () => {
     const x = { shape: [1, 4, 5], values: sampleValues("f32", 20, 44) };

@@ -63,8 +63,12 @@ function remainder(a: Tensor, b: Tensor): Tensor {
   return isFloat(a.dtype) ? where(moved.equal(0), zeroWithSignOf(b), moved) : moved;
 }
 
-/** As CPython and NumPy do it: the exact remainder makes the quotient of the rest nearly whole, so rounding is safe. */
+/**
+ * As CPython and NumPy do it: the exact remainder makes the quotient of the rest nearly whole, so rounding is safe. With the
+ * few bits of f16 and bf16 it is not, so they are divided in f32.
+ */
 function floorDivideFloats(a: Tensor, b: Tensor): Tensor {
+  if (DTYPES[a.dtype].bits === 16) return floorDivideFloats(a.cast("f32"), b.cast("f32")).cast(a.dtype);
   const rest = divided(a, b, E.rem);
   const quotient = a.sub(rest).div(b);
   const lowered = where(rest.notEqual(0).logicalAnd(differentSigns(rest, b)), quotient.sub(1), quotient);
