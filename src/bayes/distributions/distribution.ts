@@ -13,6 +13,7 @@ import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, checkBroadcastTo, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
+import { scalarLike } from "../../tensor/methods/operands.js";
 import { Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint, Term } from "../constraints/constraint.js";
@@ -52,7 +53,7 @@ export interface Distribution {
   terms(x: Tensor, isTame?: boolean): readonly Term[];
   /** Whether data are so few and small that a short form of the terms keeps enough digits for a sampler, even in f32. */
   readonly isTame?: (x: Tensor) => boolean;
-  /** The log density, one for each draw; -Infinity outside the support. */
+  /** The log density, one for each draw; -Infinity outside the support, NaN of NaN. */
   logDensity(x: Tensor): Tensor;
   /** Independent draws: `shape` of them, that of the arguments when left out. */
   sample(key: Key, shape?: Shape, options?: DrawOptions): Tensor;
@@ -208,7 +209,9 @@ export function completed(core: Core): Distribution {
       const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
       const inside = core.support.holds(value);
       const total = tensorOf(sumOfTerms(core.terms(value)), value);
-      return where(reducedTo(inside, value.rank - core.eventShape.length), total, -Infinity);
+      const rank = value.rank - core.eventShape.length;
+      const isNumber = reducedTo(value.isNaN().logicalNot(), rank);
+      return where(reducedTo(inside, rank), total, where(isNumber, scalarLike(value, -Infinity), Number.NaN));
     },
     sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
       const isDiscrete = !core.support.bijection;

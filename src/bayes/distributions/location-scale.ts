@@ -2,7 +2,7 @@
  * Families of the form location + scale·z for a standard z: normal, Student's t, Cauchy, Laplace, logistic, Gumbel. Each
  * says what is its own about z; and those symmetric around zero have a half, the distribution of |scale·z|.
  */
-import type { Tensor } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, tensorOf } from "../argument.js";
 import { nonNegative, real } from "../constraints/numbers.js";
 import { bind, type Draws, type Family, type ParameterRule, parameter, type Term } from "./distribution.js";
@@ -80,11 +80,8 @@ export function halved<P extends string>(standard: Standard<P>, half: Half<P>): 
     draw: (draws, p) => standard.draw(draws, p).mul(p.scale).abs(),
     mean: (p) => p.scale.mul(half.mean(p)),
     variance(p) {
-      const mean = half.mean(p);
-      const square = typeof mean === "number" ? mean ** 2 : mean.square();
-      const variance = standard.variance(p);
-      const rest = typeof variance === "number" && typeof square === "number" ? variance - square : undefined;
-      return p.scale.square().mul(rest ?? tensorOf(variance, p.scale).sub(square));
+      const [mean, square] = [half.mean(p), standard.variance(p)].map((moment) => tensorOf(moment, p.scale));
+      return p.scale.square().mul(where(mean.less(Infinity), square.sub(mean.square()), Infinity));
     },
     noncentered: (given) => ({
       base: bind(family, { ...given, scale: 1 }),

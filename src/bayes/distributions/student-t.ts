@@ -42,7 +42,7 @@ const halfStudentTFamily = halved(standard, {
       .mul(freedom)
       .div(freedom.sub(1))
       .mul(Math.sqrt(2 / Math.PI));
-    return where(freedom.greater(1), size, Number.NaN);
+    return where(freedom.greater(1), size, Infinity);
   },
 });
 

@@ -70,6 +70,33 @@ describe("log densities", () => {
     }
   });
 
+  test("the density at what is no number is none, and outside the support it is 0", () => {
+    for (const [name, [one]] of cases) {
+      const { distribution } = one!.make();
+      const size = distribution.eventShape.reduce((a, b) => a * b, 1);
+      const x = flat(one!.x).slice(0, size);
+      const odd = f64([Number.NaN, ...x.slice(1)]).reshape(distribution.eventShape);
+      assert.ok(numbersOf(distribution.logDensity(odd)).every(Number.isNaN), name);
+    }
+    assert.deepEqual(numbersOf(makerOf("gamma")(2, 1).distribution.logDensity(f64([-1, Infinity]))), [
+      -Infinity,
+      -Infinity,
+    ]);
+  });
+
+  test("what has no finite mean has no finite variance, as in SciPy", () => {
+    const moments = (name: string, ...args: (number | Tensor)[]) => {
+      const { distribution } = makerOf(name)(...args);
+      return [...numbersOf(distribution.mean()), ...numbersOf(distribution.variance())];
+    };
+    assert.deepEqual(moments("halfCauchy", 2), [Infinity, Infinity]);
+    assert.deepEqual(moments("halfStudentT", 1, 2), [Infinity, Infinity]);
+    const [mean, variance] = moments("halfStudentT", 1.5, 2) as [number, number];
+    assert.ok(Number.isFinite(mean));
+    assert.equal(variance, Infinity);
+    assert.ok(moments("cauchy", 0, 2).every(Number.isNaN));
+  });
+
   test("every distribution has cases", () => {
     const known = new Set([...cases.keys(), "flat", "custom"]);
     assert.deepEqual(
