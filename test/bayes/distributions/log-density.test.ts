@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { truncatedNormal } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
+import { backendFor } from "../../../src/tensor/devices.js";
 import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
 import { grad } from "../../../src/transforms/grad.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
@@ -283,4 +285,34 @@ describe("log densities in f64, of parameters so large that formulas cancel ther
     expectNumbers(found("chiSquared", [2 * a], [2 * a]), [peak - Math.log(2 * a)], 1e-13, "chiSquared");
     expectNumbers(found("poisson", [a], [a]), [peak - Math.log(a)], 1e-13, "poisson");
   });
+});
+
+describeOnTensorDevices("moments of truncatedNormal, far out and in narrow windows", (device) => {
+  // Location, scale, low, high; mean and variance by mpmath's quadrature with 50 digits.
+  const known: readonly (readonly [number, number, number | undefined, number | undefined, number, number])[] = [
+    [0, 1, 10, undefined, 10.098093233962512, 0.009445377825656262],
+    [0, 1, undefined, -30, -30.033259667433676, 0.001103771511890091],
+    [0, 1, 0, 0.01, 0.004999958333472224, 8.333305554546967e-6],
+    [1, 2, -0.5, 2.5, 1.0, 0.6953083846565132],
+    [0, 1, 5, 5 + 2 ** -10, 5.000487883847067, 7.94727624167089e-8],
+    [100, 0.1, 99.95, 100.02, 99.9856024472955, 0.00040148841597250994],
+    [0, 1, -1000.0, 2, -0.055247862678989956, 0.8864519483114236],
+    [0, 1, 1000, undefined, 1000.000999998, 9.999940000499995e-7],
+    [-3, 1, 0, 1000000.0, 0.2830986549304365, 0.07055918678526811],
+  ];
+  for (const dtype of ["f32", "f64"] as const) {
+    test(`in ${dtype}`, (t) => {
+      if (dtype === "f64" && !backendFor(device).hasDoubles) return t.skip("the device has no doubles");
+      for (const [location, scale, low, high, mean, variance] of known) {
+        const { distribution } = truncatedNormal(location, scale, { low, high });
+        const [found, spread] = [distribution.mean({ dtype, device }), distribution.variance({ dtype, device })];
+        const what = `${location}, ${scale}, ${low}, ${high}`;
+        const digits = dtype === "f64" ? 1e-11 : 3e-6;
+        expectNumbers(numbersOf(found), [mean], digits, `mean of ${what}`);
+        // Bounds and location are rounded before they are subtracted.
+        const isFine = dtype === "f64" || Math.abs(location) < 10;
+        if (isFine) expectNumbers(numbersOf(spread.div(variance)), [1], digits, `variance of ${what}`);
+      }
+    });
+  }
 });
