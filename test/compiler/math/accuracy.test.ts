@@ -2,8 +2,8 @@
  * The accuracy the library claims, measured: f32 against JavaScript's f64 functions at arguments spread over all bit
  * patterns, f64 against mpmath (references.json).
  *
- *   PUMICE_ACCURACY=full        millions of f32 arguments a function instead of a hundred thousand, and thousands of f64
- *                               ones, which takes Python with mpmath
+ *   PUMICE_ACCURACY=full        millions of arguments a function instead of a hundred thousand of f32 and some of f64, which
+ *                               takes Python with NumPy and mpmath
  *   PUMICE_WRITE_ACCURACY=1     writes docs/accuracy.md
  */
 import assert from "node:assert/strict";
@@ -11,10 +11,11 @@ import { writeFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { type MathFunctionName, mathFunctions } from "../../../src/compiler/math/library.js";
 import type { FloatType } from "../../../src/compiler/math/scalar-ops.js";
-import { spacing, ulpsFrom } from "../../support/floats.js";
+import { randomFloats, spacing, ulpsFrom } from "../../support/floats.js";
 import { randomFrom } from "../../support/random.js";
 import {
   compiled,
+  extendedValues,
   f32Oracles,
   interesting,
   moreReferences,
@@ -31,6 +32,8 @@ const COUNT = isFull ? 4_000_000 : 100_000;
 const WIDE_COUNT = 20_000;
 const more = isFull ? moreReferences(WIDE_COUNT) : null;
 const wideCount = more ? WIDE_COUNT : 160;
+/** f64 arguments compared with the C library's extended precision, where it has the function. */
+const EXTENDED_COUNT = isFull ? 2_000_000 : 2_000;
 
 interface Worst {
   ulps: number;
@@ -39,6 +42,8 @@ interface Worst {
 }
 
 const measured = new Map<string, Worst>();
+/** Those whose f64 was compared with extended precision, too. */
+const extended = new Set<MathFunctionName>();
 
 function note(name: MathFunctionName, type: FloatType, ulps: number, args: readonly number[], got: number): void {
   const key = `${name} ${type}`;
@@ -95,6 +100,50 @@ test("the long form has its references", { skip: !isFull && "only with PUMICE_AC
   assert(more, "python3 with mpmath is needed: pip install mpmath");
 });
 
+/** Half of any bits, half where the function does its work; the second of two, too. */
+function wideArguments(name: MathFunctionName, count: number): Float64Array {
+  const random = randomFloats("f64", name.length * 1000 + name.charCodeAt(0));
+  const [low, high] = interesting[name];
+  const { arity } = mathFunctions[name];
+  const args = new Float64Array(arity * count);
+  for (let i = 0; i < args.length; i++) {
+    const isSpread = Math.floor(i / arity) % 2 === 0;
+    args[i] = isSpread ? random.any() : random.between(low, high);
+  }
+  // A power is interesting where it neither overflows nor vanishes.
+  if (name === "pow") {
+    for (let i = 0; i < count; i += 3) {
+      const x = Math.abs(args[2 * i] as number);
+      args[2 * i] = x;
+      args[2 * i + 1] = random.between(-740, 709) / Math.log(x);
+    }
+  }
+  return args;
+}
+
+/** Extended precision has 11 bits more than f64, of which its functions lose a few. */
+const EXTENDED_ERROR = 0.01;
+
+/** Functions that NumPy has not. */
+const UNEXTENDED: ReadonlySet<string> = new Set(["erf", "erfc", "erfInv", "lgamma", "digamma", "trigamma"]);
+
+describe("extended precision is an oracle: next to mpmath's values it is a hundredth of an ulp off at most", () => {
+  for (const name of names.filter((each) => !UNEXTENDED.has(each))) {
+    test(name, (context) => {
+      const rows = (references.f64[name] ?? []).filter((row) => Number.isFinite(row.at(-2)));
+      const { arity } = mathFunctions[name];
+      const values = extendedValues(name, Float64Array.from(rows.flatMap((row) => row.slice(0, arity))));
+      if (!values) return context.skip("needs Python with NumPy, and floats of more than 64 bits");
+      rows.forEach((row, i) => {
+        const [near, fraction] = values.subarray(2 * i) as unknown as [number, number];
+        const [result, exactly] = row.slice(-2) as [number, number];
+        const off = Math.abs((near - result) / spacing("f64", result) + fraction - exactly);
+        assert(off <= EXTENDED_ERROR, `${name}(${row.slice(0, arity)}): ${off} ulp`);
+      });
+    });
+  }
+});
+
 describe("f64 is as accurate as the library claims", () => {
   for (const name of names) {
     test(name, () => {
@@ -106,6 +155,16 @@ describe("f64 is as accurate as the library claims", () => {
         const got = f(...args);
         note(name, "f64", ulpsFromReference("f64", got, row), args, got);
       }
+      const { arity } = mathFunctions[name];
+      const wide = wideArguments(name, EXTENDED_COUNT);
+      const values = extendedValues(name, wide);
+      for (let i = 0; values && i < EXTENDED_COUNT; i++) {
+        const args = [...wide.subarray(arity * i, arity * (i + 1))];
+        const got = f(...args);
+        const row = [...args, values[2 * i] as number, values[2 * i + 1] as number] as const;
+        note(name, "f64", ulpsFromReference("f64", got, row), args, got);
+      }
+      if (values) extended.add(name);
       holdsClaim(name, "f64");
     });
   }
@@ -148,7 +207,8 @@ after(() => {
     const cells = [cell(name, "f32"), f32, cell(name, "f64"), f64, counts(name, "f32"), counts(name, "f64")];
     return `| ${name} | ${cells.join(" | ")} |`;
   });
-  writeFileSync("docs/accuracy.md", `${accuracyIntroduction}\n${rows.join("\n")}\n`);
+  const few = names.filter((name) => !extended.has(name));
+  writeFileSync("docs/accuracy.md", `${accuracyIntroduction.replace("FEW", few.join(", "))}\n${rows.join("\n")}\n`);
 });
 
 const accuracyIntroduction = `# Accuracy of the math functions
@@ -160,7 +220,9 @@ Denormals are the exception: a GPU may flush them to zero. This table is written
 
 - *measured*: the largest error found, in units of the last place (ulp) of the exact result; perfect rounding would
   show 0.50. f32 was compared with JavaScript's f64 functions at ${COUNT.toLocaleString("en")} arguments spread over the
-  whole range, denormals included; f64 with 80-digit values of mpmath at some ${wideCount.toLocaleString("en")} arguments, chosen to be hard.
+  whole range, denormals included; f64 with 80-digit values of mpmath at some ${wideCount.toLocaleString("en")} arguments, chosen to be hard, and with
+  the C library's extended precision (itself within 0.01 ulp of mpmath's values) at ${EXTENDED_COUNT.toLocaleString("en")}, spread
+  as those of f32; of FEW NumPy has none, and f64 was compared with mpmath only.
 - *claimed*: what the tests hold the function to. lgamma and digamma are measured right of zero; to the left, next to
   their zeros between the poles, only their absolute error is small.
 - *operations*: how many arithmetic instructions a call costs. In parentheses: on a device whose division and square

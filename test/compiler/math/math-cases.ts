@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type MathFunction, type MathFunctionName, mathFunctions } from "../../../src/compiler/math/library.js";
 import type { FloatType, ScalarOps } from "../../../src/compiler/math/scalar-ops.js";
+import { viewBytes } from "../../../src/core/storage.js";
 import { randomFloats, spacing, specialFloats } from "../../support/floats.js";
 import { compileToJavaScript, type Recording, type RecordOptions, record } from "./recorder.js";
 
@@ -130,10 +131,20 @@ export function moreReferences(count: number): References | null {
   return status === 0 ? JSON.parse(stdout) : null;
 }
 
+/**
+ * Values in extended precision, of arguments that lie one after the other: each a result and a fraction, as in a row of
+ * references. Null where there is no Python with NumPy, or no such function.
+ */
+export function extendedValues(name: MathFunctionName, args: Float64Array): Float64Array | null {
+  const script = resolve(folder, "extended.py");
+  const { status, stdout } = spawnSync("python3", [script, name], { input: viewBytes(args), maxBuffer: 2 ** 30 });
+  return status === 0 ? new Float64Array(new Uint8Array(stdout).buffer) : null;
+}
+
 /** The distance of `got` from a reference row's exact value, in ulp of the type. */
 export function ulpsFromReference(type: FloatType, got: number, row: ReferenceRow): number {
   const [result, fraction] = row.slice(-2) as [number, number];
-  if (!Number.isFinite(result)) return got === result ? 0 : Infinity;
+  if (!Number.isFinite(result)) return Object.is(got, result) ? 0 : Infinity;
   const unit = spacing(type, result);
   return Math.abs((got - result) / unit - fraction);
 }
