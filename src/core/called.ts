@@ -3,9 +3,6 @@
  * is at hand: a tensor that was disposed says so wherever it is touched.
  */
 
-/** The folder of the library's files. */
-const LIBRARY = new URL("..", import.meta.url).href;
-
 /** Frames of the stack to look through: operations are made of others. */
 const DEPTH = 40;
 
@@ -15,7 +12,9 @@ export function calledOperation(): string | undefined {
   Error.stackTraceLimit = DEPTH;
   const frames = (new Error().stack ?? "").split("\n").slice(1);
   Error.stackTraceLimit = limit;
-  const outside = frames.findIndex((frame) => !frame.includes(LIBRARY) && !frame.includes("<anonymous>)"));
+  // This file's own frame tells where the library's files are, also where source maps say something else than the modules.
+  const [, library = ""] = /\(?(\S+)core\/called\./.exec(frames[0] ?? "") ?? [];
+  const outside = frames.findIndex((frame) => !frame.includes(library) && !frame.includes("<anonymous>)"));
   // "at Tensor.add (…)", "at get T (…)", "at Tensor.<anonymous> [as roll] (…)", "at matmul (…)".
   const [, name, alias] =
     /^ *at (?:async )?(?:.*[. ])?([\w$]+|<anonymous>)(?: \[as (\w+)\])? \(/.exec(frames[outside - 1] ?? "") ?? [];
