@@ -117,16 +117,16 @@ export function truncatedNormal<D extends DType = "f32">(
   checkKey(key, "truncatedNormal");
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "truncatedNormal");
-  if (!(low instanceof Tensor || high instanceof Tensor) && low > high) {
-    throw new ArgumentError(
-      `random.truncatedNormal: no number lies between ${shown(low)} and ${shown(high)}; swap them.`,
-    );
-  }
   const [from, to] = [low, high].map((bound) =>
     bound instanceof Tensor
       ? bound.cast(work)
       : scalarLike(key, checkNumber("random.truncatedNormal", "a bound that is no tensor", bound as number), work),
   );
+  if (!(low instanceof Tensor || high instanceof Tensor) && low > high) {
+    throw new ArgumentError(
+      `random.truncatedNormal: no number lies between ${shown(low)} and ${shown(high)}; swap them.`,
+    );
+  }
   const extent = shape ?? broadcastShapes("random.truncatedNormal", from.shape, to.shape);
   const words = randomWords(key, extent, "truncatedNormal");
   return inOperation("random.truncatedNormal", () => {

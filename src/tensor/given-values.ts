@@ -2,7 +2,7 @@
 import type { DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { isScalar } from "../core/promotion.js";
-import { shown } from "../core/shown.js";
+import { remedyForTensor, shown } from "../core/shown.js";
 
 /** Typed arrays say their dtype; a Uint8ClampedArray is u8. */
 export function dtypeOfTypedArray(array: ArrayBufferView): DType {
@@ -46,7 +46,7 @@ export function flattenNested(nested: unknown, operation: string): { values: Sca
       if (!isScalar(level)) {
         throw new ArgumentError(
           `${operation}: ${shown(level)} is no value; values are numbers, bigints, booleans or { re, im }, ` +
-            "one of them or lists of them, to any depth.",
+            `one of them or lists of them, to any depth.${remedyForTensor(level)}`,
         );
       }
       values.push(level);
