@@ -638,12 +638,13 @@ describeOnTensorDevices("rounds sent off together", (device) => {
       xs.map(plain).reduce((a, b) => a + b),
     );
     if (device === "cpu") return;
-    // Few waits: after 4, 12, 28, 60, 124, 188 and 252 rounds.
+    // Few waits: after 4, 12, 28, 60, 124, 188 and 252 rounds. The stream submits between them, too, when it sees time pass.
     const backend = backendFor(device) as VulkanBackend;
     steps(tensor(250, { dtype: "i32" })).sum.dataSync();
     const before = backend.device.stream.counters.submissions;
     steps(tensor(250, { dtype: "i32" })).sum.dataSync();
-    assert.ok(backend.device.stream.counters.submissions - before < 20);
+    const submissions = backend.device.stream.counters.submissions - before;
+    assert.ok(submissions < 80, `${submissions} submissions`);
   });
 });
 
