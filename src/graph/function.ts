@@ -13,21 +13,6 @@ export function makePlaceholder({ shape, dtype, device }: Pick<Node, "shape" | "
   return node;
 }
 
-/** Placeholders of functions whose trace is over: nothing will ever stand in their place. */
-const finished = new WeakSet<Node>();
-
-export function finish(placeholders: readonly Node[]): void {
-  for (const node of placeholders) finished.add(node);
-}
-
-/** Whether nodes depend on placeholders of a finished trace other than by way of `given`. */
-export function isLeftBehind(nodes: readonly Node[], given: readonly Node[]): boolean {
-  const known = new Set(given);
-  return inputsFirst(nodes, (node) => (node.isAbstract && !known.has(node) ? node.inputs : [])).some(
-    (node) => finished.has(node) && !known.has(node),
-  );
-}
-
 /** Placeholders of functions that have returned, and who traced them. */
 const ended = new WeakMap<Node, string>();
 
@@ -39,6 +24,14 @@ export function runOn<T>(placeholders: readonly Node[], operation: string, run: 
   } finally {
     for (const node of placeholders) ended.set(node, operation);
   }
+}
+
+/** Whether nodes depend on placeholders of functions that have returned other than by way of `given`. */
+export function isLeftBehind(nodes: readonly Node[], given: readonly Node[]): boolean {
+  const known = new Set(given);
+  return inputsFirst(nodes, (node) => (node.isAbstract && !known.has(node) ? node.inputs : [])).some(
+    (node) => ended.has(node) && !known.has(node),
+  );
 }
 
 /** Which transform traced the function that a node without a value has left; undefined while it runs. */
@@ -100,7 +93,7 @@ function keyOf({ parameters, results }: GraphFunction): string {
 
 /**
  * A function of nodes built on placeholders, and the nodes from outside that it uses: these become its first parameters.
- * Constants stay inside. The trace of the placeholders ends with it.
+ * Constants stay inside.
  */
 export function closeOver(
   results: readonly Node[],
@@ -128,7 +121,6 @@ export function closeOver(
     [...stands, ...placeholders],
     results.map((result) => made.get(result) ?? result),
   );
-  finish(placeholders);
   return { body, captured: outside };
 }
 

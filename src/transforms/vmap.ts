@@ -6,7 +6,7 @@ import { checkFunction, checkOptions } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { broadcastNode, permuteNode } from "../graph/build.js";
-import { finish, makePlaceholder } from "../graph/function.js";
+import { makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
@@ -57,7 +57,6 @@ export function vmap<A extends readonly unknown[], R>(
       used.map(({ input }) => input),
       size,
     );
-    finish(used.map(({ node }) => node));
     const places = spreadAxes(options.out === undefined ? 0 : options.out, outputs.structure);
     const tensors = batched.map((output, i) => new Tensor(placed(output, places[i], size)));
     return unflatten(outputs.structure, tensors) as R;
