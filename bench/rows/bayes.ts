@@ -4,13 +4,12 @@
  * bench/peers/bayes.py gives NumPyro. The time from nothing to a first draw. And of the CPU engine gradients per second of a
  * core, beside those of Stan (bench/peers/rstan.R).
  */
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { Sampler } from "../../src/bayes/chains/sample.js";
 import { leastEss } from "../../src/bayes/diagnostics/effective-sample-size.js";
 import type { Fit } from "../../src/bayes/index.js";
 import { type PosteriorName, posteriors } from "../bayes-models.js";
 import { type Context, repeat } from "../harness.js";
+import { runProgram } from "../programs.js";
 import type { Row, Target } from "../row.js";
 import { median } from "../statistics.js";
 import type { TensorContext } from "../tensor-work.js";
@@ -60,27 +59,11 @@ function row(name: PosteriorName, chains: number, targets: readonly Target[], pe
 
 // ---------------------------------------------------------------------------------------------- the first draw
 
-const FIRST_DRAW = fileURLToPath(new URL("../first-draw.js", import.meta.url));
-
 /** What first-draw.ts prints. */
 interface FirstDraw {
   readonly draw: number;
   readonly sinceStart: number;
   readonly warmed: number;
-}
-
-function firstDraw(device: string, name: PosteriorName, env: NodeJS.ProcessEnv): Promise<FirstDraw> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [FIRST_DRAW, device, name], { env, stdio: ["ignore", "pipe", "inherit"] });
-    let line = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      line += text;
-    });
-    child.on("error", reject).on("close", (code) => {
-      if (code === 0) resolve(JSON.parse(line) as FirstDraw);
-      else reject(new Error(`first-draw ended with ${code}: ${line}`));
-    });
-  });
 }
 
 function firstDrawRow(name: PosteriorName, isCold: boolean): Row {
@@ -94,7 +77,7 @@ function firstDrawRow(name: PosteriorName, isCold: boolean): Row {
       withCacheFolders(isCold, async (environment) => {
         const seen: FirstDraw[] = [];
         const samples = await repeat(context.isQuick ? 1 : 5, async () => {
-          seen.push(await firstDraw(context.tensors, name, environment()));
+          seen.push(await runProgram<FirstDraw>("first-draw", [context.tensors, name], environment()));
           return seen.at(-1)!.draw;
         });
         const middle = (of: (one: FirstDraw) => number) => median(seen.slice(1).map(of)).toFixed(0);

@@ -2,11 +2,10 @@
  * Whole training steps (forward, backward, Adam) as one jitted function, on the GPU beside PyTorch and JAX and on the CPU
  * engine beside JavaScript libraries, and what a jitted function costs besides its kernels: a call, and the first call.
  */
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { jit, type Tensor } from "../../src/index.js";
 import { type Context, repeat, timedSync } from "../harness.js";
 import { cnnWork, mlpWork } from "../networks.js";
+import { runProgram } from "../programs.js";
 import type { Row } from "../row.js";
 import { median } from "../statistics.js";
 import { engineOf, free, type TensorContext, uniform } from "../tensor-work.js";
@@ -37,8 +36,6 @@ async function calls(context: TensorContext): Promise<number[]> {
   return samples;
 }
 
-const FIRST_STEP = fileURLToPath(new URL("../first-step.js", import.meta.url));
-
 /** What first-step.ts prints. */
 interface FirstStep {
   readonly call: number;
@@ -46,26 +43,12 @@ interface FirstStep {
   readonly loss: number;
 }
 
-function firstStep(device: string, env: NodeJS.ProcessEnv): Promise<FirstStep> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [FIRST_STEP, device], { env, stdio: ["ignore", "pipe", "inherit"] });
-    let line = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      line += text;
-    });
-    child.on("error", reject).on("close", (code) => {
-      if (code === 0) resolve(JSON.parse(line) as FirstStep);
-      else reject(new Error(`first-step ended with ${code}: ${line}`));
-    });
-  });
-}
-
 /** Milliseconds of the first call of the training step: traced, found on disk or compiled, and sent off. */
 const firstCalls = (isCold: boolean) => (context: Context) =>
   withCacheFolders(isCold, async (environment) => {
     const seen: FirstStep[] = [];
     const samples = await repeat(context.isQuick ? 3 : 9, async () => {
-      seen.push(await firstStep(context.tensors, environment()));
+      seen.push(await runProgram<FirstStep>("first-step", [context.tensors], environment()));
       return seen.at(-1)!.call;
     });
     // As of the samples, the first is left out: it may have filled the caches for the others.
