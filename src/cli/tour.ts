@@ -70,7 +70,8 @@ export const stops: readonly Stop[] = [
       const x = arange(256 * 512)
         .reshape(256, 512)
         .mul(0.01)
-        .sin();
+        .sin()
+        .realize();
       const y = x.softmax({ axis: 1 });
       console.log(explain(y));
       const rows = y.sum({ axis: 1 });

@@ -236,7 +236,11 @@ export function arange(...given: readonly unknown[]): Tensor {
   const whole = isLong ? "i64" : "i32";
   const dtype = options.dtype ?? (isWhole ? "i32" : "f32");
   if (dtype === "i32" && options.dtype === undefined && length > 0) checkHeldByI32([from, from + (length - 1) * step]);
-  if (isWhole) return counting("arange", length, whole, options.device).mul(step).add(from).cast(dtype);
+  if (isWhole) {
+    const counted = counting("arange", length, whole, options.device);
+    const scaled = step === 1 ? counted : counted.mul(step);
+    return (from === 0 ? scaled : scaled.add(from)).cast(dtype);
+  }
   const counted = counting("arange", length, positionDType(length), options.device);
   return spaced(counted, from, step, floatFor(dtype, counted)).cast(dtype);
 }
