@@ -55,6 +55,16 @@ test("a reduction takes the operations before and after it into its kernel", () 
   assert.equal(kernelsOf([y]).length, 1);
 });
 
+test("a long sum down few columns is done in chunks, about as many as each has elements; a short one is not", () => {
+  const rowsOf = (rows: number, columns: number, profile = gpuProfile) =>
+    kernelsOf([make(R.sum, [stored(rows, columns)], { axes: [0] })], profile).map((kernel) => kernel.rows);
+  assert.deepEqual(rowsOf(4096, 256), [64 * 256, 256]);
+  assert.deepEqual(rowsOf(500, 256), [256]);
+  // Many columns keep the device busy by themselves.
+  assert.deepEqual(rowsOf(4096, 1 << 17), [1 << 17]);
+  assert.deepEqual(rowsOf(4096, 256, cpuProfile).length, 1);
+});
+
 test("reductions along different axes are kernels of their own", () => {
   const x = stored(128, 128);
   const rows = over(make(R.sum, [x], { axes: [1] }), x.shape, 1);

@@ -1,4 +1,4 @@
-/** Positions of extremes, counts, norms and covariance, against loops in f64. */
+/** Long sums, positions of extremes, counts, norms and covariance, against loops in f64. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ShapeError } from "../../src/core/errors.js";
@@ -26,6 +26,29 @@ function firstExtreme(line: readonly number[], isBetter: (a: number, b: number) 
 }
 const argmax = (line: readonly number[]) => firstExtreme(line, (a, b) => a > b);
 const argmin = (line: readonly number[]) => firstExtreme(line, (a, b) => a < b);
+
+describeOnTensorDevices("long sums down few columns", () => {
+  for (const [rows, columns] of [
+    [513, 1],
+    [4096, 3],
+    [4099, 5],
+    [100_003, 2],
+  ] as const) {
+    test(`${rows} × ${columns}, in chunks that need not come out even, are exact`, () => {
+      const values = Float32Array.from({ length: rows * columns }, (_, i) => i % 7);
+      const want = new Array<number>(columns).fill(0);
+      values.forEach((value, i) => {
+        want[i % columns]! += value;
+      });
+      assert.deepEqual(
+        tensor(values, { shape: [rows, columns] })
+          .sum({ axis: 0 })
+          .arraySync(),
+        want,
+      );
+    });
+  }
+});
 
 describeOnTensorDevices("argmax and argmin", () => {
   for (const dtype of [...realDTypes, "bool"] as const) {
