@@ -2,6 +2,7 @@
  * Devices as users name them: "cpu", "vulkan", "vulkan:1". A device is opened when the first tensor goes to it. The
  * default is what `PUMICE_DEVICE` says, else the best real GPU, else the CPU; a software Vulkan driver is never it.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { copyKernel } from "../compiler/routines/copy.js";
 import { checkFunction, inOperation } from "../core/arguments.js";
 import { DeviceError } from "../core/errors.js";
@@ -13,7 +14,10 @@ import { HostBackend } from "./host-backend.js";
 import { VulkanBackend } from "./vulkan-backend.js";
 
 const open = new Map<string, Backend>();
-let chosen: string | null = null;
+/** The default where no `withDevice` is at work. */
+const everywhere: { device: string | null } = { device: null };
+const within = new AsyncLocalStorage<{ device: string | null }>();
+const choice = (): { device: string | null } => within.getStore() ?? everywhere;
 
 /** The devices of this machine: Vulkan devices, best first, and the CPU, which is always there. */
 export function devices(): string[] {
@@ -44,25 +48,21 @@ export function defaultDevice(): string {
 }
 
 function defaultFor(operation: string): string {
+  const chosen = choice();
   const wish = process.env.PUMICE_DEVICE;
-  chosen ??= wish ? canonical(wish, operation, ", which PUMICE_DEVICE names") : bestDevice();
-  return chosen;
+  chosen.device ??= wish ? canonical(wish, operation, ", which PUMICE_DEVICE names") : bestDevice();
+  return chosen.device;
 }
 
+/** Makes another device the default: from now on or, inside `withDevice`, until that work is done. */
 export function setDefaultDevice(device: string): void {
-  chosen = canonical(device, "setDefaultDevice");
+  choice().device = canonical(device, "setDefaultDevice");
 }
 
-/** Runs `work` with another default device. */
+/** Runs `work` with another default device, which an asynchronous function keeps to its end. */
 export function withDevice<T>(device: string, work: () => T): T {
   checkFunction("withDevice", work);
-  const before = chosen;
-  chosen = canonical(device, "withDevice");
-  try {
-    return work();
-  } finally {
-    chosen = before;
-  }
+  return within.run({ device: canonical(device, "withDevice") }, work);
 }
 
 function bestDevice(): string {
