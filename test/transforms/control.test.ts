@@ -960,14 +960,16 @@ describeOnTensorDevices("cond and switchCase", () => {
       ),
     );
     const timed = (p: number) => {
-      const best = times(4).map(() => {
-        const start = performance.now();
-        run(tensor(p) as Tensor, x).dataSync();
-        return performance.now() - start;
-      });
-      return Math.min(...best);
+      const start = performance.now();
+      run(tensor(p) as Tensor, x).dataSync();
+      return performance.now() - start;
     };
-    const [taken, other] = [timed(1), timed(0)];
+    let [taken, other] = [Infinity, Infinity];
+    // The best of each, on a machine that may be busy.
+    for (let i = 0; i < 4 || (i < 30 && other >= taken / 3); i++) {
+      taken = Math.min(taken, timed(1));
+      other = Math.min(other, timed(0));
+    }
     assert.ok(other < taken / 3, `${taken} ms with the long branch, ${other} ms without`);
   });
 });

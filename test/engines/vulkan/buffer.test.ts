@@ -351,17 +351,23 @@ describeOnOpenDevices("the event loop", withoutGlslang, (device) => {
   const blocking = validation === "gpu" && "GPU-assisted validation waits at each submission";
   test("a timer fires while a long read is waiting for a kernel", { skip: blocking }, async () => {
     const buffer = device().alloc(4);
-    spinKernel(device()).run({ buffers: [buffer], groups: [groupsFor(device(), 400)] });
-    const start = performance.now();
-    const ticks: number[] = [];
-    const timer = setInterval(() => ticks.push(performance.now() - start), 5);
-    await buffer.read();
-    clearInterval(timer);
-    const took = performance.now() - start;
-    assert.ok(took > 100, `the kernel took ${took} ms`);
-    const gaps = ticks.map((tick, i) => tick - (ticks[i - 1] ?? 0));
-    assert.ok(ticks.length >= 5, `${ticks.length} ticks in ${took} ms`);
-    assert.ok(Math.max(...gaps) < took / 2, `longest gap ${Math.max(...gaps)} ms of ${took}`);
+    const watched = async () => {
+      spinKernel(device()).run({ buffers: [buffer], groups: [groupsFor(device(), 400)] });
+      const start = performance.now();
+      const ticks: number[] = [];
+      const timer = setInterval(() => ticks.push(performance.now() - start), 5);
+      await buffer.read();
+      clearInterval(timer);
+      const took = performance.now() - start;
+      const longestGap = Math.max(...ticks.map((tick, i) => tick - (ticks[i - 1] ?? 0)));
+      return { took, ticks: ticks.length, longestGap };
+    };
+    const isFree = ({ took, ticks, longestGap }: Awaited<ReturnType<typeof watched>>) =>
+      took > 100 && ticks >= 5 && longestGap < took / 2;
+    let seen = await watched();
+    // A busy machine may hold this process up as long as a blocked thread would, but not every time.
+    for (let i = 0; i < 4 && !isFree(seen); i++) seen = await watched();
+    assert.ok(isFree(seen), inspect(seen));
   });
 });
 

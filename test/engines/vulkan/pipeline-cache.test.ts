@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { viewOf } from "../../../src/engines/vulkan/native.js";
 import { decodeCache, encodeCache, writeAtomically } from "../../../src/engines/vulkan/pipeline-cache.js";
 import type { PhysicalDevice } from "../../../src/vulkan/index.js";
@@ -264,7 +265,7 @@ describeOnDevices("cache files", withoutGlslang, (which) => {
       const { code: status, output } = await runNode(child(body), {
         env: environment(),
         onStart: (process) => {
-          process.stdout?.once("data", () => setTimeout(() => process.kill("SIGKILL"), 60 + 37 * round));
+          process.stdout?.once("data", () => setTimeout(60 + 37 * round).then(() => process.kill("SIGKILL")));
         },
       });
       assert.equal(status, "SIGKILL", output);
@@ -287,7 +288,10 @@ describeOnDevices("cache files", withoutGlslang, (which) => {
       {
         env: environment(),
         onStart: (process) => {
-          process.stdout?.once("data", () => setTimeout(() => process.kill("SIGKILL"), 3000));
+          process.stdout?.once("data", async () => {
+            for (let i = 0; i < 400 && !existsSync(path); i++) await setTimeout(50);
+            process.kill("SIGKILL");
+          });
         },
       },
     );
