@@ -98,7 +98,10 @@ export class SampleRun<N extends string = string, O extends string = string>
     this.fit.catch(() => {});
   }
 
-  /** How far the run has come, after every dispatch. It runs as fast as it is watched. */
+  /**
+   * How far the run has come, after every dispatch; in a warmup of chains together, after as many as take 60 ms or so. It runs as
+   * fast as it is watched.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {
     this.steps ??= this.sampler.run<N, O>(true);
     this.watchers++;

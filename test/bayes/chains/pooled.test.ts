@@ -16,9 +16,10 @@ import {
   VECTORS,
   WISHES,
 } from "../../../src/bayes/chains/nuts-layout.js";
+import { pooledLanes } from "../../../src/bayes/chains/pooled/writer.js";
 import { PooledWarmup } from "../../../src/bayes/chains/pooled.js";
 import { halfNormal, model, normal } from "../../../src/bayes/index.js";
-import type { DeviceStorage } from "../../../src/tensor/backend.js";
+import type { Backend, DeviceStorage } from "../../../src/tensor/backend.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import { normals, sampled } from "./support.js";
@@ -58,6 +59,20 @@ test("the host looks every 60 ms, and a transition may take four times the steps
   assert.deepEqual(nextPace({ transitions: 10, budget: 64 }, 100, 30), { transitions: 20, budget: 40 });
   assert.deepEqual(nextPace({ transitions: 10, budget: 16 }, 160, 60), { transitions: 10, budget: 64 });
   assert.deepEqual(nextPace({ transitions: 10, budget: 16 }, 1e6, 6000), { transitions: 3, budget: 64 });
+});
+
+test("lanes share the chains of a GPU; of a software driver, only where its loops would end too early", () => {
+  const lanes = (chains: number, isSoftware: boolean, id = "vulkan:0") =>
+    pooledLanes({ id, isSoftware } as unknown as Backend, chains);
+  assert.deepEqual(
+    [1, 5, 100, 4096].map((chains) => lanes(chains, false)),
+    [1, 8, 128, 128],
+  );
+  assert.deepEqual(
+    [256, 4096, 20000, 1e6].map((chains) => lanes(chains, true)),
+    [1, 1, 4, 128],
+  );
+  assert.equal(lanes(4096, false, "cpu"), 1);
 });
 
 /** What a chain has to show. */
