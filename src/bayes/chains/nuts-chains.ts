@@ -5,8 +5,7 @@
 import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
-import { adopt } from "../../tensor/tensor.js";
-import { cheesGradientOf } from "./chees.js";
+import { choleskyFactor } from "./cholesky.js";
 import type { ChainDensity, FloatDType } from "./density.js";
 import { type WrittenNuts, writeNuts } from "./nuts-kernel.js";
 import {
@@ -18,19 +17,12 @@ import {
   ORDERS,
   PHASE,
   REALS,
-  SCHEDULE,
+  SOFTWARE_ROUNDS,
   VECTORS,
   vectorSlots,
   WISHES,
 } from "./nuts-layout.js";
-import {
-  choleskyFactor,
-  DualAveraging,
-  type PooledState,
-  pooledCovariance,
-  pooledVariances,
-  TrajectoryAdaptation,
-} from "./pooled.js";
+import { PooledWarmup } from "./pooled.js";
 import { warmupSchedule } from "./warmup.js";
 
 export interface ChainSettings extends NutsOptions {
@@ -61,7 +53,6 @@ export interface DrawnBlock {
 /** Chains at rest. */
 export interface SavedChains {
   readonly buffers: Readonly<Record<string, Uint8Array>>;
-  readonly pooled: PooledState;
 }
 
 /** What is known of each chain between dispatches. */
@@ -78,8 +69,6 @@ const DISPATCH_MS = 60;
 /** Steps to begin with, of a kernel that has run before and of one that has not. */
 const budgets = new WeakMap<HandWritten<WrittenNuts>, number>();
 const FIRST_BUDGET = 16;
-/** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
-const SOFTWARE_ROUNDS = 60000;
 const MAX_ENERGY_ERROR = 1000;
 /** Buffers that hold where the chains are. */
 const STATE = ["wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
@@ -99,12 +88,9 @@ export class NutsChains {
   private block = { first: 0, rows: 0, isAhead: false };
   /** Draws that some chains have made and others have not yet: the first rows of the block to come. */
   private ahead: Readonly<Record<"draws" | "noted", Uint8Array>> | null = null;
-  private pooled: PooledState = { draw: 0, dual: null, time: null };
-  /** What was noted of the chains when they were last looked at. */
-  private seen: { readonly reals: Float64Array | Float32Array; readonly ints: Int32Array } = {
-    reals: new Float64Array(),
-    ints: new Int32Array(),
-  };
+  /** What adapts the chains together, where something does; and whether nothing is left for it to do. */
+  private readonly pooled: PooledWarmup | null;
+  private isWarm: boolean;
 
   constructor(
     private readonly density: ChainDensity,
@@ -120,11 +106,12 @@ export class NutsChains {
     const metric = this.startingMetric();
     const factor = isDense ? choleskyFactor(metric, density.dim) : null;
     if (isDense && !factor) throw new ArgumentError("sample: the metric is not positive definite.");
+    const schedule = warmupSchedule(settings.warmup);
     const zeros = (elements: number, type: string) => backend.upload(new Uint8Array(elements * chains * bytesOf(type)));
     this.memory = {
       orders: null,
       key: backend.upload(bytes(Uint32Array.of(settings.seed >>> 0, Math.floor(settings.seed / 2 ** 32) >>> 0))),
-      schedule: backend.upload(bytes(warmupSchedule(settings.warmup))),
+      schedule: backend.upload(bytes(schedule)),
       wishes: backend.upload(this.wishes()),
       vectors: backend.upload(this.startingVectors()),
       reals: backend.upload(this.startingReals()),
@@ -137,6 +124,12 @@ export class NutsChains {
     this.scratch = this.compiled.written.scratch.map(({ elements, dtype: type }) =>
       backend.reserve(elements * chains * bytesOf(type)),
     );
+    this.isWarm = settings.adaptation !== "pooled";
+    const isTimed = kernel === "hmc" && settings.steps === null;
+    const { dim } = density;
+    this.pooled = this.isWarm
+      ? null
+      : new PooledWarmup(backend, schedule, { chains, dim, dtype, energyDType, isDense, isTimed });
   }
 
   /** The SHA-256 of the kernel's code. */
@@ -146,9 +139,9 @@ export class NutsChains {
 
   // ------------------------------------------------------------------------------------------------ beginnings
 
-  private wishes(trajectory = 1): Uint8Array {
+  private wishes(): Uint8Array {
     const { targetAcceptance, initRadius, energyDType } = this.settings;
-    const values = { targetAcceptance, maxEnergyError: MAX_ENERGY_ERROR, initRadius, trajectory };
+    const values = { targetAcceptance, maxEnergyError: MAX_ENERGY_ERROR, initRadius, trajectory: 1 };
     return arrayOf(
       energyDType,
       WISHES.map((name) => values[name]),
@@ -202,131 +195,43 @@ export class NutsChains {
 
   // ------------------------------------------------------------------------------------------------ running
 
-  /** The warmup of chains that are adapted together: all do one transition, then all get the same new settings. */
-  async *warmUpPooled(): AsyncGenerator<ChainStatus> {
-    const { chains, warmup, targetAcceptance, kernel, steps } = this.settings;
-    const schedule = warmupSchedule(warmup);
-    const { pooled } = this;
-    // It may have been left in the middle: what it knows is in `pooled` and on the device.
-    for (; pooled.draw < warmup; pooled.draw++) {
-      const { draw } = pooled;
-      for await (const status of this.advance(draw + 1, draw, 1)) yield status;
-      // All chains stand still since they were looked at.
-      const { reals, ints } = this.seen;
-      const real = (name: (typeof REALS)[number]) => columnOf(reals, REALS.indexOf(name), chains);
-      const int = (name: (typeof INTS)[number]) => columnOf(ints, INTS.indexOf(name), chains);
-      const leapfrogs = int("leapfrogs");
-      const acceptances = Float64Array.from(real("acceptance"), (sum, c) => sum / leapfrogs[c]);
-      // The chains have looked for step sizes by themselves; from here on there is one.
-      const found = Math.exp(meanOf(Float64Array.from(real("stepSize"), Math.log)));
-      pooled.dual ??= DualAveraging.from(found);
-      const dual = new DualAveraging(pooled.dual, targetAcceptance);
-      const isLast = draw === warmup - 1;
-      let stepSize = dual.update(meanOf(acceptances));
-      if (isLast) stepSize = dual.average;
-      if (kernel === "hmc" && steps === null) {
-        // Chains that diverged stopped early.
-        const took = leapfrogs.reduce((most, n) => Math.max(most, n), 0) * found;
-        const gradient = took * (await this.cheesGradient());
-        pooled.time ??= TrajectoryAdaptation.from(found);
-        const time = new TrajectoryAdaptation(pooled.time, warmup);
-        const next = time.update(gradient, stepSize);
-        this.replace("wishes", this.wishes(isLast ? time.average : next));
-      }
-      if (schedule[draw] & SCHEDULE.closes) {
-        await this.closePooledWindow(int("counted"), ints);
-        stepSize = dual.average;
-        dual.restart(stepSize);
-      }
-      real("stepSize").fill(stepSize);
-      this.replace("reals", new Uint8Array(reals.buffer, reals.byteOffset, reals.byteLength));
-    }
-  }
-
-  private async closePooledWindow(counted: Int32Array, ints: Int32Array): Promise<void> {
-    const { dim, dtype } = this.density;
-    const { chains, isDense } = this.settings;
-    const vectors = numbersIn(await this.read("vectors"), dtype);
-    const [mean, scatter] = [vectorOf(vectors, "mean", dim, chains), vectorOf(vectors, "scatter", dim, chains)];
-    const all = { means: mean, counts: counted, dim };
-    if (isDense) {
-      const scatters = numbersIn(await this.read("metric"), dtype).subarray(dim * dim * chains);
-      const { covariance, factor } = factorized(pooledCovariance(all, scatters), dim);
-      this.replace("metric", this.metricOfAll(covariance));
-      this.replace("factor", this.factorOfAll(factor));
-    } else {
-      this.replace("metric", this.metricOfAll(pooledVariances(all, scatter)));
-    }
-    mean.fill(0);
-    scatter.fill(0);
-    this.replace("vectors", new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength));
-    counted.fill(0);
-    this.replace("ints", new Uint8Array(ints.buffer, ints.byteOffset, ints.byteLength));
-  }
-
-  /** By the time that trajectories take. */
-  private async cheesGradient(): Promise<number> {
-    const { chains, energyDType } = this.settings;
-    const { dtype } = this.density;
-    const rows = (name: (typeof BUFFERS)[number], type: FloatDType | "i32") => {
-      const memory = this.memory[name] as DeviceStorage;
-      return adopt(memory, [memory.byteLength / (chains * bytesOf(type)), chains], type, this.backend);
-    };
-    const found = cheesGradientOf(
-      rows("vectors", dtype),
-      rows("metric", dtype),
-      rows("reals", energyDType),
-      rows("ints", "i32"),
-    );
-    const gradient = (await found.item()) as number;
-    found.dispose();
-    return gradient;
-  }
-
-  private replace(name: (typeof BUFFERS)[number], contents: Uint8Array): void {
-    this.memory[name]?.dispose();
-    this.memory[name] = this.backend.upload(contents);
-  }
-
   /**
-   * Lets every chain go on to its draw `until`, in dispatches; says where they stand after each. A device that works by
-   * itself has the next dispatch before the host looks at what the last one did, unless there is nothing to do `ahead`. One
-   * too many is soon over: chains that are there do nothing.
+   * Lets every chain go on to its draw `until`, in dispatches; says where they stand now and then. A device that works by
+   * itself has the next dispatch before the host looks at what the last one did. One too many is soon over: chains that are
+   * there do nothing. In a warmup of chains together, several transitions with what adapts to them are under way at a time.
    */
-  async *advance(until: number, first: number, ahead = this.backend.id === "cpu" ? 1 : 2): AsyncGenerator<ChainStatus> {
-    const { backend, memory, settings } = this;
-    const { chains, warmup, adaptation, steps, inits, together } = settings;
+  async *advance(until: number, first: number): AsyncGenerator<ChainStatus> {
+    const ahead = this.backend.id === "cpu" ? 1 : 2;
     this.beginBlock(first, until - first);
     let lastEnd = 0;
+    let lastSteps: number | null = null;
     let wanted = budgets.get(this.compiled) ?? FIRST_BUDGET;
+    let pace: Pace = { transitions: 1, budget: FIRST_BUDGET };
     const dispatch = async () => {
       const began = performance.now();
-      const budget = Math.min(this.maxBudget, wanted);
-      const orders = {
-        budget,
-        until,
-        first,
-        warmup,
-        givenInits: inits ? 1 : 0,
-        adaptation: ADAPTATION[adaptation],
-        steps: steps ?? 0,
-        together,
-      };
-      memory.orders?.dispose();
-      memory.orders = backend.upload(bytes(Int32Array.from(ORDERS.map((name) => orders[name]))));
-      this.compiled.run([
-        ...this.density.data,
-        ...BUFFERS.map((name) => memory[name] as DeviceStorage),
-        ...this.scratch,
-      ]);
+      const warmup = this.isWarm ? null : this.pooled;
+      const given = warmup ? pace : { transitions: 1, budget: wanted };
+      const budget = Math.min(this.maxBudget, given.budget);
+      this.run(until, first, budget, given.transitions, warmup);
+      const asked = warmup?.asked ?? 0;
       const status = await this.status();
       const end = performance.now();
+      const milliseconds = end - Math.max(began, lastEnd);
+      const most = status.leapfrogs.reduce((a, b) => Math.max(a, b), 0);
+      const steps = most - (lastSteps ?? most);
+      if (warmup) {
+        this.look(warmup, status, asked);
+        pace = nextPace(given, steps, milliseconds);
+      }
+      // Of a warmup together, it is known how many steps were taken, not how many could have been.
+      if (!warmup || steps > 0) wanted = nextBudget(warmup ? steps : budget, milliseconds);
+      const { chains } = this.settings;
       const share = status.draws.reduce((count, draw) => count + (draw < until ? 1 : 0), 0) / chains;
       const isDone = status.failed.length > 0 || share === 0;
-      wanted = nextBudget(budget, end - Math.max(began, lastEnd));
       // Later dispatches are short because most chains stand still: nothing for others to begin with.
       if (share > 0.5) budgets.set(this.compiled, wanted);
       lastEnd = end;
+      lastSteps = most;
       return { status, isDone };
     };
     const queue: ReturnType<typeof dispatch>[] = [];
@@ -343,6 +248,41 @@ export class NutsChains {
     }
   }
 
+  /** Transitions of every chain, as far as the budget of each goes; in a warmup together, each with what adapts to it. */
+  private run(until: number, first: number, budget: number, transitions: number, pooled: PooledWarmup | null): void {
+    const { backend, memory } = this;
+    const { warmup, adaptation, steps, inits, together } = this.settings;
+    const orders = {
+      budget,
+      until,
+      first,
+      warmup,
+      givenInits: inits ? 1 : 0,
+      adaptation: ADAPTATION[adaptation],
+      steps: steps ?? 0,
+      together,
+      asked: until,
+    };
+    memory.orders?.dispose();
+    memory.orders = backend.upload(bytes(Int32Array.from(ORDERS.map((name) => orders[name]))));
+    const buffers = BUFFERS.map((name) => memory[name] as DeviceStorage);
+    const all = [...this.density.data, ...buffers, ...this.scratch];
+    // The orders are new: which draw the chains may go to is known where they are.
+    pooled?.adapt(memory);
+    const left = pooled ? Math.min(transitions, pooled.drawsLeft) : 1;
+    for (let n = 0; n < left; n++) {
+      this.compiled.run(all);
+      pooled?.adapt(memory);
+    }
+  }
+
+  /** What the host has seen of a warmup together, which had been asked to adapt so often by then. */
+  private look(pooled: PooledWarmup, { draws }: ChainStatus, asked: number): void {
+    const least = draws.reduce((a, b) => Math.min(a, b));
+    pooled.look(least, asked);
+    this.isWarm = least >= this.settings.warmup;
+  }
+
   async status(): Promise<ChainStatus> {
     const { chains, energyDType } = this.settings;
     const [intBytes, realBytes] = await Promise.all([this.read("ints"), this.read("reals")]);
@@ -353,7 +293,6 @@ export class NutsChains {
     };
     const phases = of("phase");
     const reals = numbersIn(realBytes, energyDType);
-    this.seen = { reals, ints };
     const slot = REALS.indexOf("stepSize");
     return {
       draws: of("draw"),
@@ -446,31 +385,41 @@ export class NutsChains {
     return found;
   }
 
-  /** Everything a run needs to go on later: the buffers as they are, the draws not yet taken, and the pooled warmup. */
-  async saved(): Promise<SavedChains> {
-    const reading = this.memory.draws ? this.rowsFrom(0) : this.ahead;
-    // All are read in one go, so that no dispatch is between them.
-    const [ahead, ...contents] = await Promise.all([reading, ...STATE.map((name) => this.read(name))]);
-    const buffers = Object.fromEntries(STATE.map((name, n) => [name, contents[n]]));
-    if (ahead) Object.assign(buffers, { draws: ahead.draws, noted: ahead.noted });
-    return { buffers, pooled: structuredClone(this.pooled) };
+  /** Memory that holds where the chains are, by name. */
+  private state(): readonly (readonly [string, DeviceStorage])[] {
+    const own = STATE.map((name) => [name, this.memory[name] as DeviceStorage] as const);
+    return [...own, ...Object.entries(this.pooled?.state ?? {})];
   }
 
-  restore({ buffers, pooled }: SavedChains): void {
-    for (const name of STATE) {
-      const now = this.memory[name] as DeviceStorage;
+  /** Everything a run needs to go on later: the buffers as they are, and the draws not yet taken. */
+  async saved(): Promise<SavedChains> {
+    const reading = this.memory.draws ? this.rowsFrom(0) : this.ahead;
+    const state = this.state();
+    // All are read in one go, so that no dispatch is between them.
+    const [ahead, ...contents] = await Promise.all([reading, ...state.map(([, memory]) => this.backend.read(memory))]);
+    const buffers = Object.fromEntries(state.map(([name], n) => [name, contents[n]]));
+    if (ahead) Object.assign(buffers, { draws: ahead.draws, noted: ahead.noted });
+    return { buffers };
+  }
+
+  restore({ buffers }: SavedChains): void {
+    for (const [name, now] of this.state()) {
       if (buffers[name]?.byteLength !== now.byteLength) {
         throw new ArgumentError(
           `resume: ${name} has ${buffers[name]?.byteLength} bytes, not ${now.byteLength}: another model or number of chains.`,
         );
       }
-      this.replace(name, buffers[name]);
     }
+    for (const name of STATE) {
+      this.memory[name]?.dispose();
+      this.memory[name] = this.backend.upload(buffers[name]);
+    }
+    this.pooled?.restore(buffers);
     this.ahead = buffers.draws ? { draws: buffers.draws, noted: buffers.noted } : null;
-    this.pooled = pooled;
   }
 
   dispose(): void {
+    this.pooled?.dispose();
     for (const memory of [...Object.values(this.memory), ...this.scratch]) memory?.dispose();
   }
 }
@@ -480,6 +429,24 @@ export function nextBudget(budget: number, milliseconds: number): number {
   return Math.max(1, Math.round(budget * Math.min(4, Math.max(0.25, DISPATCH_MS / Math.max(0.01, milliseconds)))));
 }
 
+/** Transitions of a warmup together that are under way before the host looks, and the steps that each may take. */
+export interface Pace {
+  readonly transitions: number;
+  readonly budget: number;
+}
+
+/**
+ * The next one, after one that took so long and so many steps of the chain that took the most. A transition may take four times
+ * the steps that were usual, so that all together take four times as long at most: whoever needs more has the next one, too.
+ */
+export function nextPace({ transitions, budget }: Pace, steps: number, milliseconds: number): Pace {
+  const usual = Math.ceil(steps / transitions);
+  return {
+    transitions: nextBudget(transitions, milliseconds),
+    budget: Math.min(4 * budget, Math.max(FIRST_BUDGET, 4 * usual)),
+  };
+}
+
 function numbersIn(from: Uint8Array, dtype: FloatDType): Float64Array | Float32Array {
   return dtype === "f64"
     ? new Float64Array(from.buffer, from.byteOffset, from.byteLength / 8)
@@ -487,33 +454,12 @@ function numbersIn(from: Uint8Array, dtype: FloatDType): Float64Array | Float32A
 }
 
 /** Numbers of a slot, by chain: a view. */
-function columnOf<A extends Int32Array | Float64Array | Float32Array>(all: A, slot: number, chains: number): A {
-  return all.subarray(slot * chains, (slot + 1) * chains) as A;
-}
-
-/** A vector of all chains, [dim][chain]: a view. */
-function vectorOf(
-  all: Float64Array | Float32Array,
-  name: (typeof VECTORS)[number],
-  dim: number,
-  chains: number,
-): Float64Array | Float32Array {
-  const first = VECTORS.indexOf(name) * dim;
-  return all.subarray(first * chains, (first + dim) * chains);
+function columnOf(all: Int32Array, slot: number, chains: number): Int32Array {
+  return all.subarray(slot * chains, (slot + 1) * chains);
 }
 
 const identity = (dim: number): Float64Array =>
   Float64Array.from({ length: dim * dim }, (_, at) => Number(at % (dim + 1) === 0));
-
-/** A covariance and its factor. Where rounding has left it none, that of variances only. */
-function factorized(covariance: Float64Array, dim: number) {
-  const factor = choleskyFactor(covariance, dim);
-  if (factor) return { covariance, factor };
-  const variances = covariance.map((value, at) => (at % (dim + 1) === 0 ? value : 0));
-  return { covariance: variances, factor: variances.map(Math.sqrt) };
-}
-
-const meanOf = (values: Float64Array): number => values.reduce((sum, x) => sum + x, 0) / values.length;
 
 /** Rounds of loops that a step takes at most, all loops together. */
 function roundsOf(kernel: Kernel): number {

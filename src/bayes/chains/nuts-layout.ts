@@ -79,15 +79,36 @@ export const VECTORS = [
 export const NOTED = ["lp", "energy", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent"] as const;
 export const NOTED_ENERGIES = 2;
 
-/** Whole numbers that a dispatch is told. */
-export const ORDERS = ["budget", "until", "first", "warmup", "givenInits", "adaptation", "steps", "together"] as const;
+/** Whole numbers that a dispatch is told. Chains adapted together go to the next draw only, and then as far as was asked. */
+export const ORDERS = [
+  "budget",
+  "until",
+  "first",
+  "warmup",
+  "givenInits",
+  "adaptation",
+  "steps",
+  "together",
+  "asked",
+] as const;
 /** Real numbers that a run is told. */
 export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
-/** Who adapts: nobody, each chain for itself, or whoever runs them, who pools what they find. */
+/** Who adapts: nobody, each chain for itself, or kernels between transitions, which pool what the chains find. */
 export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
 
 /** What a draw of the warmup does to the metric. */
 export const SCHEDULE = { counts: 1, closes: 2 } as const;
+
+/**
+ * Whole numbers of a warmup of chains together: draws adapted to, updates of dual averaging since it began anew, Adam's steps
+ * and the later ones among them, draws of each chain in the window, and in the one that closes here (0 where none does).
+ */
+export const POOLED_INTS = ["adapted", "averaged", "moved", "laterSteps", "counted", "closing"] as const;
+/** Real numbers of it: dual averaging, and Adam on the logarithm of the trajectories' time. */
+export const POOLED_REALS = ["mu", "sBar", "xBar", "logTime", "squares", "later"] as const;
+
+/** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
+export const SOFTWARE_ROUNDS = 60000;
 
 /** Buffers behind the data, in this order; then scratch. */
 export const BUFFERS = [

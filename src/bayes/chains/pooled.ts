@@ -1,182 +1,131 @@
 /**
- * Adaptation of many chains together, between dispatches: one dual-averaging update from the mean acceptance of all chains,
- * one metric from the scatter of all their draws, and for ChEES-HMC (Hoffman, Radul, Sountsov 2021) one trajectory length,
- * moved along the gradient that `chees.ts` has of it. With a thousand chains a short warmup is enough.
- * Pure: `NutsChains` reads and writes the device.
+ * The warmup of many chains together: one step size from the mean acceptance of all, one metric from all their draws, and for
+ * ChEES-HMC one trajectory length. With a thousand chains a short warmup is enough. It is done by small kernels between
+ * transitions, so that the host waits for none of them: many draws are under way before it looks.
  */
+import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
+import { POOLED_INTS, POOLED_REALS, SCHEDULE } from "./nuts-layout.js";
+import { writeCentres, writeChanges } from "./pooled/chees.js";
+import { writeCovariance, writeRoot, writeSpread } from "./pooled/metric.js";
+import { STEP_SIZE_WRITES, writeStepSize } from "./pooled/step-size.js";
+import {
+  OWN,
+  type PooledBuffer,
+  type PooledOptions,
+  PooledWriter,
+  pooledLanes,
+  type SHARED,
+  type WrittenPooled,
+} from "./pooled/writer.js";
 
-/** How far the warmup of chains together has come: numbers, which are saved with the chains. */
-export interface PooledState {
-  /** Draws of the warmup that have been adapted to. */
-  draw: number;
-  dual: DualState | null;
-  time: TimeState | null;
+/** Memory of the chains that the kernels read and write. */
+export type SharedMemory = Readonly<Record<(typeof SHARED)[number], DeviceStorage | null>>;
+
+/** What is saved with the chains. */
+const STATE = ["pooledInts", "pooledReals"] as const;
+
+interface Piece {
+  readonly name: string;
+  readonly rows: number;
+  readonly lanes: number;
+  readonly writes: readonly PooledBuffer[];
+  readonly write: (writer: PooledWriter) => void;
 }
 
-interface DualState {
-  mu: number;
-  count: number;
-  sBar: number;
-  xBar: number;
-}
+export class PooledWarmup {
+  private readonly memory: Record<(typeof OWN)[number], DeviceStorage>;
+  private readonly everyDraw: readonly HandWritten<WrittenPooled>[];
+  private readonly closing: readonly HandWritten<WrittenPooled>[];
+  /** How often the kernels were asked to adapt; and that, and the draws adapted to, as the host last saw it. */
+  asked = 0;
+  private seen = { draw: 0, asked: 0 };
 
-/** Nesterov's dual averaging with Stan's constants (Hoffman and Gelman 2014). */
-export class DualAveraging {
   constructor(
-    readonly state: DualState,
-    private readonly target: number,
-  ) {}
+    private readonly backend: Backend,
+    private readonly schedule: Int32Array,
+    options: PooledOptions,
+  ) {
+    const { chains, dim, energyDType, isDense, isTimed } = options;
+    const elements = isDense ? dim * dim : dim;
+    const counts = { pooledReals: POOLED_REALS.length, centres: 2 * dim, changes: chains };
+    const lengths = { ...counts, covariance: elements, root: elements };
+    const bytes = (name: (typeof OWN)[number]) =>
+      name === "pooledInts" ? 4 * POOLED_INTS.length : (energyDType === "f64" ? 8 : 4) * lengths[name];
+    this.memory = Object.fromEntries(
+      OWN.map((name) => [name, backend.upload(new Uint8Array(bytes(name)))]),
+    ) as PooledWarmup["memory"];
 
-  static from(stepSize: number): DualState {
-    return { mu: Math.log(10 * stepSize), count: 0, sBar: 0, xBar: 0 };
+    const overChains = options.lanes ?? pooledLanes(backend, chains);
+    const chees: Piece[] = [
+      { name: "centres", rows: dim, lanes: overChains, writes: ["centres"], write: writeCentres },
+      { name: "changes", rows: chains, lanes: 1, writes: ["changes"], write: writeChanges },
+    ];
+    const stepSize = { name: "step size", rows: 1, lanes: overChains, writes: STEP_SIZE_WRITES, write: writeStepSize };
+    const rootLanes = options.lanes ?? pooledLanes(backend, dim, dim * dim);
+    const root: Piece = { name: "root", rows: 1, lanes: rootLanes, writes: ["covariance", "root"], write: writeRoot };
+    const metric: Piece[] = [
+      { name: "covariance", rows: elements, lanes: overChains, writes: ["covariance"], write: writeCovariance },
+      ...(isDense ? [root] : []),
+      { name: "spread", rows: chains, lanes: 1, writes: ["vectors", "ints", "metric", "factor"], write: writeSpread },
+    ];
+    const key = [chains, dim, options.dtype, energyDType, isDense, isTimed, overChains, rootLanes].join(" ");
+    const compiled = (piece: Piece) =>
+      backend.handWritten(`pooled ${piece.name} ${key}`, (context) => written(piece, options, context));
+    this.everyDraw = [...(isTimed ? chees : []), stepSize].map(compiled);
+    this.closing = metric.map(compiled);
   }
 
-  /** The step size to try next. */
-  update(acceptance: number): number {
-    const { state } = this;
-    state.count++;
-    const eta = 1 / (state.count + 10);
-    state.sBar = (1 - eta) * state.sBar + eta * (this.target - acceptance);
-    const x = state.mu - (state.sBar * Math.sqrt(state.count)) / 0.05;
-    const rate = state.count ** -0.75;
-    state.xBar = (1 - rate) * state.xBar + rate * x;
-    return Math.exp(x);
+  /**
+   * Adapts the chains to the draw they have made, if all have. Returns when that is under way. Kernels of the metric are left
+   * out where no window can have come to its end.
+   */
+  adapt(shared: SharedMemory): void {
+    const { draw, asked } = this.seen;
+    this.asked++;
+    this.run(this.everyDraw, shared);
+    const within = this.schedule.subarray(draw, draw + this.asked - asked);
+    if (within.some((flags) => flags & SCHEDULE.closes)) this.run(this.closing, shared);
   }
 
-  /** The step size to keep. */
-  get average(): number {
-    return Math.exp(this.state.xBar);
+  /** The host has seen how many draws had been adapted to when it had asked so often. */
+  look(draw: number, asked: number): void {
+    this.seen = { draw, asked };
   }
 
-  restart(stepSize: number): void {
-    Object.assign(this.state, DualAveraging.from(stepSize));
+  /** Draws to adapt to, at most. */
+  get drawsLeft(): number {
+    return Math.max(1, this.schedule.length - this.seen.draw);
   }
-}
 
-/** What chains have counted in a window: means are [dim][chain], and as many draws of each chain. */
-export interface Counted {
-  readonly means: ArrayLike<number>;
-  readonly counts: ArrayLike<number>;
-  readonly dim: number;
-}
-
-/** Variances of the draws of all chains together, regularised as Stan does. Scatters are [dim][chain]. */
-export function pooledVariances(counted: Counted, scatters: ArrayLike<number>): Float64Array {
-  const { total, meanOf, between } = together(counted);
-  const variances = new Float64Array(counted.dim).fill(1);
-  if (total < 2) return variances;
-  const chains = counted.counts.length;
-  for (let d = 0; d < counted.dim; d++) {
-    const mean = meanOf(d);
-    let scatter = between(d, mean, d, mean);
-    for (let c = 0; c < chains; c++) scatter += scatters[d * chains + c];
-    variances[d] = regularised(scatter, total) + floorOf(total);
+  private run(kernels: readonly HandWritten<WrittenPooled>[], shared: SharedMemory): void {
+    const memory = { ...shared, ...this.memory } as Readonly<Record<PooledBuffer, DeviceStorage>>;
+    for (const kernel of kernels) kernel.run(kernel.written.buffers.map((name) => memory[name]));
   }
-  return variances;
-}
 
-/** The covariance of the draws of all chains together, [dim, dim], regularised the same way. Scatters are [dim][dim][chain]. */
-export function pooledCovariance(counted: Counted, scatters: ArrayLike<number>): Float64Array {
-  const { total, meanOf, between } = together(counted);
-  const { dim } = counted;
-  const covariance = Float64Array.from({ length: dim * dim }, (_, at) => Number(at % (dim + 1) === 0));
-  if (total < 2) return covariance;
-  const chains = counted.counts.length;
-  const sumOf = (at: number) => {
-    let sum = 0;
-    for (let c = 0; c < chains; c++) sum += scatters[at * chains + c];
-    return sum;
-  };
-  const means = Float64Array.from({ length: dim }, (_, d) => meanOf(d));
-  for (let row = 0; row < dim; row++) {
-    for (let column = 0; column <= row; column++) {
-      // A chain's own scatter is symmetric up to rounding.
-      const own = (sumOf(row * dim + column) + sumOf(column * dim + row)) / 2;
-      const value = regularised(own + between(row, means[row], column, means[column]), total);
-      covariance[row * dim + column] = covariance[column * dim + row] = value + (row === column ? floorOf(total) : 0);
+  // ------------------------------------------------------------------------------------------------ saving
+
+  /** Memory to be saved, by name. */
+  get state(): Readonly<Record<string, DeviceStorage>> {
+    return Object.fromEntries(STATE.map((name) => [name, this.memory[name]]));
+  }
+
+  restore(buffers: Readonly<Record<string, Uint8Array>>): void {
+    for (const name of STATE) {
+      this.memory[name].dispose();
+      this.memory[name] = this.backend.upload(buffers[name]);
     }
+    const { buffer, byteOffset } = buffers.pooledInts;
+    const ints = new Int32Array(buffer, byteOffset, POOLED_INTS.length);
+    this.look(ints[POOLED_INTS.indexOf("adapted")], this.asked);
   }
-  return covariance;
+
+  dispose(): void {
+    for (const memory of Object.values(this.memory)) memory.dispose();
+  }
 }
 
-const regularised = (scatter: number, total: number): number => (total / (total + 5)) * (scatter / (total - 1));
-const floorOf = (total: number): number => (1e-3 * 5) / (total + 5);
-
-/** How many draws there are of all chains, their means, and what the chains' means scatter by around those. */
-function together({ means, counts }: Counted) {
-  const chains = counts.length;
-  let total = 0;
-  for (let c = 0; c < chains; c++) total += counts[c];
-  return {
-    total,
-    meanOf(d: number): number {
-      let mean = 0;
-      for (let c = 0; c < chains; c++) mean += (counts[c] * means[d * chains + c]) / total;
-      return mean;
-    },
-    between(row: number, rowMean: number, column: number, columnMean: number): number {
-      let sum = 0;
-      for (let c = 0; c < chains; c++) {
-        sum += counts[c] * (means[row * chains + c] - rowMean) * (means[column * chains + c] - columnMean);
-      }
-      return sum;
-    },
-  };
-}
-
-/** The lower triangle L with L·Lᵀ = matrix [dim, dim]; null where there is none. */
-export function choleskyFactor(matrix: ArrayLike<number>, dim: number): Float64Array | null {
-  const factor = new Float64Array(dim * dim);
-  for (let row = 0; row < dim; row++) {
-    for (let column = 0; column <= row; column++) {
-      let rest = matrix[row * dim + column];
-      for (let j = 0; j < column; j++) rest -= factor[row * dim + j] * factor[column * dim + j];
-      if (row === column && !(rest > 0)) return null;
-      factor[row * dim + column] = row === column ? Math.sqrt(rest) : rest / factor[column * dim + column];
-    }
-  }
-  return factor;
-}
-
-interface TimeState {
-  logTime: number;
-  squares: number;
-  count: number;
-  later: number;
-  laterCount: number;
-}
-
-/** Adam on the logarithm of the trajectory's time, and the mean of the later half of its steps. */
-export class TrajectoryAdaptation {
-  constructor(
-    readonly state: TimeState,
-    private readonly rounds: number,
-  ) {}
-
-  static from(time: number): TimeState {
-    return { logTime: Math.log(time), squares: 0, count: 0, later: 0, laterCount: 0 };
-  }
-
-  update(gradient: number, stepSize: number): number {
-    const { state } = this;
-    if (Number.isFinite(gradient)) {
-      state.count++;
-      state.squares = 0.95 * state.squares + 0.05 * gradient * gradient;
-      const scale = Math.sqrt(state.squares / (1 - 0.95 ** state.count)) + 1e-20;
-      const step = (0.05 * gradient) / scale;
-      // At least one step, at most a thousand.
-      const [low, high] = [Math.log(stepSize), Math.log(1000 * stepSize)];
-      state.logTime = Math.min(high, Math.max(low, state.logTime + step));
-      if (state.count > this.rounds / 2) {
-        state.later += state.logTime;
-        state.laterCount++;
-      }
-    }
-    return Math.exp(state.logTime);
-  }
-
-  get average(): number {
-    const { later, laterCount, logTime } = this.state;
-    return Math.exp(laterCount > 0 ? later / laterCount : logTime);
-  }
+function written(piece: Piece, options: PooledOptions, context: WritingContext): WrittenPooled {
+  const writer = new PooledWriter(`${piece.name} of ${options.chains} chains`, piece, options, context);
+  piece.write(writer);
+  return writer.finish();
 }

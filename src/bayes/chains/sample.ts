@@ -98,7 +98,10 @@ export class SampleRun<N extends string = string, O extends string = string>
     this.fit.catch(() => {});
   }
 
-  /** How far the run has come, after every dispatch. It runs as fast as it is watched. */
+  /**
+   * How far the run has come, after every dispatch; in a warmup of chains together, after as many as take 60 ms or so. It runs as
+   * fast as it is watched.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {
     this.steps ??= this.sampler.run<N, O>(true);
     this.watchers++;
@@ -153,7 +156,6 @@ export class Sampler {
   private readonly chains: NutsChains;
   private readonly density: ChainDensity;
   private readonly began = performance.now();
-  private readonly isPooled: boolean;
   /** Draws of every chain that have been taken, with those of the warmup. */
   private drawn: number;
   /** A block on its way to the host while the next one is drawn. */
@@ -175,7 +177,7 @@ export class Sampler {
     const { backend } = this.density;
     const isDense = options.metric === "dense";
     const { kernel = "nuts" } = options;
-    this.isPooled = options.warmup > 0 && (options.pooled ?? kernel === "chees");
+    const isPooled = options.pooled ?? kernel === "chees";
     const lanes = options.lanes ?? lanesFor(this.density, chains, isDense);
     this.chains = new NutsChains(this.density, {
       chains,
@@ -192,7 +194,7 @@ export class Sampler {
       targetAcceptance: options.targetAcceptance ?? 0.8,
       initRadius: 2,
       stepSize: options.stepSize ?? 1,
-      adaptation: options.warmup === 0 ? "none" : this.isPooled ? "pooled" : "own",
+      adaptation: options.warmup === 0 ? "none" : isPooled ? "pooled" : "own",
       inits: initsOf(options, this.density.dim),
       metric: null,
     });
@@ -356,17 +358,12 @@ export class Sampler {
 
   /** Lets every chain make `count` more draws than have been taken, when they are done with the warmup. */
   private async *advance(count: number, draws: Draws): AsyncGenerator<ChainStatus> {
-    for await (const status of this.dispatches(count)) {
+    for await (const status of this.chains.advance(this.drawn + count, this.drawn)) {
       if (status.failed.length > 0) throw await this.failure(status.failed[0]);
       await this.keepCheckpoint(draws);
       await this.letOthersRun();
       yield status;
     }
-  }
-
-  private async *dispatches(count: number): AsyncGenerator<ChainStatus> {
-    if (this.isPooled) yield* this.chains.warmUpPooled();
-    yield* this.chains.advance(this.drawn + count, this.drawn);
   }
 
   /** Promises of the CPU are kept at once, one after the other: without this, timers and signals would wait for the end. */

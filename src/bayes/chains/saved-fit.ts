@@ -29,7 +29,6 @@ interface Part {
 
 interface Header extends Pick<SavedFit, "options" | "kernel" | "data"> {
   readonly variables: readonly (readonly [name: string, shape: Shape])[];
-  readonly pooled: SavedChains["pooled"];
   readonly parts: readonly Part[];
 }
 
@@ -48,7 +47,7 @@ export async function writeFit(path: string, { options, draws, kernel, data, cha
   for (const name of draws.variables.keys()) add("values", name, bytesOf(draws.values(name)));
   for (const name of draws.stats) add("stats", name, bytesOf((draws.stat(name) as { values: Float64Array }).values));
   for (const [name, bytes] of Object.entries(chains.buffers)) add("buffers", name, bytes);
-  const header: Header = { options, kernel, data, variables: [...draws.variables], pooled: chains.pooled, parts };
+  const header: Header = { options, kernel, data, variables: [...draws.variables], parts };
   const body = [Buffer.from(`${JSON.stringify(header)}\n`), ...contents];
   const hash = createHash("sha256");
   for (const bytes of body) hash.update(bytes);
@@ -96,7 +95,7 @@ export async function readFit(path: string, device?: string): Promise<SavedFit> 
 
 function contentsOf(body: Buffer, device: string | undefined): SavedFit {
   const end = body.indexOf("\n");
-  const { options, kernel, data, variables, pooled, parts } = JSON.parse(body.toString("utf8", 0, end)) as Header;
+  const { options, kernel, data, variables, parts } = JSON.parse(body.toString("utf8", 0, end)) as Header;
   const groups: Record<Part["group"], Record<string, Uint8Array>> = { values: {}, stats: {}, buffers: {} };
   let next = end + 1;
   for (const { group, name, bytes } of parts) {
@@ -119,5 +118,5 @@ function contentsOf(body: Buffer, device: string | undefined): SavedFit {
     values: numbers(groups.values),
     stats: numbers(groups.stats) as Partial<Record<Statistic, Float64Array>>,
   });
-  return { options, draws, kernel, data, chains: { buffers: groups.buffers, pooled } };
+  return { options, draws, kernel, data, chains: { buffers: groups.buffers } };
 }

@@ -1,18 +1,16 @@
 /**
  * ChEES. Its kernel, trajectories of a random share of a time, leaves the target as it is: from exact draws, without a
- * warmup, which the sampler itself would not do. Its criterion has the gradient that differences have.
+ * warmup, which the sampler itself would not do. What the warmup does is in pooled.test.ts.
  */
 import assert from "node:assert/strict";
-import { before, describe, test } from "node:test";
-import { cheesGradient } from "../../../src/bayes/chains/chees.js";
+import { before, test } from "node:test";
 import { densityOf, type FloatDType } from "../../../src/bayes/chains/density.js";
 import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
 import { NOTED, WISHES } from "../../../src/bayes/chains/nuts-layout.js";
-import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { describeOnTensorDevices, testDevices } from "../../support/tensors.js";
-import { correlated, exactDraws, normals, worstMoment } from "./support.js";
+import { correlated, exactDraws, worstMoment } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 
@@ -111,60 +109,3 @@ test("a density that is a step behind does not", async () => {
   const { worst } = await outcomeOf({ chains: 8192, device: "cpu", mistake: "stale density" });
   assert.ok(worst > 8, `off by ${worst} standard errors only`);
 });
-
-describeOnTensorDevices("the gradient of ChEES", (device) => {
-  for (const dtype of backendFor(device).hasDoubles ? (["f32", "f64"] as const) : (["f32"] as const)) {
-    describe(`in ${dtype}`, () => testGradient(device, dtype));
-  }
-});
-
-function testGradient(device: string, dtype: FloatDType): void {
-  const [dim, chains] = [2, 400];
-  const random = normals(9);
-  const draw = () => Array.from({ length: dim * chains }, random);
-  const [start, velocity] = [draw(), draw()];
-  const make = (values: number[], shape = [dim, chains]) => tensor(values, { dtype, device }).reshape(shape);
-  const time = 0.8;
-  // Free motion: the end is the start plus time times velocity, so that the criterion has a plain derivative.
-  const endAt = (time: number) => start.map((q, i) => q + time * velocity[i]!);
-  const found = (end: number[], acceptances: number[]) =>
-    cheesGradient({
-      ...{ start: make(start), end: make(end), velocity: make(velocity), acceptances: make(acceptances, [chains]) },
-    }).itemSync() as number;
-
-  test("is that of the mean squared change of squared distances, by chances to be accepted", () => {
-    const acceptances = Array.from({ length: chains }, (_, c) => (c % 3) / 2);
-    const weight = acceptances.reduce((sum, w) => sum + w, 0);
-    const meanOf = (x: number[], d: number, weigh: (c: number) => number) =>
-      Array.from({ length: chains }, (_, c) => weigh(c) * x[d * chains + c]!).reduce((sum, value) => sum + value, 0);
-    const dims = Array.from({ length: dim }, (_, d) => d);
-    const before = dims.map((d) => meanOf(start, d, () => 1 / chains));
-    const means = dims.map((d) => meanOf(endAt(time), d, (c) => acceptances[c]! / weight));
-    const criterion = (time: number) => {
-      const end = endAt(time);
-      let total = 0;
-      for (let c = 0; c < chains; c++) {
-        const changes = dims.map((d) => {
-          const at = d * chains + c;
-          return (end[at]! - means[d]!) ** 2 - (start[at]! - before[d]!) ** 2;
-        });
-        total += (acceptances[c]! * changes.reduce((sum, change) => sum + change, 0) ** 2) / 4 / weight;
-      }
-      return total;
-    };
-    const slope = (criterion(time + 1e-5) - criterion(time - 1e-5)) / 2e-5;
-    const gradient = found(endAt(time), acceptances);
-    assert.ok(
-      Math.abs(gradient - slope) < (dtype === "f64" ? 1e-6 : 1e-3) * Math.abs(slope),
-      `${gradient}, not ${slope}`,
-    );
-  });
-
-  test("knows nothing of ends that diverged, and is 0 where all did", () => {
-    const acceptances = Array.from({ length: chains }, (_, c) => (c === 7 ? 0 : 1));
-    const astray = endAt(time).map((q, i) => (i % chains === 7 ? Number.NaN : q));
-    assert.equal(found(astray, acceptances), found(endAt(time), acceptances));
-    assert.notEqual(found(astray, acceptances), 0);
-    assert.equal(found(endAt(time), new Array<number>(chains).fill(0)), 0);
-  });
-}

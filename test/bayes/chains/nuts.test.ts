@@ -1,11 +1,11 @@
 /** NUTS against exact distributions, one step from exact draws and from start to end; and samplers with mistakes in them. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import { choleskyFactor } from "../../../src/bayes/chains/cholesky.js";
 import type { ChainDensity } from "../../../src/bayes/chains/density.js";
 import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { choleskyFactor, pooledCovariance, pooledVariances } from "../../../src/bayes/chains/pooled.js";
 import { lanesFor } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
@@ -14,7 +14,7 @@ import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { testDevices } from "../../support/tensors.js";
-import { correlated, exactDraws, expectExact, normals, sampled, worstMoment } from "./support.js";
+import { correlated, exactDraws, expectExact, sampled, worstMoment } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
@@ -270,49 +270,16 @@ describe("chains", () => {
   });
 });
 
-test("variances of chains together are those of all their draws, regularised", () => {
-  const random = normals(4);
-  const chains = [10, 20, 5].map((count, c) => Array.from({ length: count }, () => c + random()));
-  const means = chains.map((x) => x.reduce((a, b) => a + b) / x.length);
-  const scatters = chains.map((x, c) => x.reduce((sum, value) => sum + (value - means[c]!) ** 2, 0));
-  const all = chains.flat();
-  const mean = all.reduce((a, b) => a + b) / all.length;
-  const variance = all.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (all.length - 1);
-  const [found] = pooledVariances({ means, counts: [10, 20, 5], dim: 1 }, scatters);
-  const expected = (35 / 40) * variance + 1e-3 * (5 / 40);
-  assert.ok(Math.abs(found! - expected) < 1e-12);
-});
-
-test("the covariance of chains together is that of all their draws, regularised, and its factor is one", () => {
-  const random = normals(5);
-  const counts = [10, 20, 5];
-  const draws = counts.map((count, c) => {
-    return Array.from({ length: count }, () => {
-      const x = c + random();
-      return [x, 2 * x + random()];
-    });
-  });
-  const meanOf = (rows: number[][]) => [0, 1].map((d) => rows.reduce((total, row) => total + row[d]!, 0) / rows.length);
-  const scatterOf = (rows: number[][], [a, b]: readonly [number, number]) => {
-    const mean = meanOf(rows);
-    return rows.reduce((total, row) => total + (row[a]! - mean[a]!) * (row[b]! - mean[b]!), 0);
-  };
-  const entries = [0, 1].flatMap((a) => [0, 1].map((b) => [a, b] as const));
-  const means = [0, 1].flatMap((d) => draws.map((rows) => meanOf(rows)[d]!));
-  const scatters = entries.flatMap((entry) => draws.map((rows) => scatterOf(rows, entry)));
-  const found = pooledCovariance({ means, counts, dim: 2 }, scatters);
-  entries.forEach(([a, b], at) => {
-    const expected = (35 / 40) * (scatterOf(draws.flat(), [a, b]) / 34) + (a === b ? 1e-3 * (5 / 40) : 0);
-    assert.ok(Math.abs(found[at]! - expected) < 1e-12, `${found[at]}, not ${expected}`);
-  });
-  const factor = choleskyFactor(found, 2)!;
-  assert.equal(factor[1], 0);
-  entries.forEach(([a, b], at) => {
-    const product = factor[2 * a]! * factor[2 * b]! + factor[2 * a + 1]! * factor[2 * b + 1]!;
-    assert.ok(Math.abs(product - found[at]!) < 1e-12);
+test("the factor of a metric times itself is the metric; one that is not positive definite has none", () => {
+  const metric = [4, 2, 0.5, 2, 3, -1, 0.5, -1, 2];
+  const factor = choleskyFactor(metric, 3)!;
+  metric.forEach((value, at) => {
+    const [row, column] = [Math.floor(at / 3), at % 3];
+    const product = [0, 1, 2].reduce((sum, j) => sum + factor[3 * row + j]! * factor[3 * column + j]!, 0);
+    assert.ok(Math.abs(product - value) < 1e-15);
+    if (column > row) assert.equal(factor[at], 0);
   });
   assert.equal(choleskyFactor([1, 2, 2, 1], 2), null);
-  assert.deepEqual([...pooledCovariance({ means: [3, 4], counts: [1], dim: 2 }, [0, 0, 0, 0])], [1, 0, 0, 1]);
 });
 
 test("the warmup has Stan's windows", () => {

@@ -46,12 +46,10 @@ describeOnTensorDevices("a run that is ended early and extended has the draws of
     "a dense metric": { metric: "dense" },
     "chees with a dense metric": { kernel: "chees", metric: "dense" },
   } as Readonly<Record<string, SampleOptions>>)) {
-    test(title, {
-      skip: device !== "cpu" && title !== "each chain for itself" && "the same code as on the CPU",
-    }, async () => {
+    test(title, async () => {
       const whole = await sampled(spread, { ...settings, ...more });
       // In the warmup, at its end, and among the draws.
-      for (const dispatches of [1, 4, 12, 30]) {
+      for (const dispatches of [1, 2, 3, 4, 12, 30]) {
         const part = await endedAfter(dispatches, spread, { ...settings, ...more, draws: 100000 });
         if (part.draws.length < whole.draws.length) await expectGoesOnLike(whole, part);
       }
@@ -273,7 +271,7 @@ describe("a saved fit", () => {
 
   test("of a pooled warmup that was not finished finishes it", async () => {
     const settings: SampleOptions = { ...options, pooled: true };
-    const part = await endedAfter(5, spread, settings);
+    const part = await endedAfter(2, spread, settings);
     assert.equal(part.draws.length, 0);
     await part.save(join(folder, "pooled"));
     await expectGoesOnLike(await sampled(spread, settings), await spread.resume(join(folder, "pooled")));
@@ -341,7 +339,7 @@ describe("a saved fit", () => {
 
 describeOnTensorDevices("a run that is killed goes on from its last checkpoint", (device) => {
   const own: SampleOptions = { ...options, device, dtype: device === "cpu" ? "f64" : "f32" };
-  const kinds = { "each chain for itself": {}, ...(device === "cpu" && { chees: { kernel: "chees" } }) };
+  const kinds = { "each chain for itself": {}, chees: { kernel: "chees" } };
   for (const [title, more] of Object.entries(kinds as Readonly<Record<string, SampleOptions>>)) {
     test(title, async () => {
       const settings: SampleOptions = { ...own, ...more };

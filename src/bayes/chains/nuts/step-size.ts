@@ -1,9 +1,11 @@
 /**
  * The step size of a chain that adapts by itself: a first one by doubling and halving, and dual averaging from there on
- * (Hoffman and Gelman 2014).
+ * (Hoffman and Gelman 2014), which chains that are adapted together have, too.
  */
 import type { Value } from "../../../compiler/ir.js";
+import type { FloatDType } from "../density.js";
 import { PHASE } from "../nuts-layout.js";
+import type { Words } from "../words.js";
 import type { NutsState } from "./state.js";
 
 /** Stan's dual averaging: γ, t0, κ. */
@@ -54,18 +56,28 @@ function restartDualAveraging(chain: NutsState): void {
 /** One update of dual averaging. */
 export function averageStepSize(chain: NutsState, acceptance: Value): void {
   const { k, w, energy, ints, reals } = chain;
-  const f = (value: number) => w.float(energy, value);
   ints.adapted.set(w.add(ints.adapted.get(), w.i(1)));
   const count = k.convert(energy, ints.adapted.get());
-  const eta = w.div(f(1), w.add(count, f(DUAL.t0)));
-  const error = w.sub(chain.wish("targetAcceptance"), acceptance);
-  const mix = (rate: Value, old: Value, now: Value) => w.add(w.mul(w.sub(f(1), rate), old), w.mul(rate, now));
-  const sBar = mix(eta, reals.sBar.get(), error);
-  const x = w.sub(reals.mu.get(), w.mul(w.mul(sBar, w.sqrt(count)), f(1 / DUAL.gamma)));
-  const xBar = mix(w.pow(count, -DUAL.kappa), reals.xBar.get(), x);
+  const before = { mu: reals.mu.get(), sBar: reals.sBar.get(), xBar: reals.xBar.get() };
+  const { sBar, x, xBar } = dualAverage(w, before, count, chain.wish("targetAcceptance"), acceptance);
   reals.sBar.set(sBar);
   reals.xBar.set(xBar);
   reals.stepSize.set(w.exp(x));
+}
+
+/** The update by itself, of logarithms: `x` is to be tried next, `xBar` is their average. */
+export function dualAverage(
+  w: Words,
+  { mu, sBar: errors, xBar: average }: Readonly<Record<"mu" | "sBar" | "xBar", Value>>,
+  count: Value,
+  target: Value,
+  acceptance: Value,
+): Readonly<Record<"sBar" | "x" | "xBar", Value>> {
+  const f = (value: number) => w.float(count.type as FloatDType, value);
+  const mix = (rate: Value, old: Value, now: Value) => w.add(w.mul(w.sub(f(1), rate), old), w.mul(rate, now));
+  const sBar = mix(w.div(f(1), w.add(count, f(DUAL.t0))), errors, w.sub(target, acceptance));
+  const x = w.sub(mu, w.mul(w.mul(sBar, w.sqrt(count)), f(1 / DUAL.gamma)));
+  return { sBar, x, xBar: mix(w.pow(count, -DUAL.kappa), average, x) };
 }
 
 /** The average, for the draws that count. */
