@@ -6,7 +6,7 @@ import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
 import { checkScalar, resultType } from "../core/promotion.js";
 import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
-import { type DeviceHandle, measureDepth, Node } from "./node.js";
+import { type DeviceHandle, measureDepth, Node, pendingInOrder } from "./node.js";
 import type { Params, Primitive } from "./primitive.js";
 import { cast } from "./primitives/elementwise.js";
 import { constant } from "./primitives/leaf.js";
@@ -20,8 +20,31 @@ export function makeNode(primitive: Primitive, inputs: readonly Node[], params: 
   const node = new Node(primitive, params, inputs, shape, dtype, device);
   if (inputs.length > 0 && inputs[0].isWeak) node.isWeak = isWeakResult(primitive, inputs, dtype);
   // What was computed since its users were built has left them deeper on record than they are.
-  if (node.depth > MAX_DEPTH && !node.isAbstract && measureDepth(node) > MAX_DEPTH) device.realize([node]);
+  if (node.depth > MAX_DEPTH && !node.isAbstract && measureDepth(node) > MAX_DEPTH) device.realize(withUsedAgain(node));
   return node;
+}
+
+/**
+ * The end of a long chain, to be computed, and what deep in it an earlier end has already passed: more may come that uses
+ * those, and would pass the limit by itself, with a program for each.
+ */
+function withUsedAgain(end: Node): Node[] {
+  const order = pendingInOrder([end]);
+  const again = new Set<Node>();
+  for (const { inputs, wasPassed } of order) {
+    if (wasPassed) continue;
+    for (const input of inputs)
+      if (input.wasPassed && sourceOf(input).depth > MAX_DEPTH / 2) again.add(sourceOf(input));
+  }
+  for (const node of order) node.wasPassed = true;
+  return [...again, end];
+}
+
+/** What a node moves the elements of: there is no more to it, and often less. */
+function sourceOf(node: Node): Node {
+  let source = node;
+  while (source.primitive.kind === "movement" && source.inputs.length === 1) [source] = source.inputs;
+  return source;
 }
 
 /** Other arrangements of the same values. */

@@ -39,6 +39,8 @@ export class Node {
   handles = 0;
   /** Length of the longest chain of operations behind this node that have not run. */
   depth: number;
+  /** It was computed on the way to the end of a long chain, and not kept. */
+  wasPassed = false;
   /** It depends on a placeholder of a function that is being traced, so that it has no value and cannot be computed. */
   isAbstract = false;
   /** What goes with the node without being part of what it computes: derivatives given by hand. */

@@ -5,9 +5,10 @@
  */
 import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { formatShape } from "../core/shape.js";
+import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
 import { stack, tensor } from "../tensor/creation.js";
+import { countingLike } from "../tensor/methods/operands.js";
 import { Tensor } from "../tensor/tensor.js";
 import { storedTensor, threefry } from "../tensor/threefry.js";
 
@@ -28,11 +29,20 @@ export function key(seed: number | bigint, options: { readonly device?: string }
   return inOperation("random.key", () => tensor(words, { dtype: "u32", device: options.device }));
 }
 
-/** `count` keys that are independent of each other and of what the given key draws. Do not use that one again. */
-export function split(from: Key, count = 2): Key[] {
+/**
+ * `count` keys that are independent of each other and of what the given key draws. Do not use that one again. Of a shape,
+ * as in `split(key, [1000])`, the same keys come as one tensor `[...shape, 2]`, which `vmap` and `scan` go along.
+ */
+export function split(from: Key, count?: number): Key[];
+export function split(from: Key, shape: Shape): Tensor<"u32">;
+export function split(from: Key, counts: number | Shape = 2): Key[] | Tensor<"u32"> {
   const words = keyWords(from, "split");
-  checkWhole("random.split", "the count of keys", count, 0);
-  return Array.from({ length: count }, (_, i) => keyUnder(words, numberOn(from, i)));
+  if (typeof counts === "object") {
+    const size = sizeOf(checkShape(counts, "random.split"));
+    return keyUnder(words, countingLike(from, size).cast("u32").reshape(counts));
+  }
+  checkWhole("random.split", "the count of keys", counts, 0);
+  return Array.from({ length: counts }, (_, i) => keyUnder(words, numberOn(from, i)));
 }
 
 /** A key for a number: the step of a loop, the index of a worker. Those of 0 and 1 are the keys `split` gives. */
@@ -51,7 +61,8 @@ export function foldIn(from: Key, data: number | Tensor): Key {
 /** Stored, because a kernel that draws many numbers would otherwise make the key again for each of them. */
 function keyUnder(words: readonly [Tensor, Tensor], number: Tensor): Key {
   const counter = [0, number] as const;
-  return storedTensor(stack([threefry(words, counter, "first"), threefry(words, counter, "second")])) as Key;
+  const both = [threefry(words, counter, "first"), threefry(words, counter, "second")];
+  return storedTensor(stack(both, { axis: -1 })) as Key;
 }
 
 /** Numbers kept on each device: a key's number is read from memory, so that programs are the same for all of them. */
@@ -76,5 +87,14 @@ export function keyWords(from: Key, operation: string): [Tensor, Tensor] {
 export function checkKey(from: Key, operation: string): void {
   if (from instanceof Tensor && from.dtype === "u32" && from.rank === 1 && from.shape[0] === 2) return;
   const what = from instanceof Tensor ? `${from.dtype} of shape ${formatShape(from.shape)}` : shown(from);
-  throw new ArgumentError(`random.${operation}: the first argument is a key, as random.key(seed) makes, not ${what}.`);
+  throw new ArgumentError(
+    `random.${operation}: the first argument is a key, as random.key(seed) makes, not ${what}.${remedyForKeys(from)}`,
+  );
+}
+
+/** For several keys in the place of one. */
+function remedyForKeys(given: unknown): string {
+  if (Array.isArray(given)) return " random.split(key, [n]) has its keys in one tensor, for vmap to go along.";
+  const isBatch = given instanceof Tensor && given.dtype === "u32" && given.rank > 1 && given.shape.at(-1) === 2;
+  return isBatch ? " Draw with each of these keys by vmap((key) => …)(keys)." : "";
 }

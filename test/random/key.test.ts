@@ -4,7 +4,11 @@ import { test } from "node:test";
 import * as random from "../../src/random/index.js";
 import { tensor } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
+import type { Tensor } from "../../src/tensor/tensor.js";
 import { threefry } from "../../src/tensor/threefry.js";
+import { scan } from "../../src/transforms/control.js";
+import { jit } from "../../src/transforms/jit.js";
+import { vmap } from "../../src/transforms/vmap.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 import { type Pair, threefryOracle } from "../support/threefry-oracle.js";
 
@@ -97,6 +101,52 @@ describeOnTensorDevices("keys", () => {
     const last = random.foldIn(key, 2 ** 32 - 1);
     assert.deepEqual([...last.dataSync()], [...threefryOracle([0, 7], [0, 2 ** 32 - 1])]);
     assert.deepEqual(random.split(key, 0), []);
+  });
+
+  test("split of a shape has the keys of split of a count in one tensor", () => {
+    const key = random.key(11);
+    const expected = Array.from({ length: 6 }, (_, i) => [...threefryOracle([0, 11], [0, i])]);
+    const grid = random.split(key, [2, 3]);
+    assert.deepEqual([grid.dtype, grid.shape], ["u32", [2, 3, 2]]);
+    assert.deepEqual([...grid.dataSync()], expected.flat());
+    assert.deepEqual([...random.split(key, [4]).dataSync()], expected.slice(0, 4).flat());
+    assert.deepEqual([...random.split(key, []).dataSync()], expected[0]);
+    assert.deepEqual(random.split(key, [0]).shape, [0, 2]);
+  });
+
+  test("a thousand keys in one tensor are made by one kernel, and vmap draws with each", () => {
+    const key = random.key(12);
+    const { counters } = backendFor();
+    const before = counters.kernels;
+    const keys = random.split(key, [1000]);
+    keys.dataSync();
+    assert.equal(counters.kernels - before, 1);
+    const drawn = vmap((own: random.Key) => random.normal(own, [3]))(keys);
+    assert.deepEqual(drawn.shape, [1000, 3]);
+    for (const i of [0, 1, 999]) {
+      const own = words(...threefryOracle([0, 12], [0, i]));
+      assert.deepEqual([...drawn.at(i).dataSync()], [...random.normal(own, [3]).dataSync()]);
+    }
+  });
+
+  test("scan goes along a tensor of keys, and jit makes one", () => {
+    const walk = (key: random.Key) => {
+      const step = (x: Tensor, own: random.Key) => [x.add(random.uniform(own)), null] as const;
+      return scan(step, tensor(0, { dtype: "f32" }), random.split(key, [5]))[0];
+    };
+    const alone = random.split(random.key(3), 5).map((own) => random.uniform(own).itemSync());
+    const expected = alone.reduce((sum, u) => Math.fround(sum + u), 0);
+    assert.equal(walk(random.key(3)).itemSync(), expected);
+    assert.equal(jit(walk)(random.key(3)).itemSync(), expected);
+  });
+
+  test("several keys in the place of one are refused with what to write", () => {
+    const key = random.key(0);
+    const draw = (own: random.Key) => random.normal(own);
+    assert.throws(() => vmap(draw)(random.split(key, 3) as never), /random\.split\(key, \[n\]\)/);
+    assert.throws(() => draw(random.split(key, [3])), /u32 of shape \[3, 2\]\. Draw with each of these keys by vmap/);
+    assert.throws(() => random.split(key, [2.5]), /random\.split/);
+    assert.throws(() => random.split(key, -1), /random\.split: the count of keys/);
   });
 
   test("a loop that folds in its step compiles once", () => {

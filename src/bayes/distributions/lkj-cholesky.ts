@@ -4,8 +4,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { beta } from "../../random/gamma.js";
-import { split } from "../../random/key.js";
-import { concat } from "../../tensor/creation.js";
+import { tensor } from "../../tensor/creation.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
@@ -41,19 +40,12 @@ function family(n: number): Family<"concentration"> {
     },
     /** Partial correlations along the vine; the support's own map makes the matrix of them. */
     draw({ key, shape, dtype }, { concentration }) {
-      const keys = split(key, n);
-      const columns = Array.from({ length: n - 1 }, (_, j) => {
-        const b = concentration.add((n - 2 - j) / 2).expandDims(-1);
-        return beta(keys[j], b, b, [...shape, n - 1 - j], { dtype });
-      });
-      // Column j belongs to rows j + 1 … n - 1; the map wants rows one after another.
-      const byRows = Array.from({ length: n - 1 }, (_, row) =>
-        concat(
-          columns.slice(0, row + 1).map((column, j) => column.at("...", `${row - j}:${row - j + 1}`)),
-          { axis: -1 },
-        ),
+      // By how much the parameters of column j exceed η, row by row below the diagonal, as the map wants them.
+      const halves = Array.from({ length: n - 1 }, (_, row) =>
+        Array.from({ length: row + 1 }, (_, j) => (n - 2 - j) / 2),
       );
-      const share = concat(byRows, { axis: -1 });
+      const b = concentration.expandDims(-1).add(tensor(halves.flat(), { dtype, device: key.device }));
+      const share = beta(key, b, b, [...shape, (n * (n - 1)) / 2], { dtype });
       // atanh(2s - 1) is half the log-odds of s.
       const free = share.log().sub(share.neg().log1p()).mul(0.5);
       return partialCorrelations.forward(free, [...shape, n, n]).value;

@@ -1,7 +1,8 @@
 /** How often each of several classes comes up in a number of trials. */
 import { binomial } from "../../random/binomial.js";
-import { split } from "../../random/key.js";
-import { stack } from "../../tensor/creation.js";
+import { type Key, split } from "../../random/key.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
+import { scan } from "../../transforms/control.js";
 import type { Argument } from "../argument.js";
 import { countsOf } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
@@ -22,21 +23,21 @@ const multinomialFamily: Family<"trials" | "probabilities"> = {
     p.trials.add(1).lgamma(),
     x.add(1).lgamma().sum({ axis: -1 }).neg(),
   ],
-  /** Class by class: of the trials that are left, a binomial number. */
-  draw({ key, shape, dtype }, p) {
-    const classes = p.probabilities.shape.at(-1) as number;
-    const keys = split(key, classes);
-    let left = p.trials.broadcastTo(shape);
-    let remaining = p.probabilities.sum({ axis: -1 });
-    const counts = keys.map((own, i) => {
-      if (i === classes - 1) return left;
-      const probability = p.probabilities.at("...", i);
-      const found = binomial(own, left, probability.div(remaining).clip(0, 1), shape, { dtype });
-      left = left.sub(found);
-      remaining = remaining.sub(probability);
-      return found;
-    });
-    return stack(counts, { axis: -1 });
+  /**
+   * Class by class: of the trials that are left, a binomial number. A loop, so that one binomial is compiled, however many
+   * classes there are. What is left of the probabilities is added up from the end, so that the last class that has any
+   * takes all trials that are left, without an error of rounding.
+   */
+  draw({ key, shape, dtype }, { trials, probabilities }) {
+    const classes = probabilities.shape.at(-1) as number;
+    const remaining = probabilities.flip(-1).cumsum({ axis: -1 }).flip(-1);
+    const chances = where(remaining.equal(0), 0, probabilities.div(remaining)).clip(0, 1);
+    const draw = (left: Tensor, [own, chance]: readonly [Key, Tensor]) => {
+      const found = binomial(own, left, chance, shape, { dtype });
+      return [left.sub(found), found] as const;
+    };
+    const [, counts] = scan(draw, trials.broadcastTo(shape), [split(key, [classes]), chances.moveAxis(-1, 0)] as const);
+    return counts.moveAxis(0, -1);
   },
   mean: (p) => p.probabilities.mul(p.trials.expandDims(-1)),
   variance: (p) => p.probabilities.mul(p.probabilities.neg().add(1)).mul(p.trials.expandDims(-1)),

@@ -13,6 +13,7 @@ import {
 } from "../../../src/bayes/distributions/index.js";
 import { foldIn, key } from "../../../src/random/key.js";
 import { tensor } from "../../../src/tensor/creation.js";
+import { backendFor } from "../../../src/tensor/devices.js";
 import { expectDistribution, expectFrequencies, normalDistribution } from "../../support/goodness-of-fit.js";
 import { count, describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import { type Case, cases } from "./cases.js";
@@ -96,6 +97,15 @@ describe("correlations of lkjCholesky", () => {
       });
       expectDistribution(correlations, distribution, `r${i}${j}`);
     }
+  });
+
+  test("of many variables are drawn by a few kernels", () => {
+    const { counters } = backendFor("cpu");
+    const before = counters.kernels;
+    const drawn = lkjCholesky(20, tensor([1, 3], { device: "cpu" })).distribution.sample(key(6, { device: "cpu" }));
+    assert.deepEqual(drawn.shape, [2, 20, 20]);
+    for (const length of numbersOf(drawn.square().sum({ axis: -1 }))) assert.ok(Math.abs(length - 1) < 1e-5);
+    assert.ok(counters.kernels - before <= 20, `${counters.kernels - before} kernels`);
   });
 });
 
