@@ -40,38 +40,36 @@ export function isPartOfMemory(node: Node): boolean {
   return sizeOf(shape) < sizeOf(inputs[0].shape) && stretchOf(node) !== null;
 }
 
-/** The part of memory that a leaf is; null for leaves that are memory of their own, or given in another way. */
-const partOf = (leaf: Node): Stretch | null =>
-  leaf.storage === null && leaf.primitive.kind === "movement" ? stretchOf(leaf) : null;
+/** Whether a leaf is a part of memory, and not memory of its own or given in another way. */
+const isPart = ({ storage, primitive }: Node): boolean => storage === null && primitive.kind === "movement";
 
 /** Whether a leaf begins between the vectors of so many bytes that kernels read. One that is shorter has none. */
 export function isUnaligned(leaf: Node, alignment: number): boolean {
-  const part = partOf(leaf);
-  return part !== null && part.start % alignment !== 0 && bytesOf(leaf) >= alignment;
+  if (!isPart(leaf) || bytesOf(leaf) < alignment) return false;
+  return (stretchOf(leaf) as Stretch).start % alignment !== 0;
 }
 
 const NONE: ReadonlyMap<Node, Node> = new Map();
 
 /** Leaves that are the same part of memory as one before them, and that one: what is written twice is one to a program. */
 export function repeatsAmong(leaves: readonly Node[]): ReadonlyMap<Node, Node> {
-  const parts = leaves.flatMap((leaf) => {
-    const part = partOf(leaf);
-    return part ? [{ leaf, ...part }] : [];
-  });
+  const parts = leaves.filter(isPart);
   if (parts.length < 2) return NONE;
   const repeats = new Map<Node, Node>();
-  parts.forEach(({ leaf, source, start }, i) => {
-    const first = parts
-      .slice(0, i)
-      .find((each) => each.source === source && each.start === start && sameShape(each.leaf.shape, leaf.shape));
-    if (first) repeats.set(leaf, first.leaf);
+  const places = parts.map((part) => stretchOf(part) as Stretch);
+  parts.forEach((part, i) => {
+    const { source, start } = places[i];
+    const isSame = (other: Node, j: number) =>
+      places[j].source === source && places[j].start === start && sameShape(other.shape, part.shape);
+    const first = parts.findIndex(isSame);
+    if (first < i) repeats.set(part, parts[first]);
   });
   return repeats;
 }
 
 /** What a program depends on of the parts of memory among its leaves: which are unaligned, and which are the same. */
 export function partsKey(leaves: readonly Node[], alignment: number): string {
-  if (!leaves.some(partOf)) return "";
+  if (!leaves.some(isPart)) return "";
   const repeats = repeatsAmong(leaves);
   const words = leaves.flatMap((leaf, i) => {
     const first = repeats.get(leaf);

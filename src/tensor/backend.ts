@@ -21,7 +21,7 @@ import {
   type Target,
 } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
-import { repeatsAmong, type Stretch, stretchOf } from "../compiler/stretches.js";
+import { repeatsAmong, stretchOf } from "../compiler/stretches.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
@@ -178,15 +178,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const { leaves, numbers, size } = found;
     if (!found.program) for (const root of roots) this.checkFits(root);
     const { program } = found.program ?? this.compileFound(roots, found, size >= WORTH_LOOKING_FOR);
-    const repeats = repeatsAmong(leaves);
-    const memory: S[] = [];
-    const starts: number[] = [];
-    for (const leaf of leaves) {
-      if (repeats.has(leaf)) continue;
-      const { source, start } = stretchOf(leaf) as Stretch;
-      memory.push(source.storage as S);
-      starts.push(start);
-    }
+    const { memory, starts } = placesOf<S>(leaves);
     const run = (given: readonly S[]) => this.execute(program, given, starts);
     const results = numbers.length === 0 ? run(memory) : this.withNumbers(numbers, memory, run);
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
@@ -396,6 +388,20 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 function pendingOf(nodes: readonly Node[]): readonly Node[] {
   if (nodes.length === 1) return nodes[0].storage === null ? nodes : [];
   return [...new Set(nodes)].filter((node) => node.storage === null);
+}
+
+/** The memory of leaves, and where in it they begin: each part of memory once, as programs have them. */
+function placesOf<S>(leaves: readonly Node[]): { readonly memory: S[]; readonly starts: number[] } {
+  const repeats = repeatsAmong(leaves);
+  const memory: S[] = [];
+  const starts: number[] = [];
+  for (const leaf of leaves) {
+    if (repeats.has(leaf)) continue;
+    const part = leaf.storage === null ? stretchOf(leaf) : null;
+    memory.push((part ? part.source : leaf).storage as S);
+    starts.push(part ? part.start : 0);
+  }
+  return { memory, starts };
 }
 
 const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
