@@ -61,8 +61,8 @@ const MOST_PARTS = 8;
 /** What was found for a graph: its leaves in the order in which the program counts them, and the program if it is known. */
 export interface Found<Program> {
   readonly leaves: readonly Node[];
-  /** What the program depends on of the leaves that are parts of memory. */
-  readonly partsKey: string;
+  /** What the program depends on of the leaves that are parts of memory; null if none is. */
+  readonly partsKey: string | null;
   /** The constants that are data, in the same order: in the program that is known, or in the one to be made. */
   readonly numbers: readonly Node[];
   /** How many nodes it has, leaves included. */
@@ -85,7 +85,7 @@ export class ProgramTable<Program> {
     const order = walked(roots);
     const leaves = order.filter(isLeaf);
     const key = partsKey(leaves, this.alignment);
-    const form = this.formOf(order, roots, key);
+    const form = this.formOf(order, roots, key ?? "");
     const entry = form?.entries.find(({ held }) => fits(held, form, order));
     const numbers = entry ? givenTo(entry, order) : form ? changedIn(form, order) : NONE;
     return { leaves, partsKey: key, numbers, size: order.length, program: entry ? entry.program : null };
@@ -94,7 +94,7 @@ export class ProgramTable<Program> {
   /** Keeps a program for all graphs of the form of this one with any values for the numbers it is given. */
   add(roots: readonly Node[], program: Program, given: readonly Node[] = NONE): void {
     const order = walked(roots);
-    const key = partsKey(order.filter(isLeaf), this.alignment);
+    const key = partsKey(order.filter(isLeaf), this.alignment) ?? "";
     const form = this.formOf(order, roots, key) ?? this.newForm(order, roots, key);
     const isGiven = new Set(given);
     const held = form.numbers.map((at) => (isGiven.has(order[at]) ? undefined : order[at].params.value));

@@ -36,7 +36,9 @@ export function stretchOf(node: Node): Stretch | null {
  */
 export function isPartOfMemory(node: Node): boolean {
   const { storage, primitive, shape, inputs } = node;
-  if (storage !== null || primitive.kind !== "movement" || !primitive.beginsAt) return false;
+  // Asked of every node whenever something is computed: most are out at once.
+  if (storage !== null || inputs.length !== 1) return false;
+  if (primitive.kind !== "movement" || !primitive.beginsAt) return false;
   return sizeOf(shape) < sizeOf(inputs[0].shape) && stretchOf(node) !== null;
 }
 
@@ -67,9 +69,12 @@ export function repeatsAmong(leaves: readonly Node[]): ReadonlyMap<Node, Node> {
   return repeats;
 }
 
-/** What a program depends on of the parts of memory among its leaves: which are unaligned, and which are the same. */
-export function partsKey(leaves: readonly Node[], alignment: number): string {
-  if (!leaves.some(isPart)) return "";
+/**
+ * What a program depends on of the parts of memory among its leaves: which are unaligned, and which are the same. Null if
+ * there are none.
+ */
+export function partsKey(leaves: readonly Node[], alignment: number): string | null {
+  if (!leaves.some(isPart)) return null;
   const repeats = repeatsAmong(leaves);
   const words = leaves.flatMap((leaf, i) => {
     const first = repeats.get(leaf);

@@ -61,11 +61,11 @@ export function partOf<Block>(chunk: Chunk<Block>, offset: number, size: number)
 export const isUnshared = ({ whole, sharers }: Chunk<unknown>): boolean => whole === null && sharers === 0;
 
 /** Ends what one holder has of a chunk; the last one's end frees it. */
-export function giveUp<Block>(chunk: Chunk<Block>, free: (whole: Chunk<Block>) => void): void {
+export function giveUp<Block>(chunk: Chunk<Block>, memory: { free(whole: Chunk<Block>): void }): void {
   const whole = chunk.whole ?? chunk;
-  keepLater(whole, chunk);
+  if (whole !== chunk) keepLater(whole, chunk);
   if (whole.sharers > 0) whole.sharers--;
-  else free(whole);
+  else memory.free(whole);
 }
 
 function keepLater(into: Chunk<unknown>, { readEpoch, writeEpoch }: Chunk<unknown>): void {

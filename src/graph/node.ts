@@ -149,22 +149,24 @@ export function pendingInOrder(roots: readonly Node[], isEnd: (node: Node) => bo
   // The path from a root to the node being visited, and which input of each of them is next.
   const path: Node[] = [];
   const next: number[] = [];
-  const enter = (node: Node) => {
-    if (node.walk === walk) return;
-    node.walk = walk;
-    node.isEnd = isEnd(node);
-    path.push(node);
-    next.push(0);
-  };
   for (const root of roots) {
-    enter(root);
+    if (root.walk === walk) continue;
+    root.walk = walk;
+    root.isEnd = isEnd(root);
+    path.push(root);
+    next.push(0);
     while (path.length > 0) {
       const top = path.length - 1;
       const node = path[top];
       const at = next[top];
       if (!node.isEnd && at < node.inputs.length) {
         next[top] = at + 1;
-        enter(node.inputs[at]);
+        const input = node.inputs[at];
+        if (input.walk === walk) continue;
+        input.walk = walk;
+        input.isEnd = isEnd(input);
+        path.push(input);
+        next.push(0);
       } else {
         path.pop();
         next.pop();

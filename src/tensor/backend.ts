@@ -178,7 +178,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const { leaves, numbers, size } = found;
     if (!found.program) for (const root of roots) this.checkFits(root);
     const { program } = found.program ?? this.compileFound(roots, found, size >= WORTH_LOOKING_FOR);
-    const { memory, starts } = placesOf<S>(leaves);
+    const { memory, starts } = found.partsKey === null ? wholeOf<S>(leaves) : partsOf<S>(leaves);
     const run = (given: readonly S[]) => this.execute(program, given, starts);
     const results = numbers.length === 0 ? run(memory) : this.withNumbers(numbers, memory, run);
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
@@ -212,8 +212,8 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     return this.withBytes(packsOf(numbers).map(bytesOfPack), (memory) => run([...leaves, ...memory]));
   }
 
-  /** Runs a program on the memory of its leaves, which begin at some byte of it; returns that of its roots. */
-  protected execute(program: Program<Code>, leaves: readonly S[], starts: readonly number[] = []): S[] {
+  /** Runs a program on the memory of its leaves, which begin there, or at some byte; returns that of its roots. */
+  protected execute(program: Program<Code>, leaves: readonly S[], starts: readonly number[] | null = null): S[] {
     const made = new Array<S | null>(program.made.length).fill(null);
     const memoryAt = (from: Slot["from"], index: number): S => {
       if (from === "leaf") return leaves[index];
@@ -228,7 +228,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
         const { index, offset } = placeOf(slots[i], rounds);
         const { from } = slots[i];
         memory[i] = memoryAt(from, index);
-        offsets[i] = from === "leaf" ? offset + (starts[index] ?? 0) : offset;
+        offsets[i] = starts && from === "leaf" && index < starts.length ? offset + starts[index] : offset;
       }
       this.dispatch(step, memory, offsets);
       this.counters.kernels++;
@@ -363,7 +363,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     isKept: boolean,
   ): PlainProgram<Code> {
     const given = [...leaves, ...numbers];
-    const use = `plain ${partsKey}`;
+    const use = `plain ${partsKey ?? ""}`;
     const compiled = this.compiler.programOf({ roots, leaves: given, use, isKept }, (target) => ({
       program: this.shown(roots, () => compile(roots, given, target)),
       ...UNPLANNED,
@@ -390,8 +390,19 @@ function pendingOf(nodes: readonly Node[]): readonly Node[] {
   return [...new Set(nodes)].filter((node) => node.storage === null);
 }
 
-/** The memory of leaves, and where in it they begin: each part of memory once, as programs have them. */
-function placesOf<S>(leaves: readonly Node[]): { readonly memory: S[]; readonly starts: number[] } {
+/** The memory of leaves, and where in it they begin. */
+interface Places<S> {
+  readonly memory: readonly S[];
+  readonly starts: readonly number[] | null;
+}
+
+const wholeOf = <S>(leaves: readonly Node[]): Places<S> => ({
+  memory: leaves.map(({ storage }) => storage as S),
+  starts: null,
+});
+
+/** Of leaves some of which are parts of memory: each once, as programs have them. */
+function partsOf<S>(leaves: readonly Node[]): Places<S> {
   const repeats = repeatsAmong(leaves);
   const memory: S[] = [];
   const starts: number[] = [];

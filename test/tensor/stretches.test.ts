@@ -572,6 +572,16 @@ describeOnTensorDevices("slices of memory", (device) => {
     assert.match(explain(x.at(2).mul(2)), /reads a f32\[1, 4\]/);
   });
 
+  test("a slice that is realised is the tensor's memory, or on a GPU a copy where that is between vectors", () => {
+    const x = counting([40, 10]);
+    const begin = (t: Tensor) => Number((t.realize().node.storage as unknown as { readonly address: bigint }).address);
+    for (let row = 0; row < 40; row++) {
+      const isShared = begin(x.at(row)) === begin(x) + 40 * row;
+      assert.equal(isShared, !isStrict(device) || row % 2 === 0, `row ${row}`);
+      if (isStrict(device)) assert.equal(begin(x.at(row)) % 16, 0);
+    }
+  });
+
   if (isStrict(device)) {
     test("a program reads a slice in vectors where it begins at one, and not where it begins between two", () => {
       const x = counting([200, 300]).flatten();

@@ -209,7 +209,7 @@ export class HostDevice implements HostMemoryOwner {
   holding(chunk: HostChunk, byteLength: number, isZeroPending = false): HostAllocation {
     const { memory } = this;
     const buffer = new HostAllocation(this, byteLength, chunk, isZeroPending);
-    buffer.attach(this.leases.add(buffer, () => giveUp(chunk, (whole) => memory.free(whole))));
+    buffer.attach(this.leases.add(buffer, () => giveUp(chunk, memory)));
     return buffer;
   }
 

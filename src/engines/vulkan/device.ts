@@ -250,7 +250,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   holding(allocation: Allocation, byteLength: number, isZeroed = false): DeviceBuffer {
     const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
     const pool = this.pools.device;
-    buffer.attach(this.leases.add(buffer, () => giveUp(allocation, (whole) => pool.free(whole))));
+    buffer.attach(this.leases.add(buffer, () => giveUp(allocation, pool)));
     return buffer;
   }
 
