@@ -22,12 +22,13 @@ import { isNumber, numberIn, packsOf } from "./given-numbers.js";
 import { MAX_I32 } from "./ir.js";
 import { join, MAX_FUSED_INPUTS } from "./routines/join.js";
 import { simpler } from "./simplify.js";
+import { repeatsAmong } from "./stretches.js";
 import type { TileProfile } from "./tiles/plan.js";
 import { productRewriter } from "./tiles/rewrite.js";
 
 export interface Expanded {
   readonly roots: readonly Node[];
-  /** Copies of the leaves, in their order; memory for the numbers among them comes last. */
+  /** Copies of the leaves, in their order and each part of memory once; memory for the numbers among them comes last. */
   readonly leaves: readonly Node[];
   /** Nodes that are to be in memory before a product of matrices loads them. */
   readonly stored: ReadonlySet<Node>;
@@ -38,13 +39,15 @@ const SOME_MEMORY = { byteLength: 0 };
 
 export function expandGraph(roots: readonly Node[], leaves: readonly Node[], tiles: TileProfile): Expanded {
   const copies = new Map<Node, Node>();
+  const repeats = repeatsAmong(leaves);
   const memory = leaves
-    .filter((leaf) => !isNumber(leaf))
+    .filter((leaf) => !isNumber(leaf) && !repeats.has(leaf))
     .map((leaf) => {
       const copy = memoryLike(leaf);
       copies.set(leaf, asElements(copy, leaf.dtype));
       return copy;
     });
+  for (const [leaf, first] of repeats) copies.set(leaf, copies.get(first) as Node);
   for (const { dtype, numbers } of packsOf(leaves.filter(isNumber))) {
     const pack = memoryLike({ shape: [numbers.length], dtype, device: numbers[0].device });
     const elements = asElements(pack, dtype);
@@ -114,7 +117,7 @@ function rewritten(
   replace: (node: Node, inputs: readonly Node[]) => Node | readonly Node[] | null,
 ): Node[] {
   const bundles = new Map<Node, readonly Node[]>();
-  for (const node of pendingInOrder(roots)) {
+  for (const node of pendingInOrder(roots, (at) => at.storage !== null || copies.has(at))) {
     if (copies.has(node)) continue;
     if (node.storage !== null) {
       copies.set(node, node);

@@ -7,6 +7,8 @@
  * A form has a few programs, which differ in what they hold of its numbers (the constants of the graph). The first holds
  * them all, because numbers that are known fold. When the form comes back with others, those that have changed are data in
  * the next program (given-numbers.ts), and so on; the last has them all as data and serves every graph of the form.
+ *
+ * Parts of memory that is there (stretches.ts) are leaves as well: where they begin is no part of the form.
  */
 import { isComplex } from "../core/dtype.js";
 import { sameShape } from "../core/shape.js";
@@ -16,6 +18,7 @@ import type { Params, Primitive } from "../graph/primitive.js";
 import { pow } from "../graph/primitives/elementwise.js";
 import { constant, placeholder } from "../graph/primitives/leaf.js";
 import { constantExponent } from "./complex.js";
+import { isPartOfMemory, partsKey } from "./stretches.js";
 
 /** A node as its form has it: a leaf, a number, or an operation on nodes by their positions. */
 interface Part {
@@ -34,6 +37,8 @@ interface Form<Program> {
   readonly parts: readonly Part[];
   /** The positions of the roots. */
   readonly roots: readonly number[];
+  /** What there is to know of the leaves that are parts of memory. */
+  readonly partsKey: string;
   /** The positions of the numbers. */
   readonly numbers: readonly number[];
   /** From the one that holds most numbers to the one that holds fewest: the first that fits is the best. */
@@ -50,9 +55,14 @@ interface Entry<Program> {
 /** Programs of a form: one holds all numbers, two fewer, and the last none. */
 const MOST_OF_A_FORM = 4;
 
+/** Parts of memory that are leaves, at most: each is one more buffer. In a graph of more the others are read by index. */
+const MOST_PARTS = 8;
+
 /** What was found for a graph: its leaves in the order in which the program counts them, and the program if it is known. */
 export interface Found<Program> {
   readonly leaves: readonly Node[];
+  /** What the program depends on of the leaves that are parts of memory; null if none is. */
+  readonly partsKey: string | null;
   /** The constants that are data, in the same order: in the program that is known, or in the one to be made. */
   readonly numbers: readonly Node[];
   /** How many nodes it has, leaves included. */
@@ -65,20 +75,27 @@ export class ProgramTable<Program> {
   private readonly byHash = new Map<number, Form<Program>[]>();
   private readonly byAge: Entry<Program>[] = [];
 
-  constructor(private readonly capacity: number) {}
+  /** `alignment`: of vectors that programs read, in bytes. */
+  constructor(
+    private readonly capacity: number,
+    private readonly alignment = 1,
+  ) {}
 
   find(roots: readonly Node[]): Found<Program> {
-    const order = pendingInOrder(roots);
-    const form = this.formOf(order, roots);
+    const order = walked(roots);
+    const leaves = order.filter(isLeaf);
+    const key = partsKey(leaves, this.alignment);
+    const form = this.formOf(order, roots, key ?? "");
     const entry = form?.entries.find(({ held }) => fits(held, form, order));
     const numbers = entry ? givenTo(entry, order) : form ? changedIn(form, order) : NONE;
-    return { leaves: order.filter(isLeaf), numbers, size: order.length, program: entry ? entry.program : null };
+    return { leaves, partsKey: key, numbers, size: order.length, program: entry ? entry.program : null };
   }
 
   /** Keeps a program for all graphs of the form of this one with any values for the numbers it is given. */
   add(roots: readonly Node[], program: Program, given: readonly Node[] = NONE): void {
-    const order = pendingInOrder(roots);
-    const form = this.formOf(order, roots) ?? this.newForm(order, roots);
+    const order = walked(roots);
+    const key = partsKey(order.filter(isLeaf), this.alignment) ?? "";
+    const form = this.formOf(order, roots, key) ?? this.newForm(order, roots, key);
     const isGiven = new Set(given);
     const held = form.numbers.map((at) => (isGiven.has(order[at]) ? undefined : order[at].params.value));
     const entry = { form, held, program };
@@ -87,16 +104,18 @@ export class ProgramTable<Program> {
     if (this.byAge.length > this.capacity) this.forget(this.byAge.shift() as Entry<Program>);
   }
 
-  private formOf(order: readonly Node[], roots: readonly Node[]): Form<Program> | undefined {
-    return this.byHash.get(hashOf(order, roots))?.find((form) => isForm(form, order, roots));
+  private formOf(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> | undefined {
+    const forms = this.byHash.get(hashOf(order, roots));
+    return forms?.find((form) => form.partsKey === key && isForm(form, order, roots));
   }
 
-  private newForm(order: readonly Node[], roots: readonly Node[]): Form<Program> {
+  private newForm(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> {
     const hash = hashOf(order, roots);
     const isPartOfForm = decidingNumbers(order);
     const parts = order.map((node) => partOf(node, isPartOfForm));
     const numbers = parts.flatMap((part, at) => (part.params === null ? [at] : []));
-    const form = { hash, parts, roots: roots.map(({ position }) => position), numbers, entries: [] };
+    const places = roots.map(({ position }) => position);
+    const form = { hash, parts, roots: places, partsKey: key, numbers, entries: [] };
     const forms = this.byHash.get(hash);
     if (forms) forms.push(form);
     else this.byHash.set(hash, [form]);
@@ -115,7 +134,19 @@ export class ProgramTable<Program> {
 
 const NONE: readonly Node[] = [];
 
-const isLeaf = ({ storage, primitive }: Node): boolean => storage !== null || primitive === placeholder;
+/** The nodes of a graph, which ends where there is memory. */
+function walked(roots: readonly Node[]): Node[] {
+  let parts = 0;
+  return pendingInOrder(roots, (node) => {
+    if (node.storage !== null) return true;
+    if (parts >= MOST_PARTS || !isPartOfMemory(node)) return false;
+    parts++;
+    return true;
+  });
+}
+
+/** Of a graph that was just walked. */
+const isLeaf = ({ isEnd, primitive }: Node): boolean => isEnd || primitive === placeholder;
 
 /** Whether a program that holds these numbers is one for a graph of its form, given in order. */
 function fits(held: readonly unknown[], { numbers }: Form<unknown>, order: readonly Node[]): boolean {

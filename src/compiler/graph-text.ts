@@ -7,11 +7,14 @@ import { pendingInOrder } from "../graph/node.js";
 import { paramsKey } from "../graph/params-key.js";
 import { isNumber } from "./given-numbers.js";
 
-/** The operations behind roots, one after another, each with its inputs by number. The value of a given number is not in it. */
+/**
+ * The operations behind roots, one after another, each with its inputs by number. The value of a given number is not in it,
+ * nor what leaves are made of.
+ */
 export function graphText(roots: readonly Node[], leaves: readonly Node[]): string {
   const numbers = new Map(leaves.map((leaf, i) => [leaf, i]));
   const parts = leaves.map((leaf) => (isNumber(leaf) ? `number ${typeText(leaf)}` : typeText(leaf)));
-  for (const node of pendingInOrder(roots)) {
+  for (const node of pendingInOrder(roots, (at) => at.storage !== null || numbers.has(at))) {
     const leaf = numbers.get(node);
     parts.push(leaf === undefined ? operationText(node) : `#${leaf}`);
   }

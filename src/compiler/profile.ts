@@ -10,6 +10,8 @@ import type { TileProfile } from "./tiles/plan.js";
 export interface TargetProfile {
   /** Lanes that may share a row; 1 on the CPU. */
   readonly maxLanes: number;
+  /** What kernels that read vectors expect memory to be aligned to, in bytes; 1 where vectors may lie anywhere. */
+  readonly alignment: number;
   /** Neighbours that are moved at once, and steps of the lanes of a row that are under way together. */
   readonly width: number;
   readonly unroll: number;
@@ -44,6 +46,7 @@ export interface TargetProfile {
 
 export const gpuProfile: TargetProfile = {
   maxLanes: 256,
+  alignment: 16,
   width: 4,
   unroll: 2,
   unrollWide: 2,
@@ -67,6 +70,7 @@ export const gpuProfile: TargetProfile = {
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
+  alignment: 1,
   width: 1,
   // Four rounds, or rows, are done at once by the emitter, but only of 32 bits.
   unroll: 1,

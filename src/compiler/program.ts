@@ -24,6 +24,7 @@ import type { TargetProfile } from "./profile.js";
 import type { RoutineBuffer } from "./routine.js";
 import { routines } from "./routines/index.js";
 import { schedule } from "./schedule.js";
+import { isUnaligned, repeatsAmong } from "./stretches.js";
 import { lowerProduct } from "./tiles/product.js";
 import { lowerTransposed } from "./tiles/transpose.js";
 import { ownedInput, viewed, withoutViews } from "./views.js";
@@ -37,6 +38,8 @@ export interface Slot {
   readonly index: number;
   /** Where in that memory it begins. */
   readonly offset?: number;
+  /** That memory may begin between vectors of 16 bytes. */
+  readonly isUnaligned?: boolean;
   /** Bytes it moves by in each round of a loop. */
   readonly moves?: readonly { readonly loop: number; readonly bytes: number }[];
   /** The value it is in odd rounds of a loop. */
@@ -234,7 +237,13 @@ export function compile<Code>(
 ): Program<Code> {
   const { roots, leaves, stored } = expandGraph(pending, given, target.profile.tiles);
   const compilation = new Compilation(target, recordable);
-  const slots = new Map<Node, Slot>(leaves.map((leaf, index) => [leaf, { from: "leaf", index }]));
+  const repeats = repeatsAmong(given);
+  const memory = given.filter((leaf) => !repeats.has(leaf));
+  const slotOf = (index: number): Slot => {
+    const isApart = index < memory.length && isUnaligned(memory[index], target.profile.alignment);
+    return { from: "leaf", index, ...(isApart && { isUnaligned: true }) };
+  };
+  const slots = new Map(leaves.map((leaf, index) => [leaf, slotOf(index)]));
   const steps = compilation.graph(roots, slots, stored, (root) => compilation.make(roots[root], root));
   const { made } = compilation;
   return withSteps({ made, leaves: leaves.map(({ shape, dtype }) => ({ shape, dtype })) }, steps);
@@ -596,13 +605,14 @@ function gated(kernel: Kernel, value: number): Kernel {
   return { ...kernel, buffers, gate: { buffer: kernel.buffers.length, value } };
 }
 
-/** Slots that move by other than whole vectors of 16 bytes are marked in the kernel, so that it reads no such vectors. */
+/** Slots that are at other than whole vectors of 16 bytes are marked in the kernel, so that it reads no such vectors. */
 function withAlignment(kernel: Kernel, slots: readonly Slot[]): Kernel {
-  const isUnaligned = slots.map(
-    ({ offset = 0, moves = [] }) => offset % 16 !== 0 || moves.some(({ bytes }) => bytes % 16 !== 0),
+  const isApart = slots.map(
+    ({ offset = 0, moves = [], isUnaligned: is = false }) =>
+      is || offset % 16 !== 0 || moves.some(({ bytes }) => bytes % 16 !== 0),
   );
-  if (!isUnaligned.includes(true)) return kernel;
-  return { ...kernel, buffers: kernel.buffers.map((buffer, i) => ({ ...buffer, isUnaligned: isUnaligned[i] })) };
+  if (!isApart.includes(true)) return kernel;
+  return { ...kernel, buffers: kernel.buffers.map((buffer, i) => ({ ...buffer, isUnaligned: isApart[i] })) };
 }
 
 /** Routines count in 32 bits. */

@@ -3,15 +3,13 @@
  * routines take their inputs, and leave their results, without a kernel that copies them into shape. And a routine that
  * changes a copy of its first input may change the input itself, if nobody else needs it.
  */
+import { sizeOf } from "../core/shape.js";
 import type { Node } from "../graph/node.js";
-import { permute, reshape } from "../graph/primitives/movement.js";
 
-function isView({ primitive, params, inputs: [from] }: Node): boolean {
-  if (primitive === reshape) return true;
-  if (primitive !== permute) return false;
-  // Axes of extent 1 may stand anywhere.
-  const long = (params.axes as readonly number[]).filter((axis) => from.shape[axis] !== 1);
-  return long.every((axis, i) => i === 0 || axis > long[i - 1]);
+function isView(node: Node): boolean {
+  const { primitive, shape, inputs } = node;
+  if (primitive.kind !== "movement" || !primitive.beginsAt) return false;
+  return sizeOf(shape) === sizeOf(inputs[0].shape) && primitive.beginsAt(node) === 0;
 }
 
 /** The first node on the way down through views that is wanted, or the one they all are views of. */

@@ -5,6 +5,10 @@
  *
  * A chunk also carries the hazard state of its memory (`readEpoch`, `writeEpoch`): splitting copies it, merging keeps
  * the later, so memory that is reused at once is still ordered after its last use (see `vulkan/stream.ts`).
+ *
+ * Buffers may share a chunk: each has all of it or a part, and it is free when the last has given up its own. A part is a
+ * chunk, too, as far as engines can tell; its hazard state, too, is copied at first and merged at last, for which nobody
+ * may write the memory in between.
  */
 
 export interface Chunk<Block> {
@@ -15,6 +19,9 @@ export interface Chunk<Block> {
   /** Epoch of the stream in which the memory was last read or written by a recorded command. */
   readEpoch: number;
   writeEpoch: number;
+  /** The chunk that this one is a part of, and how many have one beside the first holder. */
+  whole: Chunk<Block> | null;
+  sharers: number;
   /** Neighbours in the block. */
   before: Chunk<Block> | null;
   after: Chunk<Block> | null;
@@ -31,11 +38,39 @@ export function newChunk<Block>(block: Block, offset: number, size: number): Chu
     isFree: true,
     readEpoch: 0,
     writeEpoch: 0,
+    whole: null,
+    sharers: 0,
     before: null,
     after: null,
     previousFree: null,
     nextFree: null,
   };
+}
+
+/** Some of a chunk for one more holder; the bytes of a part begin where the chunk's do, plus `offset`. */
+export function partOf<Block>(chunk: Chunk<Block>, offset: number, size: number): Chunk<Block> {
+  const part = newChunk(chunk.block, chunk.offset + offset, size);
+  part.isFree = false;
+  part.whole = chunk.whole ?? chunk;
+  part.whole.sharers++;
+  keepLater(part, chunk);
+  return part;
+}
+
+/** Whether a chunk is whole and has one holder: whoever has it may write it. */
+export const isUnshared = ({ whole, sharers }: Chunk<unknown>): boolean => whole === null && sharers === 0;
+
+/** Ends what one holder has of a chunk; the last one's end frees it. */
+export function giveUp<Block>(chunk: Chunk<Block>, memory: { free(whole: Chunk<Block>): void }): void {
+  const whole = chunk.whole ?? chunk;
+  if (whole !== chunk) keepLater(whole, chunk);
+  if (whole.sharers > 0) whole.sharers--;
+  else memory.free(whole);
+}
+
+function keepLater(into: Chunk<unknown>, { readEpoch, writeEpoch }: Chunk<unknown>): void {
+  into.readEpoch = Math.max(into.readEpoch, readEpoch);
+  into.writeEpoch = Math.max(into.writeEpoch, writeEpoch);
 }
 
 /** Eight linear classes below 8 units, then eight per power of two; 2^31 units is the end. */
@@ -132,8 +167,7 @@ export class Suballocator<Block> {
     into.size += gone.size;
     into.after = gone.after;
     if (gone.after) gone.after.before = into;
-    into.readEpoch = Math.max(into.readEpoch, gone.readEpoch);
-    into.writeEpoch = Math.max(into.writeEpoch, gone.writeEpoch);
+    keepLater(into, gone);
   }
 
   /** Head of the first non-empty class at or above `from`. */

@@ -49,9 +49,10 @@ export class Node {
   isWeak = false;
   /** The innermost differentiation whose variables it depends on. */
   trace: Trace | null = null;
-  /** Its place in the last walk that met it, and which walk that was: cheaper than a table per walk. */
+  /** Its place in the last walk that met it, which walk that was, and whether it ended here: cheaper than a table per walk. */
   position = 0;
   walk = 0;
+  isEnd = false;
   /** While it waits: values that are computed together with it, see `computeTogether`, and whether it needs one with such. */
   companions: readonly Node[] = NONE;
   isAccompanied = false;
@@ -137,11 +138,14 @@ export function measureDepth(node: Node): number {
 
 let walks = 0;
 
+const hasRun = ({ storage }: Node): boolean => storage !== null;
+
 /**
  * Every node the roots depend on that has not run, and the leaves they read, inputs before users; until the next walk,
- * each node's `position` is its index. Iterative: graphs are deep.
+ * each node's `position` is its index. The walk does not go beyond nodes that have run, or those that `isEnd` says.
+ * Iterative: graphs are deep.
  */
-export function pendingInOrder(roots: readonly Node[]): Node[] {
+export function pendingInOrder(roots: readonly Node[], isEnd: (node: Node) => boolean = hasRun): Node[] {
   const walk = ++walks;
   const order: Node[] = [];
   // The path from a root to the node being visited, and which input of each of them is next.
@@ -150,17 +154,19 @@ export function pendingInOrder(roots: readonly Node[]): Node[] {
   for (const root of roots) {
     if (root.walk === walk) continue;
     root.walk = walk;
+    root.isEnd = isEnd(root);
     path.push(root);
     next.push(0);
     while (path.length > 0) {
       const top = path.length - 1;
       const node = path[top];
       const at = next[top];
-      if (node.storage === null && at < node.inputs.length) {
+      if (!node.isEnd && at < node.inputs.length) {
         next[top] = at + 1;
         const input = node.inputs[at];
         if (input.walk === walk) continue;
         input.walk = walk;
+        input.isEnd = isEnd(input);
         path.push(input);
         next.push(0);
       } else {

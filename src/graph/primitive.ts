@@ -84,6 +84,11 @@ export interface MovementPrimitive extends Common {
   read(space: IndexSpace, index: readonly IndexExpr[], node: Node): readonly Reading[];
   /** The element where no reading's bounds hold. */
   otherwise?(params: Params): number | bigint | boolean;
+  /**
+   * Where among the input's elements its own begin, if they lie there side by side in row-major order; null if they do not.
+   * Without this rule they never do.
+   */
+  beginsAt?(node: Node): number | null;
 }
 
 export type ReduceOp = "sum" | "product" | "max" | "min" | "all" | "any";

@@ -21,6 +21,7 @@ import {
   type Target,
 } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
+import { repeatsAmong, stretchOf } from "../compiler/stretches.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
@@ -37,6 +38,14 @@ import { type Coding, ProgramSource, type ProgramTimes } from "./program-source.
 
 /** Memory as the device's engine holds it. */
 export interface DeviceStorage extends Storage {
+  /** It is all of its memory and nobody else's, and may be written. */
+  readonly isUnshared: boolean;
+  /** Bytes that are there as long as it is. */
+  readonly keptBytes: number;
+  /** Some of its bytes, which share the memory. */
+  part(offset: number, byteLength: number): DeviceStorage;
+  /** Takes over the contents of memory of the same size. */
+  copyFrom(source: DeviceStorage): void;
   dispose(): void;
 }
 
@@ -103,13 +112,16 @@ const UNPLANNED = { plan: { offsets: [], arenaBytes: 0, sumOfBytes: 0 }, inPlace
 /** Nodes of a plain graph that is looked for on disk: smaller ones are compiled before they are found. */
 const WORTH_LOOKING_FOR = 100;
 
+/** Slices below the first size of memory above the second are copied, which is soon done: they would keep all of it. */
+const [SMALL_SLICE, LARGE_MEMORY] = [64 * 1024, 1024 * 1024];
+
 /** Programs kept per device, with their kernels; the oldest goes first. One takes some 50 KB. */
 const MAX_PROGRAMS = 512;
 /** And kernels written by hand. */
 const MAX_WRITTEN = 100;
 
 export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceStorage> implements DeviceHandle {
-  private readonly programs = new ProgramTable<PlainProgram<Code>>(MAX_PROGRAMS);
+  private readonly programs: ProgramTable<PlainProgram<Code>>;
   private readonly written = new Map<string, HandWritten<{ readonly kernel: Kernel }, S>>();
   private readonly compiler: ProgramSource<Code>;
   private readonly target: Target<Code>;
@@ -125,6 +137,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   ) {
     this.compiler = new ProgramSource(coding, files, this.counters);
     this.target = this.compiler.target;
+    this.programs = new ProgramTable(MAX_PROGRAMS, this.target.profile.alignment);
     this.times = this.compiler.times;
   }
 
@@ -158,26 +171,49 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   /** Computes the nodes. Returns when the work is under way; reading waits for it. */
   realize(nodes: readonly Node[]): void {
-    const roots = pendingOf(withCompanions(nodes));
+    const roots = pendingOf(withCompanions(nodes)).filter((node) => !this.findInMemory(node));
     if (roots.length === 0) return;
     for (const root of roots) if (root.isAbstract) throw valueInTrace(root);
     const found = this.programs.find(roots);
     const { leaves, numbers, size } = found;
     if (!found.program) for (const root of roots) this.checkFits(root);
     const { program } = found.program ?? this.compileFound(roots, found, size >= WORTH_LOOKING_FOR);
-    const memory = leaves.map(({ storage }) => storage as S);
-    const results = numbers.length === 0 ? this.execute(program, memory) : this.executeWith(numbers, program, memory);
+    const { memory, starts } = found.partsKey === null ? wholeOf<S>(leaves) : partsOf<S>(leaves);
+    const run = (given: readonly S[]) => this.execute(program, given, starts);
+    const results = numbers.length === 0 ? run(memory) : this.withNumbers(numbers, memory, run);
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
   }
 
-  /** Runs a program that is given numbers, see compiler/given-numbers.ts. */
-  private executeWith(numbers: readonly Node[], program: Program<Code>, leaves: readonly S[]): S[] {
-    const packs = packsOf(numbers).map(bytesOfPack);
-    return this.withBytes(packs, (memory) => this.execute(program, [...leaves, ...memory]));
+  /** Gives a node that is a stretch of memory that memory; false if it is none. */
+  private findInMemory(node: Node): boolean {
+    const stretch = stretchOf(node);
+    if (!stretch) return false;
+    node.realize(this.stretched(stretch.source.storage as S, stretch.start, bytesOf(node)));
+    return true;
   }
 
-  /** Runs a program on the memory of its leaves; returns that of its roots. */
-  protected execute(program: Program<Code>, leaves: readonly S[]): S[] {
+  /** Some bytes of memory as memory: the same where that is not wasteful and kernels can read it there, else a copy. */
+  private stretched(memory: S, start: number, byteLength: number): S {
+    if (byteLength === 0) return this.allocate(0);
+    const part = memory.part(start, byteLength) as S;
+    const isWasteful = byteLength < SMALL_SLICE && memory.keptBytes > LARGE_MEMORY;
+    if (!isWasteful && start % this.target.profile.alignment === 0) return part;
+    try {
+      const copy = this.allocate(byteLength);
+      copy.copyFrom(part);
+      return copy;
+    } finally {
+      part.dispose();
+    }
+  }
+
+  /** Runs a program that is given numbers, see compiler/given-numbers.ts. */
+  private withNumbers(numbers: readonly Node[], leaves: readonly S[], run: (memory: readonly S[]) => S[]): S[] {
+    return this.withBytes(packsOf(numbers).map(bytesOfPack), (memory) => run([...leaves, ...memory]));
+  }
+
+  /** Runs a program on the memory of its leaves, which begin there, or at some byte; returns that of its roots. */
+  protected execute(program: Program<Code>, leaves: readonly S[], starts: readonly number[] | null = null): S[] {
     const made = new Array<S | null>(program.made.length).fill(null);
     const memoryAt = (from: Slot["from"], index: number): S => {
       if (from === "leaf") return leaves[index];
@@ -190,12 +226,14 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
       const offsets = new Array<number>(slots.length);
       for (let i = 0; i < slots.length; i++) {
         const { index, offset } = placeOf(slots[i], rounds);
-        memory[i] = memoryAt(slots[i].from, index);
-        offsets[i] = offset;
+        const { from } = slots[i];
+        memory[i] = memoryAt(from, index);
+        offsets[i] = starts && from === "leaf" && index < starts.length ? offset + starts[index] : offset;
       }
       this.dispatch(step, memory, offsets);
       this.counters.kernels++;
     };
+    // What decides how a loop goes on is always made.
     const read = ({ from, index }: Slot) => this.readSync(memoryAt(from, index));
     const results: S[] = [];
     try {
@@ -321,11 +359,12 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   /** Compiles what was looked up, and keeps it where there was none. */
   private compileFound(
     roots: readonly Node[],
-    { leaves, numbers, program: known }: Found<PlainProgram<Code>>,
+    { leaves, partsKey, numbers, program: known }: Found<PlainProgram<Code>>,
     isKept: boolean,
   ): PlainProgram<Code> {
     const given = [...leaves, ...numbers];
-    const compiled = this.compiler.programOf({ roots, leaves: given, use: "plain", isKept }, (target) => ({
+    const use = `plain ${partsKey ?? ""}`;
+    const compiled = this.compiler.programOf({ roots, leaves: given, use, isKept }, (target) => ({
       program: this.shown(roots, () => compile(roots, given, target)),
       ...UNPLANNED,
     }));
@@ -349,6 +388,31 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 function pendingOf(nodes: readonly Node[]): readonly Node[] {
   if (nodes.length === 1) return nodes[0].storage === null ? nodes : [];
   return [...new Set(nodes)].filter((node) => node.storage === null);
+}
+
+/** The memory of leaves, and where in it they begin. */
+interface Places<S> {
+  readonly memory: readonly S[];
+  readonly starts: readonly number[] | null;
+}
+
+const wholeOf = <S>(leaves: readonly Node[]): Places<S> => ({
+  memory: leaves.map(({ storage }) => storage as S),
+  starts: null,
+});
+
+/** Of leaves some of which are parts of memory: each once, as programs have them. */
+function partsOf<S>(leaves: readonly Node[]): Places<S> {
+  const repeats = repeatsAmong(leaves);
+  const memory: S[] = [];
+  const starts: number[] = [];
+  for (const leaf of leaves) {
+    if (repeats.has(leaf)) continue;
+    const part = leaf.storage === null ? stretchOf(leaf) : null;
+    memory.push((part ? part.source : leaf).storage as S);
+    starts.push(part ? part.start : 0);
+  }
+  return { memory, starts };
 }
 
 const hasWhile = (steps: readonly Step<unknown>[]): boolean =>

@@ -1,6 +1,7 @@
 /** What a value would run as: `console.log(explain(x))`. */
 
 import { kernelsOf } from "../compiler/program.js";
+import { stretchOf } from "../compiler/stretches.js";
 import { checkOptions } from "../core/arguments.js";
 import { backendOf } from "./build.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
@@ -21,6 +22,7 @@ export function explain(x: Tensor, options: PrintOptions = {}): string {
   checkTensor("explain", "the argument", x);
   const { node } = x;
   if (node.storage) return `${x.toString()} is computed already: nothing would run.`;
+  if (stretchOf(node)) return `${x.toString()} is a part of memory that is there: nothing would run.`;
   const backend = backendOf(node);
   const program = backend.plan([node]);
   const { length } = kernelsOf(program.steps);

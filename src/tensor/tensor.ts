@@ -195,7 +195,8 @@ export class Tensor<D extends DType = DType> {
 
   /** @internal Whether nothing else holds its memory or waits to read it. */
   get isOnlyHolder(): boolean {
-    return this.node.handles === 1 && this.node.users === 0;
+    const { handles, users, storage } = this.node;
+    return handles === 1 && users === 0 && (storage as DeviceStorage | null)?.isUnshared !== false;
   }
 
   /** @internal Ends this handle because it was donated; the memory is freed unless a result has taken it over. */
@@ -501,9 +502,9 @@ export class Tensor<D extends DType = DType> {
     const start = ranges.map((item) => (item.kind === "slice" ? item.start : item.index));
     const step = ranges.map((item) => (item.kind === "slice" ? item.step : 1));
     const shape = ranges.map((item) => (item.kind === "slice" ? item.count : 1));
-    const sliced = this.movedBy(M.slice, { start, step, shape });
+    const sliced = derive(M.slice, this.node, { start, step, shape });
     const kept = items.flatMap((item) => (item.kind === "slice" ? [item.count] : item.kind === "newAxis" ? [1] : []));
-    return sliced.reshape(kept);
+    return new Tensor<D>(reshapeNode(sliced, kept));
   }
 
   /** Surrounds the tensor with a value: [before, after] per axis; negative amounts cut off. */

@@ -1,7 +1,7 @@
 /** The suballocator against a model: a plain list of what is allocated, with no idea of classes or free lists. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Chunk, roundToClass, Suballocator } from "../../src/engines/suballocator.js";
+import { type Chunk, giveUp, isUnshared, partOf, roundToClass, Suballocator } from "../../src/engines/suballocator.js";
 import { randomFrom } from "../support/random.js";
 
 const UNIT = 256;
@@ -176,4 +176,35 @@ test("a chunk freed into a neighbour and freed again is caught, not linked twice
   allocator.free(first);
   allocator.free(second); // absorbed into the first
   assert.throws(() => allocator.free(second), /freed twice/);
+});
+
+test("a chunk that is shared is free when the last of its holders has given up, in whatever order they do", () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const random = randomFrom(seed);
+    const allocator = new Suballocator<string>(UNIT);
+    allocator.addBlock("b", 64 * UNIT);
+    const whole = allocator.allocate(10 * UNIT)!;
+    whole.writeEpoch = 3;
+    assert.ok(isUnshared(whole));
+    const holders = [whole];
+    for (let i = 0; i < 6; i++) {
+      const from = random.pick(holders);
+      const offset = random.below(from.size);
+      const part = partOf(from, offset, 1 + random.below(from.size - offset));
+      assert.equal(part.offset, from.offset + offset);
+      assert.equal(part.writeEpoch, 3, "what wrote the whole wrote the part");
+      assert.ok(!isUnshared(part) && !isUnshared(whole));
+      part.readEpoch = 10 + i;
+      holders.push(part);
+    }
+    while (holders.length > 0) {
+      assert.ok(!whole.isFree);
+      const [gone] = holders.splice(random.below(holders.length), 1);
+      giveUp(gone!, allocator);
+    }
+    assert.equal(allocator.usedBytes, 0);
+    const again = allocator.allocate(10 * UNIT)!;
+    assert.deepEqual([again.readEpoch, again.writeEpoch], [15, 3], "whoever has it next waits for the last reader");
+    assert.ok(isUnshared(again));
+  }
 });

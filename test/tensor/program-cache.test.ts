@@ -321,6 +321,29 @@ for (const device of testDevices()) {
       return grad(loss)(numbersOf(backend, 1, 50));
     };
 
+    test("a large program of a slice is found wherever the slice begins, but for one that begins between vectors", () => {
+      const cache = new ProgramCache(newFolder(), undefined, 0);
+      const isStrict = !device.startsWith("cpu");
+      const run = (from: number, count: number, from2 = from) => {
+        const backend = backendWith(device, cache);
+        const x = tensorOn(backend, { shape: [100], values: Array.from({ length: 100 }, (_, i) => i) }, "f32");
+        const part = (start: number) => x.at(`${start}:${start + count}`);
+        let y = part(from);
+        for (let i = 0; i < 60; i++) y = y.mul(2).div(2).add(1);
+        const values = y.add(part(from2)).dataSync() as Float32Array;
+        assert.deepEqual(
+          [...values],
+          Array.from({ length: count }, (_, i) => from + from2 + 2 * i + 60),
+        );
+        cache.save();
+        return backend.counters.loaded;
+      };
+      assert.deepEqual([run(4, 40), run(8, 40), run(16, 40)], [0, 1, 1]);
+      assert.deepEqual([run(5, 40), run(7, 40)], isStrict ? [0, 1] : [1, 1]);
+      // Two that are one are another program, too.
+      assert.deepEqual([run(4, 40, 8), run(0, 40, 20), run(12, 40, 12)], [0, 1, 1]);
+    });
+
     test("a large program that takes its numbers as data is found for whichever numbers come", () => {
       const cache = new ProgramCache(newFolder(), undefined, 0);
       const scaled = (backend: Backend, c: number) => {

@@ -5,6 +5,7 @@
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import type { Lease } from "../leases.js";
+import { isUnshared, partOf } from "../suballocator.js";
 import type { HostDevice } from "./device.js";
 import type { HostChunk } from "./memory.js";
 
@@ -76,6 +77,24 @@ export class HostAllocation {
     this.isZeroPending = false;
     const { memory } = this.device;
     memory.view(to, this.byteLength).set(memory.view(from, this.byteLength));
+  }
+
+  /**
+   * @internal Some of its bytes as a buffer of their own. They are the same memory, which is there until both have ended and
+   * which nobody writes meanwhile.
+   */
+  part(offset: number, byteLength: number): HostAllocation {
+    this.contents("part");
+    return this.device.holding(partOf(this.chunk as HostChunk, offset, byteLength), byteLength);
+  }
+
+  /** @internal Whether it has its memory to itself, all of it, and how many bytes are kept for it. */
+  get isUnshared(): boolean {
+    return this.chunk !== null && isUnshared(this.chunk);
+  }
+
+  get keptBytes(): number {
+    return this.chunk === null ? 0 : (this.chunk.whole ?? this.chunk).size;
   }
 
   /** Frees the memory now. Disposing twice is harmless. */

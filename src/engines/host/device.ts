@@ -9,10 +9,11 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import { type Lease, Leases } from "../leases.js";
 import { Profile } from "../profile.js";
+import { giveUp } from "../suballocator.js";
 import { HostAllocation } from "./allocation.js";
 import { MAX_WORKERS } from "./job-board.js";
 import { type HostKernel, HostKernelCompiler, type HostKernelOptions } from "./kernel.js";
-import { ARGUMENTS, HostMemory, type HostMemoryOwner } from "./memory.js";
+import { ARGUMENTS, type HostChunk, HostMemory, type HostMemoryOwner } from "./memory.js";
 import { defaultThreads, sharedPool, type ThreadPool } from "./thread-pool.js";
 
 export interface HostDeviceOptions {
@@ -200,10 +201,15 @@ export class HostDevice implements HostMemoryOwner {
   private buffer(byteLength: number, isZeroed: boolean): HostAllocation {
     this.assertUsable("alloc");
     checkByteLength("alloc", byteLength);
+    const { chunk, isZero } = this.memory.allocate(Math.max(1, byteLength));
+    return this.holding(chunk, byteLength, isZeroed && !isZero && byteLength > 0);
+  }
+
+  /** @internal A buffer that holds a chunk. */
+  holding(chunk: HostChunk, byteLength: number, isZeroPending = false): HostAllocation {
     const { memory } = this;
-    const { chunk, isZero } = memory.allocate(Math.max(1, byteLength));
-    const buffer = new HostAllocation(this, byteLength, chunk, isZeroed && !isZero && byteLength > 0);
-    buffer.attach(this.leases.add(buffer, () => memory.free(chunk)));
+    const buffer = new HostAllocation(this, byteLength, chunk, isZeroPending);
+    buffer.attach(this.leases.add(buffer, () => giveUp(chunk, memory)));
     return buffer;
   }
 

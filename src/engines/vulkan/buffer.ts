@@ -5,6 +5,7 @@
 import { ArgumentError, DeviceError, DisposedError, SizeMismatchError } from "../../core/errors.js";
 import { asBytes, type ByteSource, describe } from "../byte-source.js";
 import type { Lease } from "../leases.js";
+import { isUnshared, partOf } from "../suballocator.js";
 import type { VulkanDevice } from "./device.js";
 import type { Allocation } from "./memory.js";
 
@@ -77,6 +78,23 @@ export class DeviceBuffer {
     const from = source.contents("copyFrom");
     const to = this.memory("copyFrom");
     this.overwrite(() => this.device.stream.copy(from, 0, to, 0, this.byteLength));
+  }
+
+  /**
+   * @internal Some of its bytes as a buffer of their own. They are the same memory, which is there until both have ended and
+   * which nobody writes meanwhile.
+   */
+  part(offset: number, byteLength: number): DeviceBuffer {
+    return this.device.holding(partOf(this.contents("part"), offset, byteLength), byteLength);
+  }
+
+  /** @internal Whether it has its memory to itself, all of it, and how many bytes are kept for it. */
+  get isUnshared(): boolean {
+    return this.allocation !== null && isUnshared(this.allocation);
+  }
+
+  get keptBytes(): number {
+    return this.allocation === null ? 0 : (this.allocation.whole ?? this.allocation).size;
   }
 
   /** Frees the memory now. Disposing twice is harmless. */

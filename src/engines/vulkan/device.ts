@@ -11,6 +11,7 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import { type Lease, Leases } from "../leases.js";
 import { Profile } from "../profile.js";
+import { giveUp } from "../suballocator.js";
 import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./api.js";
 import { DeviceBuffer } from "./buffer.js";
 import { CommandClock } from "./command-clock.js";
@@ -242,9 +243,14 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     checkByteLength("alloc", byteLength);
     const allocation = this.pools.device.allocate(Math.max(1, byteLength));
     this.stream.forgetLoss(allocation);
+    return this.holding(allocation, byteLength, isZeroed);
+  }
+
+  /** @internal A buffer that holds device memory. */
+  holding(allocation: Allocation, byteLength: number, isZeroed = false): DeviceBuffer {
     const buffer = new DeviceBuffer(this, byteLength, allocation, isZeroed);
     const pool = this.pools.device;
-    buffer.attach(this.leases.add(buffer, () => pool.free(allocation)));
+    buffer.attach(this.leases.add(buffer, () => giveUp(allocation, pool)));
     return buffer;
   }
 

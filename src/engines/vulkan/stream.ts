@@ -330,7 +330,9 @@ export class Stream {
     const { calls } = this;
     const { view, address } = this.scratch;
     const at = COPY_SCRATCH;
-    const kernel = this.owner.copyKernel(from.block, to.block, bytes);
+    // The kernel moves whole vectors, which end inside the memory if they begin where vectors do.
+    const isAligned = (from.offset + fromOffset) % 16 === 0 && (to.offset + toOffset) % 16 === 0;
+    const kernel = isAligned ? this.owner.copyKernel(from.block, to.block, bytes) : null;
     if (kernel) {
       const vectors = Math.ceil(bytes / 16);
       const rows = Math.ceil(vectors / kernel.threads / kernel.maxGroups);

@@ -14,6 +14,7 @@ import {
   scale,
   unravel,
 } from "../../core/index-expr.js";
+import { stridesOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, ElementIndex, MovementPrimitive, Params, Reading } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
@@ -30,6 +31,16 @@ const batched =
 /** An input with the batch as its first axis, repeated where it is the same for all. */
 const withBatch = (g: GraphOps, { node, isBatched }: BatchedInput, size: number): Node =>
   isBatched ? node : g.broadcast(node, [size, ...node.shape]);
+
+/** Whether elements that are `distances` apart along each axis lie side by side in row-major order. */
+function isSideBySide(shape: readonly number[], distances: readonly number[]): boolean {
+  let next = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    if (shape[axis] > 1 && distances[axis] !== next) return false;
+    next *= shape[axis];
+  }
+  return true;
+}
 
 const always = (index: readonly (IndexExpr | ElementIndex)[], input = 0): Reading => ({ input, index, bounds: [] });
 
@@ -49,6 +60,7 @@ export const reshape: MovementPrimitive = {
     const from = (inputs[0] as Node).shape;
     return [always(unravel(space, ravel(index, shape), from))];
   },
+  beginsAt: () => 0,
   vjp: (g, { inputs: [x] }, ct) => [g.reshape(ct, x.shape)],
   batch: batched(({ shape }, size) => ({ shape: prepend(size, shape) })),
 };
@@ -67,6 +79,11 @@ export const permute: MovementPrimitive = {
       from[axis] = index[i] as IndexExpr;
     });
     return [always(from)];
+  },
+  beginsAt: ({ params, shape, inputs: [x] }) => {
+    const strides = stridesOf(x.shape);
+    const distances = (params.axes as readonly number[]).map((axis) => strides[axis]);
+    return sizeOf(shape) === 0 || isSideBySide(shape, distances) ? 0 : null;
   },
   vjp: (g, { params }, ct) => {
     const axes = params.axes as readonly number[];
@@ -119,6 +136,15 @@ export const slice: MovementPrimitive = {
   read: (_space, index, { params }) => {
     const [start, step] = [params.start, params.step] as [readonly number[], readonly number[]];
     return [always(index.map((at, axis) => addConstant(scale(at, step[axis] as number), start[axis] as number)))];
+  },
+  beginsAt: ({ params, shape, inputs: [x] }) => {
+    // Of nothing the start may be anywhere.
+    if (sizeOf(shape) === 0) return 0;
+    const [start, step] = [params.start, params.step] as readonly number[][];
+    const strides = stridesOf(x.shape);
+    const distances = strides.map((stride, axis) => stride * step[axis]);
+    if (!isSideBySide(shape, distances)) return null;
+    return strides.reduce((sum, stride, axis) => sum + stride * start[axis], 0);
   },
   vjp: (g, { params, shape, inputs: [x] }, ct) => {
     if (sizeOf(shape) === 0) return [g.zeros(x.shape, ct)];

@@ -48,6 +48,40 @@ describe("buffers", () => {
     }
   });
 
+  test("parts are the same memory, which is there until the last of them has ended", () => {
+    const bytes = random.bytes(1000);
+    const before = device.stats().usedBytes;
+    for (const start of [0, 1, 4, 64, 999]) {
+      const buffer = device.upload(bytes);
+      assert.ok(buffer.isUnshared);
+      const part = buffer.part(start, 1000 - start);
+      assert.equal(part.address, buffer.address + start);
+      assert.ok(!buffer.isUnshared && !part.isUnshared);
+      assert.ok(part.keptBytes >= 1000);
+      const inner = part.part(0, 1);
+      part.dispose();
+      buffer.dispose();
+      using other = device.upload(new Uint8Array(1000).fill(255));
+      assert.deepEqual(inner.readSync(), bytes.slice(start, start + 1));
+      const copy = device.alloc(1);
+      copy.copyFrom(inner);
+      assert.deepEqual(copy.readSync(), bytes.slice(start, start + 1));
+      assert.throws(() => part.readSync(), DisposedError);
+      for (const used of [inner, copy, other]) used.dispose();
+    }
+    assert.equal(device.stats().usedBytes, before);
+    const alone = device.alloc(100);
+    assert.ok(
+      alone
+        .part(3, 5)
+        .readSync()
+        .every((byte) => byte === 0),
+      "pending zeros are written first",
+    );
+    device.collect();
+    assert.ok(alone.isUnshared, "a part that nobody holds is collected");
+  });
+
   test("copyFrom copies, within a device", () => {
     const [a, b] = [device.upload(random.bytes(100)), device.alloc(100)];
     b.copyFrom(a);

@@ -91,14 +91,51 @@ function roundTrips(device: () => VulkanDevice): void {
     });
   }
 
+  test("a part is read and copied by itself, wherever it begins, and outlives what it is a part of", async () => {
+    for (const size of [256, 1000, 4096]) {
+      const bytes = pattern(size, 3);
+      for (const start of [0, 1, 3, 4, 8, 16, 100, 240, size - 16, size - 5, size - 1]) {
+        for (const length of [1, 5, 16, 40, 256].filter((each) => start + each <= size)) {
+          const buffer = device().upload(bytes);
+          const part = buffer.part(start, length);
+          assert.ok(!buffer.isUnshared && !part.isUnshared);
+          assert.equal(part.address, buffer.address + BigInt(start));
+          buffer.dispose();
+          // It would be given the memory of the part, if that were free.
+          const other = device().upload(new Uint8Array(size).fill(255));
+          const copy = device().alloc(length);
+          copy.copyFrom(part);
+          const expected = bytes.subarray(start, start + length);
+          assertBytes(copy.readSync(), expected, `copy of ${length} bytes from ${start}`);
+          if (start % 16 === 0) assertBytes(await part.read(), expected, `${length} bytes from ${start}`);
+          const inner = part.part(length - 1, 1);
+          part.dispose();
+          assert.throws(() => part.readSync(), DisposedError);
+          assert.throws(() => part.part(0, 1), DisposedError);
+          assertBytes(inner.readSync(), expected.subarray(length - 1), "a part of a part");
+          for (const used of [inner, other, copy]) used.dispose();
+        }
+      }
+    }
+  });
+
   test("memory is reused while the device still works on its old contents, in order", () => {
     for (let round = 0; round < 50; round++) {
       const old = device().upload(new Uint8Array(5000).fill(round + 1));
       const keep = device().alloc(5000);
       keep.copyFrom(old);
+      // The last to read it may be a part, or the buffer itself.
+      const [start, length] = [64 * round, 100];
+      const part = old.part(start, length);
+      const some = device().alloc(length);
+      if (round % 2 === 0) old.dispose();
+      some.copyFrom(part);
+      part.dispose();
       old.dispose();
       const fresh = device().alloc(5000);
       assert.ok(isZero(fresh.readSync()), `round ${round}: zeros`);
+      assert.ok(some.readSync().every((byte) => byte === round + 1));
+      some.dispose();
       assert.ok(
         keep.readSync().every((byte) => byte === round + 1),
         `round ${round}: the copy has the old contents`,
