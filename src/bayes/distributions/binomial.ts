@@ -6,13 +6,11 @@ import { countUpTo } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { deviance, excessOf, isDelicate, logPeak, sizeOfCount } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
+import { log1mOf, logOf, xLogY } from "./ends.js";
 
 /** log of n over k. */
 export const logChoose = (n: Tensor, k: Tensor): Tensor =>
   n.add(1).lgamma().sub(k.add(1).lgamma()).sub(n.sub(k).add(1).lgamma());
-
-/** x·log y, which is 0 for x = 0 whatever y is. */
-export const xLogY = (x: Tensor, logY: Tensor): Tensor => where(x.equal(0), 0, x.mul(logY));
 
 /** The terms for many trials; `rest` is 1 - p. */
 function delicateTerms(x: Tensor, n: Tensor, p: Tensor, rest: Tensor, logP: Tensor, logRest: Tensor): readonly Term[] {
@@ -33,7 +31,7 @@ const binomialFamily: Family<"trials" | "probability"> = {
   support: ({ trials }) => countUpTo(trials),
   magnitude: (x, p) => sizeOfCount(p.trials).add(x.mul(0)),
   terms(x, p, { trials }, isTame) {
-    const [logP, logRest] = [p.probability.log(), p.probability.neg().log1p()];
+    const [logP, logRest] = [logOf(p.probability), log1mOf(p.probability)];
     if (!isTame && isDelicate(x, trials))
       return delicateTerms(x, p.trials, p.probability, p.probability.neg().add(1), logP, logRest);
     return [xLogY(x, logP).add(xLogY(p.trials.sub(x), logRest)), logChoose(p.trials, x)];

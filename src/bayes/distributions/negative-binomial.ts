@@ -7,9 +7,9 @@ import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { xLogY } from "./binomial.js";
 import { deviance, isDelicate, logGammaPeak, logPeak } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
+import { log1mOf, logOf, xLogY } from "./ends.js";
 
 /** The terms in f32, and for huge parameters: those of x out of x + concentration trials. */
 function delicateTerms(x: Tensor, mean: Tensor, concentration: Tensor): readonly Term[] {
@@ -18,7 +18,7 @@ function delicateTerms(x: Tensor, mean: Tensor, concentration: Tensor): readonly
   const total = x.add(concentration);
   const logScale = total.log().sub(whole.log());
   return [
-    deviance(x, excess, mean.log().add(logScale))
+    deviance(x, excess, logOf(mean).add(logScale))
       .add(deviance(concentration, excess.neg(), concentration.log().add(logScale)))
       .neg(),
     logGammaPeak(total).neg(),
@@ -29,12 +29,12 @@ function delicateTerms(x: Tensor, mean: Tensor, concentration: Tensor): readonly
 
 const negativeBinomialFamily: Family<"mean" | "concentration"> = {
   name: "negativeBinomial",
-  parameters: { mean: parameter.positive, concentration: parameter.positive },
+  parameters: { mean: parameter.nonNegative, concentration: parameter.positive },
   support: count,
   terms: (x, p, { mean, concentration }) =>
     x.dtype === "f64" && !isDelicate(x, mean, concentration)
       ? [
-          p.mean.log().sub(p.mean.add(p.concentration).log()).mul(x),
+          xLogY(x, logOf(p.mean).sub(p.mean.add(p.concentration).log())),
           p.mean.div(p.concentration).log1p().mul(p.concentration).neg(),
           x.add(p.concentration).lgamma(),
           p.concentration.lgamma().neg(),
@@ -58,7 +58,7 @@ const geometricFamily: Family<"probability"> = {
   name: "geometric",
   parameters: { probability: parameter.probability },
   support: count,
-  terms: (x, p) => [xLogY(x, p.probability.neg().log1p()), p.probability.log()],
+  terms: (x, p) => [xLogY(x, log1mOf(p.probability)), p.probability.log()],
   draw: ({ key, shape, dtype }, p) =>
     uniform(key, shape, { dtype }).neg().log1p().div(p.probability.neg().log1p()).floor(),
   mean: (p) => p.probability.reciprocal().sub(1),

@@ -299,7 +299,9 @@ function checkObservation(variable: RandomVariable, data: Tensor): void {
         `${formatShape([...own, ...eventShape])}${asked ? "" : "; more axes in front would be fine"}.`,
     );
   }
-  for (const constraint of constraintsOn(variable, true)) checkInside(distribution.name, constraint, data);
+  const { domain } = distribution;
+  const constraints = [...(domain ? [domain] : []), ...constraintsOn(variable, true)];
+  for (const constraint of constraints) checkInside(distribution.name, constraint, data);
 }
 
 function checkInside(distribution: string, constraint: Constraint, data: Tensor): void {
