@@ -53,7 +53,7 @@ export interface Distribution {
   readonly isUnnormalized?: boolean;
   /** Summands of the log density at values inside the support, which are floats. `isTame`: what `isTame` says of x. */
   terms(x: Tensor, isTame?: boolean): readonly Term[];
-  /** Whether data are so few and small that a short form of the terms keeps enough digits for a sampler, even in f32. */
+  /** Whether data are so few and small that a short form of the terms keeps enough digits for a sampler. */
   readonly isTame?: (x: Tensor) => boolean;
   /** The log density, one for each draw; -Infinity outside the support, NaN of NaN. */
   logDensity(x: Tensor): Tensor;
@@ -124,7 +124,7 @@ export interface Family<P extends string> {
   readonly domain?: (given: Arguments<P>) => Constraint;
   /** `p` are the arguments as tensors in the dtype of x; `given` is what the user wrote. */
   terms(x: Tensor, p: Tensors<P>, given: Arguments<P>, isTame: boolean): readonly Term[];
-  /** About how large the numbers of the short form are, where there are two. */
+  /** About how large the numbers of the short form are, one for each draw, where there are two forms. */
   readonly magnitude?: (x: Tensor, p: Tensors<P>) => Tensor;
   draw(draws: Draws, p: Tensors<P>): Tensor;
   readonly mean?: (p: Tensors<P>) => Tensor;
@@ -134,11 +134,13 @@ export interface Family<P extends string> {
   readonly noncentered?: (given: Arguments<P>) => Noncentered;
 }
 
-/** A sum below this is known to 1/100 in f32. */
-const TAME = 2 ** 17;
+/** A sum below this is known to 1/100 in f32, and to 10^-8 in f64. */
+const TAME = { f32: 2 ** 17, f64: 2 ** 26 } as const;
 
-const isBelow = (terms: Tensor, limit: number): boolean =>
-  !terms.node.isAbstract && (terms.sum().itemSync() as number) < limit;
+/** Of what is sampled the size is not known: f64 has digits enough for a sampler until it is far beyond the usual. */
+function isSmall(sizes: Tensor, dtype: "f32" | "f64"): boolean {
+  return sizes.node.isAbstract ? dtype === "f64" : (sizes.sum().itemSync() as number) < TAME[dtype];
+}
 
 /** A family with arguments. */
 export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
@@ -174,7 +176,9 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
       return family.domain?.(given);
     },
     terms: (x, isTame = false) => family.terms(x, tensorsLike(x), given, isTame),
-    ...(magnitude && { isTame: (x: Tensor) => isBelow(magnitude(x, tensorsLike(x)), TAME) }),
+    ...(magnitude && {
+      isTame: (x: Tensor) => isSmall(magnitude(x, tensorsLike(x)), x.dtype === "f64" ? "f64" : "f32"),
+    }),
     draw(draws) {
       const like = zeros([], { dtype: draws.dtype, device: draws.key.device });
       return family.draw(draws, tensorsLike(like));

@@ -5,7 +5,7 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { nonNegative, positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logGammaPeak } from "./deviance.js";
+import { deviance, isDelicate, logGammaPeak, sizeOfEach } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
 import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
 
@@ -35,10 +35,11 @@ const gammaFamily: Family<"concentration" | "rate"> = {
   parameters: { concentration: parameter.positive, rate: parameter.positive },
   support: nonNegative,
   domain: ({ concentration }) => domain(concentration, 1),
-  terms: (x, p, { concentration }) =>
+  magnitude: (x, p) => sizeOfEach(x, p.concentration),
+  terms: (x, p, { concentration }, isTame) =>
     concentration === 1
       ? [x.mul(p.rate).neg(), p.rate.log()]
-      : gammaTerms(x, p.concentration, p.rate, isDelicate(x, concentration)),
+      : gammaTerms(x, p.concentration, p.rate, !isTame && isDelicate(concentration)),
   draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.concentration, shape, { dtype }).div(p.rate),
   mean: (p) => p.concentration.div(p.rate),
   variance: (p) => p.concentration.div(p.rate.square()),
@@ -52,8 +53,9 @@ const inverseGammaFamily: Family<"concentration" | "scale"> = {
   name: "inverseGamma",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
   support: positive,
-  terms(x, p, { concentration }) {
-    if (isDelicate(x, concentration)) {
+  magnitude: (x, p) => sizeOfEach(x, p.concentration),
+  terms(x, p, { concentration }, isTame) {
+    if (!isTame && isDelicate(concentration)) {
       const logX = x.log();
       return delicateTerms(logX, p.concentration, p.scale.div(x), p.scale.log().sub(logX));
     }
@@ -82,7 +84,9 @@ const chiSquaredFamily: Family<"freedom"> = {
   parameters: { freedom: parameter.positive },
   support: nonNegative,
   domain: ({ freedom }) => domain(freedom, 2),
-  terms: (x, p, { freedom }) => gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), isDelicate(x, freedom)),
+  magnitude: (x, p) => sizeOfEach(x, p.freedom),
+  terms: (x, p, { freedom }, isTame) =>
+    gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), !isTame && isDelicate(freedom)),
   draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2),
   mean: (p) => p.freedom,
   variance: (p) => p.freedom.mul(2),

@@ -3,44 +3,32 @@ import { gamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { poisson } from "../../random/poisson.js";
 import { uniform } from "../../random/uniform.js";
-import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logGammaPeak, logPeak } from "./deviance.js";
-import { bind, type Family, parameter, type Term } from "./distribution.js";
+import { deviance, logGammaPeak, logPeak } from "./deviance.js";
+import { bind, type Family, parameter } from "./distribution.js";
 import { log1mOf, logOf, xLogY } from "./ends.js";
-
-/** The terms in f32, and for huge parameters: those of x out of x + concentration trials. */
-function delicateTerms(x: Tensor, mean: Tensor, concentration: Tensor): readonly Term[] {
-  const whole = mean.add(concentration);
-  const excess = mean.sub(x).mul(concentration.div(whole));
-  const total = x.add(concentration);
-  const logScale = total.log().sub(whole.log());
-  return [
-    deviance(x, excess, logOf(mean).add(logScale))
-      .add(deviance(concentration, excess.neg(), concentration.log().add(logScale)))
-      .neg(),
-    logGammaPeak(total).neg(),
-    logGammaPeak(concentration),
-    logPeak(x),
-  ];
-}
 
 const negativeBinomialFamily: Family<"mean" | "concentration"> = {
   name: "negativeBinomial",
   parameters: { mean: parameter.nonNegative, concentration: parameter.positive },
   support: count,
-  terms: (x, p, { mean, concentration }) =>
-    x.dtype === "f64" && !isDelicate(x, mean, concentration)
-      ? [
-          xLogY(x, logOf(p.mean).sub(p.mean.add(p.concentration).log())),
-          p.mean.div(p.concentration).log1p().mul(p.concentration).neg(),
-          x.add(p.concentration).lgamma(),
-          p.concentration.lgamma().neg(),
-          x.add(1).lgamma().neg(),
-        ]
-      : delicateTerms(x, p.mean, p.concentration),
+  /** Those of x out of x + concentration trials. */
+  terms(x, { mean, concentration }) {
+    const whole = mean.add(concentration);
+    const excess = mean.sub(x).mul(concentration.div(whole));
+    const total = x.add(concentration);
+    const logScale = total.log().sub(whole.log());
+    return [
+      deviance(x, excess, logOf(mean).add(logScale))
+        .add(deviance(concentration, excess.neg(), concentration.log().add(logScale)))
+        .neg(),
+      logGammaPeak(total).neg(),
+      logGammaPeak(concentration),
+      logPeak(x),
+    ];
+  },
   draw({ key, shape, dtype }, p) {
     const [first, second] = split(key);
     const rate = gamma(first, p.concentration, shape, { dtype }).mul(p.mean.div(p.concentration));

@@ -15,7 +15,7 @@ const poissonFamily: Family<"rate"> = {
   magnitude: sizeOfCount,
   terms(x, p, { rate }, isTame) {
     const logRate = logOf(p.rate);
-    if (!isTame && isDelicate(x, rate)) return [deviance(x, p.rate.sub(x), logRate).neg(), logPeak(x)];
+    if (!isTame && isDelicate(rate)) return [deviance(x, p.rate.sub(x), logRate).neg(), logPeak(x)];
     return [xLogY(x, logRate), p.rate.neg(), x.add(1).lgamma().neg()];
   },
   draw: ({ key, shape }, p) => poissonNumbers(key, p.rate, shape),
@@ -30,8 +30,9 @@ const poissonLogFamily: Family<"logRate"> = {
   name: "poissonLog",
   parameters: { logRate: parameter.real },
   support: count,
-  terms(x, p) {
-    if (x.dtype === "f64") return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
+  magnitude: sizeOfCount,
+  terms(x, p, _, isTame) {
+    if (isTame) return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
     // The deviance is x (exp(d) - 1 - d), d = log(rate/x); for x = 0 the rate itself, which is exp(d) for d = log rate.
     const isNone = x.equal(0);
     const size = where(isNone, 1, x);
