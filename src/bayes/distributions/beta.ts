@@ -4,7 +4,7 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { closedUnitInterval, unitInterval } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logGammaPeak, sizeOfEach } from "./deviance.js";
+import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
 import { atEnd, finiteLog, finiteLog1m, isOne, isZero, withEnds } from "./ends.js";
 
@@ -33,7 +33,7 @@ const betaFamily: Family<"successes" | "failures"> = {
       { isEnd: isZero, argument: successes, value: 1 },
       { isEnd: isOne, argument: failures, value: 1 },
     ]),
-  magnitude: (x, p) => sizeOfEach(x, p.successes.add(p.failures)),
+  magnitude: (_, p) => sizeOf(p.successes.add(p.failures)),
   terms(x, p, { successes, failures }, isTame) {
     const powers = [p.successes.sub(1), p.failures.sub(1)];
     const [first, last] = [atEnd(isZero(x), powers[0]), atEnd(isOne(x), powers[1])];

@@ -4,7 +4,7 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, excessOf, isDelicate, logPeak, sizeOfEach } from "./deviance.js";
+import { deviance, excessOf, isDelicate, logPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
 import { log1mOf, logOf, xLogY } from "./ends.js";
 
@@ -29,7 +29,7 @@ const binomialFamily: Family<"trials" | "probability"> = {
   name: "binomial",
   parameters: { trials: parameter.count, probability: parameter.probability },
   support: ({ trials }) => countUpTo(trials),
-  magnitude: (x, p) => sizeOfEach(x, p.trials),
+  magnitude: (_, p) => sizeOf(p.trials),
   terms(x, p, { trials }, isTame) {
     const [logP, logRest] = [logOf(p.probability), log1mOf(p.probability)];
     if (!isTame && isDelicate(trials))
@@ -49,7 +49,7 @@ const binomialLogitsFamily: Family<"trials" | "logits"> = {
   name: "binomialLogits",
   parameters: { trials: parameter.count, logits: parameter.real },
   support: ({ trials }) => countUpTo(trials),
-  magnitude: (x, p) => sizeOfEach(x, p.trials),
+  magnitude: (_, p) => sizeOf(p.trials),
   terms(x, p, { trials }, isTame) {
     if (isTame || !isDelicate(trials)) {
       return [x.mul(p.logits).sub(p.trials.mul(p.logits.softplus())), logChoose(p.trials, x)];

@@ -39,11 +39,8 @@ function logRatio(x: Tensor, excess: Tensor, logMean: Tensor): Tensor {
 export const deviance = (x: Tensor, excess: Tensor, logMean: Tensor): Tensor =>
   excess.sub(where(x.equal(0), 0, x.mul(logRatio(x, excess, logMean))));
 
-/** About how large the numbers are that the log density of a count, or of so many of them, is a difference of. */
-export const sizeOfCount = (count: Tensor): Tensor => count.mul(count.log1p());
-
-/** The same of parameters, for each of the draws. */
-export const sizeOfEach = (x: Tensor, count: Tensor): Tensor => sizeOfCount(count).add(x.mul(0));
+/** About how large the numbers are that a log density is a difference of, by a count or a concentration. */
+export const sizeOf = (count: Tensor): Tensor => count.mul(count.log1p());
 
 /** From here on Stirling's series is good to the last digit. */
 const LARGE = { f32: 8, f64: 72 } as const;

@@ -53,7 +53,7 @@ export interface Distribution {
   readonly isUnnormalized?: boolean;
   /** Summands of the log density at values inside the support, which are floats. `isTame`: what `isTame` says of x. */
   terms(x: Tensor, isTame?: boolean): readonly Term[];
-  /** Whether data are so few and small that a short form of the terms keeps enough digits for a sampler. */
+  /** Whether values or parameters are so few and small that a short form of the terms keeps enough digits for a sampler. */
   readonly isTame?: (x: Tensor) => boolean;
   /** The log density, one for each draw; -Infinity outside the support, NaN of NaN. */
   logDensity(x: Tensor): Tensor;
@@ -124,7 +124,7 @@ export interface Family<P extends string> {
   readonly domain?: (given: Arguments<P>) => Constraint;
   /** `p` are the arguments as tensors in the dtype of x; `given` is what the user wrote. */
   terms(x: Tensor, p: Tensors<P>, given: Arguments<P>, isTame: boolean): readonly Term[];
-  /** About how large the numbers of the short form are, one for each draw, where there are two forms. */
+  /** About how large the numbers of the short form are for each draw, where there are two forms. */
   readonly magnitude?: (x: Tensor, p: Tensors<P>) => Tensor;
   draw(draws: Draws, p: Tensors<P>): Tensor;
   readonly mean?: (p: Tensors<P>) => Tensor;
@@ -138,8 +138,10 @@ export interface Family<P extends string> {
 const TAME = { f32: 2 ** 17, f64: 2 ** 26 } as const;
 
 /** Of what is sampled the size is not known: f64 has digits enough for a sampler until it is far beyond the usual. */
-function isSmall(sizes: Tensor, dtype: "f32" | "f64"): boolean {
-  return sizes.node.isAbstract ? dtype === "f64" : (sizes.sum().itemSync() as number) < TAME[dtype];
+function isSmall(sizes: Tensor, { dtype, size }: Tensor): boolean {
+  const limit = dtype === "f64" ? TAME.f64 : TAME.f32;
+  if (sizes.node.isAbstract) return dtype === "f64";
+  return (sizes.sum().itemSync() as number) * Math.max(1, size / sizes.size) < limit;
 }
 
 /** A family with arguments. */
@@ -177,7 +179,7 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     },
     terms: (x, isTame = false) => family.terms(x, tensorsLike(x), given, isTame),
     ...(magnitude && {
-      isTame: (x: Tensor) => isSmall(magnitude(x, tensorsLike(x)), x.dtype === "f64" ? "f64" : "f32"),
+      isTame: (x: Tensor) => isSmall(magnitude(x, tensorsLike(x)), x),
     }),
     draw(draws) {
       const like = zeros([], { dtype: draws.dtype, device: draws.key.device });

@@ -5,7 +5,7 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { nonNegative, positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logGammaPeak, sizeOfEach } from "./deviance.js";
+import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
 import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
 
@@ -35,7 +35,7 @@ const gammaFamily: Family<"concentration" | "rate"> = {
   parameters: { concentration: parameter.positive, rate: parameter.positive },
   support: nonNegative,
   domain: ({ concentration }) => domain(concentration, 1),
-  magnitude: (x, p) => sizeOfEach(x, p.concentration),
+  magnitude: (_, p) => sizeOf(p.concentration),
   terms: (x, p, { concentration }, isTame) =>
     concentration === 1
       ? [x.mul(p.rate).neg(), p.rate.log()]
@@ -53,7 +53,7 @@ const inverseGammaFamily: Family<"concentration" | "scale"> = {
   name: "inverseGamma",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
   support: positive,
-  magnitude: (x, p) => sizeOfEach(x, p.concentration),
+  magnitude: (_, p) => sizeOf(p.concentration),
   terms(x, p, { concentration }, isTame) {
     if (!isTame && isDelicate(concentration)) {
       const logX = x.log();
@@ -84,7 +84,7 @@ const chiSquaredFamily: Family<"freedom"> = {
   parameters: { freedom: parameter.positive },
   support: nonNegative,
   domain: ({ freedom }) => domain(freedom, 2),
-  magnitude: (x, p) => sizeOfEach(x, p.freedom),
+  magnitude: (_, p) => sizeOf(p.freedom),
   terms: (x, p, { freedom }, isTame) =>
     gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), !isTame && isDelicate(freedom)),
   draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2),

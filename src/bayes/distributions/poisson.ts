@@ -4,7 +4,7 @@ import { where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logPeak, sizeOfCount } from "./deviance.js";
+import { deviance, isDelicate, logPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { logOf, xLogY } from "./ends.js";
 
@@ -12,7 +12,7 @@ const poissonFamily: Family<"rate"> = {
   name: "poisson",
   parameters: { rate: parameter.nonNegative },
   support: count,
-  magnitude: sizeOfCount,
+  magnitude: sizeOf,
   terms(x, p, { rate }, isTame) {
     const logRate = logOf(p.rate);
     if (!isTame && isDelicate(rate)) return [deviance(x, p.rate.sub(x), logRate).neg(), logPeak(x)];
@@ -30,7 +30,7 @@ const poissonLogFamily: Family<"logRate"> = {
   name: "poissonLog",
   parameters: { logRate: parameter.real },
   support: count,
-  magnitude: sizeOfCount,
+  magnitude: sizeOf,
   terms(x, p, _, isTame) {
     if (isTame) return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
     // The deviance is x (exp(d) - 1 - d), d = log(rate/x); for x = 0 the rate itself, which is exp(d) for d = log rate.
