@@ -7,6 +7,7 @@ import { RandomVariable } from "../model/variable.js";
 import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
 import { atEnd, finiteLog, finiteLog1m, isOne, isZero, withEnds } from "./ends.js";
+import { shareFloats } from "./float-range.js";
 
 /** The terms for large parameters. */
 function delicateTerms(x: Tensor, successes: Tensor, failures: Tensor, ends: Tensor): readonly Term[] {
@@ -46,7 +47,7 @@ const betaFamily: Family<"successes" | "failures"> = {
       p.failures.lgamma().neg(),
     ];
   },
-  draw: ({ key, shape, dtype }, p) => betaNumbers(key, p.successes, p.failures, shape, { dtype }),
+  draw: ({ key, shape, dtype }, p) => shareFloats(betaNumbers(key, p.successes, p.failures, shape, { dtype })),
   mean: (p) => p.successes.div(p.successes.add(p.failures)),
   variance(p) {
     const total = p.successes.add(p.failures);

@@ -5,6 +5,7 @@ import { simplex } from "../constraints/vectors.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { atEnd, finiteLog, isAtKnownEnd, isZero } from "./ends.js";
+import { positiveFloats } from "./float-range.js";
 
 const dirichletFamily: Family<"concentration"> = {
   name: "dirichlet",
@@ -31,7 +32,7 @@ const dirichletFamily: Family<"concentration"> = {
   },
   draw({ key, shape, dtype }, p) {
     const extent = [...shape, p.concentration.shape.at(-1) as number];
-    return logGamma(key, p.concentration, extent, { dtype }).softmax();
+    return positiveFloats(logGamma(key, p.concentration, extent, { dtype }).softmax());
   },
   mean: (p) => p.concentration.div(p.concentration.sum({ axis: -1, keepDims: true })),
   variance(p) {

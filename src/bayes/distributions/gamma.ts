@@ -8,6 +8,7 @@ import { RandomVariable } from "../model/variable.js";
 import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
 import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
+import { positiveFloats } from "./float-range.js";
 
 /** The terms for a large concentration: of x for which `scaled`, x·rate or scale/x, is a standard gamma number. */
 const delicateTerms = (logX: Tensor, concentration: Tensor, scaled: Tensor, logScaled: Tensor): readonly Term[] => [
@@ -40,7 +41,7 @@ const gammaFamily: Family<"concentration" | "rate"> = {
     concentration === 1
       ? [x.mul(p.rate).neg(), p.rate.log()]
       : gammaTerms(x, p.concentration, p.rate, !isTame && isDelicate(concentration)),
-  draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.concentration, shape, { dtype }).div(p.rate),
+  draw: ({ key, shape, dtype }, p) => positiveFloats(gammaNumbers(key, p.concentration, shape, { dtype }).div(p.rate)),
   mean: (p) => p.concentration.div(p.rate),
   variance: (p) => p.concentration.div(p.rate.square()),
 };
@@ -66,7 +67,8 @@ const inverseGammaFamily: Family<"concentration" | "scale"> = {
       p.concentration.lgamma().neg(),
     ];
   },
-  draw: ({ key, shape, dtype }, p) => p.scale.div(gammaNumbers(key, p.concentration, shape, { dtype })),
+  draw: ({ key, shape, dtype }, p) =>
+    positiveFloats(p.scale.div(positiveFloats(gammaNumbers(key, p.concentration, shape, { dtype })))),
   mean: (p) => where(p.concentration.greater(1), p.scale.div(p.concentration.sub(1)), Number.NaN),
   variance(p) {
     const excess = p.concentration.sub(1);
@@ -87,7 +89,7 @@ const chiSquaredFamily: Family<"freedom"> = {
   magnitude: (_, p) => sizeOf(p.freedom),
   terms: (x, p, { freedom }, isTame) =>
     gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), !isTame && isDelicate(freedom)),
-  draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2),
+  draw: ({ key, shape, dtype }, p) => positiveFloats(gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2)),
   mean: (p) => p.freedom,
   variance: (p) => p.freedom.mul(2),
 };

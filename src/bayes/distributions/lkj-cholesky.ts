@@ -12,6 +12,7 @@ import type { Argument } from "../argument.js";
 import { correlationCholesky, partialCorrelations } from "../constraints/matrices.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { shareFloats } from "./float-range.js";
 
 /** log of the integral of det^(η - 1) over all n×n correlation matrices. */
 function logVolume(eta: Tensor, n: number): Tensor {
@@ -53,7 +54,7 @@ function family(n: number): Family<"concentration"> {
           { axis: -1 },
         ),
       );
-      const share = concat(byRows, { axis: -1 });
+      const share = shareFloats(concat(byRows, { axis: -1 }));
       // atanh(2s - 1) is half the log-odds of s.
       const free = share.log().sub(share.neg().log1p()).mul(0.5);
       return partialCorrelations.forward(free, [...shape, n, n]).value;

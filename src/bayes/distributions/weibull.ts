@@ -6,6 +6,7 @@ import { nonNegative, positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
+import { positiveFloats } from "./float-range.js";
 import { log1mExp } from "./normal-probability.js";
 
 type Tensors = Readonly<Record<"concentration" | "scale", Tensor>>;
@@ -40,7 +41,8 @@ const weibullFamily: Family<"concentration" | "scale"> = {
   draw({ key, shape, dtype }, p) {
     // 0 stands for numbers below the spacing of uniform ones, and is no Weibull number.
     const least = dtype === "f64" ? 2 ** -53 : 2 ** -24;
-    return exponential(key, shape, { dtype }).maximum(least).pow(p.concentration.reciprocal()).mul(p.scale);
+    const waited = exponential(key, shape, { dtype }).maximum(least);
+    return positiveFloats(waited.pow(p.concentration.reciprocal()).mul(p.scale));
   },
   mean: (p) => moment(p, 1).mul(p.scale),
   variance: (p) => moment(p, 2).sub(moment(p, 1).square()).mul(p.scale.square()),
