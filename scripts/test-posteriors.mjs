@@ -1,7 +1,7 @@
 /**
  * `npm run test:posteriors`: the long statistical tests. Every reference posterior is sampled and compared with reference
- * draws in f64 and f32 on the CPU and Vulkan; Stein's identities hold under those draws, too, and four models are
- * calibrated by simulation. The reference data are read from ../shared/data, or from the folder PUMICE_REFERENCE names;
+ * draws in f64 and f32 on the CPU and Vulkan; Stein's identities hold under those draws, too, four models are
+ * calibrated by simulation, and the approximations are as good as their table in docs/ says. The reference data are read from ../shared/data, or from the folder PUMICE_REFERENCE names;
  * without them this says so. PUMICE_POSTERIORS chooses fewer of the four: "cpu f64,vulkan f32".
  */
 import { spawnSync } from "node:child_process";

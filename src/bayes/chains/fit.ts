@@ -37,7 +37,7 @@ export class Fit<N extends string = string, O extends string = string> {
 
   /** Writes a page with plots and diagnostics. */
   report(path: string, options: ReportOptions = {}): Promise<void> {
-    return report(this.draws, path, options);
+    return report(this.draws, path, options, this.sampler.latents);
   }
 
   /** The log density of every observation at every draw: what `loo` and `compare` look at. */

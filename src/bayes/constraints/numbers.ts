@@ -119,9 +119,12 @@ export function interval(low: Argument, high: Argument): Constraint {
   };
 }
 
+/** Numbers between 0 and 1, with the ends. Samplers never reach these; data may be there. */
+export const closedUnitInterval: Constraint = interval(0, 1);
+
 /** Numbers between 0 and 1, without the ends. */
 export const unitInterval: Constraint = {
-  ...interval(0, 1),
+  ...closedUnitInterval,
   name: "unitInterval",
   description: "numbers between 0 and 1",
   holds: (x) => x.greater(0).logicalAnd(x.less(1)),

@@ -5,12 +5,13 @@ import type { Argument } from "../argument.js";
 import { zeroOrOne } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { log1mOf, logOf } from "./ends.js";
 
 const bernoulliFamily: Family<"probability"> = {
   name: "bernoulli",
   parameters: { probability: parameter.probability },
   support: zeroOrOne,
-  terms: (x, p) => [where(x.equal(1), p.probability.log(), p.probability.neg().log1p())],
+  terms: (x, p) => [where(x.equal(1), logOf(p.probability), log1mOf(p.probability))],
   draw: ({ key, shape }, p) => coins(key, p.probability, shape),
   mean: (p) => p.probability,
   variance: (p) => p.probability.mul(p.probability.neg().add(1)),

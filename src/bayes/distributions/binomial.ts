@@ -4,15 +4,13 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, excessOf, isDelicate, logPeak, sizeOfCount } from "./deviance.js";
+import { deviance, excessOf, isDelicate, logPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
+import { log1mOf, logOf, xLogY } from "./ends.js";
 
 /** log of n over k. */
 export const logChoose = (n: Tensor, k: Tensor): Tensor =>
   n.add(1).lgamma().sub(k.add(1).lgamma()).sub(n.sub(k).add(1).lgamma());
-
-/** x·log y, which is 0 for x = 0 whatever y is. */
-export const xLogY = (x: Tensor, logY: Tensor): Tensor => where(x.equal(0), 0, x.mul(logY));
 
 /** The terms for many trials; `rest` is 1 - p. */
 function delicateTerms(x: Tensor, n: Tensor, p: Tensor, rest: Tensor, logP: Tensor, logRest: Tensor): readonly Term[] {
@@ -31,10 +29,10 @@ const binomialFamily: Family<"trials" | "probability"> = {
   name: "binomial",
   parameters: { trials: parameter.count, probability: parameter.probability },
   support: ({ trials }) => countUpTo(trials),
-  magnitude: (x, p) => sizeOfCount(p.trials).add(x.mul(0)),
+  magnitude: (_, p) => sizeOf(p.trials),
   terms(x, p, { trials }, isTame) {
-    const [logP, logRest] = [p.probability.log(), p.probability.neg().log1p()];
-    if (!isTame && isDelicate(x, trials))
+    const [logP, logRest] = [logOf(p.probability), log1mOf(p.probability)];
+    if (!isTame && isDelicate(trials))
       return delicateTerms(x, p.trials, p.probability, p.probability.neg().add(1), logP, logRest);
     return [xLogY(x, logP).add(xLogY(p.trials.sub(x), logRest)), logChoose(p.trials, x)];
   },
@@ -51,9 +49,9 @@ const binomialLogitsFamily: Family<"trials" | "logits"> = {
   name: "binomialLogits",
   parameters: { trials: parameter.count, logits: parameter.real },
   support: ({ trials }) => countUpTo(trials),
-  magnitude: (x, p) => sizeOfCount(p.trials).add(x.mul(0)),
+  magnitude: (_, p) => sizeOf(p.trials),
   terms(x, p, { trials }, isTame) {
-    if (isTame || !isDelicate(x, trials)) {
+    if (isTame || !isDelicate(trials)) {
       return [x.mul(p.logits).sub(p.trials.mul(p.logits.softplus())), logChoose(p.trials, x)];
     }
     const [logP, logRest] = [p.logits.neg().softplus().neg(), p.logits.softplus().neg()];

@@ -18,13 +18,13 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
   }
   const bounds = [low, high].filter((bound) => bound !== undefined);
   if (bounds.length === 0) throw new ArgumentError("censored: give { low }, { high } or both.");
-  const support: Constraint = {
+  /** Between the bounds it is a draw that was seen as it is. */
+  const measured = ({ description, holds }: Constraint): Constraint => ({
     name: "censored",
-    description: `${base.support.description}, between the bounds of the measurement`,
+    description: `${description}, between the bounds of the measurement`,
     eventRank: 0,
     holds(x) {
-      // Between the bounds it is a draw that was seen as it is.
-      let inside = base.support.holds(x);
+      let inside = holds(x);
       if (low !== undefined) {
         const bound = tensorOf(low, x);
         inside = inside.logicalAnd(x.greater(bound)).logicalOr(x.equal(bound));
@@ -35,14 +35,15 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
       }
       return inside;
     },
-  };
+  });
   return completed({
     name: "censored",
     get batchShape() {
       return broadcastShapes("censored", base.batchShape, ...bounds.map(shapeOfArgument));
     },
     eventShape: [],
-    support,
+    support: measured(base.support),
+    ...(base.domain && { domain: measured(base.domain) }),
     arguments: bounds,
     checkArguments: () => base.checkArguments(),
     terms(x) {

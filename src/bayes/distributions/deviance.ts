@@ -1,9 +1,9 @@
 /**
- * Log densities as small numbers. k log λ - λ - log k! is the difference of numbers that grow with k, and in f32 nothing is
- * left of it for large ones: the density of poisson(1e6) at its mean would be -7.0, not -7.83. Written as Loader does (Fast and
- * accurate computation of binomial probabilities, 2000), it is the density at the best rate less how far the rate is from that,
- * and both are small where it matters. Counts, gamma and beta numbers use this in f32, and in f64 where a parameter is written as
- * a huge number; else in f64 the short forms are good enough, and for samplers of few and small counts too.
+ * Log densities as small numbers. k log λ - λ - log k! is the difference of numbers that grow with k, and for large ones nothing is
+ * left of it: the density of poisson(1e6) at its mean would be -7.0 in f32, not -7.83, and that of poisson(1e15) -16 in f64, not
+ * -18.2. Written as Loader does (Fast and accurate computation of binomial probabilities, 2000), it is the density at the best rate
+ * less how far the rate is from that, and both are small where it matters. Counts, gamma and beta numbers use this unless their
+ * parameters are small numbers; samplers of few and small counts use the short forms.
  */
 import { stirlingSeries } from "../../random/stirling.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
@@ -13,17 +13,12 @@ import "../../tensor/methods/index.js";
 /** Below this a parameter given as a number leaves nothing to cancel. */
 const SMALL = 20;
 
-/** From here on f64 has no ten digits left of the difference. */
-const HUGE = 1e5;
-
 /**
- * Whether a density of x needs care: in f32, unless the parameters that could be large are small numbers; in f64 if one is a
- * huge number. It must not depend on values of tensors: a plan and the kernel made by it have the same terms.
+ * Whether a density needs care: unless the parameters that could be large are small numbers. It must not depend on values of
+ * tensors: a plan and the kernel made by it have the same terms.
  */
-export const isDelicate = (x: Tensor, ...parameters: readonly Argument[]): boolean =>
-  x.dtype === "f64"
-    ? parameters.some((value) => typeof value === "number" && value > HUGE)
-    : !parameters.every((value) => typeof value === "number" && value < SMALL);
+export const isDelicate = (...parameters: readonly Argument[]): boolean =>
+  !parameters.every((value) => typeof value === "number" && value < SMALL);
 
 /** More than the logarithm of any f32. */
 const BEYOND = 100;
@@ -44,8 +39,8 @@ function logRatio(x: Tensor, excess: Tensor, logMean: Tensor): Tensor {
 export const deviance = (x: Tensor, excess: Tensor, logMean: Tensor): Tensor =>
   excess.sub(where(x.equal(0), 0, x.mul(logRatio(x, excess, logMean))));
 
-/** About how large the numbers are that the log density of a count is a difference of. */
-export const sizeOfCount = (x: Tensor): Tensor => x.mul(x.log1p());
+/** About how large the numbers are that a log density is a difference of, by a count or a concentration. */
+export const sizeOf = (count: Tensor): Tensor => count.mul(count.log1p());
 
 /** From here on Stirling's series is good to the last digit. */
 const LARGE = { f32: 8, f64: 72 } as const;

@@ -4,20 +4,35 @@ import type { Argument } from "../argument.js";
 import { simplex } from "../constraints/vectors.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { atEnd, finiteLog, isAtKnownEnd, isZero } from "./ends.js";
+import { positiveFloats } from "./float-range.js";
 
 const dirichletFamily: Family<"concentration"> = {
   name: "dirichlet",
   parameters: { concentration: parameter.positiveVector },
   eventShape: ({ concentration }) => concentration.slice(-1),
   support: simplex,
-  terms: (x, p) => [
-    x.log().mul(p.concentration.sub(1)).sum({ axis: -1 }),
-    p.concentration.sum({ axis: -1 }).lgamma(),
-    p.concentration.lgamma().sum({ axis: -1 }).neg(),
-  ],
+  domain: ({ concentration }) => ({
+    ...simplex,
+    holds(x) {
+      const isInside = x.greater(0).logicalOr(isAtKnownEnd(x, { isEnd: isZero, argument: concentration, value: 1 }));
+      return simplex.holds(x).logicalAnd(isInside.all({ axis: -1 }));
+    },
+  }),
+  terms(x, p) {
+    const power = p.concentration.sub(1);
+    return [
+      finiteLog(x)
+        .mul(power)
+        .add(atEnd(isZero(x), power))
+        .sum({ axis: -1 }),
+      p.concentration.sum({ axis: -1 }).lgamma(),
+      p.concentration.lgamma().sum({ axis: -1 }).neg(),
+    ];
+  },
   draw({ key, shape, dtype }, p) {
     const extent = [...shape, p.concentration.shape.at(-1) as number];
-    return logGamma(key, p.concentration, extent, { dtype }).softmax();
+    return positiveFloats(logGamma(key, p.concentration, extent, { dtype }).softmax());
   },
   mean: (p) => p.concentration.div(p.concentration.sum({ axis: -1, keepDims: true })),
   variance(p) {

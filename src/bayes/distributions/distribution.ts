@@ -47,11 +47,13 @@ export interface Distribution {
   /** Shape of one draw. */
   readonly eventShape: Shape;
   readonly support: Constraint;
+  /** Where data may lie, if that is less: not at ends of the support where the density is 0 or infinite. */
+  readonly domain?: Constraint;
   /** Whether the density is no probability density: it is known up to a factor, which may be infinite. */
   readonly isUnnormalized?: boolean;
   /** Summands of the log density at values inside the support, which are floats. `isTame`: what `isTame` says of x. */
   terms(x: Tensor, isTame?: boolean): readonly Term[];
-  /** Whether data are so few and small that a short form of the terms keeps enough digits for a sampler, even in f32. */
+  /** Whether values or parameters are so few and small that a short form of the terms keeps enough digits for a sampler. */
   readonly isTame?: (x: Tensor) => boolean;
   /** The log density, one for each draw; -Infinity outside the support, NaN of NaN. */
   logDensity(x: Tensor): Tensor;
@@ -90,6 +92,7 @@ const rule = (rank: number, says: string, isValid: (value: number) => boolean): 
 export const parameter = {
   real: rule(0, "a finite number", Number.isFinite),
   positive: rule(0, "a positive number", (x) => x > 0 && x < Infinity),
+  nonNegative: rule(0, "a number from 0 on", (x) => x >= 0 && x < Infinity),
   probability: rule(0, "a number from 0 to 1", (x) => x >= 0 && x <= 1),
   count: rule(0, "a whole number from 0 on", (x) => Number.isInteger(x) && x >= 0),
   vector: rule(1, "a vector", Number.isFinite),
@@ -118,9 +121,10 @@ export interface Family<P extends string> {
   /** Shape of one draw, from the shapes of the arguments; a number's unless told. */
   readonly eventShape?: (shapes: Readonly<Record<P, Shape>>) => Shape;
   readonly support: Constraint | ((given: Arguments<P>) => Constraint);
+  readonly domain?: (given: Arguments<P>) => Constraint;
   /** `p` are the arguments as tensors in the dtype of x; `given` is what the user wrote. */
   terms(x: Tensor, p: Tensors<P>, given: Arguments<P>, isTame: boolean): readonly Term[];
-  /** About how large the numbers of the short form are, where there are two. */
+  /** About how large the numbers of the short form are for each draw, where there are two forms. */
   readonly magnitude?: (x: Tensor, p: Tensors<P>) => Tensor;
   draw(draws: Draws, p: Tensors<P>): Tensor;
   readonly mean?: (p: Tensors<P>) => Tensor;
@@ -130,11 +134,15 @@ export interface Family<P extends string> {
   readonly noncentered?: (given: Arguments<P>) => Noncentered;
 }
 
-/** A sum below this is known to 1/100 in f32. */
-const TAME = 2 ** 17;
+/** A sum below this is known to 1/100 in f32, and to 10^-8 in f64. */
+const TAME = { f32: 2 ** 17, f64: 2 ** 26 } as const;
 
-const isBelow = (terms: Tensor, limit: number): boolean =>
-  !terms.node.isAbstract && (terms.sum().itemSync() as number) < limit;
+/** Of what is sampled the size is not known: f64 has digits enough for a sampler until it is far beyond the usual. */
+function isSmall(sizes: Tensor, { dtype, size }: Tensor): boolean {
+  const limit = dtype === "f64" ? TAME.f64 : TAME.f32;
+  if (sizes.node.isAbstract) return dtype === "f64";
+  return (sizes.sum().itemSync() as number) * Math.max(1, size / sizes.size) < limit;
+}
 
 /** A family with arguments. */
 export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
@@ -166,8 +174,13 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     get support() {
       return typeof family.support === "function" ? family.support(given) : family.support;
     },
+    get domain() {
+      return family.domain?.(given);
+    },
     terms: (x, isTame = false) => family.terms(x, tensorsLike(x), given, isTame),
-    ...(magnitude && { isTame: (x: Tensor) => isBelow(magnitude(x, tensorsLike(x)), TAME) }),
+    ...(magnitude && {
+      isTame: (x: Tensor) => isSmall(magnitude(x, tensorsLike(x)), x),
+    }),
     draw(draws) {
       const like = zeros([], { dtype: draws.dtype, device: draws.key.device });
       return family.draw(draws, tensorsLike(like));
@@ -207,11 +220,8 @@ export function completed(core: Core): Distribution {
     checkArguments() {},
     logDensity(x: Tensor): Tensor {
       const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
-      const inside = core.support.holds(value);
-      const total = tensorOf(sumOfTerms(core.terms(value)), value);
-      const rank = value.rank - core.eventShape.length;
-      const isNumber = reducedTo(value.isNaN().logicalNot(), rank);
-      return where(reducedTo(inside, rank), total, where(isNumber, scalarLike(value, -Infinity), Number.NaN));
+      const isNumber = reducedTo(value.isNaN().logicalNot(), value.rank - core.eventShape.length);
+      return where(isNumber, insideOnly(value, core), Number.NaN);
     },
     sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
       const isDiscrete = !core.support.bijection;
@@ -232,6 +242,25 @@ export function sumOfTerms(terms: readonly Term[]): Term {
     if (typeof b === "number") return (a as number) + b;
     return a === 0 ? b : b.add(a);
   }, 0);
+}
+
+/**
+ * The log density, and what is added to it; -Infinity outside the support. The formula sees values inside only: what it makes of
+ * others may be NaN, which gradients would not forget.
+ */
+export function insideOnly(
+  x: Tensor,
+  { support, eventShape, terms }: Pick<Distribution, "support" | "eventShape" | "terms">,
+  more: Term = 0,
+): Tensor {
+  const answers = support.holds(x);
+  const inside = reducedTo(answers, answers.rank - (eventShape.length - support.eventRank));
+  const isWhole = eventShape.reduce((each) => each.expandDims(-1), inside);
+  const zero = scalarLike(x, 0);
+  const { bijection } = support;
+  const elsewhere = bijection ? bijection.forward(zero.broadcastTo(bijection.freeShape(x.shape)), x.shape).value : zero;
+  const total = tensorOf(sumOfTerms([...terms(where(isWhole, x, elsewhere)), more]), x);
+  return where(inside, total, -Infinity);
 }
 
 /** Truths about parts of draws, together: `rank` axes are left. */

@@ -1,35 +1,47 @@
 /** Gamma numbers and what is made of them: inverse gamma, χ². */
 import { gamma as gammaNumbers } from "../../random/gamma.js";
+import { scalarLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { nonNegative, positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logGammaPeak } from "./deviance.js";
+import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter, type Term } from "./distribution.js";
+import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
+import { positiveFloats } from "./float-range.js";
 
 /** The terms for a large concentration: of x for which `scaled`, x·rate or scale/x, is a standard gamma number. */
-const delicateTerms = (x: Tensor, concentration: Tensor, scaled: Tensor, logScaled: Tensor): readonly Term[] => [
+const delicateTerms = (logX: Tensor, concentration: Tensor, scaled: Tensor, logScaled: Tensor): readonly Term[] => [
   deviance(concentration, scaled.sub(concentration), logScaled).neg(),
-  x.log().neg(),
+  logX.neg(),
   logGammaPeak(concentration),
 ];
+
+/** Waiting times may be 0 where they are exponential. */
+const domain = (argument: Argument, value: number) =>
+  withEnds(positive, nonNegative, [{ isEnd: isZero, argument, value }]);
+
+function gammaTerms(x: Tensor, concentration: Tensor, rate: Tensor, isLarge: boolean): readonly Term[] {
+  const [logX, power] = [finiteLog(x), concentration.sub(1)];
+  const end = atEnd(isZero(x), power);
+  if (isLarge) {
+    const [first, ...rest] = delicateTerms(logX, concentration, x.mul(rate), logX.add(rate.log()));
+    return [end.add(first), ...rest];
+  }
+  return [logX.mul(power).add(end), x.mul(rate).neg(), concentration.mul(rate.log()), concentration.lgamma().neg()];
+}
 
 const gammaFamily: Family<"concentration" | "rate"> = {
   name: "gamma",
   parameters: { concentration: parameter.positive, rate: parameter.positive },
-  support: ({ concentration }) => (concentration === 1 ? nonNegative : positive),
-  terms(x, p, { concentration }) {
-    if (isDelicate(x, concentration)) {
-      return delicateTerms(x, p.concentration, x.mul(p.rate), x.log().add(p.rate.log()));
-    }
-    return [
-      concentration === 1 ? 0 : x.log().mul(p.concentration.sub(1)),
-      x.mul(p.rate).neg(),
-      p.concentration.mul(p.rate.log()),
-      p.concentration.lgamma().neg(),
-    ];
-  },
-  draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.concentration, shape, { dtype }).div(p.rate),
+  support: nonNegative,
+  domain: ({ concentration }) => domain(concentration, 1),
+  magnitude: (_, p) => sizeOf(p.concentration),
+  terms: (x, p, { concentration }, isTame) =>
+    concentration === 1
+      ? [x.mul(p.rate).neg(), p.rate.log()]
+      : gammaTerms(x, p.concentration, p.rate, !isTame && isDelicate(concentration)),
+  draw: ({ key, shape, dtype }, p) => positiveFloats(gammaNumbers(key, p.concentration, shape, { dtype }).div(p.rate)),
   mean: (p) => p.concentration.div(p.rate),
   variance: (p) => p.concentration.div(p.rate.square()),
 };
@@ -42,9 +54,11 @@ const inverseGammaFamily: Family<"concentration" | "scale"> = {
   name: "inverseGamma",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
   support: positive,
-  terms(x, p, { concentration }) {
-    if (isDelicate(x, concentration)) {
-      return delicateTerms(x, p.concentration, p.scale.div(x), p.scale.log().sub(x.log()));
+  magnitude: (_, p) => sizeOf(p.concentration),
+  terms(x, p, { concentration }, isTame) {
+    if (!isTame && isDelicate(concentration)) {
+      const logX = x.log();
+      return delicateTerms(logX, p.concentration, p.scale.div(x), p.scale.log().sub(logX));
     }
     return [
       x.log().mul(p.concentration.add(1)).neg(),
@@ -53,7 +67,8 @@ const inverseGammaFamily: Family<"concentration" | "scale"> = {
       p.concentration.lgamma().neg(),
     ];
   },
-  draw: ({ key, shape, dtype }, p) => p.scale.div(gammaNumbers(key, p.concentration, shape, { dtype })),
+  draw: ({ key, shape, dtype }, p) =>
+    positiveFloats(p.scale.div(positiveFloats(gammaNumbers(key, p.concentration, shape, { dtype })))),
   mean: (p) => where(p.concentration.greater(1), p.scale.div(p.concentration.sub(1)), Number.NaN),
   variance(p) {
     const excess = p.concentration.sub(1);
@@ -69,13 +84,12 @@ export const inverseGamma = (concentration: Argument, scale: Argument): RandomVa
 const chiSquaredFamily: Family<"freedom"> = {
   name: "chiSquared",
   parameters: { freedom: parameter.positive },
-  support: ({ freedom }) => (freedom === 2 ? nonNegative : positive),
-  terms(x, p, { freedom }) {
-    const half = p.freedom.mul(0.5);
-    if (isDelicate(x, freedom)) return delicateTerms(x, half, x.mul(0.5), x.log().sub(Math.LN2));
-    return [freedom === 2 ? 0 : x.log().mul(half.sub(1)), x.mul(-0.5), half.mul(-Math.LN2), half.lgamma().neg()];
-  },
-  draw: ({ key, shape, dtype }, p) => gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2),
+  support: nonNegative,
+  domain: ({ freedom }) => domain(freedom, 2),
+  magnitude: (_, p) => sizeOf(p.freedom),
+  terms: (x, p, { freedom }, isTame) =>
+    gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), !isTame && isDelicate(freedom)),
+  draw: ({ key, shape, dtype }, p) => positiveFloats(gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2)),
   mean: (p) => p.freedom,
   variance: (p) => p.freedom.mul(2),
 };

@@ -11,6 +11,7 @@ import type { Argument } from "../argument.js";
 import { correlationCholesky, partialCorrelations } from "../constraints/matrices.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { shareFloats } from "./float-range.js";
 
 /** log of the integral of det^(η - 1) over all n×n correlation matrices. */
 function logVolume(eta: Tensor, n: number): Tensor {
@@ -45,7 +46,7 @@ function family(n: number): Family<"concentration"> {
         Array.from({ length: row + 1 }, (_, j) => (n - 2 - j) / 2),
       );
       const b = concentration.expandDims(-1).add(tensor(halves.flat(), { dtype, device: key.device }));
-      const share = beta(key, b, b, [...shape, (n * (n - 1)) / 2], { dtype });
+      const share = shareFloats(beta(key, b, b, [...shape, (n * (n - 1)) / 2], { dtype }));
       // atanh(2s - 1) is half the log-odds of s.
       const free = share.log().sub(share.neg().log1p()).mul(0.5);
       return partialCorrelations.forward(free, [...shape, n, n]).value;

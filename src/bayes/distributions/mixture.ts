@@ -4,7 +4,6 @@ import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/
 import { categorical } from "../../random/exponential.js";
 import { split } from "../../random/key.js";
 import { stack, zeros } from "../../tensor/creation.js";
-import { scalarLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
@@ -17,10 +16,10 @@ import {
   type Distribution,
   deviceOf,
   floatOf,
+  insideOnly,
   type ParameterRule,
   parameter,
   problemOfNumbers,
-  reducedTo,
   sumOfTerms,
   type Term,
 } from "./distribution.js";
@@ -61,26 +60,13 @@ function unionOf(supports: readonly Constraint[]): Constraint {
   const isSmooth = supports.every(({ bijection }) => bijection);
   return {
     name: "union",
-    description: "what one of the components takes",
+    description: supports.every(({ description }) => description === first.description)
+      ? first.description
+      : "what one of the components takes",
     eventRank: first.eventRank,
     bijection: isShared ? first.bijection : isSmooth ? real.bijection : undefined,
     holds: (x) => supports.map((support) => support.holds(x)).reduce((a, b) => a.logicalOr(b)),
   };
-}
-
-/**
- * The log density of a component, weighted; -Infinity outside its support. Its formula sees values inside only: what it makes
- * of others may be NaN, which gradients would not forget.
- */
-function insideOnly(x: Tensor, component: Distribution, logWeight: Tensor): Tensor {
-  const { support, eventShape } = component;
-  const inside = reducedTo(support.holds(x), x.rank - eventShape.length);
-  const isWhole = eventShape.reduce((answers) => answers.expandDims(-1), inside);
-  const zero = scalarLike(x, 0);
-  const { bijection } = support;
-  const elsewhere = bijection ? bijection.forward(zero.broadcastTo(bijection.freeShape(x.shape)), x.shape).value : zero;
-  const total = sumOfTerms([...component.terms(where(isWhole, x, elsewhere)), logWeight]) as Tensor;
-  return where(inside, total, -Infinity);
 }
 
 function mixtureOf(weights: Argument, components: readonly Distribution[], isLogits: boolean): Distribution {
@@ -89,6 +75,7 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
   const given = Array.isArray(weights) ? weights.length : shapeOfArgument(weights).at(-1);
   if (given !== k) throw new ShapeError(`mixture: ${given} weights for ${k} components; each has one.`);
   const support = unionOf(components.map((component) => component.support));
+  const domain = unionOf(components.map((component) => component.domain ?? component.support));
   const weighted = (x: Tensor, component: Distribution, logWeight: Tensor): Tensor => {
     if (support === first.support) return sumOfTerms([...component.terms(x), logWeight]) as Tensor;
     return insideOnly(x, component, logWeight);
@@ -106,6 +93,7 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
       );
     },
     support,
+    domain,
     arguments: [weights],
     checkArguments() {
       checkWeights(alongLastAxis(weights), isLogits);
@@ -176,12 +164,14 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
         bijection: components.support.bijection && real.bijection,
         holds: (x) => components.support.holds(x.expandDims(-1)).any({ axis: -1 }),
       };
+  const { domain } = components;
   const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : tensorOf(weights, like).log());
   return completed({
     name: "mixture",
     batchShape: broadcastShapes("mixture", shapeOfArgument(weights), components.batchShape).slice(0, -1),
     eventShape: [],
     support,
+    ...(domain && { domain: { ...domain, holds: (x) => domain.holds(x.expandDims(-1)).any({ axis: -1 }) } }),
     arguments: [weights],
     checkArguments() {
       checkWeights(weights, isLogits);

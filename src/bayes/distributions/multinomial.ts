@@ -6,8 +6,8 @@ import { scan } from "../../transforms/control.js";
 import type { Argument } from "../argument.js";
 import { countsOf } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { xLogY } from "./binomial.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { logOf, xLogY } from "./ends.js";
 import { sumToOne } from "./together.js";
 
 const multinomialFamily: Family<"trials" | "probabilities"> = {
@@ -19,7 +19,7 @@ const multinomialFamily: Family<"trials" | "probabilities"> = {
   eventShape: ({ probabilities }) => probabilities.slice(-1),
   support: ({ trials }) => countsOf(trials),
   terms: (x, p) => [
-    xLogY(x, p.probabilities.log()).sum({ axis: -1 }),
+    xLogY(x, logOf(p.probabilities)).sum({ axis: -1 }),
     p.trials.add(1).lgamma(),
     x.add(1).lgamma().sum({ axis: -1 }).neg(),
   ],

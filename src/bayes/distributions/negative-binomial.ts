@@ -3,44 +3,32 @@ import { gamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { poisson } from "../../random/poisson.js";
 import { uniform } from "../../random/uniform.js";
-import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { xLogY } from "./binomial.js";
-import { deviance, isDelicate, logGammaPeak, logPeak } from "./deviance.js";
-import { bind, type Family, parameter, type Term } from "./distribution.js";
-
-/** The terms in f32, and for huge parameters: those of x out of x + concentration trials. */
-function delicateTerms(x: Tensor, mean: Tensor, concentration: Tensor): readonly Term[] {
-  const whole = mean.add(concentration);
-  const excess = mean.sub(x).mul(concentration.div(whole));
-  const total = x.add(concentration);
-  const logScale = total.log().sub(whole.log());
-  return [
-    deviance(x, excess, mean.log().add(logScale))
-      .add(deviance(concentration, excess.neg(), concentration.log().add(logScale)))
-      .neg(),
-    logGammaPeak(total).neg(),
-    logGammaPeak(concentration),
-    logPeak(x),
-  ];
-}
+import { deviance, logGammaPeak, logPeak } from "./deviance.js";
+import { bind, type Family, parameter } from "./distribution.js";
+import { log1mOf, logOf, xLogY } from "./ends.js";
 
 const negativeBinomialFamily: Family<"mean" | "concentration"> = {
   name: "negativeBinomial",
-  parameters: { mean: parameter.positive, concentration: parameter.positive },
+  parameters: { mean: parameter.nonNegative, concentration: parameter.positive },
   support: count,
-  terms: (x, p, { mean, concentration }) =>
-    x.dtype === "f64" && !isDelicate(x, mean, concentration)
-      ? [
-          p.mean.log().sub(p.mean.add(p.concentration).log()).mul(x),
-          p.mean.div(p.concentration).log1p().mul(p.concentration).neg(),
-          x.add(p.concentration).lgamma(),
-          p.concentration.lgamma().neg(),
-          x.add(1).lgamma().neg(),
-        ]
-      : delicateTerms(x, p.mean, p.concentration),
+  /** Those of x out of x + concentration trials. */
+  terms(x, { mean, concentration }) {
+    const whole = mean.add(concentration);
+    const excess = mean.sub(x).mul(concentration.div(whole));
+    const total = x.add(concentration);
+    const logScale = total.log().sub(whole.log());
+    return [
+      deviance(x, excess, logOf(mean).add(logScale))
+        .add(deviance(concentration, excess.neg(), concentration.log().add(logScale)))
+        .neg(),
+      logGammaPeak(total).neg(),
+      logGammaPeak(concentration),
+      logPeak(x),
+    ];
+  },
   draw({ key, shape, dtype }, p) {
     const [first, second] = split(key);
     const rate = gamma(first, p.concentration, shape, { dtype }).mul(p.mean.div(p.concentration));
@@ -58,7 +46,7 @@ const geometricFamily: Family<"probability"> = {
   name: "geometric",
   parameters: { probability: parameter.probability },
   support: count,
-  terms: (x, p) => [xLogY(x, p.probability.neg().log1p()), p.probability.log()],
+  terms: (x, p) => [xLogY(x, log1mOf(p.probability)), p.probability.log()],
   draw: ({ key, shape, dtype }, p) =>
     uniform(key, shape, { dtype }).neg().log1p().div(p.probability.neg().log1p()).floor(),
   mean: (p) => p.probability.reciprocal().sub(1),

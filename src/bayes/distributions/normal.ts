@@ -4,6 +4,7 @@ import { type Argument, tensorOf } from "../argument.js";
 import { positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { positiveFloats } from "./float-range.js";
 import { halved, locationScale, negated, type Standard, standardize } from "./location-scale.js";
 import { LOG_SQRT_2PI, logNormalCdf } from "./normal-probability.js";
 
@@ -37,7 +38,7 @@ const logNormalFamily: Family<"location" | "scale"> = {
     const { z, logScale } = standardize(logX, given.location, given.scale);
     return [z.square().mul(-0.5).sub(logX), negated(logScale), -LOG_SQRT_2PI];
   },
-  draw: (draws, p) => normalFamily.draw(draws, p).exp(),
+  draw: (draws, p) => positiveFloats(normalFamily.draw(draws, p).exp()),
   mean: (p) => p.scale.square().mul(0.5).add(p.location).exp(),
   variance(p) {
     const square = p.scale.square();

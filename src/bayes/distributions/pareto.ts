@@ -5,6 +5,7 @@ import type { Argument } from "../argument.js";
 import { above } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { positiveFloats } from "./float-range.js";
 import { log1mExp } from "./normal-probability.js";
 
 const paretoFamily: Family<"exponent" | "least"> = {
@@ -12,7 +13,8 @@ const paretoFamily: Family<"exponent" | "least"> = {
   parameters: { exponent: parameter.positive, least: parameter.positive },
   support: ({ least }) => above(least),
   terms: (x, p) => [x.log().mul(p.exponent.add(1)).neg(), p.exponent.log(), p.exponent.mul(p.least.log())],
-  draw: ({ key, shape, dtype }, p) => exponential(key, shape, { dtype }).div(p.exponent).exp().mul(p.least),
+  draw: ({ key, shape, dtype }, p) =>
+    positiveFloats(exponential(key, shape, { dtype }).div(p.exponent).exp().mul(p.least)),
   mean: (p) => where(p.exponent.greater(1), p.exponent.mul(p.least).div(p.exponent.sub(1)), Infinity),
   variance(p) {
     const excess = p.exponent.sub(1);

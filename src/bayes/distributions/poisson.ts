@@ -4,18 +4,19 @@ import { where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { count } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
-import { xLogY } from "./binomial.js";
-import { deviance, isDelicate, logPeak, sizeOfCount } from "./deviance.js";
+import { deviance, isDelicate, logPeak, sizeOf } from "./deviance.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { logOf, xLogY } from "./ends.js";
 
 const poissonFamily: Family<"rate"> = {
   name: "poisson",
-  parameters: { rate: parameter.positive },
+  parameters: { rate: parameter.nonNegative },
   support: count,
-  magnitude: sizeOfCount,
+  magnitude: sizeOf,
   terms(x, p, { rate }, isTame) {
-    if (!isTame && isDelicate(x, rate)) return [deviance(x, p.rate.sub(x), p.rate.log()).neg(), logPeak(x)];
-    return [xLogY(x, p.rate.log()), p.rate.neg(), x.add(1).lgamma().neg()];
+    const logRate = logOf(p.rate);
+    if (!isTame && isDelicate(rate)) return [deviance(x, p.rate.sub(x), logRate).neg(), logPeak(x)];
+    return [xLogY(x, logRate), p.rate.neg(), x.add(1).lgamma().neg()];
   },
   draw: ({ key, shape }, p) => poissonNumbers(key, p.rate, shape),
   mean: (p) => p.rate,
@@ -29,8 +30,9 @@ const poissonLogFamily: Family<"logRate"> = {
   name: "poissonLog",
   parameters: { logRate: parameter.real },
   support: count,
-  terms(x, p) {
-    if (x.dtype === "f64") return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
+  magnitude: sizeOf,
+  terms(x, p, _, isTame) {
+    if (isTame) return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
     // The deviance is x (exp(d) - 1 - d), d = log(rate/x); for x = 0 the rate itself, which is exp(d) for d = log rate.
     const isNone = x.equal(0);
     const size = where(isNone, 1, x);

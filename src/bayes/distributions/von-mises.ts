@@ -74,7 +74,7 @@ function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
 
 const vonMisesFamily: Family<"location" | "concentration"> = {
   name: "vonMises",
-  parameters: { location: parameter.real, concentration: parameter.positive },
+  parameters: { location: parameter.real, concentration: parameter.nonNegative },
   support: angle,
   terms: (x, p) => [
     // cos - 1, without the subtraction.

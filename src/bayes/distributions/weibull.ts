@@ -1,16 +1,21 @@
 /** The Weibull distribution: waiting times whose rate rises or falls. */
 import { exponential } from "../../random/exponential.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import { nonNegative, positive } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
+import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
+import { positiveFloats } from "./float-range.js";
 import { log1mExp } from "./normal-probability.js";
 
 type Tensors = Readonly<Record<"concentration" | "scale", Tensor>>;
 
-/** (x/scale)^concentration, which is exponential. */
-const power = (x: Tensor, p: Tensors): Tensor => x.log().sub(p.scale.log()).mul(p.concentration).exp();
+/** (x/scale)^concentration, which is exponential; at 0 with the slope of a concentration of 1. */
+const power = (x: Tensor, p: Tensors): Tensor => {
+  const raised = finiteLog(x).sub(p.scale.log()).mul(p.concentration).exp();
+  return where(isZero(x), x.div(p.scale), raised);
+};
 
 /** E X^n over scale^n. */
 const moment = (p: Tensors, n: number): Tensor => p.concentration.reciprocal().mul(n).add(1).lgamma().exp();
@@ -18,22 +23,26 @@ const moment = (p: Tensors, n: number): Tensor => p.concentration.reciprocal().m
 const weibullFamily: Family<"concentration" | "scale"> = {
   name: "weibull",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
-  support: ({ concentration }) => (concentration === 1 ? nonNegative : positive),
+  support: nonNegative,
+  domain: ({ concentration }) =>
+    withEnds(positive, nonNegative, [{ isEnd: isZero, argument: concentration, value: 1 }]),
   terms(x, p, { concentration }) {
     if (concentration === 1) return [x.div(p.scale).neg(), p.scale.log().neg()];
-    const logX = x.log();
-    const logScale = p.scale.log();
+    const rise = p.concentration.sub(1);
     return [
-      logX.sub(logScale).mul(p.concentration).exp().neg(),
-      logX.mul(p.concentration.sub(1)),
-      logScale.mul(p.concentration).neg(),
+      power(x, p).neg(),
+      finiteLog(x)
+        .mul(rise)
+        .add(atEnd(isZero(x), rise)),
+      p.scale.log().mul(p.concentration).neg(),
       p.concentration.log(),
     ];
   },
   draw({ key, shape, dtype }, p) {
     // 0 stands for numbers below the spacing of uniform ones, and is no Weibull number.
     const least = dtype === "f64" ? 2 ** -53 : 2 ** -24;
-    return exponential(key, shape, { dtype }).maximum(least).pow(p.concentration.reciprocal()).mul(p.scale);
+    const waited = exponential(key, shape, { dtype }).maximum(least);
+    return positiveFloats(waited.pow(p.concentration.reciprocal()).mul(p.scale));
   },
   mean: (p) => moment(p, 1).mul(p.scale),
   variance: (p) => moment(p, 2).sub(moment(p, 1).square()).mul(p.scale.square()),

@@ -50,7 +50,7 @@ export interface Plan {
   readonly variables: ReadonlyMap<number, Latent | Observed>;
   /** For each of them, which terms of its density depend on what is sampled. */
   readonly dependent: ReadonlyMap<number, readonly boolean[]>;
-  /** Observed ones for which samplers may use the short form of the terms. */
+  /** Those for which samplers may use the short form of the terms. */
   readonly tame: ReadonlySet<number>;
   /** Those whose values may lie outside of the support, which only the density can tell. */
   readonly open: ReadonlySet<number>;
@@ -227,7 +227,7 @@ function planFrom(
       else bijectionOf(variable);
       const value = data ?? new Tensor(variable.node);
       const isObserved = data !== undefined;
-      if (isObserved && variable.distribution.isTame?.(value)) tame.add(number);
+      if (variable.distribution.isTame?.(value)) tame.add(number);
       const { terms } = termsOf(variable, value, placed.get(variable)?.standard, tame.has(number));
       dependent.set(number, terms.map(isDependent));
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
@@ -299,7 +299,9 @@ function checkObservation(variable: RandomVariable, data: Tensor): void {
         `${formatShape([...own, ...eventShape])}${asked ? "" : "; more axes in front would be fine"}.`,
     );
   }
-  for (const constraint of constraintsOn(variable, true)) checkInside(distribution.name, constraint, data);
+  const { domain } = distribution;
+  const constraints = [...(domain ? [domain] : []), ...constraintsOn(variable, true)];
+  for (const constraint of constraints) checkInside(distribution.name, constraint, data);
 }
 
 function checkInside(distribution: string, constraint: Constraint, data: Tensor): void {

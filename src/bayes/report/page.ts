@@ -33,11 +33,11 @@ const MOST_PAIRS = 5;
 /** Rows of the table. */
 const MOST_ROWS = 2000;
 
-/** The page. */
-export function reportPage(draws: Draws, options: ReportOptions = {}): string {
+/** The page. `sampled` are variables that must vary, as `check` takes them. */
+export function reportPage(draws: Draws, options: ReportOptions = {}, sampled: readonly string[] = []): string {
   const title = options.title ?? "Posterior report";
   const table = summary(draws);
-  const found = check(draws, table);
+  const found = check(draws, table, sampled);
   const names = options.variables === undefined ? panelNames(table) : draws.match(options.variables);
   const size = `${draws.chains} chain${draws.chains === 1 ? "" : "s"} × ${draws.length} draws, ${table.rows.length} variables`;
   return `<!doctype html>

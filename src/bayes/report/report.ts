@@ -3,7 +3,15 @@ import { writeFile } from "node:fs/promises";
 import type { Draws } from "../draws.js";
 import { type ReportOptions, reportPage } from "./page.js";
 
-/** Writes one self-contained HTML page: what is wrong in words, the summary, and plots of every variable. */
-export async function report(draws: Draws, path: string, options: ReportOptions = {}): Promise<void> {
-  await writeFile(path, reportPage(draws, options));
+/**
+ * Writes one self-contained HTML page: what is wrong in words, the summary, and plots of every variable. `sampled` are variables
+ * that must vary; others may be constants of the model.
+ */
+export async function report(
+  draws: Draws,
+  path: string,
+  options: ReportOptions = {},
+  sampled: readonly string[] = [],
+): Promise<void> {
+  await writeFile(path, reportPage(draws, options, sampled));
 }

@@ -1,5 +1,8 @@
 /** What a fit knows: names that the compiler checks, agreement of many short chains, and predictions of its model. */
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { compare, factor, halfCauchy, model, normal, poisson } from "../../../src/bayes/index.js";
@@ -211,4 +214,28 @@ describeOnTensorDevices("from a fit to its observations", (device) => {
     assert.deepEqual((await fit.predictive(key(7))).values("k"), made.values("k"));
     assert.notDeepEqual((await fit.predictive(key(8))).values("k"), made.values("k"));
   });
+});
+
+test("the report says what check() does of a variable that was to be sampled and never moved", async () => {
+  // A spread that f32 does not hold next to its mean; c is a constant of the model, which nobody minds.
+  const stiff = model(() => {
+    const [mu, theta] = [normal(0, 1), normal(1e8, 1e-3).noncentered()];
+    return { mu, theta, c: tensor(3, { device: "cpu" }), y: normal(mu, 1) };
+  }).given({ y: [1, 2] });
+  const fit = await stiff.sample({ ...options, dtype: "f32" });
+  const { problems } = fit.check();
+  const message = "theta never moved: it is the same in every draw of every chain.";
+  assert.deepEqual(
+    problems.map((problem) => problem.message),
+    [message],
+  );
+  const folder = mkdtempSync(join(tmpdir(), "pumice-report-"));
+  try {
+    await fit.report(join(folder, "out.html"));
+    const [verdict] = readFileSync(join(folder, "out.html"), "utf8").match(/<section id="verdict">.*?<\/section>/s)!;
+    assert.ok(verdict.includes(`<div class="finding error"><p>${message}</p>`), verdict);
+    assert.doesNotMatch(verdict, /All is well/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

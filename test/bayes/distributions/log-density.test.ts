@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { truncatedNormal } from "../../../src/bayes/index.js";
+import { flat as flatPrior, gamma, model, positive, truncatedNormal } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor } from "../../../src/tensor/devices.js";
 import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
-import { grad } from "../../../src/transforms/grad.js";
+import { grad, valueAndGrad } from "../../../src/transforms/grad.js";
+import { jit } from "../../../src/transforms/jit.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import { type Case, cases, distributionNames, makerOf } from "./cases.js";
 
@@ -204,6 +205,8 @@ describeOnTensorDevices("log densities in f32", (device) => {
 
 interface LargeCase {
   readonly name: string;
+  /** Whether it is for f64 alone. */
+  readonly isHuge: boolean;
   readonly args: readonly number[];
   readonly x: readonly number[];
   readonly logDensity: readonly number[];
@@ -218,7 +221,7 @@ const largeCases = JSON.parse(readFileSync(largeFile, "utf8")) as LargeCase[];
 
 describeOnTensorDevices("log densities in f32, of parameters so large that formulas cancel", (device) => {
   const f32 = (values: readonly number[] | number) => tensor(values as number, { dtype: "f32", device });
-  for (const { name, args, x, logDensity, steps, gradient } of largeCases) {
+  for (const { name, args, x, logDensity, steps, gradient } of largeCases.filter(({ isHuge }) => !isHuge)) {
     test(`${name}(${args})`, () => {
       expectNumbers(numbersOf(makerOf(name)(...args).distribution.logDensity(f32(x))), logDensity, 2e-4, "numbers");
       const free = args.flatMap((_, i) => (gradient[0]![i] === null ? [] : [i]));
@@ -236,6 +239,56 @@ describeOnTensorDevices("log densities in f32, of parameters so large that formu
         });
       });
     });
+  }
+});
+
+describeOnTensorDevices("log densities in f64, of large and huge parameters", (device) => {
+  const skip = !backendFor(device).hasDoubles && "the device has no doubles";
+  const f64 = (values: readonly number[]) => tensor(values, { dtype: "f64", device });
+  // Of arguments and values with 16 digits, as many of the log density are known as this.
+  const tolerance = 1e-9;
+  for (const { name, args, x, logDensity, steps, gradient } of largeCases) {
+    test(`${name}(${args})`, { skip }, () => {
+      const values = f64(x);
+      if (device === "cpu") {
+        expectNumbers(
+          numbersOf(makerOf(name)(...args).distribution.logDensity(values)),
+          logDensity,
+          tolerance,
+          "numbers",
+        );
+      }
+      const density = (all: Tensor[]): [Tensor, Tensor] => {
+        const found = makerOf(name)(...all).distribution.logDensity(values);
+        return [found.sum(), found];
+      };
+      const given = args.map((arg) => f64(x.map(() => arg)));
+      const [[, found], slopes] = jit(valueAndGrad(density, { aux: true }))(given);
+      expectNumbers(numbersOf(found), logDensity, tolerance, "tensors");
+      args.forEach((_, i) => {
+        if (gradient[0]![i] === null) return;
+        const scaled = (slope: number) => slope * steps[i]!;
+        const expected = gradient.map((row) => scaled(row[i]!));
+        expectNumbers(numbersOf(slopes[i]!).map(scaled), expected, 1e-7, `gradient by ${i}`);
+      });
+    });
+  }
+});
+
+test("what samplers see in f64 has its digits, too, where parameters that are data are huge", () => {
+  // At the best rate, a/y, the log density falls by a·(exp(d) - 1 - d) for log rates that are off by d; Jacobians are the rates.
+  const [a, y] = [1e12, 1e6];
+  const posterior = model(({ a }: { a: Tensor }) => {
+    const rate = flatPrior(positive);
+    return { rate, y: gamma(a, rate) };
+  }).given({ y: f64([y]) }, { a: f64([a]) });
+  const best = Math.log(a / y);
+  for (const normalized of [true, false]) {
+    const at = (u: number) => posterior.logDensity(f64([u]), { normalized }).itemSync() as number;
+    for (const d of [1e-6, -3e-6]) {
+      const expected = -a * (d ** 2 / 2 + d ** 3 / 6) + d;
+      expectNumbers([at(best + d) - at(best)], [expected], 1e-6, `normalized: ${normalized}, ${d}`);
+    }
   }
 });
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes large-cases.json: log densities where parameters are so large that the usual formulas cancel, with 60 digits by mpmath.
 
-Arguments and values are rounded to f32 first, so that no error comes from them. A case is {name, args, x, logDensity,
-steps, gradient}: for each value the log density, and its derivatives by the arguments that may vary (null for the others). Steps
+Arguments and values are rounded to f32 first, so that no error comes from them; those that are huge are for f64 alone and are
+not. A case is {name, args, x, isHuge, logDensity, steps, gradient}: for each value the log density, and its derivatives by the arguments that may vary (null for the others). Steps
 are about what one draw leaves unknown of an argument: gradients times these are what samplers see.
 
     python3 test/bayes/distributions/make-large-cases.py     (written with NumPy 2.4, mpmath 1.3)
@@ -83,15 +83,40 @@ cases = [
     ("vonMises", [0.5, 1e6], [0.5, 0.501, 0.4985]),
 ]
 
+huge = [
+    ("poisson", [1e15], [1e15, 1e15 + 4e7, 9.9e14, 3]),
+    ("poissonLog", [25], [72004899337, 72004600000, 7e10, 0]),
+    ("binomial", [1e12, 0.3], [3e11, 3e11 + 7e5, 1e11]),
+    ("binomial", [1e12, 1e-9], [1000, 0, 1100]),
+    ("binomialLogits", [1e12, -3], [47425873178, 47426000000, 4e10]),
+    ("gamma", [1e8, 1e4], [1e4, 9999, 10002, 5000]),
+    ("gamma", [1e12, 1], [1e12, 1e12 + 1e6]),
+    ("inverseGamma", [1e8, 1e8], [1, 1.0002, 0.75]),
+    ("chiSquared", [2e10], [2e10, 2e10 - 3e5]),
+    ("beta", [1e10, 2e10], [0.333333, 0.3333366, 0.1]),
+    ("beta", [1e10, 3], [0.9999999997, 0.9999999999]),
+    ("negativeBinomial", [10, 1e12], [0, 10, 25]),
+    ("negativeBinomial", [1e9, 1e14], [1e9, 1e9 + 5e4]),
+    ("negativeBinomial", [1e12, 5], [0, 9e11, 3e12]),
+    ("studentT", [1e10, 0, 1], [0, 1, -3]),
+    ("vonMises", [0.5, 1e12], [0.5, 0.500001, 0.4999985]),
+]
+
 f32 = lambda v: float(np.float32(v))
 result = []
-for name, args, xs in cases:
-    args, xs = [f32(a) for a in args], [f32(x) for x in xs]
+for is_huge, (name, args, xs) in [(False, case) for case in cases] + [(True, case) for case in huge]:
+    if not is_huge:
+        args, xs = [f32(a) for a in args], [f32(x) for x in xs]
     density = densities[name]
     exact = [mp.mpf(a) for a in args]
     steps = [max(1, abs(a)) ** 0.5 for a in args]
     if name == "binomial":
         steps[1] = (args[1] * (1 - args[1]) / args[0]) ** 0.5
+
+    if is_huge and name == "poissonLog":
+        steps[0] = float(mp.e ** (-exact[0] / 2))
+    if is_huge and name == "binomialLogits":
+        steps[1] = float(2 * mp.cosh(exact[1] / 2) / mp.sqrt(exact[0]))
 
     def slope(x, i):
         if i < whole.get(name, 0):
@@ -104,6 +129,7 @@ for name, args, xs in cases:
         "name": name,
         "args": args,
         "x": xs,
+        "isHuge": is_huge,
         "logDensity": [float(density(mp.mpf(x), *exact)) for x in xs],
         "steps": steps,
         "gradient": [[slope(mp.mpf(x), i) for i in range(len(args))] for x in xs],

@@ -1,0 +1,13 @@
+/**
+ * Draws that lie beyond all floats, as the last float there is: gamma numbers of a small concentration are mostly below 1e-38. As 0
+ * or Infinity they would be outside of the support, and their logarithms no numbers.
+ */
+import { DTYPES } from "../../core/dtype.js";
+import type { Tensor } from "../../tensor/tensor.js";
+import "../../tensor/methods/index.js";
+
+/** Numbers above 0. */
+export const positiveFloats = (x: Tensor): Tensor => x.clip(DTYPES[x.dtype].tiny, Number(DTYPES[x.dtype].max));
+
+/** Numbers between 0 and 1. */
+export const shareFloats = (x: Tensor): Tensor => x.clip(DTYPES[x.dtype].tiny, 1 - DTYPES[x.dtype].epsilon / 2);
