@@ -33,8 +33,10 @@ export interface Constraint {
   readonly description: string;
   /** How many trailing axes belong to one value: 0 for numbers, 1 for vectors, 2 for matrices. */
   readonly eventRank: number;
-  /** Absent for whole numbers, which no smooth map reaches. */
+  /** Absent where no smooth map leads: whole numbers, and measurements that stop at a bound. */
   readonly bijection?: Bijection;
+  /** Whether values are whole numbers: draws are integers then. */
+  readonly isDiscrete?: boolean;
   /** Whether the values have a finite volume, over which a flat density can be divided. */
   readonly isBounded?: boolean;
   /** What was given to make it, if anything. */

@@ -22,6 +22,7 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
     name: "censored",
     description: `${base.support.description}, between the bounds of the measurement`,
     eventRank: 0,
+    isDiscrete: base.support.isDiscrete,
     holds(x) {
       // Between the bounds it is a draw that was seen as it is.
       let inside = base.support.holds(x);

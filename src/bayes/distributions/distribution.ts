@@ -214,8 +214,7 @@ export function completed(core: Core): Distribution {
       return where(reducedTo(inside, rank), total, where(isNumber, scalarLike(value, -Infinity), Number.NaN));
     },
     sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
-      const isDiscrete = !core.support.bijection;
-      const dtype = options.dtype ?? (isDiscrete ? "i32" : floatOf(core.arguments));
+      const dtype = options.dtype ?? (core.support.isDiscrete ? "i32" : floatOf(core.arguments));
       const work = dtype === "f64" || floatOf(core.arguments) === "f64" ? "f64" : "f32";
       checkBroadcastTo(`${core.name}.sample`, core.batchShape, shape);
       return core.draw({ key, shape, dtype: work }).cast(dtype);

@@ -64,6 +64,7 @@ function unionOf(supports: readonly Constraint[]): Constraint {
     description: "what one of the components takes",
     eventRank: first.eventRank,
     bijection: isShared ? first.bijection : isSmooth ? real.bijection : undefined,
+    isDiscrete: supports.every(({ isDiscrete }) => isDiscrete),
     holds: (x) => supports.map((support) => support.holds(x)).reduce((a, b) => a.logicalOr(b)),
   };
 }
@@ -174,6 +175,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
         description: "what one of the components takes",
         eventRank: 0,
         bijection: components.support.bijection && real.bijection,
+        isDiscrete: components.support.isDiscrete,
         holds: (x) => components.support.holds(x.expandDims(-1)).any({ axis: -1 }),
       };
   const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : tensorOf(weights, like).log());

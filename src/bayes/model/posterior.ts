@@ -443,7 +443,7 @@ function drawn(variable: RandomVariable, key: Key, shape: Shape, dtype: DType): 
       `${distribution.name}(…).constrained(…) is known by its density only and cannot be drawn from directly.`,
     );
   }
-  return distribution.sample(key, shape, distribution.support.bijection ? { dtype } : {});
+  return distribution.sample(key, shape, distribution.support.isDiscrete ? {} : { dtype });
 }
 
 function simulated(
