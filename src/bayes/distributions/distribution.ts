@@ -8,9 +8,9 @@
  * fused.
  */
 import { type DType, isFloat } from "../../core/dtype.js";
-import { ArgumentError, UnsupportedError } from "../../core/errors.js";
+import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
-import { broadcastShapes, checkBroadcastTo, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
@@ -207,11 +207,12 @@ export function completed(core: Core): Distribution {
     checkArguments() {},
     logDensity(x: Tensor): Tensor {
       const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
-      const inside = core.support.holds(value);
+      const { eventShape } = core;
+      checkEvent(core.name, eventShape, value.shape);
+      const inside = eachInside(core.support, value, eventShape.length);
       const total = tensorOf(sumOfTerms(core.terms(value)), value);
-      const rank = value.rank - core.eventShape.length;
-      const isNumber = reducedTo(value.isNaN().logicalNot(), rank);
-      return where(reducedTo(inside, rank), total, where(isNumber, scalarLike(value, -Infinity), Number.NaN));
+      const isNumber = overLast(value.isNaN().logicalNot(), eventShape.length);
+      return where(inside, total, where(isNumber, scalarLike(value, -Infinity), Number.NaN));
     },
     sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
       const dtype = options.dtype ?? (core.support.isDiscrete ? "i32" : floatOf(core.arguments));
@@ -233,10 +234,27 @@ export function sumOfTerms(terms: readonly Term[]): Term {
   }, 0);
 }
 
-/** Truths about parts of draws, together: `rank` axes are left. */
-export function reducedTo(inside: Tensor, rank: number): Tensor {
-  const extra = inside.rank - rank;
-  return extra <= 0 ? inside : inside.all({ axis: Array.from({ length: extra }, (_, i) => rank + i) });
+/**
+ * Whether values lie inside, one answer for each draw with so many axes of its own. What a constraint says of parts of a draw
+ * is taken together, and what it says of several draws holds for each. Bounds may have axes in front that values have not.
+ */
+export function eachInside(constraint: Constraint, value: Tensor, eventRank: number): Tensor {
+  const inside = constraint.holds(value);
+  if (eventRank >= constraint.eventRank) return overLast(inside, eventRank - constraint.eventRank);
+  return Array.from({ length: constraint.eventRank - eventRank }).reduce<Tensor>((all) => all.expandDims(-1), inside);
+}
+
+/** Whether all is true along the last axes. */
+const overLast = (truths: Tensor, axes: number): Tensor =>
+  axes === 0 ? truths : truths.all({ axis: Array.from({ length: axes }, (_, i) => i - axes) });
+
+/** Draws of another size would broadcast. */
+function checkEvent(name: string, eventShape: Shape, shape: Shape): void {
+  if (shape.length >= eventShape.length && sameShape(shape.slice(shape.length - eventShape.length), eventShape)) return;
+  throw new ShapeError(
+    `${name}.logDensity: one draw has the shape ${formatShape(eventShape)}, and x has ${formatShape(shape)}; ` +
+      "its last axes are those of a draw.",
+  );
 }
 
 function tensorsIn(given: readonly Argument[]): Tensor[] {

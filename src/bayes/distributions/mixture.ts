@@ -16,11 +16,11 @@ import {
   completed,
   type Distribution,
   deviceOf,
+  eachInside,
   floatOf,
   type ParameterRule,
   parameter,
   problemOfNumbers,
-  reducedTo,
   sumOfTerms,
   type Term,
 } from "./distribution.js";
@@ -58,14 +58,15 @@ function unionOf(supports: readonly Constraint[]): Constraint {
   const [first] = supports;
   if (supports.every((support) => support === first)) return first;
   const isShared = supports.every(({ bijection }) => bijection === first.bijection);
+  const eventRank = Math.max(...supports.map((support) => support.eventRank));
   const isSmooth = supports.every(({ bijection }) => bijection);
   return {
     name: "union",
     description: "what one of the components takes",
-    eventRank: first.eventRank,
+    eventRank,
     bijection: isShared ? first.bijection : isSmooth ? real.bijection : undefined,
     isDiscrete: supports.every(({ isDiscrete }) => isDiscrete),
-    holds: (x) => supports.map((support) => support.holds(x)).reduce((a, b) => a.logicalOr(b)),
+    holds: (x) => supports.map((support) => eachInside(support, x, eventRank)).reduce((a, b) => a.logicalOr(b)),
   };
 }
 
@@ -75,7 +76,7 @@ function unionOf(supports: readonly Constraint[]): Constraint {
  */
 function insideOnly(x: Tensor, component: Distribution, logWeight: Tensor): Tensor {
   const { support, eventShape } = component;
-  const inside = reducedTo(support.holds(x), x.rank - eventShape.length);
+  const inside = eachInside(support, x, eventShape.length);
   const isWhole = eventShape.reduce((answers) => answers.expandDims(-1), inside);
   const zero = scalarLike(x, 0);
   const { bijection } = support;

@@ -13,7 +13,7 @@ import { placeholderLike } from "../../transforms/trace.js";
 import { tensorOf } from "../argument.js";
 import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { reducedTo, sumOfTerms } from "../distributions/distribution.js";
+import { eachInside, sumOfTerms } from "../distributions/distribution.js";
 import { explaining, type GivenData } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
@@ -121,13 +121,9 @@ export function termsInside(
   terms: readonly Term[],
   isObserved: boolean,
 ): readonly Term[] {
-  const rank = value.rank - variable.distribution.eventShape.length;
+  const eventRank = variable.distribution.eventShape.length;
   const inside = constraintsOn(variable, isObserved)
-    .map((constraint) => {
-      let answers = reducedTo(constraint.holds(value), rank);
-      while (answers.rank < rank) answers = answers.expandDims(-1);
-      return answers;
-    })
+    .map((constraint) => eachInside(constraint, value, eventRank))
     .reduce((a, b) => a.logicalAnd(b));
   return [where(inside, tensorOf(sumOfTerms(terms), value), -Infinity)];
 }
