@@ -2,6 +2,7 @@
 import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape } from "../../core/shape.js";
 import { Tensor } from "../../tensor/tensor.js";
+import { runningTransforms } from "../../transforms/trace.js";
 import { during, RandomVariable } from "./variable.js";
 
 export interface Run {
@@ -25,6 +26,7 @@ export function runModel<D, T>(
   const variables: RandomVariable[] = [];
   const factors: (Tensor | number)[] = [];
   const evaluation = {
+    depth: runningTransforms().length,
     register(variable: RandomVariable) {
       numbers.set(variable, variables.length);
       variables.push(variable);

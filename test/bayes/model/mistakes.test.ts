@@ -1,0 +1,98 @@
+/** Models that would be sampled without a word and give wrong answers: `given` names the mistake. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import { factor, model, normal } from "../../../src/bayes/index.js";
+import { key } from "../../../src/random/key.js";
+import { arange, tensor } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import type { Tensor } from "../../../src/tensor/tensor.js";
+import { cond, forLoop, scan } from "../../../src/transforms/control.js";
+import { jit } from "../../../src/transforms/jit.js";
+import { vmap } from "../../../src/transforms/vmap.js";
+import { numbersOf } from "../../support/tensors.js";
+
+// Models below make tensors of their own, which go to the default device.
+before(() => setDefaultDevice("cpu"));
+
+const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
+const at = (x: Tensor): number => x.itemSync() as number;
+const own = () => key(1, { device: "cpu" });
+
+describe("variables made inside the function of a transform", () => {
+  const zero = () => f64(0);
+  const bodies: readonly (readonly [string, (b: Tensor) => Tensor])[] = [
+    ["scan", () => scan((x: Tensor) => [x.add(normal(0, 1)), null] as const, zero(), null, { length: 5 })[0]],
+    ["forLoop", () => forLoop(0, 5, (_, x: Tensor) => x.add(normal(0, 1)), zero())],
+    ["vmap", () => vmap((x: Tensor) => x.add(normal(0, 1)))(f64([1, 2])).sum()],
+    [
+      "cond",
+      (b) =>
+        cond(
+          b.greater(0),
+          () => normal(0, 1).add(0),
+          () => zero(),
+        ),
+    ],
+    ["jit", (b) => jit((x: Tensor) => x.add(normal(0, 1)))(b)],
+  ];
+  for (const [name, make] of bodies) {
+    test(`${name}: all its steps would share one, so it is an error`, () => {
+      const walk = model(() => {
+        const b = normal(0, 1);
+        return { b, last: make(b) };
+      });
+      const message = new RegExp(
+        `ArgumentError: .*normal\\(…\\) is made inside the function of ${name}.*\\.shape\\(100\\)`,
+      );
+      assert.throws(() => walk.given({}), message);
+      assert.throws(() => walk.simulate(own()), message);
+    });
+  }
+
+  test("a variable that the function returns under a name", () => {
+    let inner = normal(0, 1);
+    const leaking = model(() => {
+      const b = normal(0, 1);
+      vmap((x: Tensor) => {
+        inner = normal(0, 1);
+        return x;
+      })(f64([1, 2]));
+      return { b, inner };
+    });
+    assert.throws(() => leaking.given({}), /inner: normal\(…\) is made inside the function of vmap/);
+  });
+
+  test("factor inside is an error, of what the transform returns is not", () => {
+    const inside = model(() => {
+      const b = normal(0, 1);
+      scan(
+        (sum: Tensor, x: Tensor) => {
+          factor(x.mul(b));
+          return [sum, null] as const;
+        },
+        zero(),
+        f64([1, 2]),
+      );
+      return { b };
+    });
+    assert.throws(() => inside.given({}), /factor: called inside the function of scan/);
+  });
+
+  test("densities are computed there, and variables from outside are used", () => {
+    const filter = model(() => {
+      const b = normal(0, 1);
+      const steps = normal(0, 1).shape(3);
+      const [last] = scan((x: Tensor, step: Tensor) => [x.add(step.mul(b)), null] as const, zero(), steps);
+      factor(vmap((x: Tensor) => normal(b, 1).distribution.logDensity(x))(f64([1, 2])));
+      return { b, steps, last };
+    }).given({});
+    const logNormal = (x: number, m = 0) => -0.5 * (x - m) ** 2 - 0.5 * Math.log(2 * Math.PI);
+    const u = [0.5, 1, 2, 3];
+    const expected = u.reduce((sum, x) => sum + logNormal(x), 0) + logNormal(1, 0.5) + logNormal(2, 0.5);
+    assert.ok(Math.abs(at(filter.logDensity(f64(u))) - expected) < 1e-12);
+    assert.equal(at(filter.constrain(f64(u)).last), 3);
+    const many = vmap((point: Tensor) => filter.logDensity(point))(f64([u, u]));
+    assert.ok(Math.abs(numbersOf(many)[1]! - expected) < 1e-12);
+    assert.equal(vmap((i: Tensor) => filter.constrain(f64(u).add(i)).b)(arange(2, { dtype: "f64" })).shape[0], 2);
+  });
+});
