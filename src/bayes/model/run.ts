@@ -36,21 +36,29 @@ export function runModel<D, T>(
   };
   return during(evaluation, () => {
     const returned = fn(data);
-    checkReturned(returned);
+    checkReturned(returned, numbers);
     return finish({ variables, factors, returned });
   });
 }
 
-function checkReturned(returned: unknown): void {
+function checkReturned(returned: unknown, made: ReadonlyMap<RandomVariable, number>): void {
   if (returned instanceof Promise) {
+    // Nobody will look at what becomes of it.
+    returned.catch(() => {});
     throw new ArgumentError("model: the function is async; read data before, and pass them to given(…).");
   }
   if (typeof returned !== "object" || returned === null || returned instanceof Tensor || Array.isArray(returned)) {
     throw new ArgumentError("model: the function returns an object that names its variables: return { mu, tau, y }.");
   }
   for (const [name, value] of Object.entries(returned)) {
-    if (value instanceof Tensor) continue;
-    throw new ArgumentError(`model: ${name} is ${typeof value}; return random variables and tensors.`);
+    if (!(value instanceof Tensor)) {
+      throw new ArgumentError(`model: ${name} is ${typeof value}; return random variables and tensors.`);
+    }
+    if (!(value instanceof RandomVariable) || made.has(value)) continue;
+    throw new ArgumentError(
+      `${name}: this ${value.distribution.name} variable was made outside of the model's function, which does not know it; ` +
+        "make it inside: model(() => …).",
+    );
   }
 }
 

@@ -96,3 +96,34 @@ describe("variables made inside the function of a transform", () => {
     assert.equal(vmap((i: Tensor) => filter.constrain(f64(u).add(i)).b)(arange(2, { dtype: "f64" })).shape[0], 2);
   });
 });
+
+describe("variables made outside of the model's function", () => {
+  test("are named, observed or not, of this run or of one before", () => {
+    const lik = normal(3, 1);
+    const outside = model(() => ({ mu: normal(0, 1), y: lik }));
+    const message = /ArgumentError: y: this normal variable was made outside of the model's function/;
+    assert.throws(() => outside.given({ y: [100] }), message);
+    assert.throws(() => outside.given({}), message);
+    assert.throws(() => outside.simulate(own()), message);
+    let kept: ReturnType<typeof normal> | null = null;
+    const keeping = model(() => {
+      kept ??= normal(0, 1);
+      return { mu: normal(0, 1), kept };
+    });
+    assert.throws(() => keeping.given({}), /kept: this normal variable was made outside/);
+    const argument = normal(0, 1);
+    assert.throws(() => model(() => ({ y: normal(argument, 1) })).given({}), /y: normal\(…\) has a value only while/);
+  });
+});
+
+test("an async function is an error that can be caught, and nothing else", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  // @ts-expect-error is async
+  const failing = model(async () => ({ a: normal(0, 1).add(await Promise.reject(new Error("later"))) }));
+  assert.throws(() => failing.given({}), /the function is async/);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  process.off("unhandledRejection", note);
+  assert.deepEqual(unhandled, []);
+});
