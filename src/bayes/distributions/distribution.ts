@@ -89,6 +89,7 @@ const rule = (rank: number, says: string, isValid: (value: number) => boolean): 
 /** The kinds of parameters there are. */
 export const parameter = {
   real: rule(0, "a finite number", Number.isFinite),
+  bound: rule(0, "a number, which may be infinite", (x) => !Number.isNaN(x)),
   positive: rule(0, "a positive number", (x) => x > 0 && x < Infinity),
   probability: rule(0, "a number from 0 to 1", (x) => x >= 0 && x <= 1),
   count: rule(0, "a whole number from 0 on", (x) => Number.isInteger(x) && x >= 0),
@@ -139,9 +140,7 @@ const isBelow = (terms: Tensor, limit: number): boolean =>
 /** A family with arguments. */
 export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
   const names = Object.keys(family.parameters) as P[];
-  const problem = problemIn(family, given);
-  // In a model the variable's name is not known yet: `given` asks again when it is.
-  if (problem !== null && !evaluation()) throw new ArgumentError(problem);
+  const { problem, checkArguments } = argumentsOf(family, given);
   const record = <T>(of: (name: P) => T) => Object.fromEntries(names.map((name) => [name, of(name)])) as Record<P, T>;
   const tensorsLike = (like: Tensor): Tensors<P> => record((name) => tensorOf(given[name], like));
   const all = names.map((name) => given[name]);
@@ -178,12 +177,27 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     ...(logCdf && { logCdf: (x: Tensor) => logCdf(x, tensorsLike(x)) }),
     ...(logSurvival && { logSurvival: (x: Tensor) => logSurvival(x, tensorsLike(x)) }),
     ...(noncentered && { noncentered: () => noncentered(given) }),
+    checkArguments,
+  });
+}
+
+/** What is known to be wrong with arguments when they are given, and the check that also looks into tensors. */
+export function argumentsOf<P extends string>(
+  family: Pick<Family<P>, "name" | "parameters" | "rising">,
+  given: Arguments<P>,
+): { readonly problem: string | null; checkArguments(): void } {
+  const problem = problemIn(family, given);
+  // In a model the variable's name is not known yet: `given` asks again when it is.
+  if (problem !== null && !evaluation()) throw new ArgumentError(problem);
+  return {
+    problem,
     checkArguments() {
       if (problem !== null) throw new ArgumentError(problem);
-      for (const name of names) checkValues(family.name, name, family.parameters[name], given[name]);
+      for (const name of Object.keys(family.parameters) as P[])
+        checkValues(family.name, name, family.parameters[name], given[name]);
       if (family.rising) checkRising(family.name, family.rising, given);
     },
-  });
+  };
 }
 
 /** What a distribution that is no family has to say; the rest follows. */
@@ -279,7 +293,10 @@ const isArgument = (value: unknown): boolean =>
   typeof value === "number" || value instanceof Tensor || (Array.isArray(value) && value.every(isArgument));
 
 /** What is wrong with arguments as far as numbers tell, if anything. */
-function problemIn<P extends string>(family: Family<P>, given: Arguments<P>): string | null {
+function problemIn<P extends string>(
+  family: Pick<Family<P>, "name" | "parameters" | "rising">,
+  given: Arguments<P>,
+): string | null {
   for (const name of Object.keys(family.parameters) as P[]) {
     const problem = problemOfNumbers(family.name, name, family.parameters[name], given[name]);
     if (problem !== null) return problem;

@@ -1,7 +1,15 @@
 /** Models that would be sampled without a word and give wrong answers: `given` names the mistake. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { factor, model, normal } from "../../../src/bayes/index.js";
+import {
+  ar,
+  censored,
+  factor,
+  gaussianRandomWalk,
+  model,
+  normal,
+  type RandomVariable,
+} from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
 import { arange, tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
@@ -126,4 +134,42 @@ test("an async function is an error that can be caught, and nothing else", async
   await new Promise((resolve) => setTimeout(resolve, 10));
   process.off("unhandledRejection", note);
   assert.deepEqual(unhandled, []);
+});
+
+describe("arguments of series and of censored variables", () => {
+  const wrong: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["a scale", () => gaussianRandomWalk(-1, { steps: 3 }), /gaussianRandomWalk: scale is -1; it is a positive/],
+    ["a drift", () => gaussianRandomWalk(1, { steps: 3, drift: Number.NaN }), /gaussianRandomWalk: drift is NaN/],
+    ["the scale of ar", () => ar([0.5], -1, { steps: 3 }), /ar: scale is -1; it is a positive number/],
+    ["a coefficient", () => ar([0.5, Number.NaN], 1, { steps: 3 }), /ar: coefficients is NaN/],
+    ["an intercept", () => ar([0.5], 1, { steps: 3, intercept: Infinity }), /ar: intercept is Infinity/],
+    ["bounds that fall", () => censored(normal(0, 1), { low: 2, high: 1 }), /censored: low is 2 and high is 1/],
+    ["a bound", () => censored(normal(0, 1), { low: Number.NaN }), /censored: low is NaN/],
+  ];
+  for (const [title, make, message] of wrong) {
+    test(`${title} that is a plain number is checked, in a model and outside`, () => {
+      assert.throws(make, message);
+      const named = new RegExp(`v: ${message.source}`);
+      assert.throws(() => model(() => ({ m: normal(0, 1), v: make() })).given({}), named);
+    });
+  }
+
+  test("and in tensors", () => {
+    const falling = model(({ low }: { low: Tensor }) => ({
+      m: normal(0, 1),
+      v: censored(normal(0, 1), { low, high: 1 }),
+    }));
+    assert.throws(() => falling.given({ v: [0.5, 1] }, { low: f64([0, 1]) }), /v: censored: low is 1 and high is 1/);
+  });
+
+  test("an infinite bound censors nothing, and gradients do not see it", () => {
+    const seen = model(({ low, high }: { low: Tensor; high: Tensor }) => {
+      const m = normal(0, 1);
+      return { m, v: censored(normal(m, 1), { low, high }) };
+    }).given({ v: f64([0.5, -0.25]) }, { low: f64([-9, -Infinity]), high: f64([Infinity, Infinity]) });
+    const [density, gradient] = seen.logDensityAndGrad(f64([0.3]));
+    const square = [0.3, 0.5 - 0.3, -0.25 - 0.3].reduce((sum, z) => sum + z * z, 0);
+    assert.ok(Math.abs(at(density) + square / 2 + 1.5 * Math.log(2 * Math.PI)) < 1e-12);
+    assert.ok(Math.abs(numbersOf(gradient)[0]! - (-0.3 + 0.2 - 0.55)) < 1e-12);
+  });
 });
