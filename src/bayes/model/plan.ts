@@ -16,6 +16,7 @@ import { real } from "../constraints/numbers.js";
 import { eachInside, sumOfTerms } from "../distributions/distribution.js";
 import { explaining, type GivenData } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
+import { checkingPositions } from "./positions.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
 
@@ -164,7 +165,7 @@ function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: G
     });
   });
   return runModel(
-    fn,
+    checkingPositions(fn),
     given.data,
     (variable, number) => observed[number] ?? placeholder(variable),
     (run) => {

@@ -173,3 +173,43 @@ describe("arguments of series and of censored variables", () => {
     assert.ok(Math.abs(numbersOf(gradient)[0]! - (-0.3 + 0.2 - 0.55)) < 1e-12);
   });
 });
+
+describe("positions among the data", () => {
+  const groups = (values: number[]) => tensor(values, { dtype: "i32", device: "cpu" });
+  const means: readonly (readonly [string, (b: Tensor, g: Tensor) => Tensor])[] = [
+    ["at", (b, g) => b.at(g)],
+    ["take", (b, g) => b.take(g)],
+    ["takeAlongAxis", (b, g) => b.takeAlongAxis(g, 0)],
+    ["addAt", (b, g) => b.addAt(g, 1)],
+    ["scatter", (b, g) => b.scatter(g, 1)],
+  ];
+  const using = (mean: (b: Tensor, g: Tensor) => Tensor, g: number[]) =>
+    model((own: { g: Tensor }) => {
+      const b = normal(0, 1).shape(3);
+      return { b, y: normal(mean(b, own.g), 1) };
+    }).given({ y: [1, 2, 3] }, { g: groups(g) });
+
+  for (const [operation, mean] of means) {
+    test(`${operation}: outside the axis is an error that says where`, () => {
+      const message = new RegExp(`ArgumentError: ${operation}: g\\[2\\] is 3, and the axis has 3 elements`);
+      assert.throws(() => using(mean, [0, 1, 3]), message);
+      assert.throws(() => using(mean, [0, 1, -4]), /g\[2\] is -4/);
+      assert.equal(using(mean, [0, 1, -3]).dim, 3);
+    });
+  }
+
+  test("computed from data they have no name, from variables no value", () => {
+    assert.throws(() => using((b, g) => b.at(g.add(1)), [0, 1, 2]), /at: a position is 3, and the axis has 3 elements/);
+    const sampled = using((b) => b.at(b.greater(0).cast("i32").add(2)), [0, 1, 2]);
+    assert.deepEqual(numbersOf(sampled.logLikelihood({ b: [1, 1, 0] }).y).length, 3);
+  });
+
+  test("under a name of their own, and counted by bincount", () => {
+    const nested = model(({ pupil }: { pupil: { school: Tensor } }) => {
+      const b = normal(0, 1).shape(2);
+      return { b, y: normal(b.at(pupil.school), 1), n: pupil.school.bincount({ length: 1 }).cast("f32") };
+    });
+    assert.throws(() => nested.given({ y: [1] }, { pupil: { school: groups([2]) } }), /at: pupil\.school is 2, and/);
+    assert.equal(nested.given({ y: [1] }, { pupil: { school: groups([1]) } }).dim, 2);
+  });
+});
