@@ -213,3 +213,50 @@ describe("positions among the data", () => {
     assert.equal(nested.given({ y: [1] }, { pupil: { school: groups([1]) } }).dim, 2);
   });
 });
+
+describe("data are those that were given", () => {
+  const line = model(({ x, k }: { x: Tensor; k: number[] }) => {
+    const b = normal(0, 1);
+    return { b, y: normal(x.mul(b).add(k[0]!), 1) };
+  });
+
+  test("whatever becomes of the arrays", () => {
+    const [y, k] = [[1, 2], [3]];
+    const typed = Float64Array.of(1, 2);
+    const u = { f32: tensor([0.5], { device: "cpu" }), f64: f64([0.5]) };
+    const posteriors = [line.given({ y }, { x: f64([1, 2]), k }), line.given({ y: typed }, { x: f64([1, 2]), k })];
+    const expected = -0.5 * (0.25 + 2.5 ** 2 + 2 ** 2) - 1.5 * Math.log(2 * Math.PI);
+    y[0] = Number.NaN;
+    typed[0] = 100;
+    k[0] = 100;
+    for (const posterior of posteriors) {
+      assert.ok(Math.abs(at(posterior.logDensity(u.f64)) - expected) < 1e-12);
+      assert.ok(Math.abs(at(posterior.logDensity(u.f32)) - expected) < 1e-5);
+    }
+  });
+
+  test("and are read once", () => {
+    let reads = 0;
+    const y = new Proxy([1, 2], {
+      get(target, name, receiver) {
+        if (name === "0") reads++;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const posterior = line.given({ y }, { x: f64([1, 2]), k: [0] });
+    const before = reads;
+    posterior.logDensity(f64([0.5]));
+    posterior.logDensity(tensor([0.5], { device: "cpu" }));
+    assert.equal(reads, before);
+  });
+
+  test("a disposed tensor is named", () => {
+    const x = f64([1, 2]);
+    const posterior = line.given({ y: [1, 2] }, { x, k: [0] });
+    const y = f64([1, 2]);
+    y.dispose();
+    assert.throws(() => line.given({ y }, { x, k: [0] }), /DisposedError: y: /);
+    x.dispose();
+    assert.throws(() => posterior.logDensity(f64([0.5])), /DisposedError: x: /);
+  });
+});
