@@ -41,6 +41,8 @@ export interface Constraint {
   readonly isBounded?: boolean;
   /** What was given to make it, if anything. */
   readonly bounds?: readonly Argument[];
+  /** An error where bounds are known that make no sense. */
+  check?(): void;
   /** Whether values lie inside; one answer for each value. NaN does not. */
   holds(value: Tensor): Tensor;
 }

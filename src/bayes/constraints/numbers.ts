@@ -1,6 +1,7 @@
 /** Constraints on single numbers: the real line, and parts of it with one or two ends. */
 import type { Tensor } from "../../tensor/tensor.js";
 import { type Argument, tensorOf } from "../argument.js";
+import { argumentsOf, type ParameterRule, parameter } from "../distributions/distribution.js";
 import { type Bijection, type Constraint, elementwise } from "./constraint.js";
 
 const identity = elementwise({
@@ -74,6 +75,7 @@ export function above(low: Argument): Constraint {
     description: `numbers from ${shown(low)} on`,
     eventRank: 0,
     bounds: [low],
+    check: argumentsOf({ name: "above", parameters: { low: parameter.real } }, { low }).checkArguments,
     bijection: low === 0 ? exponential : shifted(exponential, 1, low),
     holds: (x) => x.greaterEqual(tensorOf(low, x)).logicalAnd(x.less(Infinity)),
   };
@@ -86,6 +88,7 @@ export function below(high: Argument): Constraint {
     description: `numbers up to ${shown(high)}`,
     eventRank: 0,
     bounds: [high],
+    check: argumentsOf({ name: "below", parameters: { high: parameter.real } }, { high }).checkArguments,
     bijection: shifted(exponential, -1, high),
     holds: (x) => x.lessEqual(tensorOf(high, x)).logicalAnd(x.greater(-Infinity)),
   };
@@ -101,6 +104,10 @@ export function interval(low: Argument, high: Argument): Constraint {
     eventRank: 0,
     isBounded: true,
     bounds: [low, high],
+    check: argumentsOf(
+      { name: "interval", parameters: { low: parameter.real, high: parameter.real }, rising: ["low", "high"] },
+      { low, high },
+    ).checkArguments,
     bijection: elementwise({
       forward(free) {
         const share = free.sigmoid();
@@ -135,11 +142,21 @@ export const angle: Constraint = {
   holds: real.holds,
 };
 
+const stretch: ParameterRule = {
+  ...parameter.real,
+  says: "a finite number other than 0",
+  isValid: (x) => Number.isFinite(x) && x !== 0,
+};
+
 /** All real numbers, on a scale of their own: x = location + scale·u. For variables of an unusual size. */
 export function affine(location: Argument, scale: Argument): Constraint {
   return {
     ...real,
     name: "affine",
+    check: argumentsOf(
+      { name: "affine", parameters: { location: parameter.real, scale: stretch } },
+      { location, scale },
+    ).checkArguments,
     bijection: elementwise({
       forward(free) {
         const factor = tensorOf(scale, free);

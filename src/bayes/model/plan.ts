@@ -78,6 +78,23 @@ export function bijectionOf(variable: RandomVariable): Bijection {
   );
 }
 
+/** Shape of the free numbers behind a variable's values. */
+function freeShapeOf(variable: RandomVariable, shape: Shape): Shape {
+  const { constraint, distribution } = variable;
+  const { name, description, eventRank } = constraint;
+  if (shape.length < eventRank) {
+    const whole = variable.isNarrowed
+      ? `${distribution.name}(…).constrained(${name})`
+      : `${distribution.name}(${name})`;
+    const extents = eventRank === 1 ? "3) for vectors of 3" : "3, 3) for matrices of 3 × 3";
+    throw new ShapeError(
+      `${whole} takes ${description}, and has the shape ${formatShape(shape)}; say how large they are: .shape(${extents}.`,
+    );
+  }
+  if (sizeOf(shape) > 0) return bijectionOf(variable).freeShape(shape);
+  throw new ArgumentError(`${distribution.name}(…) of shape ${formatShape(shape)} has no values to sample.`);
+}
+
 /** A latent variable at free numbers. */
 export interface Placed {
   readonly value: Tensor;
@@ -146,9 +163,7 @@ function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: G
   const placeholder = (variable: RandomVariable): Tensor => {
     const shape = valueShapeOf(variable);
     const isLatent = variable.constraint.bijection !== undefined;
-    const free = placeholderLike(
-      zeros(isLatent ? bijectionOf(variable).freeShape(shape) : shape, { dtype, device }).node,
-    );
+    const free = placeholderLike(zeros(isLatent ? freeShapeOf(variable, shape) : shape, { dtype, device }).node);
     if (!isLatent) return free;
     owners.set(free.node, variable);
     const found = placedAt(variable, free, shape);
@@ -161,7 +176,11 @@ function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: G
     const names = namesIn(run);
     return run.variables.map((variable) => {
       const name = names.get(variable);
-      return name === undefined ? undefined : given.observed.get(name);
+      if (name === undefined) return undefined;
+      const data = given.observed.get(name);
+      // In the order of the program, so that what is wrong with a variable is said of it and not of those that depend on it.
+      if (!data) speakingOf(name, () => variable.node);
+      return data;
     });
   });
   return runModel(
@@ -197,6 +216,11 @@ function checkObserved(run: Run, given: GivenData<unknown>): void {
 /** Whether a term depends on placeholders. */
 const isDependent = (term: Term): boolean => typeof term !== "number" && term.node.isAbstract;
 
+function checkArguments({ distribution, constraint }: RandomVariable): void {
+  distribution.checkArguments();
+  constraint.check?.();
+}
+
 function planFrom(
   run: Run,
   observed: readonly (Tensor | undefined)[],
@@ -204,7 +228,7 @@ function planFrom(
   owners: ReadonlyMap<Node, RandomVariable>,
 ): Plan {
   const names = namesIn(run);
-  for (const [variable, name] of names) speakingOf(name, () => variable.distribution.checkArguments());
+  for (const [variable, name] of names) speakingOf(name, () => checkArguments(variable));
   const dependent = new Map<number, readonly boolean[]>();
   const open = new Set<number>();
   const tame = new Set<number>();
@@ -218,7 +242,7 @@ function planFrom(
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
     speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
-      if (!names.has(variable)) variable.distribution.checkArguments();
+      if (!names.has(variable)) checkArguments(variable);
       const data = observed[number];
       if (data) checkObservation(variable, data);
       else bijectionOf(variable);
@@ -246,7 +270,7 @@ function planFrom(
       return;
     }
     const shape = [...variable.node.shape];
-    const freeShape = bijectionOf(variable).freeShape(shape);
+    const freeShape = freeShapeOf(variable, shape);
     const isAnonymous = !names.has(variable);
     variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset });
     offset += sizeOf(freeShape);

@@ -2,13 +2,22 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import {
+  affine,
   ar,
   censored,
+  correlationCholesky,
+  covarianceCholesky,
   factor,
+  flat,
   gaussianRandomWalk,
+  halfNormal,
+  interval,
   model,
   normal,
+  ordered,
   type RandomVariable,
+  simplex,
+  uniform,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
 import { arange, tensor } from "../../../src/tensor/creation.js";
@@ -258,5 +267,85 @@ describe("data are those that were given", () => {
     assert.throws(() => line.given({ y }, { x, k: [0] }), /DisposedError: y: /);
     x.dispose();
     assert.throws(() => posterior.logDensity(f64([0.5])), /DisposedError: x: /);
+  });
+});
+
+describe("shapes that a constraint cannot have", () => {
+  const cases: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["a matrix that is not square", () => flat(correlationCholesky).shape(2, 3), /v: matrices of 2 × 3; .* are square/],
+    ["the same of covariances", () => flat(covarianceCholesky).shape(4, 2, 3), /v: matrices of 2 × 3; .* are square/],
+    ["one number", () => flat(simplex), /v: flat\(simplex\) takes vectors of .* \[\]; .*\.shape\(3\)/],
+    [
+      "a vector",
+      () => flat(correlationCholesky).shape(3),
+      /v: flat\(correlationCholesky\) .* \[3\]; .*\.shape\(3, 3\)/,
+    ],
+    [
+      "one number, kept to an order",
+      () => normal(0, 1).constrained(ordered),
+      /v: normal\(…\)\.constrained\(ordered\) takes/,
+    ],
+    ["nothing", () => normal(0, 1).shape(0), /v: normal\(…\) of shape \[0\] has no values to sample/],
+  ];
+  for (const [title, make, message] of cases) {
+    test(`${title}: the variable is named, not one that depends on it`, () => {
+      const using = model(() => {
+        const v = make();
+        return { v, y: normal(v, 1) };
+      });
+      assert.throws(() => using.given({}), message);
+      assert.throws(() => using.given({ y: [1] }), message);
+    });
+  }
+
+  test("used in the function, before it has a name, it goes by what is written", () => {
+    const early = model(() => ({ first: normal(0, 1).constrained(ordered).at(0) }));
+    assert.throws(() => early.given({}), /^ShapeError: normal\(…\)\.constrained\(ordered\) takes vectors/);
+  });
+});
+
+describe("constraints whose bounds make no sense", () => {
+  const cases: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["an interval that falls", () => flat(interval(2, 1)), /interval: low is 2 and high is 1; low is less than high/],
+    [
+      "an interval without an end",
+      () => flat(interval(0, Infinity)),
+      /interval: high is Infinity; it is a finite number/,
+    ],
+    ["a scale of 0", () => flat(affine(0, 0)), /affine: scale is 0; it is a finite number other than 0/],
+    ["in constrained", () => normal(0, 1).constrained(interval(2, 1)), /interval: low is 2 and high is 1/],
+  ];
+  for (const [title, make, message] of cases) {
+    test(`${title}: refused when it is made, in a model by name`, () => {
+      assert.throws(make, message);
+      assert.throws(() => model(() => ({ v: make() })).given({}), new RegExp(`v: ${message.source}`));
+    });
+  }
+
+  test("known from data", () => {
+    const own = model(({ b }: { b: Tensor }) => ({ v: flat(interval(1, b)) }));
+    assert.throws(() => own.given({}, { b: f64(0.5) }), /v: interval: low is 1 and high is 0\.5/);
+  });
+
+  test("of bounds that are sampled, the Jacobian is named", async () => {
+    const falling = model(() => {
+      const low = halfNormal(1);
+      return { low, v: flat(interval(low, low.neg())) };
+    }).given({});
+    await assert.rejects(
+      async () => await falling.sample({ chains: 1, draws: 5 }),
+      /NaN: .*Jacobian of v has log density NaN/,
+    );
+  });
+
+  test("and every impossible observation", async () => {
+    const beyond = model(() => {
+      const t = uniform(0, 1);
+      return { t, y: uniform(0, t) };
+    }).given({ y: [0, 2, 0, 3] });
+    await assert.rejects(
+      async () => await beyond.sample({ chains: 1, draws: 5 }),
+      /: y\[1\], y\[3\] have log density -Infinity\./,
+    );
   });
 });
