@@ -83,12 +83,13 @@ function observation(name: string, given: Observation): Tensor | { readonly valu
 }
 
 /** Runs a model's function on data; where it fails over a part that is not there, the error says so. */
-export function explaining<D, T>(data: D, work: (data: D) => T): T {
+export function explaining<D, T>(fn: (data: D) => unknown, data: D, work: (data: D) => T): T {
   const missing = new Set<string>();
   try {
     return work(isPlain(data) ? noting(data, missing) : data);
   } catch (error) {
-    if (data === undefined && error instanceof TypeError) {
+    // Whoever reads a part of data that are not there reads it of undefined.
+    if (data === undefined && fn.length > 0 && error instanceof TypeError && /\bundefined\b/.test(error.message)) {
       throw new ArgumentError(
         `model: the function takes data, and none were given: given({ y }, { x }). It fails with "${error.message}".`,
         { cause: error },

@@ -152,7 +152,7 @@ function valueShapeOf(variable: RandomVariable): Shape {
 }
 
 export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
-  return explaining(given.data, (data) => planWith(fn, { ...given, data }, dtype));
+  return explaining(fn, given.data, (data) => planWith(fn, { ...given, data }, dtype));
 }
 
 function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {

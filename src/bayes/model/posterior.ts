@@ -476,5 +476,7 @@ export function simulate<D>(
 ): Record<string, Tensor> {
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
-  return explaining(given.data, (own) => simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf));
+  return explaining(fn, given.data, (own) =>
+    simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf),
+  );
 }

@@ -32,6 +32,7 @@ export function runModel<D, T>(
       variables.push(variable);
     },
     valueOf: (variable: RandomVariable) => choose(variable, numbers.get(variable) as number),
+    factorCount: () => factors.length,
     factor: (logDensity: Tensor | number) => void factors.push(logDensity),
   };
   return during(evaluation, () => {

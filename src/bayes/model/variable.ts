@@ -5,6 +5,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { checkShape, formatShape, type Shape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { runningTransforms } from "../../transforms/trace.js";
 import type { Constraint } from "../constraints/constraint.js";
@@ -18,6 +19,8 @@ export interface Evaluation {
   valueOf(variable: RandomVariable): Tensor;
   /** Adds to the log density. */
   factor(logDensity: Tensor | number): void;
+  /** How many factors there are so far. */
+  factorCount(): number;
   /** How many transforms it runs in. */
   readonly depth: number;
 }
@@ -192,6 +195,11 @@ export function factor(logDensity: Tensor | number): void {
     throw new ArgumentError(
       `factor: called inside the function of ${transform}, which runs once for all steps. ` +
         `Return the log density from that function, and call factor(…) on what ${transform} returns.`,
+    );
+  }
+  if (!(logDensity instanceof Tensor) && (typeof logDensity !== "number" || Number.isNaN(logDensity))) {
+    throw new ArgumentError(
+      `factor ${current.factorCount() + 1}: ${shown(logDensity)} is no log density; give a number or a tensor.`,
     );
   }
   current.factor(logDensity);

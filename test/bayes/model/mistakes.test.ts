@@ -349,3 +349,36 @@ describe("constraints whose bounds make no sense", () => {
     );
   });
 });
+
+describe("errors of the function itself", () => {
+  test("stay what they are: data are blamed only where they are missing", () => {
+    // biome-ignore lint/suspicious/noExplicitAny: the typo is what the test is about
+    const typo = (a: any) => a.mull(2) as Tensor;
+    const plain = model(() => {
+      const a = normal(0, 1);
+      return { a, b: typo(a) };
+    });
+    assert.throws(() => plain.given({}), /^TypeError: a\.mull is not a function/);
+    const optional = model((data: { x: Tensor } | undefined) => {
+      const a = normal(0, 1);
+      return { a, b: typo(data ? data.x : a) };
+    });
+    assert.throws(() => optional.given({}, undefined), /^TypeError: a\.mull is not a function/);
+    const needy = model((data: { x: Tensor }) => ({ a: normal(data.x, 1) }));
+    // @ts-expect-error the model takes data
+    assert.throws(() => needy.given({}), /^ArgumentError: model: the function takes data, and none were given/);
+    // @ts-expect-error the model takes data
+    assert.throws(() => needy.simulate(own()), /^ArgumentError: model: the function takes data, and none were given/);
+  });
+
+  test("a factor that is no number is counted", () => {
+    for (const wrong of ["x", [1, 2], undefined, Number.NaN]) {
+      const off = model(() => {
+        factor(1);
+        factor(wrong as number);
+        return { a: normal(0, 1) };
+      });
+      assert.throws(() => off.given({}), /^ArgumentError: factor 2: .* is no log density; give a number or a tensor/);
+    }
+  });
+});
