@@ -27,6 +27,9 @@ export interface Bijection {
   inverse(value: Tensor): Tensor;
 }
 
+/** From and to, which count or do not. */
+export type Range = readonly [low: number, high: number];
+
 export interface Constraint {
   readonly name: string;
   /** Completes "y takes …": "positive numbers". */
@@ -37,6 +40,8 @@ export interface Constraint {
   readonly bijection?: Bijection;
   /** Whether values are whole numbers: draws are integers then. */
   readonly isDiscrete?: boolean;
+  /** Between which numbers the elements of all values lie, as far as it is known; a bound that depends on variables is not. */
+  readonly range?: Range;
   /** Whether the values have a finite volume, over which a flat density can be divided. */
   readonly isBounded?: boolean;
   /** What was given to make it, if anything. */

@@ -12,6 +12,7 @@ const identity = elementwise({
 /** All real numbers. */
 export const real: Constraint = {
   name: "real",
+  range: [-Infinity, Infinity],
   description: "finite numbers",
   eventRank: 0,
   bijection: identity,
@@ -33,6 +34,7 @@ const softplus = elementwise({
 /** Numbers above zero, reached by exp. */
 export const positive: Constraint = {
   name: "positive",
+  range: [0, Infinity],
   description: "positive numbers",
   eventRank: 0,
   bijection: exponential,
@@ -72,6 +74,7 @@ const shown = (bound: Argument): string => (typeof bound === "number" ? `${bound
 export function above(low: Argument): Constraint {
   return {
     name: "above",
+    ...(typeof low === "number" && { range: [low, Infinity] as const }),
     description: `numbers from ${shown(low)} on`,
     eventRank: 0,
     bounds: [low],
@@ -85,6 +88,7 @@ export function above(low: Argument): Constraint {
 export function below(high: Argument): Constraint {
   return {
     name: "below",
+    ...(typeof high === "number" && { range: [-Infinity, high] as const }),
     description: `numbers up to ${shown(high)}`,
     eventRank: 0,
     bounds: [high],
@@ -100,6 +104,7 @@ export function interval(low: Argument, high: Argument): Constraint {
   const isUnit = low === 0 && high === 1;
   return {
     name: "interval",
+    ...(typeof low === "number" && typeof high === "number" && { range: [low, high] as const }),
     description: `numbers from ${shown(low)} to ${shown(high)}`,
     eventRank: 0,
     isBounded: true,

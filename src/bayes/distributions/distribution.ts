@@ -16,7 +16,7 @@ import { zeros } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
-import type { Constraint, Term } from "../constraints/constraint.js";
+import type { Constraint, Range, Term } from "../constraints/constraint.js";
 import { evaluation } from "../model/variable.js";
 import type { Together } from "./together.js";
 
@@ -64,6 +64,8 @@ export interface Distribution {
   readonly logCdf?: (x: Tensor) => Tensor;
   readonly logSurvival?: (x: Tensor) => Tensor;
   readonly noncentered?: () => Noncentered;
+  /** What it was given, where a rule says what that must be. */
+  readonly parameters?: readonly Parameter[];
   /** An error where an argument has a value out of its domain. What depends on placeholders has none and is not looked at. */
   checkArguments(): void;
 }
@@ -72,6 +74,8 @@ export interface Distribution {
 export interface ParameterRule {
   /** Trailing axes that belong to one draw. */
   readonly rank: number;
+  /** Between which numbers it lies, where not all are taken. */
+  readonly within?: Range;
   readonly isValid: (value: number) => boolean;
   readonly says: string;
   /** Whether one number may stand for a whole vector of it. */
@@ -90,15 +94,22 @@ const rule = (rank: number, says: string, isValid: (value: number) => boolean): 
 export const parameter = {
   real: rule(0, "a finite number", Number.isFinite),
   bound: rule(0, "a number, which may be infinite", (x) => !Number.isNaN(x)),
-  positive: rule(0, "a positive number", (x) => x > 0 && x < Infinity),
-  probability: rule(0, "a number from 0 to 1", (x) => x >= 0 && x <= 1),
-  count: rule(0, "a whole number from 0 on", (x) => Number.isInteger(x) && x >= 0),
+  positive: { ...rule(0, "a positive number", (x) => x > 0 && x < Infinity), within: [0, Infinity] },
+  probability: { ...rule(0, "a number from 0 to 1", (x) => x >= 0 && x <= 1), within: [0, 1] },
+  count: { ...rule(0, "a whole number from 0 on", (x) => Number.isInteger(x) && x >= 0), within: [0, Infinity] },
   vector: rule(1, "a vector", Number.isFinite),
-  positiveVector: rule(1, "a vector of positive numbers", (x) => x > 0 && x < Infinity),
-  probabilities: rule(1, "a vector of probabilities", (x) => x >= 0 && x <= 1),
+  positiveVector: { ...rule(1, "a vector of positive numbers", (x) => x > 0 && x < Infinity), within: [0, Infinity] },
+  probabilities: { ...rule(1, "a vector of probabilities", (x) => x >= 0 && x <= 1), within: [0, 1] },
   location: { ...rule(1, "a number or a vector", Number.isFinite), mayBeNumber: true },
   matrix: rule(2, "a matrix", Number.isFinite),
-} as const;
+} as const satisfies Readonly<Record<string, ParameterRule>>;
+
+/** A parameter with what was given for it. */
+export interface Parameter {
+  readonly name: string;
+  readonly rule: ParameterRule;
+  readonly argument: Argument;
+}
 
 /** What is asked of a family when it draws. */
 export interface Draws {
@@ -140,7 +151,7 @@ const isBelow = (terms: Tensor, limit: number): boolean =>
 /** A family with arguments. */
 export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
   const names = Object.keys(family.parameters) as P[];
-  const { problem, checkArguments } = argumentsOf(family, given);
+  const { problem, parameters, checkArguments } = argumentsOf(family, given);
   const record = <T>(of: (name: P) => T) => Object.fromEntries(names.map((name) => [name, of(name)])) as Record<P, T>;
   const tensorsLike = (like: Tensor): Tensors<P> => record((name) => tensorOf(given[name], like));
   const all = names.map((name) => given[name]);
@@ -177,6 +188,7 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     ...(logCdf && { logCdf: (x: Tensor) => logCdf(x, tensorsLike(x)) }),
     ...(logSurvival && { logSurvival: (x: Tensor) => logSurvival(x, tensorsLike(x)) }),
     ...(noncentered && { noncentered: () => noncentered(given) }),
+    parameters,
     checkArguments,
   });
 }
@@ -185,16 +197,21 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
 export function argumentsOf<P extends string>(
   family: Pick<Family<P>, "name" | "parameters" | "rising">,
   given: Arguments<P>,
-): { readonly problem: string | null; checkArguments(): void } {
+): { readonly problem: string | null; readonly parameters: readonly Parameter[]; checkArguments(): void } {
   const problem = problemIn(family, given);
+  const parameters = (Object.keys(family.parameters) as P[]).map((name) => ({
+    name,
+    rule: family.parameters[name] as ParameterRule,
+    argument: given[name],
+  }));
   // In a model the variable's name is not known yet: `given` asks again when it is.
   if (problem !== null && !evaluation()) throw new ArgumentError(problem);
   return {
     problem,
+    parameters,
     checkArguments() {
       if (problem !== null) throw new ArgumentError(problem);
-      for (const name of Object.keys(family.parameters) as P[])
-        checkValues(family.name, name, family.parameters[name], given[name]);
+      for (const { name, rule, argument } of parameters) checkValues(family.name, name, rule, argument);
       if (family.rising) checkRising(family.name, family.rising, given);
     },
   };

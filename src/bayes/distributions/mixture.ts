@@ -60,10 +60,13 @@ function unionOf(supports: readonly Constraint[]): Constraint {
   const isShared = supports.every(({ bijection }) => bijection === first.bijection);
   const eventRank = Math.max(...supports.map((support) => support.eventRank));
   const isSmooth = supports.every(({ bijection }) => bijection);
+  const ranges = supports.flatMap(({ range }) => (range ? [range] : []));
+  const [lows, highs] = [0, 1].map((end) => ranges.map((range) => range[end]));
   return {
     name: "union",
     description: "what one of the components takes",
     eventRank,
+    ...(ranges.length === supports.length && { range: [Math.min(...lows), Math.max(...highs)] as const }),
     bijection: isShared ? first.bijection : isSmooth ? real.bijection : undefined,
     isDiscrete: supports.every(({ isDiscrete }) => isDiscrete),
     holds: (x) => supports.map((support) => eachInside(support, x, eventRank)).reduce((a, b) => a.logicalOr(b)),

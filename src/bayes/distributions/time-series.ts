@@ -63,7 +63,7 @@ const startOf = (given: RandomVariable | undefined, scale: Argument, like: Tenso
 export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions): RandomVariable {
   const { steps, drift = 0, start } = options;
   checkSteps("gaussianRandomWalk", steps, 0);
-  const { checkArguments } = argumentsOf(
+  const { parameters, checkArguments } = argumentsOf(
     { name: "gaussianRandomWalk", parameters: { scale: parameter.positive, drift: parameter.real } },
     { scale, drift },
   );
@@ -80,6 +80,7 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
       eventShape: [steps],
       support,
       arguments: [scale, drift],
+      parameters,
       checkArguments,
       terms(x) {
         const first = startTerms(startOf(start, scale, x), x.at("...", "0:1"));
@@ -122,7 +123,7 @@ export interface AutoregressionOptions {
 /** An autoregression: x_t = intercept + Σ coefficients_i x_{t-i} + scale·z_t, with coefficients along their last axis. */
 export function ar(coefficients: Argument, scale: Argument, options: AutoregressionOptions): RandomVariable {
   const { steps, intercept = 0, start } = options;
-  const { checkArguments } = argumentsOf(
+  const { parameters, checkArguments } = argumentsOf(
     {
       name: "ar",
       parameters: { coefficients: parameter.vector, scale: parameter.positive, intercept: parameter.real },
@@ -154,6 +155,7 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
       eventShape: [steps],
       support,
       arguments: [coefficients, scale, intercept],
+      parameters,
       checkArguments,
       terms(x) {
         const lags = order();

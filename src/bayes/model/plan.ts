@@ -14,6 +14,7 @@ import { tensorOf } from "../argument.js";
 import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { eachInside, sumOfTerms } from "../distributions/distribution.js";
+import { checkFitting } from "./fitting.js";
 import { explaining, type GivenData } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
 import { checkingPositions } from "./positions.js";
@@ -258,6 +259,16 @@ function planFrom(
     });
   }
   const label = labelsFor(run, dependent, names);
+  const latents = new Map(
+    run.variables.flatMap((variable, number) =>
+      dependent.has(number) && !observed[number] ? [[variable.node, variable] as const] : [],
+    ),
+  );
+  for (const variable of run.variables) {
+    speakingOf(label.get(variable) ?? variable.distribution.name, () =>
+      checkFitting(variable, latents, (latent) => label.get(latent) as string),
+    );
+  }
   let offset = 0;
   const variables = new Map<number, Latent | Observed>();
   run.variables.forEach((variable, number) => {

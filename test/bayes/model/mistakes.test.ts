@@ -4,18 +4,26 @@ import { before, describe, test } from "node:test";
 import {
   affine,
   ar,
+  bernoulli,
   censored,
   correlationCholesky,
   covarianceCholesky,
+  dirichlet,
+  exponential,
   factor,
   flat,
+  gamma,
   gaussianRandomWalk,
   halfNormal,
   interval,
+  mixture,
   model,
   normal,
   ordered,
+  poisson,
+  positive,
   type RandomVariable,
+  real,
   simplex,
   uniform,
 } from "../../../src/bayes/index.js";
@@ -380,5 +388,94 @@ describe("errors of the function itself", () => {
       });
       assert.throws(() => off.given({}), /^ArgumentError: factor 2: .* is no log density; give a number or a tensor/);
     }
+  });
+});
+
+describe("a variable that is a parameter of another", () => {
+  const refused: readonly (readonly [string, () => Record<string, RandomVariable>, RegExp])[] = [
+    [
+      "a scale",
+      () => using(normal(0, 1), (v) => normal(0, v)),
+      /y: normal: its scale is v, which may be negative; .*halfNormal/,
+    ],
+    [
+      "a probability",
+      () => using(normal(0, 1), (v) => bernoulli(v)),
+      /y: bernoulli: its probability is v, which may be negative; .*beta/,
+    ],
+    [
+      "above 1",
+      () => using(gamma(1, 1), (v) => bernoulli(v)),
+      /y: bernoulli: its probability is v, which may be above 1; .*unitInterval/,
+    ],
+    ["a rate", () => using(normal(0, 1), (v) => poisson(v)), /y: poisson: its rate is v, which may be negative/],
+    [
+      "of a series",
+      () => using(flat(), (v) => gaussianRandomWalk(v, { steps: 2 })),
+      /y: gaussianRandomWalk: its scale is v/,
+    ],
+    [
+      "bounds below 0",
+      () => using(uniform(-1, 1), (v) => exponential(v)),
+      /y: exponential: its rate is v, which may be negative/,
+    ],
+    ["in a list", () => using(normal(0, 1), (v) => normal(0, [v, 1])), /y: normal: its scale is v/],
+    ["an element", () => using(normal(0, 1).shape(3), (v) => normal(0, v.at(1))), /y: normal: its scale is v/],
+    ["groups", () => using(normal(0, 1).shape(3), (v) => normal(0, v.take([0, 2]))), /y: normal: its scale is v/],
+    [
+      "another shape",
+      () => using(normal(0, 1).shape(4), (v) => normal(0, v.reshape(2, 2))),
+      /y: normal: its scale is v/,
+    ],
+    [
+      "of a component",
+      () => using(normal(0, 1), (v) => mixture([0.5, 0.5], [normal(0, v), normal(0, 1)])),
+      /normal: its scale is v/,
+    ],
+    [
+      "of what is censored",
+      () => using(normal(0, 1), (v) => censored(normal(0, v), { high: 3 })),
+      /normal: its scale is v/,
+    ],
+    [
+      "a mixture",
+      () => using(mixture([0.5, 0.5], [halfNormal(1), normal(3, 1)]), (v) => normal(0, v)),
+      /its scale is v/,
+    ],
+  ];
+  function using(v: RandomVariable, make: (v: RandomVariable) => RandomVariable): Record<string, RandomVariable> {
+    return { v, y: make(v) };
+  }
+  for (const [title, make, message] of refused) {
+    test(`${title}: refused where it may lie outside, naming both`, () => {
+      const y = [
+        [1, 1],
+        [1, 1],
+      ]; // fits whatever shape the parameter has
+      assert.throws(() => model(make).given({ y } as never), message);
+    });
+  }
+
+  const fine: readonly (readonly [string, () => Record<string, RandomVariable>])[] = [
+    ["a positive one", () => using(halfNormal(1), (v) => normal(0, v))],
+    ["one kept positive", () => using(normal(0, 1).constrained(positive), (v) => normal(0, v))],
+    ["one whose support is positive", () => using(exponential(1).constrained(real), (v) => normal(0, v))],
+    ["a share", () => using(uniform(0, 1), (v) => bernoulli(v))],
+    ["one of a simplex", () => using(dirichlet([1, 1]), (v) => bernoulli(v.at(0)))],
+    ["one with bounds that are sampled", () => using(uniform(0, gamma(1, 1)), (v) => normal(0, v))],
+    ["what is computed", () => using(normal(0, 1), (v) => normal(0, v.abs()))],
+    ["a location", () => using(normal(0, 1), (v) => normal(v, 1))],
+    ["a mixture of positive ones", () => using(mixture([0.5, 0.5], [halfNormal(1), gamma(3, 1)]), (v) => normal(0, v))],
+  ];
+  for (const [title, make] of fine) {
+    test(`${title} is fine`, () => {
+      assert.ok(model(make).given({ y: [1] } as never).dim >= 1);
+    });
+  }
+
+  test("that is observed is checked by its values", () => {
+    const scaled = model(() => using(normal(0, 1), (v) => normal(normal(0, 1), v)));
+    assert.equal(scaled.given({ v: 2, y: [1] } as never).dim, 1);
+    assert.throws(() => scaled.given({ v: -2, y: [1] } as never), /y: normal: scale is -2/);
   });
 });
