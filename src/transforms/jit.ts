@@ -29,7 +29,7 @@ import { backendFor, defaultDevice } from "../tensor/devices.js";
 import { printProgram } from "../tensor/print-program.js";
 import { adopt, Tensor } from "../tensor/tensor.js";
 import { LastCall } from "./last-call.js";
-import { tracedOn } from "./trace.js";
+import { runningFor, tracedOn } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, orderKey, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
@@ -311,7 +311,7 @@ function inlined(f: (...args: readonly unknown[]) => unknown, call: Call): unkno
     scalar.isWeak = true;
     return new Tensor(scalar);
   });
-  return runWith(f, call, leaves);
+  return runningFor("jit", () => runWith(f, call, leaves));
 }
 
 /** What is computed of numbers alone is computed in f32, beside tensors of f64 in f64. */

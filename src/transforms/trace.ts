@@ -40,9 +40,25 @@ export function standInFor(node: Node): Node {
   return own;
 }
 
+/** The transforms whose functions are running, the outermost first. */
+const running: string[] = [];
+
+/** Which transforms run the function that asks, the outermost first. */
+export const runningTransforms = (): readonly string[] => running;
+
+/** Runs a function for a transform. */
+export function runningFor<T>(operation: string, run: () => T): T {
+  running.push(operation);
+  try {
+    return run();
+  } finally {
+    running.pop();
+  }
+}
+
 /** Runs a user's function on placeholders. */
 export function tracedOn<T>(operation: string, placeholders: readonly Node[], run: () => T): T {
-  const result = runOn(placeholders, operation, run);
+  const result = runOn(placeholders, operation, () => runningFor(operation, run));
   checkNotAsync(result, operation);
   return result;
 }

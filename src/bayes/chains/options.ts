@@ -44,7 +44,7 @@ export interface SampleOptions {
   readonly inits?: Tensor | readonly (readonly number[])[];
   /**
    * How many groups of consecutive chains start at one point each. The summary then has nested R-hat, which tells whether many
-   * short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of fewer than 250 draws; 1 is none.
+   * short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of at most 250 draws; 1 is none.
    */
   readonly superchains?: number;
   /** What energies and adaptation are computed in: f64 where the device has it. */
@@ -95,7 +95,7 @@ const FLOATS = ["f32", "f64"];
 /** Those that are one of some words. */
 const CHOICES = { dtype: FLOATS, kernel: ["nuts", "hmc", "chees"], metric: ["diagonal", "dense"], energies: FLOATS };
 
-/** Chains are many from here on, and short below this; superchains are at most, and at least, so many of so many draws. */
+/** Chains are many from here on, and short up to this; superchains are at most, and at least, so many of so many draws. */
 const MANY_CHAINS = 32;
 const SHORT = 250;
 const MAX_SUPERCHAINS = 16;
@@ -104,7 +104,7 @@ const SUPERCHAIN_DRAWS = 500;
 
 /** As many as divide the chains and have enough draws each for nested R-hat to come near 1; 1 where it is not needed. */
 function superchainsFor(chains: number, draws: number): number {
-  if (chains < MANY_CHAINS || draws >= SHORT) return 1;
+  if (chains < MANY_CHAINS || draws > SHORT) return 1;
   for (let count = MAX_SUPERCHAINS; count >= LEAST_SUPERCHAINS; count--) {
     if (chains % count === 0 && (chains / count) * draws >= SUPERCHAIN_DRAWS) return count;
   }

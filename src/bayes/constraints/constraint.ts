@@ -27,18 +27,27 @@ export interface Bijection {
   inverse(value: Tensor): Tensor;
 }
 
+/** From and to, which count or do not. */
+export type Range = readonly [low: number, high: number];
+
 export interface Constraint {
   readonly name: string;
   /** Completes "y takes …": "positive numbers". */
   readonly description: string;
   /** How many trailing axes belong to one value: 0 for numbers, 1 for vectors, 2 for matrices. */
   readonly eventRank: number;
-  /** Absent for whole numbers, which no smooth map reaches. */
+  /** Absent where no smooth map leads: whole numbers, and measurements that stop at a bound. */
   readonly bijection?: Bijection;
+  /** Whether values are whole numbers: draws are integers then. */
+  readonly isDiscrete?: boolean;
+  /** Between which numbers the elements of all values lie, as far as it is known; a bound that depends on variables is not. */
+  readonly range?: Range;
   /** Whether the values have a finite volume, over which a flat density can be divided. */
   readonly isBounded?: boolean;
   /** What was given to make it, if anything. */
   readonly bounds?: readonly Argument[];
+  /** An error where bounds are known that make no sense. */
+  check?(): void;
   /** Whether values lie inside; one answer for each value. NaN does not. */
   holds(value: Tensor): Tensor;
 }

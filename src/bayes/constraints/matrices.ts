@@ -1,4 +1,5 @@
 /** Constraints on matrices, along the last two axes: Cholesky factors of correlations and of covariances. */
+import { ShapeError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { concat, eye, stack } from "../../tensor/creation.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
@@ -29,10 +30,11 @@ function fromTriangle(matrix: Tensor, extra: 0 | 1): Tensor {
 
 const isLower = (x: Tensor): Tensor => x.equal(x.tril()).all({ axis: [-2, -1] });
 const hasPositiveDiagonal = (x: Tensor): Tensor => x.diagonal().greater(0).all({ axis: -1 });
-const freeSize = (shape: Shape, extra: 0 | 1): Shape => [
-  ...shape.slice(0, -2),
-  triangleSize(shape.at(-1) as number, extra),
-];
+const freeSize = (shape: Shape, extra: 0 | 1): Shape => {
+  const [rows, columns] = shape.slice(-2);
+  if (rows !== columns) throw new ShapeError(`matrices of ${rows} × ${columns}; Cholesky factors are square.`);
+  return [...shape.slice(0, -2), triangleSize(columns, extra)];
+};
 
 /**
  * To lower factors L of correlation matrices, whose rows have length 1. Each free number is a partial correlation z = tanh(u), and

@@ -1,6 +1,7 @@
 /** Constraints on single numbers: the real line, and parts of it with one or two ends. */
 import type { Tensor } from "../../tensor/tensor.js";
 import { type Argument, tensorOf } from "../argument.js";
+import { argumentsOf, type ParameterRule, parameter } from "../distributions/distribution.js";
 import { type Bijection, type Constraint, elementwise } from "./constraint.js";
 
 const identity = elementwise({
@@ -11,6 +12,7 @@ const identity = elementwise({
 /** All real numbers. */
 export const real: Constraint = {
   name: "real",
+  range: [-Infinity, Infinity],
   description: "finite numbers",
   eventRank: 0,
   bijection: identity,
@@ -32,6 +34,7 @@ const softplus = elementwise({
 /** Numbers above zero, reached by exp. */
 export const positive: Constraint = {
   name: "positive",
+  range: [0, Infinity],
   description: "positive numbers",
   eventRank: 0,
   bijection: exponential,
@@ -71,9 +74,11 @@ const shown = (bound: Argument): string => (typeof bound === "number" ? `${bound
 export function above(low: Argument): Constraint {
   return {
     name: "above",
+    ...(typeof low === "number" && { range: [low, Infinity] as const }),
     description: `numbers from ${shown(low)} on`,
     eventRank: 0,
     bounds: [low],
+    check: argumentsOf({ name: "above", parameters: { low: parameter.real } }, { low }).checkArguments,
     bijection: low === 0 ? exponential : shifted(exponential, 1, low),
     holds: (x) => x.greaterEqual(tensorOf(low, x)).logicalAnd(x.less(Infinity)),
   };
@@ -83,9 +88,11 @@ export function above(low: Argument): Constraint {
 export function below(high: Argument): Constraint {
   return {
     name: "below",
+    ...(typeof high === "number" && { range: [-Infinity, high] as const }),
     description: `numbers up to ${shown(high)}`,
     eventRank: 0,
     bounds: [high],
+    check: argumentsOf({ name: "below", parameters: { high: parameter.real } }, { high }).checkArguments,
     bijection: shifted(exponential, -1, high),
     holds: (x) => x.lessEqual(tensorOf(high, x)).logicalAnd(x.greater(-Infinity)),
   };
@@ -97,10 +104,15 @@ export function interval(low: Argument, high: Argument): Constraint {
   const isUnit = low === 0 && high === 1;
   return {
     name: "interval",
+    ...(typeof low === "number" && typeof high === "number" && { range: [low, high] as const }),
     description: `numbers from ${shown(low)} to ${shown(high)}`,
     eventRank: 0,
     isBounded: true,
     bounds: [low, high],
+    check: argumentsOf(
+      { name: "interval", parameters: { low: parameter.real, high: parameter.real }, rising: ["low", "high"] },
+      { low, high },
+    ).checkArguments,
     bijection: elementwise({
       forward(free) {
         const share = free.sigmoid();
@@ -138,11 +150,21 @@ export const angle: Constraint = {
   holds: real.holds,
 };
 
+const stretch: ParameterRule = {
+  ...parameter.real,
+  says: "a finite number other than 0",
+  isValid: (x) => Number.isFinite(x) && x !== 0,
+};
+
 /** All real numbers, on a scale of their own: x = location + scale·u. For variables of an unusual size. */
 export function affine(location: Argument, scale: Argument): Constraint {
   return {
     ...real,
     name: "affine",
+    check: argumentsOf(
+      { name: "affine", parameters: { location: parameter.real, scale: stretch } },
+      { location, scale },
+    ).checkArguments,
     bijection: elementwise({
       forward(free) {
         const factor = tensorOf(scale, free);

@@ -17,6 +17,7 @@ const rest = (x: Tensor): Tensor => x.at("...", "1:");
 /** Vectors whose elements rise: the first is free, and each next one is larger by exp(u). */
 export const ordered: Constraint = {
   name: "ordered",
+  range: [-Infinity, Infinity],
   description: "vectors of rising numbers",
   eventRank: 1,
   bijection: {
@@ -33,6 +34,7 @@ export const ordered: Constraint = {
 /** Vectors whose elements rise from above zero: each is larger than the one before by exp(u). */
 export const positiveOrdered: Constraint = {
   name: "positiveOrdered",
+  range: [0, Infinity],
   description: "vectors of positive, rising numbers",
   eventRank: 1,
   bijection: {
@@ -63,6 +65,7 @@ const oneFewer = (shape: Shape): Shape => [...shape.slice(0, -1), (shape.at(-1) 
  */
 export const simplex: Constraint = {
   name: "simplex",
+  range: [0, 1],
   isBounded: true,
   description: "vectors of positive numbers that sum to 1",
   eventRank: 1,
@@ -100,6 +103,7 @@ export const simplex: Constraint = {
  */
 export const unitVector: Constraint = {
   name: "unitVector",
+  range: [-1, 1],
   isBounded: true,
   description: "vectors of length 1",
   eventRank: 1,

@@ -8,6 +8,7 @@ const isWhole = (x: Tensor): Tensor => x.equal(x.floor()).logicalAnd(x.isFinite(
 /** 0 and 1. */
 export const zeroOrOne: Constraint = {
   name: "zeroOrOne",
+  isDiscrete: true,
   description: "0 or 1",
   eventRank: 0,
   holds: (x) => x.equal(0).logicalOr(x.equal(1)),
@@ -16,6 +17,7 @@ export const zeroOrOne: Constraint = {
 /** 0, 1, 2 … */
 export const count: Constraint = {
   name: "count",
+  isDiscrete: true,
   description: "whole numbers from 0 on",
   eventRank: 0,
   holds: (x) => isWhole(x).logicalAnd(x.greaterEqual(0)),
@@ -25,6 +27,7 @@ export const count: Constraint = {
 export function countUpTo(most: Argument): Constraint {
   return {
     name: "countUpTo",
+    isDiscrete: true,
     description: `whole numbers from 0 to ${typeof most === "number" ? most : "the number of trials"}`,
     eventRank: 0,
     bounds: [most],
@@ -36,6 +39,7 @@ export function countUpTo(most: Argument): Constraint {
 export function countsOf(total: Argument): Constraint {
   return {
     name: "countsOf",
+    isDiscrete: true,
     description: `vectors of whole numbers from 0 on that sum to ${typeof total === "number" ? total : "the total"}`,
     eventRank: 1,
     bounds: [total],

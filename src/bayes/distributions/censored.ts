@@ -1,12 +1,15 @@
 /** Measurements that stop at a bound: what lies beyond is recorded as the bound itself. */
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes } from "../../core/shape.js";
-import { where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/tensor.js";
 import { shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { RandomVariable } from "../model/variable.js";
-import { completed, type Distribution, sumOfTerms } from "./distribution.js";
+import { argumentsOf, completed, type Distribution, parameter, sumOfTerms } from "./distribution.js";
 import type { Bounds } from "./truncated-normal.js";
+
+/** Where a bound is infinite nothing is censored, and gradients must not see the infinity. */
+const finite = (bound: Tensor, x: Tensor): Tensor => where(bound.isFinite(), bound, x);
 
 function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
   const { logCdf, logSurvival } = base;
@@ -18,11 +21,20 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
   }
   const bounds = [low, high].filter((bound) => bound !== undefined);
   if (bounds.length === 0) throw new ArgumentError("censored: give { low }, { high } or both.");
+  const { checkArguments } = argumentsOf(
+    {
+      name: "censored",
+      parameters: { low: parameter.bound, high: parameter.bound },
+      rising: ["low", "high"],
+    },
+    { low: low ?? -Infinity, high: high ?? Infinity },
+  );
   /** Between the bounds it is a draw that was seen as it is. */
   const measured = ({ description, holds }: Constraint): Constraint => ({
     name: "censored",
     description: `${description}, between the bounds of the measurement`,
     eventRank: 0,
+    isDiscrete: base.support.isDiscrete,
     holds(x) {
       let inside = holds(x);
       if (low !== undefined) {
@@ -45,16 +57,19 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
     support: measured(base.support),
     ...(base.domain && { domain: measured(base.domain) }),
     arguments: bounds,
-    checkArguments: () => base.checkArguments(),
+    checkArguments() {
+      checkArguments();
+      base.checkArguments();
+    },
     terms(x) {
       let density = tensorOf(sumOfTerms(base.terms(x)), x);
       if (low !== undefined) {
         const bound = tensorOf(low, x);
-        density = where(x.lessEqual(bound), logCdf(bound), density);
+        density = where(x.lessEqual(bound), logCdf(finite(bound, x)), density);
       }
       if (high !== undefined) {
         const bound = tensorOf(high, x);
-        density = where(x.greaterEqual(bound), logSurvival(bound), density);
+        density = where(x.greaterEqual(bound), logSurvival(finite(bound, x)), density);
       }
       return [density];
     },

@@ -8,15 +8,15 @@
  * fused.
  */
 import { type DType, isFloat } from "../../core/dtype.js";
-import { ArgumentError, UnsupportedError } from "../../core/errors.js";
+import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
-import { broadcastShapes, checkBroadcastTo, type Shape, sameShape, sizeOf } from "../../core/shape.js";
+import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
-import type { Constraint, Term } from "../constraints/constraint.js";
+import type { Constraint, Range, Term } from "../constraints/constraint.js";
 import { evaluation } from "../model/variable.js";
 import type { Together } from "./together.js";
 
@@ -66,6 +66,8 @@ export interface Distribution {
   readonly logCdf?: (x: Tensor) => Tensor;
   readonly logSurvival?: (x: Tensor) => Tensor;
   readonly noncentered?: () => Noncentered;
+  /** What it was given, where a rule says what that must be. */
+  readonly parameters?: readonly Parameter[];
   /** An error where an argument has a value out of its domain. What depends on placeholders has none and is not looked at. */
   checkArguments(): void;
 }
@@ -74,6 +76,8 @@ export interface Distribution {
 export interface ParameterRule {
   /** Trailing axes that belong to one draw. */
   readonly rank: number;
+  /** Between which numbers it lies, where not all are taken. */
+  readonly within?: Range;
   readonly isValid: (value: number) => boolean;
   readonly says: string;
   /** Whether one number may stand for a whole vector of it. */
@@ -91,16 +95,24 @@ const rule = (rank: number, says: string, isValid: (value: number) => boolean): 
 /** The kinds of parameters there are. */
 export const parameter = {
   real: rule(0, "a finite number", Number.isFinite),
-  positive: rule(0, "a positive number", (x) => x > 0 && x < Infinity),
-  nonNegative: rule(0, "a number from 0 on", (x) => x >= 0 && x < Infinity),
-  probability: rule(0, "a number from 0 to 1", (x) => x >= 0 && x <= 1),
-  count: rule(0, "a whole number from 0 on", (x) => Number.isInteger(x) && x >= 0),
+  bound: rule(0, "a number, which may be infinite", (x) => !Number.isNaN(x)),
+  positive: { ...rule(0, "a positive number", (x) => x > 0 && x < Infinity), within: [0, Infinity] },
+  nonNegative: { ...rule(0, "a number from 0 on", (x) => x >= 0 && x < Infinity), within: [0, Infinity] },
+  probability: { ...rule(0, "a number from 0 to 1", (x) => x >= 0 && x <= 1), within: [0, 1] },
+  count: { ...rule(0, "a whole number from 0 on", (x) => Number.isInteger(x) && x >= 0), within: [0, Infinity] },
   vector: rule(1, "a vector", Number.isFinite),
-  positiveVector: rule(1, "a vector of positive numbers", (x) => x > 0 && x < Infinity),
-  probabilities: rule(1, "a vector of probabilities", (x) => x >= 0 && x <= 1),
+  positiveVector: { ...rule(1, "a vector of positive numbers", (x) => x > 0 && x < Infinity), within: [0, Infinity] },
+  probabilities: { ...rule(1, "a vector of probabilities", (x) => x >= 0 && x <= 1), within: [0, 1] },
   location: { ...rule(1, "a number or a vector", Number.isFinite), mayBeNumber: true },
   matrix: rule(2, "a matrix", Number.isFinite),
-} as const;
+} as const satisfies Readonly<Record<string, ParameterRule>>;
+
+/** A parameter with what was given for it. */
+export interface Parameter {
+  readonly name: string;
+  readonly rule: ParameterRule;
+  readonly argument: Argument;
+}
 
 /** What is asked of a family when it draws. */
 export interface Draws {
@@ -147,9 +159,7 @@ function isSmall(sizes: Tensor, { dtype, size }: Tensor): boolean {
 /** A family with arguments. */
 export function bind<P extends string>(family: Family<P>, given: Arguments<P>): Distribution {
   const names = Object.keys(family.parameters) as P[];
-  const problem = problemIn(family, given);
-  // In a model the variable's name is not known yet: `given` asks again when it is.
-  if (problem !== null && !evaluation()) throw new ArgumentError(problem);
+  const { problem, parameters, checkArguments } = argumentsOf(family, given);
   const record = <T>(of: (name: P) => T) => Object.fromEntries(names.map((name) => [name, of(name)])) as Record<P, T>;
   const tensorsLike = (like: Tensor): Tensors<P> => record((name) => tensorOf(given[name], like));
   const all = names.map((name) => given[name]);
@@ -191,12 +201,33 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
     ...(logCdf && { logCdf: (x: Tensor) => logCdf(x, tensorsLike(x)) }),
     ...(logSurvival && { logSurvival: (x: Tensor) => logSurvival(x, tensorsLike(x)) }),
     ...(noncentered && { noncentered: () => noncentered(given) }),
+    parameters,
+    checkArguments,
+  });
+}
+
+/** What is known to be wrong with arguments when they are given, and the check that also looks into tensors. */
+export function argumentsOf<P extends string>(
+  family: Pick<Family<P>, "name" | "parameters" | "rising">,
+  given: Arguments<P>,
+): { readonly problem: string | null; readonly parameters: readonly Parameter[]; checkArguments(): void } {
+  const problem = problemIn(family, given);
+  const parameters = (Object.keys(family.parameters) as P[]).map((name) => ({
+    name,
+    rule: family.parameters[name] as ParameterRule,
+    argument: given[name],
+  }));
+  // In a model the variable's name is not known yet: `given` asks again when it is.
+  if (problem !== null && !evaluation()) throw new ArgumentError(problem);
+  return {
+    problem,
+    parameters,
     checkArguments() {
       if (problem !== null) throw new ArgumentError(problem);
-      for (const name of names) checkValues(family.name, name, family.parameters[name], given[name]);
+      for (const { name, rule, argument } of parameters) checkValues(family.name, name, rule, argument);
       if (family.rising) checkRising(family.name, family.rising, given);
     },
-  });
+  };
 }
 
 /** What a distribution that is no family has to say; the rest follows. */
@@ -220,12 +251,16 @@ export function completed(core: Core): Distribution {
     checkArguments() {},
     logDensity(x: Tensor): Tensor {
       const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
-      const isNumber = reducedTo(value.isNaN().logicalNot(), value.rank - core.eventShape.length);
-      return where(isNumber, insideOnly(value, core), Number.NaN);
+      const { eventShape } = core;
+      checkEvent(core.name, eventShape, value.shape);
+      const draws = value.shape.slice(0, value.rank - eventShape.length);
+      const batch = broadcastShapes(`${core.name}.logDensity`, core.batchShape, draws);
+      const each = value.broadcastTo([...batch, ...eventShape]);
+      const isNumber = overLast(each.isNaN().logicalNot(), eventShape.length);
+      return where(isNumber, insideOnly(each, core), Number.NaN);
     },
     sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
-      const isDiscrete = !core.support.bijection;
-      const dtype = options.dtype ?? (isDiscrete ? "i32" : floatOf(core.arguments));
+      const dtype = options.dtype ?? (core.support.isDiscrete ? "i32" : floatOf(core.arguments));
       const work = dtype === "f64" || floatOf(core.arguments) === "f64" ? "f64" : "f32";
       checkBroadcastTo(`${core.name}.sample`, core.batchShape, shape);
       return core.draw({ key, shape, dtype: work }).cast(dtype);
@@ -253,8 +288,7 @@ export function insideOnly(
   { support, eventShape, terms }: Pick<Distribution, "support" | "eventShape" | "terms">,
   more: Term = 0,
 ): Tensor {
-  const answers = support.holds(x);
-  const inside = reducedTo(answers, answers.rank - (eventShape.length - support.eventRank));
+  const inside = eachInside(support, x, eventShape.length);
   const isWhole = eventShape.reduce((each) => each.expandDims(-1), inside);
   const zero = scalarLike(x, 0);
   const { bijection } = support;
@@ -263,10 +297,27 @@ export function insideOnly(
   return where(inside, total, -Infinity);
 }
 
-/** Truths about parts of draws, together: `rank` axes are left. */
-export function reducedTo(inside: Tensor, rank: number): Tensor {
-  const extra = inside.rank - rank;
-  return extra <= 0 ? inside : inside.all({ axis: Array.from({ length: extra }, (_, i) => rank + i) });
+/**
+ * Whether values lie inside, one answer for each draw with so many axes of its own. What a constraint says of parts of a draw
+ * is taken together, and what it says of several draws holds for each. Bounds may have axes in front that values have not.
+ */
+export function eachInside(constraint: Constraint, value: Tensor, eventRank: number): Tensor {
+  const inside = constraint.holds(value);
+  if (eventRank >= constraint.eventRank) return overLast(inside, eventRank - constraint.eventRank);
+  return Array.from({ length: constraint.eventRank - eventRank }).reduce<Tensor>((all) => all.expandDims(-1), inside);
+}
+
+/** Whether all is true along the last axes. */
+const overLast = (truths: Tensor, axes: number): Tensor =>
+  axes === 0 ? truths : truths.all({ axis: Array.from({ length: axes }, (_, i) => i - axes) });
+
+/** Draws of another size would broadcast. */
+function checkEvent(name: string, eventShape: Shape, shape: Shape): void {
+  if (shape.length >= eventShape.length && sameShape(shape.slice(shape.length - eventShape.length), eventShape)) return;
+  throw new ShapeError(
+    `${name}.logDensity: one draw has the shape ${formatShape(eventShape)}, and x has ${formatShape(shape)}; ` +
+      "its last axes are those of a draw.",
+  );
 }
 
 function tensorsIn(given: readonly Argument[]): Tensor[] {
@@ -291,7 +342,10 @@ const isArgument = (value: unknown): boolean =>
   typeof value === "number" || value instanceof Tensor || (Array.isArray(value) && value.every(isArgument));
 
 /** What is wrong with arguments as far as numbers tell, if anything. */
-function problemIn<P extends string>(family: Family<P>, given: Arguments<P>): string | null {
+function problemIn<P extends string>(
+  family: Pick<Family<P>, "name" | "parameters" | "rising">,
+  given: Arguments<P>,
+): string | null {
   for (const name of Object.keys(family.parameters) as P[]) {
     const problem = problemOfNumbers(family.name, name, family.parameters[name], given[name]);
     if (problem !== null) return problem;

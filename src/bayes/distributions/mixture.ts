@@ -15,6 +15,7 @@ import {
   completed,
   type Distribution,
   deviceOf,
+  eachInside,
   floatOf,
   insideOnly,
   type ParameterRule,
@@ -57,15 +58,20 @@ function unionOf(supports: readonly Constraint[]): Constraint {
   const [first] = supports;
   if (supports.every((support) => support === first)) return first;
   const isShared = supports.every(({ bijection }) => bijection === first.bijection);
+  const eventRank = Math.max(...supports.map((support) => support.eventRank));
   const isSmooth = supports.every(({ bijection }) => bijection);
+  const ranges = supports.flatMap(({ range }) => (range ? [range] : []));
+  const [lows, highs] = [0, 1].map((end) => ranges.map((range) => range[end]));
   return {
     name: "union",
     description: supports.every(({ description }) => description === first.description)
       ? first.description
       : "what one of the components takes",
-    eventRank: first.eventRank,
+    eventRank,
+    ...(ranges.length === supports.length && { range: [Math.min(...lows), Math.max(...highs)] as const }),
     bijection: isShared ? first.bijection : isSmooth ? real.bijection : undefined,
-    holds: (x) => supports.map((support) => support.holds(x)).reduce((a, b) => a.logicalOr(b)),
+    isDiscrete: supports.every(({ isDiscrete }) => isDiscrete),
+    holds: (x) => supports.map((support) => eachInside(support, x, eventRank)).reduce((a, b) => a.logicalOr(b)),
   };
 }
 
@@ -162,6 +168,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
         description: "what one of the components takes",
         eventRank: 0,
         bijection: components.support.bijection && real.bijection,
+        isDiscrete: components.support.isDiscrete,
         holds: (x) => components.support.holds(x.expandDims(-1)).any({ axis: -1 }),
       };
   const { domain } = components;

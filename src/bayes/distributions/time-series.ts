@@ -12,7 +12,7 @@ import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { runningSum } from "../running-sum.js";
-import { bind, checkValues, completed, type Distribution, type Draws, parameter, type Term } from "./distribution.js";
+import { argumentsOf, bind, completed, type Distribution, type Draws, parameter, type Term } from "./distribution.js";
 import { normalFamily } from "./normal.js";
 import { LOG_SQRT_2PI } from "./normal-probability.js";
 
@@ -63,6 +63,10 @@ const startOf = (given: RandomVariable | undefined, scale: Argument, like: Tenso
 export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions): RandomVariable {
   const { steps, drift = 0, start } = options;
   checkSteps("gaussianRandomWalk", steps, 0);
+  const { parameters, checkArguments } = argumentsOf(
+    { name: "gaussianRandomWalk", parameters: { scale: parameter.positive, drift: parameter.real } },
+    { scale, drift },
+  );
   const walked = (z: Tensor, first: Tensor): Tensor => {
     const step = z.mul(tensorOf(scale, z).expandDims(-1)).add(tensorOf(drift, z).expandDims(-1));
     return runningSum(where(isFirst(z, 1), first, step));
@@ -76,7 +80,8 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
       eventShape: [steps],
       support,
       arguments: [scale, drift],
-      checkArguments: () => checkValues("gaussianRandomWalk", "scale", parameter.positive, scale),
+      parameters,
+      checkArguments,
       terms(x) {
         const first = startTerms(startOf(start, scale, x), x.at("...", "0:1"));
         if (steps === 1) return first;
@@ -118,6 +123,13 @@ export interface AutoregressionOptions {
 /** An autoregression: x_t = intercept + Σ coefficients_i x_{t-i} + scale·z_t, with coefficients along their last axis. */
 export function ar(coefficients: Argument, scale: Argument, options: AutoregressionOptions): RandomVariable {
   const { steps, intercept = 0, start } = options;
+  const { parameters, checkArguments } = argumentsOf(
+    {
+      name: "ar",
+      parameters: { coefficients: parameter.vector, scale: parameter.positive, intercept: parameter.real },
+    },
+    { coefficients, scale, intercept },
+  );
   const order = (): number => {
     const found = shapeOfArgument(coefficients).at(-1);
     if (found === undefined) throw new ArgumentError("ar: coefficients are a vector, one for each lag.");
@@ -143,7 +155,8 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
       eventShape: [steps],
       support,
       arguments: [coefficients, scale, intercept],
-      checkArguments: () => checkValues("ar", "scale", parameter.positive, scale),
+      parameters,
+      checkArguments,
       terms(x) {
         const lags = order();
         const first = startTerms(startOf(start, scale, x), x.at("...", `0:${lags}`));

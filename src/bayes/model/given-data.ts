@@ -1,8 +1,11 @@
-/** Data as models see them: in the dtype of the evaluation, converted once and kept. */
-import { type DType, isFloat } from "../../core/dtype.js";
+/** Data as models see them: copied when they are given, and in the dtype of the evaluation, converted once and kept. */
+import { type DType, isFloat, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, PumiceError } from "../../core/errors.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
+import type { Node } from "../../graph/node.js";
 import { tensor } from "../../tensor/creation.js";
 import { backendFor } from "../../tensor/devices.js";
+import { flattenNested } from "../../tensor/given-values.js";
 import { type Nested, Tensor } from "../../tensor/tensor.js";
 import { speakingOf } from "./run.js";
 
@@ -23,8 +26,23 @@ export type DataIn<D> = (dtype: DType, device?: string) => GivenData<D>;
 
 export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation>>): DataIn<D> {
   const kept = new Map<string, GivenData<D>>();
-  const own = tensorsIn([data, observed])[0]?.device;
-  return (dtype, device = own) => {
+  // What the caller does to arrays after this is not seen: they have been checked as they are.
+  const alive: (() => Node)[] = [];
+  const looked = (x: Tensor, name: string): Tensor => {
+    const look = () => speakingOf(name, () => x.node);
+    look();
+    alive.push(look);
+    return x;
+  };
+  const own = mapTensors(data, looked) as D;
+  const observations = Object.entries(observed).map(([name, values]) => {
+    const held = values instanceof Tensor ? looked(values, name) : values;
+    return [name, observation(name, held)] as const;
+  });
+  const home = alive[0]?.().device.id ?? (observations.length > 0 ? backendFor().id : undefined);
+  return (dtype, asked = home) => {
+    const device = asked === undefined ? undefined : backendFor(asked).id;
+    for (const look of alive) look();
     const place = `${dtype} ${device}`;
     const known = kept.get(place);
     if (known) return known;
@@ -32,20 +50,19 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
     const keep = (x: Tensor, target: DType): Tensor => {
       // Cast where it is if it is to become smaller, or where it goes: either device may have no doubles.
       const cast = (y: Tensor) => (y.dtype === target ? y : y.cast(target).realize());
-      const isThere = device === undefined || backendFor(device).id === x.device;
+      const isThere = device === undefined || device === x.device;
       const held = isThere ? cast(x) : target === "f32" ? cast(x).to(device) : cast(x.to(device));
       tensors.push(held);
       return held;
     };
     const made: GivenData<D> = {
-      data: mapTensors(data, (x) => keep(x, isFloat(x.dtype) ? dtype : x.dtype)) as D,
+      data: mapTensors(own, (x) => keep(x, isFloat(x.dtype) ? dtype : x.dtype)) as D,
+      // Doubles are rounded here, not on the device, which may have none.
       observed: new Map(
-        Object.entries(observed).map(([name, values]) => {
-          const held = values instanceof Tensor ? values : observation(name, values, dtype, device);
-          if (held.size === 0)
-            throw new ArgumentError(`${name}: there are no values; leave the name out to sample it.`);
-          return [name, keep(held, dtype)];
-        }),
+        observations.map(([name, held]) => [
+          name,
+          keep(held instanceof Tensor ? held : tensor(held.values, { shape: held.shape, dtype, device }), dtype),
+        ]),
       ),
       tensors,
     };
@@ -54,22 +71,25 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
   };
 }
 
-function observation(name: string, values: Exclude<Observation, Tensor>, dtype: DType, device?: string): Tensor {
-  if (values === undefined || values === null) {
+/** A tensor, or a copy of numbers. */
+function observation(name: string, given: Observation): Tensor | { readonly values: Scalar[]; readonly shape: Shape } {
+  if (given === undefined || given === null) {
     throw new ArgumentError(`${name}: given without a value; leave the name out, or give it one.`);
   }
-  // Doubles are rounded here, not on the device, which may have none.
-  const numbers = ArrayBuffer.isView(values) ? Array.from(values as unknown as ArrayLike<number>) : values;
-  return speakingOf(name, () => tensor(numbers, { dtype, device }));
+  const numbers = ArrayBuffer.isView(given) ? Array.from(given as unknown as ArrayLike<number>) : given;
+  const held = numbers instanceof Tensor ? numbers : speakingOf(name, () => flattenNested(numbers, "tensor"));
+  if (sizeOf(held.shape) > 0) return held;
+  throw new ArgumentError(`${name}: there are no values; leave the name out to sample it.`);
 }
 
 /** Runs a model's function on data; where it fails over a part that is not there, the error says so. */
-export function explaining<D, T>(data: D, work: (data: D) => T): T {
+export function explaining<D, T>(fn: (data: D) => unknown, data: D, work: (data: D) => T): T {
   const missing = new Set<string>();
   try {
     return work(isPlain(data) ? noting(data, missing) : data);
   } catch (error) {
-    if (data === undefined && error instanceof TypeError) {
+    // Whoever reads a part of data that are not there reads it of undefined.
+    if (data === undefined && fn.length > 0 && error instanceof TypeError && /\bundefined\b/.test(error.message)) {
       throw new ArgumentError(
         `model: the function takes data, and none were given: given({ y }, { x }). It fails with "${error.message}".`,
         { cause: error },
@@ -111,10 +131,11 @@ export function tensorsIn(given: unknown): Tensor[] {
 const isPlain = (value: unknown): value is object =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** Nested arrays and plain objects with their tensors replaced; everything else stays. */
-function mapTensors(value: unknown, map: (x: Tensor) => Tensor): unknown {
-  if (value instanceof Tensor) return map(value);
-  if (Array.isArray(value)) return value.map((part) => mapTensors(part, map));
+/** Copies of nested arrays and plain objects with their tensors replaced, which have names; everything else stays. */
+function mapTensors(value: unknown, map: (x: Tensor, name: string) => Tensor, name = "the data"): unknown {
+  if (value instanceof Tensor) return map(value, name);
+  if (Array.isArray(value)) return value.map((part) => mapTensors(part, map, name));
+  if (ArrayBuffer.isView(value)) return structuredClone(value);
   if (!isPlain(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTensors(part, map)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTensors(part, map, key)]));
 }

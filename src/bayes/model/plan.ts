@@ -13,9 +13,11 @@ import { placeholderLike } from "../../transforms/trace.js";
 import { tensorOf } from "../argument.js";
 import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { reducedTo, sumOfTerms } from "../distributions/distribution.js";
+import { eachInside, sumOfTerms } from "../distributions/distribution.js";
+import { checkFitting } from "./fitting.js";
 import { explaining, type GivenData } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
+import { checkingPositions } from "./positions.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
 
@@ -77,6 +79,23 @@ export function bijectionOf(variable: RandomVariable): Bijection {
   );
 }
 
+/** Shape of the free numbers behind a variable's values. */
+function freeShapeOf(variable: RandomVariable, shape: Shape): Shape {
+  const { constraint, distribution } = variable;
+  const { name, description, eventRank } = constraint;
+  if (shape.length < eventRank) {
+    const whole = variable.isNarrowed
+      ? `${distribution.name}(…).constrained(${name})`
+      : `${distribution.name}(${name})`;
+    const extents = eventRank === 1 ? "3) for vectors of 3" : "3, 3) for matrices of 3 × 3";
+    throw new ShapeError(
+      `${whole} takes ${description}, and has the shape ${formatShape(shape)}; say how large they are: .shape(${extents}.`,
+    );
+  }
+  if (sizeOf(shape) > 0) return bijectionOf(variable).freeShape(shape);
+  throw new ArgumentError(`${distribution.name}(…) of shape ${formatShape(shape)} has no values to sample.`);
+}
+
 /** A latent variable at free numbers. */
 export interface Placed {
   readonly value: Tensor;
@@ -121,13 +140,9 @@ export function termsInside(
   terms: readonly Term[],
   isObserved: boolean,
 ): readonly Term[] {
-  const rank = value.rank - variable.distribution.eventShape.length;
+  const eventRank = variable.distribution.eventShape.length;
   const inside = constraintsOn(variable, isObserved)
-    .map((constraint) => {
-      let answers = reducedTo(constraint.holds(value), rank);
-      while (answers.rank < rank) answers = answers.expandDims(-1);
-      return answers;
-    })
+    .map((constraint) => eachInside(constraint, value, eventRank))
     .reduce((a, b) => a.logicalAnd(b));
   return [where(inside, tensorOf(sumOfTerms(terms), value), -Infinity)];
 }
@@ -138,7 +153,7 @@ function valueShapeOf(variable: RandomVariable): Shape {
 }
 
 export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
-  return explaining(given.data, (data) => planWith(fn, { ...given, data }, dtype));
+  return explaining(fn, given.data, (data) => planWith(fn, { ...given, data }, dtype));
 }
 
 function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
@@ -149,9 +164,7 @@ function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: G
   const placeholder = (variable: RandomVariable): Tensor => {
     const shape = valueShapeOf(variable);
     const isLatent = variable.constraint.bijection !== undefined;
-    const free = placeholderLike(
-      zeros(isLatent ? bijectionOf(variable).freeShape(shape) : shape, { dtype, device }).node,
-    );
+    const free = placeholderLike(zeros(isLatent ? freeShapeOf(variable, shape) : shape, { dtype, device }).node);
     if (!isLatent) return free;
     owners.set(free.node, variable);
     const found = placedAt(variable, free, shape);
@@ -164,11 +177,15 @@ function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: G
     const names = namesIn(run);
     return run.variables.map((variable) => {
       const name = names.get(variable);
-      return name === undefined ? undefined : given.observed.get(name);
+      if (name === undefined) return undefined;
+      const data = given.observed.get(name);
+      // In the order of the program, so that what is wrong with a variable is said of it and not of those that depend on it.
+      if (!data) speakingOf(name, () => variable.node);
+      return data;
     });
   });
   return runModel(
-    fn,
+    checkingPositions(fn),
     given.data,
     (variable, number) => observed[number] ?? placeholder(variable),
     (run) => {
@@ -200,6 +217,11 @@ function checkObserved(run: Run, given: GivenData<unknown>): void {
 /** Whether a term depends on placeholders. */
 const isDependent = (term: Term): boolean => typeof term !== "number" && term.node.isAbstract;
 
+function checkArguments({ distribution, constraint }: RandomVariable): void {
+  distribution.checkArguments();
+  constraint.check?.();
+}
+
 function planFrom(
   run: Run,
   observed: readonly (Tensor | undefined)[],
@@ -207,7 +229,7 @@ function planFrom(
   owners: ReadonlyMap<Node, RandomVariable>,
 ): Plan {
   const names = namesIn(run);
-  for (const [variable, name] of names) speakingOf(name, () => variable.distribution.checkArguments());
+  for (const [variable, name] of names) speakingOf(name, () => checkArguments(variable));
   const dependent = new Map<number, readonly boolean[]>();
   const open = new Set<number>();
   const tame = new Set<number>();
@@ -221,7 +243,7 @@ function planFrom(
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
     speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
-      if (!names.has(variable)) variable.distribution.checkArguments();
+      if (!names.has(variable)) checkArguments(variable);
       const data = observed[number];
       if (data) checkObservation(variable, data);
       else bijectionOf(variable);
@@ -237,6 +259,16 @@ function planFrom(
     });
   }
   const label = labelsFor(run, dependent, names);
+  const latents = new Map(
+    run.variables.flatMap((variable, number) =>
+      dependent.has(number) && !observed[number] ? [[variable.node, variable] as const] : [],
+    ),
+  );
+  for (const variable of run.variables) {
+    speakingOf(label.get(variable) ?? variable.distribution.name, () =>
+      checkFitting(variable, latents, (latent) => label.get(latent) as string),
+    );
+  }
   let offset = 0;
   const variables = new Map<number, Latent | Observed>();
   run.variables.forEach((variable, number) => {
@@ -249,7 +281,7 @@ function planFrom(
       return;
     }
     const shape = [...variable.node.shape];
-    const freeShape = bijectionOf(variable).freeShape(shape);
+    const freeShape = freeShapeOf(variable, shape);
     const isAnonymous = !names.has(variable);
     variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset });
     offset += sizeOf(freeShape);

@@ -170,16 +170,11 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   /**
-   * The log density of every variable, observed or not, and of every factor ("factor 1" …), one number for each draw: where a
-   * density that is not finite comes from. Jacobians are not among them.
+   * The log density of every variable, observed or not, of every factor ("factor 1" …) and of every Jacobian ("Jacobian of
+   * tau" …), one number for each draw: where a density that is not finite comes from.
    */
   breakdown(u: Tensor): Readonly<Record<string, Floats>> {
-    return this.inParts(u, {}, (parts) =>
-      byName(
-        parts.filter(({ name }) => name !== null),
-        u,
-      ),
-    );
+    return this.inParts(u, {}, (parts) => byName(parts, u));
   }
 
   /** An error where no sampler could end: a flat variable that nothing pins down. */
@@ -212,8 +207,9 @@ export class Posterior<R extends Returned, O extends string = never> {
         if (entry.kind === "observed") return;
         const value = plainValue(variable);
         const { logJacobian } = placed(number) as Placed;
+        if (logJacobian === 0) return;
         const own = value.shape.slice(0, value.rank - variable.constraint.eventRank);
-        parts.push({ kind: entry.kind, name: null, terms: [logJacobian], shape: own });
+        parts.push({ kind: entry.kind, name: `Jacobian of ${entry.name}`, terms: [logJacobian], shape: own });
       });
       run.factors.forEach((factor, i) => {
         const isNumber = typeof factor === "number";
@@ -414,10 +410,10 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 }
 
-/** What a variable or a factor adds to the log density, or the Jacobian of a variable, which has no name. */
+/** What a variable or a factor adds to the log density, or the Jacobian of a variable. */
 interface DensityPart {
   readonly kind: "latent" | "observed" | "factor";
-  readonly name: string | null;
+  readonly name: string;
   readonly terms: readonly Term[];
   readonly shape: Shape;
 }
@@ -443,7 +439,7 @@ function drawn(variable: RandomVariable, key: Key, shape: Shape, dtype: DType): 
       `${distribution.name}(…).constrained(…) is known by its density only and cannot be drawn from directly.`,
     );
   }
-  return distribution.sample(key, shape, distribution.support.bijection ? { dtype } : {});
+  return distribution.sample(key, shape, distribution.support.isDiscrete ? {} : { dtype });
 }
 
 function simulated(
@@ -480,5 +476,7 @@ export function simulate<D>(
 ): Record<string, Tensor> {
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
-  return explaining(given.data, (own) => simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf));
+  return explaining(fn, given.data, (own) =>
+    simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf),
+  );
 }

@@ -2,6 +2,7 @@
 import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape } from "../../core/shape.js";
 import { Tensor } from "../../tensor/tensor.js";
+import { runningTransforms } from "../../transforms/trace.js";
 import { during, RandomVariable } from "./variable.js";
 
 export interface Run {
@@ -25,30 +26,40 @@ export function runModel<D, T>(
   const variables: RandomVariable[] = [];
   const factors: (Tensor | number)[] = [];
   const evaluation = {
+    depth: runningTransforms().length,
     register(variable: RandomVariable) {
       numbers.set(variable, variables.length);
       variables.push(variable);
     },
     valueOf: (variable: RandomVariable) => choose(variable, numbers.get(variable) as number),
+    factorCount: () => factors.length,
     factor: (logDensity: Tensor | number) => void factors.push(logDensity),
   };
   return during(evaluation, () => {
     const returned = fn(data);
-    checkReturned(returned);
+    checkReturned(returned, numbers);
     return finish({ variables, factors, returned });
   });
 }
 
-function checkReturned(returned: unknown): void {
+function checkReturned(returned: unknown, made: ReadonlyMap<RandomVariable, number>): void {
   if (returned instanceof Promise) {
+    // Nobody will look at what becomes of it.
+    returned.catch(() => {});
     throw new ArgumentError("model: the function is async; read data before, and pass them to given(…).");
   }
   if (typeof returned !== "object" || returned === null || returned instanceof Tensor || Array.isArray(returned)) {
     throw new ArgumentError("model: the function returns an object that names its variables: return { mu, tau, y }.");
   }
   for (const [name, value] of Object.entries(returned)) {
-    if (value instanceof Tensor) continue;
-    throw new ArgumentError(`model: ${name} is ${typeof value}; return random variables and tensors.`);
+    if (!(value instanceof Tensor)) {
+      throw new ArgumentError(`model: ${name} is ${typeof value}; return random variables and tensors.`);
+    }
+    if (!(value instanceof RandomVariable) || made.has(value)) continue;
+    throw new ArgumentError(
+      `${name}: this ${value.distribution.name} variable was made outside of the model's function, which does not know it; ` +
+        "make it inside: model(() => …).",
+    );
   }
 }
 

@@ -5,7 +5,9 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { checkShape, formatShape, type Shape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
+import { runningTransforms } from "../../transforms/trace.js";
 import type { Constraint } from "../constraints/constraint.js";
 import type { Distribution } from "../distributions/distribution.js";
 
@@ -17,7 +19,14 @@ export interface Evaluation {
   valueOf(variable: RandomVariable): Tensor;
   /** Adds to the log density. */
   factor(logDensity: Tensor | number): void;
+  /** How many factors there are so far. */
+  factorCount(): number;
+  /** How many transforms it runs in. */
+  readonly depth: number;
 }
+
+/** The transform inside a model's function that runs what asks, if any: its function runs once for all its steps. */
+const transformIn = ({ depth }: Evaluation): string | undefined => runningTransforms()[depth];
 
 let current: Evaluation | null = null;
 
@@ -40,6 +49,7 @@ export type VariableShape = Shape & ((...extents: number[] | [Shape]) => RandomV
 
 export class RandomVariable extends Tensor {
   private readonly run = current;
+  private readonly madeIn = current ? transformIn(current) : undefined;
   private readonly callableShape = shapeThatCanBeCalled(this);
   private value: Tensor | null = null;
   private asked: Shape | null = null;
@@ -61,6 +71,7 @@ export class RandomVariable extends Tensor {
             "Write it inside model(() => …), or use .distribution.sample(key) and .distribution.logDensity(x).",
         );
       }
+      this.checkMadeOnce();
       this.value = this.run.valueOf(this);
     }
     return this.value.node;
@@ -136,6 +147,16 @@ export class RandomVariable extends Tensor {
     );
   }
 
+  /** @internal What runs once for many steps or members makes one variable, which all of them would share. */
+  checkMadeOnce(): void {
+    if (this.madeIn === undefined) return;
+    const { name } = this.distribution;
+    throw new ArgumentError(
+      `${name}(…) is made inside the function of ${this.madeIn}, which runs once for all steps, so that all would share one ` +
+        `variable. Make one with an axis before, such as ${name}(…).shape(100), and pass it to ${this.madeIn} along with the rest.`,
+    );
+  }
+
   private checkUnused(what: string): void {
     if (!this.value) return;
     throw new ArgumentError(
@@ -169,5 +190,17 @@ function shapeThatCanBeCalled(variable: RandomVariable): VariableShape {
 /** Adds to the log density of the model: a likelihood of your own, or any other weight. Tensors are summed. */
 export function factor(logDensity: Tensor | number): void {
   if (!current) throw new ArgumentError("factor: call it inside a model; it adds to the model's log density.");
+  const transform = transformIn(current);
+  if (transform !== undefined) {
+    throw new ArgumentError(
+      `factor: called inside the function of ${transform}, which runs once for all steps. ` +
+        `Return the log density from that function, and call factor(…) on what ${transform} returns.`,
+    );
+  }
+  if (!(logDensity instanceof Tensor) && (typeof logDensity !== "number" || Number.isNaN(logDensity))) {
+    throw new ArgumentError(
+      `factor ${current.factorCount() + 1}: ${shown(logDensity)} is no log density; give a number or a tensor.`,
+    );
+  }
   current.factor(logDensity);
 }

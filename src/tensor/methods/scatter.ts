@@ -17,6 +17,7 @@ import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { type ScatterOp, scatter } from "../../graph/primitives/scatter.js";
 import { backendOf, checkOneDevice, makeNode } from "../build.js";
 import { Tensor, where } from "../tensor.js";
+import { positionsUsed } from "./noted-positions.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 import { type Positions, positionTensor, remedyForNumber } from "./taking.js";
 import "./ordering.js";
@@ -49,6 +50,13 @@ const SCATTER: OptionKinds<ScatterOptions> = { op: "text", deterministic: "flag"
 
 /** Positions, negative ones counted from the end; -1 where they are outside an axis of n elements. i64 where n needs it. */
 export function placesIn(positions: Tensor, n: number, operation: string): Tensor {
+  const places = placesAmong(positions, n, operation);
+  positionsUsed(operation, positions, n);
+  return places;
+}
+
+/** The same of numbers that may well lie outside. */
+export function placesAmong(positions: Tensor, n: number, operation: string): Tensor {
   if (!isInteger(positions.dtype)) {
     throw new DTypeError(
       `${operation}: positions are integers, not ${positions.dtype}; cast them first.${remedyForNumber(positions)}`,

@@ -14,7 +14,7 @@ import type { FloatOf } from "../result-dtypes.js";
 import { checkTensor, Tensor, where } from "../tensor.js";
 import { asFloat, countingLike, scalarLike } from "./operands.js";
 import { orderKey } from "./ordering.js";
-import { placesIn, scatterRows } from "./scatter.js";
+import { placesAmong, scatterRows } from "./scatter.js";
 import "./cumulative.js";
 
 export interface BincountOptions<W extends DType = DType> {
@@ -163,7 +163,7 @@ Tensor.prototype.bincount = function (this: Tensor, options: BincountOptions = {
   const amounts = weights ?? scalarLike(this, 1, "i32").broadcastTo(this.shape);
   const zero = scalarLike(this, 0, amounts.dtype).broadcastTo([size, 1]);
   const isNegative = /^i/.test(numbers.dtype) ? numbers.less(0) : null;
-  const inside = placesIn(numbers, size, "bincount");
+  const inside = placesAmong(numbers, size, "bincount");
   const places = isNegative ? where(isNegative, -1, inside) : inside;
   const counts = scatterRows("bincount", zero, places.reshape([this.size]), amounts.reshape([this.size, 1]), {
     op: "add",

@@ -10,6 +10,7 @@ import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, makeNode, storedNode } from "../build.js";
 import { flattenNested } from "../given-values.js";
 import { Tensor, where } from "../tensor.js";
+import { positionsUsed } from "./noted-positions.js";
 
 /** Positions along an axis: a tensor of integers, or numbers as they are written, in lists to any depth. */
 export type Positions = Tensor | Values<number>;
@@ -46,6 +47,7 @@ function positionsIn(x: Tensor, given: Positions, axis: number, operation: strin
     throw new DTypeError(`${operation}: positions are integers, not ${positions.dtype}.${remedyForNumber(positions)}`);
   }
   checkOneDevice(operation, [x.node, positions.node]);
+  positionsUsed(operation, positions, x.node.shape[axis]);
   // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
   const extent = x.node.shape[axis];
   const counting = positionDType(extent);

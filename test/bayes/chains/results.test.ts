@@ -72,7 +72,8 @@ describe("many short chains", () => {
     assert.equal(await chosen(64, 10), 1);
     assert.equal(await chosen(37, 100), 1);
     assert.equal(await chosen(8, 100), 1);
-    assert.equal(await chosen(40, 250), 1);
+    assert.equal(await chosen(40, 250), 10);
+    assert.equal(await chosen(40, 251), 1);
   });
 });
 

@@ -112,22 +112,33 @@ describe("where no chain finds a point to start from, the message names", () => 
     await fails(() => {
       const x = normal(0, 1);
       return { x, z: normal(0, x.square().neg()).shape(2) };
-    }, /the log density is NaN: z\[0\] has log density NaN/);
+    }, /the log density is NaN: z\[0\], z\[1\] have log density NaN/);
   });
-  test("and the parts add up to the density, but for Jacobians", () => {
+  test("and the parts add up to the density", () => {
     const posterior = model(() => {
       const x = normal(1, 2);
       factor(x.mul(3));
-      return { x, y: normal(x, 1) };
+      return { x, s: halfNormal(1), y: normal(x, 1) };
     }).given({ y: f64([1, 3]) });
-    const parts = posterior.breakdown(f64([0.5]));
+    const u = f64([0.5, 0.25]);
+    const parts = posterior.breakdown(u);
     const logN = (z: number) => -0.5 * z * z - 0.5 * Math.log(2 * Math.PI);
-    const expected = { x: [logN(0.25) - Math.log(2)], y: [logN(0.5), logN(2.5)], "factor 1": [1.5] };
+    const expected = {
+      x: [logN(0.25) - Math.log(2)],
+      s: [logN(Math.exp(0.25)) + Math.log(2)],
+      "Jacobian of s": [0.25],
+      y: [logN(0.5), logN(2.5)],
+      "factor 1": [1.5],
+    };
     assert.deepEqual(Object.keys(parts), Object.keys(expected));
     for (const [name, values] of Object.entries(expected)) {
       numbersOf(parts[name]!).forEach((value, i) => {
         assert.ok(Math.abs(value - values[i]!) < 1e-12, name);
       });
     }
+    const total = Object.values(expected)
+      .flat()
+      .reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(numbersOf(posterior.logDensity(u))[0]! - total) < 1e-12);
   });
 });

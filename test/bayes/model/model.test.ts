@@ -352,7 +352,7 @@ describe("mistakes are named at once", () => {
     const walk = model(({ s }: { s: Tensor }) => ({ v: gaussianRandomWalk(s, { steps: 3 }) }));
     assert.throws(() => walk.given({}, { s: f64(-1) }), /v: gaussianRandomWalk: scale is -1/);
     // An argument that depends on what is sampled has no value yet.
-    assert.equal(model(() => ({ v: normal(0, normal(0, 1)) })).given({}).dim, 2);
+    assert.equal(model(() => ({ v: normal(0, normal(0, 1).square()) })).given({}).dim, 2);
   });
   test("a shape that does not fit", () => {
     assert.throws(

@@ -77,12 +77,12 @@ describe("Pathfinder", () => {
 
   test("names what is impossible where it cannot begin", async () => {
     const far = reach.given({ y: f64([2, 500]) });
-    await assert.rejects(pathfinder(far), /not finite at any of 32 random points: y\[\d\] has log density -Infinity/);
+    await assert.rejects(pathfinder(far), /not finite at any of 32 random points: y.* log density -Infinity/);
     const starts = f64([[-1], [-2], [-1], [-2]]);
     await assert.rejects(pathfinder(far, { starts }), {
       name: "ArgumentError",
       message:
-        /^pathfinder: no approximation was found on 4 paths; .*y\[\d\] has log density -Infinity\. Use sample or smc/,
+        /^pathfinder: no approximation was found on 4 paths; .*y\[\d\] ha(s|ve) log density -Infinity\. Use sample or smc/,
     });
   });
 });
@@ -101,7 +101,7 @@ describe("ADVI", () => {
   test("names what is impossible where it starts", async () => {
     await assert.rejects(
       advi(reach.given({ y: f64(Y) }), { start: f64([-30]) }),
-      /not finite around the starting point.*y\[0\] has log density -Infinity/,
+      /not finite around the starting point.*y\[0\], y\[1\], y\[2\] have log density -Infinity/,
     );
   });
 

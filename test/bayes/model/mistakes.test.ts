@@ -1,0 +1,481 @@
+/** Models that would be sampled without a word and give wrong answers: `given` names the mistake. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+import {
+  affine,
+  ar,
+  bernoulli,
+  censored,
+  correlationCholesky,
+  covarianceCholesky,
+  dirichlet,
+  exponential,
+  factor,
+  flat,
+  gamma,
+  gaussianRandomWalk,
+  halfNormal,
+  interval,
+  mixture,
+  model,
+  normal,
+  ordered,
+  poisson,
+  positive,
+  type RandomVariable,
+  real,
+  simplex,
+  uniform,
+} from "../../../src/bayes/index.js";
+import { key } from "../../../src/random/key.js";
+import { arange, tensor } from "../../../src/tensor/creation.js";
+import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import type { Tensor } from "../../../src/tensor/tensor.js";
+import { cond, forLoop, scan } from "../../../src/transforms/control.js";
+import { jit } from "../../../src/transforms/jit.js";
+import { vmap } from "../../../src/transforms/vmap.js";
+import { numbersOf } from "../../support/tensors.js";
+
+// Models below make tensors of their own, which go to the default device.
+before(() => setDefaultDevice("cpu"));
+
+const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
+const at = (x: Tensor): number => x.itemSync() as number;
+const own = () => key(1, { device: "cpu" });
+
+describe("variables made inside the function of a transform", () => {
+  const zero = () => f64(0);
+  const bodies: readonly (readonly [string, (b: Tensor) => Tensor])[] = [
+    ["scan", () => scan((x: Tensor) => [x.add(normal(0, 1)), null] as const, zero(), null, { length: 5 })[0]],
+    ["forLoop", () => forLoop(0, 5, (_, x: Tensor) => x.add(normal(0, 1)), zero())],
+    ["vmap", () => vmap((x: Tensor) => x.add(normal(0, 1)))(f64([1, 2])).sum()],
+    [
+      "cond",
+      (b) =>
+        cond(
+          b.greater(0),
+          () => normal(0, 1).add(0),
+          () => zero(),
+        ),
+    ],
+    ["jit", (b) => jit((x: Tensor) => x.add(normal(0, 1)))(b)],
+  ];
+  for (const [name, make] of bodies) {
+    test(`${name}: all its steps would share one, so it is an error`, () => {
+      const walk = model(() => {
+        const b = normal(0, 1);
+        return { b, last: make(b) };
+      });
+      const message = new RegExp(
+        `ArgumentError: .*normal\\(…\\) is made inside the function of ${name}.*\\.shape\\(100\\)`,
+      );
+      assert.throws(() => walk.given({}), message);
+      assert.throws(() => walk.simulate(own()), message);
+    });
+  }
+
+  test("a variable that the function returns under a name", () => {
+    let inner = normal(0, 1);
+    const leaking = model(() => {
+      const b = normal(0, 1);
+      vmap((x: Tensor) => {
+        inner = normal(0, 1);
+        return x;
+      })(f64([1, 2]));
+      return { b, inner };
+    });
+    assert.throws(() => leaking.given({}), /inner: normal\(…\) is made inside the function of vmap/);
+  });
+
+  test("factor inside is an error, of what the transform returns is not", () => {
+    const inside = model(() => {
+      const b = normal(0, 1);
+      scan(
+        (sum: Tensor, x: Tensor) => {
+          factor(x.mul(b));
+          return [sum, null] as const;
+        },
+        zero(),
+        f64([1, 2]),
+      );
+      return { b };
+    });
+    assert.throws(() => inside.given({}), /factor: called inside the function of scan/);
+  });
+
+  test("densities are computed there, and variables from outside are used", () => {
+    const filter = model(() => {
+      const b = normal(0, 1);
+      const steps = normal(0, 1).shape(3);
+      const [last] = scan((x: Tensor, step: Tensor) => [x.add(step.mul(b)), null] as const, zero(), steps);
+      factor(vmap((x: Tensor) => normal(b, 1).distribution.logDensity(x))(f64([1, 2])));
+      return { b, steps, last };
+    }).given({});
+    const logNormal = (x: number, m = 0) => -0.5 * (x - m) ** 2 - 0.5 * Math.log(2 * Math.PI);
+    const u = [0.5, 1, 2, 3];
+    const expected = u.reduce((sum, x) => sum + logNormal(x), 0) + logNormal(1, 0.5) + logNormal(2, 0.5);
+    assert.ok(Math.abs(at(filter.logDensity(f64(u))) - expected) < 1e-12);
+    assert.equal(at(filter.constrain(f64(u)).last), 3);
+    const many = vmap((point: Tensor) => filter.logDensity(point))(f64([u, u]));
+    assert.ok(Math.abs(numbersOf(many)[1]! - expected) < 1e-12);
+    assert.equal(vmap((i: Tensor) => filter.constrain(f64(u).add(i)).b)(arange(2, { dtype: "f64" })).shape[0], 2);
+  });
+});
+
+describe("variables made outside of the model's function", () => {
+  test("are named, observed or not, of this run or of one before", () => {
+    const lik = normal(3, 1);
+    const outside = model(() => ({ mu: normal(0, 1), y: lik }));
+    const message = /ArgumentError: y: this normal variable was made outside of the model's function/;
+    assert.throws(() => outside.given({ y: [100] }), message);
+    assert.throws(() => outside.given({}), message);
+    assert.throws(() => outside.simulate(own()), message);
+    let kept: ReturnType<typeof normal> | null = null;
+    const keeping = model(() => {
+      kept ??= normal(0, 1);
+      return { mu: normal(0, 1), kept };
+    });
+    assert.throws(() => keeping.given({}), /kept: this normal variable was made outside/);
+    const argument = normal(0, 1);
+    assert.throws(() => model(() => ({ y: normal(argument, 1) })).given({}), /y: normal\(…\) has a value only while/);
+  });
+});
+
+test("an async function is an error that can be caught, and nothing else", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  // @ts-expect-error is async
+  const failing = model(async () => ({ a: normal(0, 1).add(await Promise.reject(new Error("later"))) }));
+  assert.throws(() => failing.given({}), /the function is async/);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  process.off("unhandledRejection", note);
+  assert.deepEqual(unhandled, []);
+});
+
+describe("arguments of series and of censored variables", () => {
+  const wrong: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["a scale", () => gaussianRandomWalk(-1, { steps: 3 }), /gaussianRandomWalk: scale is -1; it is a positive/],
+    ["a drift", () => gaussianRandomWalk(1, { steps: 3, drift: Number.NaN }), /gaussianRandomWalk: drift is NaN/],
+    ["the scale of ar", () => ar([0.5], -1, { steps: 3 }), /ar: scale is -1; it is a positive number/],
+    ["a coefficient", () => ar([0.5, Number.NaN], 1, { steps: 3 }), /ar: coefficients is NaN/],
+    ["an intercept", () => ar([0.5], 1, { steps: 3, intercept: Infinity }), /ar: intercept is Infinity/],
+    ["bounds that fall", () => censored(normal(0, 1), { low: 2, high: 1 }), /censored: low is 2 and high is 1/],
+    ["a bound", () => censored(normal(0, 1), { low: Number.NaN }), /censored: low is NaN/],
+  ];
+  for (const [title, make, message] of wrong) {
+    test(`${title} that is a plain number is checked, in a model and outside`, () => {
+      assert.throws(make, message);
+      const named = new RegExp(`v: ${message.source}`);
+      assert.throws(() => model(() => ({ m: normal(0, 1), v: make() })).given({}), named);
+    });
+  }
+
+  test("and in tensors", () => {
+    const falling = model(({ low }: { low: Tensor }) => ({
+      m: normal(0, 1),
+      v: censored(normal(0, 1), { low, high: 1 }),
+    }));
+    assert.throws(() => falling.given({ v: [0.5, 1] }, { low: f64([0, 1]) }), /v: censored: low is 1 and high is 1/);
+  });
+
+  test("an infinite bound censors nothing, and gradients do not see it", () => {
+    const seen = model(({ low, high }: { low: Tensor; high: Tensor }) => {
+      const m = normal(0, 1);
+      return { m, v: censored(normal(m, 1), { low, high }) };
+    }).given({ v: f64([0.5, -0.25]) }, { low: f64([-9, -Infinity]), high: f64([Infinity, Infinity]) });
+    const [density, gradient] = seen.logDensityAndGrad(f64([0.3]));
+    const square = [0.3, 0.5 - 0.3, -0.25 - 0.3].reduce((sum, z) => sum + z * z, 0);
+    assert.ok(Math.abs(at(density) + square / 2 + 1.5 * Math.log(2 * Math.PI)) < 1e-12);
+    assert.ok(Math.abs(numbersOf(gradient)[0]! - (-0.3 + 0.2 - 0.55)) < 1e-12);
+  });
+});
+
+describe("positions among the data", () => {
+  const groups = (values: number[]) => tensor(values, { dtype: "i32", device: "cpu" });
+  const means: readonly (readonly [string, (b: Tensor, g: Tensor) => Tensor])[] = [
+    ["at", (b, g) => b.at(g)],
+    ["take", (b, g) => b.take(g)],
+    ["takeAlongAxis", (b, g) => b.takeAlongAxis(g, 0)],
+    ["addAt", (b, g) => b.addAt(g, 1)],
+    ["scatter", (b, g) => b.scatter(g, 1)],
+  ];
+  const using = (mean: (b: Tensor, g: Tensor) => Tensor, g: number[]) =>
+    model((own: { g: Tensor }) => {
+      const b = normal(0, 1).shape(3);
+      return { b, y: normal(mean(b, own.g), 1) };
+    }).given({ y: [1, 2, 3] }, { g: groups(g) });
+
+  for (const [operation, mean] of means) {
+    test(`${operation}: outside the axis is an error that says where`, () => {
+      const message = new RegExp(`ArgumentError: ${operation}: g\\[2\\] is 3, and the axis has 3 elements`);
+      assert.throws(() => using(mean, [0, 1, 3]), message);
+      assert.throws(() => using(mean, [0, 1, -4]), /g\[2\] is -4/);
+      assert.equal(using(mean, [0, 1, -3]).dim, 3);
+    });
+  }
+
+  test("computed from data they have no name, from variables no value", () => {
+    assert.throws(() => using((b, g) => b.at(g.add(1)), [0, 1, 2]), /at: a position is 3, and the axis has 3 elements/);
+    const sampled = using((b) => b.at(b.greater(0).cast("i32").add(2)), [0, 1, 2]);
+    assert.deepEqual(numbersOf(sampled.logLikelihood({ b: [1, 1, 0] }).y).length, 3);
+  });
+
+  test("under a name of their own, and counted by bincount", () => {
+    const nested = model(({ pupil }: { pupil: { school: Tensor } }) => {
+      const b = normal(0, 1).shape(2);
+      return { b, y: normal(b.at(pupil.school), 1), n: pupil.school.bincount({ length: 1 }).cast("f32") };
+    });
+    assert.throws(() => nested.given({ y: [1] }, { pupil: { school: groups([2]) } }), /at: pupil\.school is 2, and/);
+    assert.equal(nested.given({ y: [1] }, { pupil: { school: groups([1]) } }).dim, 2);
+  });
+});
+
+describe("data are those that were given", () => {
+  const line = model(({ x, k }: { x: Tensor; k: number[] }) => {
+    const b = normal(0, 1);
+    return { b, y: normal(x.mul(b).add(k[0]!), 1) };
+  });
+
+  test("whatever becomes of the arrays", () => {
+    const [y, k] = [[1, 2], [3]];
+    const typed = Float64Array.of(1, 2);
+    const u = { f32: tensor([0.5], { device: "cpu" }), f64: f64([0.5]) };
+    const posteriors = [line.given({ y }, { x: f64([1, 2]), k }), line.given({ y: typed }, { x: f64([1, 2]), k })];
+    const expected = -0.5 * (0.25 + 2.5 ** 2 + 2 ** 2) - 1.5 * Math.log(2 * Math.PI);
+    y[0] = Number.NaN;
+    typed[0] = 100;
+    k[0] = 100;
+    for (const posterior of posteriors) {
+      assert.ok(Math.abs(at(posterior.logDensity(u.f64)) - expected) < 1e-12);
+      assert.ok(Math.abs(at(posterior.logDensity(u.f32)) - expected) < 1e-5);
+    }
+  });
+
+  test("and are read once", () => {
+    let reads = 0;
+    const y = new Proxy([1, 2], {
+      get(target, name, receiver) {
+        if (name === "0") reads++;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const posterior = line.given({ y }, { x: f64([1, 2]), k: [0] });
+    const before = reads;
+    posterior.logDensity(f64([0.5]));
+    posterior.logDensity(tensor([0.5], { device: "cpu" }));
+    assert.equal(reads, before);
+  });
+
+  test("a disposed tensor is named", () => {
+    const x = f64([1, 2]);
+    const posterior = line.given({ y: [1, 2] }, { x, k: [0] });
+    const y = f64([1, 2]);
+    y.dispose();
+    assert.throws(() => line.given({ y }, { x, k: [0] }), /DisposedError: y: /);
+    x.dispose();
+    assert.throws(() => posterior.logDensity(f64([0.5])), /DisposedError: x: /);
+  });
+});
+
+describe("shapes that a constraint cannot have", () => {
+  const cases: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["a matrix that is not square", () => flat(correlationCholesky).shape(2, 3), /v: matrices of 2 × 3; .* are square/],
+    ["the same of covariances", () => flat(covarianceCholesky).shape(4, 2, 3), /v: matrices of 2 × 3; .* are square/],
+    ["one number", () => flat(simplex), /v: flat\(simplex\) takes vectors of .* \[\]; .*\.shape\(3\)/],
+    [
+      "a vector",
+      () => flat(correlationCholesky).shape(3),
+      /v: flat\(correlationCholesky\) .* \[3\]; .*\.shape\(3, 3\)/,
+    ],
+    [
+      "one number, kept to an order",
+      () => normal(0, 1).constrained(ordered),
+      /v: normal\(…\)\.constrained\(ordered\) takes/,
+    ],
+    ["nothing", () => normal(0, 1).shape(0), /v: normal\(…\) of shape \[0\] has no values to sample/],
+  ];
+  for (const [title, make, message] of cases) {
+    test(`${title}: the variable is named, not one that depends on it`, () => {
+      const using = model(() => {
+        const v = make();
+        return { v, y: normal(v, 1) };
+      });
+      assert.throws(() => using.given({}), message);
+      assert.throws(() => using.given({ y: [1] }), message);
+    });
+  }
+
+  test("used in the function, before it has a name, it goes by what is written", () => {
+    const early = model(() => ({ first: normal(0, 1).constrained(ordered).at(0) }));
+    assert.throws(() => early.given({}), /^ShapeError: normal\(…\)\.constrained\(ordered\) takes vectors/);
+  });
+});
+
+describe("constraints whose bounds make no sense", () => {
+  const cases: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["an interval that falls", () => flat(interval(2, 1)), /interval: low is 2 and high is 1; low is less than high/],
+    [
+      "an interval without an end",
+      () => flat(interval(0, Infinity)),
+      /interval: high is Infinity; it is a finite number/,
+    ],
+    ["a scale of 0", () => flat(affine(0, 0)), /affine: scale is 0; it is a finite number other than 0/],
+    ["in constrained", () => normal(0, 1).constrained(interval(2, 1)), /interval: low is 2 and high is 1/],
+  ];
+  for (const [title, make, message] of cases) {
+    test(`${title}: refused when it is made, in a model by name`, () => {
+      assert.throws(make, message);
+      assert.throws(() => model(() => ({ v: make() })).given({}), new RegExp(`v: ${message.source}`));
+    });
+  }
+
+  test("known from data", () => {
+    const own = model(({ b }: { b: Tensor }) => ({ v: flat(interval(1, b)) }));
+    assert.throws(() => own.given({}, { b: f64(0.5) }), /v: interval: low is 1 and high is 0\.5/);
+  });
+
+  test("of bounds that are sampled, the Jacobian is named", async () => {
+    const falling = model(() => {
+      const low = halfNormal(1);
+      return { low, v: flat(interval(low, low.neg())) };
+    }).given({});
+    await assert.rejects(
+      async () => await falling.sample({ chains: 1, draws: 5 }),
+      /NaN: .*Jacobian of v has log density NaN/,
+    );
+  });
+
+  test("and every impossible observation", async () => {
+    const beyond = model(() => {
+      const t = uniform(0, 1);
+      return { t, y: uniform(0, t) };
+    }).given({ y: [0, 2, 0, 3] });
+    await assert.rejects(
+      async () => await beyond.sample({ chains: 1, draws: 5 }),
+      /: y\[1\], y\[3\] have log density -Infinity\./,
+    );
+  });
+});
+
+describe("errors of the function itself", () => {
+  test("stay what they are: data are blamed only where they are missing", () => {
+    // biome-ignore lint/suspicious/noExplicitAny: the typo is what the test is about
+    const typo = (a: any) => a.mull(2) as Tensor;
+    const plain = model(() => {
+      const a = normal(0, 1);
+      return { a, b: typo(a) };
+    });
+    assert.throws(() => plain.given({}), /^TypeError: a\.mull is not a function/);
+    const optional = model((data: { x: Tensor } | undefined) => {
+      const a = normal(0, 1);
+      return { a, b: typo(data ? data.x : a) };
+    });
+    assert.throws(() => optional.given({}, undefined), /^TypeError: a\.mull is not a function/);
+    const needy = model((data: { x: Tensor }) => ({ a: normal(data.x, 1) }));
+    // @ts-expect-error the model takes data
+    assert.throws(() => needy.given({}), /^ArgumentError: model: the function takes data, and none were given/);
+    // @ts-expect-error the model takes data
+    assert.throws(() => needy.simulate(own()), /^ArgumentError: model: the function takes data, and none were given/);
+  });
+
+  test("a factor that is no number is counted", () => {
+    for (const wrong of ["x", [1, 2], undefined, Number.NaN]) {
+      const off = model(() => {
+        factor(1);
+        factor(wrong as number);
+        return { a: normal(0, 1) };
+      });
+      assert.throws(() => off.given({}), /^ArgumentError: factor 2: .* is no log density; give a number or a tensor/);
+    }
+  });
+});
+
+describe("a variable that is a parameter of another", () => {
+  const refused: readonly (readonly [string, () => Record<string, RandomVariable>, RegExp])[] = [
+    [
+      "a scale",
+      () => using(normal(0, 1), (v) => normal(0, v)),
+      /y: normal: its scale is v, which may be negative; .*halfNormal/,
+    ],
+    [
+      "a probability",
+      () => using(normal(0, 1), (v) => bernoulli(v)),
+      /y: bernoulli: its probability is v, which may be negative; .*beta/,
+    ],
+    [
+      "above 1",
+      () => using(gamma(1, 1), (v) => bernoulli(v)),
+      /y: bernoulli: its probability is v, which may be above 1; .*unitInterval/,
+    ],
+    ["a rate", () => using(normal(0, 1), (v) => poisson(v)), /y: poisson: its rate is v, which may be negative/],
+    [
+      "of a series",
+      () => using(flat(), (v) => gaussianRandomWalk(v, { steps: 2 })),
+      /y: gaussianRandomWalk: its scale is v/,
+    ],
+    [
+      "bounds below 0",
+      () => using(uniform(-1, 1), (v) => exponential(v)),
+      /y: exponential: its rate is v, which may be negative/,
+    ],
+    ["in a list", () => using(normal(0, 1), (v) => normal(0, [v, 1])), /y: normal: its scale is v/],
+    ["an element", () => using(normal(0, 1).shape(3), (v) => normal(0, v.at(1))), /y: normal: its scale is v/],
+    ["groups", () => using(normal(0, 1).shape(3), (v) => normal(0, v.take([0, 2]))), /y: normal: its scale is v/],
+    [
+      "another shape",
+      () => using(normal(0, 1).shape(4), (v) => normal(0, v.reshape(2, 2))),
+      /y: normal: its scale is v/,
+    ],
+    [
+      "of a component",
+      () => using(normal(0, 1), (v) => mixture([0.5, 0.5], [normal(0, v), normal(0, 1)])),
+      /normal: its scale is v/,
+    ],
+    [
+      "of what is censored",
+      () => using(normal(0, 1), (v) => censored(normal(0, v), { high: 3 })),
+      /normal: its scale is v/,
+    ],
+    [
+      "a mixture",
+      () => using(mixture([0.5, 0.5], [halfNormal(1), normal(3, 1)]), (v) => normal(0, v)),
+      /its scale is v/,
+    ],
+  ];
+  function using(v: RandomVariable, make: (v: RandomVariable) => RandomVariable): Record<string, RandomVariable> {
+    return { v, y: make(v) };
+  }
+  for (const [title, make, message] of refused) {
+    test(`${title}: refused where it may lie outside, naming both`, () => {
+      const y = [
+        [1, 1],
+        [1, 1],
+      ]; // fits whatever shape the parameter has
+      assert.throws(() => model(make).given({ y } as never), message);
+    });
+  }
+
+  const fine: readonly (readonly [string, () => Record<string, RandomVariable>])[] = [
+    ["a positive one", () => using(halfNormal(1), (v) => normal(0, v))],
+    ["one kept positive", () => using(normal(0, 1).constrained(positive), (v) => normal(0, v))],
+    ["one whose support is positive", () => using(exponential(1).constrained(real), (v) => normal(0, v))],
+    ["a share", () => using(uniform(0, 1), (v) => bernoulli(v))],
+    ["one of a simplex", () => using(dirichlet([1, 1]), (v) => bernoulli(v.at(0)))],
+    ["one with bounds that are sampled", () => using(uniform(0, gamma(1, 1)), (v) => normal(0, v))],
+    ["what is computed", () => using(normal(0, 1), (v) => normal(0, v.abs()))],
+    ["a location", () => using(normal(0, 1), (v) => normal(v, 1))],
+    ["a mixture of positive ones", () => using(mixture([0.5, 0.5], [halfNormal(1), gamma(3, 1)]), (v) => normal(0, v))],
+  ];
+  for (const [title, make] of fine) {
+    test(`${title} is fine`, () => {
+      assert.ok(model(make).given({ y: [1] } as never).dim >= 1);
+    });
+  }
+
+  test("that is observed is checked by its values", () => {
+    const scaled = model(() => using(normal(0, 1), (v) => normal(normal(0, 1), v)));
+    assert.equal(scaled.given({ v: 2, y: [1] } as never).dim, 1);
+    assert.throws(() => scaled.given({ v: -2, y: [1] } as never), /y: normal: scale is -2/);
+  });
+});
