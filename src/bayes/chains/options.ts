@@ -57,7 +57,10 @@ export interface SampleOptions {
   readonly until?: { readonly essBulk: number };
   /** Draws a line of progress on the terminal. */
   readonly progress?: boolean;
-  /** A file in which the run is saved now and then, so that `posterior.resume` can go on should it be killed. */
+  /**
+   * A file in which the run is saved now and then, so that `posterior.resume` can go on should it be killed. Where none can be
+   * written, the run is refused; where that fails later, it goes on, with a warning, and tries again the next time.
+   */
   readonly checkpoint?: string;
   /** Seconds between such: 60 unless told. */
   readonly checkpointSeconds?: number;

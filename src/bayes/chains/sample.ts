@@ -20,7 +20,7 @@ import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
 import { type FilledOptions, filledOptions, initsOf, type SampleOptions } from "./options.js";
 import { atEachDraw, type PointwiseSetting } from "./pointwise.js";
 import { type ProgressLine, progressLine } from "./progress.js";
-import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
+import { checkWritable, readFit, type SavedFit, writeFit } from "./saved-fit.js";
 import { type Named, valuesOf, variablesOf } from "./values.js";
 
 /** How far a run has come. */
@@ -161,6 +161,7 @@ export class Sampler {
   /** A block on its way to the host while the next one is drawn. */
   private arriving: Promise<void> = Promise.resolve();
   private lastSaved = performance.now();
+  private hasWarned = false;
   private lastBreath = performance.now();
   private dataHash: Promise<string> | null = null;
 
@@ -172,7 +173,8 @@ export class Sampler {
   ) {
     const options = filledOptions(given, posterior.dtype);
     this.options = options;
-    const { chains, dtype } = options;
+    const { chains, dtype, checkpoint } = options;
+    if (checkpoint !== undefined) checkWritable("sample: checkpoint", checkpoint);
     this.density = densityOf(posterior, dtype, options.device ?? posterior.device);
     const { backend } = this.density;
     const isDense = options.metric === "dense";
@@ -273,6 +275,10 @@ export class Sampler {
   }
 
   async save(draws: Draws, path: string): Promise<void> {
+    await writeFit(path, await this.saved(draws));
+  }
+
+  private async saved(draws: Draws): Promise<SavedFit> {
     const { chains: count } = this.options;
     const chains = await this.chains.saved();
     const { signal: _, progress: __, checkpoint: ___, checkpointSeconds: ____, inits, ...rest } = this.options;
@@ -280,7 +286,7 @@ export class Sampler {
     const flat = inits && (initsOf(this.options, dim) as Float64Array);
     const rows = flat && Array.from({ length: count }, (_, c) => Array.from(flat.subarray(c * dim, (c + 1) * dim)));
     const options = { ...rest, ...(rows && { inits: rows }) };
-    await writeFit(path, { options, draws, kernel: this.chains.address, data: await this.dataAddress(), chains });
+    return { options, draws, kernel: this.chains.address, data: await this.dataAddress(), chains };
   }
 
   async resume<N extends string, O extends string>({ draws, kernel, data, chains }: SavedFit): Promise<Fit<N, O>> {
@@ -377,7 +383,18 @@ export class Sampler {
     const { checkpoint, checkpointSeconds = 60 } = this.options;
     if (checkpoint === undefined || performance.now() - this.lastSaved < 1000 * checkpointSeconds) return;
     await this.arriving;
-    await this.save(draws, checkpoint);
+    const saved = await this.saved(draws);
+    try {
+      await writeFit(checkpoint, saved);
+    } catch (error) {
+      // A full disk may have room again by the next time; draws are dearer than checkpoints.
+      if (!this.hasWarned) {
+        process.emitWarning(
+          `sample: a checkpoint could not be written, and the run goes on without: ${(error as Error).message}`,
+        );
+      }
+      this.hasWarned = true;
+    }
     this.lastSaved = performance.now();
   }
 

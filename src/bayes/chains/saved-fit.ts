@@ -4,8 +4,9 @@
  * whoever is killed while writing leaves the last good one; `posterior.resume` reads them.
  */
 import { createHash } from "node:crypto";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { open, readFile, rename, rm } from "node:fs/promises";
-import { FormatError } from "../../core/errors.js";
+import { ArgumentError, FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { Draws, type Statistic } from "../draws.js";
 import type { SavedChains } from "./nuts-chains.js";
@@ -37,6 +38,23 @@ const FIRST_LINE = /^pumice fit 2 ([0-9a-f]{64})$/;
 const bytesOf = (values: Float64Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
+/** The file that is written before it takes the name of another. */
+const partOf = (path: string): string => `${path}.${process.pid}.part`;
+
+/** Throws where no fit can be written, by writing a little: hours later would be too late to hear of it. */
+export function checkWritable(what: string, path: string): void {
+  const refused = (why: string, cause?: unknown) =>
+    new ArgumentError(`${what} cannot be written to ${path}: ${why}.`, { cause });
+  if (path === "") throw refused("it is an empty name");
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw refused("it is a folder");
+  try {
+    writeFileSync(partOf(path), "");
+    rmSync(partOf(path));
+  } catch (error) {
+    throw refused((error as Error).message, error);
+  }
+}
+
 export async function writeFit(path: string, { options, draws, kernel, data, chains }: SavedFit): Promise<void> {
   const parts: Part[] = [];
   const contents: Uint8Array[] = [];
@@ -52,7 +70,7 @@ export async function writeFit(path: string, { options, draws, kernel, data, cha
   const hash = createHash("sha256");
   for (const bytes of body) hash.update(bytes);
 
-  const temporary = `${path}.${process.pid}.part`;
+  const temporary = partOf(path);
   try {
     const file = await open(temporary, "w");
     try {

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { Sampler } from "../../../src/bayes/chains/sample.js";
 import { essBulk, type Fit, halfNormal, lkjCholesky, model, normal } from "../../../src/bayes/index.js";
@@ -238,15 +239,21 @@ describe("the line of progress", () => {
   test("ends with the run, also where that fails", async () => {
     const whole = await written(async () => await spread.sample({ ...options, progress: true }));
     assert.match(whole, /sampling █+ 100 % [^\n]*\n$/);
-    const checkpoint = join(folder, "no", "such", "folder");
-    const failing = spread.sample({ ...options, progress: true, draws: 1e6, checkpoint, checkpointSeconds: 0.1 });
-    assert.match(await written(() => assert.rejects(async () => await failing, /no such/i)), / s\n$/);
+    // A function of the model's that fails when it runs again, for the first block.
+    let breaks = false;
+    const failing = model(() => {
+      if (breaks) throw new Error("no more");
+      return { mu: normal(0, 1) };
+    }).given({});
+    const run = failing.sample({ ...options, progress: true });
+    breaks = true;
+    assert.match(await written(() => assert.rejects(async () => await run, /no more/)), / s\n$/);
     const impossible = model(() => {
       const mu = normal(0, 1);
       return { mu, y: normal(mu.mul(0).sub(1).log(), 1) };
     }).given({ y: f64([1]) });
     const never = impossible.sample({ ...options, progress: true });
-    assert.equal(await written(() => assert.rejects(async () => await never)), "");
+    assert.match(await written(() => assert.rejects(async () => await never)), /^$|\n$/);
   });
 });
 
@@ -358,6 +365,42 @@ describeOnTensorDevices("a run that is killed goes on from its last checkpoint",
       assert.ok(resumptions > 0);
     });
   }
+});
+
+describe("a checkpoint that cannot be written", () => {
+  const warnings = (): { readonly seen: Error[]; stop(): void } => {
+    const seen: Error[] = [];
+    const note = (warning: Error) => seen.push(warning);
+    process.on("warning", note);
+    return { seen, stop: () => process.off("warning", note) };
+  };
+
+  test("is refused before anything runs, where that can be known", async () => {
+    const own = await mkdtemp(join(folder, "own-"));
+    const told = (path: string) => () => spread.sample({ ...options, checkpoint: path });
+    assert.throws(told(join(own, "no", "fit")), (error: Error) => {
+      assert.ok(error instanceof ArgumentError);
+      assert.match(error.message, /^sample: checkpoint cannot be written to .*fit: .*no such file/);
+      return true;
+    });
+    assert.throws(told(own), /sample: checkpoint cannot be written to .*: it is a folder/);
+    assert.throws(told(""), ArgumentError);
+    assert.doesNotThrow(told(join(own, "fit")));
+    assert.deepEqual(await readdir(own), []);
+  });
+
+  test("later, is warned of once, and the run goes on", async () => {
+    const own = await mkdtemp(join(folder, "own-"));
+    const warned = warnings();
+    const run = spread.sample({ ...options, checkpoint: join(own, "fit"), checkpointSeconds: 1e-6 });
+    await rm(own, { recursive: true });
+    const fit = await run;
+    await setImmediate();
+    warned.stop();
+    assert.deepEqual(fit.draws.values("mu"), (await sampled(spread, options)).draws.values("mu"));
+    assert.equal(warned.seen.length, 1);
+    assert.match(warned.seen[0]!.message, /checkpoint could not be written, and the run goes on without/);
+  });
 });
 
 test("a run that is killed in the middle of a block has kept what every chain had", async () => {
