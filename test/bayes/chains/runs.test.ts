@@ -124,6 +124,88 @@ describe("extend", () => {
   });
 });
 
+describe("an extension is a run like the first", () => {
+  test("that can be watched", async () => {
+    const whole = await sampled(spread, { ...options, draws: 400 });
+    const fit = await sampled(spread, { ...options, draws: 100 });
+    const seen: number[] = [];
+    for await (const { draws } of fit.extend(300)) seen.push(Math.min(...draws));
+    assert.ok(seen.length > 1 && seen.every((n, i) => n >= 100 && n >= (seen[i - 1] ?? 0)), `${seen}`);
+    assert.equal(seen.at(-1), 400);
+    assert.deepEqual(fit.draws.values("tau"), whole.draws.values("tau"));
+  });
+
+  test("that goes on when whoever watched turns away, since others wait for their turn", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    for await (const _ of fit.extend(50)) break;
+    await fit.save(join(folder, "turned away"));
+    assert.equal(fit.draws.length, 60);
+  });
+
+  test("that ends at an effective sample size, of the draws before it too", async () => {
+    const fit = await sampled(spread, { ...options, draws: 100 });
+    await fit.extend(20000, { until: { essBulk: 400 } });
+    const { length } = fit.draws;
+    assert.ok(length > 100 && length < 5000, `${length} draws`);
+    assert.ok(Math.min(...fit.summary().column("essBulk")) >= 400);
+    await fit.extend(20000, { until: { essBulk: 400 } });
+    assert.equal(fit.draws.length, length);
+  });
+
+  test("that has checkpoints, of its own or those of the run before", async () => {
+    for (const before of [true, false]) {
+      const kept = { checkpoint: join(folder, `extended ${before}`), checkpointSeconds: 1e-6 };
+      const fit = await sampled(spread, { ...options, draws: 10, ...(before && kept) });
+      await rm(kept.checkpoint, { force: true });
+      await fit.extend(50, before ? {} : kept);
+      const resumed = await spread.resume(kept.checkpoint);
+      assert.ok(resumed.draws.length > 10 || before, `${resumed.draws.length} draws`);
+      assert.equal((await resumed.extend(60 - resumed.draws.length)).draws.length, 60);
+      assert.deepEqual(resumed.draws.values("mu"), fit.draws.values("mu"));
+    }
+  });
+
+  test("that is a promise", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    const failed = await fit.extend(-1).catch((error: unknown) => error);
+    assert.ok(failed instanceof ArgumentError);
+    let ended = 0;
+    await fit.extend(1).finally(() => ended++);
+    assert.equal(ended, 1);
+    // The turn of what failed is over.
+    assert.equal((await fit.extend(1)).draws.length, 12);
+  });
+
+  test("that refuses what means nothing", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    for (const [more, message] of [
+      [{ until: 400 }, /extend: until is 400/],
+      [{ checkpointSeconds: 0 }, /extend: checkpointSeconds is 0/],
+      [{ checkpoint: join(folder, "no", "fit") }, /extend: checkpoint cannot be written/],
+      [{ draws: 5 }, /extend: there is no option "draws"/],
+    ] as const) {
+      await assert.rejects(fit.extend(5, more as never), message);
+    }
+    const path = join(folder, "refused");
+    await fit.save(path);
+    await assert.rejects(spread.resume(path, { until: { essBulk: 1 } } as never), /resume: there is no option "until"/);
+    await assert.rejects(spread.resume(path, 5 as never), /resume: 5 stands where options do/);
+  });
+});
+
+test("what resume is told holds for the runs to come", async () => {
+  const path = join(folder, "told");
+  await (await sampled(spread, { ...options, draws: 10 })).save(path);
+  const controller = new AbortController();
+  const checkpoint = join(folder, "told more");
+  const fit = await spread.resume(path, { checkpoint, checkpointSeconds: 1e-6, signal: controller.signal });
+  assert.deepEqual([fit.options.draws, fit.options.checkpoint], [10, checkpoint]);
+  setTimeout(() => controller.abort(), 150);
+  await fit.extend(1e6);
+  assert.ok(fit.draws.length > 10 && fit.draws.length < 1e6);
+  assert.ok((await spread.resume(checkpoint)).draws.length > 10);
+});
+
 describe("watching", () => {
   test("may stop before the run does", async () => {
     const run = spread.sample(options);
