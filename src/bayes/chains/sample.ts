@@ -175,7 +175,7 @@ export class Sampler {
     let asked = 0;
     let ess = until ? leastEss(draws) : Number.NaN;
     let essMilliseconds = 0;
-    for (let isEnded = false; asked < wanted && !isEnded; ) {
+    for (let isEnded = signal?.aborted === true; asked < wanted && !isEnded; ) {
       if (until && ess >= until.essBulk) break;
       const step = isInSteps ? stepOf(wanted, before + asked) : wanted;
       const count = Math.min(step, this.largestBlock(), wanted - asked);

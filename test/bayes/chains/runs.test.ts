@@ -124,6 +124,15 @@ describe("extend", () => {
   });
 });
 
+test("a signal that was given before the start ends the run there, on a kernel that is warm, too", async () => {
+  await sampled(spread, { ...options, draws: 200 });
+  const fit = await spread.sample({ ...options, signal: AbortSignal.abort() });
+  assert.equal(fit.draws.length, 0);
+  await fit.extend(10, { signal: AbortSignal.abort() });
+  assert.equal(fit.draws.length, 0);
+  await expectGoesOnLike(await sampled(spread, options), fit);
+});
+
 describe("an extension is a run like the first", () => {
   test("that can be watched", async () => {
     const whole = await sampled(spread, { ...options, draws: 400 });
