@@ -14,7 +14,10 @@ export interface Progress {
   /** Steps taken so far, those of the warmup included: how much work was done. */
   readonly leapfrogs: Int32Array;
   readonly stepSizes: Float64Array;
-  /** The least bulk effective sample size of what varies, in the blocks that have arrived; NaN before. */
+  /**
+   * The least bulk effective sample size of what varies, when it was last looked at; NaN before. The last progress of a run has
+   * that of all its draws.
+   */
   readonly ess: number;
   readonly milliseconds: number;
 }

@@ -172,6 +172,7 @@ export class Sampler {
     const { until, progress, signal } = told;
     const isInSteps = isWatched || progress || until !== undefined;
     const before = draws.length;
+    let last: ChainStatus | null = null;
     let asked = 0;
     let ess = until ? leastEss(draws) : Number.NaN;
     let essMilliseconds = 0;
@@ -180,6 +181,7 @@ export class Sampler {
       const step = isInSteps ? stepOf(wanted, before + asked) : wanted;
       const count = Math.min(step, this.largestBlock(), wanted - asked);
       for await (const status of this.advance(count, draws, told)) {
+        last = status;
         const now = { ...this.progressOf(status), ess };
         show?.update(now);
         yield now;
@@ -202,6 +204,11 @@ export class Sampler {
       }
     }
     await this.arriving;
+    if (!last || !isInSteps) return;
+    // Whoever watched hears how it ended.
+    const end = { ...this.progressOf(last), ess: leastEss(draws) };
+    show?.update(end);
+    yield end;
   }
 
   async save(draws: Draws, path: string): Promise<void> {

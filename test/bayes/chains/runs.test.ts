@@ -251,6 +251,14 @@ describe("watching", () => {
     assert.ok(leapfrogs > sum("leapfrogs"));
   });
 
+  test("hears at last of the effective sample size of all draws", async () => {
+    const run = spread.sample({ ...options, draws: 500 });
+    let last = Number.NaN;
+    for await (const { ess } of run) last = ess;
+    const { draws } = await run;
+    assert.equal(last, Math.min(...draws.names.map((name) => essBulk(draws.scalar(name)))));
+  });
+
   test("hears of failures, as does waiting", async () => {
     const impossible = model(() => {
       const mu = normal(0, 1);
