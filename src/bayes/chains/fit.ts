@@ -6,6 +6,7 @@ import { type Check, check } from "../diagnostics/check.js";
 import { type Loo, type LooOptions, loo } from "../diagnostics/loo.js";
 import { type Summary, summary } from "../diagnostics/summary.js";
 import { Draws, type NameFilter } from "../draws.js";
+import { type StanCsvOptions, writeStanCsv } from "../export/stan-csv.js";
 import type { ReportOptions } from "../report/page.js";
 import { report } from "../report/report.js";
 import { checkRunOptions, type FilledOptions, type RunOptions } from "./options.js";
@@ -107,6 +108,14 @@ export class Fit<N extends string = string, O extends string = string> {
   /** Writes draws and chains to a file, from which `posterior.resume` goes on. A file of that name is replaced at once. */
   save(path: string): Promise<void> {
     return this.inTurn(() => this.sampler.save(this.draws, path));
+  }
+
+  /**
+   * Writes `<prefix>_1.csv`, `<prefix>_2.csv` …, a chain each, as CmdStan does, and returns their paths. ArviZ's `from_cmdstan` and
+   * rstan's `read_stan_csv` read them.
+   */
+  saveStanCsv(prefix: string, options: StanCsvOptions = {}): Promise<string[]> {
+    return this.inTurn(async () => writeStanCsv(prefix, this.draws, options, await this.sampler.facts()));
   }
 
   /** One thing at a time: chains that are extended cannot be saved or extended meanwhile. */

@@ -12,6 +12,7 @@ import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
 import { leastEss } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
+import type { RunFacts } from "../export/stan-comments.js";
 import { impossibleAt } from "../model/impossible.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
@@ -85,6 +86,8 @@ export class Sampler {
   private arriving: Promise<void> = Promise.resolve();
   private lastSaved = performance.now();
   private hasWarned = false;
+  /** Milliseconds in which the chains were under way. */
+  private spent = { warmup: 0, sampling: 0 };
   private lastBreath = performance.now();
   private dataHash: Promise<string> | null = null;
 
@@ -223,10 +226,17 @@ export class Sampler {
     const flat = inits && (initsOf(this.options, dim) as Float64Array);
     const rows = flat && Array.from({ length: count }, (_, c) => Array.from(flat.subarray(c * dim, (c + 1) * dim)));
     const options = { ...rest, ...(rows && { inits: rows }) };
-    return { options, draws, kernel: this.chains.address, data: await this.dataAddress(), chains };
+    const { spent } = this;
+    return { options, draws, kernel: this.chains.address, data: await this.dataAddress(), spent, chains };
   }
 
-  async resume<N extends string, O extends string>({ draws, kernel, data, chains }: SavedFit): Promise<Fit<N, O>> {
+  async resume<N extends string, O extends string>({
+    draws,
+    kernel,
+    data,
+    spent,
+    chains,
+  }: SavedFit): Promise<Fit<N, O>> {
     const variables = Object.entries(variablesOf(this.posterior));
     const isSame = ([name, shape]: readonly [string, Shape]) => sameShape(draws.variables.get(name) ?? [-1], shape);
     if (variables.length !== draws.variables.size || !variables.every(isSame)) {
@@ -246,6 +256,7 @@ export class Sampler {
       throw new ArgumentError("resume: the fit was made with other data; give the posterior those it was made with.");
     }
     this.chains.restore(chains);
+    this.spent = { ...spent };
     this.drawn = this.options.warmup + draws.length;
     // Of a block that was being drawn, what every chain has of it.
     this.chains.beginBlock(this.drawn, 0);
@@ -265,6 +276,16 @@ export class Sampler {
     return atEachDraw(draws, this.pointwise("predictive", draws), (values, number) => ({
       ...this.posterior.posteriorPredictive(foldIn(own, number), values),
     }));
+  }
+
+  /** What other programs want to know of the run. */
+  async facts(): Promise<RunFacts> {
+    const { warmup, sampling } = this.spent;
+    return {
+      options: this.options,
+      inverseMasses: await this.chains.inverseMasses(),
+      seconds: { warmup: warmup / 1000, sampling: sampling / 1000 },
+    };
   }
 
   private pointwise(operation: string, draws: Draws): PointwiseSetting {
@@ -301,7 +322,11 @@ export class Sampler {
 
   /** Lets every chain make `count` more draws than have been taken, when they are done with the warmup. */
   private async *advance(count: number, draws: Draws, told: RunOptions): AsyncGenerator<ChainStatus> {
+    let since = performance.now();
     for await (const status of this.chains.advance(this.drawn + count, this.drawn)) {
+      const now = performance.now();
+      this.spent[this.phaseOf(status)] += now - since;
+      since = now;
       if (status.failed.length > 0) throw await this.failure(status.failed[0]);
       await this.keepCheckpoint(draws, told);
       await this.letOthersRun();
@@ -334,10 +359,15 @@ export class Sampler {
     this.lastSaved = performance.now();
   }
 
-  private progressOf({ draws, divergences, leapfrogs, stepSizes }: ChainStatus): Progress {
+  private phaseOf({ draws }: ChainStatus): Progress["phase"] {
+    return draws.some((draw) => draw < this.options.warmup) ? "warmup" : "sampling";
+  }
+
+  private progressOf(status: ChainStatus): Progress {
+    const { draws, divergences, leapfrogs, stepSizes } = status;
     const { warmup } = this.options;
     return {
-      phase: draws.some((draw) => draw < warmup) ? "warmup" : "sampling",
+      phase: this.phaseOf(status),
       draws: draws.map((draw) => Math.max(0, draw - warmup)),
       divergences,
       leapfrogs,

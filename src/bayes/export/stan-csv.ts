@@ -1,24 +1,38 @@
 /**
  * Stan CSV, the files CmdStan writes: one per chain, comments that begin with #, a line of column names, a line per draw.
  * Scalars count from 1 and their first index runs fastest: `L.1.1`, `L.2.1`. The reader takes CmdStan's own files, so their
- * diagnostics and reports are a call away; ArviZ's `from_cmdstan` reads what the writer writes.
+ * diagnostics and reports are a call away; ArviZ's `from_cmdstan` and rstan's `read_stan_csv` read what the writer writes.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { ravelIndex, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
 import { type Chains, Draws, STATISTICS, scalarNames } from "../draws.js";
 import { STATISTIC_NAMES } from "./inference-data.js";
+import { adaptationComment, type RunFacts, settingsComment, timeComment } from "./stan-comments.js";
 
 export interface StanCsvOptions {
   /** The model's name in the comments. */
   readonly model?: string;
 }
 
-/** Writes `<prefix>_1.csv`, `<prefix>_2.csv` … and returns their paths. */
-export async function saveStanCsv(prefix: string, draws: Draws, options: StanCsvOptions = {}): Promise<string[]> {
+/**
+ * Writes `<prefix>_1.csv`, `<prefix>_2.csv` … and returns their paths. `fit.saveStanCsv` writes with them what the fit knows of
+ * its run: the warmup, the metric and the time it took.
+ */
+export function saveStanCsv(prefix: string, draws: Draws, options: StanCsvOptions = {}): Promise<string[]> {
+  return writeStanCsv(prefix, draws, options);
+}
+
+/** The same with all that is known of the run. */
+export async function writeStanCsv(
+  prefix: string,
+  draws: Draws,
+  options: StanCsvOptions,
+  facts?: RunFacts,
+): Promise<string[]> {
   const columns = columnsOf(draws);
   const paths = Array.from({ length: draws.chains }, (_, chain) => `${prefix}_${chain + 1}.csv`);
-  for (const [chain, path] of paths.entries()) await writeFile(path, chainCsv(draws, columns, chain, options));
+  for (const [chain, path] of paths.entries()) await writeFile(path, chainCsv(draws, columns, chain, options, facts));
   return paths;
 }
 
@@ -52,9 +66,10 @@ function columnsOf(draws: Draws): Column[] {
 
 /** Stan counts from 1, and its first index runs fastest: a row-major walk over the reversed shape. */
 function columnNames(variable: string, shape: Shape): { name: string; scalar: string }[] {
-  if (/[.,#:\s]/.test(variable) || variable.endsWith("__")) {
+  if (variable === "" || /[.,#:"'\\\s]/.test(variable) || variable.endsWith("__")) {
     throw new ArgumentError(
-      `stanCsv: Stan's columns cannot be named "${variable}": no points, commas, colons, # or spaces, no __ at the end.`,
+      `stanCsv: Stan's columns cannot be named ${JSON.stringify(variable)}: a name has at least one character, no points, ` +
+        "commas, colons, quotes, backslashes, # or spaces, and no __ at the end.",
     );
   }
   const scalars = scalarNames(variable, shape);
@@ -70,13 +85,14 @@ function* chainCsv(
   draws: Draws,
   columns: readonly Column[],
   chain: number,
-  options: StanCsvOptions,
+  { model = "pumice" }: StanCsvOptions,
+  facts?: RunFacts,
 ): Generator<string> {
   const [start, end] = [chain * draws.length, (chain + 1) * draws.length];
-  yield comments(draws, chain, options);
+  yield settingsComment(draws, chain, model, facts);
   yield `${columns.map(({ name }) => name).join(",")}\n`;
   const stepSize = columns.find(({ name }) => name === STATISTIC_NAMES.stepSize.stan)?.values[end - 1];
-  if (stepSize !== undefined) yield `# Adaptation terminated\n# Step size = ${stepSize}\n`;
+  if (stepSize !== undefined) yield adaptationComment(stepSize, chain, facts);
   for (let from = start; from < end; from += LINES) {
     let lines = "";
     for (let i = from; i < Math.min(from + LINES, end); i++) {
@@ -84,36 +100,12 @@ function* chainCsv(
     }
     yield lines;
   }
+  if (facts) yield timeComment(facts);
 }
 
 function stanNumber(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-/** What readers look for: how many draws there are, and that none of them is warmup. */
-function comments(draws: Draws, chain: number, { model = "pumice" }: StanCsvOptions): string {
-  const depth = draws.maxTreeDepth === undefined ? [] : [`            max_depth = ${draws.maxTreeDepth}`];
-  const lines = [
-    "stan_version_major = 2",
-    "stan_version_minor = 35",
-    "stan_version_patch = 0",
-    `model = ${model}`,
-    "written by pumice, in the layout of that version of Stan",
-    "method = sample (Default)",
-    "  sample",
-    `    num_samples = ${draws.length}`,
-    "    num_warmup = 0",
-    "    save_warmup = 0",
-    "    thin = 1",
-    "    algorithm = hmc (Default)",
-    "      hmc",
-    "        engine = nuts (Default)",
-    "          nuts",
-    ...depth,
-    `id = ${chain + 1}`,
-  ];
-  return lines.map((line) => `# ${line}\n`).join("");
 }
 
 /** The draws in the texts of Stan CSV files, a chain each. Warmup that was saved is left out. */
