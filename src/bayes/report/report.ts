@@ -1,9 +1,11 @@
 /** `fit.report("out.html")`: the report as a file. */
 import { writeFile } from "node:fs/promises";
+import { checkString } from "../../core/arguments.js";
 import type { Draws } from "../draws.js";
 import { type ReportOptions, reportPage } from "./page.js";
 
 /** Writes one self-contained HTML page: what is wrong in words, the summary, and plots of every variable. */
 export async function report(draws: Draws, path: string, options: ReportOptions = {}): Promise<void> {
+  checkString("report", "the path", path);
   await writeFile(path, reportPage(draws, options));
 }
