@@ -6,12 +6,21 @@ import { Tensor } from "../../tensor/tensor.js";
 import type { FloatDType } from "./density.js";
 import { checkWritable } from "./saved-fit.js";
 
+/** Effective sample sizes to reach: at least one of them. */
+export interface EssGoal {
+  readonly essBulk?: number;
+  readonly essTail?: number;
+}
+
 /** What concerns one run, not its chains: when it ends, who hears of it and where it is saved. */
 export interface RunOptions {
   /** Ends the run early; what was drawn by then is returned. */
   readonly signal?: AbortSignal;
-  /** Ends the run when every scalar that varies has this effective sample size; `draws` is then the most. */
-  readonly until?: { readonly essBulk: number };
+  /**
+   * Ends the run when every scalar that varies has these effective sample sizes, of its bulk, its tails or both; `draws` is then
+   * the most.
+   */
+  readonly until?: EssGoal;
   /** Draws a line of progress on the terminal. */
   readonly progress?: boolean;
   /**
@@ -159,11 +168,21 @@ export function checkRunOptions(operation: "extend" | "resume", options: RunOpti
   checkRun(operation, options);
 }
 
-function checkRun(operation: string, { until, checkpoint, checkpointSeconds }: RunOptions): void {
-  if (until !== undefined && (typeof until !== "object" || until === null)) {
-    refuse(operation, "until", until, "{ essBulk: … }");
+function checkGoal(operation: string, until: EssGoal): void {
+  if (typeof until !== "object" || until === null) {
+    refuse(operation, "until", until, "{ essBulk: … }, { essTail: … } or both");
   }
-  checkPositive(operation, "until.essBulk", until && (until.essBulk ?? Number.NaN));
+  checkOptions(`${operation}, until`, until, { essBulk: "number", essTail: "number" });
+  const { essBulk, essTail } = until;
+  if (essBulk === undefined && essTail === undefined) {
+    throw new ArgumentError(`${operation}: until says nothing; write { essBulk: 400 }, { essTail: 400 } or both.`);
+  }
+  checkPositive(operation, "until.essBulk", essBulk);
+  checkPositive(operation, "until.essTail", essTail);
+}
+
+function checkRun(operation: string, { until, checkpoint, checkpointSeconds }: RunOptions): void {
+  if (until !== undefined) checkGoal(operation, until);
   checkPositive(operation, "checkpointSeconds", checkpointSeconds);
   if (checkpoint !== undefined) checkWritable(`${operation}: checkpoint`, checkpoint);
 }

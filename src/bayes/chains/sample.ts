@@ -10,7 +10,7 @@ import { foldIn, type Key } from "../../random/key.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
-import { leastEss } from "../diagnostics/effective-sample-size.js";
+import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
 import type { RunFacts } from "../export/stan-comments.js";
 import { impossibleAt } from "../model/impossible.js";
@@ -178,9 +178,11 @@ export class Sampler {
     let last: ChainStatus | null = null;
     let asked = 0;
     let ess = until ? leastEss(draws) : Number.NaN;
+    const isEnough = () =>
+      ess >= (until?.essBulk ?? 0) && (until?.essTail === undefined || leastTailEss(draws) >= until.essTail);
     let essMilliseconds = 0;
     for (let isEnded = signal?.aborted === true; asked < wanted && !isEnded; ) {
-      if (until && ess >= until.essBulk) break;
+      if (until && isEnough()) break;
       const step = isInSteps ? stepOf(wanted, before + asked) : wanted;
       const count = Math.min(step, this.largestBlock(), wanted - asked);
       for await (const status of this.advance(count, draws, told)) {

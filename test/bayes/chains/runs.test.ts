@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { Sampler } from "../../../src/bayes/chains/sample.js";
-import { essBulk, type Fit, halfNormal, lkjCholesky, model, normal } from "../../../src/bayes/index.js";
+import { essBulk, essTail, type Fit, halfNormal, lkjCholesky, model, normal } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
@@ -289,6 +289,16 @@ describe("an effective sample size to reach", () => {
     assert.ok(essBulk(draws.scalar("L[1,0]")) >= 300);
   });
 
+  test("may be that of the tails, or both", async () => {
+    const least = (fit: Fit, of: typeof essBulk) =>
+      Math.min(...fit.draws.names.map((name) => of(fit.draws.scalar(name))));
+    const tails = await spread.sample({ ...settings, until: { essTail: 300 } });
+    assert.ok(tails.draws.length < 4000 && least(tails, essTail) >= 300);
+    const both = await spread.sample({ ...settings, until: { essBulk: 50, essTail: 500 } });
+    assert.ok(both.draws.length < 4000 && least(both, essTail) >= 500 && least(both, essBulk) >= 50);
+    assert.ok(both.draws.length > tails.draws.length);
+  });
+
   test("is never reached by what is not finite, nor where nothing moves", async () => {
     const infinite = model(() => {
       const x = normal(0, 1);
@@ -526,7 +536,10 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ seed: 1.5 }, /seed is 1.5/],
     [{ seed: Number.NaN }, /seed is NaN/],
     [{ until: { essBulk: Number.NaN } }, /until.essBulk is NaN/],
-    [{ until: {} }, /until.essBulk is NaN/],
+    [{ until: {} }, /until says nothing; write \{ essBulk: 400 \}/],
+    [{ until: { ess: 400 } }, /sample, until: there is no option "ess"; there are essBulk, essTail/],
+    [{ until: { essTail: -1 } }, /until.essTail is -1/],
+    [{ until: { essBulk: "400" } }, /sample, until: the option essBulk is a number, not "400"/],
     [{ draws: 2.5 }, /draws is 2.5/],
     [
       {
@@ -549,7 +562,7 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ checkpoint: 7 }, /the option checkpoint is a string, not 7/],
     [{ steps: 8 }, /steps is 8; it is for \{ kernel: "hmc" \}.* nuts/],
     [{ steps: 8, kernel: "chees" }, /steps is 8; it is for \{ kernel: "hmc" \}.* chees/],
-    [{ until: 400 }, /until is 400; it is \{ essBulk: … \}/],
+    [{ until: 400 }, /until is 400; it is \{ essBulk: … \}, \{ essTail: … \} or both/],
     [{ lanes: 3 }, /lanes is 3; it is a power of two/],
   ];
   for (const [more, message] of refused) {
