@@ -121,6 +121,9 @@ export class Draws<N extends string = string> {
       readonly stats?: Readonly<Partial<Record<Statistic, readonly (readonly number[])[]>>>;
     } = {},
   ): Draws {
+    if (typeof values !== "object" || values === null) {
+      throw new ArgumentError(`Draws.from: takes nested arrays by name, { mu: [[0.1, 0.3]] }, not ${shown(values)}.`);
+    }
     const shapes = new Map(Object.entries(values).map(([name, nested]) => [name, nestedShape(name, nested)]));
     const first = [...shapes.values()][0];
     if (!first) throw new ArgumentError("Draws.from: no variables; give at least one, as in { mu: [[0.1, 0.3]] }.");

@@ -1,4 +1,5 @@
 /** What sampling returns: draws with their diagnostics, and the chains, which can go on. */
+import { checkString } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Key } from "../../random/key.js";
@@ -6,6 +7,8 @@ import { type Check, check } from "../diagnostics/check.js";
 import { type Loo, type LooOptions, loo } from "../diagnostics/loo.js";
 import { type Summary, summary } from "../diagnostics/summary.js";
 import { Draws, type NameFilter } from "../draws.js";
+import { saveArviz } from "../export/arviz.js";
+import type { InferenceData } from "../export/inference-data.js";
 import { type StanCsvOptions, writeStanCsv } from "../export/stan-csv.js";
 import type { ReportOptions } from "../report/page.js";
 import { report } from "../report/report.js";
@@ -58,9 +61,10 @@ export class Fit<N extends string = string, O extends string = string> {
    * variables. `compare({ a: await a.loo(), b: await b.loo() })` sets models side by side.
    */
   async loo(only?: O | readonly O[], options: LooOptions = {}): Promise<Loo> {
+    const names: readonly O[] | undefined = typeof only === "string" ? [only] : only;
+    if (names !== undefined) checkNames(names);
     const all = await this.logLikelihood();
-    if (only === undefined) return loo(all, options);
-    const names = typeof only === "string" ? [only] : only;
+    if (names === undefined) return loo(all, options);
     const some = new Draws({
       chains: all.chains,
       variables: Object.fromEntries(names.map((name) => [name, all.variables.get(name) ?? missing(name, all)])),
@@ -106,8 +110,14 @@ export class Fit<N extends string = string, O extends string = string> {
   }
 
   /** Writes draws and chains to a file, from which `posterior.resume` goes on. A file of that name is replaced at once. */
-  save(path: string): Promise<void> {
-    return this.inTurn(() => this.sampler.save(this.draws, path));
+  async save(path: string): Promise<void> {
+    checkString("save", "the path", path);
+    await this.inTurn(() => this.sampler.save(this.draws, path));
+  }
+
+  /** Writes a file that `arviz.from_json` reads: the draws, and what else there is, such as `{ posteriorPredictive }`. */
+  saveArviz(path: string, more: Omit<InferenceData, "posterior"> = {}): Promise<void> {
+    return saveArviz(path, { ...more, posterior: this.draws });
   }
 
   /**
@@ -141,6 +151,14 @@ export class Fit<N extends string = string, O extends string = string> {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return `Fit(${this.draws.chains} chains × ${this.draws.length} draws)\n${this.summary()}`;
   }
+}
+
+function checkNames(names: unknown): void {
+  if (Array.isArray(names) && names.every((name) => typeof name === "string")) return;
+  throw new ArgumentError(
+    `loo: takes the name of an observed variable or a list of names first, not ${shown(names)}; without one, ` +
+      "options still come second: fit.loo(undefined, { relativeEfficiency: 1 }).",
+  );
 }
 
 function missing(name: string, { variables }: Draws): never {

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { checkString } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { foldIn, type Key } from "../../random/key.js";
@@ -474,6 +475,7 @@ export async function resume<N extends string, O extends string>(
   path: string,
   options: ResumeOptions,
 ): Promise<Fit<N, O>> {
+  checkString("resume", "the path", path);
   checkRunOptions("resume", options);
   const saved = await readFit(path, posterior.device);
   return new Sampler(posterior, { ...saved.options, ...options }).resume(saved);

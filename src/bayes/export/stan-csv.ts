@@ -4,9 +4,11 @@
  * diagnostics and reports are a call away; ArviZ's `from_cmdstan` and rstan's `read_stan_csv` read what the writer writes.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { checkOptions, checkString } from "../../core/arguments.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { ravelIndex, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
-import { type Chains, Draws, STATISTICS, scalarNames } from "../draws.js";
+import { shown } from "../../core/shown.js";
+import { type Chains, checkDraws, Draws, STATISTICS, scalarNames } from "../draws.js";
 import { STATISTIC_NAMES } from "./inference-data.js";
 import { adaptationComment, type RunFacts, settingsComment, timeComment } from "./stan-comments.js";
 
@@ -30,6 +32,9 @@ export async function writeStanCsv(
   options: StanCsvOptions,
   facts?: RunFacts,
 ): Promise<string[]> {
+  checkString("saveStanCsv", "the prefix", prefix);
+  checkDraws("saveStanCsv", draws);
+  checkOptions("saveStanCsv", options, { model: "text" });
   const columns = columnsOf(draws);
   const paths = Array.from({ length: draws.chains }, (_, chain) => `${prefix}_${chain + 1}.csv`);
   for (const [chain, path] of paths.entries()) await writeFile(path, chainCsv(draws, columns, chain, options, facts));
@@ -38,6 +43,7 @@ export async function writeStanCsv(
 
 /** Reads the files of one run, a chain each. */
 export async function loadStanCsv(paths: readonly string[]): Promise<Draws> {
+  checkTexts("loadStanCsv", "paths", paths);
   return parseStanCsv(await Promise.all(paths.map((path) => readFile(path, "utf8"))), paths);
 }
 
@@ -46,6 +52,11 @@ const LINES = 500;
 
 /** The text of one chain's file. */
 export function stanCsv(draws: Draws, chain: number, options: StanCsvOptions = {}): string {
+  checkDraws("stanCsv", draws);
+  checkOptions("stanCsv", options, { model: "text" });
+  if (!(Number.isInteger(chain) && chain >= 0 && chain < draws.chains)) {
+    throw new ArgumentError(`stanCsv: there is no chain ${shown(chain)}; they count from 0 to ${draws.chains - 1}.`);
+  }
   return [...chainCsv(draws, columnsOf(draws), chain, options)].join("");
 }
 
@@ -110,6 +121,7 @@ function stanNumber(value: number): string {
 
 /** The draws in the texts of Stan CSV files, a chain each. Warmup that was saved is left out. */
 export function parseStanCsv(texts: readonly string[], paths: readonly string[] = []): Draws {
+  checkTexts("parseStanCsv", "texts", texts);
   if (texts.length === 0) throw new ArgumentError("parseStanCsv: no files; give one for each chain.");
   const files = texts.map((text, i) => readChain(text, paths[i] ?? `chain ${i + 1}`));
   const [first] = files;
@@ -139,6 +151,11 @@ export function parseStanCsv(texts: readonly string[], paths: readonly string[] 
     stats: Object.fromEntries(statistics.map((name) => [name, gather([header.indexOf(STATISTIC_NAMES[name].stan)])])),
   });
   return draws;
+}
+
+function checkTexts(operation: string, what: string, list: readonly string[]): void {
+  if (Array.isArray(list) && list.every((each) => typeof each === "string")) return;
+  throw new ArgumentError(`${operation}: takes a list of ${what}, one for each chain, not ${shown(list)}.`);
 }
 
 interface ChainFile {
