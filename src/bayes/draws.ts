@@ -7,6 +7,7 @@
  */
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, type Shape, sizeOf, unravelIndex } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { tensor } from "../tensor/creation.js";
 import type { Tensor } from "../tensor/tensor.js";
 
@@ -120,6 +121,9 @@ export class Draws<N extends string = string> {
       readonly stats?: Readonly<Partial<Record<Statistic, readonly (readonly number[])[]>>>;
     } = {},
   ): Draws {
+    if (typeof values !== "object" || values === null) {
+      throw new ArgumentError(`Draws.from: takes nested arrays by name, { mu: [[0.1, 0.3]] }, not ${shown(values)}.`);
+    }
     const shapes = new Map(Object.entries(values).map(([name, nested]) => [name, nestedShape(name, nested)]));
     const first = [...shapes.values()][0];
     if (!first) throw new ArgumentError("Draws.from: no variables; give at least one, as in { mu: [[0.1, 0.3]] }.");
@@ -265,7 +269,13 @@ export class Draws<N extends string = string> {
   /** The names of the scalars that a filter lets through; all without one. */
   match(filter?: NameFilter<N>): readonly ScalarName<N>[] {
     if (filter === undefined) return this.names;
-    const list = typeof filter === "string" || filter instanceof RegExp ? [filter] : filter;
+    const isOne = (item: unknown) => typeof item === "string" || item instanceof RegExp;
+    const list = (isOne(filter) ? [filter] : filter) as readonly (ScalarName<N> | RegExp)[];
+    if (!Array.isArray(list) || !list.every(isOne)) {
+      throw new ArgumentError(
+        `A filter is a name, a pattern or a list of these, "theta", /^beta/ or ["mu", "theta"], not ${shown(filter)}.`,
+      );
+    }
     const unknown = list.find(
       (item) => typeof item === "string" && !this.variables.has(item) && !this.columns.has(item),
     );
@@ -283,6 +293,15 @@ export class Draws<N extends string = string> {
     const variables = [...this.variables].map(([name, shape]) => (shape.length ? name + formatShape(shape) : name));
     return `Draws(${this.chains} chains × ${this.count} draws of ${variables.join(", ")})`;
   }
+}
+
+/** Throws on what are no draws; a fit has some. */
+export function checkDraws(operation: string, value: Draws): void {
+  if (value instanceof Draws) return;
+  const own = (value as { draws?: unknown } | null | undefined)?.draws;
+  throw new ArgumentError(
+    `${operation}: takes draws, as fit.draws or Draws.from(…), not ${shown(value)}${own instanceof Draws ? "; write .draws" : ""}.`,
+  );
 }
 
 /** One array per element, of values that lie side by side for each draw. */

@@ -6,8 +6,8 @@ export type { AnyPosterior, ApproximationOptions } from "./approximation/setting
 export type { Argument } from "./argument.js";
 export { Fit } from "./chains/fit.js";
 export type { LeapfrogChains, LeapfrogOptions } from "./chains/leapfrog.js";
-export type { SampleOptions } from "./chains/options.js";
-export type { Progress, SampleRun } from "./chains/sample.js";
+export type { EssGoal, FilledOptions, ResumeOptions, RunOptions, SampleOptions } from "./chains/options.js";
+export type { Progress, SampleRun } from "./chains/run.js";
 export * from "./constraints/index.js";
 export { autocorrelation } from "./diagnostics/autocovariance.js";
 export { Check, check, type Problem, type ProblemKind } from "./diagnostics/check.js";

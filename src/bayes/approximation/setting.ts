@@ -2,6 +2,7 @@
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { type Key, key as keyOf } from "../../random/key.js";
 import { Tensor } from "../../tensor/tensor.js";
 import type { Posterior } from "../model/posterior.js";
@@ -33,12 +34,22 @@ export function settingOf(posterior: AnyPosterior, options: ApproximationOptions
   return { key: keyOf(options.seed ?? 0, { device }), dtype: options.dtype ?? posterior.dtype, device };
 }
 
-/** Throws on options that a method has not, and on those of the wrong kind; `own` are those that the others have not. */
-export function checkMethodOptions<O extends ApproximationOptions<never>>(
+/**
+ * Throws on what is no posterior, on options that a method has not, and on those of the wrong kind; `own` are those that the
+ * others have not.
+ */
+export function checkMethod<O extends ApproximationOptions<never>>(
   method: string,
+  posterior: AnyPosterior,
   options: O,
   own: Omit<OptionKinds<O>, keyof ApproximationOptions<never>>,
 ): void {
+  if (typeof posterior?.logDensityAndGrad !== "function") {
+    const isModel = typeof (posterior as { given?: unknown } | undefined)?.given === "function";
+    throw new ArgumentError(
+      `${method}: takes a posterior, ${isModel ? "not the model: call .given(observed, data) first" : `as model(fn).given(observed, data) makes it, not ${shown(posterior)}`}.`,
+    );
+  }
   const shared = { seed: "any", dtype: "any", signal: "signal", onProgress: "function" };
   checkOptions(method, options, { ...own, ...shared } as OptionKinds<O>);
   checkChoice(method, "dtype", options.dtype, ["f32", "f64"]);

@@ -1,25 +1,36 @@
 /** What sampling returns: draws with their diagnostics, and the chains, which can go on. */
-import { checkOptions } from "../../core/arguments.js";
+import { checkString } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import type { Key } from "../../random/key.js";
 import { type Check, check } from "../diagnostics/check.js";
 import { type Loo, type LooOptions, loo } from "../diagnostics/loo.js";
 import { type Summary, summary } from "../diagnostics/summary.js";
 import { Draws, type NameFilter } from "../draws.js";
+import { saveArviz } from "../export/arviz.js";
+import type { InferenceData } from "../export/inference-data.js";
+import { type StanCsvOptions, writeStanCsv } from "../export/stan-csv.js";
 import type { ReportOptions } from "../report/page.js";
 import { report } from "../report/report.js";
-import type { SampleOptions } from "./options.js";
+import { checkRunOptions, type FilledOptions, type RunOptions } from "./options.js";
+import { type Progress, SampleRun } from "./run.js";
 import type { Sampler } from "./sample.js";
+
+/** A place in the queue of those who want the chains. */
+interface Turn {
+  readonly begins: Promise<void>;
+  end(): void;
+}
 
 /** `N`: the names of the variables that were drawn; `O`: of those that were observed. */
 export class Fit<N extends string = string, O extends string = string> {
-  private last: Promise<unknown> = Promise.resolve();
+  private last: Promise<void> = Promise.resolve();
 
   /** @internal Made by `posterior.sample`. */
   constructor(
     readonly draws: Draws<N>,
     /** What was asked for, with defaults filled in. */
-    readonly options: SampleOptions,
+    readonly options: FilledOptions,
     /** The SHA-256 of the sampler's kernel. */
     readonly kernel: string,
     private readonly sampler: Sampler,
@@ -50,9 +61,10 @@ export class Fit<N extends string = string, O extends string = string> {
    * variables. `compare({ a: await a.loo(), b: await b.loo() })` sets models side by side.
    */
   async loo(only?: O | readonly O[], options: LooOptions = {}): Promise<Loo> {
+    const names: readonly O[] | undefined = typeof only === "string" ? [only] : only;
+    if (names !== undefined) checkNames(names);
     const all = await this.logLikelihood();
-    if (only === undefined) return loo(all, options);
-    const names = typeof only === "string" ? [only] : only;
+    if (names === undefined) return loo(all, options);
     const some = new Draws({
       chains: all.chains,
       variables: Object.fromEntries(names.map((name) => [name, all.variables.get(name) ?? missing(name, all)])),
@@ -67,36 +79,86 @@ export class Fit<N extends string = string, O extends string = string> {
   }
 
   /**
-   * Draws `count` more from every chain, which go on where they stopped. A signal ends it early; that of the run does too,
-   * unless it has been used.
+   * Draws `count` more from every chain, which go on where they stopped. Like `sample`, it can be awaited or watched, ends at an
+   * effective sample size (of all draws), and takes a file for checkpoints. What it is not told is as for the run before:
+   * `until` is not, nor is a signal that has been used.
    */
-  async extend(count: number, options: { readonly signal?: AbortSignal } = {}): Promise<this> {
-    checkOptions("extend", options, { signal: "signal" });
-    if (!Number.isSafeInteger(count) || count < 0 || count >= 2 ** 31) {
-      throw new ArgumentError(`extend: ${count} draws; it is a whole number from 0 on.`);
+  extend(count: number, options: RunOptions = {}): SampleRun<N, O> {
+    const turn = this.nextTurn();
+    return new SampleRun((isWatched) => this.extension(count, options, isWatched, turn), true);
+  }
+
+  private async *extension(
+    count: number,
+    given: RunOptions,
+    isWatched: boolean,
+    turn: Turn,
+  ): AsyncGenerator<Progress, Fit<N, O>> {
+    try {
+      checkRunOptions("extend", given);
+      if (!Number.isSafeInteger(count) || count < 0 || count >= 2 ** 31) {
+        throw new ArgumentError(`extend: ${shown(count)} draws; it is a whole number from 0 on.`);
+      }
+      await turn.begins;
+      const { signal, progress, checkpoint, checkpointSeconds } = this.options;
+      const own = { progress, checkpoint, checkpointSeconds, ...(!signal?.aborted && { signal }) };
+      yield* this.sampler.extend(this.draws, count, { ...own, ...given }, isWatched);
+      return this;
+    } finally {
+      turn.end();
     }
-    await this.inTurn(() => {
-      const own = this.options.signal;
-      return this.sampler.extend(this.draws, count, options.signal ?? (own?.aborted ? undefined : own));
-    });
-    return this;
   }
 
   /** Writes draws and chains to a file, from which `posterior.resume` goes on. A file of that name is replaced at once. */
-  save(path: string): Promise<void> {
-    return this.inTurn(() => this.sampler.save(this.draws, path));
+  async save(path: string): Promise<void> {
+    checkString("save", "the path", path);
+    await this.inTurn(() => this.sampler.save(this.draws, path));
+  }
+
+  /** Writes a file that `arviz.from_json` reads: the draws, and what else there is, such as `{ posteriorPredictive }`. */
+  saveArviz(path: string, more: Omit<InferenceData, "posterior"> = {}): Promise<void> {
+    return saveArviz(path, { ...more, posterior: this.draws });
+  }
+
+  /**
+   * Writes `<prefix>_1.csv`, `<prefix>_2.csv` …, a chain each, as CmdStan does, and returns their paths. ArviZ's `from_cmdstan` and
+   * rstan's `read_stan_csv` read them.
+   */
+  saveStanCsv(prefix: string, options: StanCsvOptions = {}): Promise<string[]> {
+    return this.inTurn(async () => writeStanCsv(prefix, this.draws, options, await this.sampler.facts()));
   }
 
   /** One thing at a time: chains that are extended cannot be saved or extended meanwhile. */
-  private inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const done = this.last.then(task);
-    this.last = done.catch(() => {});
-    return done;
+  private nextTurn(): Turn {
+    const begins = this.last;
+    let end = () => {};
+    this.last = new Promise((resolve) => {
+      end = resolve;
+    });
+    return { begins, end };
+  }
+
+  private async inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.nextTurn();
+    try {
+      await turn.begins;
+      return await task();
+    } finally {
+      turn.end();
+    }
   }
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return `Fit(${this.draws.chains} chains × ${this.draws.length} draws)\n${this.summary()}`;
   }
+}
+
+function checkNames(names: unknown): void {
+  if (Array.isArray(names) && names.every((name) => typeof name === "string")) return;
+  throw new ArgumentError(
+    `loo: takes the name of an observed variable or a list of names first, not ${shown(names)}; without one, ` +
+      "options still come second: fit.loo(undefined, { relativeEfficiency: 1 }).",
+  );
 }
 
 function missing(name: string, { variables }: Draws): never {

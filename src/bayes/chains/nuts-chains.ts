@@ -385,6 +385,15 @@ export class NutsChains {
     return found;
   }
 
+  /** By chain: variances, or the rows of a covariance. */
+  async inverseMasses(): Promise<Float64Array[]> {
+    const { dim, dtype } = this.density;
+    const { chains, isDense } = this.settings;
+    const all = numbersIn(await this.read("metric"), dtype);
+    const size = isDense ? dim * dim : dim;
+    return Array.from({ length: chains }, (_, c) => Float64Array.from({ length: size }, (_, e) => all[e * chains + c]));
+  }
+
   /** Memory that holds where the chains are, by name. */
   private state(): readonly (readonly [string, DeviceStorage])[] {
     const own = STATE.map((name) => [name, this.memory[name] as DeviceStorage] as const);

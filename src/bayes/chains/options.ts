@@ -1,10 +1,41 @@
 /** What `posterior.sample` can be told, what it does unless told, and what it refuses before anything runs. */
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
 import type { FloatDType } from "./density.js";
+import { checkWritable } from "./saved-fit.js";
 
-export interface SampleOptions {
+/** Effective sample sizes to reach: at least one of them. */
+export interface EssGoal {
+  readonly essBulk?: number;
+  readonly essTail?: number;
+}
+
+/** What concerns one run, not its chains: when it ends, who hears of it and where it is saved. */
+export interface RunOptions {
+  /** Ends the run early; what was drawn by then is returned. */
+  readonly signal?: AbortSignal;
+  /**
+   * Ends the run when every scalar that varies has these effective sample sizes, of its bulk, its tails or both; `draws` is then
+   * the most.
+   */
+  readonly until?: EssGoal;
+  /** Draws a line of progress on the terminal. */
+  readonly progress?: boolean;
+  /**
+   * A file in which the run is saved now and then, so that `posterior.resume` can go on should it be killed. Where none can be
+   * written, the run is refused; where that fails later, it goes on, with a warning, and tries again the next time.
+   */
+  readonly checkpoint?: string;
+  /** Seconds between such: 60 unless told. */
+  readonly checkpointSeconds?: number;
+}
+
+/** What `resume` takes, for the runs to come. */
+export type ResumeOptions = Omit<RunOptions, "until">;
+
+export interface SampleOptions extends RunOptions {
   /** 4 unless told. */
   readonly chains?: number;
   /** Per chain, after the warmup: 1000 unless told. */
@@ -51,22 +82,19 @@ export interface SampleOptions {
   readonly energies?: FloatDType;
   /** Threads that share a chain, a power of two: chosen by `lanesFor` unless told. 1 on the CPU. */
   readonly lanes?: number;
-  /** Ends the run early; what was drawn by then is returned. */
-  readonly signal?: AbortSignal;
-  /** Ends the run when every scalar that varies has this effective sample size; `draws` is then the most. */
-  readonly until?: { readonly essBulk: number };
-  /** Draws a line of progress on the terminal. */
-  readonly progress?: boolean;
-  /** A file in which the run is saved now and then, so that `posterior.resume` can go on should it be killed. */
-  readonly checkpoint?: string;
-  /** Seconds between such: 60 unless told. */
-  readonly checkpointSeconds?: number;
 }
 
 export type FilledOptions = SampleOptions &
   Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "maxTreeDepth" | "superchains">>;
 
 /** Every option, and what it may be. */
+const RUN_KINDS: OptionKinds<RunOptions> = {
+  signal: "signal",
+  until: "any",
+  progress: "flag",
+  checkpoint: "text",
+  checkpointSeconds: "number",
+};
 const KINDS: OptionKinds<SampleOptions> = {
   chains: "number",
   draws: "number",
@@ -85,11 +113,7 @@ const KINDS: OptionKinds<SampleOptions> = {
   superchains: "number",
   energies: "any",
   lanes: "number",
-  signal: "signal",
-  until: "any",
-  progress: "flag",
-  checkpoint: "text",
-  checkpointSeconds: "number",
+  ...RUN_KINDS,
 };
 const FLOATS = ["f32", "f64"];
 /** Those that are one of some words. */
@@ -128,11 +152,43 @@ export function filledOptions(given: SampleOptions, dtype: FloatDType): FilledOp
   return options;
 }
 
+function refuse(operation: string, name: string, value: unknown, what: string): never {
+  throw new ArgumentError(`${operation}: ${name} is ${shown(value)}; it is ${what}.`);
+}
+
+function checkPositive(operation: string, name: string, value: number | undefined): void {
+  if (value !== undefined && !(value > 0 && Number.isFinite(value)))
+    refuse(operation, name, value, "a positive number");
+}
+
+/** Throws on what `extend` and `resume` cannot be told. */
+export function checkRunOptions(operation: "extend" | "resume", options: RunOptions): void {
+  const { until: _, ...forResume } = RUN_KINDS;
+  checkOptions(operation, options, operation === "extend" ? RUN_KINDS : (forResume as typeof RUN_KINDS));
+  checkRun(operation, options);
+}
+
+function checkGoal(operation: string, until: EssGoal): void {
+  if (typeof until !== "object" || until === null) {
+    refuse(operation, "until", until, "{ essBulk: … }, { essTail: … } or both");
+  }
+  checkOptions(`${operation}, until`, until, { essBulk: "number", essTail: "number" });
+  const { essBulk, essTail } = until;
+  if (essBulk === undefined && essTail === undefined) {
+    throw new ArgumentError(`${operation}: until says nothing; write { essBulk: 400 }, { essTail: 400 } or both.`);
+  }
+  checkPositive(operation, "until.essBulk", essBulk);
+  checkPositive(operation, "until.essTail", essTail);
+}
+
+function checkRun(operation: string, { until, checkpoint, checkpointSeconds }: RunOptions): void {
+  if (until !== undefined) checkGoal(operation, until);
+  checkPositive(operation, "checkpointSeconds", checkpointSeconds);
+  if (checkpoint !== undefined) checkWritable(`${operation}: checkpoint`, checkpoint);
+}
+
 function check(options: FilledOptions): void {
-  const refuse = (name: string, value: unknown, what: string): never => {
-    const shown = typeof value === "string" ? `"${value}"` : String(value);
-    throw new ArgumentError(`sample: ${name} is ${shown}; it is ${what}.`);
-  };
+  const refused = (name: string, value: unknown, what: string): never => refuse("sample", name, value, what);
   for (const [name, words] of Object.entries(CHOICES)) {
     checkChoice("sample", name, options[name as keyof typeof CHOICES], words);
   }
@@ -143,7 +199,7 @@ function check(options: FilledOptions): void {
   ) => {
     const value = options[name];
     if (value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)) return;
-    refuse(name, value, `a whole number from ${least} to ${most}`);
+    refused(name, value, `a whole number from ${least} to ${most}`);
   };
   const most = 2 ** 31 - 1;
   count("chains", 1, most);
@@ -152,26 +208,21 @@ function check(options: FilledOptions): void {
   count("maxTreeDepth", 1, 24);
   count("lanes", 1, 1024);
   count("steps", 1, 2 ** 20);
-  const positive = (name: string, value: number | undefined) => {
-    if (value !== undefined && !(value > 0 && Number.isFinite(value))) refuse(name, value, "a positive number");
-  };
-  positive("stepSize", options.stepSize);
-  positive("checkpointSeconds", options.checkpointSeconds);
-  const { chains, warmup, seed, kernel, superchains, targetAcceptance = 0.8, steps, lanes = 1, until } = options;
-  if (until !== undefined && (typeof until !== "object" || until === null)) refuse("until", until, "{ essBulk: … }");
-  positive("until.essBulk", until && (until.essBulk ?? Number.NaN));
-  if (!Number.isInteger(Math.log2(lanes))) refuse("lanes", lanes, "a power of two");
+  checkPositive("sample", "stepSize", options.stepSize);
+  const { chains, warmup, seed, kernel, superchains, targetAcceptance = 0.8, steps, lanes = 1 } = options;
+  if (!Number.isInteger(Math.log2(lanes))) refused("lanes", lanes, "a power of two");
   if (steps !== undefined && kernel !== "hmc") {
-    refuse("steps", steps, `for { kernel: "hmc" }; trajectories of ${kernel ?? "nuts"} find their own length`);
+    refused("steps", steps, `for { kernel: "hmc" }; trajectories of ${kernel ?? "nuts"} find their own length`);
   }
-  if (!Number.isSafeInteger(seed)) refuse("seed", seed, "a whole number");
-  if (!(targetAcceptance > 0 && targetAcceptance < 1)) refuse("targetAcceptance", targetAcceptance, "between 0 and 1");
+  if (!Number.isSafeInteger(seed)) refused("seed", seed, "a whole number");
+  if (!(targetAcceptance > 0 && targetAcceptance < 1)) refused("targetAcceptance", targetAcceptance, "between 0 and 1");
   if (!Number.isSafeInteger(superchains) || superchains < 1 || chains % superchains) {
-    refuse("superchains", superchains, `a number of groups of equal size, which divides the ${chains} chains`);
+    refused("superchains", superchains, `a number of groups of equal size, which divides the ${chains} chains`);
   }
   if (kernel === "chees" && warmup === 0) {
     throw new ArgumentError("sample: chees needs a warmup, in which it finds how long trajectories are to be.");
   }
+  checkRun("sample", options);
 }
 
 /** Starting points by chain, one after the other; null where none are given. */

@@ -1,6 +1,5 @@
 /** A line on the terminal that says how far a run has come, written over itself; nothing where there is no terminal. */
-import type { SampleOptions } from "./options.js";
-import type { Progress } from "./sample.js";
+import type { Progress } from "./run.js";
 
 export interface ProgressLine {
   update(progress: Progress): void;
@@ -30,13 +29,14 @@ export function formatProgress(
   return parts.join(" · ");
 }
 
-export function progressLine({ draws = 0 }: SampleOptions, out: NodeJS.WriteStream = process.stderr): ProgressLine {
+/** `wanted`: draws of every chain at the end. */
+export function progressLine(wanted: number, out: NodeJS.WriteStream = process.stderr): ProgressLine {
   if (!out.isTTY) return { update: () => {}, done: () => {} };
   let isBegun = false;
   return {
     update: (progress) => {
       isBegun = true;
-      out.write(`\r\x1b[K${formatProgress(progress, draws)}`);
+      out.write(`\r\x1b[K${formatProgress(progress, wanted)}`);
     },
     done: () => {
       if (isBegun) out.write("\n");

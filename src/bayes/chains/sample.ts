@@ -1,42 +1,38 @@
 /**
- * Sampling as users see it: `posterior.sample(options)` returns a run, which can be awaited for the fit or iterated over to
- * watch it. Draws leave the device in blocks, as values by name, which a compiled `constrain` makes of free numbers there.
+ * Sampling: what `posterior.sample(options)` and `fit.extend(count)` do. Draws leave the device in blocks, as values by name,
+ * which a compiled `constrain` makes of free numbers there.
  */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { checkString } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { foldIn, type Key } from "../../random/key.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
-import { leastEss } from "../diagnostics/effective-sample-size.js";
+import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
+import type { RunFacts } from "../export/stan-comments.js";
 import { impossibleAt } from "../model/impossible.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
-import { type FilledOptions, filledOptions, initsOf, type SampleOptions } from "./options.js";
+import {
+  checkRunOptions,
+  type FilledOptions,
+  filledOptions,
+  initsOf,
+  type ResumeOptions,
+  type RunOptions,
+  type SampleOptions,
+} from "./options.js";
 import { atEachDraw, type PointwiseSetting } from "./pointwise.js";
 import { type ProgressLine, progressLine } from "./progress.js";
+import { type Progress, SampleRun } from "./run.js";
 import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
 import { type Named, valuesOf, variablesOf } from "./values.js";
-
-/** How far a run has come. */
-export interface Progress {
-  readonly phase: "warmup" | "sampling";
-  /** Draws kept so far, by chain. */
-  readonly draws: Int32Array;
-  /** How many of them ended in a divergence; those of the warmup, which looks for its limits, do not count. */
-  readonly divergences: Int32Array;
-  /** Steps taken so far, those of the warmup included: how much work was done. */
-  readonly leapfrogs: Int32Array;
-  readonly stepSizes: Float64Array;
-  /** The least bulk effective sample size of what varies, in the blocks that have arrived; NaN before. */
-  readonly ess: number;
-  readonly milliseconds: number;
-}
 
 /** A posterior, as far as sampling is concerned. */
 export interface Sampled extends Target, Named {
@@ -79,88 +75,20 @@ export function lanesFor({ backend, longest, isForLanes }: ChainDensity, chains:
   return lanes * chains > room ? 1 : lanes;
 }
 
-export class SampleRun<N extends string = string, O extends string = string>
-  implements PromiseLike<Fit<N, O>>, AsyncIterable<Progress>
-{
-  private readonly sampler: Sampler;
-  private steps: AsyncGenerator<Progress, Fit<N, O>> | null = null;
-  private settle!: { resolve(fit: Fit<N, O>): void; reject(error: unknown): void };
-  private readonly fit = new Promise<Fit<N, O>>((resolve, reject) => {
-    this.settle = { resolve, reject };
-  });
-  private watchers = 0;
-  private isAwaited = false;
-  private isFinishing = false;
-
-  constructor(posterior: Sampled, options: SampleOptions) {
-    this.sampler = new Sampler(posterior, options);
-    // Who only watches hears of a failure there.
-    this.fit.catch(() => {});
-  }
-
-  /**
-   * How far the run has come, after every dispatch; in a warmup of chains together, after as many as take 60 ms or so. It runs as
-   * fast as it is watched.
-   */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {
-    this.steps ??= this.sampler.run<N, O>(true);
-    this.watchers++;
-    try {
-      for (;;) {
-        const progress = await this.step(this.steps);
-        if (!progress) break;
-        yield progress;
-      }
-    } finally {
-      this.watchers--;
-      // Whoever looked has turned away; whoever waits still does.
-      if (this.isAwaited) void this.finish();
-    }
-    await this.fit;
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its fit
-  then<A = Fit<N, O>, B = never>(
-    onFit?: ((fit: Fit<N, O>) => A | PromiseLike<A>) | null,
-    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    this.isAwaited = true;
-    void this.finish();
-    return this.fit.then(onFit, onError);
-  }
-
-  /** Runs to the end, unless somebody watches, who does. */
-  private async finish(): Promise<void> {
-    if (this.watchers > 0 || this.isFinishing) return;
-    this.isFinishing = true;
-    this.steps ??= this.sampler.run<N, O>(false);
-    while (await this.step(this.steps));
-  }
-
-  /** The next progress; null when the run has ended, well or badly. */
-  private async step(steps: AsyncGenerator<Progress, Fit<N, O>>): Promise<Progress | null> {
-    try {
-      const { done, value } = await steps.next();
-      if (!done) return value;
-      this.settle.resolve(value);
-    } catch (error) {
-      this.settle.reject(error);
-    }
-    return null;
-  }
-}
-
 /** Chains of a posterior on a device, and the way of their draws to the host. */
 export class Sampler {
   readonly options: FilledOptions;
   private readonly chains: NutsChains;
   private readonly density: ChainDensity;
-  private readonly began = performance.now();
+  private began = performance.now();
   /** Draws of every chain that have been taken, with those of the warmup. */
   private drawn: number;
   /** A block on its way to the host while the next one is drawn. */
   private arriving: Promise<void> = Promise.resolve();
   private lastSaved = performance.now();
+  private hasWarned = false;
+  /** Milliseconds in which the chains were under way. */
+  private spent = { warmup: 0, sampling: 0 };
   private lastBreath = performance.now();
   private dataHash: Promise<string> | null = null;
 
@@ -206,31 +134,60 @@ export class Sampler {
     return this.posterior.latents.map(({ name }) => name);
   }
 
-  /** Draws everything, a block at a time. `isWatched`: in blocks small enough to say something on the way. */
+  /** Draws all that was asked for. */
   async *run<N extends string, O extends string>(isWatched: boolean): AsyncGenerator<Progress, Fit<N, O>> {
-    const show = this.options.progress ? progressLine(this.options) : null;
+    const { draws: wanted, chains, superchains, maxTreeDepth } = this.options;
+    const { dtype, backend } = this.density;
+    const variables = variablesOf(this.posterior);
+    const draws = new Draws<N>({ chains, variables, maxTreeDepth, superchains, dtype, device: backend.id });
+    yield* this.draw(draws, wanted, this.options, isWatched);
+    return new Fit(draws, this.options, this.chains.address, this);
+  }
+
+  /** More draws of chains that have some. */
+  async *extend(draws: Draws, count: number, told: RunOptions, isWatched: boolean): AsyncGenerator<Progress, void> {
+    this.began = this.lastSaved = performance.now();
+    this.hasWarned = false;
+    yield* this.draw(draws, count, told, isWatched);
+  }
+
+  /** So many more draws of every chain. `isWatched`: in blocks small enough to say something on the way. */
+  private async *draw(
+    draws: Draws,
+    count: number,
+    told: RunOptions,
+    isWatched: boolean,
+  ): AsyncGenerator<Progress, void> {
+    const show = told.progress ? progressLine(draws.length + count) : null;
     try {
-      return yield* this.blocks<N, O>(isWatched, show);
+      yield* this.blocks(draws, count, told, isWatched, show);
     } finally {
       show?.done();
     }
   }
 
-  private async *blocks<N extends string, O extends string>(
+  private async *blocks(
+    draws: Draws,
+    wanted: number,
+    told: RunOptions,
     isWatched: boolean,
     show: ProgressLine | null,
-  ): AsyncGenerator<Progress, Fit<N, O>> {
-    const { draws: wanted, chains, superchains, until, progress, maxTreeDepth, signal } = this.options;
+  ): AsyncGenerator<Progress, void> {
+    const { until, progress, signal } = told;
     const isInSteps = isWatched || progress || until !== undefined;
-    const { dtype, backend } = this.density;
-    const variables = variablesOf(this.posterior);
-    const draws = new Draws<N>({ chains, variables, maxTreeDepth, superchains, dtype, device: backend.id });
+    const before = draws.length;
+    let last: ChainStatus | null = null;
     let asked = 0;
-    let ess = Number.NaN;
+    let ess = until ? leastEss(draws) : Number.NaN;
+    const isEnough = () =>
+      ess >= (until?.essBulk ?? 0) && (until?.essTail === undefined || leastTailEss(draws) >= until.essTail);
     let essMilliseconds = 0;
-    for (let isEnded = false; asked < wanted && !isEnded; ) {
-      const count = Math.min(isInSteps ? stepOf(wanted, asked) : wanted, this.largestBlock(), wanted - asked);
-      for await (const status of this.advance(count, draws)) {
+    for (let isEnded = signal?.aborted === true; asked < wanted && !isEnded; ) {
+      if (until && isEnough()) break;
+      const step = isInSteps ? stepOf(wanted, before + asked) : wanted;
+      const count = Math.min(step, this.largestBlock(), wanted - asked);
+      for await (const status of this.advance(count, draws, told)) {
+        last = status;
         const now = { ...this.progressOf(status), ess };
         show?.update(now);
         yield now;
@@ -251,28 +208,20 @@ export class Sampler {
         ess = leastEss(draws);
         essMilliseconds += performance.now() - began;
       }
-      if (until && ess >= until.essBulk) break;
     }
     await this.arriving;
-    return new Fit(draws, this.options, this.chains.address, this);
-  }
-
-  /** More draws, until there are so many or the signal says to stop. */
-  async extend(draws: Draws, count: number, signal: AbortSignal | undefined): Promise<void> {
-    let isEnded = false;
-    for (let rest = count; rest > 0 && !isEnded; ) {
-      const block = Math.min(rest, this.largestBlock());
-      for await (const _ of this.advance(block, draws)) {
-        isEnded = signal?.aborted === true;
-        if (isEnded) break;
-      }
-      const taken = await this.takeBlock(block, isEnded);
-      if (taken) draws.appendByScalar(taken);
-      rest -= block;
-    }
+    if (!last || !isInSteps) return;
+    // Whoever watched hears how it ended.
+    const end = { ...this.progressOf(last), ess: leastEss(draws) };
+    show?.update(end);
+    yield end;
   }
 
   async save(draws: Draws, path: string): Promise<void> {
+    await writeFit(path, await this.saved(draws));
+  }
+
+  private async saved(draws: Draws): Promise<SavedFit> {
     const { chains: count } = this.options;
     const chains = await this.chains.saved();
     const { signal: _, progress: __, checkpoint: ___, checkpointSeconds: ____, inits, ...rest } = this.options;
@@ -280,10 +229,17 @@ export class Sampler {
     const flat = inits && (initsOf(this.options, dim) as Float64Array);
     const rows = flat && Array.from({ length: count }, (_, c) => Array.from(flat.subarray(c * dim, (c + 1) * dim)));
     const options = { ...rest, ...(rows && { inits: rows }) };
-    await writeFit(path, { options, draws, kernel: this.chains.address, data: await this.dataAddress(), chains });
+    const { spent } = this;
+    return { options, draws, kernel: this.chains.address, data: await this.dataAddress(), spent, chains };
   }
 
-  async resume<N extends string, O extends string>({ draws, kernel, data, chains }: SavedFit): Promise<Fit<N, O>> {
+  async resume<N extends string, O extends string>({
+    draws,
+    kernel,
+    data,
+    spent,
+    chains,
+  }: SavedFit): Promise<Fit<N, O>> {
     const variables = Object.entries(variablesOf(this.posterior));
     const isSame = ([name, shape]: readonly [string, Shape]) => sameShape(draws.variables.get(name) ?? [-1], shape);
     if (variables.length !== draws.variables.size || !variables.every(isSame)) {
@@ -303,6 +259,7 @@ export class Sampler {
       throw new ArgumentError("resume: the fit was made with other data; give the posterior those it was made with.");
     }
     this.chains.restore(chains);
+    this.spent = { ...spent };
     this.drawn = this.options.warmup + draws.length;
     // Of a block that was being drawn, what every chain has of it.
     this.chains.beginBlock(this.drawn, 0);
@@ -322,6 +279,16 @@ export class Sampler {
     return atEachDraw(draws, this.pointwise("predictive", draws), (values, number) => ({
       ...this.posterior.posteriorPredictive(foldIn(own, number), values),
     }));
+  }
+
+  /** What other programs want to know of the run. */
+  async facts(): Promise<RunFacts> {
+    const { warmup, sampling } = this.spent;
+    return {
+      options: this.options,
+      inverseMasses: await this.chains.inverseMasses(),
+      seconds: { warmup: warmup / 1000, sampling: sampling / 1000 },
+    };
   }
 
   private pointwise(operation: string, draws: Draws): PointwiseSetting {
@@ -357,10 +324,14 @@ export class Sampler {
   }
 
   /** Lets every chain make `count` more draws than have been taken, when they are done with the warmup. */
-  private async *advance(count: number, draws: Draws): AsyncGenerator<ChainStatus> {
+  private async *advance(count: number, draws: Draws, told: RunOptions): AsyncGenerator<ChainStatus> {
+    let since = performance.now();
     for await (const status of this.chains.advance(this.drawn + count, this.drawn)) {
+      const now = performance.now();
+      this.spent[this.phaseOf(status)] += now - since;
+      since = now;
       if (status.failed.length > 0) throw await this.failure(status.failed[0]);
-      await this.keepCheckpoint(draws);
+      await this.keepCheckpoint(draws, told);
       await this.letOthersRun();
       yield status;
     }
@@ -373,18 +344,33 @@ export class Sampler {
     this.lastBreath = performance.now();
   }
 
-  private async keepCheckpoint(draws: Draws): Promise<void> {
-    const { checkpoint, checkpointSeconds = 60 } = this.options;
+  private async keepCheckpoint(draws: Draws, { checkpoint, checkpointSeconds = 60 }: RunOptions): Promise<void> {
     if (checkpoint === undefined || performance.now() - this.lastSaved < 1000 * checkpointSeconds) return;
     await this.arriving;
-    await this.save(draws, checkpoint);
+    const saved = await this.saved(draws);
+    try {
+      await writeFit(checkpoint, saved);
+    } catch (error) {
+      // A full disk may have room again by the next time; draws are dearer than checkpoints.
+      if (!this.hasWarned) {
+        process.emitWarning(
+          `sample: a checkpoint could not be written, and the run goes on without: ${(error as Error).message}`,
+        );
+      }
+      this.hasWarned = true;
+    }
     this.lastSaved = performance.now();
   }
 
-  private progressOf({ draws, divergences, leapfrogs, stepSizes }: ChainStatus): Progress {
+  private phaseOf({ draws }: ChainStatus): Progress["phase"] {
+    return draws.some((draw) => draw < this.options.warmup) ? "warmup" : "sampling";
+  }
+
+  private progressOf(status: ChainStatus): Progress {
+    const { draws, divergences, leapfrogs, stepSizes } = status;
     const { warmup } = this.options;
     return {
-      phase: draws.some((draw) => draw < warmup) ? "warmup" : "sampling",
+      phase: this.phaseOf(status),
       draws: draws.map((draw) => Math.max(0, draw - warmup)),
       divergences,
       leapfrogs,
@@ -474,8 +460,23 @@ function stepOf(wanted: number, drawn: number): number {
   return Math.max(25, Math.min(share, Math.max(100, Math.ceil(drawn / 2))));
 }
 
+/** A run that begins when somebody waits for it or watches. */
+export function sample<N extends string, O extends string>(
+  posterior: Sampled,
+  options: SampleOptions,
+): SampleRun<N, O> {
+  const sampler = new Sampler(posterior, options);
+  return new SampleRun((isWatched) => sampler.run<N, O>(isWatched));
+}
+
 /** Goes on from a file that `fit.save` or a checkpoint wrote. */
-export async function resume<N extends string, O extends string>(posterior: Sampled, path: string): Promise<Fit<N, O>> {
+export async function resume<N extends string, O extends string>(
+  posterior: Sampled,
+  path: string,
+  options: ResumeOptions,
+): Promise<Fit<N, O>> {
+  checkString("resume", "the path", path);
+  checkRunOptions("resume", options);
   const saved = await readFit(path, posterior.device);
-  return new Sampler(posterior, saved.options).resume(saved);
+  return new Sampler(posterior, { ...saved.options, ...options }).resume(saved);
 }

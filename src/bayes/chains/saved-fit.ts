@@ -4,8 +4,9 @@
  * whoever is killed while writing leaves the last good one; `posterior.resume` reads them.
  */
 import { createHash } from "node:crypto";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { open, readFile, rename, rm } from "node:fs/promises";
-import { FormatError } from "../../core/errors.js";
+import { ArgumentError, FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { Draws, type Statistic } from "../draws.js";
 import type { SavedChains } from "./nuts-chains.js";
@@ -18,6 +19,8 @@ export interface SavedFit {
   /** The SHA-256 of the sampler's kernel, and of the data it sampled with. */
   readonly kernel: string;
   readonly data: string;
+  /** Milliseconds in which the chains were under way. */
+  readonly spent: { readonly warmup: number; readonly sampling: number };
   readonly chains: SavedChains;
 }
 
@@ -27,17 +30,34 @@ interface Part {
   readonly bytes: number;
 }
 
-interface Header extends Pick<SavedFit, "options" | "kernel" | "data"> {
+interface Header extends Pick<SavedFit, "options" | "kernel" | "data" | "spent"> {
   readonly variables: readonly (readonly [name: string, shape: Shape])[];
   readonly parts: readonly Part[];
 }
 
-const FIRST_LINE = /^pumice fit 2 ([0-9a-f]{64})$/;
+const FIRST_LINE = /^pumice fit 3 ([0-9a-f]{64})$/;
 
 const bytesOf = (values: Float64Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
-export async function writeFit(path: string, { options, draws, kernel, data, chains }: SavedFit): Promise<void> {
+/** The file that is written before it takes the name of another. */
+const partOf = (path: string): string => `${path}.${process.pid}.part`;
+
+/** Throws where no fit can be written, by writing a little: hours later would be too late to hear of it. */
+export function checkWritable(what: string, path: string): void {
+  const refused = (why: string, cause?: unknown) =>
+    new ArgumentError(`${what} cannot be written to ${path}: ${why}.`, { cause });
+  if (path === "") throw refused("it is an empty name");
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw refused("it is a folder");
+  try {
+    writeFileSync(partOf(path), "");
+    rmSync(partOf(path));
+  } catch (error) {
+    throw refused((error as Error).message, error);
+  }
+}
+
+export async function writeFit(path: string, { options, draws, kernel, data, spent, chains }: SavedFit): Promise<void> {
   const parts: Part[] = [];
   const contents: Uint8Array[] = [];
   const add = (group: Part["group"], name: string, bytes: Uint8Array) => {
@@ -47,16 +67,16 @@ export async function writeFit(path: string, { options, draws, kernel, data, cha
   for (const name of draws.variables.keys()) add("values", name, bytesOf(draws.values(name)));
   for (const name of draws.stats) add("stats", name, bytesOf((draws.stat(name) as { values: Float64Array }).values));
   for (const [name, bytes] of Object.entries(chains.buffers)) add("buffers", name, bytes);
-  const header: Header = { options, kernel, data, variables: [...draws.variables], parts };
+  const header: Header = { options, kernel, data, spent, variables: [...draws.variables], parts };
   const body = [Buffer.from(`${JSON.stringify(header)}\n`), ...contents];
   const hash = createHash("sha256");
   for (const bytes of body) hash.update(bytes);
 
-  const temporary = `${path}.${process.pid}.part`;
+  const temporary = partOf(path);
   try {
     const file = await open(temporary, "w");
     try {
-      await file.writeFile(`pumice fit 2 ${hash.digest("hex")}\n`);
+      await file.writeFile(`pumice fit 3 ${hash.digest("hex")}\n`);
       for (const bytes of body) await file.writeFile(bytes);
       await file.sync();
     } finally {
@@ -95,7 +115,7 @@ export async function readFit(path: string, device?: string): Promise<SavedFit> 
 
 function contentsOf(body: Buffer, device: string | undefined): SavedFit {
   const end = body.indexOf("\n");
-  const { options, kernel, data, variables, parts } = JSON.parse(body.toString("utf8", 0, end)) as Header;
+  const { options, kernel, data, spent, variables, parts } = JSON.parse(body.toString("utf8", 0, end)) as Header;
   const groups: Record<Part["group"], Record<string, Uint8Array>> = { values: {}, stats: {}, buffers: {} };
   let next = end + 1;
   for (const { group, name, bytes } of parts) {
@@ -118,5 +138,5 @@ function contentsOf(body: Buffer, device: string | undefined): SavedFit {
     values: numbers(groups.values),
     stats: numbers(groups.stats) as Partial<Record<Statistic, Float64Array>>,
   });
-  return { options, draws, kernel, data, chains: { buffers: groups.buffers } };
+  return { options, draws, kernel, data, spent, chains: { buffers: groups.buffers } };
 }

@@ -3,8 +3,9 @@
  * are the same), and the weights that make the best mixture of the models.
  */
 import { ArgumentError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { meanOf } from "./chains.js";
-import { type Loo, standardErrorOfSum } from "./loo.js";
+import { Loo, standardErrorOfSum } from "./loo.js";
 import { alignColumns } from "./table.js";
 
 /** A model in a comparison. Differences are to the best one: 0 for it, negative for the others. */
@@ -61,6 +62,13 @@ export class Comparison implements Iterable<ComparisonRow> {
 
 /** Compares models of the same observations: `compare({ pooled: loo(a), hierarchical: loo(b) })`. */
 export function compare(models: Readonly<Record<string, Loo>>): Comparison {
+  const isNamed = typeof models === "object" && models !== null;
+  const wrong = isNamed ? Object.entries(models).find(([, model]) => !(model instanceof Loo)) : ["models", models];
+  if (wrong) {
+    throw new ArgumentError(
+      `compare: takes results of loo by name, { a: await a.loo(), b: await b.loo() }; ${wrong[0]} is ${shown(wrong[1])}.`,
+    );
+  }
   const entries = Object.entries(models).sort(([, a], [, b]) => b.elpd - a.elpd);
   if (entries.length === 0) throw new ArgumentError("compare: no models; give some, as in { a: loo(…), b: loo(…) }.");
   const best = entries[0][1];

@@ -22,9 +22,18 @@ export function essBulk(x: Chains): number {
 export function leastEss(draws: Draws): number {
   if (draws.length < 4) return Number.NaN;
   const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
+  return leastOf(draws, (x) => bulkOf(x, memory));
+}
+
+/** The same of the tails. */
+export function leastTailEss(draws: Draws): number {
+  return draws.length < 4 ? Number.NaN : leastOf(draws, essTail);
+}
+
+function leastOf(draws: Draws, ess: (x: Chains) => number): number {
   const varying = draws.names.flatMap((name) => {
     const x = draws.scalar(name);
-    return isConstant(x.values) && Number.isFinite(x.values[0]) ? [] : [bulkOf(x, memory)];
+    return isConstant(x.values) && Number.isFinite(x.values[0]) ? [] : [ess(x)];
   });
   return varying.length > 0 ? varying.reduce((least, ess) => Math.min(least, ess)) : Number.NaN;
 }

@@ -3,7 +3,9 @@
  * 2017). Leaving an observation out reweighs the draws by 1/likelihood; Pareto smoothing tames the weights and
  * its shape k says whether they can be trusted. Works on the log-likelihood of every observation under every draw.
  */
+import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { type Chains, Draws } from "../draws.js";
 import { varianceOf } from "./chains.js";
 import { essMean } from "./effective-sample-size.js";
@@ -93,6 +95,11 @@ export class Loo {
 
 /** Leave-one-out cross-validation from the log-likelihoods of one fit. */
 export function loo(logLikelihood: Draws | LogLikelihood, options: LooOptions = {}): Loo {
+  checkOptions("loo", options, { relativeEfficiency: "number" });
+  const { relativeEfficiency: given } = options;
+  if (given !== undefined && !(given > 0 && given < Infinity)) {
+    throw new ArgumentError(`loo: relativeEfficiency is ${given}; it is a positive number, 1 for independent draws.`);
+  }
   const draws = logLikelihood instanceof Draws ? logLikelihood : asDraws(logLikelihood);
   const names = draws.names;
   const size = draws.chains * draws.length;
@@ -111,7 +118,7 @@ export function loo(logLikelihood: Draws | LogLikelihood, options: LooOptions = 
           `${Math.floor(at / logs.draws)}; a draw of the posterior makes every observation possible.`,
       );
     }
-    const efficiency = options.relativeEfficiency ?? relativeEfficiency(logs);
+    const efficiency = given ?? relativeEfficiency(logs);
     const { logWeights, k } = smoothWeights(
       logs.values.map((value) => -value),
       efficiency,
@@ -124,7 +131,14 @@ export function loo(logLikelihood: Draws | LogLikelihood, options: LooOptions = 
   return new Loo({ names, elpd, paretoK }, inSample - total, size);
 }
 
-function asDraws({ values, chains, draws }: LogLikelihood): Draws {
+function asDraws(given: LogLikelihood): Draws {
+  if (typeof given?.values?.length !== "number") {
+    throw new ArgumentError(
+      `loo: takes log-likelihoods, as fit.logLikelihood() or { values, chains, draws }, not ${shown(given)}; of a fit, ` +
+        "await fit.loo().",
+    );
+  }
+  const { values, chains, draws } = given;
   const observations = values.length / (chains * draws);
   if (!Number.isInteger(observations)) {
     throw new ShapeError(`loo: ${values.length} numbers are not ${chains} chains × ${draws} draws × observations.`);

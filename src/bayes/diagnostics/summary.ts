@@ -2,7 +2,7 @@
  * The table that everyone looks at first: for every scalar its mean, spread and quantiles, and whether to believe them.
  * `fit.summary()`, the report and `check` use this.
  */
-import type { Draws, NameFilter } from "../draws.js";
+import { checkDraws, type Draws, type NameFilter } from "../draws.js";
 import type { SummaryRow } from "./scalar-summary.js";
 import { summarizeAll } from "./summary-threads.js";
 import { alignColumns } from "./table.js";
@@ -94,5 +94,6 @@ export function formatValue(value: number): string {
 
 /** The summary of the draws, or of the variables a filter names: `summary(draws, "theta")`, `summary(draws, /^beta/)`. */
 export function summary(draws: Draws, filter?: NameFilter): Summary {
+  checkDraws("summary", draws);
   return new Summary(summarizeAll(draws, draws.match(filter)), draws.chains, draws.length);
 }

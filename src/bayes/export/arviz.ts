@@ -4,23 +4,42 @@
  * pieces, so draws larger than the longest string of JavaScript (half a gigabyte) can be saved, though not read back.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { checkString } from "../../core/arguments.js";
 import { FormatError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { Draws, type NestedDraws, STATISTICS, type Statistic } from "../draws.js";
-import { DRAW_GROUPS, FIXED_GROUPS, type FixedArray, type InferenceData, STATISTIC_NAMES } from "./inference-data.js";
+import {
+  checkInferenceData,
+  DRAW_GROUPS,
+  FIXED_GROUPS,
+  type FixedArray,
+  type InferenceData,
+  STATISTIC_NAMES,
+} from "./inference-data.js";
 
 /** Writes a file that `arviz.from_json` reads. */
 export async function saveArviz(path: string, data: InferenceData): Promise<void> {
+  checkString("saveArviz", "the path", path);
+  checkInferenceData("saveArviz", data);
   await writeFile(path, arvizJson(data));
 }
 
 /** Reads what `saveArviz` or ArviZ's `to_json` wrote. */
 export async function loadArviz(path: string): Promise<InferenceData> {
+  checkString("loadArviz", "the path", path);
   return parseArviz(await readFile(path, "utf8"), path);
 }
 
-/** The JSON text, in pieces. */
-export function* arvizJson(data: InferenceData): Generator<string> {
+/**
+ * The JSON text, in pieces, since it may be longer than a string can be: write them one after the other, or join them,
+ * `[...arvizJson(data)].join("")`.
+ */
+export function arvizJson(data: InferenceData): Generator<string> {
+  checkInferenceData("arvizJson", data);
+  return pieces(data);
+}
+
+function* pieces(data: InferenceData): Generator<string> {
   const { posterior, dims, coords } = data;
   const attributes = {
     inference_library: "pumice",
@@ -106,6 +125,7 @@ function numberJson(value: number): string {
 
 /** The groups in ArviZ's JSON. Statistics and groups that have no place here are left out. */
 export function parseArviz(text: string, what = "parseArviz"): InferenceData {
+  checkString("parseArviz", "the text", text);
   const fail = (problem: string): never => {
     throw new FormatError(`${what}: ${problem}; expected the JSON of ArviZ's InferenceData.`);
   };

@@ -2,8 +2,11 @@
  * What belongs to a fit besides its draws, in the groups of ArviZ's InferenceData: observed data, log-likelihoods, prior
  * and predictive draws, and names for the axes. The exports write it and the readers return it.
  */
+import { checkOptions } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
-import type { Draws, Statistic } from "../draws.js";
+import { shown } from "../../core/shown.js";
+import { checkDraws, Draws, type Statistic } from "../draws.js";
 
 /** An array that does not change from draw to draw. */
 export interface FixedArray {
@@ -37,6 +40,39 @@ export const DRAW_GROUPS = {
 } as const;
 
 export const FIXED_GROUPS = { observedData: "observed_data", constantData: "constant_data" } as const;
+
+/** Throws on what is no such object, by the name of the group that is wrong. */
+export function checkInferenceData(operation: string, data: InferenceData): void {
+  const given: unknown = data;
+  if (typeof given !== "object" || given === null || !("posterior" in given)) {
+    const remedy =
+      given instanceof Draws ? "{ posterior: draws }" : "{ posterior: fit.draws }, or call fit.saveArviz(path)";
+    throw new ArgumentError(`${operation}: takes draws by group, not ${shown(data)}; write ${remedy}.`);
+  }
+  checkOptions(operation, data, {
+    posterior: "any",
+    posteriorPredictive: "any",
+    logLikelihood: "any",
+    prior: "any",
+    priorPredictive: "any",
+    observedData: "any",
+    constantData: "any",
+    dims: "any",
+    coords: "any",
+  });
+  for (const group of Object.keys(DRAW_GROUPS) as (keyof typeof DRAW_GROUPS)[]) {
+    const draws = data[group];
+    if (draws !== undefined || group === "posterior") checkDraws(`${operation}, ${group}`, draws as Draws);
+  }
+  for (const group of Object.keys(FIXED_GROUPS) as (keyof typeof FIXED_GROUPS)[]) {
+    for (const [name, array] of Object.entries(data[group] ?? {})) {
+      if (Array.isArray(array?.shape) && typeof array?.values?.length === "number") continue;
+      throw new ArgumentError(
+        `${operation}, ${group}: ${name} is { shape: [2], values: [0.5, 1] } or the like, not ${shown(array)}.`,
+      );
+    }
+  }
+}
 
 /** What ArviZ and Stan call the sampler's statistics. */
 export const STATISTIC_NAMES: Readonly<Record<Statistic, { readonly arviz: string; readonly stan: string }>> = {

@@ -1,29 +1,49 @@
 /**
  * Stan CSV, the files CmdStan writes: one per chain, comments that begin with #, a line of column names, a line per draw.
  * Scalars count from 1 and their first index runs fastest: `L.1.1`, `L.2.1`. The reader takes CmdStan's own files, so their
- * diagnostics and reports are a call away; ArviZ's `from_cmdstan` reads what the writer writes.
+ * diagnostics and reports are a call away; ArviZ's `from_cmdstan` and rstan's `read_stan_csv` read what the writer writes.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { checkOptions, checkString } from "../../core/arguments.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { ravelIndex, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
-import { type Chains, Draws, STATISTICS, scalarNames } from "../draws.js";
+import { shown } from "../../core/shown.js";
+import { type Chains, checkDraws, Draws, STATISTICS, scalarNames } from "../draws.js";
 import { STATISTIC_NAMES } from "./inference-data.js";
+import { adaptationComment, type RunFacts, settingsComment, timeComment } from "./stan-comments.js";
 
 export interface StanCsvOptions {
   /** The model's name in the comments. */
   readonly model?: string;
 }
 
-/** Writes `<prefix>_1.csv`, `<prefix>_2.csv` … and returns their paths. */
-export async function saveStanCsv(prefix: string, draws: Draws, options: StanCsvOptions = {}): Promise<string[]> {
+/**
+ * Writes `<prefix>_1.csv`, `<prefix>_2.csv` … and returns their paths. `fit.saveStanCsv` writes with them what the fit knows of
+ * its run: the warmup, the metric and the time it took.
+ */
+export function saveStanCsv(prefix: string, draws: Draws, options: StanCsvOptions = {}): Promise<string[]> {
+  return writeStanCsv(prefix, draws, options);
+}
+
+/** The same with all that is known of the run. */
+export async function writeStanCsv(
+  prefix: string,
+  draws: Draws,
+  options: StanCsvOptions,
+  facts?: RunFacts,
+): Promise<string[]> {
+  checkString("saveStanCsv", "the prefix", prefix);
+  checkDraws("saveStanCsv", draws);
+  checkOptions("saveStanCsv", options, { model: "text" });
   const columns = columnsOf(draws);
   const paths = Array.from({ length: draws.chains }, (_, chain) => `${prefix}_${chain + 1}.csv`);
-  for (const [chain, path] of paths.entries()) await writeFile(path, chainCsv(draws, columns, chain, options));
+  for (const [chain, path] of paths.entries()) await writeFile(path, chainCsv(draws, columns, chain, options, facts));
   return paths;
 }
 
 /** Reads the files of one run, a chain each. */
 export async function loadStanCsv(paths: readonly string[]): Promise<Draws> {
+  checkTexts("loadStanCsv", "paths", paths);
   return parseStanCsv(await Promise.all(paths.map((path) => readFile(path, "utf8"))), paths);
 }
 
@@ -32,6 +52,11 @@ const LINES = 500;
 
 /** The text of one chain's file. */
 export function stanCsv(draws: Draws, chain: number, options: StanCsvOptions = {}): string {
+  checkDraws("stanCsv", draws);
+  checkOptions("stanCsv", options, { model: "text" });
+  if (!(Number.isInteger(chain) && chain >= 0 && chain < draws.chains)) {
+    throw new ArgumentError(`stanCsv: there is no chain ${shown(chain)}; they count from 0 to ${draws.chains - 1}.`);
+  }
   return [...chainCsv(draws, columnsOf(draws), chain, options)].join("");
 }
 
@@ -52,9 +77,10 @@ function columnsOf(draws: Draws): Column[] {
 
 /** Stan counts from 1, and its first index runs fastest: a row-major walk over the reversed shape. */
 function columnNames(variable: string, shape: Shape): { name: string; scalar: string }[] {
-  if (/[.,#:\s]/.test(variable) || variable.endsWith("__")) {
+  if (variable === "" || /[.,#:"'\\\s]/.test(variable) || variable.endsWith("__")) {
     throw new ArgumentError(
-      `stanCsv: Stan's columns cannot be named "${variable}": no points, commas, colons, # or spaces, no __ at the end.`,
+      `stanCsv: Stan's columns cannot be named ${JSON.stringify(variable)}: a name has at least one character, no points, ` +
+        "commas, colons, quotes, backslashes, # or spaces, and no __ at the end.",
     );
   }
   const scalars = scalarNames(variable, shape);
@@ -70,13 +96,14 @@ function* chainCsv(
   draws: Draws,
   columns: readonly Column[],
   chain: number,
-  options: StanCsvOptions,
+  { model = "pumice" }: StanCsvOptions,
+  facts?: RunFacts,
 ): Generator<string> {
   const [start, end] = [chain * draws.length, (chain + 1) * draws.length];
-  yield comments(draws, chain, options);
+  yield settingsComment(draws, chain, model, facts);
   yield `${columns.map(({ name }) => name).join(",")}\n`;
   const stepSize = columns.find(({ name }) => name === STATISTIC_NAMES.stepSize.stan)?.values[end - 1];
-  if (stepSize !== undefined) yield `# Adaptation terminated\n# Step size = ${stepSize}\n`;
+  if (stepSize !== undefined) yield adaptationComment(stepSize, chain, facts);
   for (let from = start; from < end; from += LINES) {
     let lines = "";
     for (let i = from; i < Math.min(from + LINES, end); i++) {
@@ -84,6 +111,7 @@ function* chainCsv(
     }
     yield lines;
   }
+  if (facts) yield timeComment(facts);
 }
 
 function stanNumber(value: number): string {
@@ -91,33 +119,9 @@ function stanNumber(value: number): string {
   return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/** What readers look for: how many draws there are, and that none of them is warmup. */
-function comments(draws: Draws, chain: number, { model = "pumice" }: StanCsvOptions): string {
-  const depth = draws.maxTreeDepth === undefined ? [] : [`            max_depth = ${draws.maxTreeDepth}`];
-  const lines = [
-    "stan_version_major = 2",
-    "stan_version_minor = 35",
-    "stan_version_patch = 0",
-    `model = ${model}`,
-    "written by pumice, in the layout of that version of Stan",
-    "method = sample (Default)",
-    "  sample",
-    `    num_samples = ${draws.length}`,
-    "    num_warmup = 0",
-    "    save_warmup = 0",
-    "    thin = 1",
-    "    algorithm = hmc (Default)",
-    "      hmc",
-    "        engine = nuts (Default)",
-    "          nuts",
-    ...depth,
-    `id = ${chain + 1}`,
-  ];
-  return lines.map((line) => `# ${line}\n`).join("");
-}
-
 /** The draws in the texts of Stan CSV files, a chain each. Warmup that was saved is left out. */
 export function parseStanCsv(texts: readonly string[], paths: readonly string[] = []): Draws {
+  checkTexts("parseStanCsv", "texts", texts);
   if (texts.length === 0) throw new ArgumentError("parseStanCsv: no files; give one for each chain.");
   const files = texts.map((text, i) => readChain(text, paths[i] ?? `chain ${i + 1}`));
   const [first] = files;
@@ -147,6 +151,11 @@ export function parseStanCsv(texts: readonly string[], paths: readonly string[] 
     stats: Object.fromEntries(statistics.map((name) => [name, gather([header.indexOf(STATISTIC_NAMES[name].stan)])])),
   });
   return draws;
+}
+
+function checkTexts(operation: string, what: string, list: readonly string[]): void {
+  if (Array.isArray(list) && list.every((each) => typeof each === "string")) return;
+  throw new ArgumentError(`${operation}: takes a list of ${what}, one for each chain, not ${shown(list)}.`);
 }
 
 interface ChainFile {

@@ -95,6 +95,16 @@ export function explaining<D, T>(fn: (data: D) => unknown, data: D, work: (data:
         { cause: error },
       );
     }
+    const untensored = error instanceof TypeError && missing.size === 0 ? plainNumbersIn(data) : [];
+    if (untensored.length > 0) {
+      const [name] = untensored;
+      throw new ArgumentError(
+        `model: the function fails with "${(error as TypeError).message}", and among its data ${untensored.join(", ")} ` +
+          `${untensored.length === 1 ? "is" : "are"} plain numbers, which it gets as they are; what it computes with is a ` +
+          `tensor: given(observed, { ${name}: tensor(…) }).`,
+        { cause: error },
+      );
+    }
     if (missing.size === 0 || !(error instanceof PumiceError || error instanceof TypeError)) throw error;
     const asked = Array.from(missing, (name) => `"${name}"`).join(", ");
     const known = Object.keys(data as object).join(", ") || "none";
@@ -102,6 +112,15 @@ export function explaining<D, T>(fn: (data: D) => unknown, data: D, work: (data:
     const message = error.message.replace(/\.?$/, ".");
     throw new Kind(`${message} The model asks for data ${asked}; there are ${known}.`, { cause: error });
   }
+}
+
+/** The names of data that are numbers, or lists of them, and no tensors. */
+function plainNumbersIn(data: unknown): string[] {
+  const isNumbers = (value: unknown): boolean =>
+    typeof value === "number" ||
+    ArrayBuffer.isView(value) ||
+    (Array.isArray(value) && value.length > 0 && isNumbers(value[0]));
+  return isPlain(data) ? Object.entries(data).flatMap(([name, value]) => (isNumbers(value) ? [name] : [])) : [];
 }
 
 /** Data that note the names they are asked for in vain. */

@@ -14,8 +14,9 @@ import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, tensorOf } from "../argument.js";
 import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
-import type { SampleOptions } from "../chains/options.js";
-import { resume, type Sampled, SampleRun } from "../chains/sample.js";
+import type { ResumeOptions, SampleOptions } from "../chains/options.js";
+import type { SampleRun } from "../chains/run.js";
+import { resume, type Sampled, sample } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
 import type { UnnamedVariable } from "../draws.js";
 import { type DataIn, dataIn, explaining, type GivenData, type Observation, widestFloat } from "./given-data.js";
@@ -132,12 +133,15 @@ export class Posterior<R extends Returned, O extends string = never> {
    */
   sample(options: SampleOptions = {}): SampleRun<NamesOf<R, O>, O> {
     this.checkProper();
-    return new SampleRun(this.sampled, options);
+    return sample(this.sampled, options);
   }
 
-  /** Goes on from a file that `fit.save` or a checkpoint wrote: the fit as it was, to be extended. */
-  resume(path: string): Promise<Fit<NamesOf<R, O>, O>> {
-    return resume(this.sampled, path);
+  /**
+   * Goes on from a file that `fit.save` or a checkpoint wrote: the fit as it was, to be extended. Options are for the runs to
+   * come; the file has none of them.
+   */
+  resume(path: string, options: ResumeOptions = {}): Promise<Fit<NamesOf<R, O>, O>> {
+    return resume(this.sampled, path, options);
   }
 
   /** For samplers, who know variables by name only; the compiler cannot tell that any names are these names. */

@@ -2,11 +2,13 @@
  * The report as one HTML page that needs nothing else: what check() says, the summary, and for every variable how its chains
  * ran. A policy in its head forbids the page to fetch anything. report.ts writes it to a file.
  */
+import { checkOptions } from "../../core/arguments.js";
+import { ArgumentError } from "../../core/errors.js";
 import { type Check, check, LIMITS } from "../diagnostics/check.js";
 import { eBfmi } from "../diagnostics/energy.js";
 import type { SummaryRow } from "../diagnostics/scalar-summary.js";
 import { formatValue, type Summary, summary } from "../diagnostics/summary.js";
-import type { Chains, Draws, NameFilter } from "../draws.js";
+import { type Chains, checkDraws, type Draws, type NameFilter } from "../draws.js";
 import { chainGroups, MOST_GROUPS } from "./chain-groups.js";
 import { autocorrelationPlot } from "./plots/autocorrelation.js";
 import { densityPlot } from "./plots/density.js";
@@ -23,7 +25,7 @@ export interface ReportOptions {
   readonly title?: string;
   /** The variables to draw; all that fit, those with the worst diagnostics first, when it is not given. */
   readonly variables?: NameFilter;
-  /** The variables of the pair plot, five at most. */
+  /** The variables of the pair plot: at least two scalars, of which the first five are drawn. */
   readonly pairs?: NameFilter;
 }
 
@@ -35,6 +37,8 @@ const MOST_ROWS = 2000;
 
 /** The page. `sampled` are variables that must vary, as `check` takes them. */
 export function reportPage(draws: Draws, options: ReportOptions = {}, sampled: readonly string[] = []): string {
+  checkDraws("report", draws);
+  checkOptions("report", options, { title: "text", variables: "any", pairs: "any" });
   const title = options.title ?? "Posterior report";
   const table = summary(draws);
   const found = check(draws, table, sampled);
@@ -165,6 +169,11 @@ function figure(picture: string, caption: string, className = ""): string {
 
 function pairsSection(draws: Draws, table: Summary, found: Check, filter?: NameFilter): string {
   const names = (filter === undefined ? pairNames(draws, table, found) : draws.match(filter)).slice(0, MOST_PAIRS);
+  if (filter !== undefined && names.length < 2) {
+    throw new ArgumentError(
+      `report: pairs lets ${names.length === 0 ? "nothing" : `only ${names[0]}`} through; a pair plot takes two scalars or more.`,
+    );
+  }
   if (names.length < 2 || draws.length === 0) return "";
   const marked = draws.stat("divergent")?.values.includes(1) ? " Divergent draws are marked." : "";
   return `<section><h2>Pairs</h2><p class="note">Some of the draws of each pair.${marked} A funnel or a ridge slows the sampler;

@@ -1,5 +1,6 @@
 /** `fit.report("out.html")`: the report as a file. */
 import { writeFile } from "node:fs/promises";
+import { checkString } from "../../core/arguments.js";
 import type { Draws } from "../draws.js";
 import { type ReportOptions, reportPage } from "./page.js";
 
@@ -13,5 +14,6 @@ export async function report(
   options: ReportOptions = {},
   sampled: readonly string[] = [],
 ): Promise<void> {
+  checkString("report", "the path", path);
   await writeFile(path, reportPage(draws, options, sampled));
 }

@@ -15,7 +15,7 @@ import {
   type AnyPosterior,
   type ApproximationOptions,
   checkCount,
-  checkMethodOptions,
+  checkMethod,
   settingOf,
 } from "../approximation/setting.js";
 import { meanOf, varianceOf } from "../diagnostics/chains.js";
@@ -61,7 +61,7 @@ const MOST_STAGES = 1000;
 
 /** Draws from a posterior, and an estimate of its evidence, by a cloud of particles. */
 export async function smc(posterior: AnyPosterior, options: SmcOptions = {}): Promise<SmcFit> {
-  checkMethodOptions("smc", options, {
+  checkMethod("smc", posterior, options, {
     particles: "number",
     move: "any",
     leapfrogs: "number",

@@ -21,7 +21,7 @@ import {
   type AnyPosterior,
   type ApproximationOptions,
   checkCount,
-  checkMethodOptions,
+  checkMethod,
   givenPoints,
   type Setting,
   settingOf,
@@ -71,7 +71,7 @@ const MOST_OUTSIDE = 0.01;
 
 /** The normal approximation of a posterior that maximises the ELBO. */
 export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): Promise<AdviFit> {
-  checkMethodOptions("advi", options, {
+  checkMethod("advi", posterior, options, {
     draws: "number",
     family: "any",
     gradientDraws: "number",

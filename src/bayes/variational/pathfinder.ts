@@ -21,7 +21,7 @@ import {
   type AnyPosterior,
   type ApproximationOptions,
   checkCount,
-  checkMethodOptions,
+  checkMethod,
   givenPoints,
   type Setting,
   settingOf,
@@ -72,7 +72,7 @@ const TRIED = 100;
 
 /** Approximates a posterior by normal distributions along the paths of an optimiser. */
 export async function pathfinder(posterior: AnyPosterior, options: PathfinderOptions = {}): Promise<PathfinderFit> {
-  checkMethodOptions("pathfinder", options, {
+  checkMethod("pathfinder", posterior, options, {
     paths: "number",
     draws: "number",
     resample: "flag",

@@ -4,9 +4,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { Sampler } from "../../../src/bayes/chains/sample.js";
-import { essBulk, type Fit, halfNormal, lkjCholesky, model, normal } from "../../../src/bayes/index.js";
+import { essBulk, essTail, type Fit, halfNormal, lkjCholesky, model, normal } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
@@ -123,6 +124,97 @@ describe("extend", () => {
   });
 });
 
+test("a signal that was given before the start ends the run there, on a kernel that is warm, too", async () => {
+  await sampled(spread, { ...options, draws: 200 });
+  const fit = await spread.sample({ ...options, signal: AbortSignal.abort() });
+  assert.equal(fit.draws.length, 0);
+  await fit.extend(10, { signal: AbortSignal.abort() });
+  assert.equal(fit.draws.length, 0);
+  await expectGoesOnLike(await sampled(spread, options), fit);
+});
+
+describe("an extension is a run like the first", () => {
+  test("that can be watched", async () => {
+    const whole = await sampled(spread, { ...options, draws: 400 });
+    const fit = await sampled(spread, { ...options, draws: 100 });
+    const seen: number[] = [];
+    for await (const { draws } of fit.extend(300)) seen.push(Math.min(...draws));
+    assert.ok(seen.length > 1 && seen.every((n, i) => n >= 100 && n >= (seen[i - 1] ?? 0)), `${seen}`);
+    assert.equal(seen.at(-1), 400);
+    assert.deepEqual(fit.draws.values("tau"), whole.draws.values("tau"));
+  });
+
+  test("that goes on when whoever watched turns away, since others wait for their turn", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    for await (const _ of fit.extend(50)) break;
+    await fit.save(join(folder, "turned away"));
+    assert.equal(fit.draws.length, 60);
+  });
+
+  test("that ends at an effective sample size, of the draws before it too", async () => {
+    const fit = await sampled(spread, { ...options, draws: 100 });
+    await fit.extend(20000, { until: { essBulk: 400 } });
+    const { length } = fit.draws;
+    assert.ok(length > 100 && length < 5000, `${length} draws`);
+    assert.ok(Math.min(...fit.summary().column("essBulk")) >= 400);
+    await fit.extend(20000, { until: { essBulk: 400 } });
+    assert.equal(fit.draws.length, length);
+  });
+
+  test("that has checkpoints, of its own or those of the run before", async () => {
+    for (const before of [true, false]) {
+      const kept = { checkpoint: join(folder, `extended ${before}`), checkpointSeconds: 1e-6 };
+      const fit = await sampled(spread, { ...options, draws: 10, ...(before && kept) });
+      await rm(kept.checkpoint, { force: true });
+      await fit.extend(50, before ? {} : kept);
+      const resumed = await spread.resume(kept.checkpoint);
+      assert.ok(resumed.draws.length > 10 || before, `${resumed.draws.length} draws`);
+      assert.equal((await resumed.extend(60 - resumed.draws.length)).draws.length, 60);
+      assert.deepEqual(resumed.draws.values("mu"), fit.draws.values("mu"));
+    }
+  });
+
+  test("that is a promise", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    const failed = await fit.extend(-1).catch((error: unknown) => error);
+    assert.ok(failed instanceof ArgumentError);
+    let ended = 0;
+    await fit.extend(1).finally(() => ended++);
+    assert.equal(ended, 1);
+    // The turn of what failed is over.
+    assert.equal((await fit.extend(1)).draws.length, 12);
+  });
+
+  test("that refuses what means nothing", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    for (const [more, message] of [
+      [{ until: 400 }, /extend: until is 400/],
+      [{ checkpointSeconds: 0 }, /extend: checkpointSeconds is 0/],
+      [{ checkpoint: join(folder, "no", "fit") }, /extend: checkpoint cannot be written/],
+      [{ draws: 5 }, /extend: there is no option "draws"/],
+    ] as const) {
+      await assert.rejects(fit.extend(5, more as never), message);
+    }
+    const path = join(folder, "refused");
+    await fit.save(path);
+    await assert.rejects(spread.resume(path, { until: { essBulk: 1 } } as never), /resume: there is no option "until"/);
+    await assert.rejects(spread.resume(path, 5 as never), /resume: 5 stands where options do/);
+  });
+});
+
+test("what resume is told holds for the runs to come", async () => {
+  const path = join(folder, "told");
+  await (await sampled(spread, { ...options, draws: 10 })).save(path);
+  const controller = new AbortController();
+  const checkpoint = join(folder, "told more");
+  const fit = await spread.resume(path, { checkpoint, checkpointSeconds: 1e-6, signal: controller.signal });
+  assert.deepEqual([fit.options.draws, fit.options.checkpoint], [10, checkpoint]);
+  setTimeout(() => controller.abort(), 150);
+  await fit.extend(1e6);
+  assert.ok(fit.draws.length > 10 && fit.draws.length < 1e6);
+  assert.ok((await spread.resume(checkpoint)).draws.length > 10);
+});
+
 describe("watching", () => {
   test("may stop before the run does", async () => {
     const run = spread.sample(options);
@@ -159,6 +251,14 @@ describe("watching", () => {
     assert.ok(leapfrogs > sum("leapfrogs"));
   });
 
+  test("hears at last of the effective sample size of all draws", async () => {
+    const run = spread.sample({ ...options, draws: 500 });
+    let last = Number.NaN;
+    for await (const { ess } of run) last = ess;
+    const { draws } = await run;
+    assert.equal(last, Math.min(...draws.names.map((name) => essBulk(draws.scalar(name)))));
+  });
+
   test("hears of failures, as does waiting", async () => {
     const impossible = model(() => {
       const mu = normal(0, 1);
@@ -187,6 +287,16 @@ describe("an effective sample size to reach", () => {
     assert.ok(draws.length < 4000, `${draws.length} draws`);
     assert.ok(last > 0, `an effective sample size of ${last} so far`);
     assert.ok(essBulk(draws.scalar("L[1,0]")) >= 300);
+  });
+
+  test("may be that of the tails, or both", async () => {
+    const least = (fit: Fit, of: typeof essBulk) =>
+      Math.min(...fit.draws.names.map((name) => of(fit.draws.scalar(name))));
+    const tails = await spread.sample({ ...settings, until: { essTail: 300 } });
+    assert.ok(tails.draws.length < 4000 && least(tails, essTail) >= 300);
+    const both = await spread.sample({ ...settings, until: { essBulk: 50, essTail: 500 } });
+    assert.ok(both.draws.length < 4000 && least(both, essTail) >= 500 && least(both, essBulk) >= 50);
+    assert.ok(both.draws.length > tails.draws.length);
   });
 
   test("is never reached by what is not finite, nor where nothing moves", async () => {
@@ -238,15 +348,21 @@ describe("the line of progress", () => {
   test("ends with the run, also where that fails", async () => {
     const whole = await written(async () => await spread.sample({ ...options, progress: true }));
     assert.match(whole, /sampling █+ 100 % [^\n]*\n$/);
-    const checkpoint = join(folder, "no", "such", "folder");
-    const failing = spread.sample({ ...options, progress: true, draws: 1e6, checkpoint, checkpointSeconds: 0.1 });
-    assert.match(await written(() => assert.rejects(async () => await failing, /no such/i)), / s\n$/);
+    // A function of the model's that fails when it runs again, for the first block.
+    let breaks = false;
+    const failing = model(() => {
+      if (breaks) throw new Error("no more");
+      return { mu: normal(0, 1) };
+    }).given({});
+    const run = failing.sample({ ...options, progress: true });
+    breaks = true;
+    assert.match(await written(() => assert.rejects(async () => await run, /no more/)), / s\n$/);
     const impossible = model(() => {
       const mu = normal(0, 1);
       return { mu, y: normal(mu.mul(0).sub(1).log(), 1) };
     }).given({ y: f64([1]) });
     const never = impossible.sample({ ...options, progress: true });
-    assert.equal(await written(() => assert.rejects(async () => await never)), "");
+    assert.match(await written(() => assert.rejects(async () => await never)), /^$|\n$/);
   });
 });
 
@@ -360,6 +476,42 @@ describeOnTensorDevices("a run that is killed goes on from its last checkpoint",
   }
 });
 
+describe("a checkpoint that cannot be written", () => {
+  const warnings = (): { readonly seen: Error[]; stop(): void } => {
+    const seen: Error[] = [];
+    const note = (warning: Error) => seen.push(warning);
+    process.on("warning", note);
+    return { seen, stop: () => process.off("warning", note) };
+  };
+
+  test("is refused before anything runs, where that can be known", async () => {
+    const own = await mkdtemp(join(folder, "own-"));
+    const told = (path: string) => () => spread.sample({ ...options, checkpoint: path });
+    assert.throws(told(join(own, "no", "fit")), (error: Error) => {
+      assert.ok(error instanceof ArgumentError);
+      assert.match(error.message, /^sample: checkpoint cannot be written to .*fit: .*no such file/);
+      return true;
+    });
+    assert.throws(told(own), /sample: checkpoint cannot be written to .*: it is a folder/);
+    assert.throws(told(""), ArgumentError);
+    assert.doesNotThrow(told(join(own, "fit")));
+    assert.deepEqual(await readdir(own), []);
+  });
+
+  test("later, is warned of once, and the run goes on", async () => {
+    const own = await mkdtemp(join(folder, "own-"));
+    const warned = warnings();
+    const run = spread.sample({ ...options, checkpoint: join(own, "fit"), checkpointSeconds: 1e-6 });
+    await rm(own, { recursive: true });
+    const fit = await run;
+    await setImmediate();
+    warned.stop();
+    assert.deepEqual(fit.draws.values("mu"), (await sampled(spread, options)).draws.values("mu"));
+    assert.equal(warned.seen.length, 1);
+    assert.match(warned.seen[0]!.message, /checkpoint could not be written, and the run goes on without/);
+  });
+});
+
 test("a run that is killed in the middle of a block has kept what every chain had", async () => {
   const checkpoint = join(folder, "in the middle");
   const settings: SampleOptions = { ...options, draws: 100000 };
@@ -384,7 +536,10 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ seed: 1.5 }, /seed is 1.5/],
     [{ seed: Number.NaN }, /seed is NaN/],
     [{ until: { essBulk: Number.NaN } }, /until.essBulk is NaN/],
-    [{ until: {} }, /until.essBulk is NaN/],
+    [{ until: {} }, /until says nothing; write \{ essBulk: 400 \}/],
+    [{ until: { ess: 400 } }, /sample, until: there is no option "ess"; there are essBulk, essTail/],
+    [{ until: { essTail: -1 } }, /until.essTail is -1/],
+    [{ until: { essBulk: "400" } }, /sample, until: the option essBulk is a number, not "400"/],
     [{ draws: 2.5 }, /draws is 2.5/],
     [
       {
@@ -407,7 +562,7 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ checkpoint: 7 }, /the option checkpoint is a string, not 7/],
     [{ steps: 8 }, /steps is 8; it is for \{ kernel: "hmc" \}.* nuts/],
     [{ steps: 8, kernel: "chees" }, /steps is 8; it is for \{ kernel: "hmc" \}.* chees/],
-    [{ until: 400 }, /until is 400; it is \{ essBulk: … \}/],
+    [{ until: 400 }, /until is 400; it is \{ essBulk: … \}, \{ essTail: … \} or both/],
     [{ lanes: 3 }, /lanes is 3; it is a power of two/],
   ];
   for (const [more, message] of refused) {

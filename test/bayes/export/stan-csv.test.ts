@@ -1,11 +1,13 @@
 /** Stan CSV: CmdStan's files are read, and what is written here comes back. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { Draws } from "../../../src/bayes/draws.js";
 import { loadStanCsv, parseStanCsv, saveStanCsv, stanCsv } from "../../../src/bayes/export/stan-csv.js";
+import { model, normal } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 
 /** As CmdStan 2.35 writes it: two draws of warmup are in it, thinned by two. */
@@ -122,11 +124,87 @@ describe("files written here", () => {
   });
 
   test("cannot have names that Stan's columns cannot", () => {
-    for (const name of ["a.b", "a,b", "lp__", "a b"]) {
-      assert.throws(() => stanCsv(Draws.from({ [name]: [[1]] }), 0), ArgumentError, name);
+    for (const name of ["a.b", "a,b", "lp__", "a b", 'q"uote', "it's", ""]) {
+      assert.throws(
+        () => stanCsv(Draws.from({ [name]: [[1]] }), 0),
+        (error: Error) => error instanceof ArgumentError && error.message.includes(`named ${JSON.stringify(name)}:`),
+        name,
+      );
     }
   });
 });
+
+describe("a fit's files", () => {
+  const posterior = model(() => ({ mu: normal(0, 1), beta: normal(0, 3).shape(2) })).given({});
+  const settings = { chains: 2, draws: 50, warmup: 150, seed: 7, targetAcceptance: 0.9, device: "cpu" } as const;
+  const folder = mkdtempSync(join(tmpdir(), "pumice-stan-"));
+  after(() => rmSync(folder, { recursive: true }));
+
+  test("say what the run was told and found, as CmdStan does", async () => {
+    const fit = await posterior.sample({ ...settings, metric: "dense" });
+    const paths = await fit.saveStanCsv(join(folder, "dense"), { model: "normals" });
+    const lines = readFileSync(paths[1]!, "utf8").split("\n");
+    for (const wanted of [
+      "# model = normals",
+      "#     num_samples = 50",
+      "#     num_warmup = 150",
+      "#       delta = 0.9",
+      "#         metric = dense_e",
+      "# id = 2",
+      "#   seed = 7",
+    ]) {
+      assert.ok(lines.includes(wanted), wanted);
+    }
+    const at = lines.indexOf("# Elements of inverse mass matrix:");
+    const rows = lines.slice(at + 1, at + 4).map((line) => line.slice(2).split(", ").map(Number));
+    assert.ok(rows.every((row, i) => row.length === 3 && row[i]! > 0));
+    for (const [i, row] of rows.entries()) {
+      for (const [j, mass] of row.entries()) assert.ok(Math.abs(mass - rows[j]![i]!) < 1e-5, "symmetric");
+    }
+    assert.equal(lines[at + 4]!.split(",").length, 7 + 3);
+    assert.match(
+      lines.slice(-6).join("\n"),
+      /# {2}Elapsed Time: [\d.]+ seconds \(Warm-up\)\n.*\(Sampling\)\n.*\(Total\)\n# \n$/,
+    );
+    // The time a run took is saved with it.
+    await fit.save(join(folder, "fit"));
+    const again = await (await posterior.resume(join(folder, "fit"))).saveStanCsv(join(folder, "again"));
+    assert.deepEqual(readFileSync(again[1]!, "utf8").split("\n").slice(-6), lines.slice(-6));
+  });
+
+  test("are read by rstan", { skip: lacksRstan(), timeout: 300_000 }, async () => {
+    const fit = await posterior.sample(settings);
+    const paths = await fit.saveStanCsv(join(folder, "fit"));
+    const script = `
+options(warn = 2)
+suppressPackageStartupMessages(library(rstan))
+fit <- read_stan_csv(commandArgs(TRUE))
+draws <- extract(fit, permuted = FALSE, inc_warmup = FALSE)
+cat(dim(draws), dimnames(draws)$parameters, "\\n")
+cat(format(draws[50, 2, c("mu", "beta[2]", "lp__")], digits = 17), "\\n")
+sampler <- get_sampler_params(fit, inc_warmup = FALSE)
+cat(fit@sim$warmup, fit@sim$iter, length(sampler), sort(colnames(sampler[[1]])), "\\n")
+cat(fit@stan_args[[1]]$sampler_t, fit@stan_args[[2]]$delta, fit@stan_args[[2]]$chain_id, "\\n")
+cat(all(is.finite(get_elapsed_time(fit))), "\\n")
+cat(sub("\\n.*", "", sub(".*matrix:\\n# ", "", get_adaptation_info(fit)[[1]])), "\\n")`;
+    const { stdout, stderr, status } = spawnSync("Rscript", ["-", ...paths], { encoding: "utf8", input: script });
+    assert.equal(status, 0, stderr);
+    const [size, last, run, told, hasTimes, masses] = stdout.split("\n").map((line) => line.trim().replace(/ +/g, " "));
+    assert.equal(size, "50 2 4 mu beta[1] beta[2] lp__");
+    const { draws } = fit;
+    const expected = ["mu", "beta[1]"].map((name) => draws.scalar(name as "mu").values[99]!);
+    assert.deepEqual(last!.split(" ").map(Number), [...expected, draws.stat("lp")!.values[99]]);
+    assert.equal(run, "150 200 2 accept_stat__ divergent__ energy__ n_leapfrog__ stepsize__ treedepth__");
+    assert.equal(told, "NUTS(diag_e) 0.9 2");
+    assert.equal(hasTimes, "TRUE");
+    assert.equal(masses!.split(", ").filter((mass) => Number(mass) > 0).length, 3);
+  });
+});
+
+function lacksRstan(): string | false {
+  const { status } = spawnSync("Rscript", ["-e", "quit(status = !nzchar(system.file(package = 'rstan')))"]);
+  return status === 0 ? false : "there is no R with rstan";
+}
 
 describe("files that are not right are refused, by name and line", () => {
   const cases: [string, string[], RegExp][] = [

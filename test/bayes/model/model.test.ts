@@ -304,6 +304,23 @@ describe("mistakes are named at once", () => {
     // @ts-expect-error twice is no random variable
     assert.throws(() => regression.given({ twice: 1 }, { x }), /^\w*Error: twice: this is no random variable/);
   });
+  test("data that are plain numbers where the function wants a tensor", () => {
+    for (const plain of [[1, 2, 3], Float64Array.of(1, 2, 3), 2]) {
+      assert.throws(
+        // @ts-expect-error x is a tensor
+        () => regression.given({ y: [1, 2, 3] }, { x: plain }),
+        /^ArgumentError: model: .*mul is not a function.* x is plain numbers.*\{ x: tensor\(…\) \}/,
+      );
+    }
+    // Those that it takes as they are stay so.
+    const counted = model(({ n, at }: { n: number; at: number[] }) => ({
+      z: normal(
+        at.map((i) => i / n),
+        1,
+      ),
+    }));
+    assert.equal(counted.given({}, { n: 4, at: [1, 2, 3] }).dim, 3);
+  });
   test("data that are missing", () => {
     const none = /ArgumentError: model: the function takes data, and none were given/;
     // @ts-expect-error the model takes data

@@ -112,6 +112,28 @@ describe("a report", () => {
   });
 });
 
+test("a report refuses what it has no use for", async () => {
+  const small = Draws.from({ mu: [[1, 2, 4, 3]], tau: [[3, 1, 2, 5]] });
+  for (const [options, message] of [
+    [{ titel: "x" }, /report: there is no option "titel"; there are title, variables, pairs/],
+    [{ title: 5 }, /report: the option title is a string, not 5/],
+    [{ pairs: 5 }, /A filter is a name, a pattern or a list of these, .* not 5/],
+    [{ pairs: ["mu", 3] }, /A filter is .* not \["mu", 3\]/],
+    [{ pairs: "mu" }, /report: pairs lets only mu through; a pair plot takes two/],
+    [{ pairs: [] }, /report: pairs lets nothing through/],
+    [{ variables: () => {} }, /A filter is .* not a function/],
+    ["x", /report: "x" stands where options do.* \{ title: "x" \}/],
+  ] as const) {
+    assert.throws(() => reportPage(small, options as never), { name: "ArgumentError", message });
+  }
+  await assert.rejects(report(small, 5 as never), {
+    name: "ArgumentError",
+    message: /report: the path is a string, not 5/,
+  });
+  await assert.rejects(report("x" as never, small as never), { name: "ArgumentError" });
+  assert.throws(() => reportPage({ draws: small } as never), /report: takes draws, .* not an object; write .draws/);
+});
+
 describe("a report is sound", () => {
   const cases: Record<string, () => Draws> = {
     "with names that look like markup": () =>

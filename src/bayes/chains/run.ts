@@ -1,0 +1,112 @@
+/**
+ * A run as users hold it: what `posterior.sample` and `fit.extend` return. It is a promise of the fit, and can be iterated over
+ * to watch it on its way.
+ */
+import type { Fit } from "./fit.js";
+
+/** How far a run has come. */
+export interface Progress {
+  readonly phase: "warmup" | "sampling";
+  /** Draws kept so far, by chain. */
+  readonly draws: Int32Array;
+  /** How many of them ended in a divergence; those of the warmup, which looks for its limits, do not count. */
+  readonly divergences: Int32Array;
+  /** Steps taken so far, those of the warmup included: how much work was done. */
+  readonly leapfrogs: Int32Array;
+  readonly stepSizes: Float64Array;
+  /**
+   * The least bulk effective sample size of what varies, when it was last looked at; NaN before. The last progress of a run has
+   * that of all its draws.
+   */
+  readonly ess: number;
+  readonly milliseconds: number;
+}
+
+/** `N`: the names of the variables that are drawn; `O`: of those that were observed. */
+export class SampleRun<N extends string = string, O extends string = string>
+  implements Promise<Fit<N, O>>, AsyncIterable<Progress>
+{
+  readonly [Symbol.toStringTag] = "SampleRun";
+  private steps: AsyncGenerator<Progress, Fit<N, O>> | null = null;
+  private settle!: { resolve(fit: Fit<N, O>): void; reject(error: unknown): void };
+  private readonly fit = new Promise<Fit<N, O>>((resolve, reject) => {
+    this.settle = { resolve, reject };
+  });
+  private watchers = 0;
+  private isAwaited = false;
+  private isFinishing = false;
+
+  /** @internal `startsItself`: goes on though nobody waits or watches, since others wait for their turn. */
+  constructor(
+    private readonly start: (isWatched: boolean) => AsyncGenerator<Progress, Fit<N, O>>,
+    startsItself = false,
+  ) {
+    if (startsItself) {
+      this.isAwaited = true;
+      // Whoever watches from the first begins before this.
+      queueMicrotask(() => void this.finish());
+    } else {
+      // Who only watches hears of a failure there.
+      this.fit.catch(() => {});
+    }
+  }
+
+  /**
+   * How far the run has come, after every dispatch; in a warmup of chains together, after as many as take 60 ms or so. It runs as
+   * fast as it is watched.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {
+    this.steps ??= this.start(true);
+    this.watchers++;
+    try {
+      for (;;) {
+        const progress = await this.step(this.steps);
+        if (!progress) break;
+        yield progress;
+      }
+    } finally {
+      this.watchers--;
+      // Whoever looked has turned away; whoever waits still does.
+      if (this.isAwaited) void this.finish();
+    }
+    await this.fit;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a run is awaited for its fit
+  then<A = Fit<N, O>, B = never>(
+    onFit?: ((fit: Fit<N, O>) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.isAwaited = true;
+    void this.finish();
+    return this.fit.then(onFit, onError);
+  }
+
+  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Fit<N, O> | B> {
+    return this.then(null, onError);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<Fit<N, O>> {
+    return this.then().finally(onEnd);
+  }
+
+  /** Runs to the end, unless somebody watches, who does. */
+  private async finish(): Promise<void> {
+    if (this.watchers > 0 || this.isFinishing) return;
+    this.isFinishing = true;
+    this.steps ??= this.start(false);
+    while (await this.step(this.steps));
+  }
+
+  /** The next progress; null when the run has ended, well or badly. */
+  private async step(steps: AsyncGenerator<Progress, Fit<N, O>>): Promise<Progress | null> {
+    try {
+      const { done, value } = await steps.next();
+      if (!done) return value;
+      this.settle.resolve(value);
+    } catch (error) {
+      this.settle.reject(error);
+    }
+    return null;
+  }
+}
