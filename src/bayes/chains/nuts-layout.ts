@@ -100,12 +100,12 @@ export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
 export const SCHEDULE = { counts: 1, closes: 2 } as const;
 
 /**
- * Whole numbers of a warmup of chains together: draws adapted to, updates of dual averaging since it began anew, Adam's steps
- * and the later ones among them, draws of each chain in the window, and in the one that closes here (0 where none does).
+ * Whole numbers of a warmup of chains together: draws adapted to, updates of dual averaging and Adam's steps under this metric,
+ * draws of each chain in the window, and in the one that closes here (0 where none does).
  */
-export const POOLED_INTS = ["adapted", "averaged", "moved", "laterSteps", "counted", "closing"] as const;
+export const POOLED_INTS = ["adapted", "averaged", "moved", "counted", "closing"] as const;
 /** Real numbers of it: dual averaging, and Adam on the logarithm of the trajectories' time. */
-export const POOLED_REALS = ["mu", "sBar", "xBar", "logTime", "squares", "later"] as const;
+export const POOLED_REALS = ["mu", "sBar", "xBar", "logTime", "squares", "averageTime"] as const;
 
 /** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
 export const SOFTWARE_ROUNDS = 60000;

@@ -50,7 +50,7 @@ export interface SampleOptions extends RunOptions {
   readonly device?: string;
   /**
    * nuts: trajectories end where they turn; unless told. hmc: they have `steps` steps on average. chees: all take a random
-   * share of a time that is adapted to the target, which suits many chains side by side; its adaptation is pooled.
+   * share of a time that is adapted to the target, which suits many chains side by side; its adaptation is always pooled.
    */
   readonly kernel?: "nuts" | "hmc" | "chees";
   /**
@@ -59,13 +59,13 @@ export interface SampleOptions extends RunOptions {
    */
   readonly steps?: number;
   /**
-   * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own. With
-   * hundreds of chains a warmup of 100 draws is then enough.
+   * Whether chains share one step size and one metric, adapted to all of them together; otherwise each has its own: unless told,
+   * but with chees. With hundreds of chains a warmup of 100 draws is then enough.
    */
   readonly pooled?: boolean;
   /** The mean acceptance that the step size is adapted to: 0.8 unless told. Higher takes smaller steps. */
   readonly targetAcceptance?: number;
-  /** Doublings of a trajectory, at most: 10 unless told. */
+  /** Doublings of a trajectory of nuts, at most: 10 unless told. */
   readonly maxTreeDepth?: number;
   /** Which covariances the metric adapts to: "diagonal" unless told. */
   readonly metric?: "diagonal" | "dense";
@@ -85,7 +85,7 @@ export interface SampleOptions extends RunOptions {
 }
 
 export type FilledOptions = SampleOptions &
-  Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "maxTreeDepth" | "superchains">>;
+  Required<Pick<SampleOptions, "chains" | "draws" | "warmup" | "seed" | "dtype" | "superchains">>;
 
 /** Every option, and what it may be. */
 const RUN_KINDS: OptionKinds<RunOptions> = {
@@ -145,7 +145,7 @@ export function filledOptions(given: SampleOptions, dtype: FloatDType): FilledOp
     warmup: given.warmup ?? 1000,
     seed: given.seed ?? 0,
     dtype: given.dtype ?? dtype,
-    maxTreeDepth: given.maxTreeDepth ?? 10,
+    maxTreeDepth: given.maxTreeDepth ?? (given.kernel === undefined || given.kernel === "nuts" ? 10 : undefined),
     superchains: given.superchains ?? (given.inits ? 1 : superchainsFor(chains, draws)),
   };
   check(options);
@@ -209,20 +209,27 @@ function check(options: FilledOptions): void {
   count("lanes", 1, 1024);
   count("steps", 1, 2 ** 20);
   checkPositive("sample", "stepSize", options.stepSize);
-  const { chains, warmup, seed, kernel, superchains, targetAcceptance = 0.8, steps, lanes = 1 } = options;
+  const { chains, warmup, seed, kernel = "nuts", superchains, targetAcceptance = 0.8, lanes = 1 } = options;
+  const { steps, maxTreeDepth, pooled } = options;
   if (!Number.isInteger(Math.log2(lanes))) refused("lanes", lanes, "a power of two");
   if (steps !== undefined && kernel !== "hmc") {
-    refused("steps", steps, `for { kernel: "hmc" }; trajectories of ${kernel ?? "nuts"} find their own length`);
+    refused("steps", steps, `for { kernel: "hmc" }; trajectories of ${kernel} find their own length`);
+  }
+  if (maxTreeDepth !== undefined && kernel !== "nuts") {
+    refused("maxTreeDepth", maxTreeDepth, `for { kernel: "nuts" }; trajectories of ${kernel} do not double`);
   }
   if (!Number.isSafeInteger(seed)) refused("seed", seed, "a whole number");
   if (!(targetAcceptance > 0 && targetAcceptance < 1)) refused("targetAcceptance", targetAcceptance, "between 0 and 1");
   if (!Number.isSafeInteger(superchains) || superchains < 1 || chains % superchains) {
     refused("superchains", superchains, `a number of groups of equal size, which divides the ${chains} chains`);
   }
-  if (kernel === "chees" && warmup === 0) {
+  checkRun("sample", options);
+  if (kernel !== "chees") return;
+  if (pooled === false) refused("pooled", pooled, "true with chees, whose trajectories are as long in all chains");
+  if (chains === 1) refused("chains", chains, "2 or more with chees, which looks at how they differ");
+  if (warmup === 0) {
     throw new ArgumentError("sample: chees needs a warmup, in which it finds how long trajectories are to be.");
   }
-  checkRun("sample", options);
 }
 
 /** Starting points by chain, one after the other; null where none are given. */

@@ -115,7 +115,7 @@ export class Sampler {
       lanes,
       isDense,
       mistake,
-      maxTreeDepth: options.maxTreeDepth,
+      maxTreeDepth: options.maxTreeDepth ?? 0,
       energyDType: options.energies ?? (backend.hasDoubles ? "f64" : "f32"),
       warmup: options.warmup,
       seed: options.seed,

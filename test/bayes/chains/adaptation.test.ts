@@ -1,35 +1,19 @@
 /** What the sampler finds out about its target, and what it notes: metrics, step sizes, acceptance, energies, divergences. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { readFit } from "../../../src/bayes/chains/saved-fit.js";
 import { type Fit, model, mvNormal, normal } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
-import { expectExact, normals } from "./support.js";
+import { expectExact, normals, savedNumbers } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const options: SampleOptions = { chains: 8, draws: 500, warmup: 1000, seed: 8, dtype: "f64", device: "cpu" };
 const sum = (values: ArrayLike<number>): number => Array.from(values).reduce((total, x) => total + x, 0);
 const meanOf = (values: ArrayLike<number>): number => sum(values) / values.length;
-
-/** The metric that a fit's chains have found, [element][chain]. */
-async function metricOf(fit: Fit): Promise<Float64Array> {
-  const folder = await mkdtemp(join(tmpdir(), "pumice-metric-"));
-  try {
-    await fit.save(join(folder, "fit"));
-    const { chains } = await readFit(join(folder, "fit"));
-    return new Float64Array(chains.buffers.metric!.buffer);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
 
 /** Effective draws of the worst scalar for a hundred gradients. */
 function efficiency(fit: Fit): number {
@@ -44,7 +28,7 @@ describe("the warmup finds", () => {
     const posterior = model(() => ({ x: normal(1, f64(scales)) })).given({});
     for (const pooled of [false, true]) {
       const fit = await posterior.sample({ ...options, pooled });
-      const metric = await metricOf(fit);
+      const metric = await savedNumbers(fit, "metric");
       for (const [d, scale] of scales.entries()) {
         for (let c = 0; c < 8; c++) {
           // Of 500 draws, or 4000: a variance is known to √(2/n), and draws of NUTS are worth about as many.
@@ -94,7 +78,7 @@ describe("the warmup finds", () => {
       const fit = await model(() => ({ x: mvNormal(new Array<number>(dim).fill(1), { precision: f64(precision) }) }))
         .given({})
         .sample({ ...options, kernel, chains, draws: 100, warmup: 250, metric: "dense", pooled: true });
-      const metric = await metricOf(fit);
+      const metric = await savedNumbers(fit, "metric");
       const found = (row: number, column: number) => metric[(row * dim + column) * chains]!;
       // The last window has 100 draws of each chain.
       const error = Math.sqrt(2 / (100 * chains));

@@ -14,13 +14,13 @@ import { correlated, exactDraws, worstMoment } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 
-const DRAWS = 4;
 type Variant = Partial<ChainSettings> & {
   readonly chains: number;
   readonly device: string;
   readonly dtype?: FloatDType;
   /** The time of which each trajectory has a share. */
   readonly time?: number;
+  readonly draws?: number;
 };
 
 interface Outcome {
@@ -31,7 +31,7 @@ interface Outcome {
   readonly acceptance: number;
 }
 
-async function outcomeOf({ device, dtype = "f64", time = 2.5, ...rest }: Variant): Promise<Outcome> {
+async function outcomeOf({ device, dtype = "f64", time = 2.5, draws: count = 4, ...rest }: Variant): Promise<Outcome> {
   const settings: ChainSettings = {
     ...{ kernel: "hmc", steps: null, adaptation: "none", warmup: 0, together: 1, seed: 5, stepSize: 0.4, lanes: 1 },
     ...{ maxTreeDepth: 10, energyDType: dtype, isDense: false, targetAcceptance: 0.8, initRadius: 2, metric: null },
@@ -44,19 +44,19 @@ async function outcomeOf({ device, dtype = "f64", time = 2.5, ...rest }: Variant
     const saved = await chains.saved();
     numbersOf(saved.buffers.wishes!, settings.energyDType)[WISHES.indexOf("trajectory")] = time;
     chains.restore(saved);
-    for await (const { failed } of chains.advance(DRAWS, 0)) assert.deepEqual(failed, []);
+    for await (const { failed } of chains.advance(count, 0)) assert.deepEqual(failed, []);
     const block = chains.take();
     const draws = numbersOf(await density.backend.read(block.draws), dtype);
     const noted = numbersOf(await density.backend.read(block.noted), settings.energyDType);
     block.draws.dispose();
     block.noted.dispose();
-    const last = [0, 1, 2].map((d) => rowOf(draws, (DRAWS - 1) * density.dim + d, settings.chains));
+    const last = [0, 1, 2].map((d) => rowOf(draws, (count - 1) * density.dim + d, settings.chains));
     if (!settings.mistake) for (const [d, row] of last.entries()) expectDistribution(row, normalDistribution, `${d}`);
     const notes = (name: (typeof NOTED)[number]) =>
-      Array.from({ length: DRAWS }, (_, n) => [
+      Array.from({ length: count }, (_, n) => [
         ...rowOf(noted, n * NOTED.length + NOTED.indexOf(name), settings.chains),
       ]).flat();
-    const accepted = notes("acceptance").reduce((sum, x) => sum + x, 0) / (DRAWS * settings.chains);
+    const accepted = notes("acceptance").reduce((sum, x) => sum + x, 0) / (count * settings.chains);
     return { worst: Math.max(...last.map(worstMoment)), leapfrogs: notes("leapfrogs"), acceptance: accepted };
   } finally {
     chains.dispose();
@@ -87,7 +87,7 @@ describeOnTensorDevices("a transition of ChEES leaves the distribution as it is,
       const { worst, leapfrogs, acceptance } = await outcomeOf({ chains, device, ...variant });
       assert.ok(worst < 4, `off by ${worst} standard errors`);
       // All chains take the same share of the time, another one for each draw.
-      const lengths = Array.from({ length: DRAWS }, (_, n) => new Set(leapfrogs.slice(n * chains, (n + 1) * chains)));
+      const lengths = Array.from({ length: 4 }, (_, n) => new Set(leapfrogs.slice(n * chains, (n + 1) * chains)));
       const most = Math.ceil((variant.time ?? 2.5) / (variant.stepSize ?? 0.4));
       for (const length of lengths) assert.ok(length.size === 1 && Math.max(...length) <= most);
       if (most > 1) assert.ok(new Set(lengths.flatMap((length) => [...length])).size > 1);
@@ -97,6 +97,25 @@ describeOnTensorDevices("a transition of ChEES leaves the distribution as it is,
       );
     });
   }
+});
+
+test("the shares of successive draws are spread evenly over the time, from a start that is the seed's", async () => {
+  const orders = await Promise.all(
+    [1, 2, 3, 4].map(async (seed) => {
+      const chains = 64;
+      const outcome = await outcomeOf({ chains, device: "cpu", seed, draws: 16, stepSize: 0.1, time: 1.6 });
+      const leapfrogs = outcome.leapfrogs.filter((_, at) => at % chains === 0);
+      const all = Array.from({ length: 16 }, (_, n) => n + 1);
+      assert.deepEqual(
+        leapfrogs.toSorted((a, b) => a - b),
+        all,
+      );
+      // Of any two draws, one has a share of less than half.
+      for (let n = 0; n < 16; n += 2) assert.notEqual(leapfrogs[n]! <= 8, leapfrogs[n + 1]! <= 8);
+      return leapfrogs.join(" ");
+    }),
+  );
+  assert.ok(new Set(orders).size > 1);
 });
 
 const skip = testDevices().includes("vulkan") ? false : "missing: a Vulkan device";

@@ -87,7 +87,9 @@ interface Setting {
   readonly schedule: readonly number[];
   readonly targetAcceptance?: number;
   readonly vectors?: Partial<Record<(typeof VECTORS)[number], readonly number[]>>;
-  /** Behind a dense metric of ones, [dim][dim][chain]. */
+  /** Of the metric: ones unless told. */
+  readonly variances?: readonly number[];
+  /** Behind a dense metric, [dim][dim][chain]. */
   readonly scatters?: readonly number[];
 }
 
@@ -107,8 +109,11 @@ class Bench {
     const vectors = VECTORS.flatMap((name) => [
       ...(setting.vectors?.[name] ?? new Array<number>(dim * chains).fill(0)),
     ]);
-    const ones = Array.from({ length: isDense ? dim * dim : dim }, (_, e) => (isDense && e % (dim + 1) ? 0 : 1));
-    const metric = [...ones.flatMap((value) => new Array<number>(chains).fill(value)), ...(setting.scatters ?? [])];
+    const { variances = new Array<number>(dim).fill(1) } = setting;
+    const elements = isDense
+      ? variances.flatMap((variance, row) => variances.map((_, column) => (row === column ? variance : 0)))
+      : variances;
+    const metric = [...elements.flatMap((value) => new Array<number>(chains).fill(value)), ...(setting.scatters ?? [])];
     const wishes = WISHES.map((name) => (name === "targetAcceptance" ? (setting.targetAcceptance ?? 0.8) : 1));
     this.memory = {
       orders: this.upload(
@@ -351,11 +356,17 @@ function testTime(device: string, energyDType: FloatDType, lanes: number | undef
   const endAt = (time: number) => start.map((q, i) => q + time * velocity[i]!);
   const fill = (value: number) => new Array<number>(chains).fill(value);
 
-  /** The gradient that Adam's first step saw: of steps of size 1, one in each trajectory. Small steps leave room for it. */
-  async function found(end: number[], acceptances: number[], isDense = false): Promise<number> {
+  /** The gradient that Adam's first step saw: of steps of size 1, one in each trajectory. */
+  async function found(
+    end: number[],
+    acceptances: number[],
+    isDense = false,
+    more: Partial<Setting> = {},
+  ): Promise<number> {
     const vectors = { qLeft: start, q: end, p: velocity };
     const scatters = isDense ? new Array<number>(dim * dim * chains).fill(0) : undefined;
-    const bench = new Bench(device, { ...usual, vectors, isDense, scatters, schedule: [0, 0, 0], targetAcceptance: 3 });
+    const setting = { ...usual, vectors, isDense, scatters, schedule: [0, 0, 0], targetAcceptance: 3, ...more };
+    const bench = new Bench(device, setting);
     await bench.transition(fill(1), acceptances, fill(1));
     bench.adapt();
     return Math.sign(await bench.pooledReal("logTime")) * Math.sqrt((await bench.pooledReal("squares")) / 0.05);
@@ -397,15 +408,31 @@ function testTime(device: string, energyDType: FloatDType, lanes: number | undef
     assert.equal(await found(endAt(time), fill(0)), 0);
   });
 
-  test("moves the logarithm of the time by Adam's steps, and keeps the mean of the later half", async () => {
-    const rounds = 6;
-    const schedule = new Array<number>(rounds).fill(0);
+  test("measures distances in the metric's units", async () => {
+    const scale = (d: number) => [8, 0.25][d]!;
+    const scaled = (x: readonly number[], power: number) =>
+      x.map((value, i) => value * scale(Math.floor(i / chains)) ** power);
+    const end = endAt(time);
+    const vectors = { qLeft: scaled(start, 1), q: scaled(end, 1), p: scaled(velocity, -1) };
+    const variances = [0, 1].map((d) => scale(d) ** 2);
+    for (const isDense of [false, true]) {
+      const plain = await found(end, fill(1), isDense);
+      const inUnits = await found(end, fill(1), isDense, { vectors, variances });
+      assert.ok(Math.abs(inUnits - plain) < (energyDType === "f64" ? 1e-10 : 1e-3) * Math.abs(plain));
+    }
+  });
+
+  test("moves the logarithm of the time by Adam's steps, from 1 under a new metric, and keeps the average", async () => {
+    const schedule = [0, 0, 0, SCHEDULE.closes, 0, 0, 0, 0];
+    const rounds = schedule.length;
     const vectors = { qLeft: start, q: endAt(time), p: velocity };
     const bench = new Bench(device, { ...usual, vectors, schedule, targetAcceptance: 3 });
     const gradient = await found(endAt(time), fill(1));
-    let [logTime, squares, stepSize] = [0, 0, 1];
-    const later: number[] = [];
-    for (let draw = 1; draw <= rounds; draw++) {
+    const wished = async () => Math.log((await bench.read("wishes"))[WISHES.indexOf("trajectory")]!);
+    const tolerance = energyDType === "f64" ? 1e-10 : 1e-4;
+    let [logTime, squares, stepSize, moved, average] = [0, 0, 1, 0, 0];
+    for (const [n, flags] of schedule.entries()) {
+      const draw = n + 1;
       // The last transition ends nowhere, which tells nothing: the time stays.
       const isLost = draw === rounds;
       await bench.transition(fill(draw), fill(isLost ? Number.NaN : 1), fill(draw));
@@ -414,18 +441,27 @@ function testTime(device: string, energyDType: FloatDType, lanes: number | undef
       // By the logarithm of the time: the longest trajectory's, in steps of the size that it had.
       const slope = draw * stepSize * gradient;
       stepSize = await bench.stepSize();
+      moved++;
       squares = 0.95 * squares + 0.05 * slope ** 2;
-      logTime += (0.05 * slope) / Math.sqrt(squares / (1 - 0.95 ** draw));
-      logTime = Math.min(Math.max(logTime, Math.log(stepSize)), Math.log(1000 * stepSize));
-      if (draw > rounds / 2) later.push(logTime);
-      const wish = (await bench.read("wishes"))[WISHES.indexOf("trajectory")]!;
-      assert.ok(Math.abs(Math.log(wish) - logTime) < (energyDType === "f64" ? 1e-10 : 1e-4), `${wish} at ${draw}`);
+      logTime += (0.05 * slope) / Math.sqrt(squares / (1 - 0.95 ** moved));
+      logTime = Math.min(logTime, Math.log(1000 * stepSize));
+      average += (logTime - average) / Math.sqrt(moved);
+      if (flags) [logTime, squares, moved] = [0, 0, 0];
+      const found = await wished();
+      assert.ok(Math.abs(found - logTime) < tolerance, `${found} at ${draw}, not ${logTime}`);
     }
-    const kept = (await bench.read("wishes"))[WISHES.indexOf("trajectory")]!;
-    const expected = Math.exp(sum(later) / later.length);
-    assert.ok(
-      Math.abs(kept - expected) < (energyDType === "f64" ? 1e-10 : 1e-4) * expected,
-      `${kept}, not ${expected}`,
-    );
+    assert.ok(Math.abs((await wished()) - average) < tolerance, `${await wished()}, not ${average}`);
+  });
+
+  test("may be less than a step, since steps that are tried after a new metric are too long", async () => {
+    const bench = new Bench(device, {
+      ...usual,
+      schedule: [0, 0, 0],
+      vectors: { qLeft: start, q: start, p: velocity },
+    });
+    await bench.transition(fill(1), fill(1), fill(1));
+    bench.adapt();
+    const wish = (await bench.read("wishes"))[WISHES.indexOf("trajectory")]!;
+    assert.ok((await bench.stepSize()) > 9 && wish < 1.1, `a time of ${wish}`);
   });
 }

@@ -562,6 +562,10 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ checkpoint: 7 }, /the option checkpoint is a string, not 7/],
     [{ steps: 8 }, /steps is 8; it is for \{ kernel: "hmc" \}.* nuts/],
     [{ steps: 8, kernel: "chees" }, /steps is 8; it is for \{ kernel: "hmc" \}.* chees/],
+    [{ pooled: false, kernel: "chees" }, /pooled is false; it is true with chees, whose trajectories/],
+    [{ chains: 1, kernel: "chees" }, /chains is 1; it is 2 or more with chees/],
+    [{ maxTreeDepth: 8, kernel: "chees" }, /maxTreeDepth is 8; it is for \{ kernel: "nuts" \}.* chees/],
+    [{ maxTreeDepth: 8, kernel: "hmc" }, /maxTreeDepth is 8; it is for \{ kernel: "nuts" \}.* hmc/],
     [{ until: 400 }, /until is 400; it is \{ essBulk: … \}, \{ essTail: … \} or both/],
     [{ lanes: 3 }, /lanes is 3; it is a power of two/],
   ];

@@ -1,9 +1,13 @@
 /** Samplers run to the end, moments in standard errors, and a target with exact draws to start from. */
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Fit } from "../../../src/bayes/chains/fit.js";
 import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { type Sampled, Sampler } from "../../../src/bayes/chains/sample.js";
+import { readFit } from "../../../src/bayes/chains/saved-fit.js";
 import { mcseMean, model, normal } from "../../../src/bayes/index.js";
 
 /** A run to its end, perhaps with a mistake in the kernel. */
@@ -16,6 +20,18 @@ export async function sampled(
   for (;;) {
     const { done, value } = await steps.next();
     if (done) return value;
+  }
+}
+
+/** A buffer of a fit's chains, of f64. */
+export async function savedNumbers(fit: Fit, name: "metric" | "wishes"): Promise<Float64Array> {
+  const folder = await mkdtemp(join(tmpdir(), "pumice-chains-"));
+  try {
+    await fit.save(join(folder, "fit"));
+    const { chains } = await readFit(join(folder, "fit"));
+    return new Float64Array(Uint8Array.from(chains.buffers[name]!).buffer);
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }
 

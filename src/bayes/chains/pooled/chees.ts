@@ -1,7 +1,7 @@
 /**
  * How the expected change in squared distance, the criterion of ChEES-HMC (Hoffman, Radul, Sountsov 2021), grows with the
  * length of trajectories: two kernels, for the chains' centres and for what each chain adds to the gradient. The kernel of the
- * step size sums that up.
+ * step size sums that up. Distances are in the metric's units, so that no variable counts for more because of its own.
  */
 import type { Value } from "../../../compiler/ir.js";
 import { LEAST_CHANCE } from "./step-size.js";
@@ -28,7 +28,9 @@ export function writeChanges(p: PooledWriter): void {
     const after = known(p, chance, w.sub(p.vector("q", d, c), p.load("centres", d)));
     const before = w.sub(p.vector("qLeft", d, c), p.load("centres", w.add(d, w.i(options.dim))));
     const velocity = known(p, chance, velocityOf(p, d, c));
-    return [w.sub(w.mul(after, after), w.mul(before, before)), w.mul(after, velocity)];
+    const variance = p.load("metric", p.at(options.isDense ? w.mul(d, w.i(options.dim + 1)) : d, c));
+    const terms = [w.sub(w.mul(after, after), w.mul(before, before)), w.mul(after, velocity)];
+    return terms.map((term) => w.div(term, variance));
   });
   p.store("changes", c, w.mul(w.mul(change, along), chance));
 }

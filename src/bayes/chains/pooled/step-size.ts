@@ -10,10 +10,10 @@ import type { PooledWriter } from "./writer.js";
 
 /** Dual averaging starts from ten times the step size that was found. */
 const LOG_10 = Math.log(10);
-/** A trajectory has from one step to a thousand. */
+/** A trajectory has a thousand steps at most. */
 const LOG_MOST_STEPS = Math.log(1000);
-/** Adam without momentum, on the logarithm of the time. */
-const ADAM = { rate: 0.05, decay: 0.95, least: 1e-20 } as const;
+/** Adam without momentum, on the logarithm of the time; of what it tries, the average weighs the nth with n^-κ. */
+const ADAM = { rate: 0.05, decay: 0.95, least: 1e-20, kappa: 0.5 } as const;
 /** Less than any sum of chances that is not 0, but not 0 in f32. */
 export const LEAST_CHANCE = 1e-30;
 
@@ -69,7 +69,7 @@ function adapt(p: PooledWriter, warmup: Warmup): Value {
   const acceptance = w.div(chances, p.f(options.chains));
   const dual = dualAverage(w, { ...reals, mu }, k.convert(energy, averaged), target, acceptance);
   const logStep = k.select(w.or(isLast, isClosing), dual.xBar, dual.x);
-  if (options.isTimed) adaptTime(p, warmup, { isFirst, isLast, chances, found, logStep });
+  if (options.isTimed) adaptTime(p, warmup, { isFirst, isLast, isClosing, chances, found, logStep });
 
   const stepSize = w.exp(logStep);
   w.each(options.chains, (c) => p.store("reals", p.at(i(REALS.indexOf("stepSize")), c), stepSize));
@@ -83,12 +83,18 @@ function adapt(p: PooledWriter, warmup: Warmup): Value {
   return k.select(isClosing, counted, i(0));
 }
 
-/** Moves the trajectories' time along the gradient of ChEES; the last one is the mean of the later half of the steps. */
+/**
+ * Moves the trajectories' time along the gradient of ChEES. The criterion has a maximum for every turn that the target can
+ * make, and all but the first cost more than they are worth; so the time has to grow from where it is too short. It begins with
+ * one step, and under a new metric, in which the target has a scale of 1 or more along its longest direction, with 1. It is not
+ * held above the step size: that which dual averaging begins with is ten times too large, and a trajectory has one step anyway.
+ */
 function adaptTime(
   p: PooledWriter,
-  { orders, ints, reals }: Warmup,
-  { isFirst, isLast, chances, found, logStep }: Numbers<"isFirst" | "isLast" | "chances" | "found" | "logStep">,
+  { ints, reals }: Warmup,
+  numbers: Numbers<"isFirst" | "isLast" | "isClosing" | "chances" | "found" | "logStep">,
 ): void {
+  const { isFirst, isLast, isClosing, chances, found, logStep } = numbers;
   const { k, w, energy } = p;
   const { i } = w;
   const [changes] = p.sums(1, (c) => [p.load("changes", c)]);
@@ -109,17 +115,14 @@ function adaptTime(
   const scale = w.add(w.sqrt(w.div(squares, weight)), p.f(ADAM.least));
   const before = k.select(isFirst, found, reals.logTime);
   const after = w.add(before, w.div(w.mul(p.f(ADAM.rate), gradient), scale));
-  const within = k.binary("min", w.add(logStep, p.f(LOG_MOST_STEPS)), k.binary("max", logStep, after));
-  const logTime = k.select(isKnown, within, before);
-  const isLater = w.and(isKnown, k.compare("gt", w.add(moved, moved), orders.warmup));
-  const later = w.add(reals.later, k.select(isLater, logTime, p.f(0)));
-  const laterSteps = w.add(ints.laterSteps, k.select(isLater, i(1), i(0)));
-  const mean = w.div(later, k.convert(energy, k.binary("max", laterSteps, i(1))));
-  const lasting = k.select(k.compare("gt", laterSteps, i(0)), mean, logTime);
-  p.storeOnce("wishes", i(WISHES.indexOf("trajectory")), w.exp(k.select(isLast, lasting, logTime)));
-  p.storeOnce("pooledReals", p.pooledAt("logTime"), logTime);
-  p.storeOnce("pooledReals", p.pooledAt("squares"), squares);
-  p.storeOnce("pooledReals", p.pooledAt("later"), later);
-  p.storeOnce("pooledInts", p.pooledAt("moved"), moved);
-  p.storeOnce("pooledInts", p.pooledAt("laterSteps"), laterSteps);
+  const logTime = k.select(isKnown, k.binary("min", w.add(logStep, p.f(LOG_MOST_STEPS)), after), before);
+  const share = k.select(isKnown, w.pow(k.convert(energy, k.binary("max", moved, i(1))), -ADAM.kappa), p.f(0));
+  const average = w.add(reals.averageTime, w.mul(share, w.sub(logTime, reals.averageTime)));
+  const isAverage = w.and(isLast, k.compare("gt", moved, i(0)));
+  const next = k.select(isClosing, p.f(0), logTime);
+  p.storeOnce("wishes", i(WISHES.indexOf("trajectory")), w.exp(k.select(isAverage, average, next)));
+  p.storeOnce("pooledReals", p.pooledAt("logTime"), next);
+  p.storeOnce("pooledReals", p.pooledAt("averageTime"), average);
+  p.storeOnce("pooledReals", p.pooledAt("squares"), k.select(isClosing, p.f(0), squares));
+  p.storeOnce("pooledInts", p.pooledAt("moved"), k.select(isClosing, i(0), moved));
 }
