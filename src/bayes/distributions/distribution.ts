@@ -64,6 +64,8 @@ export interface Distribution {
   readonly logCdf?: (x: Tensor) => Tensor;
   readonly logSurvival?: (x: Tensor) => Tensor;
   readonly noncentered?: () => Noncentered;
+  /** What it was given; decides the dtype of draws. */
+  readonly arguments: readonly Argument[];
   /** What it was given, where a rule says what that must be. */
   readonly parameters?: readonly Parameter[];
   /** An error where an argument has a value out of its domain. What depends on placeholders has none and is not looked at. */
@@ -220,8 +222,6 @@ export function argumentsOf<P extends string>(
 /** What a distribution that is no family has to say; the rest follows. */
 export interface Core extends Omit<Distribution, "logDensity" | "sample" | "mean" | "variance" | "checkArguments"> {
   draw(draws: Draws): Tensor;
-  /** Decide the dtype of draws. */
-  readonly arguments: readonly Argument[];
   readonly mean?: (options?: MomentOptions) => Tensor;
   readonly variance?: (options?: MomentOptions) => Tensor;
   readonly checkArguments?: () => void;

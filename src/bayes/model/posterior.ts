@@ -19,9 +19,9 @@ import { resume, type Sampled, SampleRun } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
 import type { UnnamedVariable } from "../draws.js";
 import { type DataIn, dataIn, explaining, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import { changed, checkSame, outlineOf } from "./outline.js";
 import {
   bijectionOf,
-  changed,
   type Deterministic,
   type Latent,
   type Observed,
@@ -31,6 +31,7 @@ import {
   planOf,
   termsInside,
   termsOf,
+  valueShapeOf,
 } from "./plan.js";
 import { batchShapeOf, type Run, runModel, speakingOf } from "./run.js";
 import { Sum } from "./sum.js";
@@ -280,9 +281,9 @@ export class Posterior<R extends Returned, O extends string = never> {
       if (sameShape(value.shape, shape)) return value;
       throw new ShapeError(`posterior: ${name} has the shape ${formatShape(shape)}, not ${formatShape(value.shape)}.`);
     };
-    return runModel(
-      this.fn,
-      given.data,
+    return this.run(
+      given,
+      dtype,
       (_, number) => this.observedIn(given, number) ?? valueOfLatent(number),
       (run) => finish(run, given, dtype),
     );
@@ -309,9 +310,9 @@ export class Posterior<R extends Returned, O extends string = never> {
       const { name } = this.plan.variables.get(number) ?? { name: variable.distribution.name };
       return speakingOf(name, () => drawn(variable, foldIn(key, number), batchShapeOf(variable), dtype));
     };
-    return runModel(
-      this.fn,
-      given.data,
+    return this.run(
+      given,
+      dtype,
       (variable, number) => this.observedIn(given, number) ?? draw(variable, number),
       (run) => this.freeNumbersIn(run),
     );
@@ -358,7 +359,8 @@ export class Posterior<R extends Returned, O extends string = never> {
       const entry = this.plan.variables.get(number);
       return entry?.kind === "observed" ? this.observedBatch(variable, entry) : batchShapeOf(variable);
     };
-    return simulated(this.fn, given.data, key, dtype, batchOf) as { [K in keyof R]: Tensor };
+    const run: RunOn = (choose, finish) => this.run(given, dtype, choose, finish);
+    return simulated(run, key, dtype, batchOf) as { [K in keyof R]: Tensor };
   }
 
   private observedBatch({ distribution }: RandomVariable, { shape }: Observed): Shape {
@@ -383,8 +385,25 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   private observedIn(given: GivenData<unknown>, number: number): Tensor | undefined {
     const entry = this.plan.variables.get(number);
-    if (!entry) throw changed();
+    if (!entry) throw changed("it uses a variable that it did not use before");
     return entry.kind === "observed" ? given.observed.get(entry.name) : undefined;
+  }
+
+  /** Runs the function, which must make what it made at first. */
+  private run<T>(
+    given: GivenData<unknown>,
+    dtype: DType,
+    choose: (variable: RandomVariable, number: number) => Tensor,
+    finish: (run: Run) => T,
+  ): T {
+    return runModel(this.fn, given.data, choose, (run) => {
+      checkSame(this.plan.outline, outlineOf(run), dtype === this.dtype);
+      for (const [number, { kind, name, shape }] of this.plan.variables) {
+        const now = kind === "latent" ? valueShapeOf(run.variables[number]) : shape;
+        if (!sameShape(now, shape)) throw changed(`${name} is ${formatShape(shape)}, and then ${formatShape(now)}`);
+      }
+      return finish(run);
+    });
   }
 
   /** Runs the function with latent variables made of slices of u. */
@@ -403,10 +422,7 @@ export class Posterior<R extends Returned, O extends string = never> {
       placed.set(number, found);
       return found.value;
     };
-    return runModel(this.fn, given.data, value, (run) => {
-      if (run.variables.length !== this.plan.count) throw changed();
-      return finish(run, (number) => placed.get(number));
-    });
+    return this.run(given, u.dtype, value, (run) => finish(run, (number) => placed.get(number)));
   }
 }
 
@@ -442,9 +458,11 @@ function drawn(variable: RandomVariable, key: Key, shape: Shape, dtype: DType): 
   return distribution.sample(key, shape, distribution.support.isDiscrete ? {} : { dtype });
 }
 
+/** Runs a model's function on its data. */
+type RunOn = <T>(choose: (variable: RandomVariable, number: number) => Tensor, finish: (run: Run) => T) => T;
+
 function simulated(
-  fn: (data: unknown) => Returned,
-  data: unknown,
+  runOn: RunOn,
   key: Key,
   dtype: DType,
   batchOf: (variable: RandomVariable, number: number) => Shape,
@@ -455,7 +473,7 @@ function simulated(
     draws.set(variable, found);
     return found.cast(dtype);
   };
-  return runModel(fn, data, draw, (run) => {
+  return runOn(draw, (run) => {
     const named = Object.entries(run.returned).map(([name, value]): [string, Tensor] =>
       speakingOf(name, () => {
         const node = value.node;
@@ -476,7 +494,8 @@ export function simulate<D>(
 ): Record<string, Tensor> {
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
-  return explaining(fn, given.data, (own) =>
-    simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf),
-  );
+  return explaining(fn, given.data, (own) => {
+    const run: RunOn = (choose, finish) => runModel(fn, own, choose, finish);
+    return simulated(run, key, dtype, batchShapeOf);
+  });
 }

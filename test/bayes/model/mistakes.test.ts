@@ -5,6 +5,7 @@ import {
   affine,
   ar,
   bernoulli,
+  cauchy,
   censored,
   correlationCholesky,
   covarianceCholesky,
@@ -477,5 +478,128 @@ describe("a variable that is a parameter of another", () => {
     const scaled = model(() => using(normal(0, 1), (v) => normal(normal(0, 1), v)));
     assert.equal(scaled.given({ v: 2, y: [1] } as never).dim, 1);
     assert.throws(() => scaled.given({ v: -2, y: [1] } as never), /y: normal: scale is -2/);
+  });
+});
+
+describe("a function that depends on something else than its data", () => {
+  type Variables = () => Record<string, Tensor>;
+  /** Differs from the n-th run on. */
+  const from = (n: number, first: Variables, then: Variables): Variables => {
+    let runs = 0;
+    return () => (++runs < n ? first() : then());
+  };
+  const differing: readonly (readonly [string, (n: number) => Variables, RegExp])[] = [
+    [
+      "kind",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ a: cauchy(0, 1) }),
+        ),
+      /a is normal\(…\), and then a is cauchy\(…\)/,
+    ],
+    [
+      "shape",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1).shape(2) }),
+          () => ({ a: normal(0, 1).shape(3) }),
+        ),
+      /\[2\].*\[3\]/,
+    ],
+    [
+      "shape of arguments",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(f64([1, 2]), 1) }),
+          () => ({ a: normal(f64([1]), 1) }),
+        ),
+      /different variables|a is \[2\], and then \[1\]/,
+    ],
+    [
+      "name",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ b: normal(0, 1) }),
+        ),
+      /a is normal\(…\), and then b is/,
+    ],
+    [
+      "number of variables",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ a: normal(0, 1), b: normal(0, 1) }),
+        ),
+      /b is normal\(…\), which was not there/,
+    ],
+    [
+      "what is computed",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ a: normal(0, 1), c: f64(1) }),
+        ),
+      /it computes nothing, and then c/,
+    ],
+    [
+      "argument",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0.25, 1) }),
+          () => ({ a: normal(0.75, 1) }),
+        ),
+      /of 0\.25, 1, and then of 0\.75, 1/,
+    ],
+    [
+      "bound",
+      (n) =>
+        from(
+          n,
+          () => ({ a: flat(interval(0, 1)) }),
+          () => ({ a: flat(interval(0, 2)) }),
+        ),
+      /of 0, 1, and then of 0, 2/,
+    ],
+    [
+      "component",
+      (n) =>
+        from(
+          n,
+          () => ({ a: mixture([1], [normal(0, 1)]) }),
+          () => ({ a: mixture([1], [normal(0, 2)]) }),
+        ),
+      /of 0, 1, and then of 0, 2/,
+    ],
+  ];
+  for (const [what, make, message] of differing) {
+    test(`by ${what}: refused at given, and later`, () => {
+      if (what !== "shape of arguments") assert.throws(() => model(make(2)).given({}), message);
+      const late = model(make(3)).given({});
+      const u = tensor(new Array<number>(late.dim).fill(0.5), { dtype: late.dtype, device: "cpu" });
+      assert.throws(() => late.logDensity(u), message);
+    });
+  }
+
+  test("chance is one of them, and the dtype of data is not", () => {
+    const random = model(() => ({ a: normal(Math.random(), 1) }));
+    assert.throws(
+      () => random.given({}),
+      /different variables each time it runs: a is normal\(…\) of 0\.\d+, 1, and then of/,
+    );
+    const careful = model(({ x }: { x: Tensor }) => ({
+      a: normal(0, x.dtype === "f64" ? 1e-12 : 1e-6),
+      y: normal(x, 1),
+    }));
+    const posterior = careful.given({ y: [1] }, { x: f64([1]) });
+    assert.ok(Number.isFinite(at(posterior.logDensity(tensor([0], { device: "cpu" })))));
   });
 });
