@@ -11,7 +11,8 @@ import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
-import type { Key } from "../../random/key.js";
+import { shown } from "../../core/shown.js";
+import { checkKey, type Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { Tensor, where } from "../../tensor/tensor.js";
@@ -237,6 +238,8 @@ export function completed(core: Core): Distribution {
     variance: core.variance ?? absent("variance"),
     checkArguments() {},
     logDensity(x: Tensor): Tensor {
+      if (!(x instanceof Tensor))
+        throw new ArgumentError(`${core.name}.logDensity: x is ${shown(x)}; make it a tensor.`);
       const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
       const { eventShape } = core;
       checkEvent(core.name, eventShape, value.shape);
@@ -248,6 +251,7 @@ export function completed(core: Core): Distribution {
     sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
       const dtype = options.dtype ?? (core.support.isDiscrete ? "i32" : floatOf(core.arguments));
       const work = dtype === "f64" || floatOf(core.arguments) === "f64" ? "f64" : "f32";
+      checkKey(key, `${core.name}.sample`, "");
       checkBroadcastTo(`${core.name}.sample`, core.batchShape, shape);
       return core.draw({ key, shape, dtype: work }).cast(dtype);
     },

@@ -240,6 +240,7 @@ function planFrom(
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
     speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
+      variable.checkNoPart();
       if (!names.has(variable)) checkArguments(variable);
       const data = observed[number];
       if (data) checkObservation(variable, data);
@@ -331,7 +332,7 @@ function checkObservation(variable: RandomVariable, data: Tensor): void {
   for (const constraint of constraintsOn(variable, true)) checkInside(distribution.name, constraint, data);
 }
 
-function checkInside(distribution: string, constraint: Constraint, data: Tensor): void {
+export function checkInside(distribution: string, constraint: Constraint, data: Tensor): void {
   const inside = constraint.holds(data);
   // Where the support depends on what is sampled, only the density can tell.
   if (isDependent(inside)) return;

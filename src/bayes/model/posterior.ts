@@ -6,7 +6,8 @@
 import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
-import { foldIn, type Key } from "../../random/key.js";
+import { shown } from "../../core/shown.js";
+import { checkKey, foldIn, type Key } from "../../random/key.js";
 import { concat, zeros } from "../../tensor/creation.js";
 import { defaultDevice } from "../../tensor/devices.js";
 import { Tensor } from "../../tensor/tensor.js";
@@ -22,6 +23,7 @@ import { type DataIn, dataIn, explaining, type GivenData, type Observation, wide
 import { changed, checkSame, outlineOf } from "./outline.js";
 import {
   bijectionOf,
+  checkInside,
   type Deterministic,
   type Latent,
   type Observed,
@@ -78,6 +80,11 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   /** @internal Use `model(fn).given(observed, data)`. */
   constructor(fn: (data: never) => R, observed: Readonly<Record<string, Observation>>, data: unknown) {
+    if (!isRecord(observed)) {
+      throw new ArgumentError(
+        `given: ${shown(observed)} stands where observations do: given({ y: [1, 2, 3] }), or given({}).`,
+      );
+    }
     this.fn = fn as (data: unknown) => R;
     this.dataIn = dataIn(data, observed);
     this.dtype = widestFloat([data, observed]);
@@ -257,7 +264,15 @@ export class Posterior<R extends Returned, O extends string = never> {
    * numbers are of the dtype of the data unless told.
    */
   unconstrain(values: LatentValues<R, O>, options: { readonly dtype?: DType } = {}): Floats {
-    return this.evaluateAtValues(values, options.dtype, (run) => this.freeNumbersIn(run));
+    return this.evaluateAtValues(values, options.dtype, (run) => {
+      for (const [number, { kind, name }] of this.plan.variables) {
+        const variable = run.variables[number];
+        if (kind === "latent") {
+          speakingOf(name, () => checkInside(variable.distribution.name, variable.constraint, plainValue(variable)));
+        }
+      }
+      return this.freeNumbersIn(run);
+    });
   }
 
   /** Runs the function with latent variables of these values. */
@@ -266,6 +281,16 @@ export class Posterior<R extends Returned, O extends string = never> {
     asked: DType | undefined,
     finish: (run: Run, given: GivenData<unknown>, dtype: DType) => T,
   ): T {
+    const taken = this.latents.map(({ name }) => name);
+    if (!isRecord(values)) {
+      throw new ArgumentError(`posterior: ${shown(values)} stands where values of ${taken.join(", ")} do, by name.`);
+    }
+    // What is computed may be among them, as it is among those that `constrain` makes.
+    const known = new Set([...taken, ...this.deterministics.map(({ name }) => name)]);
+    const stray = Object.keys(values).find((name) => !known.has(name));
+    if (stray !== undefined) {
+      throw new ArgumentError(`posterior: there is no latent variable "${stray}"; it takes ${taken.join(", ")}.`);
+    }
     const dtype = asked ?? floatOf(Object.values(values), this.dtype);
     const device = deviceOf(Object.values(values));
     const given = this.dataIn(dtype, device);
@@ -273,9 +298,7 @@ export class Posterior<R extends Returned, O extends string = never> {
     const valueOfLatent = (number: number): Tensor => {
       const { name, shape } = this.plan.variables.get(number) as Latent;
       if (!(name in values)) {
-        throw new ArgumentError(
-          `posterior: no value of ${name}; it takes ${this.latents.map((l) => l.name).join(", ")}.`,
-        );
+        throw new ArgumentError(`posterior: no value of ${name}; it takes ${taken.join(", ")}.`);
       }
       const value = tensorOf(values[name], like);
       if (sameShape(value.shape, shape)) return value;
@@ -304,6 +327,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    * density only, and cannot be drawn.
    */
   priorDraw(key: Key, options: { readonly dtype?: DType } = {}): Floats {
+    checkKey(key, "priorDraw", "");
     const dtype = options.dtype ?? this.dtype;
     const given = this.dataIn(dtype, key.device);
     const draw = (variable: RandomVariable, number: number): Tensor => {
@@ -337,6 +361,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    * variable, in the shape of the data.
    */
   posteriorPredictive(key: Key, at: Tensor | LatentValues<R, O>): { readonly [K in O]: Tensor } {
+    checkKey(key, "posteriorPredictive", "");
     return this.evaluateAt(at, (run, _, dtype) => {
       const found: Record<string, Tensor> = {};
       run.variables.forEach((variable, number) => {
@@ -353,6 +378,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    * dtype of the data unless told.
    */
   priorPredictive(key: Key, options: { readonly dtype?: DType } = {}): { readonly [K in keyof R]: Tensor } {
+    checkKey(key, "priorPredictive", "");
     const dtype = options.dtype ?? this.dtype;
     const given = this.dataIn(dtype, key.device);
     const batchOf = (variable: RandomVariable, number: number): Shape => {
@@ -373,6 +399,7 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   private dataAt(u: Tensor): GivenData<unknown> {
+    if (!(u instanceof Tensor)) throw new ArgumentError(`Free numbers are a tensor [${this.dim}], not ${shown(u)}.`);
     if (!isFloat(u.dtype)) throw new DTypeError(`Free numbers are floats, not ${u.dtype}.`);
     if (!sameShape(u.shape, [this.dim])) {
       throw new ShapeError(
@@ -439,6 +466,9 @@ const byName = (parts: readonly DensityPart[], like: Tensor): Record<string, Flo
     parts.map(({ name, terms, shape }) => [name, tensorOf(sumOfTerms(terms), like).broadcastTo(shape) as Floats]),
   );
 
+const isRecord = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Tensor);
+
 /** The value as a plain tensor, which outlives the run. */
 const plainValue = (variable: RandomVariable): Tensor => new Tensor(variable.node);
 
@@ -492,6 +522,7 @@ export function simulate<D>(
   key: Key,
   options: { readonly dtype?: DType } = {},
 ): Record<string, Tensor> {
+  checkKey(key, "simulate", "");
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
   return explaining(fn, given.data, (own) => {
