@@ -48,8 +48,10 @@ interface WrittenLeapfrog {
 /** Leapfrog steps of the Hamiltonian p·p/2m - log density, from q and p of [dim] or [chains, dim]. */
 export function leapfrog(target: Target, q: Tensor, p: Tensor, options: LeapfrogOptions): LeapfrogChains {
   const { dim } = target;
-  const { steps } = options;
   check(options);
+  const { steps } = options;
+  const wrong = [q, p].find((x) => !(x instanceof Tensor));
+  if (wrong !== undefined) throw new ArgumentError(`leapfrog: q and p are tensors, not ${shown(wrong)}.`);
   const isOne = q.rank === 1;
   if ((!isOne && q.rank !== 2) || q.shape.at(-1) !== dim || !sameShape(q.shape, p.shape)) {
     throw new ShapeError(

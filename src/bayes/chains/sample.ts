@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { checkString } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
-import { foldIn, type Key } from "../../random/key.js";
+import { checkKey, foldIn, type Key } from "../../random/key.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
@@ -275,6 +275,7 @@ export class Sampler {
   }
 
   predictive(draws: Draws, key: Key): Promise<Draws> {
+    checkKey(key, "predictive", "");
     const own = key.to(this.density.backend.id);
     return atEachDraw(draws, this.pointwise("predictive", draws), (values, number) => ({
       ...this.posterior.posteriorPredictive(foldIn(own, number), values),

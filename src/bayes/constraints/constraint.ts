@@ -5,7 +5,9 @@
  * much it stretches space, which the density has to make up for. Distributions name their support by a constraint, models
  * may narrow it (`normal(0, 1).shape(3).constrained(ordered)`), and `Posterior` puts the pieces together.
  */
+import { ArgumentError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 
@@ -57,3 +59,10 @@ export const elementwise = (bijection: Omit<Bijection, "freeShape">): Bijection 
   freeShape: (shape) => shape,
   ...bijection,
 });
+
+export function checkConstraint(operation: string, given: Constraint): void {
+  if (typeof given?.holds === "function" && typeof given.eventRank === "number") return;
+  throw new ArgumentError(
+    `${operation}: ${shown(given)} is no constraint; give positive, interval(0, 1) or another one.`,
+  );
+}

@@ -1,12 +1,13 @@
 /** Measurements that stop at a bound: what lies beyond is recorded as the bound itself. */
+import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes } from "../../core/shape.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint } from "../constraints/constraint.js";
-import { RandomVariable } from "../model/variable.js";
+import { partOf, RandomVariable } from "../model/variable.js";
 import { argumentsOf, completed, type Distribution, parameter, sumOfTerms } from "./distribution.js";
-import type { Bounds } from "./truncated-normal.js";
+import { BOUNDS, type Bounds } from "./truncated-normal.js";
 
 /** Where a bound is infinite nothing is censored, and gradients must not see the infinity. */
 const finite = (bound: Tensor, x: Tensor): Tensor => where(bound.isFinite(), bound, x);
@@ -86,5 +87,7 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
  * Draws of another distribution, recorded as `low` where they are below it and as `high` where they are above. For data;
  * bounds may differ between observations.
  */
-export const censored = (base: RandomVariable, bounds: Bounds): RandomVariable =>
-  new RandomVariable(censoredOf(base.asPart("censored"), bounds));
+export function censored(base: RandomVariable, bounds: Bounds): RandomVariable {
+  checkOptions("censored", bounds, BOUNDS);
+  return new RandomVariable(censoredOf(partOf(base, "censored"), bounds));
+}

@@ -1,8 +1,9 @@
 /** Distributions of the user's own. */
-import { ShapeError, UnsupportedError } from "../../core/errors.js";
+import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
-import type { Constraint } from "../constraints/constraint.js";
+import { type Constraint, checkConstraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { completed, type Draws } from "./distribution.js";
@@ -34,9 +35,19 @@ function checkOneEach(name: string, density: unknown, x: Tensor, eventShape: Sha
   );
 }
 
+function checkedDraws(name: string, drawn: unknown, wanted: Shape): Tensor {
+  if (drawn instanceof Tensor && sameShape(drawn.shape, wanted)) return drawn;
+  const found = drawn instanceof Tensor ? formatShape(drawn.shape) : shown(drawn);
+  throw new ShapeError(`${name}: sample gives ${found}, where draws of ${formatShape(wanted)} are asked for.`);
+}
+
 /** A distribution by its log density. */
 export function custom(own: CustomDistribution): RandomVariable {
+  if (typeof own?.logDensity !== "function") {
+    throw new ArgumentError("custom: give { logDensity: (x) => … }, one number for each draw.");
+  }
   const name = own.name ?? "custom";
+  checkConstraint(name, own.support ?? real);
   return new RandomVariable(
     completed({
       name,
@@ -51,7 +62,7 @@ export function custom(own: CustomDistribution): RandomVariable {
         return [density];
       },
       draw(draws) {
-        if (own.sample) return own.sample(draws);
+        if (own.sample) return checkedDraws(name, own.sample(draws), [...draws.shape, ...(own.eventShape ?? [])]);
         throw new UnsupportedError(`${name}: it has no sample function, so it cannot be drawn from; give it one.`);
       },
     }),

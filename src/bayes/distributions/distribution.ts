@@ -11,7 +11,8 @@ import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
-import type { Key } from "../../random/key.js";
+import { shown } from "../../core/shown.js";
+import { checkKey, type Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { Tensor, where } from "../../tensor/tensor.js";
@@ -66,6 +67,8 @@ export interface Distribution {
   readonly logCdf?: (x: Tensor) => Tensor;
   readonly logSurvival?: (x: Tensor) => Tensor;
   readonly noncentered?: () => Noncentered;
+  /** What it was given; decides the dtype of draws. */
+  readonly arguments: readonly Argument[];
   /** What it was given, where a rule says what that must be. */
   readonly parameters?: readonly Parameter[];
   /** An error where an argument has a value out of its domain. What depends on placeholders has none and is not looked at. */
@@ -233,8 +236,6 @@ export function argumentsOf<P extends string>(
 /** What a distribution that is no family has to say; the rest follows. */
 export interface Core extends Omit<Distribution, "logDensity" | "sample" | "mean" | "variance" | "checkArguments"> {
   draw(draws: Draws): Tensor;
-  /** Decide the dtype of draws. */
-  readonly arguments: readonly Argument[];
   readonly mean?: (options?: MomentOptions) => Tensor;
   readonly variance?: (options?: MomentOptions) => Tensor;
   readonly checkArguments?: () => void;
@@ -250,6 +251,8 @@ export function completed(core: Core): Distribution {
     variance: core.variance ?? absent("variance"),
     checkArguments() {},
     logDensity(x: Tensor): Tensor {
+      if (!(x instanceof Tensor))
+        throw new ArgumentError(`${core.name}.logDensity: x is ${shown(x)}; make it a tensor.`);
       const value = isFloat(x.dtype) ? x : x.cast(floatOf(core.arguments));
       const { eventShape } = core;
       checkEvent(core.name, eventShape, value.shape);
@@ -262,6 +265,7 @@ export function completed(core: Core): Distribution {
     sample(key: Key, shape: Shape = core.batchShape, options: DrawOptions = {}): Tensor {
       const dtype = options.dtype ?? (core.support.isDiscrete ? "i32" : floatOf(core.arguments));
       const work = dtype === "f64" || floatOf(core.arguments) === "f64" ? "f64" : "f32";
+      checkKey(key, `${core.name}.sample`, "");
       checkBroadcastTo(`${core.name}.sample`, core.batchShape, shape);
       return core.draw({ key, shape, dtype: work }).cast(dtype);
     },

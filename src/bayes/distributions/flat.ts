@@ -1,13 +1,14 @@
 /** The improper prior that is the same everywhere on its support. */
 import { UnsupportedError } from "../../core/errors.js";
-import type { Constraint } from "../constraints/constraint.js";
+import { type Constraint, checkConstraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { completed } from "./distribution.js";
 
 /** Says nothing about a variable but where it lies: `flat()`, `flat(positive)`, `flat(simplex).shape(3)`. */
-export const flat = (support: Constraint = real): RandomVariable =>
-  new RandomVariable(
+export function flat(support: Constraint = real): RandomVariable {
+  checkConstraint("flat", support);
+  return new RandomVariable(
     completed({
       name: "flat",
       batchShape: [],
@@ -21,3 +22,4 @@ export const flat = (support: Constraint = real): RandomVariable =>
       },
     }),
   );
+}

@@ -1,6 +1,7 @@
 /** Mixtures: a draw comes from one of several distributions, and nobody says from which. Sums out discrete variables. */
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import { categorical } from "../../random/exponential.js";
 import { split } from "../../random/key.js";
 import { stack, zeros } from "../../tensor/creation.js";
@@ -9,7 +10,7 @@ import { stopGradient } from "../../transforms/grad.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { evaluation, RandomVariable } from "../model/variable.js";
+import { evaluation, partOf, RandomVariable } from "../model/variable.js";
 import {
   checkValues,
   completed,
@@ -207,13 +208,14 @@ function made(weights: Argument, components: Components, isLogits: boolean): Ran
   const areNumbers = Array.isArray(weights) && weights.every((weight) => typeof weight === "number");
   if (areNumbers && !evaluation()) checkWeights(weights, isLogits);
   if (components instanceof RandomVariable) {
-    return new RandomVariable(mixtureAlongAxis(weights, components.asPart("mixture"), isLogits));
+    return new RandomVariable(mixtureAlongAxis(weights, partOf(components, "mixture"), isLogits));
   }
+  if (!Array.isArray(components)) throw new ArgumentError(`mixture: the components are ${shown(components)}, no list.`);
   if (components.length === 0) throw new ArgumentError("mixture: no components.");
   return new RandomVariable(
     mixtureOf(
       weights,
-      components.map((component) => component.asPart("mixture")),
+      components.map((component) => partOf(component, "mixture")),
       isLogits,
     ),
   );

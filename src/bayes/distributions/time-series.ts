@@ -1,4 +1,5 @@
 /** Series in which each value starts from the ones before: random walks and autoregressions, along the last axis. */
+import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes, type Shape } from "../../core/shape.js";
 import { triangularSolve } from "../../linalg/triangular.js";
@@ -10,7 +11,7 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import { scan } from "../../transforms/control.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import { real } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
+import { partOf, RandomVariable } from "../model/variable.js";
 import { runningSum } from "../running-sum.js";
 import { argumentsOf, bind, completed, type Distribution, type Draws, parameter, type Term } from "./distribution.js";
 import { normalFamily } from "./normal.js";
@@ -54,14 +55,16 @@ export interface RandomWalkOptions {
 }
 
 /** Distributions of first values hold one number for each series, and apply along its axis. */
-const startOf = (given: RandomVariable | undefined, scale: Argument, like: Tensor): Distribution => {
-  if (given) return given.asPart("start");
+const startOf = (given: Distribution | null, scale: Argument, like: Tensor): Distribution => {
+  if (given) return given;
   return bind(normalFamily, { location: 0, scale: tensorOf(scale, like).expandDims(-1) });
 };
 
 /** A walk of normal steps: x_t = x_{t-1} + drift + scale·z_t. */
 export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions): RandomVariable {
-  const { steps, drift = 0, start } = options;
+  checkOptions("gaussianRandomWalk", options, { steps: "number", drift: "any", start: "any" });
+  const { steps, drift = 0 } = options;
+  const start = options.start === undefined ? null : partOf(options.start, "gaussianRandomWalk");
   checkSteps("gaussianRandomWalk", steps, 0);
   const { parameters, checkArguments } = argumentsOf(
     { name: "gaussianRandomWalk", parameters: { scale: parameter.positive, drift: parameter.real } },
@@ -122,7 +125,9 @@ export interface AutoregressionOptions {
 
 /** An autoregression: x_t = intercept + Σ coefficients_i x_{t-i} + scale·z_t, with coefficients along their last axis. */
 export function ar(coefficients: Argument, scale: Argument, options: AutoregressionOptions): RandomVariable {
-  const { steps, intercept = 0, start } = options;
+  checkOptions("ar", options, { steps: "number", intercept: "any", start: "any" });
+  const { steps, intercept = 0 } = options;
+  const start = options.start === undefined ? null : partOf(options.start, "ar");
   const { parameters, checkArguments } = argumentsOf(
     {
       name: "ar",

@@ -1,5 +1,6 @@
 /** Normal numbers between bounds, renormalised, which matters where bounds or parameters are unknown. */
 
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { randomWords } from "../../random/bits.js";
 import { truncatedFrom } from "../../random/normal.js";
@@ -18,6 +19,8 @@ export interface Bounds {
   readonly low?: Argument;
   readonly high?: Argument;
 }
+
+export const BOUNDS: OptionKinds<Bounds> = { low: "any", high: "any" };
 
 /** As many as make the integral of a normal density over all it reaches exact. */
 const { nodes: NODES, weights: WEIGHTS } = gaussLegendre(64);
@@ -100,6 +103,7 @@ function family({ low, high }: Bounds): Family<Name> {
 
 /** The normal distribution kept to numbers from `low` to `high`; either may be left out or depend on other variables. */
 export function truncatedNormal(location: Argument, scale: Argument, bounds: Bounds): RandomVariable {
+  checkOptions("truncatedNormal", bounds, BOUNDS);
   const { low, high } = bounds;
   if (low === undefined && high === undefined) {
     throw new ArgumentError("truncatedNormal: give { low }, { high } or both; without bounds it is normal(…).");

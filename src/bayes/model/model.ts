@@ -2,6 +2,7 @@
  * Models: `model(fn)` keeps a function that says how data come about; `.given(observed, data)` joins it with data to a
  * `Posterior`. Names come from the keys of what the function returns.
  */
+import { checkFunction } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import type { Key } from "../../random/key.js";
 import type { Tensor } from "../../tensor/tensor.js";
@@ -54,6 +55,7 @@ export type Simulated<R> = { readonly [K in keyof R]: Tensor };
  * variables in the same order each time.
  */
 export function model<D, R extends Returned>(fn: (data: D) => R): Model<D, R> {
+  checkFunction("model", fn);
   return {
     given: (observed, ...[data]) => new Posterior(fn, observed, data),
     simulate(key, ...rest) {

@@ -17,6 +17,7 @@ import { eachInside, sumOfTerms } from "../distributions/distribution.js";
 import { checkFitting } from "./fitting.js";
 import { explaining, type GivenData } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
+import { checkSame, type Outline, outlineOf } from "./outline.js";
 import { checkingPositions } from "./positions.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { RandomVariable } from "./variable.js";
@@ -59,8 +60,8 @@ export interface Plan {
   readonly deterministic: readonly Deterministic[];
   /** Names of flat variables that nothing pins down. */
   readonly improper: readonly string[];
-  /** How many variables the function makes. */
-  readonly count: number;
+  /** What every run of the function makes. */
+  readonly outline: Outline;
   /** Length of the flat vector. */
   readonly dim: number;
 }
@@ -148,7 +149,7 @@ export function termsInside(
 }
 
 /** Shape of a variable's values, without those of an observation. */
-function valueShapeOf(variable: RandomVariable): Shape {
+export function valueShapeOf(variable: RandomVariable): Shape {
   return [...batchShapeOf(variable), ...variable.distribution.eventShape];
 }
 
@@ -172,33 +173,29 @@ function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: G
     return found.value;
   };
   // Which variables are observed is known only when the function has returned their names.
-  const observed = runModel(fn, given.data, placeholder, (run) => {
+  const { observed, outline } = runModel(fn, given.data, placeholder, (run) => {
     checkObserved(run, given);
     const names = namesIn(run);
-    return run.variables.map((variable) => {
+    const data = run.variables.map((variable) => {
       const name = names.get(variable);
       if (name === undefined) return undefined;
-      const data = given.observed.get(name);
+      const values = given.observed.get(name);
       // In the order of the program, so that what is wrong with a variable is said of it and not of those that depend on it.
-      if (!data) speakingOf(name, () => variable.node);
-      return data;
+      if (!values) speakingOf(name, () => variable.node);
+      return values;
     });
+    return { observed: data, outline: outlineOf(run) };
   });
   return runModel(
     checkingPositions(fn),
     given.data,
     (variable, number) => observed[number] ?? placeholder(variable),
     (run) => {
-      if (run.variables.length !== observed.length) throw changed();
-      return planFrom(run, observed, placed, owners);
+      checkSame(outline, outlineOf(run), true);
+      return { ...planFrom(run, observed, placed, owners), outline };
     },
   );
 }
-
-export const changed = (): ArgumentError =>
-  new ArgumentError(
-    "model: the function makes different variables each time it runs; it must depend on nothing but its data.",
-  );
 
 function checkObserved(run: Run, given: GivenData<unknown>): void {
   for (const name of given.observed.keys()) {
@@ -227,7 +224,7 @@ function planFrom(
   observed: readonly (Tensor | undefined)[],
   placed: ReadonlyMap<RandomVariable, Placed>,
   owners: ReadonlyMap<Node, RandomVariable>,
-): Plan {
+): Omit<Plan, "outline"> {
   const names = namesIn(run);
   for (const [variable, name] of names) speakingOf(name, () => checkArguments(variable));
   const dependent = new Map<number, readonly boolean[]>();
@@ -243,6 +240,7 @@ function planFrom(
     const variable = run.variables[number];
     if (!variable.isUsed && !names.has(variable)) continue;
     speakingOf(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
+      variable.checkNoPart();
       if (!names.has(variable)) checkArguments(variable);
       const data = observed[number];
       if (data) checkObservation(variable, data);
@@ -295,7 +293,7 @@ function planFrom(
     value instanceof RandomVariable ? [] : [{ kind: "deterministic", name, shape: [...value.shape] }],
   );
   const improper = improperIn(parts, owners).map((variable) => label.get(variable) as string);
-  return { variables, dependent, open, tame, deterministic, improper, count: run.variables.length, dim: offset };
+  return { variables, dependent, open, tame, deterministic, improper, dim: offset };
 }
 
 /** The names variables go by: those they were returned under, else their distribution's with a number. */
@@ -336,7 +334,7 @@ function checkObservation(variable: RandomVariable, data: Tensor): void {
   for (const constraint of constraints) checkInside(distribution.name, constraint, data);
 }
 
-function checkInside(distribution: string, constraint: Constraint, data: Tensor): void {
+export function checkInside(distribution: string, constraint: Constraint, data: Tensor): void {
   const inside = constraint.holds(data);
   // Where the support depends on what is sampled, only the density can tell.
   if (isDependent(inside)) return;

@@ -6,7 +6,8 @@
 import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
-import { foldIn, type Key } from "../../random/key.js";
+import { shown } from "../../core/shown.js";
+import { checkKey, foldIn, type Key } from "../../random/key.js";
 import { concat, zeros } from "../../tensor/creation.js";
 import { defaultDevice } from "../../tensor/devices.js";
 import { Tensor } from "../../tensor/tensor.js";
@@ -20,9 +21,10 @@ import { resume, type Sampled, sample } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
 import type { UnnamedVariable } from "../draws.js";
 import { type DataIn, dataIn, explaining, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import { changed, checkSame, outlineOf } from "./outline.js";
 import {
   bijectionOf,
-  changed,
+  checkInside,
   type Deterministic,
   type Latent,
   type Observed,
@@ -32,6 +34,7 @@ import {
   planOf,
   termsInside,
   termsOf,
+  valueShapeOf,
 } from "./plan.js";
 import { batchShapeOf, type Run, runModel, speakingOf } from "./run.js";
 import { Sum } from "./sum.js";
@@ -78,6 +81,11 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   /** @internal Use `model(fn).given(observed, data)`. */
   constructor(fn: (data: never) => R, observed: Readonly<Record<string, Observation>>, data: unknown) {
+    if (!isRecord(observed)) {
+      throw new ArgumentError(
+        `given: ${shown(observed)} stands where observations do: given({ y: [1, 2, 3] }), or given({}).`,
+      );
+    }
     this.fn = fn as (data: unknown) => R;
     this.dataIn = dataIn(data, observed);
     this.dtype = widestFloat([data, observed]);
@@ -260,7 +268,15 @@ export class Posterior<R extends Returned, O extends string = never> {
    * numbers are of the dtype of the data unless told.
    */
   unconstrain(values: LatentValues<R, O>, options: { readonly dtype?: DType } = {}): Floats {
-    return this.evaluateAtValues(values, options.dtype, (run) => this.freeNumbersIn(run));
+    return this.evaluateAtValues(values, options.dtype, (run) => {
+      for (const [number, { kind, name }] of this.plan.variables) {
+        const variable = run.variables[number];
+        if (kind === "latent") {
+          speakingOf(name, () => checkInside(variable.distribution.name, variable.constraint, plainValue(variable)));
+        }
+      }
+      return this.freeNumbersIn(run);
+    });
   }
 
   /** Runs the function with latent variables of these values. */
@@ -269,6 +285,16 @@ export class Posterior<R extends Returned, O extends string = never> {
     asked: DType | undefined,
     finish: (run: Run, given: GivenData<unknown>, dtype: DType) => T,
   ): T {
+    const taken = this.latents.map(({ name }) => name);
+    if (!isRecord(values)) {
+      throw new ArgumentError(`posterior: ${shown(values)} stands where values of ${taken.join(", ")} do, by name.`);
+    }
+    // What is computed may be among them, as it is among those that `constrain` makes.
+    const known = new Set([...taken, ...this.deterministics.map(({ name }) => name)]);
+    const stray = Object.keys(values).find((name) => !known.has(name));
+    if (stray !== undefined) {
+      throw new ArgumentError(`posterior: there is no latent variable "${stray}"; it takes ${taken.join(", ")}.`);
+    }
     const dtype = asked ?? floatOf(Object.values(values), this.dtype);
     const device = deviceOf(Object.values(values));
     const given = this.dataIn(dtype, device);
@@ -276,17 +302,15 @@ export class Posterior<R extends Returned, O extends string = never> {
     const valueOfLatent = (number: number): Tensor => {
       const { name, shape } = this.plan.variables.get(number) as Latent;
       if (!(name in values)) {
-        throw new ArgumentError(
-          `posterior: no value of ${name}; it takes ${this.latents.map((l) => l.name).join(", ")}.`,
-        );
+        throw new ArgumentError(`posterior: no value of ${name}; it takes ${taken.join(", ")}.`);
       }
       const value = tensorOf(values[name], like);
       if (sameShape(value.shape, shape)) return value;
       throw new ShapeError(`posterior: ${name} has the shape ${formatShape(shape)}, not ${formatShape(value.shape)}.`);
     };
-    return runModel(
-      this.fn,
-      given.data,
+    return this.run(
+      given,
+      dtype,
       (_, number) => this.observedIn(given, number) ?? valueOfLatent(number),
       (run) => finish(run, given, dtype),
     );
@@ -307,15 +331,16 @@ export class Posterior<R extends Returned, O extends string = never> {
    * density only, and cannot be drawn.
    */
   priorDraw(key: Key, options: { readonly dtype?: DType } = {}): Floats {
+    checkKey(key, "priorDraw", "");
     const dtype = options.dtype ?? this.dtype;
     const given = this.dataIn(dtype, key.device);
     const draw = (variable: RandomVariable, number: number): Tensor => {
       const { name } = this.plan.variables.get(number) ?? { name: variable.distribution.name };
       return speakingOf(name, () => drawn(variable, foldIn(key, number), batchShapeOf(variable), dtype));
     };
-    return runModel(
-      this.fn,
-      given.data,
+    return this.run(
+      given,
+      dtype,
       (variable, number) => this.observedIn(given, number) ?? draw(variable, number),
       (run) => this.freeNumbersIn(run),
     );
@@ -340,6 +365,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    * variable, in the shape of the data.
    */
   posteriorPredictive(key: Key, at: Tensor | LatentValues<R, O>): { readonly [K in O]: Tensor } {
+    checkKey(key, "posteriorPredictive", "");
     return this.evaluateAt(at, (run, _, dtype) => {
       const found: Record<string, Tensor> = {};
       run.variables.forEach((variable, number) => {
@@ -356,13 +382,15 @@ export class Posterior<R extends Returned, O extends string = never> {
    * dtype of the data unless told.
    */
   priorPredictive(key: Key, options: { readonly dtype?: DType } = {}): { readonly [K in keyof R]: Tensor } {
+    checkKey(key, "priorPredictive", "");
     const dtype = options.dtype ?? this.dtype;
     const given = this.dataIn(dtype, key.device);
     const batchOf = (variable: RandomVariable, number: number): Shape => {
       const entry = this.plan.variables.get(number);
       return entry?.kind === "observed" ? this.observedBatch(variable, entry) : batchShapeOf(variable);
     };
-    return simulated(this.fn, given.data, key, dtype, batchOf) as { [K in keyof R]: Tensor };
+    const run: RunOn = (choose, finish) => this.run(given, dtype, choose, finish);
+    return simulated(run, key, dtype, batchOf) as { [K in keyof R]: Tensor };
   }
 
   private observedBatch({ distribution }: RandomVariable, { shape }: Observed): Shape {
@@ -375,6 +403,7 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   private dataAt(u: Tensor): GivenData<unknown> {
+    if (!(u instanceof Tensor)) throw new ArgumentError(`Free numbers are a tensor [${this.dim}], not ${shown(u)}.`);
     if (!isFloat(u.dtype)) throw new DTypeError(`Free numbers are floats, not ${u.dtype}.`);
     if (!sameShape(u.shape, [this.dim])) {
       throw new ShapeError(
@@ -387,8 +416,25 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   private observedIn(given: GivenData<unknown>, number: number): Tensor | undefined {
     const entry = this.plan.variables.get(number);
-    if (!entry) throw changed();
+    if (!entry) throw changed("it uses a variable that it did not use before");
     return entry.kind === "observed" ? given.observed.get(entry.name) : undefined;
+  }
+
+  /** Runs the function, which must make what it made at first. */
+  private run<T>(
+    given: GivenData<unknown>,
+    dtype: DType,
+    choose: (variable: RandomVariable, number: number) => Tensor,
+    finish: (run: Run) => T,
+  ): T {
+    return runModel(this.fn, given.data, choose, (run) => {
+      checkSame(this.plan.outline, outlineOf(run), dtype === this.dtype);
+      for (const [number, { kind, name, shape }] of this.plan.variables) {
+        const now = kind === "latent" ? valueShapeOf(run.variables[number]) : shape;
+        if (!sameShape(now, shape)) throw changed(`${name} is ${formatShape(shape)}, and then ${formatShape(now)}`);
+      }
+      return finish(run);
+    });
   }
 
   /** Runs the function with latent variables made of slices of u. */
@@ -407,10 +453,7 @@ export class Posterior<R extends Returned, O extends string = never> {
       placed.set(number, found);
       return found.value;
     };
-    return runModel(this.fn, given.data, value, (run) => {
-      if (run.variables.length !== this.plan.count) throw changed();
-      return finish(run, (number) => placed.get(number));
-    });
+    return this.run(given, u.dtype, value, (run) => finish(run, (number) => placed.get(number)));
   }
 }
 
@@ -426,6 +469,9 @@ const byName = (parts: readonly DensityPart[], like: Tensor): Record<string, Flo
   Object.fromEntries(
     parts.map(({ name, terms, shape }) => [name, tensorOf(sumOfTerms(terms), like).broadcastTo(shape) as Floats]),
   );
+
+const isRecord = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Tensor);
 
 /** The value as a plain tensor, which outlives the run. */
 const plainValue = (variable: RandomVariable): Tensor => new Tensor(variable.node);
@@ -446,9 +492,11 @@ function drawn(variable: RandomVariable, key: Key, shape: Shape, dtype: DType): 
   return distribution.sample(key, shape, distribution.support.isDiscrete ? {} : { dtype });
 }
 
+/** Runs a model's function on its data. */
+type RunOn = <T>(choose: (variable: RandomVariable, number: number) => Tensor, finish: (run: Run) => T) => T;
+
 function simulated(
-  fn: (data: unknown) => Returned,
-  data: unknown,
+  runOn: RunOn,
   key: Key,
   dtype: DType,
   batchOf: (variable: RandomVariable, number: number) => Shape,
@@ -459,7 +507,7 @@ function simulated(
     draws.set(variable, found);
     return found.cast(dtype);
   };
-  return runModel(fn, data, draw, (run) => {
+  return runOn(draw, (run) => {
     const named = Object.entries(run.returned).map(([name, value]): [string, Tensor] =>
       speakingOf(name, () => {
         const node = value.node;
@@ -478,9 +526,11 @@ export function simulate<D>(
   key: Key,
   options: { readonly dtype?: DType } = {},
 ): Record<string, Tensor> {
+  checkKey(key, "simulate", "");
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
-  return explaining(fn, given.data, (own) =>
-    simulated(fn as (data: unknown) => Returned, own, key, dtype, batchShapeOf),
-  );
+  return explaining(fn, given.data, (own) => {
+    const run: RunOn = (choose, finish) => runModel(fn, own, choose, finish);
+    return simulated(run, key, dtype, batchShapeOf);
+  });
 }

@@ -8,7 +8,7 @@ import { checkShape, formatShape, type Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { runningTransforms } from "../../transforms/trace.js";
-import type { Constraint } from "../constraints/constraint.js";
+import { type Constraint, checkConstraint } from "../constraints/constraint.js";
 import type { Distribution } from "../distributions/distribution.js";
 
 /** One run of a model's function. */
@@ -55,6 +55,7 @@ export class RandomVariable extends Tensor {
   private asked: Shape | null = null;
   private narrowed: Constraint | null = null;
   private isStandardized = false;
+  private whole: string | null = null;
 
   /** @internal Use `normal(…)` and the other distributions. */
   constructor(readonly distribution: Distribution) {
@@ -134,12 +135,14 @@ export class RandomVariable extends Tensor {
    */
   constrained(constraint: Constraint): this {
     this.checkUnused("constrained");
+    checkConstraint("constrained", constraint);
     this.narrowed = constraint;
     return this;
   }
 
   /** @internal The distribution, for use in another one. Modifiers would be lost on it. */
   asPart(whole: string): Distribution {
+    this.whole = whole;
     if (!this.asked && !this.narrowed && !this.isStandardized) return this.distribution;
     throw new ArgumentError(
       `${whole}: its part ${this.distribution.name}(…) takes no .shape(…), .noncentered() or .constrained(…); ` +
@@ -154,6 +157,15 @@ export class RandomVariable extends Tensor {
     throw new ArgumentError(
       `${name}(…) is made inside the function of ${this.madeIn}, which runs once for all steps, so that all would share one ` +
         `variable. Make one with an axis before, such as ${name}(…).shape(100), and pass it to ${this.madeIn} along with the rest.`,
+    );
+  }
+
+  /** @internal A variable that describes another, such as a component of a mixture, has no value of its own. */
+  checkNoPart(): void {
+    if (this.whole === null) return;
+    throw new ArgumentError(
+      `it is a part of ${this.whole}(…), which takes its distribution and not its value; to have such a variable as well, ` +
+        `write ${this.distribution.name}(…) again.`,
     );
   }
 
@@ -185,6 +197,12 @@ function shapeThatCanBeCalled(variable: RandomVariable): VariableShape {
     get: (_, property) => Reflect.get(variable.node.shape, property),
     has: (_, property) => property in variable.node.shape,
   }) as unknown as VariableShape;
+}
+
+/** What a distribution is made of: `mixture` and others take variables as descriptions. */
+export function partOf(given: unknown, whole: string): Distribution {
+  if (given instanceof RandomVariable) return given.asPart(whole);
+  throw new ArgumentError(`${whole}: ${shown(given)} is no distribution; give normal(…) or another one.`);
 }
 
 /** Adds to the log density of the model: a likelihood of your own, or any other weight. Tensors are summed. */

@@ -5,9 +5,11 @@ import {
   affine,
   ar,
   bernoulli,
+  cauchy,
   censored,
   correlationCholesky,
   covarianceCholesky,
+  custom,
   dirichlet,
   exponential,
   factor,
@@ -25,6 +27,7 @@ import {
   type RandomVariable,
   real,
   simplex,
+  truncatedNormal,
   uniform,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
@@ -477,5 +480,256 @@ describe("a variable that is a parameter of another", () => {
     const scaled = model(() => using(normal(0, 1), (v) => normal(normal(0, 1), v)));
     assert.equal(scaled.given({ v: 2, y: [1] } as never).dim, 1);
     assert.throws(() => scaled.given({ v: -2, y: [1] } as never), /y: normal: scale is -2/);
+  });
+});
+
+describe("a function that depends on something else than its data", () => {
+  type Variables = () => Record<string, Tensor>;
+  /** Differs from the n-th run on. */
+  const from = (n: number, first: Variables, then: Variables): Variables => {
+    let runs = 0;
+    return () => (++runs < n ? first() : then());
+  };
+  const differing: readonly (readonly [string, (n: number) => Variables, RegExp])[] = [
+    [
+      "kind",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ a: cauchy(0, 1) }),
+        ),
+      /a is normal\(…\), and then a is cauchy\(…\)/,
+    ],
+    [
+      "shape",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1).shape(2) }),
+          () => ({ a: normal(0, 1).shape(3) }),
+        ),
+      /\[2\].*\[3\]/,
+    ],
+    [
+      "shape of arguments",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(f64([1, 2]), 1) }),
+          () => ({ a: normal(f64([1]), 1) }),
+        ),
+      /different variables|a is \[2\], and then \[1\]/,
+    ],
+    [
+      "name",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ b: normal(0, 1) }),
+        ),
+      /a is normal\(…\), and then b is/,
+    ],
+    [
+      "number of variables",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ a: normal(0, 1), b: normal(0, 1) }),
+        ),
+      /b is normal\(…\), which was not there/,
+    ],
+    [
+      "what is computed",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0, 1) }),
+          () => ({ a: normal(0, 1), c: f64(1) }),
+        ),
+      /it computes nothing, and then c/,
+    ],
+    [
+      "argument",
+      (n) =>
+        from(
+          n,
+          () => ({ a: normal(0.25, 1) }),
+          () => ({ a: normal(0.75, 1) }),
+        ),
+      /of 0\.25, 1, and then of 0\.75, 1/,
+    ],
+    [
+      "bound",
+      (n) =>
+        from(
+          n,
+          () => ({ a: flat(interval(0, 1)) }),
+          () => ({ a: flat(interval(0, 2)) }),
+        ),
+      /of 0, 1, and then of 0, 2/,
+    ],
+    [
+      "component",
+      (n) =>
+        from(
+          n,
+          () => ({ a: mixture([1], [normal(0, 1)]) }),
+          () => ({ a: mixture([1], [normal(0, 2)]) }),
+        ),
+      /of 0, 1, and then of 0, 2/,
+    ],
+  ];
+  for (const [what, make, message] of differing) {
+    test(`by ${what}: refused at given, and later`, () => {
+      if (what !== "shape of arguments") assert.throws(() => model(make(2)).given({}), message);
+      const late = model(make(3)).given({});
+      const u = tensor(new Array<number>(late.dim).fill(0.5), { dtype: late.dtype, device: "cpu" });
+      assert.throws(() => late.logDensity(u), message);
+    });
+  }
+
+  test("chance is one of them, and the dtype of data is not", () => {
+    const random = model(() => ({ a: normal(Math.random(), 1) }));
+    assert.throws(
+      () => random.given({}),
+      /different variables each time it runs: a is normal\(…\) of 0\.\d+, 1, and then of/,
+    );
+    const careful = model(({ x }: { x: Tensor }) => ({
+      a: normal(0, x.dtype === "f64" ? 1e-12 : 1e-6),
+      y: normal(x, 1),
+    }));
+    const posterior = careful.given({ y: [1] }, { x: f64([1]) });
+    assert.ok(Number.isFinite(at(posterior.logDensity(tensor([0], { device: "cpu" })))));
+  });
+});
+
+describe("a part of another distribution", () => {
+  const wholes: readonly (readonly [string, (a: RandomVariable) => RandomVariable])[] = [
+    ["mixture", (a) => mixture([0.5, 0.5], [a, normal(0, 2)])],
+    ["censored", (a) => censored(a, { high: 3 })],
+    ["gaussianRandomWalk", (a) => gaussianRandomWalk(1, { steps: 3, start: a })],
+    ["ar", (a) => ar([0.5], 1, { steps: 3, start: a })],
+  ];
+  for (const [name, make] of wholes) {
+    test(`${name}: is no variable of its own, returned or used`, () => {
+      const message = new RegExp(`a part of ${name}\\(…\\), .* write normal\\(…\\) again`);
+      const returned = model(() => {
+        const a = normal(0, 1);
+        return { a, y: make(a) };
+      });
+      assert.throws(() => returned.given({ y: [1, 1, 1] }), message);
+      const used = model(() => {
+        const a = normal(0, 1);
+        return { y: make(a), twice: a.mul(2) };
+      });
+      assert.throws(() => used.given({ y: [1, 1, 1] }), message);
+    });
+  }
+});
+
+describe("arguments of another kind are told apart from bugs", () => {
+  const small = model(() => {
+    const q = halfNormal(1);
+    return { q, twice: q.mul(2), y: normal(q, 1) };
+  });
+  const posterior = () => small.given({ y: [1] });
+  const some = (value: unknown) => value as never;
+  const wrong: readonly (readonly [string, () => unknown, RegExp])[] = [
+    ["given()", () => small.given(some(undefined)), /given: undefined stands where observations do/],
+    ["given(null)", () => small.given(some(null)), /given: null stands/],
+    ["given(tensor)", () => small.given(some(f64([1]))), /given: .*stands where observations do/],
+    ["model(3)", () => model(some(3)), /model: takes a function, not 3/],
+    ["simulate()", () => small.simulate(some(undefined)), /simulate: the first argument is a key, .* not undefined/],
+    [
+      "priorPredictive()",
+      () => posterior().priorPredictive(some(undefined)),
+      /priorPredictive: the first argument is a key/,
+    ],
+    ["priorDraw(3)", () => posterior().priorDraw(some(3)), /priorDraw: the first argument is a key, .* not 3/],
+    [
+      "posteriorPredictive(3)",
+      () => posterior().posteriorPredictive(some(3), { q: 1 }),
+      /posteriorPredictive: the first argument is a key/,
+    ],
+    [
+      "posteriorPredictive(key)",
+      () => posterior().posteriorPredictive(own(), some(undefined)),
+      /undefined stands where values of q do/,
+    ],
+    ["logDensity(1)", () => posterior().logDensity(some(1)), /Free numbers are a tensor \[1\], not 1/],
+    ["constrain([1])", () => posterior().constrain(some([1])), /Free numbers are a tensor/],
+    [
+      "leapfrog without options",
+      () => posterior().leapfrog(f64([1]), f64([1]), some(undefined)),
+      /leapfrog: undefined stands where options do/,
+    ],
+    [
+      "leapfrog of arrays",
+      () => posterior().leapfrog(some([1]), some([1]), { eps: 0.1, steps: 1 }),
+      /leapfrog: q and p are tensors/,
+    ],
+    [
+      "gaussianRandomWalk(1)",
+      () => gaussianRandomWalk(1, some(undefined)),
+      /gaussianRandomWalk: undefined stands where options do/,
+    ],
+    ["ar([0.5], 1)", () => ar([0.5], 1, some(undefined)), /ar: undefined stands where options do/],
+    [
+      "truncatedNormal(0, 1)",
+      () => truncatedNormal(0, 1, some(undefined)),
+      /truncatedNormal: undefined stands where options do/,
+    ],
+    [
+      "censored without bounds",
+      () => censored(normal(0, 1), some(undefined)),
+      /censored: undefined stands where options do/,
+    ],
+    ["censored of a number", () => censored(some(3), { low: 1 }), /censored: 3 is no distribution/],
+    ["mixture of a number", () => mixture([1], some([3])), /mixture: 3 is no distribution/],
+    ["mixture of nothing", () => mixture([1], some(undefined)), /mixture: the components are undefined/],
+    ["custom()", () => custom(some(undefined)), /custom: give \{ logDensity/],
+    ["flat(3)", () => flat(some(3)), /flat: 3 is no constraint/],
+    ["constrained(text)", () => normal(0, 1).constrained(some("positive")), /constrained: "positive" is no constraint/],
+    [
+      "distribution.logDensity(1)",
+      () => normal(0, 1).distribution.logDensity(some(1)),
+      /normal\.logDensity: x is 1; make it a tensor/,
+    ],
+    [
+      "distribution.sample()",
+      () => normal(0, 1).distribution.sample(some(undefined)),
+      /normal\.sample: the first argument is a key/,
+    ],
+    ["an unknown value", () => posterior().logLikelihood(some({ q: 1, zz: 3 })), /no latent variable "zz"; it takes q/],
+    ["an observed one", () => posterior().logLikelihood(some({ q: 1, y: 3 })), /no latent variable "y"; it takes q/],
+    ["values that are none", () => posterior().unconstrain(some(3)), /3 stands where values of q do/],
+    [
+      "a value outside the support",
+      () => posterior().unconstrain({ q: -3 }),
+      /q: the value is -3, but halfNormal takes numbers from 0 on/,
+    ],
+    ["NaN", () => posterior().unconstrain({ q: Number.NaN }), /q: the value is NaN/],
+  ];
+  for (const [title, work, message] of wrong) {
+    test(title, () => {
+      assert.throws(work, (error: Error) => error.name === "ArgumentError" && message.test(error.message));
+    });
+  }
+
+  test("what is computed may stand beside values, as constrain returns it", () => {
+    const one = posterior();
+    assert.ok(Math.abs(at(one.unconstrain(one.constrain(f64([0.5])) as never)) - 0.5) < 1e-12);
+  });
+
+  test("a sample of one's own has the shape that was asked for", () => {
+    const short = custom({ logDensity: (x) => x, sample: () => f64([1, 2, 3]) });
+    assert.throws(
+      () => short.distribution.sample(own(), [2]),
+      /custom: sample gives \[3\], where draws of \[2\] are asked/,
+    );
+    assert.deepEqual(short.distribution.sample(own(), [3]).shape, [3]);
   });
 });
