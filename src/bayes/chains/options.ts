@@ -3,6 +3,7 @@ import { checkChoice, checkOptions, type OptionKinds } from "../../core/argument
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
+import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../free-numbers.js";
 import type { FloatDType } from "./density.js";
 import { checkWritable } from "./saved-fit.js";
 
@@ -72,7 +73,7 @@ export interface SampleOptions extends RunOptions {
   /** The step size to begin with, or, without a warmup, to keep. */
   readonly stepSize?: number;
   /** Starting points as free numbers, [chains, dim]; uniform between -2 and 2 unless told. */
-  readonly inits?: Tensor | readonly (readonly number[])[];
+  readonly inits?: Tensor | readonly FreeNumbers[];
   /**
    * How many groups of consecutive chains start at one point each. The summary then has nested R-hat, which tells whether many
    * short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of fewer than 250 draws; 1 is none.
@@ -228,11 +229,11 @@ function check(options: FilledOptions): void {
 /** Starting points by chain, one after the other; null where none are given. */
 export function initsOf({ inits, chains, superchains }: FilledOptions, dim: number): Float64Array | null {
   if (inits === undefined) return null;
-  const rows = inits instanceof Tensor ? inits.arraySync() : inits;
-  const isTable = Array.isArray(rows) && rows.length === chains;
-  if (!isTable || !rows.every((row) => Array.isArray(row) && row.length === dim)) {
+  const given: unknown = inits instanceof Tensor ? inits.arraySync() : inits;
+  const rows = Array.isArray(given) ? given.map(freeNumbersOf) : [];
+  if (rows.length !== chains || !rows.every((row) => row?.length === dim)) {
     throw new ArgumentError(
-      `sample: inits are ${chains} chains × ${dim} free numbers: a list of so long lists, or a tensor.`,
+      `sample: inits are ${chains} chains × ${dim} free numbers: a list of so long lists, or a tensor; ${UNCONSTRAIN}.`,
     );
   }
   const flat = Float64Array.from((rows as number[][]).flat());

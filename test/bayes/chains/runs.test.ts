@@ -405,6 +405,20 @@ describe("a saved fit", () => {
     await expectGoesOnLike(whole, await spread.resume(join(folder, "inits")));
   });
 
+  test("may have been given them in arrays of doubles, or as points of their own", async () => {
+    const rows = [Float64Array.of(0.1, 0.2), f64([0.3, 0.4]), [0.5, 0.6]];
+    const same = await sampled(spread, { ...options, inits: rows });
+    const plain = await sampled(spread, {
+      ...options,
+      inits: f64([
+        [0.1, 0.2],
+        [0.3, 0.4],
+        [0.5, 0.6],
+      ]),
+    });
+    assert.deepEqual(same.draws.values("tau"), plain.draws.values("tau"));
+  });
+
   test("goes on with its own data and model only", async () => {
     const path = join(folder, "line");
     await (await sampled(ofLine([1, 2, 3]), { ...options, draws: 10 })).save(path);
@@ -552,6 +566,7 @@ test("options that mean nothing are refused before anything runs", () => {
       /inits\[1\]\[1\] is NaN/,
     ],
     [{ inits: [[0], [0, 0, 0], [0, 0]] }, /inits are 3 chains × 2 free numbers/],
+    [{ inits: [{ mu: 0, tau: 1 }] }, /inits are 3 chains × 2 free numbers.*posterior\.unconstrain\(values\)/],
     [{ superchains: 2 }, /superchains is 2/],
     [{ checkpointSeconds: 0 }, /checkpointSeconds is 0/],
     [{ targetAcceptance: 1 }, /targetAcceptance is 1/],
