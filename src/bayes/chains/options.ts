@@ -162,11 +162,17 @@ function checkPositive(operation: string, name: string, value: number | undefine
     refuse(operation, name, value, "a positive number");
 }
 
-/** Throws on what `extend` and `resume` cannot be told. */
-export function checkRunOptions(operation: "extend" | "resume", options: RunOptions): void {
+/** Throws on what `extend` and `resume` cannot be told; returns it with `own`, what holds unless told. */
+export function checkedRunOptions(
+  operation: "extend" | "resume",
+  options: RunOptions,
+  own: RunOptions = {},
+): RunOptions {
   const { until: _, ...forResume } = RUN_KINDS;
   checkOptions(operation, options, operation === "extend" ? RUN_KINDS : (forResume as typeof RUN_KINDS));
-  checkRun(operation, options);
+  const all = { ...own, ...options };
+  checkRun(operation, all);
+  return all;
 }
 
 function checkGoal(operation: string, until: EssGoal): void {
@@ -185,6 +191,11 @@ function checkGoal(operation: string, until: EssGoal): void {
 function checkRun(operation: string, { until, checkpoint, checkpointSeconds }: RunOptions): void {
   if (until !== undefined) checkGoal(operation, until);
   checkPositive(operation, "checkpointSeconds", checkpointSeconds);
+  if (checkpointSeconds !== undefined && checkpoint === undefined) {
+    throw new ArgumentError(
+      `${operation}: checkpointSeconds says how often, and checkpoint not where; give { checkpoint: "run.fit" }, too.`,
+    );
+  }
   if (checkpoint !== undefined) checkWritable(`${operation}: checkpoint`, checkpoint);
 }
 
@@ -215,7 +226,7 @@ function check(options: FilledOptions): void {
   if (steps !== undefined && kernel !== "hmc") {
     refused("steps", steps, `for { kernel: "hmc" }; trajectories of ${kernel ?? "nuts"} find their own length`);
   }
-  if (!Number.isSafeInteger(seed)) refused("seed", seed, "a whole number");
+  if (!Number.isSafeInteger(seed)) refused("seed", seed, "a whole number between -2^53 and 2^53");
   if (!(targetAcceptance > 0 && targetAcceptance < 1)) refused("targetAcceptance", targetAcceptance, "between 0 and 1");
   if (!Number.isSafeInteger(superchains) || superchains < 1 || chains % superchains) {
     refused("superchains", superchains, `a number of groups of equal size, which divides the ${chains} chains`);
