@@ -42,6 +42,7 @@ export {
 export { arvizJson, loadArviz, parseArviz, saveArviz } from "./export/arviz.js";
 export type { FixedArray, InferenceData } from "./export/inference-data.js";
 export { loadStanCsv, parseStanCsv, type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
+export type { FreeNumbers } from "./free-numbers.js";
 export {
   type Model,
   model,

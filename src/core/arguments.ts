@@ -35,7 +35,8 @@ export type OptionKinds<O> = { readonly [K in keyof Required<O>]: keyof typeof K
 
 /** Throws on an option that does not exist, on one of the wrong kind, and on what is no object of options at all. */
 export function checkOptions<O extends object>(operation: string, options: O, known: OptionKinds<O>): void {
-  if (typeof options !== "object" || options === null) throw noOptions(operation, options, known);
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw noOptions(operation, options, known);
   for (const name in options) {
     if (!Object.hasOwn(known, name)) throw noOption(operation, options, name, known);
     const value = options[name];

@@ -1,10 +1,12 @@
 /** What `advi`, `pathfinder` and `smc` share at their start: options, and the key, dtype and device that follow from them. */
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { type Key, key as keyOf } from "../../random/key.js";
+import { tensor } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
+import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../free-numbers.js";
 import type { Posterior } from "../model/posterior.js";
 
 /** A posterior whose variables are known by name only. */
@@ -60,13 +62,22 @@ export function checkCount(value: number, least: number, what: string): number {
   throw new ArgumentError(`${what} is ${value}; it is a whole number of at least ${least}.`);
 }
 
-/** Free numbers the user gave, in the dtype and on the device of the run. */
-export function givenPoints(points: Tensor, shape: Shape, { dtype, device }: Setting, what: string): Tensor {
-  if (!(points instanceof Tensor) || !sameShape(points.shape, shape)) {
-    const given = points instanceof Tensor ? formatShape(points.shape) : typeof points;
+/** Free numbers the user gave, [dim] or points of them, in the dtype and on the device of the run. */
+export function givenPoints(
+  points: FreeNumbers | readonly FreeNumbers[],
+  shape: Shape,
+  { dtype, device }: Setting,
+  what: string,
+): Tensor {
+  if (points instanceof Tensor && sameShape(points.shape, shape)) return points.to(device).cast(dtype);
+  const many: unknown = shape.length > 1 ? points : [points];
+  const rows = Array.isArray(many) ? many.map(freeNumbersOf) : [];
+  const isRight = rows.every((row) => row?.length === shape.at(-1) && row?.every(Number.isFinite));
+  if (!isRight || rows.flat().length !== sizeOf(shape)) {
+    const given = points instanceof Tensor ? formatShape(points.shape) : shown(points);
     throw new ShapeError(
-      `${what}: free numbers of shape ${formatShape(shape)}, as posterior.unconstrain(values) makes them, not ${given}.`,
+      `${what}: ${sizeOf(shape)} free numbers of shape ${formatShape(shape)}, as a tensor or in lists, not ${given}; ${UNCONSTRAIN}.`,
     );
   }
-  return points.to(device).cast(dtype);
+  return tensor((rows as number[][]).flat(), { dtype, device }).reshape(shape);
 }

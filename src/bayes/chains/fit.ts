@@ -12,7 +12,7 @@ import type { InferenceData } from "../export/inference-data.js";
 import { type StanCsvOptions, writeStanCsv } from "../export/stan-csv.js";
 import type { ReportOptions } from "../report/page.js";
 import { report } from "../report/report.js";
-import { checkRunOptions, type FilledOptions, type RunOptions } from "./options.js";
+import { checkedRunOptions, type FilledOptions, type RunOptions } from "./options.js";
 import { type Progress, SampleRun } from "./run.js";
 import type { Sampler } from "./sample.js";
 
@@ -95,14 +95,14 @@ export class Fit<N extends string = string, O extends string = string> {
     turn: Turn,
   ): AsyncGenerator<Progress, Fit<N, O>> {
     try {
-      checkRunOptions("extend", given);
+      const { signal, progress, checkpoint, checkpointSeconds } = this.options;
+      const own = { progress, checkpoint, checkpointSeconds, ...(!signal?.aborted && { signal }) };
+      const told = checkedRunOptions("extend", given, own);
       if (!Number.isSafeInteger(count) || count < 0 || count >= 2 ** 31) {
         throw new ArgumentError(`extend: ${shown(count)} draws; it is a whole number from 0 on.`);
       }
       await turn.begins;
-      const { signal, progress, checkpoint, checkpointSeconds } = this.options;
-      const own = { progress, checkpoint, checkpointSeconds, ...(!signal?.aborted && { signal }) };
-      yield* this.sampler.extend(this.draws, count, { ...own, ...given }, isWatched);
+      yield* this.sampler.extend(this.draws, count, told, isWatched);
       return this;
     } finally {
       turn.end();

@@ -2,6 +2,7 @@
  * Chains of the NUTS kernel on a device: their memory, and dispatches of bounded length until every chain has come as far
  * as it was asked to. `sample` drives it; everything statistical happens in the kernel.
  */
+import { constants } from "node:buffer";
 import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
@@ -99,6 +100,7 @@ export class NutsChains {
     const { backend, dtype } = density;
     const { kernel, chains, energyDType, isDense, lanes, maxTreeDepth, mistake } = settings;
     this.backend = backend;
+    checkRoom(settings, density);
     const key = [kernel, chains, lanes, maxTreeDepth, energyDType, isDense, mistake, density.fn.key].join(" ");
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
     const rounds = roundsOf(this.compiled.written.kernel);
@@ -431,6 +433,18 @@ export class NutsChains {
     this.pooled?.dispose();
     for (const memory of [...Object.values(this.memory), ...this.scratch]) memory?.dispose();
   }
+}
+
+/** Throws where what the chains keep fills no buffer that there can be. */
+function checkRoom(settings: ChainSettings, { dim, dtype }: ChainDensity): void {
+  const { chains, isDense } = settings;
+  const largest = Math.max(vectorSlots(settings) * dim, isDense ? 2 * dim * dim : 0) * chains * bytesOf(dtype);
+  if (largest <= constants.MAX_LENGTH) return;
+  const gibibytes = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+  throw new ArgumentError(
+    `sample: ${chains} chains of ${dim} free numbers take a buffer of ${gibibytes(largest)}, and one has ` +
+      `${gibibytes(constants.MAX_LENGTH)} at most; run fewer chains${isDense ? ", or use a diagonal metric" : ""}.`,
+  );
 }
 
 /** Steps for the next dispatch, after one that took so long. */

@@ -3,6 +3,7 @@ import { checkChoice, checkOptions, type OptionKinds } from "../../core/argument
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
+import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../free-numbers.js";
 import type { FloatDType } from "./density.js";
 import { checkWritable } from "./saved-fit.js";
 
@@ -72,7 +73,7 @@ export interface SampleOptions extends RunOptions {
   /** The step size to begin with, or, without a warmup, to keep. */
   readonly stepSize?: number;
   /** Starting points as free numbers, [chains, dim]; uniform between -2 and 2 unless told. */
-  readonly inits?: Tensor | readonly (readonly number[])[];
+  readonly inits?: Tensor | readonly FreeNumbers[];
   /**
    * How many groups of consecutive chains start at one point each. The summary then has nested R-hat, which tells whether many
    * short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of at most 250 draws; 1 is none.
@@ -161,11 +162,17 @@ function checkPositive(operation: string, name: string, value: number | undefine
     refuse(operation, name, value, "a positive number");
 }
 
-/** Throws on what `extend` and `resume` cannot be told. */
-export function checkRunOptions(operation: "extend" | "resume", options: RunOptions): void {
+/** Throws on what `extend` and `resume` cannot be told; returns it with `own`, what holds unless told. */
+export function checkedRunOptions(
+  operation: "extend" | "resume",
+  options: RunOptions,
+  own: RunOptions = {},
+): RunOptions {
   const { until: _, ...forResume } = RUN_KINDS;
   checkOptions(operation, options, operation === "extend" ? RUN_KINDS : (forResume as typeof RUN_KINDS));
-  checkRun(operation, options);
+  const all = { ...own, ...options };
+  checkRun(operation, all);
+  return all;
 }
 
 function checkGoal(operation: string, until: EssGoal): void {
@@ -184,6 +191,11 @@ function checkGoal(operation: string, until: EssGoal): void {
 function checkRun(operation: string, { until, checkpoint, checkpointSeconds }: RunOptions): void {
   if (until !== undefined) checkGoal(operation, until);
   checkPositive(operation, "checkpointSeconds", checkpointSeconds);
+  if (checkpointSeconds !== undefined && checkpoint === undefined) {
+    throw new ArgumentError(
+      `${operation}: checkpointSeconds says how often, and checkpoint not where; give { checkpoint: "run.fit" }, too.`,
+    );
+  }
   if (checkpoint !== undefined) checkWritable(`${operation}: checkpoint`, checkpoint);
 }
 
@@ -218,7 +230,7 @@ function check(options: FilledOptions): void {
   if (maxTreeDepth !== undefined && kernel !== "nuts") {
     refused("maxTreeDepth", maxTreeDepth, `for { kernel: "nuts" }; trajectories of ${kernel} do not double`);
   }
-  if (!Number.isSafeInteger(seed)) refused("seed", seed, "a whole number");
+  if (!Number.isSafeInteger(seed)) refused("seed", seed, "a whole number between -2^53 and 2^53");
   if (!(targetAcceptance > 0 && targetAcceptance < 1)) refused("targetAcceptance", targetAcceptance, "between 0 and 1");
   if (!Number.isSafeInteger(superchains) || superchains < 1 || chains % superchains) {
     refused("superchains", superchains, `a number of groups of equal size, which divides the ${chains} chains`);
@@ -235,11 +247,11 @@ function check(options: FilledOptions): void {
 /** Starting points by chain, one after the other; null where none are given. */
 export function initsOf({ inits, chains, superchains }: FilledOptions, dim: number): Float64Array | null {
   if (inits === undefined) return null;
-  const rows = inits instanceof Tensor ? inits.arraySync() : inits;
-  const isTable = Array.isArray(rows) && rows.length === chains;
-  if (!isTable || !rows.every((row) => Array.isArray(row) && row.length === dim)) {
+  const given: unknown = inits instanceof Tensor ? inits.arraySync() : inits;
+  const rows = Array.isArray(given) ? given.map(freeNumbersOf) : [];
+  if (rows.length !== chains || !rows.every((row) => row?.length === dim)) {
     throw new ArgumentError(
-      `sample: inits are ${chains} chains × ${dim} free numbers: a list of so long lists, or a tensor.`,
+      `sample: inits are ${chains} chains × ${dim} free numbers: a list of so long lists, or a tensor; ${UNCONSTRAIN}.`,
     );
   }
   const flat = Float64Array.from((rows as number[][]).flat());

@@ -20,7 +20,7 @@ import { Fit } from "./fit.js";
 import { type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
 import {
-  checkRunOptions,
+  checkedRunOptions,
   type FilledOptions,
   filledOptions,
   initsOf,
@@ -477,7 +477,7 @@ export async function resume<N extends string, O extends string>(
   options: ResumeOptions,
 ): Promise<Fit<N, O>> {
   checkString("resume", "the path", path);
-  checkRunOptions("resume", options);
+  checkedRunOptions("resume", options);
   const saved = await readFit(path, posterior.device);
   return new Sampler(posterior, { ...saved.options, ...options }).resume(saved);
 }

@@ -51,7 +51,7 @@ export class Loo {
 
   /** k above this makes the estimate unreliable with so many draws; 0.7 from 2200 on. */
   get goodK(): number {
-    return Math.min(1 - 1 / Math.log10(this.draws), 0.7);
+    return Math.max(0, Math.min(1 - 1 / Math.log10(this.draws), 0.7));
   }
 
   /** The observations whose k is too large, the worst first. */
@@ -65,6 +65,9 @@ export class Loo {
 
   /** What the values of k mean, in words. */
   get verdict(): string {
+    if (this.goodK === 0) {
+      return `There are ${this.draws} draws, too few for weights that can be trusted: draw 100 at least, better 2200.`;
+    }
     const limit = this.goodK.toFixed(2);
     const bad = this.unreliable;
     if (bad.length === 0) return `All Pareto k are at most ${limit}: the estimate can be trusted.`;

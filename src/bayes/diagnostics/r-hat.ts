@@ -23,7 +23,7 @@ export function rHat(x: Chains): number {
 /** `superchains` is how many groups of consecutive chains there are. */
 export function nestedRHat(x: Chains, superchains: number): number {
   checkChains("nestedRHat", x);
-  if (superchains < 2 || x.chains % superchains) {
+  if (!(superchains >= 2 && x.chains % superchains === 0)) {
     throw new ArgumentError(
       `nestedRHat: ${x.chains} chains cannot be ${superchains} superchains; give a number of at least 2 that divides them.`,
     );

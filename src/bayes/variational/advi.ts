@@ -31,6 +31,7 @@ import { meanOf, varianceOf } from "../diagnostics/chains.js";
 import type { Problem } from "../diagnostics/check.js";
 import { smoothWeights } from "../diagnostics/pareto.js";
 import type { Chains, Draws } from "../draws.js";
+import type { FreeNumbers } from "../free-numbers.js";
 import { impossibleAt } from "../model/impossible.js";
 import { type Family, families, logDensityOf, type Parameters } from "./families.js";
 import type { Normal } from "./path.js";
@@ -60,7 +61,7 @@ export interface AdviOptions extends ApproximationOptions<AdviProgress> {
   /** Steps after which it stops in any case: 20,000. */
   readonly maxIterations?: number;
   /** Free numbers [dim] where the path to a first guess begins; random unless told. */
-  readonly start?: Tensor;
+  readonly start?: FreeNumbers;
 }
 
 const BLOCK = 100;

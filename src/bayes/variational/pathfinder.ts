@@ -30,6 +30,7 @@ import { densitiesAndGradients, startingPoints } from "../approximation/start.js
 import type { Problem } from "../diagnostics/check.js";
 import { smoothWeights } from "../diagnostics/pareto.js";
 import type { Chains, Draws } from "../draws.js";
+import type { FreeNumbers } from "../free-numbers.js";
 import { beginPath, isDone, logDensitiesAt, type Normal, type Path, type PathOptions, pointsOf, walk } from "./path.js";
 
 export interface PathfinderProgress {
@@ -54,7 +55,7 @@ export interface PathfinderOptions extends ApproximationOptions<PathfinderProgre
   /** Steps of a path at most: 1000. */
   readonly maxIterations?: number;
   /** Free numbers [paths, dim] to start at; random ones between -2 and 2 unless told. */
-  readonly starts?: Tensor;
+  readonly starts?: Tensor | readonly FreeNumbers[];
 }
 
 /** What became of one path. */

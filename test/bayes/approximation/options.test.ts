@@ -35,6 +35,46 @@ test("options that do not exist, or are of the wrong kind", async () => {
   await refuses("pathfinder", { resample: "no" }, /pathfinder: the option resample is true or false, not "no"/);
 });
 
+test("free numbers to start at are tensors or lists", async () => {
+  const means = async (options: object) => [
+    ...(await pathfinder(posterior, { seed: 1, ...options })).draws.values("mu"),
+  ];
+  const rows = [
+    [0.1, 0.2],
+    [0.3, -0.4],
+  ];
+  const expected = await means({ paths: 2, starts: f64(rows) });
+  assert.deepEqual(await means({ paths: 2, starts: rows }), expected);
+  assert.deepEqual(await means({ paths: 2, starts: [Float64Array.from(rows[0]!), f64(rows[1]!)] }), expected);
+  const [first] = await Promise.all(
+    [f64([0.1, 0.2]), [0.1, 0.2], Float64Array.of(0.1, 0.2)].map((start) =>
+      advi(posterior, { start, maxIterations: 200 }),
+    ),
+  );
+  assert.ok(Number.isFinite(first!.elbo));
+  for (const starts of [
+    [
+      [1, 2, 3],
+      [1, 2, 3],
+    ],
+    [[1, 2]],
+    [1, 2],
+    { mu: 1 },
+    f64([1, 2]),
+  ]) {
+    await assert.rejects(
+      pathfinder(posterior, { paths: 2, starts } as never),
+      /pathfinder: starts: 4 free numbers of shape \[2, 2\]/,
+    );
+  }
+  await assert.rejects(
+    advi(posterior, { start: { mu: 1 } } as never),
+    /advi: start: 2 free numbers .*unconstrain\(values\)/,
+  );
+  await assert.rejects(advi(posterior, { start: [[1, 2]] } as never), /advi: start: 2 free numbers/);
+  await assert.rejects(advi(posterior, { start: [1, Number.NaN] }), /advi: start: 2 free numbers/);
+});
+
 test("a likelihood that is impossible everywhere names the variable", async () => {
   const impossible = model(() => {
     const reach = beta(1, 1);

@@ -192,6 +192,7 @@ describe("an extension is a run like the first", () => {
       [{ checkpointSeconds: 0 }, /extend: checkpointSeconds is 0/],
       [{ checkpoint: join(folder, "no", "fit") }, /extend: checkpoint cannot be written/],
       [{ draws: 5 }, /extend: there is no option "draws"/],
+      [{ checkpointSeconds: 5 }, /extend: checkpointSeconds says how often/],
     ] as const) {
       await assert.rejects(fit.extend(5, more as never), message);
     }
@@ -405,6 +406,20 @@ describe("a saved fit", () => {
     await expectGoesOnLike(whole, await spread.resume(join(folder, "inits")));
   });
 
+  test("may have been given them in arrays of doubles, or as points of their own", async () => {
+    const rows = [Float64Array.of(0.1, 0.2), f64([0.3, 0.4]), [0.5, 0.6]];
+    const same = await sampled(spread, { ...options, inits: rows });
+    const plain = await sampled(spread, {
+      ...options,
+      inits: f64([
+        [0.1, 0.2],
+        [0.3, 0.4],
+        [0.5, 0.6],
+      ]),
+    });
+    assert.deepEqual(same.draws.values("tau"), plain.draws.values("tau"));
+  });
+
   test("goes on with its own data and model only", async () => {
     const path = join(folder, "line");
     await (await sampled(ofLine([1, 2, 3]), { ...options, draws: 10 })).save(path);
@@ -535,6 +550,12 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ draw: 100 }, /no option "draw"; there are chains, draws/],
     [{ seed: 1.5 }, /seed is 1.5/],
     [{ seed: Number.NaN }, /seed is NaN/],
+    [{ seed: 2 ** 60 }, /seed is 1152921504606847000; it is a whole number between -2\^53 and 2\^53/],
+    [
+      { chains: 3e8 },
+      /sample: 300000000 chains of 2 free numbers take a buffer of \d+\.\d GiB, and one has \d\.\d GiB/,
+    ],
+    [{ chains: 3e7, metric: "dense" }, /or use a diagonal metric/],
     [{ until: { essBulk: Number.NaN } }, /until.essBulk is NaN/],
     [{ until: {} }, /until says nothing; write \{ essBulk: 400 \}/],
     [{ until: { ess: 400 } }, /sample, until: there is no option "ess"; there are essBulk, essTail/],
@@ -552,8 +573,11 @@ test("options that mean nothing are refused before anything runs", () => {
       /inits\[1\]\[1\] is NaN/,
     ],
     [{ inits: [[0], [0, 0, 0], [0, 0]] }, /inits are 3 chains × 2 free numbers/],
+    [{ inits: [{ mu: 0, tau: 1 }] }, /inits are 3 chains × 2 free numbers.*posterior\.unconstrain\(values\)/],
     [{ superchains: 2 }, /superchains is 2/],
     [{ checkpointSeconds: 0 }, /checkpointSeconds is 0/],
+    [{ checkpointSeconds: 5 }, /sample: checkpointSeconds says how often, and checkpoint not where/],
+    [[], /sample: \[\] stands where options do/],
     [{ targetAcceptance: 1 }, /targetAcceptance is 1/],
     [{ signal: 3 }, /the option signal is an AbortSignal, not 3/],
     [{ progress: "yes" }, /the option progress is true or false, not "yes"/],
@@ -571,7 +595,7 @@ test("options that mean nothing are refused before anything runs", () => {
   ];
   for (const [more, message] of refused) {
     assert.throws(
-      () => spread.sample({ ...options, ...more } as SampleOptions),
+      () => spread.sample((Array.isArray(more) ? more : { ...options, ...more }) as SampleOptions),
       (error: Error) => {
         assert.ok(error instanceof ArgumentError, error.message);
         assert.match(error.message, message);

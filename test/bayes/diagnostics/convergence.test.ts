@@ -214,7 +214,9 @@ describe("nested R-hat", () => {
   });
 
   test("refuses superchains that do not divide the chains", () => {
-    assert.throws(() => nestedRHat(independent(6, 10, 1), 4), ArgumentError);
+    for (const count of [4, 1, Number.NaN, 2.5]) {
+      assert.throws(() => nestedRHat(independent(6, 10, 1), count), ArgumentError, `${count} superchains`);
+    }
     assert.throws(() => nestedRHat(independent(6, 10, 1), 1), ArgumentError);
   });
 });

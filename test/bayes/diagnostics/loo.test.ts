@@ -86,6 +86,13 @@ describe("leave-one-out", () => {
     );
   });
 
+  test("of few draws says that they are few, not that k is above a negative number", () => {
+    const few = loo({ values: [-1, -2, -1.5, -1.2], chains: 1, draws: 4 });
+    assert.equal(few.goodK, 0);
+    assert.match(few.verdict, /^There are 4 draws, too few/);
+    assert.match(String(few), /too few for weights/);
+  });
+
   test("of an observation that says nothing of the parameters is its log-likelihood", () => {
     const result = loo({ values: Array(200).fill(-1.5), chains: 2, draws: 100 });
     assert.ok(Math.abs(result.elpd + 1.5) < 1e-12 && Math.abs(result.pLoo) < 1e-12);
