@@ -279,11 +279,12 @@ export class Posterior<R extends Returned, O extends string = never> {
     });
   }
 
-  /** Runs the function with latent variables of these values. */
+  /** Runs the function with latent variables of these values; observed ones have those of the data unless told. */
   private evaluateAtValues<T>(
     values: Readonly<Record<string, Argument>>,
     asked: DType | undefined,
     finish: (run: Run, given: GivenData<unknown>, dtype: DType) => T,
+    observe?: (variable: RandomVariable, number: number, dtype: DType) => Tensor,
   ): T {
     const taken = this.latents.map(({ name }) => name);
     if (!isRecord(values)) {
@@ -308,12 +309,12 @@ export class Posterior<R extends Returned, O extends string = never> {
       if (sameShape(value.shape, shape)) return value;
       throw new ShapeError(`posterior: ${name} has the shape ${formatShape(shape)}, not ${formatShape(value.shape)}.`);
     };
-    return this.run(
-      given,
-      dtype,
-      (_, number) => this.observedIn(given, number) ?? valueOfLatent(number),
-      (run) => finish(run, given, dtype),
-    );
+    const value = (variable: RandomVariable, number: number): Tensor => {
+      const data = this.observedIn(given, number);
+      if (data) return observe?.(variable, number, dtype) ?? data;
+      return valueOfLatent(number);
+    };
+    return this.run(given, dtype, value, (run) => finish(run, given, dtype));
   }
 
   /** Runs the function at free numbers, or at values of latent variables. */
@@ -362,19 +363,23 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   /**
    * Observations the model would make, at free numbers [dim] or values of all latent variables: one draw of each observed
-   * variable, in the shape of the data.
+   * variable, in the shape of the data. Those that depend on other observations depend on the new ones.
    */
   posteriorPredictive(key: Key, at: Tensor | LatentValues<R, O>): { readonly [K in O]: Tensor } {
     checkKey(key, "posteriorPredictive", "");
-    return this.evaluateAt(at, (run, _, dtype) => {
-      const found: Record<string, Tensor> = {};
-      run.variables.forEach((variable, number) => {
-        const entry = this.plan.variables.get(number);
-        if (entry?.kind !== "observed") return;
-        found[entry.name] = drawn(variable, foldIn(key, number), this.observedBatch(variable, entry), dtype);
-      });
-      return found as { [K in O]: Tensor };
-    });
+    // Latent variables keep their values, also where the way from free numbers to them goes by data.
+    const values = (at instanceof Tensor ? this.constrain(at) : at) as Readonly<Record<string, Argument>>;
+    const found: Record<string, Tensor> = {};
+    const observe = (variable: RandomVariable, number: number, dtype: DType): Tensor => {
+      const entry = this.plan.variables.get(number) as Observed;
+      found[entry.name] = drawn(variable, foldIn(key, number), this.observedBatch(variable, entry), dtype);
+      return found[entry.name].cast(dtype);
+    };
+    const drawAll = (run: Run) => {
+      for (const [number, { kind }] of this.plan.variables) if (kind === "observed") plainValue(run.variables[number]);
+    };
+    this.evaluateAtValues(values, undefined, drawAll, observe);
+    return found as { [K in O]: Tensor };
   }
 
   /**

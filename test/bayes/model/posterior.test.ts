@@ -326,6 +326,31 @@ describe("predictions", () => {
     assert.equal(line.logLikelihood({ slope: tensor(1, { dtype: "f32", device: "cpu" }) }).y.dtype, "f32");
   });
 
+  test("of observations that depend on others depend on the new ones", () => {
+    const chain = model(() => {
+      const m = normal(0, 1);
+      const z = normal(m, 1);
+      const k = poisson(3);
+      const w = normal(z, 0.001).noncentered(); // whose value is that of the data's z, whatever the new z is
+      return { m, z, k, w, y: normal(z.add(k), 0.001), v: normal(w, 0.001) };
+    }).given({ z: f64([50]), k: [100], y: f64([150]), v: f64([50]) });
+    const drawn = vmap((own: Tensor<"u32">) => chain.posteriorPredictive(own, f64([2, 0])))(keys(4));
+    assert.deepEqual([drawn.k.dtype, drawn.y.shape], ["i32", [N, 1]]);
+    const [z, k, y, v] = [drawn.z, drawn.k, drawn.y, drawn.v].map(numbersOf) as [
+      number[],
+      number[],
+      number[],
+      number[],
+    ];
+    expectDistribution(z, (x) => normalDistribution(x - 2), "z");
+    expectDistribution(
+      y.map((value, i) => (value - z[i]! - k[i]!) / 0.001),
+      normalDistribution,
+      "y given z and k",
+    );
+    assert.ok(v.every((value) => Math.abs(value - 50) < 0.01));
+  });
+
   test("from the prior follow the joint distribution", () => {
     const draws = vmap((own: Tensor<"u32">) => posterior.priorPredictive(own, { dtype: "f64" }))(keys(2));
     assert.deepEqual([draws.b.shape, draws.y.shape, draws.k.shape], [[N], [N, 2], [N, 3]]);
