@@ -100,7 +100,7 @@ describe("names", () => {
     // @ts-expect-error no variable is named so
     assert.throws(() => fit.summary("muu"), /no scalar/);
     // @ts-expect-error no variable is named so
-    assert.throws(() => counted.unconstrain({ muu: 1 }), /no value of mu/);
+    assert.throws(() => counted.unconstrain({ muu: 1 }), /no latent variable "muu"; it takes mu/);
     // @ts-expect-error not observed
     await assert.rejects(fit.loo("mu"), /mu is not observed; there are y/);
     const observed: Float64Array = (await fit.predictive(key(0))).values("y");
