@@ -76,7 +76,7 @@ export function givenPoints(
   if (!isRight || rows.flat().length !== sizeOf(shape)) {
     const given = points instanceof Tensor ? formatShape(points.shape) : shown(points);
     throw new ShapeError(
-      `${what}: ${sizeOf(shape)} free numbers of shape ${formatShape(shape)}, as a tensor or in lists, not ${given}; ${UNCONSTRAIN}.`,
+      `${what}: free numbers of shape ${formatShape(shape)}, as a tensor or in lists (${UNCONSTRAIN}), not ${given}.`,
     );
   }
   return tensor((rows as number[][]).flat(), { dtype, device }).reshape(shape);

@@ -22,7 +22,7 @@ export interface RunOptions {
    * the most.
    */
   readonly until?: EssGoal;
-  /** Draws a line of progress on the terminal. */
+  /** Draws a line of progress on the terminal; where there is none, a line every ten seconds and one at the end, to stderr. */
   readonly progress?: boolean;
   /**
    * A file in which the run is saved now and then, so that `posterior.resume` can go on should it be killed. Where none can be

@@ -1,4 +1,7 @@
-/** A line on the terminal that says how far a run has come, written over itself; nothing where there is no terminal. */
+/**
+ * How far a run has come, for people: on a terminal a line that is written over itself, elsewhere, as in the log of a job, a
+ * line now and then.
+ */
 import type { Progress } from "./run.js";
 
 export interface ProgressLine {
@@ -6,22 +9,31 @@ export interface ProgressLine {
   done(): void;
 }
 
+/** Draws of every chain that a run comes to, in its warmup and after. */
+export interface Wanted {
+  readonly warmup: number;
+  readonly draws: number;
+}
+
 const WIDTH = 24;
+/** Between lines where there is no terminal. */
+const LOG_MS = 10_000;
+
+const sum = (values: Iterable<number>): number => Array.from(values).reduce((total, n) => total + n, 0);
 
 /** The line itself, to be tested without a terminal. */
-export function formatProgress(
-  { phase, draws, divergences, stepSizes, ess, milliseconds }: Progress,
-  wanted: number,
-): string {
-  const total = draws.reduce((sum, n) => sum + n, 0);
-  const share = total / (wanted * draws.length);
+export function formatProgress(progress: Progress, wanted: Wanted): string {
+  const { phase, warmup, draws, divergences, stepSizes, ess, milliseconds } = progress;
+  const chains = draws.length;
+  // While some chains warm up, what others have drawn by then is not told: the line would not know where to end.
+  const [done, all] = phase === "warmup" ? [sum(warmup), wanted.warmup] : [sum(draws), wanted.draws];
+  const share = Math.min(1, done / (all * chains));
   const bar = "█".repeat(Math.round(WIDTH * share)).padEnd(WIDTH, "░");
-  const diverged = divergences.reduce((sum, n) => sum + n, 0);
-  const step = stepSizes.reduce((sum, n) => sum + n, 0) / stepSizes.length;
+  const diverged = sum(divergences);
   const parts = [
-    `${phase} ${bar} ${Math.round(100 * share)} %`,
-    `${total} draws`,
-    `step ${step.toPrecision(2)}`,
+    `${phase} ${bar} ${Math.floor(100 * share)} %`,
+    ...(phase === "sampling" ? [`${done} draws`] : []),
+    `step ${(sum(stepSizes) / chains).toPrecision(2)}`,
     ...(diverged > 0 ? [`${diverged} divergences`] : []),
     ...(Number.isFinite(ess) ? [`ESS ${Math.round(ess)}`] : []),
     `${(milliseconds / 1000).toFixed(1)} s`,
@@ -29,17 +41,42 @@ export function formatProgress(
   return parts.join(" · ");
 }
 
-/** `wanted`: draws of every chain at the end. */
-export function progressLine(wanted: number, out: NodeJS.WriteStream = process.stderr): ProgressLine {
-  if (!out.isTTY) return { update: () => {}, done: () => {} };
+/** Where lines are written. */
+export type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
+
+export function progressLine(wanted: Wanted, out: Output = process.stderr): ProgressLine {
+  return out.isTTY ? terminalLine(wanted, out) : logLines(wanted, out);
+}
+
+function terminalLine(wanted: Wanted, out: Output): ProgressLine {
   let isBegun = false;
   return {
     update: (progress) => {
       isBegun = true;
-      out.write(`\r\x1b[K${formatProgress(progress, wanted)}`);
+      // What is longer than the terminal would go on in the next line, and stay there.
+      const line = formatProgress(progress, wanted).slice(0, Math.max(1, (out.columns || 80) - 1));
+      out.write(`\r\x1b[K${line}`);
     },
     done: () => {
       if (isBegun) out.write("\n");
+    },
+  };
+}
+
+function logLines(wanted: Wanted, out: Output): ProgressLine {
+  let last: Progress | null = null;
+  let written = 0;
+  const write = (progress: Progress) => {
+    written = progress.milliseconds;
+    out.write(`${formatProgress(progress, wanted)}\n`);
+  };
+  return {
+    update: (progress) => {
+      last = progress;
+      if (progress.milliseconds - written >= LOG_MS) write(progress);
+    },
+    done: () => {
+      if (last && last.milliseconds > written) write(last);
     },
   };
 }

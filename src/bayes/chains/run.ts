@@ -7,6 +7,8 @@ import type { Fit } from "./fit.js";
 /** How far a run has come. */
 export interface Progress {
   readonly phase: "warmup" | "sampling";
+  /** Draws of the warmup so far, by chain. */
+  readonly warmup: Int32Array;
   /** Draws kept so far, by chain. */
   readonly draws: Int32Array;
   /** How many of them ended in a divergence; those of the warmup, which looks for its limits, do not count. */

@@ -158,7 +158,7 @@ export class Sampler {
     told: RunOptions,
     isWatched: boolean,
   ): AsyncGenerator<Progress, void> {
-    const show = told.progress ? progressLine(draws.length + count) : null;
+    const show = told.progress ? progressLine({ warmup: this.options.warmup, draws: draws.length + count }) : null;
     try {
       yield* this.blocks(draws, count, told, isWatched, show);
     } finally {
@@ -372,6 +372,7 @@ export class Sampler {
     const { warmup } = this.options;
     return {
       phase: this.phaseOf(status),
+      warmup: draws.map((draw) => Math.min(draw, warmup)),
       draws: draws.map((draw) => Math.max(0, draw - warmup)),
       divergences,
       leapfrogs,

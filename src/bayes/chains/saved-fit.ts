@@ -5,7 +5,8 @@
  */
 import { createHash } from "node:crypto";
 import { rmSync, statSync, writeFileSync } from "node:fs";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { Draws, type Statistic } from "../draws.js";
@@ -42,6 +43,24 @@ const bytesOf = (values: Float64Array): Uint8Array =>
 
 /** The file that is written before it takes the name of another. */
 const partOf = (path: string): string => `${path}.${process.pid}.part`;
+
+/** Removes what processes that were killed while they wrote have left of this file. */
+async function removeStaleParts(path: string): Promise<void> {
+  const name = `${basename(path)}.`;
+  for (const found of await readdir(dirname(path))) {
+    const process = found.startsWith(name) && /^(\d+)\.part$/.exec(found.slice(name.length))?.[1];
+    if (process && !isAlive(Number(process))) await rm(join(dirname(path), found), { force: true });
+  }
+}
+
+function isAlive(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    // It may belong to somebody else.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
 
 /** Throws where no fit can be written, by writing a little: hours later would be too late to hear of it. */
 export function checkWritable(what: string, path: string): void {
@@ -83,6 +102,7 @@ export async function writeFit(path: string, { options, draws, kernel, data, spe
       await file.close();
     }
     await rename(temporary, path);
+    await removeStaleParts(path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

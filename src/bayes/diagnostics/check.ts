@@ -40,6 +40,10 @@ export interface Problem {
 /** The limits that Vehtari et al. (2021) and the Stan team recommend. */
 export const LIMITS = { rHat: 1.01, ess: 400, eBfmi: 0.3 } as const;
 
+/** From these shares of the transitions on, divergences may be, and are, more than a blemish. */
+const FEW_DIVERGE = 0.001;
+const MANY_DIVERGE = 0.01;
+
 /** From here on chains tend to be short. */
 const MANY_CHAINS = 32;
 
@@ -204,11 +208,18 @@ function divergences(draws: Draws): Problem | undefined {
   if (!divergent || total === 0) return undefined;
   const places = total >= 5 ? whereTheyGather(draws, divergent, total) : [];
   const where = places.map(({ name, value }) => `${value < 0 ? "small" : "large"} ${name}`).join(", ");
+  const share = total / divergent.length;
+  const verdict =
+    share >= MANY_DIVERGE
+      ? "so the estimates are biased"
+      : share >= FEW_DIVERGE
+        ? "so the estimates may be biased"
+        : "and may have missed a part of it; so few bias the estimates little, if they are not all of that part";
   return problem(
     "divergences",
-    "error",
+    share >= FEW_DIVERGE ? "error" : "warning",
     `${count(total, "transition")} of ${divergent.length} diverged (${percentage(total, divergent.length)})` +
-      `${where && `, mostly at ${where}`}: the sampler could not follow the density there, so the estimates are biased.`,
+      `${where && `, mostly at ${where}`}: the sampler could not follow the density there, ${verdict}.`,
     "Raise the target acceptance (0.9, then 0.99); write hierarchical variables non-centred (.noncentered()); give " +
       "scales priors that keep them away from 0.",
     places,

@@ -17,7 +17,7 @@ export function rHat(x: Chains): number {
   checkChains("rHat", x);
   if (x.draws < 4 || isConstant(x.values) || !allFinite(x.values)) return Number.NaN;
   const scored = scoreChains(x);
-  return Math.max(rHatOfHalves(momentsOf(scored.location())), rHatOfHalves(scored.scale()));
+  return larger(rHatOfHalves(momentsOf(scored.location())), rHatOfHalves(scored.scale()));
 }
 
 /** `superchains` is how many groups of consecutive chains there are. */
@@ -31,7 +31,15 @@ export function nestedRHat(x: Chains, superchains: number): number {
   if (isConstant(x.values) || !allFinite(x.values)) return Number.NaN;
   const sorted = sortWithOrder(x.values);
   const folded = foldSorted(sorted, quantileOf(sorted.values, 0.5));
-  return Math.max(nestedRatio(scoreMoments(sorted, x), superchains), nestedRatio(scoreMoments(folded, x), superchains));
+  return larger(nestedRatio(scoreMoments(sorted, x), superchains), nestedRatio(scoreMoments(folded, x), superchains));
+}
+
+/**
+ * That of location and scale which says more. Chains that stand still at two points are as far from the median all of them, so
+ * nothing is known of their scale; of their location it is: it could not differ more.
+ */
+export function larger(location: number, scale: number): number {
+  return Number.isNaN(scale) ? location : Math.max(location, scale);
 }
 
 /** The square root of total over within variance, of chains that are split and scored already. */

@@ -3,7 +3,7 @@ import type { Chains } from "../draws.js";
 import { momentsOf } from "./autocovariance.js";
 import { allFinite, type ChainMoments, isConstant, joinHalves, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essOf } from "./effective-sample-size.js";
-import { nestedRatio, nestedRHat, rHatOfHalves } from "./r-hat.js";
+import { larger, nestedRatio, nestedRHat, rHatOfHalves } from "./r-hat.js";
 import { scoreChains, scoringMemory } from "./scores.js";
 
 /** A row of the summary. Diagnostics are NaN where there is nothing to say, as of a constant. */
@@ -45,14 +45,14 @@ export function summarizeScalar(name: string, x: Chains, superchains = 1, memory
     mcseMean: sd / Math.sqrt(essMean(x)),
     essBulk: essOf(bulk),
     essTail: Math.min(essBelow(x, q5), essBelow(x, q95)),
-    rHat: x.draws < 4 ? Number.NaN : Math.max(rHatOfHalves(location), rHatOfHalves(scale)),
+    rHat: x.draws < 4 ? Number.NaN : larger(rHatOfHalves(location), rHatOfHalves(scale)),
     ...(nested && {
-      nestedRHat: x.draws % 2 ? nestedRHat(x, superchains) : nestedOfHalves([location, scale], superchains),
+      nestedRHat: x.draws % 2 ? nestedRHat(x, superchains) : nestedOfHalves(location, scale, superchains),
     }),
   };
 }
 
 /** Nested R-hat from moments that are there already: halves side by side are whole chains again. */
-function nestedOfHalves(moments: readonly ChainMoments[], superchains: number): number {
-  return Math.max(...moments.map((halves) => nestedRatio(joinHalves(halves), superchains)));
+function nestedOfHalves(location: ChainMoments, scale: ChainMoments, superchains: number): number {
+  return larger(nestedRatio(joinHalves(location), superchains), nestedRatio(joinHalves(scale), superchains));
 }

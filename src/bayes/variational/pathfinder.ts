@@ -131,7 +131,9 @@ async function nothingFound(
     `pathfinder: no approximation was found on ${paths} path${paths === 1 ? "" : "s"}${signal?.aborted ? " before it was stopped" : ""}; ` +
       (culprits
         ? `near where they began, ${culprits}. ${BOUNDED_REMEDY} Or start further inside, with { starts }.`
-        : "the log density may have no maximum, or none near where they started."),
+        : signal?.aborted
+          ? "let it run longer."
+          : "the log density may have no maximum, or none near where they started."),
   );
 }
 
@@ -155,7 +157,8 @@ export async function followedPaths(
   let state = jit(vmap((point: Tensor) => beginPath(posterior, point, pathOptions)))(starts);
   let found = await summarised(state);
   const run = someSteps(posterior, paths, pathOptions);
-  for (let i = 0; i * BLOCK < maxIterations && !signal?.aborted; i++) {
+  // The first steps are taken in any case: without them there is nothing to return.
+  for (let i = 0; i * BLOCK < maxIterations && !(signal?.aborted && i > 0); i++) {
     state = run(foldIn(walkKey, i), state);
     found = await summarised(state);
     const active = found.filter(({ hasArrived }) => !hasArrived).length;

@@ -1,5 +1,6 @@
 /** The life of a run: ended early, extended, watched, saved, killed and resumed; and options that are refused. */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -465,6 +466,12 @@ describe("a saved fit", () => {
     await fit.save(join(own, "fit"));
     assert.deepEqual(await readdir(own), ["fit"]);
     await assert.rejects(fit.save(join(own, "no", "such", "folder")));
+    // What a process that was killed while it wrote has left goes, what one that lives is writing stays.
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    for (const part of [`fit.${pid}.part`, `fit.${process.ppid}.part`, `other.${pid}.part`])
+      await writeFile(join(own, part), "");
+    await fit.save(join(own, "fit"));
+    assert.deepEqual((await readdir(own)).sort(), ["fit", `fit.${process.ppid}.part`, `other.${pid}.part`].sort());
   });
 });
 

@@ -92,6 +92,23 @@ test("the worst comes first, and a long list is cut", () => {
   assert.equal(problem!.severity, "error");
 });
 
+test("divergences are told of by degree", () => {
+  const said = (share: number) => {
+    const divergent = good.map((chain, c) => chain.map((_, i) => (c * length + i < share * chains * length ? 1 : 0)));
+    return check(Draws.from({ mu: good }, { stats: { ...calm, divergent } })).problems.find(
+      ({ kind }) => kind === "divergences",
+    )!;
+  };
+  assert.match(said(0.063).message, /\(6\.3%\).*, so the estimates are biased\.$/);
+  assert.match(said(0.005).message, /, so the estimates may be biased\.$/);
+  // One of 1600.
+  assert.match(said(0.0006).message, /^1 transition of 1600 diverged .* so few bias the estimates little/);
+  assert.deepEqual(
+    [0.063, 0.005, 0.0006].map((share) => said(share).severity),
+    ["error", "error", "warning"],
+  );
+});
+
 test("a constant of the model is nothing to complain of", () => {
   const lower = good.map((chain) =>
     chain.map((value) => [

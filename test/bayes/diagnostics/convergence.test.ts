@@ -17,6 +17,7 @@ import { indicatorAutocovariance } from "../../../src/bayes/diagnostics/indicato
 import { nestedRatio, nestedRHat, rHat } from "../../../src/bayes/diagnostics/r-hat.js";
 import { summarizeScalar } from "../../../src/bayes/diagnostics/scalar-summary.js";
 import { mcseMean, mcseQuantile, mcseSd } from "../../../src/bayes/diagnostics/standard-error.js";
+import { summary } from "../../../src/bayes/diagnostics/summary.js";
 import { type Chains, Draws } from "../../../src/bayes/draws.js";
 import { ArgumentError } from "../../../src/core/errors.js";
 import { autoregressive, chainsOf, independent, normals } from "../chains.js";
@@ -275,6 +276,19 @@ test("a stuck chain among others makes R-hat large and ESS small", () => {
   const all = map(independent(4, 500, 6), (_, i) => Math.floor(i / 500));
   assert.ok(rHat(all) > 1e6);
   assert.ok(essBulk(all) < 10);
+});
+
+test("chains that stand still at two points could not disagree more, though all are as far from the median", () => {
+  for (const draws of [20, 21, 500]) {
+    const x = chainsOf([-1, 1].map((value) => Array<number>(draws).fill(value)));
+    assert.ok(rHat(x) > 1e6, `${draws} draws: ${rHat(x)}`);
+    assert.equal(summarizeScalar("x", x).rHat, rHat(x));
+    const four = chainsOf([-1, -1, 1, 1].map((value) => Array<number>(draws).fill(value)));
+    assert.ok(nestedRHat(four, 2) > 1e6);
+    assert.ok(summarizeScalar("x", four, 2).nestedRHat! > 1e6);
+  }
+  const still = Draws.from({ x: [Array(50).fill(-1), Array(50).fill(1)] });
+  assert.match(String(summary(still)), /rhat\n.*∞/);
 });
 
 test("chains are split without their middle draw when the number is odd", () => {
