@@ -8,6 +8,7 @@ import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { type Sampled, Sampler } from "../../../src/bayes/chains/sample.js";
 import { readFit } from "../../../src/bayes/chains/saved-fit.js";
+import type { Draws } from "../../../src/bayes/draws.js";
 import { mcseMean, model, normal } from "../../../src/bayes/index.js";
 
 /** A run to its end, perhaps with a mistake in the kernel. */
@@ -74,7 +75,7 @@ export function worstMoment(values: ArrayLike<number>): number {
 
 /** How far the mean of draws is from the true one, in Monte Carlo standard errors. */
 export function zOfMean(
-  { draws }: Fit,
+  { draws }: { readonly draws: Draws },
   name: string,
   expected: number,
   of: (x: number) => number = (x) => x,

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { summary } from "../../../src/bayes/diagnostics/summary.js";
 import { Draws } from "../../../src/bayes/draws.js";
-import { referenceGzip, referenceJson, withoutReference } from "../../support/reference-data.js";
+import { referenceDraws, referenceJson, withoutReference } from "../../support/reference-data.js";
 
 const POSTERIORS = [
   "arK-arK",
@@ -38,7 +38,7 @@ describe("ESS and R-hat of reference draws equal the golden values", () => {
   for (const posterior of POSTERIORS) {
     const folder = `posteriordb/${posterior}`;
     test(posterior, { skip: withoutReference(`${folder}/draws.json.gz`) }, () => {
-      const chains = JSON.parse(referenceGzip(`${folder}/draws.json.gz`)) as Record<string, number[]>[];
+      const chains = referenceDraws(`${folder}/draws.json.gz`);
       const names = Object.keys(chains[0]!);
       const draws = Draws.from(Object.fromEntries(names.map((name) => [name, chains.map((chain) => chain[name]!)])));
       const { diagnostics, summary: expected } = referenceJson(`${folder}/reference.json`) as Reference;

@@ -8,10 +8,8 @@ import { tensor } from "../../../src/tensor/creation.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { vmap } from "../../../src/transforms/vmap.js";
+import type { ReferenceDraws } from "../../support/reference-data.js";
 import type { AnyPosterior } from "./reference-model.js";
-
-/** Draws by chain and the reference's names, whose first element is 1. */
-export type ReferenceDraws = readonly Readonly<Record<string, readonly number[]>>[];
 
 /** How far each identity is off, in standard errors. `shift`: free numbers are moved by so many of their deviations. */
 export async function steinScores(
@@ -60,6 +58,8 @@ export async function steinScores(
 
 const theirName = (name: string): string => name.replace(/\d+(?=[\],])/g, (index) => String(Number(index) + 1));
 
-/** The one that is off the most. */
-export const worstOf = (scores: readonly { readonly of: string; readonly z: number }[]) =>
-  scores.reduce((worst, score) => (Math.abs(score.z) > Math.abs(worst.z) ? score : worst));
+/** The one that is off the most; what is not a number is off more than any. */
+export function worstOf<S extends { readonly z: number }>(scores: readonly S[]): S {
+  const off = ({ z }: S) => (Number.isNaN(z) ? Number.POSITIVE_INFINITY : Math.abs(z));
+  return scores.reduce((worst, score) => (off(score) > off(worst) ? score : worst));
+}

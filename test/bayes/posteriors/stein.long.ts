@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import { referenceGzip, withoutReference } from "../../support/reference-data.js";
+import { referenceDraws, withoutReference } from "../../support/reference-data.js";
 import { referenceModels } from "../models/index.js";
 import { makeIn } from "../models/reference-model.js";
-import { type ReferenceDraws, steinScores, worstOf } from "../models/stein.js";
+import { steinScores, worstOf } from "../models/stein.js";
 
 describe("Stein's identities hold under reference draws", () => {
   before(() => setDefaultDevice("cpu"));
@@ -13,7 +13,7 @@ describe("Stein's identities hold under reference draws", () => {
     const file = `posteriordb/${one.name}/draws.json.gz`;
     if (one.name === "regime_returns") continue;
     test(one.name, { skip: withoutReference(file) }, async () => {
-      const reference = JSON.parse(referenceGzip(file)) as ReferenceDraws;
+      const reference = referenceDraws(file);
       const scores = await steinScores(one.posterior(makeIn("f64", "cpu")), reference);
       const { of, z } = worstOf(scores);
       console.log(`${one.name}: |z| ≤ ${Math.abs(z).toFixed(2)} (${of}) of ${scores.length} identities`);
