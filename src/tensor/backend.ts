@@ -21,10 +21,11 @@ import {
   type Target,
 } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
+import { roundsWithin } from "../compiler/rounds.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
-import { TraceError } from "../core/errors.js";
+import { TraceError, UnsupportedError } from "../core/errors.js";
 import { encodeValues } from "../core/storage.js";
 import { debugInOrder, debugText } from "../engines/debug.js";
 import type { Profile } from "../engines/profile.js";
@@ -89,6 +90,8 @@ export interface HandWritten<W extends { readonly kernel: Kernel }, S extends De
   readonly written: W;
   /** The SHA-256 of its code, in hexadecimal digits. */
   readonly address: string;
+  /** Rounds that the loops of a thread go at most, where the device limits them; one without an end counts as one round. */
+  readonly rounds: number;
   /** Runs it on memory, one for each of its buffers. Returns when the work is under way. */
   run(memory: readonly S[]): void;
 }
@@ -136,6 +139,11 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   /** Whether it computes in f64, and whether it is a driver that only plays a GPU. */
   abstract readonly hasDoubles: boolean;
   abstract readonly isSoftware: boolean;
+
+  /** Rounds that the loops of a thread may go, all together: see compiler/rounds.ts. */
+  get maxRounds(): number {
+    return Infinity;
+  }
 
   protected abstract allocate(byteLength: number): S;
 
@@ -272,12 +280,15 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   private compileWritten<W extends { readonly kernel: Kernel }>(written: W): HandWritten<W, S> {
     const { kernel } = written;
+    const rounds = roundsWithin(kernel, this.maxRounds);
+    if (rounds > this.maxRounds) throw tooManyRounds(kernel, rounds);
     const code = this.target.emit(kernel, null);
     this.counters.compiled++;
     const { coding } = this;
     let address: string | null = null;
     return {
       written,
+      rounds,
       get address() {
         address ??= createHash("sha256").update(coding.encode(kernel, null).bytes).digest("hex");
         return address;
@@ -357,6 +368,13 @@ const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
 /** Throws where a tensor stands for values to come. */
 export function checkHasValue(node: Node): void {
   if (node.isAbstract) throw valueInTrace(node);
+}
+
+function tooManyRounds({ name }: Kernel, rounds: number): UnsupportedError {
+  return new UnsupportedError(
+    `${name} may take ${rounds} rounds of loops at a time, and a software Vulkan driver ends the loops of a thread after ` +
+      '65,535, done or not: the results would be wrong. Give { device: "cpu" }, which is faster, too, or use a GPU.',
+  );
 }
 
 function valueInTrace(node: Node): TraceError {

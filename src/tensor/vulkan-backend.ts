@@ -6,6 +6,7 @@ import { printKernel } from "../compiler/print-kernel.js";
 import { gpuProfile, type TargetProfile } from "../compiler/profile.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
+import { SOFTWARE_ROUNDS } from "../compiler/rounds.js";
 import { disassemble } from "../compiler/spirv/disassemble.js";
 import { emitSpirv, INLINE_BUFFERS, vectorsOf } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
@@ -25,6 +26,12 @@ import { VulkanProgram } from "./vulkan-program.js";
 
 /** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
+
+/**
+ * Statements of a kernel whose loops llvmpipe may unroll. A sampler has thousands: with its loops unrolled it took twice as
+ * long to compile, fifteen times as long where they are nested, and ran no faster.
+ */
+const MAX_UNROLLED_SIZE = 1000;
 
 /** What is good on a device. */
 export function profileOf({ plan: { limits }, properties }: VulkanDevice): TargetProfile {
@@ -81,9 +88,10 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
-    // llvmpipe's arithmetic.
-    const isCarelessOfZeros = isSoftware(device.properties);
-    const emission = { floatControls, subgroupSize, atomicFloats, isCarelessOfZeros };
+    // llvmpipe's arithmetic, and its loops.
+    const ofSoftware = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
+    const careful = isSoftware(device.properties) ? ofSoftware : { isCarelessOfZeros: false };
+    const emission = { floatControls, subgroupSize, atomicFloats, ...careful };
     const [maxColumns] = device.plan.limits.maxComputeWorkGroupCount;
     super(
       id,
@@ -115,6 +123,10 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
 
   get isSoftware(): boolean {
     return isSoftware(this.device.properties);
+  }
+
+  override get maxRounds(): number {
+    return this.isSoftware ? SOFTWARE_ROUNDS : Infinity;
   }
 
   protected allocate(byteLength: number): DeviceBuffer {

@@ -2,7 +2,6 @@
  * Chains of the NUTS kernel on a device: their memory, and dispatches of bounded length until every chain has come as far
  * as it was asked to. `sample` drives it; everything statistical happens in the kernel.
  */
-import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
 import { adopt } from "../../tensor/tensor.js";
@@ -78,8 +77,7 @@ const DISPATCH_MS = 60;
 /** Steps to begin with, of a kernel that has run before and of one that has not. */
 const budgets = new WeakMap<HandWritten<WrittenNuts>, number>();
 const FIRST_BUDGET = 16;
-/** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
-const SOFTWARE_ROUNDS = 60000;
+const MAX_BUDGET = 1 << 20;
 const MAX_ENERGY_ERROR = 1000;
 /** Buffers that hold where the chains are. */
 const STATE = ["wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
@@ -115,8 +113,8 @@ export class NutsChains {
     this.backend = backend;
     const key = [kernel, chains, lanes, maxTreeDepth, energyDType, isDense, mistake, density.fn.key].join(" ");
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
-    const rounds = roundsOf(this.compiled.written.kernel);
-    this.maxBudget = backend.isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
+    // The loop over steps is without an end: the rounds that are counted are those of a step.
+    this.maxBudget = Math.min(MAX_BUDGET, Math.floor(backend.maxRounds / this.compiled.rounds));
     const metric = this.startingMetric();
     const factor = isDense ? choleskyFactor(metric, density.dim) : null;
     if (isDense && !factor) throw new ArgumentError("sample: the metric is not positive definite.");
@@ -446,6 +444,13 @@ export class NutsChains {
     return found;
   }
 
+  /** Whether a chain was where the density is finite: it looks for a step size from then on, should it fail. */
+  async hasStarted(chain: number): Promise<boolean> {
+    const found = await this.read("ints");
+    const ints = new Int32Array(found.buffer, found.byteOffset, found.byteLength / 4);
+    return ints[INTS.indexOf("isSearching") * this.settings.chains + chain] === 1;
+  }
+
   /** Everything a run needs to go on later: the buffers as they are, the draws not yet taken, and the pooled warmup. */
   async saved(): Promise<SavedChains> {
     const reading = this.memory.draws ? this.rowsFrom(0) : this.ahead;
@@ -514,15 +519,3 @@ function factorized(covariance: Float64Array, dim: number) {
 }
 
 const meanOf = (values: Float64Array): number => values.reduce((sum, x) => sum + x, 0) / values.length;
-
-/** Rounds of loops that a step takes at most, all loops together. */
-function roundsOf(kernel: Kernel): number {
-  const count = (statements: readonly Statement[]): number =>
-    statements.reduce((sum, statement) => {
-      const inside = innerLists(statement).reduce((total, list) => total + count(list), 0);
-      if (statement.kind !== "loop") return sum + inside;
-      // The one that has no end but the budget.
-      return sum + (statement.extent > 2 ** 30 ? inside + 1 : statement.extent * (inside + 1));
-    }, 0);
-  return count(kernel.body);
-}

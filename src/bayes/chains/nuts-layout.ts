@@ -18,7 +18,7 @@ export interface NutsOptions {
 }
 
 /** What a chain is doing. */
-export const PHASE = { new: 0, init: 1, begin: 2, tree: 3, failed: 4 } as const;
+export const PHASE = { new: 0, init: 1, begin: 2, tree: 3, failed: 4, factor: 5 } as const;
 
 /** Whole numbers of a chain. */
 export const INTS = [
