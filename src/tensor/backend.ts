@@ -25,7 +25,7 @@ import { roundsWithin } from "../compiler/rounds.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
-import { TraceError, UnsupportedError } from "../core/errors.js";
+import { TraceError } from "../core/errors.js";
 import { encodeValues } from "../core/storage.js";
 import { debugInOrder, debugText } from "../engines/debug.js";
 import type { Profile } from "../engines/profile.js";
@@ -281,7 +281,6 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   private compileWritten<W extends { readonly kernel: Kernel }>(written: W): HandWritten<W, S> {
     const { kernel } = written;
     const rounds = roundsWithin(kernel, this.maxRounds);
-    if (rounds > this.maxRounds) throw tooManyRounds(kernel, rounds);
     const code = this.target.emit(kernel, null);
     this.counters.compiled++;
     const { coding } = this;
@@ -368,13 +367,6 @@ const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
 /** Throws where a tensor stands for values to come. */
 export function checkHasValue(node: Node): void {
   if (node.isAbstract) throw valueInTrace(node);
-}
-
-function tooManyRounds({ name }: Kernel, rounds: number): UnsupportedError {
-  return new UnsupportedError(
-    `${name} may take ${rounds} rounds of loops at a time, and a software Vulkan driver ends the loops of a thread after ` +
-      '65,535, done or not: the results would be wrong. Give { device: "cpu" }, which is faster, too, or use a GPU.',
-  );
 }
 
 function valueInTrace(node: Node): TraceError {

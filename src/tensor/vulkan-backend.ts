@@ -6,12 +6,13 @@ import { printKernel } from "../compiler/print-kernel.js";
 import { gpuProfile, type TargetProfile } from "../compiler/profile.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
-import { SOFTWARE_ROUNDS } from "../compiler/rounds.js";
+import { roundsWithin, SOFTWARE_ROUNDS } from "../compiler/rounds.js";
 import { disassemble } from "../compiler/spirv/disassemble.js";
 import { emitSpirv, INLINE_BUFFERS, vectorsOf } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { mappingOf } from "../compiler/spirv/mapping.js";
 import { widthOf } from "../compiler/spirv/wide-accesses.js";
+import { UnsupportedError } from "../core/errors.js";
 import { asBytes } from "../engines/byte-source.js";
 import { debugText } from "../engines/debug.js";
 import type { Profile } from "../engines/profile.js";
@@ -90,7 +91,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
     // llvmpipe's arithmetic, and its loops.
     const ofSoftware = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
-    const careful = isSoftware(device.properties) ? ofSoftware : { isCarelessOfZeros: false };
+    const careful = isSoftware(device.properties) ? ofSoftware : { isCarelessOfZeros: false, maxRounds: undefined };
     const emission = { floatControls, subgroupSize, atomicFloats, ...careful };
     const [maxColumns] = device.plan.limits.maxComputeWorkGroupCount;
     super(
@@ -101,6 +102,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
         identity: JSON.stringify(["spirv", emission, maxColumns]),
         encode: (kernel, isIndirect) => {
           debugText("loops", kernel.name, () => printKernel(kernel));
+          checkRounds(kernel, emission.maxRounds);
           const words = emitSpirv(kernel, { ...emission, isIndirect });
           debugText("spirv", kernel.name, () => disassemble(words));
           return { bytes: asBytes(words), numbers: gridOf(kernel, subgroupSize, maxColumns) };
@@ -215,6 +217,16 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     stream.dispatch(pipeline, reads, writes, groups[0], groups[1], groups[2]);
     uploaded?.dispose();
   }
+}
+
+function checkRounds(kernel: Kernel, maxRounds = Infinity): void {
+  if (maxRounds === Infinity) return;
+  const rounds = roundsWithin(kernel, maxRounds);
+  if (rounds <= maxRounds) return;
+  throw new UnsupportedError(
+    `${kernel.name} may take ${rounds} rounds of loops at a time, and a software Vulkan driver ends the loops of a thread ` +
+      'after 65,535, done or not: the results would be wrong. Give { device: "cpu" }, which is faster, too, or use a GPU.',
+  );
 }
 
 /** Workgroups along each axis; in rows, where there are more than a device takes side by side. */
