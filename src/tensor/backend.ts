@@ -21,6 +21,7 @@ import {
   type Target,
 } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
+import { roundsWithin } from "../compiler/rounds.js";
 import { repeatsAmong, stretchOf } from "../compiler/stretches.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
@@ -98,6 +99,8 @@ export interface HandWritten<W extends { readonly kernel: Kernel }, S extends De
   readonly written: W;
   /** The SHA-256 of its code, in hexadecimal digits. */
   readonly address: string;
+  /** Rounds that the loops of a thread go at most, where the device limits them; one without an end counts as one round. */
+  readonly rounds: number;
   /** Runs it on memory, one for each of its buffers. Returns when the work is under way. */
   run(memory: readonly S[]): void;
 }
@@ -149,6 +152,11 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   /** Whether it computes in f64, and whether it is a driver that only plays a GPU. */
   abstract readonly hasDoubles: boolean;
   abstract readonly isSoftware: boolean;
+
+  /** Rounds that the loops of a thread may go, all together: see compiler/rounds.ts. */
+  get maxRounds(): number {
+    return Infinity;
+  }
 
   protected abstract allocate(byteLength: number): S;
 
@@ -310,12 +318,14 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
 
   private compileWritten<W extends { readonly kernel: Kernel }>(written: W): HandWritten<W, S> {
     const { kernel } = written;
+    const rounds = roundsWithin(kernel, this.maxRounds);
     const code = this.target.emit(kernel, null);
     this.counters.compiled++;
     const { coding } = this;
     let address: string | null = null;
     return {
       written,
+      rounds,
       get address() {
         address ??= createHash("sha256").update(coding.encode(kernel, null).bytes).digest("hex");
         return address;

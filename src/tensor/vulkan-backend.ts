@@ -6,11 +6,13 @@ import { printKernel } from "../compiler/print-kernel.js";
 import { gpuProfile, type TargetProfile } from "../compiler/profile.js";
 import type { KernelStep, Program } from "../compiler/program.js";
 import type { PlannedProgram } from "../compiler/program-file.js";
+import { roundsWithin, SOFTWARE_ROUNDS } from "../compiler/rounds.js";
 import { disassemble } from "../compiler/spirv/disassemble.js";
 import { emitSpirv, INLINE_BUFFERS, vectorsOf } from "../compiler/spirv/emit-kernel.js";
 import { floatControlsOf } from "../compiler/spirv/float-controls.js";
 import { mappingOf } from "../compiler/spirv/mapping.js";
 import { widthOf } from "../compiler/spirv/wide-accesses.js";
+import { UnsupportedError } from "../core/errors.js";
 import { asBytes } from "../engines/byte-source.js";
 import { debugText } from "../engines/debug.js";
 import type { Profile } from "../engines/profile.js";
@@ -25,6 +27,12 @@ import { VulkanProgram } from "./vulkan-program.js";
 
 /** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
+
+/**
+ * Statements of a kernel whose loops llvmpipe may unroll. A sampler has thousands: with its loops unrolled it took twice as
+ * long to compile, fifteen times as long where they are nested, and ran no faster.
+ */
+const MAX_UNROLLED_SIZE = 1000;
 
 /** What is good on a device. */
 export function profileOf({ plan: { limits }, properties }: VulkanDevice): TargetProfile {
@@ -81,9 +89,10 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
   ) {
     const floatControls = floatControlsOf(device.properties.floatControls);
     const subgroupSize = shufflingSubgroup(device.properties.subgroup);
-    // llvmpipe's arithmetic.
-    const isCarelessOfZeros = isSoftware(device.properties);
-    const emission = { floatControls, subgroupSize, atomicFloats, isCarelessOfZeros };
+    // llvmpipe's arithmetic, and its loops.
+    const ofSoftware = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
+    const careful = isSoftware(device.properties) ? ofSoftware : { isCarelessOfZeros: false, maxRounds: undefined };
+    const emission = { floatControls, subgroupSize, atomicFloats, ...careful };
     const [maxColumns] = device.plan.limits.maxComputeWorkGroupCount;
     super(
       id,
@@ -93,6 +102,7 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
         identity: JSON.stringify(["spirv", emission, maxColumns]),
         encode: (kernel, isIndirect) => {
           debugText("loops", kernel.name, () => printKernel(kernel));
+          checkRounds(kernel, emission.maxRounds);
           const words = emitSpirv(kernel, { ...emission, isIndirect });
           debugText("spirv", kernel.name, () => disassemble(words));
           return { bytes: asBytes(words), numbers: gridOf(kernel, subgroupSize, maxColumns) };
@@ -115,6 +125,10 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
 
   get isSoftware(): boolean {
     return isSoftware(this.device.properties);
+  }
+
+  override get maxRounds(): number {
+    return this.isSoftware ? SOFTWARE_ROUNDS : Infinity;
   }
 
   protected allocate(byteLength: number): DeviceBuffer {
@@ -203,6 +217,16 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     stream.dispatch(pipeline, reads, writes, groups[0], groups[1], groups[2]);
     uploaded?.dispose();
   }
+}
+
+function checkRounds(kernel: Kernel, maxRounds = Infinity): void {
+  if (maxRounds === Infinity) return;
+  const rounds = roundsWithin(kernel, maxRounds);
+  if (rounds <= maxRounds) return;
+  throw new UnsupportedError(
+    `${kernel.name} may take ${rounds} rounds of loops at a time, and a software Vulkan driver ends the loops of a thread ` +
+      'after 65,535, done or not: the results would be wrong. Give { device: "cpu" }, which is faster, too, or use a GPU.',
+  );
 }
 
 /** Workgroups along each axis; in rows, where there are more than a device takes side by side. */

@@ -6,12 +6,13 @@
 import { computeType } from "../../compiler/elements.js";
 import type { Kernel, Value } from "../../compiler/ir.js";
 import { arrayPlace, columnPlace } from "../../compiler/place.js";
+import { roundsWithin } from "../../compiler/rounds.js";
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
-import { tensor } from "../../tensor/creation.js";
+import { concat, tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
 import {
   ChainBuilder,
@@ -42,6 +43,8 @@ export interface LeapfrogChains {
 
 interface WrittenLeapfrog {
   readonly kernel: Kernel;
+  /** Of a dispatch: fewer than were asked for where the device limits the rounds of loops. */
+  readonly steps: number;
   readonly scratch: readonly ScratchBuffer[];
 }
 
@@ -72,7 +75,8 @@ export function leapfrog(target: Target, q: Tensor, p: Tensor, options: Leapfrog
   checkMasses(given);
 
   const key = `leapfrog ${chains}×${steps} ${density.fn.key}`;
-  const compiled = backend.handWritten(key, (context) => writeLeapfrog(density, chains, steps, context));
+  const compiled = backend.handWritten(key, (context) => writeWithin(density, chains, steps, context));
+  if (compiled.written.steps < steps) return inParts(target, q, p, options, compiled.written.steps);
   const columns = (x: Tensor) => x.cast(dtype).reshape(chains, dim).T;
   const inputs = [columns(q), columns(p), tensor([options.eps], like), invMass];
   backend.realize(inputs.map(({ node }) => node));
@@ -89,6 +93,18 @@ export function leapfrog(target: Target, q: Tensor, p: Tensor, options: Leapfrog
   const [qs, ps, grads] = results.slice(0, 3).map((memory) => shaped(memory, dim));
   const logp = adopt(results[3], isOne ? [steps] : [steps, chains], dtype, backend);
   return { q: qs, p: ps, grad: grads, logp, address: compiled.address };
+}
+
+/** So many steps at a time, each part from where the one before has led. */
+function inParts(target: Target, q: Tensor, p: Tensor, options: LeapfrogOptions, atOnce: number): LeapfrogChains {
+  const parts: LeapfrogChains[] = [];
+  for (let done = 0; done < options.steps; done += atOnce) {
+    const before = parts.at(-1);
+    const steps = Math.min(atOnce, options.steps - done);
+    parts.push(leapfrog(target, before?.q.at(-1) ?? q, before?.p.at(-1) ?? p, { ...options, steps }));
+  }
+  const whole = (name: "q" | "p" | "grad" | "logp") => concat(parts.map((each) => each[name]));
+  return { q: whole("q"), p: whole("p"), grad: whole("grad"), logp: whole("logp"), address: parts[0].address };
 }
 
 function check(options: LeapfrogOptions): void {
@@ -130,6 +146,16 @@ export function memoryFor(
   return written.scratch.map(({ dtype, elements }) =>
     backend.upload(new Uint8Array(elements * chains * (dtype === "f64" || dtype === "i64" || dtype === "u64" ? 8 : 4))),
   );
+}
+
+/** As many of the steps as the loops of a thread may take. */
+function writeWithin(density: ChainDensity, chains: number, steps: number, context: WritingContext): WrittenLeapfrog {
+  const { maxRounds } = density.backend;
+  let written = writeLeapfrog(density, chains, steps, context);
+  while (written.steps > 1 && roundsWithin(written.kernel, maxRounds) > maxRounds) {
+    written = writeLeapfrog(density, chains, Math.ceil(written.steps / 2), context);
+  }
+  return written;
 }
 
 function writeLeapfrog(density: ChainDensity, chains: number, steps: number, context: WritingContext): WrittenLeapfrog {
@@ -185,5 +211,5 @@ function writeLeapfrog(density: ChainDensity, chains: number, steps: number, con
     });
     return [];
   });
-  return { kernel: k.finish(), scratch: builder.scratch.buffers };
+  return { kernel: k.finish(), steps, scratch: builder.scratch.buffers };
 }

@@ -3,7 +3,6 @@
  * as it was asked to. `sample` drives it; everything statistical happens in the kernel.
  */
 import { constants } from "node:buffer";
-import { innerLists, type Kernel, type Statement } from "../../compiler/ir.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
 import { choleskyFactor } from "./cholesky.js";
@@ -18,7 +17,6 @@ import {
   ORDERS,
   PHASE,
   REALS,
-  SOFTWARE_ROUNDS,
   VECTORS,
   vectorSlots,
   WISHES,
@@ -70,6 +68,7 @@ const DISPATCH_MS = 60;
 /** Steps to begin with, of a kernel that has run before and of one that has not. */
 const budgets = new WeakMap<HandWritten<WrittenNuts>, number>();
 const FIRST_BUDGET = 16;
+const MAX_BUDGET = 1 << 20;
 const MAX_ENERGY_ERROR = 1000;
 /** Buffers that hold where the chains are. */
 const STATE = ["wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
@@ -103,8 +102,8 @@ export class NutsChains {
     checkRoom(settings, density);
     const key = [kernel, chains, lanes, maxTreeDepth, energyDType, isDense, mistake, density.fn.key].join(" ");
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
-    const rounds = roundsOf(this.compiled.written.kernel);
-    this.maxBudget = backend.isSoftware ? Math.max(1, Math.floor(SOFTWARE_ROUNDS / rounds)) : 1 << 20;
+    // The loop over steps is without an end: the rounds that are counted are those of a step.
+    this.maxBudget = Math.min(MAX_BUDGET, Math.floor(backend.maxRounds / this.compiled.rounds));
     const metric = this.startingMetric();
     const factor = isDense ? choleskyFactor(metric, density.dim) : null;
     if (isDense && !factor) throw new ArgumentError("sample: the metric is not positive definite.");
@@ -396,6 +395,13 @@ export class NutsChains {
     return Array.from({ length: chains }, (_, c) => Float64Array.from({ length: size }, (_, e) => all[e * chains + c]));
   }
 
+  /** Whether a chain was where the density is finite: it looks for a step size from then on, should it fail. */
+  async hasStarted(chain: number): Promise<boolean> {
+    const found = await this.read("ints");
+    const ints = new Int32Array(found.buffer, found.byteOffset, found.byteLength / 4);
+    return ints[INTS.indexOf("isSearching") * this.settings.chains + chain] === 1;
+  }
+
   /** Memory that holds where the chains are, by name. */
   private state(): readonly (readonly [string, DeviceStorage])[] {
     const own = STATE.map((name) => [name, this.memory[name] as DeviceStorage] as const);
@@ -483,15 +489,3 @@ function columnOf(all: Int32Array, slot: number, chains: number): Int32Array {
 
 const identity = (dim: number): Float64Array =>
   Float64Array.from({ length: dim * dim }, (_, at) => Number(at % (dim + 1) === 0));
-
-/** Rounds of loops that a step takes at most, all loops together. */
-function roundsOf(kernel: Kernel): number {
-  const count = (statements: readonly Statement[]): number =>
-    statements.reduce((sum, statement) => {
-      const inside = innerLists(statement).reduce((total, list) => total + count(list), 0);
-      if (statement.kind !== "loop") return sum + inside;
-      // The one that has no end but the budget.
-      return sum + (statement.extent > 2 ** 30 ? inside + 1 : statement.extent * (inside + 1));
-    }, 0);
-  return count(kernel.body);
-}

@@ -13,6 +13,7 @@
 import type { Kernel, Value } from "../../compiler/ir.js";
 import type { WritingContext } from "../../tensor/backend.js";
 import { ChainBuilder, type ChainDensity, type ScratchBuffer } from "./density.js";
+import { factorColumn } from "./nuts/metric.js";
 import { kinetic, velocity } from "./nuts/momentum.js";
 import { chooseStart, judgeStart } from "./nuts/start.js";
 import { NutsState } from "./nuts/state.js";
@@ -63,13 +64,16 @@ function round(chain: NutsState): void {
   const { k, w, hot, dim, type, ints, reals } = chain;
   const { when } = w;
   when(chain.isPhase("new"), () => chooseStart(chain));
+  const isFactoring = chain.options.isDense ? () => chain.isPhase("factor") : null;
+  if (isFactoring) when(isFactoring(), () => factorColumn(chain));
   when(chain.isPhase("begin"), () => beginTransition(chain));
   if (chain.options.kernel === "nuts") {
     when(w.and(chain.isPhase("tree"), k.compare("lt", ints.leaf.get(), w.i(0))), () => beginSubtree(chain));
   }
 
   const step = w.mul(k.convert(type, reals.stepSize.get()), k.convert(type, ints.direction.get()));
-  const move = k.select(chain.isPhase("init"), w.float(type, 0), step);
+  const stays = isFactoring ? w.or(chain.isPhase("init"), isFactoring()) : chain.isPhase("init");
+  const move = k.select(stays, w.float(type, 0), step);
   const half = w.mul(move, w.float(type, 0.5));
   const kick = (d: Value) => hot.p.store(d, w.add(hot.p.load(d), w.mul(half, hot.g.load(d))));
   w.each(dim, kick);
@@ -83,20 +87,21 @@ function round(chain: NutsState): void {
 
   const ended = w.cell("i32");
   ended.set(w.i(0));
+  const follow = () => {
+    const delta = w.sub(reals.h0.get(), hamiltonian);
+    when(
+      chain.isSet(ints.isSearching),
+      () => searchStep(chain, delta),
+      () =>
+        chain.options.kernel === "nuts"
+          ? addLeaf(chain, delta, logp, hamiltonian, ended)
+          : trajectoryStep(chain, delta, logp, hamiltonian, ended),
+    );
+  };
   when(
     chain.isPhase("init"),
     () => judgeStart(chain, logp),
-    () => {
-      const delta = w.sub(reals.h0.get(), hamiltonian);
-      when(
-        chain.isSet(ints.isSearching),
-        () => searchStep(chain, delta),
-        () =>
-          chain.options.kernel === "nuts"
-            ? addLeaf(chain, delta, logp, hamiltonian, ended)
-            : trajectoryStep(chain, delta, logp, hamiltonian, ended),
-      );
-    },
+    () => (isFactoring ? when(w.not(isFactoring()), follow) : follow()),
   );
   when(chain.isSet(ended), () => endTransition(chain));
 }

@@ -18,7 +18,7 @@ export interface NutsOptions {
 }
 
 /** What a chain is doing. */
-export const PHASE = { new: 0, init: 1, begin: 2, tree: 3, failed: 4 } as const;
+export const PHASE = { new: 0, init: 1, begin: 2, tree: 3, failed: 4, factor: 5 } as const;
 
 /** Whole numbers of a chain. */
 export const INTS = [
@@ -106,9 +106,6 @@ export const SCHEDULE = { counts: 1, closes: 2 } as const;
 export const POOLED_INTS = ["adapted", "averaged", "moved", "counted", "closing"] as const;
 /** Real numbers of it: dual averaging, and Adam on the logarithm of the trajectories' time. */
 export const POOLED_REALS = ["mu", "sBar", "xBar", "logTime", "squares", "averageTime"] as const;
-
-/** Rounds of loops after which the software Vulkan driver ends all loops of a thread, whether they are done or not. */
-export const SOFTWARE_ROUNDS = 60000;
 
 /** Buffers behind the data, in this order; then scratch. */
 export const BUFFERS = [

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { checkString } from "../../core/arguments.js";
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { checkKey, foldIn, type Key } from "../../random/key.js";
 import type { DeviceStorage } from "../../tensor/backend.js";
@@ -17,7 +17,7 @@ import type { RunFacts } from "../export/stan-comments.js";
 import { impossibleAt } from "../model/impossible.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
-import { type ChainStatus, NutsChains } from "./nuts-chains.js";
+import { type ChainSettings, type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
 import {
   checkedRunOptions,
@@ -75,6 +75,28 @@ export function lanesFor({ backend, longest, isForLanes }: ChainDensity, chains:
   return lanes * chains > room ? 1 : lanes;
 }
 
+function checkLanes(lanes = 1, { backend }: ChainDensity, isDense: boolean): void {
+  if (lanes === 1) return;
+  if (backend.id === "cpu") {
+    throw new ArgumentError(
+      `sample: lanes is ${lanes}; on the CPU a chain has one thread. Leave lanes out, or give a Vulkan device.`,
+    );
+  }
+  if (isDense) {
+    throw new ArgumentError(`sample: lanes is ${lanes}; with a dense metric a chain has one thread. Leave lanes out.`);
+  }
+}
+
+/** Chains of more lanes where one thread would go round more often than a software driver lets it. */
+function withEnoughLanes(make: (lanes: number) => NutsChains, lanes = 1): NutsChains {
+  try {
+    return make(lanes);
+  } catch (error) {
+    if (!(error instanceof UnsupportedError) || lanes === MAX_LANES) throw error;
+    return withEnoughLanes(make, lanes === 1 ? LEAST_LANES : MAX_LANES);
+  }
+}
+
 /** Chains of a posterior on a device, and the way of their draws to the host. */
 export class Sampler {
   readonly options: FilledOptions;
@@ -106,13 +128,12 @@ export class Sampler {
     const isDense = options.metric === "dense";
     const { kernel = "nuts" } = options;
     const isPooled = options.pooled ?? kernel === "chees";
-    const lanes = options.lanes ?? lanesFor(this.density, chains, isDense);
-    this.chains = new NutsChains(this.density, {
+    checkLanes(options.lanes, this.density, isDense);
+    const settings: Omit<ChainSettings, "lanes"> = {
       chains,
       kernel: kernel === "nuts" ? "nuts" : "hmc",
       steps: kernel === "hmc" ? (options.steps ?? 16) : null,
       together: options.superchains > 1 ? chains / options.superchains : 1,
-      lanes,
       isDense,
       mistake,
       maxTreeDepth: options.maxTreeDepth ?? 0,
@@ -125,7 +146,10 @@ export class Sampler {
       adaptation: options.warmup === 0 ? "none" : isPooled ? "pooled" : "own",
       inits: initsOf(options, this.density.dim),
       metric: null,
-    });
+    };
+    const make = (lanes: number) => new NutsChains(this.density, { ...settings, lanes });
+    const isFree = options.lanes === undefined && backend.isSoftware && this.density.isForLanes && !isDense;
+    this.chains = isFree ? withEnoughLanes(make) : make(options.lanes ?? lanesFor(this.density, chains, isDense));
     this.drawn = options.warmup;
   }
 
@@ -331,7 +355,7 @@ export class Sampler {
       const now = performance.now();
       this.spent[this.phaseOf(status)] += now - since;
       since = now;
-      if (status.failed.length > 0) throw await this.failure(status.failed[0]);
+      if (status.failed.length > 0) throw await this.failure(status.failed[0], status.draws[status.failed[0]]);
       await this.keepCheckpoint(draws, told);
       await this.letOthersRun();
       yield status;
@@ -425,9 +449,9 @@ export class Sampler {
   }
 
   /** Why a chain found no point to start from, or no step that would do, in terms of the model. */
-  private async failure(chain: number): Promise<ArgumentError> {
+  private async failure(chain: number, draw: number): Promise<ArgumentError> {
     const { dim, dtype, backend } = this.density;
-    const all = await this.chains.vector("q");
+    const [all, hasStarted] = [await this.chains.vector("q"), await this.chains.hasStarted(chain)];
     const u = tensor(Array.from(all.subarray(chain * dim, (chain + 1) * dim)), { dtype, device: backend.id });
     const [value, slopes] = this.posterior.logDensityAndGrad(u);
     const density = (await value.item()) as number;
@@ -447,6 +471,12 @@ export class Sampler {
       why.push(`the log density is ${density}${culprits.length > 0 ? `: ${culprits.join(", ")}` : ""}`);
     }
     if (bad.length > 0) why.push(`the gradient by ${bad.map(({ name }) => name).join(", ")} is not finite`);
+    if (hasStarted) {
+      return new ArgumentError(
+        `sample: chain ${chain} was lost in the warmup, after ${draw} draws: where its steps lead, however small they are, ` +
+          `${why.join("; ")}. Give { dtype: "f64" } if it is f32, or look for a density that breaks off.`,
+      );
+    }
     return new ArgumentError(
       `sample: chain ${chain} found no point to start from in 100 tries: ${why.join("; ")}. ` +
         "Give { inits } inside the support, or look for a likelihood that is 0 everywhere.",

@@ -12,6 +12,7 @@ import {
   type Statement,
   walkStatements,
 } from "../ir.js";
+import { planLoop } from "../rounds.js";
 import type { ModuleBuilder } from "./builder.js";
 import { combineLanes, type Lanes, merge } from "./combine-lanes.js";
 import { compute } from "./emit-value.js";
@@ -42,6 +43,14 @@ export interface RowMemory {
   readonly isExchanging: boolean;
 }
 
+/** How loops are written. */
+export interface LoopStyle {
+  /** Steps of a round, where loops can have several: see rounds.ts. */
+  readonly steps: number;
+  /** False asks the driver to leave loops as they are; undefined leaves it to the driver. */
+  readonly unroll?: boolean;
+}
+
 export class BodyEmitter {
   private readonly values = new Map<number, Value>();
   private readonly lane: Value;
@@ -58,6 +67,7 @@ export class BodyEmitter {
     private readonly sharedFor: SharedMemory,
     /** A word of zero bits (no row is numbered that high) that the driver does not know to be one; null where it may. */
     private readonly zeroBits: Value | null,
+    private readonly loopStyle: LoopStyle,
   ) {
     this.lane = lanes.own;
   }
@@ -264,11 +274,12 @@ export class BodyEmitter {
       this.roundOfEachLane(loop);
       return;
     }
-    const { f, m } = this;
-    const start = isLaneLoop ? this.lane : m.constant(m.i32, 0);
+    const { f, m, loopStyle } = this;
     const step = isLaneLoop ? this.kernel.lanes : 1;
-    const initial = accumulators.map((accumulator) => this.get(accumulator.initial));
-    const results = f.fold(start, m.constant(m.i32, extent), step, initial, (i, state) => {
+    const start = isLaneLoop ? this.lane : m.constant(m.i32, 0);
+    const { steps, whole } = planLoop(loop, this.kernel.lanes, loopStyle.steps);
+    const stride = steps * step;
+    const round = (i: Value, state: readonly Value[]) => {
       // The turns of a round's first exchanges may be those of the last round's last ones.
       if (hasExchange(body)) f.workgroupBarrier();
       this.values.set(index.id, i);
@@ -279,9 +290,31 @@ export class BodyEmitter {
       const next = accumulators.map((accumulator) => this.get(accumulator.next));
       if (exit) f.if(this.get(exit), () => f.break(...next));
       return next;
-    });
+    };
+    const wholeRound = (i: Value, state: readonly Value[]) => {
+      let next = state;
+      for (let s = 0; s < steps; s++) {
+        next = round(s === 0 ? i : f.add(i, s * step), next);
+        this.forget(body);
+      }
+      return next;
+    };
+    let state: readonly Value[] = accumulators.map((accumulator) => this.get(accumulator.initial));
+    if (whole === 1) state = wholeRound(start, state);
+    else if (whole > 1) state = f.fold(start, m.constant(m.i32, whole * stride), stride, state, wholeRound, loopStyle);
+    if (whole * stride < extent) {
+      const from = whole === 0 ? start : f.add(start, whole * stride);
+      state = f.fold(from, m.constant(m.i32, extent), step, state, round, loopStyle);
+    }
     accumulators.forEach(({ result }, k) => {
-      this.values.set(result.id, results[k] as Value);
+      this.values.set(result.id, state[k] as Value);
+    });
+  }
+
+  /** What is written again is loaded again. */
+  private forget(statements: readonly Statement[]): void {
+    walkStatements(statements, (statement) => {
+      if (statement.kind === "let") this.values.delete(statement.value.id);
     });
   }
 

@@ -6,6 +6,7 @@
  */
 import { DTYPES } from "../../core/dtype.js";
 import { type IRType, type Kernel, MAX_I32 } from "../ir.js";
+import { stepsWithin } from "../rounds.js";
 import { surveyAccesses } from "./accesses.js";
 import { ModuleBuilder } from "./builder.js";
 import type { Lanes } from "./combine-lanes.js";
@@ -31,6 +32,10 @@ export interface SpirvTarget {
   readonly isIndirect?: readonly boolean[] | null;
   /** The driver takes 0·x, 0/x and x + 0 for 0, 0 and x whatever x is, and x/0 for anything: it must not see the zeros. */
   readonly isCarelessOfZeros?: boolean;
+  /** Rounds that the loops of a thread may go, all together: see rounds.ts. */
+  readonly maxRounds?: number;
+  /** Statements of a kernel beyond which the driver is told not to unroll loops, which would take it minutes. */
+  readonly maxUnrolledSize?: number;
 }
 
 /** What a kernel accesses in vectors. */
@@ -45,6 +50,8 @@ export function emitSpirv(
     atomicFloats = [],
     isIndirect = null,
     isCarelessOfZeros = false,
+    maxRounds = Infinity,
+    maxUnrolledSize = Infinity,
   }: SpirvTarget = {},
 ): Uint32Array {
   const m = new ModuleBuilder({ noContraction: true, floatControls });
@@ -119,7 +126,12 @@ export function emitSpirv(
         isExchanging: sharedByLanes.size > 0,
       };
       const zeros = isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
-      const write = () => new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros).statements(kernel.body);
+      const loops = {
+        steps: stepsWithin(kernel, maxRounds),
+        ...(kernel.size > maxUnrolledSize ? { unroll: false } : {}),
+      };
+      const body = new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros, loops);
+      const write = () => body.statements(kernel.body);
       if (kernel.gate) f.if(f.equal(places[kernel.gate.buffer].load(0), kernel.gate.value), write);
       else write();
     });

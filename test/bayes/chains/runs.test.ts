@@ -8,12 +8,21 @@ import { after, before, describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { Sampler } from "../../../src/bayes/chains/sample.js";
-import { essBulk, essTail, type Fit, halfNormal, lkjCholesky, model, normal } from "../../../src/bayes/index.js";
+import {
+  essBulk,
+  essTail,
+  type Fit,
+  factor,
+  halfNormal,
+  lkjCholesky,
+  model,
+  normal,
+} from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
-import { describeOnTensorDevices } from "../../support/tensors.js";
+import { type Tensor, where } from "../../../src/tensor/tensor.js";
+import { describeOnTensorDevices, testDevices } from "../../support/tensors.js";
 import { sampled } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -271,6 +280,26 @@ describe("watching", () => {
       for await (const _ of run);
     }, ArgumentError);
     await assert.rejects(async () => await run, ArgumentError);
+  });
+
+  test("is told whether a chain never began, or was lost in the warmup", async () => {
+    const never = model(() => {
+      const mu = normal(0, 1);
+      factor(mu.mul(0).sub(1).log());
+      return { mu };
+    }).given({});
+    await assert.rejects(async () => await never.sample(options), /chain 0 found no point to start from in 100 tries/);
+    // Finite where it starts, and nowhere else.
+    const alone = model(() => {
+      const mu = normal(0, 1);
+      factor(where(mu.equal(0.5), 0, Number.NaN));
+      return { mu };
+    }).given({});
+    const inits = Array.from({ length: options.chains! }, () => [0.5]);
+    await assert.rejects(
+      async () => await alone.sample({ ...options, inits }),
+      /chain 0 was lost in the warmup, after 0 draws: where its steps lead, .* the log density is NaN/,
+    );
   });
 });
 
@@ -599,6 +628,9 @@ test("options that mean nothing are refused before anything runs", () => {
     [{ maxTreeDepth: 8, kernel: "hmc" }, /maxTreeDepth is 8; it is for \{ kernel: "nuts" \}.* hmc/],
     [{ until: 400 }, /until is 400; it is \{ essBulk: … \}, \{ essTail: … \} or both/],
     [{ lanes: 3 }, /lanes is 3; it is a power of two/],
+    [{ lanes: 2 }, /lanes is 2; on the CPU a chain has one thread\. Leave lanes out, or give a Vulkan device\./],
+    [{ lanes: 4 }, /lanes is 4; on the CPU a chain has one thread/],
+    [{ lanes: 4, metric: "dense" }, /lanes is 4; on the CPU/],
   ];
   for (const [more, message] of refused) {
     assert.throws(
@@ -610,6 +642,15 @@ test("options that mean nothing are refused before anything runs", () => {
       },
     );
   }
+});
+
+test("a chain with a dense metric has one thread on a GPU, too", {
+  skip: testDevices().includes("vulkan") ? false : "missing: a Vulkan device",
+}, () => {
+  assert.throws(
+    () => spread.sample({ ...options, dtype: "f32", device: "vulkan", lanes: 32, metric: "dense" }),
+    /sample: lanes is 32; with a dense metric a chain has one thread/,
+  );
 });
 
 test("what stands where options do, and is none, is said so", async () => {

@@ -1,7 +1,10 @@
 /** The metric as a chain finds it in the warmup: the covariance of the draws of a window, regularised as in Stan. */
 import type { Value } from "../../../compiler/ir.js";
-import type { Place } from "../../../compiler/place.js";
+import { PHASE } from "../nuts-layout.js";
 import type { NutsState } from "./state.js";
+
+/** What is left of a variance when it is known by the others is rounding below this many of them, by dimension. */
+const EPSILON = { f32: 2 ** -23, f64: 2 ** -52 } as const;
 
 /** Welford's update of mean and scatter by the present draw. */
 export function countDraw(chain: NutsState): void {
@@ -56,7 +59,8 @@ export function closeWindow(chain: NutsState): void {
       whole.store(at, zero);
       return [];
     });
-    factorize(chain);
+    ints.phase.set(i(PHASE.factor));
+    ints.leaf.set(i(0));
   } else {
     w.each(dim, (d) => {
       const variance = w.add(w.mul(scatter.load(d), share), floor);
@@ -71,28 +75,45 @@ export function closeWindow(chain: NutsState): void {
   ints.searchSide.set(i(0));
 }
 
-/** The Cholesky factor of the metric, column by column. */
-function factorize(chain: NutsState): void {
-  const { k, w, type, dim } = chain;
+/**
+ * The next column of the Cholesky factor of the metric. A round of the chain does one: all of them are more rounds of loops
+ * than a software driver lets a dispatch go. Where rounding has left no factor, the metric is one of variances only.
+ */
+export function factorColumn(chain: NutsState): void {
+  const { k, w, type, dim, ints } = chain;
   const { i } = w;
-  const at = (place: Place, row: Value, column: Value) => place.load(w.add(w.mul(row, i(dim)), column));
+  const at = (row: Value, column: Value) => w.add(w.mul(row, i(dim)), column);
   const [metric, factor] = [chain.column("metric", i(0)), chain.column("factor", i(0))];
-  const rest = (row: Value, column: Value) => {
+  const column = ints.leaf.get();
+  const rest = (row: Value) => {
     const [sum] = k.loop(dim, [w.float(type, 0)], (j, [total]) => {
-      const term = w.mul(at(factor, row, j), at(factor, column, j));
+      const term = w.mul(factor.load(at(row, j)), factor.load(at(column, j)));
       return [w.add(total, k.select(k.compare("lt", j, column), term, w.float(type, 0)))];
     });
-    return w.sub(at(metric, row, column), sum);
+    return w.sub(metric.load(at(row, column)), sum);
   };
-  k.loop(dim, [], (column) => {
-    const diagonal = w.sqrt(rest(column, column));
-    k.loop(dim, [], (row) => {
-      const below = w.div(rest(row, column), diagonal);
-      const isBelow = k.compare("gt", row, column);
-      const value = k.select(k.compare("eq", row, column), diagonal, k.select(isBelow, below, w.float(type, 0)));
-      factor.store(w.add(w.mul(row, i(dim)), column), value);
-      return [];
-    });
-    return [];
-  });
+  const square = rest(column);
+  const noise = w.mul(metric.load(at(column, column)), w.float(type, dim * EPSILON[type]));
+  const isLast = k.compare("eq", column, i(dim - 1));
+  w.when(
+    w.and(k.compare("gt", square, noise), w.isBounded(square)),
+    () => {
+      const diagonal = w.sqrt(square);
+      w.each(dim, (row) => {
+        const below = k.select(k.compare("gt", row, column), w.div(rest(row), diagonal), w.float(type, 0));
+        factor.store(at(row, column), k.select(k.compare("eq", row, column), diagonal, below));
+      });
+      ints.leaf.set(w.add(column, i(1)));
+      w.when(isLast, () => ints.phase.set(i(PHASE.begin)));
+    },
+    () => {
+      w.each(dim * dim, (element) => {
+        const isDiagonal = k.compare("eq", k.binary("irem", element, i(dim + 1)), i(0));
+        const variance = k.select(isDiagonal, metric.load(element), w.float(type, 0));
+        metric.store(element, variance);
+        factor.store(element, w.sqrt(variance));
+      });
+      ints.phase.set(i(PHASE.begin));
+    },
+  );
 }

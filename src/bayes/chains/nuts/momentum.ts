@@ -6,11 +6,19 @@ import type { NutsState } from "./state.js";
 
 /** An element of M⁻¹p. */
 export function velocity(chain: NutsState, d: Value, p: Place): Value {
-  const { k, w, dim, type, diagonal } = chain;
-  if (diagonal) return w.mul(diagonal.load(d), p.load(d));
+  const { w, diagonal } = chain;
+  return diagonal ? w.mul(diagonal.load(d), p.load(d)) : denseVelocities(chain, d, [p])[0];
+}
+
+/** Of several momenta under a dense metric, whose row is read once. */
+export function denseVelocities(chain: NutsState, d: Value, momenta: readonly Place[]): Value[] {
+  const { k, w, dim, type } = chain;
   const row = chain.column("metric", w.mul(d, w.i(dim)));
-  const [sum] = k.loop(dim, [w.float(type, 0)], (j, [total]) => [w.add(total, w.mul(row.load(j), p.load(j)))]);
-  return sum;
+  const zeros = momenta.map(() => w.float(type, 0));
+  return k.loop(dim, zeros, (j, totals) => {
+    const element = row.load(j);
+    return totals.map((total, n) => w.add(total, w.mul(element, momenta[n].load(j))));
+  });
 }
 
 /** p·M⁻¹p / 2 */

@@ -48,13 +48,14 @@ export function endTransition(chain: NutsState): void {
   const draw = ints.draw.get();
   const warmup = chain.order("warmup");
   const acceptance = w.div(reals.acceptance.get(), k.convert(energy, ints.leapfrogs.get()));
+  // Unless a window closes: then the metric comes first.
+  ints.phase.set(w.i(PHASE.begin));
   w.when(
     k.compare("ge", draw, warmup),
     () => noteDraw(chain, draw, acceptance),
     () => adapt(chain, draw, warmup, acceptance),
   );
   ints.draw.set(w.add(draw, w.i(1)));
-  ints.phase.set(w.i(PHASE.begin));
 }
 
 function noteDraw(chain: NutsState, draw: Value, acceptance: Value): void {

@@ -7,7 +7,7 @@
  */
 import type { Value } from "../../../compiler/ir.js";
 import type { Cell } from "../words.js";
-import { velocity } from "./momentum.js";
+import { denseVelocities } from "./momentum.js";
 import type { NutsState } from "./state.js";
 
 /** Adds the leaf's momentum to the records, and looks at the subtrees that end with it. */
@@ -112,9 +112,9 @@ export function turns(chain: NutsState, at: (d: Value) => Halves): Value {
   }
   const dots = w.sums(dim, energy, 6, (d) => {
     const { rhos, leftStart, leftEnd, rightStart, rightEnd } = at(d);
-    const velocities = rhos.map((rho, r) =>
-      diagonal ? w.mul(diagonal.load(d), rho) : velocity(chain, d, chain.rhos[r]),
-    );
+    const velocities = diagonal
+      ? rhos.map((rho) => w.mul(diagonal.load(d), rho))
+      : denseVelocities(chain, d, chain.rhos);
     const pairs = [
       [leftStart, velocities[0]],
       [rightEnd, velocities[0]],

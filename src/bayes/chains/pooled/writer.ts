@@ -7,7 +7,7 @@ import type { Kernel, Value } from "../../../compiler/ir.js";
 import { KernelBuilder } from "../../../compiler/kernel-builder.js";
 import type { Backend, WritingContext } from "../../../tensor/backend.js";
 import type { FloatDType } from "../density.js";
-import { INTS, POOLED_INTS, POOLED_REALS, REALS, SOFTWARE_ROUNDS, VECTORS } from "../nuts-layout.js";
+import { INTS, POOLED_INTS, POOLED_REALS, REALS, VECTORS } from "../nuts-layout.js";
 import { type Words, wordsOf } from "../words.js";
 
 export interface PooledOptions {
@@ -41,7 +41,7 @@ const MAX_LANES = 128;
 export function pooledLanes(backend: Backend, items: number, roundsOfItem = 4): number {
   if (backend.id === "cpu") return 1;
   const isEnough = (lanes: number) =>
-    backend.isSoftware ? (items / lanes) * roundsOfItem < SOFTWARE_ROUNDS / 2 : lanes >= items;
+    backend.isSoftware ? (items / lanes) * roundsOfItem < backend.maxRounds / 2 : lanes >= items;
   let lanes = 1;
   while (lanes < MAX_LANES && !isEnough(lanes)) lanes *= 2;
   return lanes;
