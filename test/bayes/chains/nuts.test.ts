@@ -8,6 +8,7 @@ import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { lanesFor } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
+import type { Draws } from "../../../src/bayes/draws.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
@@ -76,6 +77,9 @@ describe("a transition leaves the distribution as it is, from exact draws", () =
 });
 
 describe("exact posteriors", () => {
+  /** Draws that are far enough apart to be taken for independent. */
+  const everyFifth = ({ draws }: { readonly draws: Draws }, name: string): Float64Array =>
+    draws.scalar(name).values.filter((_, i) => i % 5 === 0);
   const options: SampleOptions = { chains: 4, draws: 1000, warmup: 500, seed: 11, dtype: "f64", device: "cpu" };
 
   test("normal, in 1 and 100 dimensions", async () => {
@@ -83,6 +87,7 @@ describe("exact posteriors", () => {
       .given({})
       .sample(options);
     expectExact(one, "x", 3, 4);
+    expectDistribution(everyFifth(one, "x"), (x) => normalDistribution((x - 3) / 2), "x");
     const many = await model(() => ({ x: normal(0, 1).shape(100) }))
       .given({})
       .sample({ ...options, draws: 500 });
@@ -118,6 +123,16 @@ describe("exact posteriors", () => {
       .given({ y: f64(14) })
       .sample(options);
     const [a, b] = [16, 9];
+    // Of whole a and b: the chance that at least a of a + b - 1 are below.
+    const below = (p: number) => {
+      let [sum, choices] = [0, 1];
+      for (let k = 0; k < a + b; k++) {
+        if (k >= a) sum += choices * p ** k * (1 - p) ** (a + b - 1 - k);
+        choices *= (a + b - 1 - k) / (k + 1);
+      }
+      return sum;
+    };
+    expectDistribution(everyFifth(share, "p"), below, "p");
     expectExact(share, "p", a / (a + b), (a * b) / ((a + b) ** 2 * (a + b + 1)));
     const rate = await model(() => {
       const log = flat();
@@ -139,7 +154,9 @@ describe("exact posteriors", () => {
       .given({ y: f64(y) }, { x: f64(x) })
       .sample(options);
     const precision = 1 / 4 + x.reduce((sum, v) => sum + (v * v) / 0.25, 0);
-    expectExact(fit, "b", x.reduce((sum, v, i) => sum + (v * y[i]!) / 0.25, 0) / precision, 1 / precision);
+    const mean = x.reduce((sum, v, i) => sum + (v * y[i]!) / 0.25, 0) / precision;
+    expectExact(fit, "b", mean, 1 / precision);
+    expectDistribution(everyFifth(fit, "b"), (b) => normalDistribution((b - mean) * Math.sqrt(precision)), "b");
   });
 
   test("scales from 0.1 to 10, by all chains together", async () => {
@@ -182,12 +199,7 @@ describe("exact posteriors", () => {
       .given({})
       .sample(options);
     expectExact(fit, "v", 0, 9);
-    const { values } = fit.draws.scalar("v");
-    expectDistribution(
-      values.filter((_, i) => i % 5 === 0),
-      (v) => normalDistribution(v / 3),
-      "v",
-    );
+    expectDistribution(everyFifth(fit, "v"), (v) => normalDistribution(v / 3), "v");
   });
 });
 

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatProgress, type Output, progressLine } from "../../../src/bayes/chains/progress.js";
 import type { Progress } from "../../../src/bayes/chains/run.js";
+import { model, normal } from "../../../src/bayes/index.js";
 
 const at = (more: Partial<Progress>): Progress => ({
   phase: "sampling",
@@ -60,4 +61,18 @@ test("where there is no terminal, there is a line now and then, and one at the e
   const none = output({ isTTY: false });
   progressLine(wanted, none.out).done();
   assert.equal(none.text(), "");
+});
+
+test("whoever watches sees the step sizes that are noted with the draws", async () => {
+  const run = model(() => ({ x: normal(0, 1).shape(3) }))
+    .given({})
+    .sample({ chains: 3, draws: 50, warmup: 100, seed: 4, dtype: "f64", device: "cpu" });
+  let last: Progress | null = null;
+  for await (const progress of run) last = progress;
+  const { values, draws } = (await run).draws.stat("stepSize")!;
+  last!.stepSizes.forEach((step, chain) => {
+    // Noted in f32.
+    assert.equal(Math.fround(step), values[chain * draws + draws - 1]);
+  });
+  assert.equal(new Set(last!.stepSizes).size, 3);
 });

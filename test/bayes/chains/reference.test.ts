@@ -44,8 +44,8 @@ test("lanes share the observations of a chain", {
   }).given({ y: make(y) }, { x: make(x) });
   const precision = 1 + x.reduce((sum, value) => sum + value * value, 0);
   const mean = x.reduce((sum, value, i) => sum + value * y[i]!, 0) / precision;
-  for (const lanes of [1, 32]) {
-    const fit = await line.sample({ chains: 16, draws: 100, warmup: 150, seed: 4, lanes });
+  for (const lanes of [1, 32, 64, 128]) {
+    const fit = await line.sample({ chains: lanes > 32 ? 4 : 16, draws: 100, warmup: 100, seed: 4, lanes });
     expectExact(fit, "b", mean, 1 / precision);
   }
 });

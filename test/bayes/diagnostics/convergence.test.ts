@@ -20,6 +20,7 @@ import { mcseMean, mcseQuantile, mcseSd } from "../../../src/bayes/diagnostics/s
 import { summary } from "../../../src/bayes/diagnostics/summary.js";
 import { type Chains, Draws } from "../../../src/bayes/draws.js";
 import { ArgumentError } from "../../../src/core/errors.js";
+import { normalDistribution } from "../../support/goodness-of-fit.js";
 import { autoregressive, chainsOf, independent, normals } from "../chains.js";
 
 const map = (x: Chains, f: (value: number, index: number) => number): Chains => ({ ...x, values: x.values.map(f) });
@@ -149,6 +150,46 @@ describe("effective sample sizes", () => {
     assert.ok(essBulk(slowest) < essBulk(slow));
   });
 
+  test("sum correlations up to the last even lag, which counts once (Geyer 1992, as Stan does)", () => {
+    /** From the definition: ρ by lag of chains that are split, pairs while they are positive, made to fall. */
+    const plain = (x: Chains): number => {
+      const half = Math.floor(x.draws / 2);
+      const rows = Array.from({ length: x.chains }, (_, c) => [...x.values.subarray(c * x.draws, (c + 1) * x.draws)]);
+      const halves = rows.flatMap((row) => [row.slice(0, half), row.slice(x.draws - half)]);
+      const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+      const covariance = (lag: number) =>
+        mean(
+          halves.map((row) => {
+            const products = row.slice(lag).map((value, i) => (value - mean(row)) * (row[i]! - mean(row)));
+            return products.reduce((sum, value) => sum + value, 0) / half;
+          }),
+        );
+      const centres = halves.map(mean);
+      const between = centres.reduce((sum, m) => sum + (m - mean(centres)) ** 2, 0) / (centres.length - 1);
+      const within = (covariance(0) * half) / (half - 1);
+      const rho = (lag: number) => (lag === 0 ? 1 : 1 - (within - covariance(lag)) / (covariance(0) + between));
+      let [sum, least, lag] = [0, Number.POSITIVE_INFINITY, 0];
+      for (; lag < Math.max(half - 5, 1) && rho(lag) + rho(lag + 1) > 0; lag += 2) {
+        least = Math.min(least, rho(lag) + rho(lag + 1));
+        sum += least;
+      }
+      const end = rho(lag) > 0 || rho(lag) + rho(lag + 1) >= 0 ? rho(lag) : 0;
+      const size = halves.length * half;
+      return size / Math.max(-1 + 2 * sum + end, 1 / Math.log10(size));
+    };
+    for (const [draws, rho, seed] of [
+      [40, 0.9, 1],
+      [41, 0.3, 2],
+      [100, -0.6, 3],
+      [24, 0.97, 4],
+      [12, 0.5, 5],
+    ] as const) {
+      const x = autoregressive(3, draws, rho, seed);
+      const [found, wanted] = [essMean(x), plain(x)];
+      assert.ok(Math.abs(found / wanted - 1) < 1e-9, `${found}, not ${wanted}, for ${draws} draws and ρ ${rho}`);
+    }
+  });
+
   test("never exceed n log10 n, whatever the chains do", () => {
     const alternating = map(independent(2, 1000, 4), (value, i) => (i % 2 ? 1 : -1) + 1e-3 * value);
     assert.equal(essMean(alternating), 2000 * Math.log10(2000));
@@ -191,6 +232,51 @@ describe("nested R-hat", () => {
     const within = mean(chains.map((group) => variance(group.map(mean)) + mean(group.map(variance))));
     const between = variance(chains.map((group) => mean(group.flat())));
     assert.ok(Math.abs(nestedRatio(chainMoments(x), superchains) - Math.sqrt(1 + between / within)) < 1e-14);
+  });
+
+  test("is the larger of that of normal scores of ranks and of ranks of distances from the median", () => {
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const variance = (values: readonly number[]) =>
+      values.reduce((sum, value) => sum + (value - mean(values)) ** 2, 0) / (values.length - 1);
+    /** Where the distribution function is p, by halving. */
+    const quantile = (p: number) => {
+      let [low, high] = [-9, 9];
+      for (let n = 0; n < 80; n++) {
+        const middle = (low + high) / 2;
+        [low, high] = normalDistribution(middle) < p ? [middle, high] : [low, middle];
+      }
+      return low;
+    };
+    /** Ranks of equal values are the mean of theirs; scores are those of Blom. */
+    const scores = (values: readonly number[]) =>
+      values.map((value) => {
+        const below = values.filter((other) => other < value).length;
+        const rank = below + (values.filter((other) => other === value).length + 1) / 2;
+        return quantile((rank - 3 / 8) / (values.length + 1 / 4));
+      });
+    const ratio = (values: readonly number[]) => {
+      const groups = [0, 1, 2].map((k) => [0, 1].map((m) => values.slice(14 * k + 7 * m, 14 * k + 7 * m + 7)));
+      const within = mean(groups.map((group) => variance(group.map(mean)) + mean(group.map(variance))));
+      return Math.sqrt(1 + variance(groups.map((group) => mean(group.flat()))) / within);
+    };
+    const larger = new Set<string>();
+    for (let seed = 0; seed < 10; seed++) {
+      // Rounded, so that there are ties; the later superchains lie elsewhere, or are wider with signs that alternate.
+      const x = map(autoregressive(6, 7, 0.2, seed), (value, i) => {
+        const k = Math.floor(i / 14);
+        const moved = seed % 2 ? value + k : (i % 2 ? 1 : -1) * Math.abs(value) * 5 ** k;
+        return Math.round(4 * moved) / 4;
+      });
+      const values = Array.from(x.values);
+      const sorted = [...values].sort((a, b) => a - b);
+      const median = (sorted[20]! + sorted[21]!) / 2;
+      const location = ratio(scores(values));
+      const scale = ratio(scores(values.map((value) => Math.abs(value - median))));
+      larger.add(location > scale ? "location" : "scale");
+      const wanted = Math.max(location, scale);
+      assert.ok(Math.abs(nestedRHat(x, 3) - wanted) < 1e-9, `${nestedRHat(x, 3)}, not ${wanted}`);
+    }
+    assert.equal(larger.size, 2);
   });
 
   test("sees superchains apart, even of one draw per chain", () => {

@@ -6,11 +6,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { compare, stackingWeights } from "../../../src/bayes/diagnostics/compare.js";
-import { loo } from "../../../src/bayes/diagnostics/loo.js";
+import { essMean } from "../../../src/bayes/diagnostics/effective-sample-size.js";
+import { type LooOptions, loo } from "../../../src/bayes/diagnostics/loo.js";
 import { fitPareto, paretoQuantile, smoothWeights } from "../../../src/bayes/diagnostics/pareto.js";
 import { Draws } from "../../../src/bayes/draws.js";
 import { ArgumentError, ShapeError } from "../../../src/core/errors.js";
-import { normals } from "../chains.js";
+import { autoregressive, normals } from "../chains.js";
 
 const PRIOR_SD = 3;
 const [chains, draws] = [4, 2500];
@@ -43,6 +44,21 @@ function exactElpd(y: readonly number[], sigma: number): number[] {
 
 const next = normals(42);
 const y = Array.from({ length: 30 }, () => 1 + next());
+
+test("draws that are correlated have longer tails smoothed, by the effective sample size of the likelihood", () => {
+  const mu = autoregressive(4, 250, 0.9, 3);
+  const logs = (value: number) => ({ ...mu, values: mu.values.map((m) => logNormal(value, m / 5, 1)) });
+  for (const value of [-1, 0.5, 3]) {
+    const own = logs(value);
+    const efficiency = essMean({ ...own, values: own.values.map(Math.exp) }) / own.values.length;
+    assert.ok(efficiency < 0.5, `${efficiency}`);
+    const one = (options?: LooOptions) => loo({ ...own, values: [...own.values] }, options).pointwise;
+    const [found, wanted, other] = [one(), one({ relativeEfficiency: efficiency }), one({ relativeEfficiency: 1 })];
+    assert.ok(Math.abs(found.paretoK[0]! - wanted.paretoK[0]!) < 1e-9);
+    assert.ok(Math.abs(found.elpd[0]! - wanted.elpd[0]!) < 1e-9);
+    assert.ok(Math.abs(found.paretoK[0]! - other.paretoK[0]!) > 1e-4);
+  }
+});
 
 describe("leave-one-out", () => {
   const result = loo(logLikelihoods(y, 1, 1));

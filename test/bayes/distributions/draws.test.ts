@@ -7,6 +7,7 @@ import {
   custom,
   dirichlet,
   gaussianRandomWalk,
+  interval,
   mixture,
   model,
   multinomial,
@@ -19,9 +20,11 @@ import {
   uniform,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
+import { uniform as uniformNumbers } from "../../../src/random/uniform.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
+import { expectDistribution } from "../../support/goodness-of-fit.js";
 import { numbersOf } from "../../support/tensors.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -177,4 +180,22 @@ describe("arguments with axes that the value has not", () => {
     const walk = gaussianRandomWalk(1, { steps: 3 }).distribution;
     assert.throws(() => walk.logDensity(f64([1, 2, 3, 4])), /gaussianRandomWalk.* \[3\], and x has \[4\]/);
   });
+});
+
+test("a distribution of one's own is drawn from by its own sample function, in every shape and wherever draws are made", () => {
+  // Triangular: the larger of two uniform numbers has density 2x.
+  const triangle = (scale: Tensor | number = 1) =>
+    custom({
+      support: interval(0, 1),
+      logDensity: (x) => x.log(),
+      sample: ({ key, shape, dtype }) => uniformNumbers(key, shape, { dtype }).sqrt().mul(scale),
+    });
+  const drawn = triangle().distribution.sample(own, [4000], { dtype: "f64" });
+  assert.deepEqual([drawn.shape, drawn.dtype], [[4000], "f64"]);
+  expectDistribution(numbersOf(drawn), (x) => x * x, "draws of one's own");
+  const measured = model(() => ({ mu: normal(0, 1), y: triangle(0.5).shape(40, 50) }));
+  const simulated = measured.simulate(own).y;
+  assert.deepEqual(simulated.shape, [40, 50]);
+  expectDistribution(numbersOf(simulated), (x) => 4 * x * x, "simulated");
+  assert.throws(() => custom({ logDensity: (x) => x.neg() }).distribution.sample(own, [2]), /no sample function/);
 });

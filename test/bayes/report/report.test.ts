@@ -7,6 +7,7 @@ import { describe, test } from "node:test";
 import { Script } from "node:vm";
 import type { Statistic } from "../../../src/bayes/draws.js";
 import { Draws } from "../../../src/bayes/draws.js";
+import { model, normal } from "../../../src/bayes/index.js";
 import { reportPage } from "../../../src/bayes/report/page.js";
 import { report } from "../../../src/bayes/report/report.js";
 import { autoregressive, independent, nested } from "../chains.js";
@@ -191,4 +192,20 @@ test("of more variables than fit, the doubtful ones are drawn, and the rest is s
   assert.ok(page.includes("Trace of x[90]<") && page.includes("Trace of x[0]<") && !page.includes("Trace of x[70]<"));
   assert.match(page, /40 more are not drawn/);
   assert.equal(page.match(/<tr data-position/g)?.length, 100);
+});
+
+test("a fit writes its own", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pumice-report-"));
+  try {
+    const fit = await model(() => ({ mu: normal(0, 1), theta: normal(0, 1).shape(2) }))
+      .given({})
+      .sample({ chains: 2, draws: 50, warmup: 60, seed: 1, device: "cpu" });
+    await fit.report(join(folder, "fit.html"), { title: "Of a fit" });
+    const page = readFileSync(join(folder, "fit.html"), "utf8");
+    expectSound(page);
+    assert.match(page, /<h1>Of a fit<\/h1>/);
+    assert.match(page, /2 chains × 50 draws, 3 variables/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

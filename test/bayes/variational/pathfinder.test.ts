@@ -39,6 +39,9 @@ describe("a normal density", () => {
       close(mean, correlated.mean[i]!, 4 * mcseMean, `the mean of ${name}`);
       close(sd ** 2 / variance, 1, 4 * Math.sqrt(2 / essBulk), `the variance of ${name} over the true one`);
     });
+    (fit.mean.arraySync() as number[]).forEach((value, i) => {
+      close(value, correlated.mean[i]!, 1e-6, `the mean of number ${i}`);
+    });
     // Draws weighed by the inverse covariance are χ² with 4 degrees of freedom on average.
     const { inverse } = inverted(correlated.covariance);
     const x = fit.draws.values("x");
@@ -76,6 +79,19 @@ test("modes weigh what they hold, however many paths end in them", async () => {
   const left = x.filter((value) => value < 0).length / x.length;
   // Only 1000 of 4000 draws were made there.
   close(left, twoModesAnswer.left, 4 * Math.sqrt((left * (1 - left)) / 1000), "the share of the left mode");
+});
+
+test("the mean is that of the path with the highest ELBO, whichever it is", async () => {
+  const places = [
+    [-4, -1],
+    [4, 1],
+  ];
+  for (const order of [places, [...places].reverse()]) {
+    const fit = await pathfinder(twoModes(f64), { starts: f64(order), paths: 2, seed: 4, draws: 200 });
+    const highest = fit.paths[0]!.elbo > fit.paths[1]!.elbo ? order[0]! : order[1]!;
+    const mean = fit.mean.arraySync() as number[];
+    assert.ok(mean[0]! * highest[0]! > 0, `a mean of ${mean}; the best path began at ${highest}`);
+  }
 });
 
 test("the seed decides the draws", async () => {
