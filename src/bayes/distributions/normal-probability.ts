@@ -1,5 +1,6 @@
-/** log Φ, the probability that a standard normal number is below z, without underflow; truncation and censoring use it. */
+/** log Φ, the probability that a standard normal number is below z or between bounds, without underflow; truncation and censoring use it. */
 import { type Tensor, where } from "../../tensor/tensor.js";
+import { gaussLegendre } from "./quadrature.js";
 import "../../tensor/methods/index.js";
 
 export const LOG_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
@@ -36,12 +37,43 @@ export function log1mExp(x: Tensor): Tensor {
   return where(isSmall, small, large);
 }
 
-/** log(Φ(high) - Φ(low)), for low < high. */
-export function logNormalBetween(low: Tensor, high: Tensor): Tensor {
+/** log(Φ(high) - Φ(low)), for low < high that are not close to each other. */
+function logNormalBetween(low: Tensor, high: Tensor): Tensor {
   // On the far right everything is nearly 1; the mirror image on the left keeps the digits.
   const isRight = low.greater(0);
   const from = where(isRight, high.neg(), low);
   const to = where(isRight, low.neg(), high);
   const upper = logNormalCdf(to);
   return upper.add(log1mExp(upper.sub(logNormalCdf(from))));
+}
+
+/** As many as make the mean of a normal density over a narrow interval exact to the last digit of f64. */
+const { nodes: NODES, weights: WEIGHTS } = gaussLegendre(8);
+
+/** How much of a normal density lies between bounds. */
+export interface Mass {
+  /** Whether the bounds are so close that nothing may be left of the difference of Φ at both. */
+  readonly isNarrow: Tensor;
+  /** Between the bounds where they are close, else 0. */
+  readonly origin: Tensor;
+  /** log(Φ(high) - Φ(low)) + origin²/2. */
+  readonly log: Tensor;
+}
+
+/** The mass between low and high, whose distance is known better than by their difference. */
+export function normalMass(low: Tensor, high: Tensor, width: Tensor): Mass {
+  const middle = low.add(high).mul(0.5);
+  const isNarrow = width.less(1).logicalAnd(width.mul(middle).abs().less(2));
+  const wide = logNormalBetween(where(isNarrow, -1, low), where(isNarrow, 1, high));
+  const origin = where(isNarrow, middle, 0);
+  const half = where(isNarrow, width, 1).mul(0.5);
+  // The mean of φ(origin + half·t)/φ(origin), t from -1 to 1, times the width.
+  const [tilt, curve] = [half.mul(origin), half.square().mul(0.5)];
+  const heights = NODES.map((t, i) => curve.mul(t).add(tilt).mul(-t).exp().mul(WEIGHTS[i]));
+  const narrow = heights
+    .reduce((a, b) => a.add(b))
+    .log()
+    .add(half.log())
+    .sub(LOG_SQRT_2PI);
+  return { isNarrow, origin, log: where(isNarrow, narrow, wide) };
 }

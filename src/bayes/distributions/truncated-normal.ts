@@ -12,7 +12,7 @@ import { above, below, interval } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { negated, standardize } from "./location-scale.js";
-import { LOG_SQRT_2PI, logNormalBetween, logNormalCdf } from "./normal-probability.js";
+import { LOG_SQRT_2PI, logNormalCdf, normalMass } from "./normal-probability.js";
 import { gaussLegendre } from "./quadrature.js";
 
 export interface Bounds {
@@ -30,9 +30,21 @@ type Name = "location" | "scale" | "low" | "high";
 /** Bounds as z-scores; those that are not there are not looked at, so that no infinity enters a gradient. */
 function family({ low, high }: Bounds): Family<Name> {
   const z = (bound: Tensor, p: Readonly<Record<Name, Tensor>>) => bound.sub(p.location).div(p.scale);
-  const logMass = (p: Readonly<Record<Name, Tensor>>): Tensor => {
-    if (low === undefined) return logNormalCdf(z(p.high, p));
-    return high === undefined ? logNormalCdf(z(p.low, p).neg()) : logNormalBetween(z(p.low, p), z(p.high, p));
+  const width = (p: Readonly<Record<Name, Tensor>>) => p.high.sub(p.low).div(p.scale);
+  /** -z²/2 and the log of the mass. Both relative to the middle of a narrow window: far out their difference is all that counts. */
+  const shape = (
+    x: Tensor,
+    p: Readonly<Record<Name, Tensor>>,
+    given: Readonly<Record<Name, Argument>>,
+  ): readonly Tensor[] => {
+    if (low === undefined || high === undefined) {
+      const { z: score } = standardize(x, given.location, given.scale);
+      const logMass = logNormalCdf(low === undefined ? z(p.high, p) : z(p.low, p).neg());
+      return [score.square().mul(-0.5), logMass];
+    }
+    const { isNarrow, origin, log: logMass } = normalMass(z(p.low, p), z(p.high, p), width(p));
+    const { z: beyond } = standardize(x, where(isNarrow, p.low.add(p.high).mul(0.5), p.location), given.scale);
+    return [beyond.mul(0.5).add(origin).mul(beyond).neg(), logMass];
   };
   /**
    * Mean and variance, as integrals of positive numbers from where the density is highest: in the formulas with φ at the bounds
@@ -44,13 +56,13 @@ function family({ low, high }: Bounds): Family<Name> {
       low === undefined ? none.sub(Infinity) : z(p.low, p),
       high === undefined ? none.add(Infinity) : z(p.high, p),
     ];
-    const width = low === undefined || high === undefined ? none.add(Infinity) : p.high.sub(p.low).div(p.scale);
+    const whole = low === undefined || high === undefined ? none.add(Infinity) : width(p);
     const [isRight, isLeft] = [from.greater(0), to.less(0)];
     const top = where(isRight, from, where(isLeft, to, 0));
     // Beyond this the density is less than exp(-40) of the highest.
     const reach = top.square().add(80).sqrt().add(top.abs()).reciprocal().mul(80);
-    const before = where(isRight, 0, where(isLeft, width, from.neg())).minimum(reach);
-    const after = where(isLeft, 0, where(isRight, width, to)).minimum(reach);
+    const before = where(isRight, 0, where(isLeft, whole, from.neg())).minimum(reach);
+    const after = where(isLeft, 0, where(isRight, whole, to)).minimum(reach);
     const like = { dtype: top.dtype, device: top.device } as const;
     const half = before.add(after).mul(0.5);
     const t = tensor(NODES, like).add(1).mul(half.expandDims(-1)).sub(before.expandDims(-1));
@@ -64,7 +76,7 @@ function family({ low, high }: Bounds): Family<Name> {
     const base = where(isRight, p.low, where(isLeft, p.high, p.location));
     return {
       mean: mean.mul(p.scale).add(base),
-      variance: over(t.sub(mean.expandDims(-1)).square()).mul(p.scale.square()),
+      variance: over(t.sub(mean.expandDims(-1)).mul(p.scale.expandDims(-1)).square()),
     };
   };
   return {
@@ -81,14 +93,16 @@ function family({ low, high }: Bounds): Family<Name> {
       return high === undefined ? above(low) : interval(low, high);
     },
     terms(x, p, given) {
-      const { z: score, logScale } = standardize(x, given.location, given.scale);
-      return [score.square().mul(-0.5), negated(logScale), logMass(p).neg(), -LOG_SQRT_2PI];
+      const [logHeight, logMass] = shape(x, p, given);
+      const logScale = typeof given.scale === "number" ? Math.log(given.scale) : p.scale.log();
+      return [logHeight, negated(logScale), logMass.neg(), -LOG_SQRT_2PI];
     },
     draw({ key, shape }, p) {
       const from = low === undefined ? scalarLike(p.location, -Infinity) : z(p.low, p);
       const to = high === undefined ? scalarLike(p.location, Infinity) : z(p.high, p);
       const words = randomWords(key, shape, "truncatedNormal");
-      const { value, distance, isUpper, isLower } = truncatedFrom(words, from, to, "truncatedNormal");
+      const between = low === undefined || high === undefined ? undefined : width(p);
+      const { value, distance, isUpper, isLower } = truncatedFrom(words, from, to, "truncatedNormal", between);
       // From a bound that is far from the location, the way to the location and back would cost the digits.
       const beyond = distance.mul(p.scale);
       let drawn = value.mul(p.scale).add(p.location);

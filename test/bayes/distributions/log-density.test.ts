@@ -340,6 +340,127 @@ describe("log densities in f64, of parameters so large that formulas cancel ther
   });
 });
 
+describeOnTensorDevices("truncatedNormal in windows narrow against its scale", (device) => {
+  // Location, scale, low, high, x; the log density and its derivatives by x and by these four, by mpmath with 200 digits.
+  const known: readonly (readonly [readonly number[], number, readonly number[]])[] = [
+    [
+      [1, 1048576, 0, 3, 1.5],
+      -1.0986122886677685,
+      [
+        -4.547473508864641e-13, 3.1019272970730075e-25, -6.505213034908294e-19, 0.3333333333333333,
+        -0.33333333333287857,
+      ],
+    ],
+    [
+      [1, 134217728, 0, 3, 1.5],
+      -1.0986122886681098,
+      [
+        -2.7755575615628914e-17, 1.1555579666323415e-33, -3.101927297073854e-25, 0.3333333333333333,
+        -0.3333333333333333,
+      ],
+    ],
+    [
+      [1, 2 ** 56, 0, 3, 1.5],
+      -1.0986122886681098,
+      [-9.62964972193618e-35, 1.390952306507783e-68, -2.0045735325691467e-51, 0.3333333333333333, -0.3333333333333333],
+    ],
+    [
+      [1, 2 ** 100, 0, 3, 1.5],
+      -1.0986122886681098,
+      [
+        -3.111507638930571e-61, 1.4522219680684944e-121, -3.681820098973295e-91, 0.3333333333333333,
+        -0.3333333333333333,
+      ],
+    ],
+    [
+      [67108864, 67108864, 0, 3, 1],
+      -1.0986122961186902,
+      [
+        1.4901160971803051e-8, -1.1102230494405744e-16, 2.2204460327066986e-16, 0.3333333258827529,
+        -0.33333334078391375,
+      ],
+    ],
+    [
+      [1048576, 1024, 0, 1, 0.75],
+      0.2086750764952087,
+      [0.9999992847442627, 1.6023953770062952e-7, -0.0003281704386564282, 0.5819768228741895, -1.5819762678579898],
+    ],
+    [
+      [-(2 ** 30), 1048576, 0, 4, 1],
+      -1.3853184344007192,
+      [
+        -0.0009765625009094947, -9.083104641789567e-13, -1.860219834392554e-9, 0.25048859914196486,
+        -0.24951203664014707,
+      ],
+    ],
+    [
+      [0, 1, 0.25, 0.250244140625, 0.2501220703125],
+      8.317766169047498,
+      [-0.2501220703125, 1.2423697600762411e-9, -4.345565529063469e-9, 4096.125041962291, -4095.8749198932205],
+    ],
+    [
+      [0, 1, -0.5, 0.4375, 0.25],
+      0.06983051033855264,
+      [-0.25, 0.2790275554105153, -0.009458900118732756, 0.9763643140151113, -1.0053918694256265],
+    ],
+    [
+      [0, 1, -0.5, 0.5, 0.25],
+      0.009727800490949578,
+      [-0.25, 0.25, -0.0180891546008117, 0.9194108453991883, -0.9194108453991883],
+    ],
+    [
+      [0, 1, 3.25, 3.75, 3.5],
+      0.5800119897010332,
+      [-3.5, 0.06891985388487494, 0.45980623052903025, 4.152713556921499, -0.7216334108063733],
+    ],
+    [
+      [0, 1, 3.25, 3.875, 3.5],
+      0.5106287872972245,
+      [-3.5, 0.04368426624983954, 0.2782474138166107, 3.874353411357572, -0.4180376776074116],
+    ],
+    [
+      [0, 1, -3.75, -3.25, -3.5],
+      0.5800119897010332,
+      [3.5, -0.06891985388487494, 0.45980623052903025, 0.7216334108063733, -4.152713556921499],
+    ],
+  ];
+  for (const dtype of ["f32", "f64"] as const) {
+    const skip = dtype === "f64" && !backendFor(device).hasDoubles && "the device has no doubles";
+    // The logarithms of scale and mass are rounded.
+    const tolerance = dtype === "f64" ? 1e-13 : 4e-6;
+    const as = (values: number | readonly number[]) => tensor(values as Nested<number>, { dtype, device });
+    const density = ([x, location, scale, low, high]: Tensor[]): [Tensor, Tensor] => {
+      const found = truncatedNormal(location!, scale!, { low: low!, high: high! }).distribution.logDensity(x!);
+      return [found.sum(), found];
+    };
+    test(`densities and gradients in ${dtype}`, { skip }, () => {
+      const all = [4, 0, 1, 2, 3].map((at) => as(known.map(([given]) => given[at]!)));
+      const [[, found], slopes] = jit(valueAndGrad(density, { aux: true }))(all);
+      const densities = known.map(([, logDensity]) => logDensity);
+      expectNumbers(numbersOf(found), densities, tolerance, "log density");
+      slopes.forEach((slope, i) => {
+        const expected = known.map(([, , derivatives]) => derivatives[i]!);
+        expectNumbers(numbersOf(slope), expected, tolerance, `derivative ${i}`);
+      });
+    });
+
+    test(`of numbers, in ${dtype}`, { skip }, () => {
+      for (const [[location, scale, low, high, x], logDensity] of known) {
+        const { distribution } = truncatedNormal(location!, scale!, { low: low!, high: high! });
+        expectNumbers(numbersOf(distribution.logDensity(as(x!))), [logDensity], tolerance, `${location}, ${scale}`);
+      }
+    });
+
+    test(`moments in ${dtype} are those of even numbers`, { skip }, () => {
+      for (const scale of [2 ** 27, 2 ** 56, 2 ** 100]) {
+        const { distribution } = truncatedNormal(1, scale, { low: 0, high: 3 });
+        expectNumbers(numbersOf(distribution.mean({ dtype, device })), [1.5], tolerance, `mean with ${scale}`);
+        expectNumbers(numbersOf(distribution.variance({ dtype, device })), [0.75], tolerance, `variance with ${scale}`);
+      }
+    });
+  }
+});
+
 describeOnTensorDevices("moments of truncatedNormal, far out and in narrow windows", (device) => {
   // Location, scale, low, high; mean and variance by mpmath's quadrature with 50 digits.
   const known: readonly (readonly [number, number, number | undefined, number | undefined, number, number])[] = [

@@ -120,6 +120,30 @@ describe("draws in f32 at the edges of floats", () => {
     expectDistribution(lower, (x) => Math.exp(10 * x), "lower");
   });
 
+  test("truncatedNormal in a window narrow against its scale has an even or an exponential distribution there", () => {
+    // By exp(x·location/scale²) and at most 1e-5 more.
+    for (const [location, scale, high] of [
+      [1, 1e8, 3],
+      [1, 1e30, 3],
+      [2 ** 26, 2 ** 26, 3],
+      [-(2 ** 26), 2 ** 25, 3],
+      [2 ** 26, 2 ** 27, 3],
+      [2 ** 20, 2 ** 10, 2],
+      [2 ** 20, 2 ** 10, 16],
+      [-(2 ** 20), 2 ** 10, 2],
+      [-(2 ** 20), 2 ** 10, 16],
+    ] as const) {
+      const draws = numbersOf(truncatedNormal(location, scale, { low: 0, high }).distribution.sample(own, [N]));
+      assert.ok(draws.every((x) => x >= 0 && x <= high));
+      const rate = location / scale ** 2;
+      const share = (x: number) =>
+        Math.abs(rate) < 1e-6
+          ? x / high
+          : (Math.exp(rate * (x - high)) - Math.exp(-rate * high)) / -Math.expm1(-rate * high);
+      expectDistribution(draws, share, `${location}, ${scale}, ${high}`);
+    }
+  });
+
   test("studentT of few degrees of freedom is finite where floats reach", () => {
     assert.ok(numbersOf(studentT(0.15, 0, 1).distribution.sample(own, [20000])).every(Number.isFinite));
   });
