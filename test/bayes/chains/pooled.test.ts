@@ -19,6 +19,7 @@ import {
 import { pooledLanes } from "../../../src/bayes/chains/pooled/writer.js";
 import { PooledWarmup } from "../../../src/bayes/chains/pooled.js";
 import { halfNormal, model, normal } from "../../../src/bayes/index.js";
+import { SOFTWARE_ROUNDS } from "../../../src/compiler/rounds.js";
 import type { Backend, DeviceStorage } from "../../../src/tensor/backend.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
@@ -63,7 +64,7 @@ test("the host looks every 60 ms, and a transition may take four times the steps
 
 test("lanes share the chains of a GPU; of a software driver, only where its loops would end too early", () => {
   const lanes = (chains: number, isSoftware: boolean, id = "vulkan:0") =>
-    pooledLanes({ id, isSoftware } as unknown as Backend, chains);
+    pooledLanes({ id, isSoftware, maxRounds: SOFTWARE_ROUNDS } as unknown as Backend, chains);
   assert.deepEqual(
     [1, 5, 100, 4096].map((chains) => lanes(chains, false)),
     [1, 8, 128, 128],
