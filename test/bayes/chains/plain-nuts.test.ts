@@ -7,7 +7,9 @@ import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { factor, model, mvNormal, normal } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import type { Tensor } from "../../../src/tensor/tensor.js";
+import { testDevices } from "../../support/tensors.js";
 import { type PlainDraw, PlainNuts, type PlainSettings, type Target } from "./plain-nuts.js";
 
 before(() => setDefaultDevice("cpu"));
@@ -21,10 +23,11 @@ const PRECISION = [
   [0.3, -0.1, 0.2],
 ];
 const CENTRE = [1, -2, 0.5];
-const ellipse = () =>
-  model(() => ({
-    q: mvNormal(CENTRE, { precision: tensor(PRECISION, { dtype: "f64", device: "cpu" }) }),
-  })).given({});
+const ellipse = (device = "cpu") =>
+  model(({ precision }: { precision: Tensor }) => ({ q: mvNormal(CENTRE, { precision }) })).given(
+    {},
+    { precision: tensor(PRECISION, { dtype: "f64", device }) },
+  );
 /** Without constants, as all of them here are. */
 const ellipseAt: Target = (q) => {
   const off = q.map((x, d) => x - CENTRE[d]!);
@@ -128,6 +131,21 @@ describe("draws are those of plain code", () => {
     const diverged = noted.filter(({ divergent }) => divergent === 1).length;
     assert.ok(diverged > 20 && diverged < 108, `${diverged} of 128 diverged`);
   });
+});
+
+describe("on Vulkan, draws are those of plain code", () => {
+  for (const [title, more] of Object.entries({
+    "a thread of a chain": { lanes: 1 },
+    "a thread of a chain, with a dense metric": { lanes: 1, metric: "dense" },
+    "32 lanes of a chain": { lanes: 32 },
+  } as Readonly<Record<string, Case>>)) {
+    test(title, async (t) => {
+      if (!testDevices().includes("vulkan")) return t.skip("missing: a Vulkan device");
+      if (!backendFor("vulkan").hasDoubles) return t.skip("the device has no doubles");
+      const short: Case = { warmup: 25, windows: [3, 23], targetAcceptance: 0.95, draws: 15 };
+      await compare(ellipse("vulkan"), ellipseAt, 3, { ...short, ...more, device: "vulkan" });
+    });
+  }
 });
 
 test("no random word is used twice, within a draw or across draws and chains", async () => {

@@ -2,6 +2,7 @@
  * Simulation-based calibration (Talts, Betancourt, Simpson, Vehtari, Gelman 2018): parameters from the prior, data from
  * them, draws given the data. The rank of the true value among the draws is uniform if the draws are right.
  */
+import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import {
   bernoulliLogits,
@@ -34,9 +35,10 @@ async function calibrate(
   simulate: (seed: number) => Simulated,
   posteriorOf: (y: Tensor) => Posterior<Readonly<Record<string, Tensor>>, string>,
   names: readonly string[],
+  runs = RUNS,
 ): Promise<void> {
   const counts = new Map(names.map((name) => [name, new Array<number>(BINS).fill(0)]));
-  for (let run = 0; run < RUNS; run++) {
+  for (let run = 0; run < runs; run++) {
     const truth = simulate(run);
     const posterior = posteriorOf(truth.y!.cast("f64").realize());
     const fit = await posterior.sample({
@@ -72,6 +74,21 @@ describe("ranks of true values are uniform", () => {
       (seed) => one.simulate(key(seed), undefined, { dtype: "f64" }),
       (y) => one.given({ y }),
       ["mu", "sigma"],
+    );
+  });
+
+  test("but not where the posterior is that of another model", async () => {
+    const noise = (factor: number) =>
+      model(() => {
+        const mu = normal(0, 2);
+        const sigma = halfNormal(1);
+        return { mu, sigma, y: normal(mu, sigma.mul(factor)).shape(10) };
+      });
+    const [one, other] = [noise(1), noise(1.5)];
+    const simulate = (seed: number) => one.simulate(key(seed), undefined, { dtype: "f64" });
+    await assert.rejects(
+      calibrate(simulate, (y) => other.given({ y }), ["sigma"], 80),
+      /sigma: χ² of/,
     );
   });
 
