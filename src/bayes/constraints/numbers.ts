@@ -2,6 +2,7 @@
 import type { Tensor } from "../../tensor/tensor.js";
 import { type Argument, tensorOf } from "../argument.js";
 import { argumentsOf, type ParameterRule, parameter } from "../distributions/distribution.js";
+import { shareFloats } from "../distributions/float-range.js";
 import { type Bijection, type Constraint, elementwise } from "./constraint.js";
 
 const identity = elementwise({
@@ -118,7 +119,8 @@ export function interval(low: Argument, high: Argument): Constraint {
         const share = free.sigmoid();
         // log(σ(u) σ(-u)), without the overflow of either part.
         const stretch = free.sub(free.softplus().mul(2));
-        if (isUnit) return { value: share, logJacobian: stretch };
+        // The ends are out of reach, and functions of what is left must not find that it is nothing.
+        if (isUnit) return { value: shareFloats(share), logJacobian: stretch };
         const width = widthAs(free);
         return { value: share.mul(width).add(tensorOf(low, free)), logJacobian: stretch.add(width.log()) };
       },

@@ -5,27 +5,51 @@ import type { Argument } from "../argument.js";
 import { closedUnitInterval, unitInterval } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
-import { bind, type Family, parameter, type Term } from "./distribution.js";
+import { bind, type Family, parameter, sumOfTerms, type Term } from "./distribution.js";
 import { atEnd, finiteLog, finiteLog1m, isOne, isZero, withEnds } from "./ends.js";
 import { shareFloats } from "./float-range.js";
 
+/** A number between 0 and 1 and what is left, with their logarithms. */
+interface Share {
+  readonly x: Tensor;
+  readonly rest: Tensor;
+  readonly logX: Tensor;
+  readonly logRest: Tensor;
+}
+
+type Name = "successes" | "failures";
+
 /** The terms for large parameters. */
-function delicateTerms(x: Tensor, successes: Tensor, failures: Tensor, ends: Tensor): readonly Term[] {
-  const rest = x.neg().add(1);
+function delicateTerms({ x, rest, logX, logRest }: Share, successes: Tensor, failures: Tensor): readonly Term[] {
   const total = successes.add(failures);
   const excess = where(x.less(0.5), total.mul(x).sub(successes), failures.sub(total.mul(rest)));
-  const [logX, logRest, logTotal] = [finiteLog(x), finiteLog1m(x), total.log()];
+  const logTotal = total.log();
   return [
     deviance(successes, excess, logTotal.add(logX))
       .add(deviance(failures, excess.neg(), logTotal.add(logRest)))
-      .neg()
-      .add(ends),
+      .neg(),
     logX.add(logRest).neg(),
     logGammaPeak(successes).add(logGammaPeak(failures)).sub(logGammaPeak(total)),
   ];
 }
 
-const betaFamily: Family<"successes" | "failures"> = {
+function termsOf(
+  share: Share,
+  p: Readonly<Record<Name, Tensor>>,
+  { successes, failures }: Readonly<Record<Name, Argument>>,
+  isTame: boolean,
+): readonly Term[] {
+  if (!isTame && isDelicate(successes, failures)) return delicateTerms(share, p.successes, p.failures);
+  return [
+    successes === 1 ? 0 : share.logX.mul(p.successes.sub(1)),
+    failures === 1 ? 0 : share.logRest.mul(p.failures.sub(1)),
+    p.successes.add(p.failures).lgamma(),
+    p.successes.lgamma().neg(),
+    p.failures.lgamma().neg(),
+  ];
+}
+
+const betaFamily: Family<Name> = {
   name: "beta",
   parameters: { successes: parameter.positive, failures: parameter.positive },
   support: closedUnitInterval,
@@ -35,17 +59,24 @@ const betaFamily: Family<"successes" | "failures"> = {
       { isEnd: isOne, argument: failures, value: 1 },
     ]),
   magnitude: (_, p) => sizeOf(p.successes.add(p.failures)),
-  terms(x, p, { successes, failures }, isTame) {
-    const powers = [p.successes.sub(1), p.failures.sub(1)];
-    const [first, last] = [atEnd(isZero(x), powers[0]), atEnd(isOne(x), powers[1])];
-    if (!isTame && isDelicate(successes, failures)) return delicateTerms(x, p.successes, p.failures, first.add(last));
-    return [
-      successes === 1 ? 0 : finiteLog(x).mul(powers[0]).add(first),
-      failures === 1 ? 0 : finiteLog1m(x).mul(powers[1]).add(last),
-      p.successes.add(p.failures).lgamma(),
-      p.successes.lgamma().neg(),
-      p.failures.lgamma().neg(),
+  terms(x, p, given, isTame) {
+    const share = { x, rest: x.neg().add(1), logX: finiteLog(x), logRest: finiteLog1m(x) };
+    const ends = [
+      given.successes === 1 ? 0 : atEnd(isZero(x), p.successes.sub(1)),
+      given.failures === 1 ? 0 : atEnd(isOne(x), p.failures.sub(1)),
     ];
+    const [first, ...others] = termsOf(share, p, given, isTame);
+    return [sumOfTerms([first, ...ends]), ...others];
+  },
+  freeTerms(free, p, given, isTame) {
+    const other = free.neg();
+    const share = {
+      x: free.sigmoid(),
+      rest: other.sigmoid(),
+      logX: other.softplus().neg(),
+      logRest: free.softplus().neg(),
+    };
+    return termsOf(share, p, given, isTame);
   },
   draw: ({ key, shape, dtype }, p) => shareFloats(betaNumbers(key, p.successes, p.failures, shape, { dtype })),
   mean: (p) => p.successes.div(p.successes.add(p.failures)),

@@ -54,6 +54,8 @@ export interface Distribution {
   readonly isUnnormalized?: boolean;
   /** Summands of the log density at values inside the support, which are floats. `isTame`: what `isTame` says of x. */
   terms(x: Tensor, isTame?: boolean): readonly Term[];
+  /** The same by the free numbers behind values, for a variable that is sampled: it may be so close to an end that x is the end. */
+  readonly freeTerms?: (free: Tensor, isTame?: boolean) => readonly Term[];
   /** Whether values or parameters are so few and small that a short form of the terms keeps enough digits for a sampler. */
   readonly isTame?: (x: Tensor) => boolean;
   /** The log density, one for each draw; -Infinity outside the support, NaN of NaN. */
@@ -139,6 +141,8 @@ export interface Family<P extends string> {
   readonly domain?: (given: Arguments<P>) => Constraint;
   /** `p` are the arguments as tensors in the dtype of x; `given` is what the user wrote. */
   terms(x: Tensor, p: Tensors<P>, given: Arguments<P>, isTame: boolean): readonly Term[];
+  /** The terms by the free number that the bijection of the support makes x of. */
+  freeTerms?(free: Tensor, p: Tensors<P>, given: Arguments<P>, isTame: boolean): readonly Term[];
   /** About how large the numbers of the short form are for each draw, where there are two forms. */
   readonly magnitude?: (x: Tensor, p: Tensors<P>) => Tensor;
   draw(draws: Draws, p: Tensors<P>): Tensor;
@@ -191,6 +195,9 @@ export function bind<P extends string>(family: Family<P>, given: Arguments<P>): 
       return family.domain?.(given);
     },
     terms: (x, isTame = false) => family.terms(x, tensorsLike(x), given, isTame),
+    ...(family.freeTerms && {
+      freeTerms: (free: Tensor, isTame = false) => family.freeTerms?.(free, tensorsLike(free), given, isTame) ?? [],
+    }),
     ...(magnitude && {
       isTame: (x: Tensor) => isSmall(magnitude(x, tensorsLike(x)), x),
     }),

@@ -1,5 +1,5 @@
 /**
- * Draws that lie beyond all floats, as the last float there is: gamma numbers of a small concentration are mostly below 1e-38. As 0
+ * Draws and values that lie beyond all floats, as the last float there is: gamma numbers of a small concentration are mostly below 1e-38. As 0
  * or Infinity they would be outside of the support, and their logarithms no numbers.
  */
 import { DTYPES } from "../../core/dtype.js";

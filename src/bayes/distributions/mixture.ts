@@ -25,6 +25,7 @@ import {
   sumOfTerms,
   type Term,
 } from "./distribution.js";
+import { logOf } from "./ends.js";
 import { negated } from "./location-scale.js";
 import { sumToOne } from "./together.js";
 
@@ -33,11 +34,7 @@ function logSumExpOf(parts: readonly Tensor[]): Tensor {
   const largest = parts.reduce((a, b) => a.maximum(b));
   // Where all parts are -Infinity, that must not be subtracted from itself. The result does not depend on the shift.
   const shift = stopGradient(where(largest.greater(-Infinity), largest, 0));
-  return parts
-    .map((part) => part.sub(shift).exp())
-    .reduce((a, b) => a.add(b))
-    .log()
-    .add(shift);
+  return logOf(parts.map((part) => part.sub(shift).exp()).reduce((a, b) => a.add(b))).add(shift);
 }
 
 interface Weights {
@@ -51,7 +48,7 @@ function weightsAs(weights: Argument, k: number, isLogits: boolean, like: Tensor
   const parts = Array.isArray(weights)
     ? (weights as readonly Argument[]).map((weight) => tensorOf(weight, like))
     : Array.from({ length: k }, (_, i) => tensorOf(weights, like).at("...", i));
-  return isLogits ? { logs: parts, norm: logSumExpOf(parts) } : { logs: parts.map((part) => part.log()), norm: 0 };
+  return isLogits ? { logs: parts, norm: logSumExpOf(parts) } : { logs: parts.map(logOf), norm: 0 };
 }
 
 /** Where draws of any of the components lie. */
@@ -173,7 +170,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
         holds: (x) => components.support.holds(x.expandDims(-1)).any({ axis: -1 }),
       };
   const { domain } = components;
-  const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : tensorOf(weights, like).log());
+  const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : logOf(tensorOf(weights, like)));
   return completed({
     name: "mixture",
     batchShape: broadcastShapes("mixture", shapeOfArgument(weights), components.batchShape).slice(0, -1),

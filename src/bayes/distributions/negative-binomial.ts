@@ -46,7 +46,7 @@ const geometricFamily: Family<"probability"> = {
   name: "geometric",
   parameters: { probability: parameter.probability },
   support: count,
-  terms: (x, p) => [xLogY(x, log1mOf(p.probability)), p.probability.log()],
+  terms: (x, p) => [xLogY(x, log1mOf(p.probability)), logOf(p.probability)],
   draw: ({ key, shape, dtype }, p) =>
     uniform(key, shape, { dtype }).neg().log1p().div(p.probability.neg().log1p()).floor(),
   mean: (p) => p.probability.reciprocal().sub(1),

@@ -102,27 +102,33 @@ export interface Placed {
   readonly value: Tensor;
   /** The standard numbers of a non-centred variable. */
   readonly standard: Tensor | null;
+  /** Those that the bijection of the distribution's support made the value of. */
+  readonly free: Tensor | null;
   readonly logJacobian: Term;
 }
 
 export function placedAt(variable: RandomVariable, free: Tensor, shape: Shape): Placed {
   const { value, logJacobian } = bijectionOf(variable).forward(free, shape);
-  if (!variable.isNoncentered || !variable.distribution.noncentered) return { value, standard: null, logJacobian };
-  return { value: variable.distribution.noncentered().forward(value), standard: value, logJacobian };
+  const { distribution, isNoncentered, isNarrowed } = variable;
+  if (!isNoncentered || !distribution.noncentered) {
+    return { value, standard: null, free: isNarrowed ? null : free, logJacobian };
+  }
+  return { value: distribution.noncentered().forward(value), standard: value, free: null, logJacobian };
 }
 
 /** The terms of a variable's density, and the shape they are summed over. */
 export function termsOf(
   { distribution }: RandomVariable,
   value: Tensor,
-  standard: Tensor | null = null,
+  placed?: Placed,
   isTame = false,
 ): { readonly terms: readonly Term[]; readonly shape: Shape } {
+  const { standard, free } = placed ?? {};
   if (standard && distribution.noncentered) {
     return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
   }
   return {
-    terms: distribution.terms(value, isTame),
+    terms: free && distribution.freeTerms ? distribution.freeTerms(free, isTame) : distribution.terms(value, isTame),
     shape: value.shape.slice(0, value.rank - distribution.eventShape.length),
   };
 }
@@ -248,7 +254,7 @@ function planFrom(
       const value = data ?? new Tensor(variable.node);
       const isObserved = data !== undefined;
       if (variable.distribution.isTame?.(value)) tame.add(number);
-      const { terms } = termsOf(variable, value, placed.get(variable)?.standard, tame.has(number));
+      const { terms } = termsOf(variable, value, data ? undefined : placed.get(variable), tame.has(number));
       dependent.set(number, terms.map(isDependent));
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
       if (answers.some(isDependent)) open.add(number);

@@ -215,7 +215,7 @@ export class Posterior<R extends Returned, O extends string = never> {
       run.variables.forEach((variable, number) => {
         const entry = this.plan.variables.get(number);
         if (!entry) return;
-        parts.push(this.variablePart(variable, number, given, forSampler, () => placed(number)?.standard));
+        parts.push(this.variablePart(variable, number, given, forSampler, () => placed(number)));
         if (entry.kind === "observed") return;
         const value = plainValue(variable);
         const { logJacobian } = placed(number) as Placed;
@@ -238,13 +238,13 @@ export class Posterior<R extends Returned, O extends string = never> {
     number: number,
     given: GivenData<unknown>,
     forSampler: Plan | null = null,
-    standardOf: () => Tensor | null | undefined = () => null,
+    placed: () => Placed | undefined = () => undefined,
   ): DensityPart {
     const { kind, name } = this.plan.variables.get(number) as Latent | Observed;
     const isObserved = kind === "observed";
     const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
     // A variable that nobody has used yet gets its numbers with its value.
-    const { terms, shape } = termsOf(variable, value, standardOf(), forSampler?.tame.has(number));
+    const { terms, shape } = termsOf(variable, value, placed(), forSampler?.tame.has(number));
     const dependent = forSampler?.dependent.get(number);
     const kept = dependent ? terms.filter((_, at) => dependent[at]) : terms;
     const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;

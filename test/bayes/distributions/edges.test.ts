@@ -4,7 +4,20 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { beta, gamma, halfNormal, mixture, model, truncatedNormal, uniform } from "../../../src/bayes/index.js";
+import {
+  bernoulli,
+  beta,
+  binomial,
+  gamma,
+  geometric,
+  halfNormal,
+  mixture,
+  model,
+  normal,
+  truncatedNormal,
+  uniform,
+} from "../../../src/bayes/index.js";
+import type { RandomVariable } from "../../../src/bayes/model/variable.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor } from "../../../src/tensor/devices.js";
 import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
@@ -91,6 +104,7 @@ const edges: readonly Edge[] = [
   edge("bernoulli", [1], 0, NONE, undefined, "any"),
   edge("geometric", [1], 0, 0, undefined, 1),
   edge("geometric", [1], 2, NONE, undefined, "any"),
+  edge("geometric", [0], 1, NONE, undefined, "any"),
   edge("categorical", [[0, 0.25, 0.75]], 0, NONE, undefined, "any"),
   edge("categorical", [[0, 0.25, 0.75]], 1, log(0.25), undefined, [0, 4, 0]),
   edge("multinomial", [3, [0, 0.25, 0.75]], [0, 1, 2], log(3 * 0.25 * 0.75 ** 2), undefined, "none", [0, 4, 8 / 3]),
@@ -231,6 +245,89 @@ test("a mixture at the end of a support has what its components have there", () 
   assert.equal(observed.given({ y: f64([0, 1]) }).dim, 1);
   const without = model(() => ({ a: halfNormal(1), y: mixture([0.5, 0.5], [gamma(2, 3), gamma(f64(3), 3)]) }));
   assert.throws(() => without.given({ y: f64([0, 1]) }), /y: value 0 is 0, but mixture takes positive numbers/);
+});
+
+test("a mixture has gradients where a component has no weight", () => {
+  const listed = [normal(0, 1), normal(3, 1)];
+  const density = ([p, q]: Tensor[]): Tensor => mixture([p!, q!], listed).distribution.logDensity(f64(1));
+  const [found, slopes] = valueAndGrad(density)([f64(0), f64(1)]);
+  expectValue(found.itemSync() as number, -0.5 * log(2 * PI) - 2, 1e-14, "a list");
+  expectSlope(numbersOf(slopes[0]!), "finite", 0, "by the weight that is 0");
+  expectSlope(numbersOf(slopes[1]!), 1, 1e-14, "by the weight that is 1");
+  const along = (weights: Tensor): Tensor => mixture(weights, normal(f64([0, 3]), 1)).distribution.logDensity(f64(1));
+  expectSlope(numbersOf(grad(along)(f64([0, 1]))), "finite", 0, "along an axis");
+});
+
+describeOnTensorDevices("probabilities that are sampled, so close to 0 or 1 that floats are", (device) => {
+  const softplus = (u: number) => Math.max(u, 0) + log1p(Math.exp(-Math.abs(u)));
+  const far = [-800, -120, -40, -17, -1, 0, 2, 16.5, 20, 40, 120, 800];
+  for (const dtype of ["f32", "f64"] as const) {
+    const skip = dtype === "f64" && !backendFor(device).hasDoubles && "the device has no doubles";
+    const as = (values: number | number[]): Tensor => tensor(values as Nested<number>, { dtype, device });
+    const tolerance = dtype === "f64" ? 1e-12 : 3e-6;
+
+    test(`beta has its density by the log-odds, in ${dtype}`, { skip }, () => {
+      for (const [a, b, logB] of [
+        [0.5, 0.5, log(PI)],
+        [1, 0.1, log(10)],
+        [0.1, 1, log(10)],
+        [2, 3, -log(12)],
+        [30, 1, -log(30)],
+      ] as const) {
+        for (const given of [
+          [a, b],
+          [as(a), as(b)],
+        ] as const) {
+          const posterior = model(() => ({ p: beta(given[0], given[1]) })).given({});
+          for (const u of far) {
+            const what = `beta(${a}, ${b}) at ${u}, ${typeof given[0]}`;
+            const [density, slope] = posterior.logDensityAndGrad(as([u]));
+            expectValue(density.itemSync() as number, -a * softplus(-u) - b * softplus(u) - logB, tolerance, what);
+            const expected = a / (1 + Math.exp(u)) - b / (1 + Math.exp(-u));
+            expectSlope(numbersOf(slope), expected, tolerance, `${what}, gradient`);
+          }
+        }
+      }
+    });
+
+    test(`what depends on them has a finite density and gradient, in ${dtype}`, { skip }, () => {
+      const likelihoods: readonly (readonly [(p: Tensor) => RandomVariable, number])[] = [
+        [(p) => bernoulli(p), 0],
+        [(p) => bernoulli(p), 1],
+        [(p) => binomial(5, p), 0],
+        [(p) => binomial(as(50), p), 50],
+        [(p) => binomial(as(50), p), 3],
+        [(p) => geometric(p), 0],
+        [(p) => geometric(p), 3],
+        [(p) => mixture([p, p.neg().add(1)], [normal(0, 1), normal(3, 1)]), 1],
+        [(p) => mixture([p, p.neg().add(1)], [normal(0, 1), uniform(0, 1)]), 2],
+      ];
+      likelihoods.forEach(([likelihood, y], i) => {
+        const posterior = model(() => {
+          const p = uniform(0, 1);
+          return { p, y: likelihood(p) };
+        }).given({ y: as([y]) });
+        for (const u of far) {
+          const [density, slope] = posterior.logDensityAndGrad(as([u]));
+          assert.ok(Number.isFinite(density.itemSync() as number), `likelihood ${i} at ${u}`);
+          expectSlope(numbersOf(slope), "finite", 0, `likelihood ${i} at ${u}, gradient`);
+        }
+      });
+    });
+  }
+});
+
+test("a beta variable that is as good as 1 in f32 a fifth of the time is so in its draws, without divergences", async () => {
+  const posterior = model(() => ({ p: beta(1, 0.1) })).given({});
+  const { draws } = await posterior.sample({ chains: 4, warmup: 500, draws: 1000, seed: 3, device: "cpu" });
+  const sum = (values: ArrayLike<number>) => Array.from(values).reduce((a, b) => a + b, 0);
+  assert.equal(sum(draws.stat("divergent")!.values), 0);
+  // 1 - p is v^10 for an even v; below 1.5 · 2^-24 it is rounded to the last float there is.
+  const expected = (1.5 * 2 ** -24) ** 0.1;
+  const share = sum(Array.from(draws.scalar("p").values, (p) => Number(p === 1 - 2 ** -24))) / 4000;
+  // Draws depend on each other: they count for 500 at least.
+  const error = Math.sqrt((expected * (1 - expected)) / 500);
+  assert.ok(Math.abs(share - expected) < 4 * error, `${share}, not ${expected}`);
 });
 
 test("bounds with more axes than the value are each looked at", () => {
