@@ -9,11 +9,14 @@ import { DTYPES, type DType } from "../../src/core/dtype.js";
 import { tensor } from "../../src/tensor/creation.js";
 import { backendFor, devices, setDefaultDevice } from "../../src/tensor/devices.js";
 import "../../src/tensor/methods/index.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import type { Nested, Tensor } from "../../src/tensor/tensor.js";
 import { type Random, randomFrom } from "./random.js";
 
 // Tests never write to the user's cache folder.
 process.env.PUMICE_CACHE ??= "off";
+
+/** Numbers in f64 on the CPU, where models are made whose results are read there. */
+export const f64 = (values: Nested<number>): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 
 /** The devices to test: one of each kind. */
 export function testDevices(): string[] {

@@ -3,14 +3,12 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { type Fit, model, mvNormal, normal } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
+import { f64 } from "../../support/tensors.js";
 import { expectExact, normals, savedNumbers } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const options: SampleOptions = { chains: 8, draws: 500, warmup: 1000, seed: 8, dtype: "f64", device: "cpu" };
 const sum = (values: ArrayLike<number>): number => Array.from(values).reduce((total, x) => total + x, 0);
 const meanOf = (values: ArrayLike<number>): number => sum(values) / values.length;

@@ -14,11 +14,10 @@ import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
-import { testDevices } from "../../support/tensors.js";
+import { f64, testDevices } from "../../support/tensors.js";
 import { correlated, exactDraws, expectExact, sampled, worstMoment } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 
 describe("a transition leaves the distribution as it is, from exact draws", () => {
   /** The largest |z| of means and mean squares of the last of four draws, one per chain. */

@@ -11,11 +11,10 @@ import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
-import { describeOnTensorDevices } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64 } from "../../support/tensors.js";
 import { sampled } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: number | number[]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const options: SampleOptions = { chains: 4, draws: 500, warmup: 300, seed: 3, dtype: "f64", device: "cpu" };
 
 describe("many short chains", () => {

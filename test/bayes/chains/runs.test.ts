@@ -22,11 +22,10 @@ import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { type Tensor, where } from "../../../src/tensor/tensor.js";
-import { describeOnTensorDevices, testDevices } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64, testDevices } from "../../support/tensors.js";
 import { sampled } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const spread = model(() => ({ mu: normal(0, 1), tau: halfNormal(1) })).given({});
 const options: SampleOptions = { chains: 3, draws: 60, warmup: 60, seed: 2, dtype: "f64", device: "cpu" };
 

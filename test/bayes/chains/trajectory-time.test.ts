@@ -7,12 +7,11 @@ import { before, describe, test } from "node:test";
 import { WISHES } from "../../../src/bayes/chains/nuts-layout.js";
 import type { Sampled } from "../../../src/bayes/chains/sample.js";
 import { type Fit, model, normal } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { f64 } from "../../support/tensors.js";
 import { sampled, savedNumbers } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: number[]) => tensor(values, { dtype: "f64", device: "cpu" });
 
 /**
  * The least time T at which Σ λ² sin²(t/√λ) no longer grows, on average over trajectories of ⌈uT/ε⌉ steps of ε. The variances

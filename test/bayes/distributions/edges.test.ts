@@ -23,7 +23,7 @@ import { backendFor } from "../../../src/tensor/devices.js";
 import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
 import { grad, valueAndGrad } from "../../../src/transforms/grad.js";
 import { jit } from "../../../src/transforms/jit.js";
-import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 import { makerOf } from "./cases.js";
 
 type Value = number | readonly number[];
@@ -225,8 +225,6 @@ describeOnTensorDevices("densities at the edges", (device) => {
     });
   }
 });
-
-const f64 = (values: Nested<number>): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 
 test("a mixture at the end of a support has what its components have there", () => {
   const expected = log(0.25 * 3);

@@ -15,14 +15,12 @@ import {
   normal,
   type RandomVariable,
 } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
+import type { Tensor } from "../../../src/tensor/tensor.js";
 import { grad } from "../../../src/transforms/grad.js";
-import { numbersOf } from "../../support/tensors.js";
+import { f64, numbersOf } from "../../support/tensors.js";
 
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: Nested<number>): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 
 const shares = (u: Tensor): Tensor => u.exp().div(u.exp().sum());
 /** A lower triangle with a positive diagonal, of six numbers. */

@@ -17,14 +17,12 @@ import {
   smc,
   uniform,
 } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { type Tensor, where } from "../../../src/tensor/tensor.js";
-import { numbersOf } from "../../support/tensors.js";
+import { f64, numbersOf } from "../../support/tensors.js";
 
 // Models below make tensors of their own, which go to the default device.
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: number | number[]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const short = { chains: 1, draws: 5, warmup: 5 } as const;
 
 describe("a flat variable that nothing pins down", () => {

@@ -37,12 +37,11 @@ import type { Tensor } from "../../../src/tensor/tensor.js";
 import { cond, forLoop, scan } from "../../../src/transforms/control.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { vmap } from "../../../src/transforms/vmap.js";
-import { numbersOf } from "../../support/tensors.js";
+import { f64, numbersOf } from "../../support/tensors.js";
 
 // Models below make tensors of their own, which go to the default device.
 before(() => setDefaultDevice("cpu"));
 
-const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const at = (x: Tensor): number => x.itemSync() as number;
 const own = () => key(1, { device: "cpu" });
 

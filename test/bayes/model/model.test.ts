@@ -31,12 +31,11 @@ import { tensor, zeros } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { Tensor, where } from "../../../src/tensor/tensor.js";
 import { lgamma } from "../../support/special-functions.js";
-import { numbersOf } from "../../support/tensors.js";
+import { f64, numbersOf } from "../../support/tensors.js";
 
 // Models below make tensors of their own, which go to the default device.
 before(() => setDefaultDevice("cpu"));
 
-const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const at = (x: Tensor): number => x.itemSync() as number;
 const close = (actual: number, expected: number, tolerance = 1e-12): void =>
   assert.ok(Math.abs(actual - expected) <= tolerance * Math.max(1, Math.abs(expected)), `${actual}, not ${expected}`);

@@ -40,7 +40,7 @@ import { vmap } from "../../../src/transforms/vmap.js";
 import { expectDistribution, expectFrequencies, normalDistribution } from "../../support/goodness-of-fit.js";
 import { randomFrom } from "../../support/random.js";
 import { referenceJson, withoutReference } from "../../support/reference-data.js";
-import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 import { expectExact } from "../chains/support.js";
 import { regimeModel } from "../models/mixtures.js";
 import { makeIn } from "../models/reference-model.js";
@@ -48,7 +48,6 @@ import { makeIn } from "../models/reference-model.js";
 // Models below make tensors of their own, which go to the default device.
 before(() => setDefaultDevice("cpu"));
 
-const f64 = (values: number | number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const at = (x: Tensor): number => x.itemSync() as number;
 const close = (actual: number, expected: number, tolerance = 1e-11): void =>
   assert.ok(Math.abs(actual - expected) <= tolerance * Math.max(1, Math.abs(expected)), `${actual}, not ${expected}`);

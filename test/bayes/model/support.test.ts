@@ -25,13 +25,12 @@ import {
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
-import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 import { expectExact } from "../chains/support.js";
 
 // Models below make tensors of their own, which go to the default device.
 before(() => setDefaultDevice("cpu"));
 
-const f64 = (values: number | number[]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 const at = (x: Tensor): number => x.itemSync() as number;
 const close = (actual: number, expected: number, tolerance = 1e-12): void =>
   assert.ok(

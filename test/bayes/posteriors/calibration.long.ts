@@ -14,10 +14,10 @@ import {
   type Posterior,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
-import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectFrequencies } from "../../support/goodness-of-fit.js";
+import { f64 } from "../../support/tensors.js";
 import { normals } from "../chains/support.js";
 
 const RUNS = 320;
@@ -27,7 +27,6 @@ const THINNING = 6;
 const BINS = 8;
 
 before(() => setDefaultDevice("cpu"));
-const f64 = (values: number[] | number[][]): Tensor => tensor(values, { dtype: "f64", device: "cpu" });
 
 type Simulated = Readonly<Record<string, Tensor>>;
 
