@@ -165,6 +165,9 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     return this.allocate(byteLength);
   }
 
+  /** Memory that is all zeros, which no bus has to carry. */
+  abstract zeros(byteLength: number): S;
+
   /** Runs a kernel on memory from an offset on. */
   protected abstract dispatch(step: KernelStep<Code>, memory: readonly S[], offsets: readonly number[]): void;
   /** How the rows of a kernel are spread over the device, in words. */

@@ -73,6 +73,10 @@ export class HostBackend extends Backend<HostCode, HostAllocation> {
     return this.device.allocUninitialized(byteLength);
   }
 
+  zeros(byteLength: number): HostAllocation {
+    return this.device.alloc(byteLength);
+  }
+
   upload(bytes: Uint8Array): HostAllocation {
     return this.device.upload(bytes);
   }

@@ -135,6 +135,10 @@ export class VulkanBackend extends Backend<VulkanCode, DeviceBuffer> {
     return this.device.allocUninitialized(byteLength);
   }
 
+  zeros(byteLength: number): DeviceBuffer {
+    return this.device.alloc(byteLength);
+  }
+
   upload(bytes: Uint8Array): DeviceBuffer {
     return this.device.upload(bytes);
   }

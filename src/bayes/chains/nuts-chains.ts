@@ -75,7 +75,7 @@ const STATE = ["wishes", "vectors", "reals", "ints", "metric", "factor"] as cons
 
 const bytesOf = (dtype: string): number => (dtype === "f64" ? 8 : 4);
 const arrayOf = (dtype: FloatDType, values: ArrayLike<number>): Uint8Array =>
-  new Uint8Array((dtype === "f64" ? Float64Array.from(values) : Float32Array.from(values)).buffer);
+  new Uint8Array((dtype === "f64" ? new Float64Array(values) : new Float32Array(values)).buffer);
 const bytes = (values: Int32Array | Uint32Array): Uint8Array => new Uint8Array(values.buffer);
 
 export class NutsChains {
@@ -108,17 +108,16 @@ export class NutsChains {
     const factor = isDense ? choleskyFactor(metric, density.dim) : null;
     if (isDense && !factor) throw new ArgumentError("sample: the metric is not positive definite.");
     const schedule = warmupSchedule(settings.warmup);
-    const zeros = (elements: number, type: string) => backend.upload(new Uint8Array(elements * chains * bytesOf(type)));
     this.memory = {
       orders: null,
       key: backend.upload(bytes(Uint32Array.of(settings.seed >>> 0, Math.floor(settings.seed / 2 ** 32) >>> 0))),
       schedule: backend.upload(bytes(schedule)),
       wishes: backend.upload(this.wishes()),
-      vectors: backend.upload(this.startingVectors()),
+      vectors: this.startingVectors(),
       reals: backend.upload(this.startingReals()),
-      ints: zeros(INTS.length, "i32"),
+      ints: backend.zeros(INTS.length * chains * bytesOf("i32")),
       metric: backend.upload(this.metricOfAll(metric)),
-      factor: backend.upload(factor ? this.factorOfAll(factor) : arrayOf(dtype, new Array<number>(chains).fill(0))),
+      factor: factor ? backend.upload(this.factorOfAll(factor)) : backend.zeros(chains * bytesOf(dtype)),
       draws: null,
       noted: null,
     };
@@ -157,16 +156,17 @@ export class NutsChains {
     return arrayOf(dtype, numbers);
   }
 
-  private startingVectors(): Uint8Array {
+  private startingVectors(): DeviceStorage {
     const { dim, dtype } = this.density;
     const { chains, inits } = this.settings;
     const elements = vectorSlots(this.settings) * dim;
-    if (!inits) return new Uint8Array(elements * chains * bytesOf(dtype));
+    if (!inits) return this.backend.zeros(elements * chains * bytesOf(dtype));
     if (inits.length !== chains * dim) {
       throw new ArgumentError(`sample: inits are ${chains} chains × ${dim} free numbers, not ${inits.length} numbers.`);
     }
     const first = VECTORS.indexOf("qSample") * dim;
-    return this.filled(elements, dtype, (e, c) => (e >= first && e < first + dim ? inits[c * dim + e - first] : 0));
+    const given = (e: number, c: number) => (e >= first && e < first + dim ? inits[c * dim + e - first] : 0);
+    return this.backend.upload(this.filled(elements, dtype, given));
   }
 
   private startingReals(): Uint8Array {

@@ -3,7 +3,7 @@
  * and says so when used afterwards; an address that was given away never leads to another buffer through this handle.
  */
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
-import { asBytes, type ByteSource } from "../byte-source.js";
+import { asBytes, type ByteSource, unwrittenBytes } from "../byte-source.js";
 import type { Lease } from "../leases.js";
 import { isUnshared, partOf } from "../suballocator.js";
 import type { HostDevice } from "./device.js";
@@ -60,7 +60,7 @@ export class HostAllocation {
     if (into && into.byteLength !== this.byteLength) {
       throw new SizeMismatchError(`read: a target of ${into.byteLength} bytes for a buffer of ${this.byteLength}.`);
     }
-    const target = into ?? new Uint8Array(new ArrayBuffer(this.byteLength));
+    const target = into ?? unwrittenBytes(this.byteLength);
     target.set(this.device.memory.view(this.contents("read"), this.byteLength));
     return target;
   }

@@ -3,7 +3,7 @@
  * lease that ends on `dispose()`, on garbage collection or when the device closes, and says so when used afterwards.
  */
 import { ArgumentError, DeviceError, DisposedError, SizeMismatchError } from "../../core/errors.js";
-import { asBytes, type ByteSource, describe } from "../byte-source.js";
+import { asBytes, type ByteSource, describe, unwrittenBytes } from "../byte-source.js";
 import type { Lease } from "../leases.js";
 import { isUnshared, partOf } from "../suballocator.js";
 import type { VulkanDevice } from "./device.js";
@@ -152,7 +152,7 @@ export class DeviceBuffer {
     if (into && into.byteLength !== this.byteLength) {
       throw new SizeMismatchError(`read: a target of ${into.byteLength} bytes for a buffer of ${this.byteLength}.`);
     }
-    return into ?? new Uint8Array(new ArrayBuffer(this.byteLength));
+    return into ?? unwrittenBytes(this.byteLength);
   }
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {

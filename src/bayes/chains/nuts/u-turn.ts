@@ -100,7 +100,7 @@ interface Halves {
 
 /** The criterion for two halves: over the whole, and from each half to the first step into the other. */
 export function turns(chain: NutsState, at: (d: Value) => Halves): Value {
-  const { k, w, dim, energy, diagonal } = chain;
+  const { k, w, dim, type, diagonal } = chain;
   if (!diagonal) {
     w.each(dim, (d) => {
       const { rhos } = at(d);
@@ -110,7 +110,7 @@ export function turns(chain: NutsState, at: (d: Value) => Halves): Value {
     });
     k.barrier();
   }
-  const dots = w.sums(dim, energy, 6, (d) => {
+  const dots = w.sums(dim, type, 6, (d) => {
     const { rhos, leftStart, leftEnd, rightStart, rightEnd } = at(d);
     const velocities = diagonal
       ? rhos.map((rho) => w.mul(diagonal.load(d), rho))
@@ -123,8 +123,8 @@ export function turns(chain: NutsState, at: (d: Value) => Halves): Value {
       [leftEnd, velocities[2]],
       [rightEnd, velocities[2]],
     ] as const;
-    return pairs.map(([p, rho]) => chain.toEnergy(w.mul(p, rho)));
+    return pairs.map(([p, rho]) => w.mul(p, rho));
   });
-  const goesOn = dots.map((dot) => k.compare("gt", dot, w.float(energy, 0))).reduce((a, b) => w.and(a, b));
+  const goesOn = dots.map((dot) => k.compare("gt", dot, w.float(type, 0))).reduce((a, b) => w.and(a, b));
   return w.not(goesOn);
 }
