@@ -7,7 +7,8 @@
  * are written out one by one, so that all their reductions of one extent share one pass over the data: a log likelihood and
  * its gradients load each observation once. What would be computed again and again inside a loop is kept in memory of the
  * row: sums inside sums, operands of products that are read often, and everything routines take and give. Several lanes
- * share passes and columns; routines, which go step by step, are for rows of one lane.
+ * share passes and columns, down to a few elements: what each of them would write out for itself costs all of them its
+ * instructions and registers. Routines, which go step by step, are for rows of one lane.
  */
 import { UnsupportedError } from "../core/errors.js";
 import {
@@ -56,6 +57,8 @@ const HELD = 16;
 /** Reductions that are written out, and those of products. */
 const MAX_SHORT = 8;
 const MAX_PRODUCT = 32;
+/** Elements that lanes share rather than each computing all of them. */
+const LEAST_SHARED = 4;
 /** Loaded vectors of this many elements are loaded before loops begin. */
 const MAX_AHEAD = 64;
 
@@ -84,6 +87,10 @@ interface Targets {
 }
 
 interface Survey {
+  /** Values that are computed, each loop's once. */
+  readonly values: number;
+  /** Whether something in it is a loop for each of the elements. */
+  readonly hasLoops: boolean;
   /** What must be in memory before. */
   readonly cuts: ReadonlySet<Node>;
   /** Ordered places it loads from: at these constant indices. */
@@ -93,6 +100,8 @@ interface Survey {
 class Inlining {
   private readonly order: readonly Node[];
   private readonly stored = new Set<Node>();
+  /** Reductions that are needed for each round of a loop. */
+  private readonly nested = new Set<Node>();
 
   constructor(
     private readonly context: InlineContext,
@@ -107,7 +116,8 @@ class Inlining {
     const total = roots.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     const isRoutine = (node: Node) => node.primitive.kind === "routine";
     const direct = roots.filter((root) => !isRoutine(root));
-    const isShort = ({ shape }: Node) => total <= MAX_UNROLLED || sizeOf(shape) === 1;
+    const wide = new Set(direct.filter((root) => this.isWide(root)));
+    const isShort = (root: Node) => (total <= MAX_UNROLLED && !wide.has(root)) || sizeOf(root.shape) === 1;
     for (const root of roots) if (isRoutine(root)) this.store(root);
     this.findStored(
       direct.filter(isShort),
@@ -115,20 +125,44 @@ class Inlining {
     );
     // A root that something else needs in memory is computed in its turn.
     const last = direct.filter((root) => !this.stored.has(root));
-    const [unrolled, long] = [last.filter(isShort), last.filter((root) => !isShort(root))];
+    const long = last.filter((root) => !isShort(root));
 
     roots.forEach((root, i) => {
       const result = results[i];
       if (result !== "value") places.set(root, result);
     });
     for (const node of this.order) this.compute(node);
-    const values = this.writeElements(unrolled, (root) => results[roots.indexOf(root)]);
-    for (const root of long) this.writeColumns(root);
+    const values = this.writeElements(
+      last.filter(isShort),
+      (root) => results[roots.indexOf(root)],
+      long.filter((root) => wide.has(root)),
+    );
+    for (const root of long) if (!wide.has(root)) this.writeColumns(root);
     return roots.flatMap((root, i) => {
       if (results[i] !== "value") return [];
       return [values.get(root) ?? (places.get(root) as Place).load(context.k.constant("i32", 0))];
     });
   }
+
+  // ------------------------------------------------------------------------------------------------ what to share
+
+  /** Whether lanes that take an element each have less to do than if all of them computed all. */
+  private isWide(root: Node): boolean {
+    if (this.context.k.lanes === 1 || sizeOf(root.shape) < LEAST_SHARED) return false;
+    const columns = this.survey(columnTargets(root), true);
+    return !columns.hasLoops && 2 * columns.values <= this.survey(elementTargets([root]), false).values;
+  }
+
+  /**
+   * Short sums, and sums of products as long as rows of most designs, are written out; of several lanes only by each for
+   * itself, in a loop that they share.
+   */
+  private readonly isWrittenOut = (node: Node): boolean => {
+    const [input] = node.inputs;
+    const extent = sizeOf((node.params.axes as readonly number[]).map((axis) => input.shape[axis]));
+    if (extent > MAX_SHORT && (extent > MAX_PRODUCT || input.primitive !== mul)) return false;
+    return this.context.k.lanes === 1 || extent < LEAST_SHARED || this.nested.has(node);
+  };
 
   // ------------------------------------------------------------------------------------------------ what to keep
 
@@ -164,6 +198,8 @@ class Inlining {
     const ahead = new Map<Node, Set<number>>();
     const seen = new Map<Node, Map<string, number>>();
     const targets = new Set(elements.map(({ node }) => node));
+    let values = 0;
+    let hasLoops = false;
     /** Additions it takes that a loop around it would repeat. */
     const visit = (node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom>): number => {
       const isTarget = targets.has(node);
@@ -197,8 +233,10 @@ class Inlining {
           return shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
         };
         const isNested = index.some((each) => [...atomsOf(each)].some((atom) => within.has(atom)));
-        if (isWrittenOut(node)) for (let i = 0; i < extent; i++) need(node.inputs[0], at(constantExpr(i)));
+        if (isNested) this.nested.add(node);
+        if (this.isWrittenOut(node)) for (let i = 0; i < extent; i++) need(node.inputs[0], at(constantExpr(i)));
         else {
+          hasLoops ||= isNested;
           const position = space.variable("position", extent);
           need(node.inputs[0], at(position), new Set([...within, ...atomsOf(position)]));
         }
@@ -219,10 +257,11 @@ class Inlining {
         seen.set(node, byIndex);
       }
       byIndex.set(key, work);
+      values++;
       return work;
     };
     for (const { node, index } of elements) visit(node, index, inner);
-    return { cuts, ahead };
+    return { values, hasLoops, cuts, ahead };
   }
 
   private noteLoad(node: Node, index: readonly IndexExpr[], ahead: Map<Node, Set<number>>): void {
@@ -231,7 +270,7 @@ class Inlining {
     const noted = ahead.get(node) ?? new Set<number>();
     ahead.set(node, noted);
     if (isConstant(flat)) noted.add(flat.constant);
-    else if (size <= MAX_AHEAD) for (let i = 0; i < size; i++) noted.add(i);
+    else if (size <= MAX_AHEAD && this.context.k.lanes === 1) for (let i = 0; i < size; i++) noted.add(i);
   }
 
   // ------------------------------------------------------------------------------------------------ writing
@@ -282,13 +321,25 @@ class Inlining {
     );
   }
 
-  /** A pass over the elements of small results, written out one by one; what is wanted as a value is returned. */
-  private writeElements(roots: readonly Node[], resultOf: (root: Node) => InlineResult): Map<Node, Value> {
+  /**
+   * A pass over the elements of small results, written out one by one, and over those of wide ones, which lanes share; what
+   * is wanted as a value is returned.
+   */
+  private writeElements(
+    roots: readonly Node[],
+    resultOf: (root: Node) => InlineResult,
+    wide: readonly Node[] = [],
+  ): Map<Node, Value> {
     const { k } = this.context;
-    const { elements, inner } = elementTargets(roots);
-    const lowering = this.lowering(roots, this.survey({ elements, inner }, false).ahead);
+    const targets = elementTargets(roots);
+    const { elements } = targets;
+    const surveys = [this.survey(targets, false), ...wide.map((root) => this.survey(columnTargets(root), true))];
+    const lowering = this.lowering([...roots, ...wide], surveys);
     lowering.shareReductions(
-      elements.map(({ node, index }) => ({ node, columns: null, at: () => index })),
+      [
+        ...elements.map(({ node, index }) => ({ node, columns: null, at: () => index })),
+        ...wide.map((root) => columnsOf(lowering, root)),
+      ],
       [constantExpr(0)],
     );
     const computed = elements.map(({ node, index }) => lowering.element(node, index).value);
@@ -299,31 +350,35 @@ class Inlining {
       if (result === "value") values.set(node, computed[i]);
       else result.store(k.constant("i32", ravel(index, node.shape).constant), computed[i], isFirst);
     });
+    for (const root of wide) this.overColumns(lowering, root);
     k.barrier();
     return values;
   }
 
   /** The elements of one result in a loop that lanes share. */
   private writeColumns(node: Node): void {
-    const { k } = this.context;
+    if (sizeOf(node.shape) === 0) return;
+    const lowering = this.lowering([node], [this.survey(columnTargets(node), true)]);
+    lowering.shareReductions([columnsOf(lowering, node)], [constantExpr(0)]);
+    this.overColumns(lowering, node);
+    this.context.k.barrier();
+  }
+
+  private overColumns(lowering: PlacedLowering, node: Node): void {
     const place = this.places.get(node) as Place;
-    const size = sizeOf(node.shape);
-    if (size === 0) return;
-    const lowering = this.lowering([node], this.survey(columnTargets(node), true).ahead);
-    const at = (_row: IndexExpr, column: IndexExpr) => unravel(lowering.space, column, node.shape);
-    lowering.shareReductions([{ node, columns: size, at }], [constantExpr(0)]);
-    lowering.overColumns(size, (batch, gate) => {
+    const { columns, at } = columnsOf(lowering, node);
+    lowering.overColumns(columns, (batch, gate) => {
       const writes = placesOf(batch).map((column) => ({
         index: lowering.indexValue(column),
         value: lowering.element(node, at(column, column), gate).value,
       }));
       for (const { index, value } of writes) place.store(index, value, gate);
     });
-    k.barrier();
   }
 
-  private lowering(results: readonly Node[], ahead: ReadonlyMap<Node, ReadonlySet<number>>): PlacedLowering {
+  private lowering(results: readonly Node[], surveys: readonly Survey[]): PlacedLowering {
     const { k, settings } = this.context;
+    const { isWrittenOut } = this;
     const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, held: k.lanes > 1 ? 1 : HELD };
     const group: Group = {
       results: results.map((node) => ({ node, rowAxes: [] })),
@@ -333,8 +388,9 @@ class Inlining {
       isWrittenOut,
     };
     const lowering = new PlacedLowering(k, group, settings, this.places);
-    for (const [node, indices] of ahead) {
+    for (const node of new Set(surveys.flatMap(({ ahead }) => [...ahead.keys()]))) {
       if (!this.places.get(node)?.isOrdered) continue;
+      const indices = new Set(surveys.flatMap(({ ahead }) => [...(ahead.get(node) ?? [])]));
       for (const flat of indices) lowering.loadAhead(node, flat);
     }
     return lowering;
@@ -347,12 +403,6 @@ const unsupported = ({ primitive: { name }, shape }: Node): UnsupportedError =>
       "with sums, scan, cumsum or indexing.",
   );
 
-/** Short sums, and sums of products as long as rows of most designs, are written out. */
-function isWrittenOut({ inputs: [input], params }: Node): boolean {
-  const extent = sizeOf((params.axes as readonly number[]).map((axis) => input.shape[axis]));
-  return extent <= MAX_SHORT || (extent <= MAX_PRODUCT && input.primitive === mul);
-}
-
 /** Every element of some nodes. */
 function elementTargets(nodes: readonly Node[]): Targets {
   const space = new IndexSpace();
@@ -364,6 +414,13 @@ function elementTargets(nodes: readonly Node[]): Targets {
   );
   return { elements, inner: new Set() };
 }
+
+/** All elements of a node, as columns of the row. */
+const columnsOf = ({ space }: Lowering, node: Node) => ({
+  node,
+  columns: sizeOf(node.shape),
+  at: (_row: IndexExpr, column: IndexExpr) => unravel(space, column, node.shape),
+});
 
 /** Any element of a node. */
 function columnTargets(node: Node): Targets {
