@@ -133,7 +133,7 @@ def enter(package, name, chains):
         return samples[1:]
 
 
-for name_, chains_ in [("schools", 4), ("schools", 4096), ("regime", 4), ("logistic", 256)]:
+for name_, chains_ in [("schools", 4), ("schools", 4096), ("regime", 4), ("regime", 1024), ("logistic", 256)]:
     enter("numpyro", name_, chains_)
 # Thousands of chains side by side, or hundreds with much data, do not end in four minutes on a processor.
 for name_, chains_ in [("schools", 4), ("regime", 4), ("logistic", 16)]:
