@@ -355,7 +355,7 @@ export class Sampler {
       const now = performance.now();
       this.spent[this.phaseOf(status)] += now - since;
       since = now;
-      if (status.failed.length > 0) throw await this.failure(status.failed[0], status.draws[status.failed[0]]);
+      if (status.failed.length > 0) throw await this.failure(status.failed[0], status);
       await this.keepCheckpoint(draws, told);
       await this.letOthersRun();
       yield status;
@@ -449,7 +449,7 @@ export class Sampler {
   }
 
   /** Why a chain found no point to start from, or no step that would do, in terms of the model. */
-  private async failure(chain: number, draw: number): Promise<ArgumentError> {
+  private async failure(chain: number, { draws, stepSizes }: ChainStatus): Promise<ArgumentError> {
     const { dim, dtype, backend } = this.density;
     const [all, hasStarted] = [await this.chains.vector("q"), await this.chains.hasStarted(chain)];
     const u = tensor(Array.from(all.subarray(chain * dim, (chain + 1) * dim)), { dtype, device: backend.id });
@@ -461,8 +461,12 @@ export class Sampler {
     );
     if (Number.isFinite(density) && bad.length === 0) {
       return new ArgumentError(
-        `sample: no step size suits chain ${chain}: the density does not fall off, as if it were improper. ` +
-          "Give every variable a prior, or data that determine it.",
+        `sample: no step size suits chain ${chain}: ` +
+          (stepSizes[chain] > 1
+            ? "the density does not fall off within millions, as if it were improper. Give every variable a prior, or data " +
+              "that determine it; of numbers as large as that, another unit."
+            : "the density falls off within the smallest of steps. Give numbers as small as that another unit, or look for " +
+              "a density that breaks off."),
       );
     }
     const why: string[] = [];
@@ -473,8 +477,14 @@ export class Sampler {
     if (bad.length > 0) why.push(`the gradient by ${bad.map(({ name }) => name).join(", ")} is not finite`);
     if (hasStarted) {
       return new ArgumentError(
-        `sample: chain ${chain} was lost in the warmup, after ${draw} draws: where its steps lead, however small they are, ` +
+        `sample: chain ${chain} was lost in the warmup, after ${draws[chain]} draws: where its steps lead, however small they are, ` +
           `${why.join("; ")}. Give { dtype: "f64" } if it is f32, or look for a density that breaks off.`,
+      );
+    }
+    if (this.options.inits) {
+      return new ArgumentError(
+        `sample: chain ${chain} cannot start where inits[${chain}] is: ${why.join("; ")}. Give free numbers at which the ` +
+          "density is finite, as posterior.unconstrain({ … }) makes them of values, or leave inits out.",
       );
     }
     return new ArgumentError(

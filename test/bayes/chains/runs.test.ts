@@ -17,6 +17,7 @@ import {
   lkjCholesky,
   model,
   normal,
+  uniform,
 } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 import { tensor } from "../../../src/tensor/creation.js";
@@ -299,6 +300,30 @@ describe("watching", () => {
       async () => await alone.sample({ ...options, inits }),
       /chain 0 was lost in the warmup, after 0 draws: where its steps lead, .* the log density is NaN/,
     );
+  });
+
+  test("a chain starts where it is told to, or not at all", async () => {
+    const inside = model(() => {
+      const width = uniform(0, 10);
+      return { width, y: uniform(0, width) };
+    }).given({ y: [3] });
+    const settings = { ...options, draws: 1, warmup: 0, stepSize: 1e-9, maxTreeDepth: 1 };
+    const widths = [4, 9, 5];
+    const inits = widths.map((width) => [Math.log(width / (10 - width))]);
+    const fit = await inside.sample({ ...settings, inits });
+    fit.draws.values("width").forEach((width, chain) => {
+      assert.ok(Math.abs(width - widths[chain]!) < 1e-6, `chain ${chain} at ${width}`);
+    });
+    await assert.rejects(
+      async () => await inside.sample({ ...settings, inits: [inits[0]!, [-3], inits[2]!] }),
+      /chain 1 cannot start where inits\[1\] is: the log density is -Infinity: y/,
+    );
+  });
+
+  test("a density that is too wide or too narrow is said to be what it is", async () => {
+    const of = (sd: number) => model(() => ({ x: normal(0, sd) })).given({});
+    await assert.rejects(async () => await of(1e12).sample(options), /does not fall off within millions/);
+    await assert.rejects(async () => await of(1e-20).sample(options), /falls off within the smallest of steps/);
   });
 });
 

@@ -7,13 +7,13 @@ import type { NutsState } from "./state.js";
 /** Initial points that are tried before a chain gives up. */
 const MAX_ATTEMPTS = 100;
 
-/** A point to start from: the one that was given, or uniform within the radius, drawn anew until the density is finite. */
+/** A point to start from: the one that was given, or else uniform within the radius, drawn anew until the density is finite. */
 export function chooseStart(chain: NutsState): void {
   const { k, w, hot, dim, type, ints } = chain;
   const { i } = w;
   // Chains of a superchain take the same numbers, those of the first of them, and so start at the same point.
   newKey(chain, i(-1), w.sub(k.row, k.binary("irem", k.row, chain.order("together"))));
-  const isGiven = w.and(k.compare("ne", chain.order("givenInits"), i(0)), k.compare("eq", ints.attempts.get(), i(0)));
+  const isGiven = k.compare("ne", chain.order("givenInits"), i(0));
   const given = chain.vector("qSample");
   const radius = k.convert(type, chain.wish("initRadius"));
   w.each(dim, (d) => {
@@ -47,7 +47,9 @@ export function judgeStart(chain: NutsState, logp: Value): void {
     () => {
       const attempts = w.add(ints.attempts.get(), i(1));
       ints.attempts.set(attempts);
-      const isOver = k.compare("ge", attempts, i(MAX_ATTEMPTS));
+      // Whoever gave a point means that one.
+      const isGiven = k.compare("ne", chain.order("givenInits"), i(0));
+      const isOver = w.or(isGiven, k.compare("ge", attempts, i(MAX_ATTEMPTS)));
       ints.phase.set(k.select(isOver, i(PHASE.failed), i(PHASE.new)));
     },
   );
