@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ChainBuilder, densityOf, type Target } from "../../../src/bayes/chains/density.js";
 import { wordsOf } from "../../../src/bayes/chains/words.js";
+import { walkStatements } from "../../../src/compiler/ir.js";
 import { columnPlace } from "../../../src/compiler/place.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor } from "../../../src/tensor/devices.js";
@@ -88,12 +89,11 @@ for (const [dim, count] of [
 }
 for (const dim of [2, 4, 9, 65]) cases[`coupled elements of ${dim}`] = { dim, ...coupled };
 
-/** The density and its gradient at points [chain][element], by a kernel of so many lanes. */
-async function evaluated(target: Target, device: string, lanes: number, points: readonly (readonly number[])[]) {
-  const backend = backendFor(device);
+/** A kernel of so many lanes that evaluates a density at points of columns. */
+function evaluation(target: Target, device: string, lanes: number) {
   const { dim } = target;
   const density = densityOf(target, "f64", device);
-  const { written, run } = backend.handWritten(`evaluate ${lanes} ${density.fn.key}`, (context) => {
+  return backendFor(device).handWritten(`evaluate ${lanes} ${density.fn.key}`, (context) => {
     const builder = new ChainBuilder("evaluate", density, CHAINS, lanes, context);
     const { k, scratch } = builder;
     const w = wordsOf(k, builder.settings);
@@ -108,6 +108,14 @@ async function evaluated(target: Target, device: string, lanes: number, points: 
     to.store(w.i(dim), value, lanes > 1 ? k.compare("eq", k.lane, w.i(0)) : null);
     return { kernel: k.finish(), scratch: scratch.buffers };
   });
+}
+
+/** The density and its gradient at points [chain][element]. */
+async function evaluated(target: Target, device: string, lanes: number, points: readonly (readonly number[])[]) {
+  const backend = backendFor(device);
+  const { dim } = target;
+  const density = densityOf(target, "f64", device);
+  const { written, run } = evaluation(target, device, lanes);
   const columns = Float64Array.from(
     { length: dim * CHAINS },
     (_, at) => points[at % CHAINS]![Math.floor(at / CHAINS)]!,
@@ -122,15 +130,20 @@ async function evaluated(target: Target, device: string, lanes: number, points: 
   }));
 }
 
+const targetOf = ({ dim, density }: Case & { readonly dim: number }, device: string): Target => {
+  const data = (values: unknown) => tensor(values as number[], { dtype: "f64", device });
+  return { dim, logDensityAndGrad: (u) => valueAndGrad((v: Tensor) => density(v, data))(u) };
+};
+
 const STEP = 1e-5;
 
 describeOnTensorDevices("densities inside kernels", (device) => {
   const skip = backendFor(device).hasDoubles ? false : "missing: f64";
-  for (const [name, { dim, density, plain }] of Object.entries(cases)) {
+  for (const [name, one] of Object.entries(cases)) {
     test(name, { skip }, async () => {
+      const { dim, plain } = one;
       const points = Array.from({ length: CHAINS }, () => numbers(dim));
-      const data = (values: unknown) => tensor(values as number[], { dtype: "f64", device });
-      const target: Target = { dim, logDensityAndGrad: (u) => valueAndGrad((v: Tensor) => density(v, data))(u) };
+      const target = targetOf(one, device);
       for (const lanes of device === "cpu" ? [1] : [1, 2, 8, 32, 64]) {
         const found = await evaluated(target, device, lanes, points);
         points.forEach((point, chain) => {
@@ -153,4 +166,24 @@ describeOnTensorDevices("densities inside kernels", (device) => {
       }
     });
   }
+
+  test("several lanes share sums and vectors of a few elements", { skip }, (t) => {
+    if (device === "cpu") return t.skip("the CPU has one lane");
+    const counts = (name: string, lanes: number) => {
+      const { written } = evaluation(targetOf(cases[name]!, device), device, lanes);
+      let [sums, values] = [0, 0];
+      walkStatements(written.kernel.body, (statement) => {
+        if (statement.kind !== "let") return;
+        values++;
+        if (statement.value.op === "combineLanes") sums++;
+      });
+      return { sums, values };
+    };
+    // Two sums of the density, and two that the gradients by the scalars need.
+    assert.equal(counts("schools of 10", 32).sums, 4);
+    assert.ok(counts("schools of 10", 32).values < counts("schools of 10", 1).values / 2, "values of schools");
+    assert.equal(counts("elements of 33", 32).sums, 1);
+    // A gradient of a pass over observations has a sum for each element, besides those of the density.
+    assert.equal(counts("regression of 4 by 40", 32).sums, 2 + 4);
+  });
 });

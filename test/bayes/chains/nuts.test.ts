@@ -327,4 +327,5 @@ test("a chain has a subgroup to itself while the device has room, more for many 
   assert.equal(lanes(4, 5000, { ...gpu, id: "cpu" }), 1);
   assert.equal(lanes(4, 5000, { ...gpu, isSoftware: true }), 1);
   assert.equal(lanes(4, 5000, gpu, true), 1);
+  assert.equal(lanesFor({ backend: gpu, longest: 5000, isForLanes: false } as unknown as ChainDensity, 4, false), 1);
 });

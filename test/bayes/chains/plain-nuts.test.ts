@@ -106,6 +106,11 @@ describe("draws are those of plain code", () => {
     await compare(ellipse(), ellipseAt, 3, { stepSize: 0.8 });
   });
 
+  test("from given points, another for each chain", async () => {
+    const inits = Array.from({ length: base.chains }, (_, c) => [0.3 * c, 1 - 0.2 * c, -0.5 + 0.1 * c]);
+    await compare(ellipse(), ellipseAt, 3, { stepSize: 0.4, inits });
+  });
+
   test("with trees that are cut short", async () => {
     const { noted } = await compare(ellipse(), ellipseAt, 3, { stepSize: 0.02, maxTreeDepth: 3 });
     assert.ok(noted.every(({ treeDepth, leapfrogs }) => treeDepth === 3 && leapfrogs === 7));

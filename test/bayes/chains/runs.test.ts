@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout as wait } from "node:timers/promises";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { Sampler } from "../../../src/bayes/chains/sample.js";
 import {
@@ -300,6 +300,27 @@ describe("watching", () => {
       async () => await alone.sample({ ...options, inits }),
       /chain 0 was lost in the warmup, after 0 draws: where its steps lead, .* the log density is NaN/,
     );
+  });
+
+  test("blocks that arrive late are in their place all the same", async () => {
+    const settings = { ...options, draws: 400 };
+    const sampler = new Sampler(spread, settings) as unknown as {
+      takeBlock(count: number, isEnded: boolean): Promise<unknown>;
+    };
+    const take = sampler.takeBlock.bind(sampler);
+    let blocks = 0;
+    sampler.takeBlock = async (...block) => {
+      const taking = take(...block);
+      if (blocks++ === 0) await wait(100);
+      return await taking;
+    };
+    const run = (sampler as unknown as Sampler).run(true);
+    let step = await run.next();
+    while (!step.done) step = await run.next();
+    assert.ok(blocks > 3, `${blocks} blocks`);
+    const whole = await spread.sample(settings);
+    for (const name of whole.draws.names)
+      assert.deepEqual(step.value.draws.scalar(name), whole.draws.scalar(name), name);
   });
 
   test("a chain starts where it is told to, or not at all", async () => {
