@@ -19,6 +19,7 @@ import {
   normal,
 } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
+import { key } from "../../../src/random/key.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { type Tensor, where } from "../../../src/tensor/tensor.js";
@@ -160,6 +161,45 @@ describe("an extension is a run like the first", () => {
     assert.equal(fit.draws.length, 60);
   });
 
+  describe("that ends first for whoever wants the fit while watching it:", () => {
+    const observed = model(() => {
+      const mu = normal(0, 1);
+      return { mu, y: normal(mu, 1) };
+    }).given({ y: f64([1, 2]) });
+    type ObservedFit = Awaited<ReturnType<typeof observed.sample>>;
+    const wishes: Readonly<Record<string, (fit: ObservedFit) => Promise<unknown>>> = {
+      save: (fit) => fit.save(join(folder, "while watching")),
+      saveStanCsv: (fit) => fit.saveStanCsv(join(folder, "while watching")),
+      extend: async (fit) => await fit.extend(5),
+      "watched extend": async (fit) => {
+        for await (const _ of fit.extend(5));
+      },
+      logLikelihood: (fit) => fit.logLikelihood(),
+      loo: (fit) => fit.loo(),
+      predictive: (fit) => fit.predictive(key(1, { device: "cpu" })),
+    };
+    for (const [title, wish] of Object.entries(wishes)) {
+      test(title, async () => {
+        const fit = await observed.sample({ ...options, draws: 10 });
+        let asked = false;
+        for await (const _ of fit.extend(100)) {
+          if (asked) continue;
+          asked = true;
+          await wish(fit);
+          assert.equal(fit.draws.length, title.endsWith("extend") ? 115 : 110);
+        }
+        assert.ok(asked);
+      });
+    }
+
+    test("another extension that was asked for before", async () => {
+      const fit = await observed.sample({ ...options, draws: 10 });
+      const [first, second] = [fit.extend(50), fit.extend(40)];
+      for await (const _ of first) await second;
+      assert.equal(fit.draws.length, 100);
+    });
+  });
+
   test("that ends at an effective sample size, of the draws before it too", async () => {
     const fit = await sampled(spread, { ...options, draws: 100 });
     await fit.extend(20000, { until: { essBulk: 400 } });
@@ -240,6 +280,27 @@ describe("watching", () => {
     for await (const _ of twice) seen++;
     assert.ok(seen > 0);
     assert.equal((await twice).draws.length, 60);
+  });
+
+  test("may wait for the fit between two steps, and others may watch the same steps", async () => {
+    const run = spread.sample(options);
+    const lengths: number[] = [];
+    for await (const _ of run) lengths.push((await run).draws.length);
+    assert.deepEqual(new Set(lengths), new Set([60]));
+    const shared = spread.sample(options);
+    const watched = async () => {
+      const seen: number[] = [];
+      for await (const { draws, warmup } of shared) seen.push(draws[0]! + warmup[0]!);
+      return seen;
+    };
+    const [one, other, fit] = await Promise.all([watched(), watched(), shared]);
+    assert.ok(one.length > 2, `${one}`);
+    assert.deepEqual(one, other);
+    assert.equal(fit.draws.length, 60);
+    // Somebody who looked once and forgot about it.
+    const begun = spread.sample(options);
+    await begun[Symbol.asyncIterator]().next();
+    assert.equal((await begun).draws.length, 60);
   });
 
   test("counts the divergences of draws that are kept, as check does, and all leapfrogs", async () => {
