@@ -25,9 +25,13 @@ export function leastEss(draws: Draws): number {
   return leastOf(draws, (x) => bulkOf(x, memory));
 }
 
-/** The same of the tails. */
+/** The same of the tails; of what has none, such as 0 and 1, of the bulk. */
 export function leastTailEss(draws: Draws): number {
-  return draws.length < 4 ? Number.NaN : leastOf(draws, essTail);
+  if (draws.length < 4) return Number.NaN;
+  return leastOf(draws, (x) => {
+    const ess = essTail(x);
+    return Number.isNaN(ess) ? essBulk(x) : ess;
+  });
 }
 
 function leastOf(draws: Draws, ess: (x: Chains) => number): number {

@@ -390,6 +390,16 @@ describe("an effective sample size to reach", () => {
     assert.ok(both.draws.length > tails.draws.length);
   });
 
+  test("of the tails is that of the bulk for what is 0 or 1", async () => {
+    const coin = model(() => {
+      const x = normal(0, 1);
+      return { x, isPositive: x.greater(0).cast("f64") };
+    }).given({});
+    const { draws } = await coin.sample({ ...settings, draws: 20000, until: { essTail: 400 } });
+    assert.ok(draws.length < 5000, `${draws.length} draws`);
+    assert.ok(essTail(draws.scalar("x")) >= 400 && essBulk(draws.scalar("isPositive")) >= 400);
+  });
+
   test("is never reached by what is not finite, nor where nothing moves", async () => {
     const infinite = model(() => {
       const x = normal(0, 1);
