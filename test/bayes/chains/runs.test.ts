@@ -15,6 +15,8 @@ import {
   factor,
   halfNormal,
   lkjCholesky,
+  loadArviz,
+  loadStanCsv,
   model,
   normal,
 } from "../../../src/bayes/index.js";
@@ -558,6 +560,48 @@ describe("a saved fit", () => {
     await assert.rejects(spread.resume(join(folder, "absent")), FormatError);
   });
 
+  test("or another that cannot be written or read is named as it was given", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    const nowhere = join(folder, "none", "x");
+    const writers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+      "save: the fit": (path) => fit.save(path),
+      "report: the page": (path) => fit.report(path),
+      "saveArviz: the draws": (path) => fit.saveArviz(path),
+      "saveStanCsv: the draws": (path) => fit.saveStanCsv(path),
+    };
+    const said = (operation: () => Promise<unknown>): Promise<Error> =>
+      operation().then(
+        () => assert.fail("it is written"),
+        (error) => error,
+      );
+    for (const [what, write] of Object.entries(writers)) {
+      const isCsv = what.startsWith("saveStanCsv");
+      const error = await said(() => write(nowhere));
+      assert.ok(error instanceof ArgumentError, `${error}`);
+      const named = isCsv ? `${nowhere}_1.csv` : nowhere;
+      assert.equal(error.message, `${what} cannot be written to ${named}: no such file or directory.`);
+      // Prefixes that end in a slash, or nothing, are names of files as well.
+      if (isCsv) continue;
+      assert.equal(
+        (await said(() => write(folder))).message,
+        `${what} cannot be written to ${folder}: it is a folder.`,
+      );
+      assert.equal((await said(() => write(""))).message, `${what} cannot be written to : it is an empty name.`);
+    }
+    const readers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+      loadArviz: (path) => loadArviz(path),
+      loadStanCsv: (path) => loadStanCsv([path]),
+    };
+    for (const [what, read] of Object.entries(readers)) {
+      const error = await said(() => read(nowhere));
+      assert.ok(error instanceof FormatError, `${error}`);
+      assert.equal(error.message, `${what}: ${nowhere} cannot be read: no such file or directory.`);
+      assert.equal((await said(() => read(folder))).message, `${what}: ${folder} cannot be read: it is a folder.`);
+    }
+    const missing = await said(() => spread.resume(nowhere));
+    assert.equal(missing.message, `resume: ${nowhere} cannot be resumed: no such file or directory.`);
+  });
+
   test("replaces the one before at once, and leaves nothing beside it", async () => {
     const own = await mkdtemp(join(folder, "own-"));
     const fit = await sampled(spread, { ...options, draws: 10 });
@@ -610,7 +654,7 @@ describe("a checkpoint that cannot be written", () => {
     const told = (path: string) => () => spread.sample({ ...options, checkpoint: path });
     assert.throws(told(join(own, "no", "fit")), (error: Error) => {
       assert.ok(error instanceof ArgumentError);
-      assert.match(error.message, /^sample: checkpoint cannot be written to .*fit: .*no such file/);
+      assert.match(error.message, /^sample: checkpoint cannot be written to [^:]*fit: no such file or directory\.$/);
       return true;
     });
     assert.throws(told(own), /sample: checkpoint cannot be written to .*: it is a folder/);
@@ -629,7 +673,10 @@ describe("a checkpoint that cannot be written", () => {
     warned.stop();
     assert.deepEqual(fit.draws.values("mu"), (await sampled(spread, options)).draws.values("mu"));
     assert.equal(warned.seen.length, 1);
-    assert.match(warned.seen[0]!.message, /checkpoint could not be written, and the run goes on without/);
+    assert.match(
+      warned.seen[0]!.message,
+      /^sample: a checkpoint cannot be written to [^:]*fit: no such .* The run goes on without/,
+    );
   });
 });
 
