@@ -7,7 +7,7 @@
  */
 import type { Chains, Draws } from "../draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
-import { allFinite, checkChains, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
+import { allFinite, checkChains, checkProbability, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
 import { indicatorAutocovariance } from "./indicators.js";
 import { quantileOf } from "./ranks.js";
 import { type ScoringMemory, scoreChains, scoringMemory } from "./scores.js";
@@ -65,6 +65,7 @@ export function essMean(x: Chains): number {
 /** For a quantile: that of the indicator x ≤ quantile. */
 export function essQuantile(x: Chains, probability: number): number {
   checkChains("essQuantile", x);
+  checkProbability("essQuantile", probability);
   if (!allFinite(x.values)) return Number.NaN;
   return essBelow(x, quantileOf(x.values.slice().sort(), probability));
 }
