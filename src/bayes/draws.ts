@@ -221,7 +221,7 @@ export class Draws<N extends string = string> {
     const shape = this.variables.get(name);
     const hint = shape
       ? `"${name}" has shape ${formatShape(shape)}; name one element, "${name}[${shape.map(() => 0).join(",")}]"`
-      : `there are ${[...this.variables].map(([known, size]) => (size.length ? known + formatShape(size) : known)).join(", ")}`;
+      : `there are ${this.named()}`;
     throw new ArgumentError(`scalar: no scalar is named "${name}"; ${hint}.`);
   }
 
@@ -282,16 +282,34 @@ export class Draws<N extends string = string> {
     if (typeof unknown === "string") this.scalar(unknown as ScalarName<N>); // throws, and says what there is
     const wanted = new Set(
       list.flatMap((item) => {
-        if (item instanceof RegExp) return this.names.filter((name) => name.search(item) >= 0);
+        if (item instanceof RegExp) return this.matching(item);
         return scalarNames(item, this.variables.get(item) ?? []);
       }),
     );
     return this.names.filter((name) => wanted.has(name));
   }
 
+  private matching(pattern: RegExp): readonly string[] {
+    const names = this.names.filter((name) => name.search(pattern) >= 0);
+    if (names.length > 0) return names;
+    throw new ArgumentError(`No scalar's name matches ${pattern}; there are ${this.named()}.`);
+  }
+
+  /** What there is, for errors. */
+  private named(): string {
+    return [...this.variables].map(([name, shape]) => (shape.length ? name + formatShape(shape) : name)).join(", ");
+  }
+
+  /** @internal A fit, of which this is a part, would be written without its draws, or not at all. */
+  toJSON(): never {
+    throw new ArgumentError(
+      'Draws, and fits that have them, are no JSON: write [...arvizJson({ posterior: draws })].join(""), to a file with ' +
+        'saveArviz, or draws.scalar("x").values for the numbers of a scalar; a summary\'s rows are plain objects.',
+    );
+  }
+
   [Symbol.for("nodejs.util.inspect.custom")](): string {
-    const variables = [...this.variables].map(([name, shape]) => (shape.length ? name + formatShape(shape) : name));
-    return `Draws(${this.chains} chains × ${this.count} draws of ${variables.join(", ")})`;
+    return `Draws(${this.chains} chains × ${this.count} draws of ${this.named()})`;
   }
 }
 

@@ -9,10 +9,12 @@ import {
   arvizJson,
   compare,
   Draws,
+  essQuantile,
   type Fit,
   loadArviz,
   loadStanCsv,
   loo,
+  mcseQuantile,
   model,
   normal,
   parseArviz,
@@ -45,6 +47,24 @@ const wrongly = (call: (...given: never[]) => unknown, ...given: readonly unknow
   call(...(given as never[]));
 
 const mistakes: Readonly<Record<string, readonly [() => unknown, RegExp]>> = {
+  "a fit as JSON": [() => JSON.stringify({ fit }), /fits that have them, are no JSON: .*arvizJson/],
+  "draws as JSON": [() => JSON.stringify(fit.draws), /Draws, .* are no JSON/],
+  "a pattern that no name matches": [
+    () => fit.summary(/nomatch/),
+    /No scalar's name matches \/nomatch\/; there are mu/,
+  ],
+  "essQuantile of a percentage": [
+    () => essQuantile(fit.draws.scalar("mu"), 95),
+    /essQuantile: 95 stands where the probability of the quantile does, a number from 0 to 1/,
+  ],
+  "mcseQuantile of nothing": [
+    () => wrongly(mcseQuantile, fit.draws.scalar("mu")),
+    /mcseQuantile: undefined stands where the probability/,
+  ],
+  "loo of one draw": [
+    () => loo({ values: [-1, -2], chains: 1, draws: 1 }),
+    /loo: there is 1 draw; it takes 2 to reweigh, and 100 to trust/,
+  ],
   "saveStanCsv of a fit": [
     () => wrongly(saveStanCsv, path, fit),
     /saveStanCsv: takes draws, .* not a Fit; write \.draws/,

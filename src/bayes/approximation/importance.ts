@@ -7,6 +7,7 @@ import { uniform } from "../../random/uniform.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import type { Problem } from "../diagnostics/check.js";
+import { logSumExp } from "../diagnostics/pareto.js";
 
 /** log weights of draws, from log densities under the target and the approximation; impossible points weigh nothing. */
 export function logRatios(target: ArrayLike<number>, approximation: ArrayLike<number>): Float64Array {
@@ -39,16 +40,53 @@ export function systematicPositions(key: Key, weights: Tensor, count: number): T
 /** Above this, weights of so many draws are not to be trusted; 0.7 from 2200 on. */
 const goodK = (draws: number): number => Math.max(0, Math.min(1 - 1 / Math.log10(draws), 0.7));
 
-/** What Pareto k says against an approximation. */
-export function tailProblem(k: number, draws: number, remedy: string): Problem | undefined {
+/** Fewer weights have no tail to speak of. */
+const FEWEST = 25;
+/** Weights worth more than this share of their number are nearly equal, and their tail, whatever its shape, weighs nothing. */
+const NEARLY_EQUAL = 0.9;
+
+/** What importance weights say of an approximation. */
+export interface Weighing {
+  /** How many draws were weighed. */
+  readonly draws: number;
+  /** The shape of the tail of the weights. */
+  readonly paretoK: number;
+  /** What share of the draws the weights, not smoothed, are worth. */
+  readonly share: number;
+}
+
+export function weighingOf(ratios: Float64Array, paretoK: number): Weighing {
+  const total = logSumExp(ratios);
+  const share = effectiveCount(ratios.map((ratio) => ratio - total)) / ratios.length;
+  return { draws: ratios.length, paretoK, share };
+}
+
+/** In words: both figures. */
+export function shownWeighing({ paretoK, share }: Weighing, limit?: number): string {
+  const k = Number.isFinite(paretoK) ? paretoK.toFixed(2) : "not finite";
+  return `Pareto k is ${k}${limit === undefined ? "" : `, above ${limit.toFixed(2)}`}, and the weights are worth ${Math.floor(100 * share)}% of the draws`;
+}
+
+/** What the weights say against an approximation: their tail is heavy, and has weight. */
+export function tailProblem(weighing: Weighing, remedy: string): Problem | undefined {
+  const { draws, paretoK, share } = weighing;
+  if (draws < FEWEST) {
+    return {
+      kind: "too-few",
+      severity: "warning",
+      message: `There are ${draws} draws to weigh, too few to tell how good the approximation is.`,
+      remedy: "Draw at least 100.",
+      variables: [],
+    };
+  }
   const limit = goodK(draws);
-  if (k <= limit) return undefined;
+  if (paretoK <= limit || share > NEARLY_EQUAL) return undefined;
   return {
     kind: "pareto-k",
-    severity: k > 1 ? "error" : "warning",
+    severity: paretoK > 1 ? "error" : "warning",
     message:
-      `Pareto k is ${Number.isFinite(k) ? k.toFixed(2) : "not finite"}, above ${limit.toFixed(2)}: ` +
-      (k > 1
+      `${shownWeighing(weighing, limit)}: ` +
+      (paretoK > 1
         ? "the approximation misses much of the posterior, and its draws do not stand for it."
         : "the approximation is rough; spreads and tails above all may be wrong."),
     remedy,

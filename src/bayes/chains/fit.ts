@@ -25,6 +25,7 @@ interface Turn {
 /** `N`: the names of the variables that were drawn; `O`: of those that were observed. */
 export class Fit<N extends string = string, O extends string = string> {
   private last: Promise<void> = Promise.resolve();
+  private extending: SampleRun<N, O> | null = null;
 
   /** @internal Made by `posterior.sample`. */
   constructor(
@@ -85,7 +86,8 @@ export class Fit<N extends string = string, O extends string = string> {
    */
   extend(count: number, options: RunOptions = {}): SampleRun<N, O> {
     const turn = this.nextTurn();
-    return new SampleRun((isWatched) => this.extension(count, options, isWatched, turn), true);
+    this.extending = new SampleRun((isWatched) => this.extension(count, options, isWatched, turn), true);
+    return this.extending;
   }
 
   private async *extension(
@@ -128,8 +130,13 @@ export class Fit<N extends string = string, O extends string = string> {
     return this.inTurn(async () => writeStanCsv(prefix, this.draws, options, await this.sampler.facts()));
   }
 
-  /** One thing at a time: chains that are extended cannot be saved or extended meanwhile. */
+  /**
+   * One thing at a time: chains that are extended cannot be saved or extended meanwhile. An extension that somebody waits for
+   * goes on by itself, since that may be the one who watches it.
+   */
   private nextTurn(): Turn {
+    const before = this.extending;
+    queueMicrotask(() => void before?.finish());
     const begins = this.last;
     let end = () => {};
     this.last = new Promise((resolve) => {

@@ -14,6 +14,7 @@ import { shown } from "../../core/shown.js";
 import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
 import { concat, tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
+import { type FreeNumbers, freeNumbersOf } from "../free-numbers.js";
 import {
   ChainBuilder,
   type ChainDensity,
@@ -27,7 +28,7 @@ export interface LeapfrogOptions {
   /** The size of a step; a negative one goes back in time. */
   readonly eps: number;
   /** The inverse mass of each free number, [dim], positive; ones unless told. */
-  readonly invMass?: Tensor | readonly number[];
+  readonly invMass?: FreeNumbers;
   readonly steps: number;
 }
 
@@ -49,30 +50,31 @@ interface WrittenLeapfrog {
 }
 
 /** Leapfrog steps of the Hamiltonian p·p/2m - log density, from q and p of [dim] or [chains, dim]. */
-export function leapfrog(target: Target, q: Tensor, p: Tensor, options: LeapfrogOptions): LeapfrogChains {
+export function leapfrog(target: Target, q: Tensor, momenta: Tensor, options: LeapfrogOptions): LeapfrogChains {
   const { dim } = target;
   check(options);
   const { steps } = options;
-  const wrong = [q, p].find((x) => !(x instanceof Tensor));
-  if (wrong !== undefined) throw new ArgumentError(`leapfrog: q and p are tensors, not ${shown(wrong)}.`);
+  for (const x of [q, momenta]) {
+    if (!(x instanceof Tensor)) throw new ArgumentError(`leapfrog: q and p are tensors, not ${shown(x)}.`);
+  }
   const isOne = q.rank === 1;
-  if ((!isOne && q.rank !== 2) || q.shape.at(-1) !== dim || !sameShape(q.shape, p.shape)) {
+  if ((!isOne && q.rank !== 2) || q.shape.at(-1) !== dim || !sameShape(q.shape, momenta.shape)) {
     throw new ShapeError(
-      `leapfrog: q and p are [${dim}] or [chains, ${dim}], not ${formatShape(q.shape)} and ${formatShape(p.shape)}.`,
+      `leapfrog: q and p are [${dim}] or [chains, ${dim}], not ${formatShape(q.shape)} and ${formatShape(momenta.shape)}.`,
     );
   }
-  const dtype = dtypeOf(q, p);
+  const dtype = dtypeOf(q, momenta);
+  const p = momenta.to(q.device);
   const density = densityOf(target, dtype, q.device, { isNormalized: true });
   const { backend } = density;
   const chains = isOne ? 1 : q.shape[0];
   const like = { dtype, device: q.device } as const;
   const given = options.invMass ?? new Array<number>(dim).fill(1);
-  if (!(given instanceof Tensor || Array.isArray(given))) {
-    throw new ArgumentError(`leapfrog: invMass is ${shown(given)}; it is a vector [${dim}].`);
-  }
-  const invMass = given instanceof Tensor ? given.cast(dtype) : tensor([...given], like);
+  const masses = given instanceof Tensor ? given : freeNumbersOf(given);
+  if (!masses) throw new ArgumentError(`leapfrog: invMass is ${shown(given)}; it is a vector [${dim}].`);
+  const invMass = masses instanceof Tensor ? masses.to(q.device).cast(dtype) : tensor([...masses], like);
   if (!sameShape(invMass.shape, [dim])) throw new ShapeError(`leapfrog: invMass is [${dim}], not [${invMass.shape}].`);
-  checkMasses(given);
+  checkMasses(masses);
 
   const key = `leapfrog ${chains}×${steps} ${density.fn.key}`;
   const compiled = backend.handWritten(key, (context) => writeWithin(density, chains, steps, context));

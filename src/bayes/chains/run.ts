@@ -34,19 +34,20 @@ export class SampleRun<N extends string = string, O extends string = string>
   private readonly fit = new Promise<Fit<N, O>>((resolve, reject) => {
     this.settle = { resolve, reject };
   });
+  private next: Promise<Progress | null> | null = null;
   private watchers = 0;
-  private isAwaited = false;
   private isFinishing = false;
 
   /** @internal `startsItself`: goes on though nobody waits or watches, since others wait for their turn. */
   constructor(
     private readonly start: (isWatched: boolean) => AsyncGenerator<Progress, Fit<N, O>>,
-    startsItself = false,
+    private readonly startsItself = false,
   ) {
     if (startsItself) {
-      this.isAwaited = true;
-      // Whoever watches from the first begins before this.
-      queueMicrotask(() => void this.finish());
+      // Whoever watches from the first begins before this, and sets the pace.
+      queueMicrotask(() => {
+        if (this.watchers === 0) void this.finish();
+      });
     } else {
       // Who only watches hears of a failure there.
       this.fit.catch(() => {});
@@ -55,7 +56,7 @@ export class SampleRun<N extends string = string, O extends string = string>
 
   /**
    * How far the run has come, after every dispatch; in a warmup of chains together, after as many as take 60 ms or so. It runs as
-   * fast as it is watched.
+   * fast as it is watched, or, once somebody waits for its end, as fast as it can.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<Progress> {
     this.steps ??= this.start(true);
@@ -68,8 +69,7 @@ export class SampleRun<N extends string = string, O extends string = string>
       }
     } finally {
       this.watchers--;
-      // Whoever looked has turned away; whoever waits still does.
-      if (this.isAwaited) void this.finish();
+      if (this.startsItself && this.watchers === 0) void this.finish();
     }
     await this.fit;
   }
@@ -79,7 +79,6 @@ export class SampleRun<N extends string = string, O extends string = string>
     onFit?: ((fit: Fit<N, O>) => A | PromiseLike<A>) | null,
     onError?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.isAwaited = true;
     void this.finish();
     return this.fit.then(onFit, onError);
   }
@@ -92,22 +91,32 @@ export class SampleRun<N extends string = string, O extends string = string>
     return this.then().finally(onEnd);
   }
 
-  /** Runs to the end, unless somebody watches, who does. */
-  private async finish(): Promise<void> {
-    if (this.watchers > 0 || this.isFinishing) return;
+  /**
+   * @internal Runs to the end, whether or not somebody watches: who waits for it may be the one who watches, between two
+   * steps, and would wait for ever.
+   */
+  async finish(): Promise<void> {
+    if (this.isFinishing) return;
     this.isFinishing = true;
     this.steps ??= this.start(false);
     while (await this.step(this.steps));
   }
 
-  /** The next progress; null when the run has ended, well or badly. */
-  private async step(steps: AsyncGenerator<Progress, Fit<N, O>>): Promise<Progress | null> {
+  /** The next progress, the same for all who wait for it; null when the run has ended, well or badly. */
+  private step(steps: AsyncGenerator<Progress, Fit<N, O>>): Promise<Progress | null> {
+    this.next ??= this.taken(steps);
+    return this.next;
+  }
+
+  private async taken(steps: AsyncGenerator<Progress, Fit<N, O>>): Promise<Progress | null> {
     try {
       const { done, value } = await steps.next();
       if (!done) return value;
       this.settle.resolve(value);
     } catch (error) {
       this.settle.reject(error);
+    } finally {
+      this.next = null;
     }
     return null;
   }

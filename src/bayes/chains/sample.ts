@@ -242,7 +242,7 @@ export class Sampler {
   }
 
   async save(draws: Draws, path: string): Promise<void> {
-    await writeFit(path, await this.saved(draws));
+    await writeFit("save: the fit", path, await this.saved(draws));
   }
 
   private async saved(draws: Draws): Promise<SavedFit> {
@@ -374,13 +374,11 @@ export class Sampler {
     await this.arriving;
     const saved = await this.saved(draws);
     try {
-      await writeFit(checkpoint, saved);
+      await writeFit("sample: a checkpoint", checkpoint, saved);
     } catch (error) {
       // A full disk may have room again by the next time; draws are dearer than checkpoints.
       if (!this.hasWarned) {
-        process.emitWarning(
-          `sample: a checkpoint could not be written, and the run goes on without: ${(error as Error).message}`,
-        );
+        process.emitWarning(`${(error as Error).message} The run goes on without.`);
       }
       this.hasWarned = true;
     }

@@ -7,9 +7,10 @@ import { createHash } from "node:crypto";
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ArgumentError, FormatError } from "../../core/errors.js";
+import { FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { Draws, type Statistic } from "../draws.js";
+import { unwritable, whyNot } from "../files.js";
 import type { SavedChains } from "./nuts-chains.js";
 import type { SampleOptions } from "./options.js";
 
@@ -62,21 +63,29 @@ function isAlive(id: number): boolean {
   }
 }
 
+/** The second file could be written for these, too. */
+function checkName(path: string): void {
+  if (path === "") throw new Error("it is an empty name");
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
+}
+
 /** Throws where no fit can be written, by writing a little: hours later would be too late to hear of it. */
 export function checkWritable(what: string, path: string): void {
-  const refused = (why: string, cause?: unknown) =>
-    new ArgumentError(`${what} cannot be written to ${path}: ${why}.`, { cause });
-  if (path === "") throw refused("it is an empty name");
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw refused("it is a folder");
   try {
+    checkName(path);
     writeFileSync(partOf(path), "");
     rmSync(partOf(path));
   } catch (error) {
-    throw refused((error as Error).message, error);
+    throw unwritable(what, path, error);
   }
 }
 
-export async function writeFit(path: string, { options, draws, kernel, data, spent, chains }: SavedFit): Promise<void> {
+/** `what`: operation and contents, for errors. */
+export async function writeFit(
+  what: string,
+  path: string,
+  { options, draws, kernel, data, spent, chains }: SavedFit,
+): Promise<void> {
   const parts: Part[] = [];
   const contents: Uint8Array[] = [];
   const add = (group: Part["group"], name: string, bytes: Uint8Array) => {
@@ -93,6 +102,7 @@ export async function writeFit(path: string, { options, draws, kernel, data, spe
 
   const temporary = partOf(path);
   try {
+    checkName(path);
     const file = await open(temporary, "w");
     try {
       await file.writeFile(`pumice fit 3 ${hash.digest("hex")}\n`);
@@ -104,8 +114,8 @@ export async function writeFit(path: string, { options, draws, kernel, data, spe
     await rename(temporary, path);
     await removeStaleParts(path);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    await rm(temporary, { force: true }).catch(() => {});
+    throw unwritable(what, path, error);
   }
 }
 
@@ -117,7 +127,7 @@ export async function readFit(path: string, device?: string): Promise<SavedFit> 
   try {
     bytes = await readFile(path);
   } catch (error) {
-    throw wrong((error as Error).message, error);
+    throw wrong(whyNot(path, error), error);
   }
   const end = bytes.indexOf("\n");
   const [, checksum] = FIRST_LINE.exec(bytes.toString("latin1", 0, Math.max(0, Math.min(end, 100)))) ?? [];

@@ -19,6 +19,13 @@ export function checkChains(operation: string, x: Chains): void {
   throw new ArgumentError(`${operation}: ${problem} { values: Float64Array, chains, draws }; ${made}.`);
 }
 
+export function checkProbability(operation: string, probability: number): void {
+  if (probability >= 0 && probability <= 1) return;
+  throw new ArgumentError(
+    `${operation}: ${shown(probability)} stands where the probability of the quantile does, a number from 0 to 1.`,
+  );
+}
+
 /** The halves of every chain as chains of their own, without the middle draw where the number is odd. */
 export function splitChains(x: Chains): Chains {
   const half = Math.floor(x.draws / 2);

@@ -6,6 +6,7 @@
 import type { Chains, Draws } from "../draws.js";
 import { allFinite, isConstant } from "./chains.js";
 import { eBfmi } from "./energy.js";
+import type { SummaryRow } from "./scalar-summary.js";
 import { sortWithOrder } from "./sort.js";
 import { formatRatio, type Summary, summary } from "./summary.js";
 
@@ -287,13 +288,17 @@ function disagreement(table: Summary): Problem | undefined {
     ),
   );
   const worst = variables[0].value;
+  const isOne = table.chains === 1;
   return problem(
     "r-hat",
     worst > 1.05 ? "error" : "warning",
-    `The chains disagree: ${isNested ? "nested R-hat" : "R-hat"} is above ${LIMITS.rHat} for ${named}.`,
+    `${isOne ? "The halves of the chain" : "The chains"} disagree: ${isNested ? "nested R-hat" : "R-hat"} is above ${LIMITS.rHat} for ${named}.`,
     (worst > 1.05
-      ? "Do not use these estimates. Look at the trace plots: drifting chains need more warmup, chains in different " +
-        "places a model with one mode (order the components, tighten priors), slow ones a better parameterisation."
+      ? "Do not use these estimates. Look at the trace plots: " +
+        (isOne
+          ? "a chain that drifts needs more warmup, one that jumps between places a model with one mode "
+          : "drifting chains need more warmup, chains in different places a model with one mode ") +
+        `(order the components, tighten priors), ${isOne ? "a slow one" : "slow ones"} a better parameterisation.`
       : "Warm up longer and draw more; if it stays, reparameterise.") +
       (table.chains >= MANY_CHAINS && !isNested
         ? " Many short chains keep R-hat above 1 for want of draws in each; started in superchains, nested R-hat tells."
@@ -302,9 +307,13 @@ function disagreement(table: Summary): Problem | undefined {
   );
 }
 
+/** The tails of 0 and 1 have no ESS of their own. */
+const leastEssOf = ({ essBulk, essTail }: SummaryRow): number =>
+  Number.isNaN(essTail) ? essBulk : Math.min(essBulk, essTail);
+
 function fewEffectiveDraws(table: Summary): Problem | undefined {
   const variables = [...table]
-    .map(({ name, essBulk, essTail }) => ({ name, value: Math.min(essBulk, essTail) }))
+    .map((row) => ({ name: row.name, value: leastEssOf(row) }))
     .filter(({ value }) => value < LIMITS.ess)
     .sort((a, b) => a.value - b.value);
   if (variables.length === 0) return undefined;
@@ -335,8 +344,8 @@ function praise(draws: Draws, table: Summary): string {
   const isNested = table.rows.some((row) => row.nestedRHat !== undefined);
   // NaN, of a constant, is neither the largest nor the smallest.
   const largest = table.column(isNested ? "nestedRHat" : "rHat").reduce((most, x) => (x > most ? x : most), -Infinity);
-  const fewest = [...table].reduce((least, { essBulk, essTail }) => {
-    const x = Math.min(essBulk, essTail);
+  const fewest = [...table].reduce((least, row) => {
+    const x = leastEssOf(row);
     return x < least ? x : least;
   }, Infinity);
   const facts = [

@@ -7,7 +7,7 @@
  */
 import type { Chains, Draws } from "../draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
-import { allFinite, checkChains, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
+import { allFinite, checkChains, checkProbability, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
 import { indicatorAutocovariance } from "./indicators.js";
 import { quantileOf } from "./ranks.js";
 import { type ScoringMemory, scoreChains, scoringMemory } from "./scores.js";
@@ -25,9 +25,13 @@ export function leastEss(draws: Draws): number {
   return leastOf(draws, (x) => bulkOf(x, memory));
 }
 
-/** The same of the tails. */
+/** The same of the tails; of what has none, such as 0 and 1, of the bulk. */
 export function leastTailEss(draws: Draws): number {
-  return draws.length < 4 ? Number.NaN : leastOf(draws, essTail);
+  if (draws.length < 4) return Number.NaN;
+  return leastOf(draws, (x) => {
+    const ess = essTail(x);
+    return Number.isNaN(ess) ? essBulk(x) : ess;
+  });
 }
 
 function leastOf(draws: Draws, ess: (x: Chains) => number): number {
@@ -61,6 +65,7 @@ export function essMean(x: Chains): number {
 /** For a quantile: that of the indicator x ≤ quantile. */
 export function essQuantile(x: Chains, probability: number): number {
   checkChains("essQuantile", x);
+  checkProbability("essQuantile", probability);
   if (!allFinite(x.values)) return Number.NaN;
   return essBelow(x, quantileOf(x.values.slice().sort(), probability));
 }

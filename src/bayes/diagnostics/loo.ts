@@ -106,8 +106,11 @@ export function loo(logLikelihood: Draws | LogLikelihood, options: LooOptions = 
   const draws = logLikelihood instanceof Draws ? logLikelihood : asDraws(logLikelihood);
   const names = draws.names;
   const size = draws.chains * draws.length;
-  if (size < 2 || names.length === 0) {
-    throw new ArgumentError(`loo: ${size} draws of ${names.length} observations; there must be some of both.`);
+  if (names.length === 0) throw new ArgumentError("loo: there are no observations to leave out.");
+  if (size < 2) {
+    throw new ArgumentError(
+      `loo: there ${size === 1 ? "is 1 draw" : "are no draws"}; it takes 2 to reweigh, and 100 to trust.`,
+    );
   }
   const elpd = new Float64Array(names.length);
   const paretoK = new Float64Array(names.length);

@@ -4,7 +4,7 @@
  * between which the beta distribution puts it with the probability of one standard error.
  */
 import type { Chains } from "../draws.js";
-import { allFinite, checkChains, meanOf, varianceOf } from "./chains.js";
+import { allFinite, checkChains, checkProbability, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essSd } from "./effective-sample-size.js";
 import { quantileOf } from "./ranks.js";
 import { betaQuantile } from "./special-functions.js";
@@ -29,6 +29,7 @@ const ONE_BELOW = 0.15865525393145707;
 
 export function mcseQuantile(x: Chains, probability: number): number {
   checkChains("mcseQuantile", x);
+  checkProbability("mcseQuantile", probability);
   if (!allFinite(x.values)) return Number.NaN;
   const sorted = x.values.slice().sort();
   const size = sorted.length;

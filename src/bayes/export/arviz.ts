@@ -3,11 +3,11 @@
  * chain × draw × shape. Numbers that JSON lacks are written as Python does, NaN and Infinity. A file is written in
  * pieces, so draws larger than the longest string of JavaScript (half a gigabyte) can be saved, though not read back.
  */
-import { readFile, writeFile } from "node:fs/promises";
 import { checkString } from "../../core/arguments.js";
 import { FormatError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { Draws, type NestedDraws, STATISTICS, type Statistic } from "../draws.js";
+import { readNamed, writeNamed } from "../files.js";
 import {
   checkInferenceData,
   DRAW_GROUPS,
@@ -21,13 +21,13 @@ import {
 export async function saveArviz(path: string, data: InferenceData): Promise<void> {
   checkString("saveArviz", "the path", path);
   checkInferenceData("saveArviz", data);
-  await writeFile(path, arvizJson(data));
+  await writeNamed("saveArviz: the draws", path, arvizJson(data));
 }
 
 /** Reads what `saveArviz` or ArviZ's `to_json` wrote. */
 export async function loadArviz(path: string): Promise<InferenceData> {
   checkString("loadArviz", "the path", path);
-  return parseArviz(await readFile(path, "utf8"), path);
+  return parseArviz(await readNamed("loadArviz", path), path);
 }
 
 /**

@@ -3,12 +3,12 @@
  * Scalars count from 1 and their first index runs fastest: `L.1.1`, `L.2.1`. The reader takes CmdStan's own files, so their
  * diagnostics and reports are a call away; ArviZ's `from_cmdstan` and rstan's `read_stan_csv` read what the writer writes.
  */
-import { readFile, writeFile } from "node:fs/promises";
 import { checkOptions, checkString } from "../../core/arguments.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { ravelIndex, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { type Chains, checkDraws, Draws, STATISTICS, scalarNames } from "../draws.js";
+import { readNamed, writeNamed } from "../files.js";
 import { STATISTIC_NAMES } from "./inference-data.js";
 import { adaptationComment, type RunFacts, settingsComment, timeComment } from "./stan-comments.js";
 
@@ -37,14 +37,15 @@ export async function writeStanCsv(
   checkOptions("saveStanCsv", options, { model: "text" });
   const columns = columnsOf(draws);
   const paths = Array.from({ length: draws.chains }, (_, chain) => `${prefix}_${chain + 1}.csv`);
-  for (const [chain, path] of paths.entries()) await writeFile(path, chainCsv(draws, columns, chain, options, facts));
+  for (const [chain, path] of paths.entries())
+    await writeNamed("saveStanCsv: the draws", path, chainCsv(draws, columns, chain, options, facts));
   return paths;
 }
 
 /** Reads the files of one run, a chain each. */
 export async function loadStanCsv(paths: readonly string[]): Promise<Draws> {
   checkTexts("loadStanCsv", "paths", paths);
-  return parseStanCsv(await Promise.all(paths.map((path) => readFile(path, "utf8"))), paths);
+  return parseStanCsv(await Promise.all(paths.map((path) => readNamed("loadStanCsv", path))), paths);
 }
 
 /** How many lines are put together before they are written. */

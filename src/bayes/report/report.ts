@@ -1,7 +1,7 @@
 /** `fit.report("out.html")`: the report as a file. */
-import { writeFile } from "node:fs/promises";
 import { checkString } from "../../core/arguments.js";
 import type { Draws } from "../draws.js";
+import { writeNamed } from "../files.js";
 import { type ReportOptions, reportPage } from "./page.js";
 
 /**
@@ -15,5 +15,5 @@ export async function report(
   sampled: readonly string[] = [],
 ): Promise<void> {
   checkString("report", "the path", path);
-  await writeFile(path, reportPage(draws, options, sampled));
+  await writeNamed("report: the page", path, reportPage(draws, options, sampled));
 }

@@ -75,6 +75,9 @@ export async function smc(posterior: AnyPosterior, options: SmcOptions = {}): Pr
   if (!(effectiveShare > 0 && effectiveShare < 1)) {
     throw new ArgumentError(`smc: effectiveShare is ${effectiveShare}; it is a share between 0 and 1.`);
   }
+  if (options.move === "random-walk" && options.leapfrogs !== undefined) {
+    throw new ArgumentError('smc: leapfrogs are those of move: "hamiltonian"; a random walk has none.');
+  }
   const move =
     options.move === "random-walk"
       ? randomWalk(posterior.dim)
@@ -240,7 +243,8 @@ export class SmcFit extends Approximation {
 
   private stiffMoves(): Problem[] {
     const last = this.stages[this.stages.length - 1];
-    if (last.moves < this.maxMoves && last.acceptance > 0.05) return [];
+    const hasForgotten = last.moves < this.maxMoves || last.correlation <= FORGOTTEN;
+    if (hasForgotten && last.acceptance > 0.05) return [];
     return [
       {
         kind: "particles",
@@ -248,7 +252,8 @@ export class SmcFit extends Approximation {
         message:
           `The particles hardly moved at the end: ${(100 * last.acceptance).toFixed(0)}% of moves were accepted, and after ` +
           `${last.moves} moves their places still correlate by ${last.correlation.toFixed(2)} with those before.`,
-        remedy: "Raise leapfrogs or maxMoves, use more particles, or reparameterise (.noncentered()).",
+        remedy:
+          "Raise maxMoves or, of Hamiltonian moves, leapfrogs; use more particles, or reparameterise (.noncentered()).",
         variables: [],
       },
     ];

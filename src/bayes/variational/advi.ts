@@ -14,7 +14,7 @@ import { scan } from "../../transforms/control.js";
 import { jit } from "../../transforms/jit.js";
 import { map } from "../../transforms/tree.js";
 import { Approximation } from "../approximation/approximation.js";
-import { logRatios, tailProblem } from "../approximation/importance.js";
+import { logRatios, shownWeighing, tailProblem, type Weighing, weighingOf } from "../approximation/importance.js";
 import { namedDraws } from "../approximation/named-draws.js";
 import { BOUNDED_REMEDY, blamed, insideOf } from "../approximation/outside.js";
 import {
@@ -139,7 +139,7 @@ export async function advi(posterior: AnyPosterior, options: AdviOptions = {}): 
     inside: drawn.inside,
     trace,
     logWeights,
-    paretoK: k,
+    weighing: weighingOf(gaps, k),
     ending: halvings > HALVINGS ? "converged" : signal?.aborted ? "stopped" : "iterations",
   });
 }
@@ -287,14 +287,16 @@ export class AdviFit extends Approximation {
   readonly trace: readonly AdviProgress[];
   /** Smoothed logarithms of the weights that correct the draws, which sum to 1. */
   readonly logWeights: Float64Array;
-  /** The shape of the tail of the weights: above 0.7 the approximation is far from the posterior. */
-  readonly paretoK: number;
+  private readonly weighing: Weighing;
   private readonly ending: "converged" | "stopped" | "iterations";
 
   /** @internal */
   constructor(
     draws: Draws,
-    found: Omit<AdviFit, keyof Approximation | "hasConverged"> & { readonly ending: AdviFit["ending"] },
+    found: Omit<AdviFit, keyof Approximation | "hasConverged" | "paretoK"> & {
+      readonly ending: AdviFit["ending"];
+      readonly weighing: Weighing;
+    },
   ) {
     super(draws);
     this.family = found.family;
@@ -305,8 +307,13 @@ export class AdviFit extends Approximation {
     this.elboError = found.elboError;
     this.trace = found.trace;
     this.logWeights = found.logWeights;
-    this.paretoK = found.paretoK;
+    this.weighing = found.weighing;
     this.ending = found.ending;
+  }
+
+  /** The shape of the tail of the weights: above 0.7 the approximation is far from the posterior, if they are not nearly equal. */
+  get paretoK(): number {
+    return this.weighing.paretoK;
   }
 
   get hasConverged(): boolean {
@@ -318,11 +325,10 @@ export class AdviFit extends Approximation {
   }
 
   protected doubts(): readonly Problem[] {
-    const isMeanField = this.family === "mean-field";
+    const mayCorrelate = this.family === "mean-field" && this.mean.size > 1;
     const tail = tailProblem(
-      this.paretoK,
-      this.draws.length,
-      (isMeanField ? 'Correlations are not in it: try { family: "full-rank" }, a' : "A") +
+      this.weighing,
+      (mayCorrelate ? 'Correlations are not in it: try { family: "full-rank" }, a' : "A") +
         " model with variables non-centred or on other scales, Pathfinder, or sample.",
     );
     return [...this.unfinished(), ...(tail ? [tail] : [])];
@@ -344,6 +350,6 @@ export class AdviFit extends Approximation {
   }
 
   protected praise(): string {
-    return `the ELBO converged to ${this.elbo.toFixed(2)}, and Pareto k is ${this.paretoK.toFixed(2)}`;
+    return `the ELBO converged to ${this.elbo.toFixed(2)}, ${shownWeighing(this.weighing)}`;
   }
 }

@@ -14,7 +14,15 @@ import { jit } from "../../transforms/jit.js";
 import { map } from "../../transforms/tree.js";
 import { vmap } from "../../transforms/vmap.js";
 import { Approximation } from "../approximation/approximation.js";
-import { effectiveCount, logRatios, systematicPositions, tailProblem } from "../approximation/importance.js";
+import {
+  effectiveCount,
+  logRatios,
+  shownWeighing,
+  systematicPositions,
+  tailProblem,
+  type Weighing,
+  weighingOf,
+} from "../approximation/importance.js";
 import { namedDraws } from "../approximation/named-draws.js";
 import { BOUNDED_REMEDY, blamed, insideOf } from "../approximation/outside.js";
 import {
@@ -93,7 +101,8 @@ export async function pathfinder(posterior: AnyPosterior, options: PathfinderOpt
   const isUsable = tensor(usable, { dtype: "i32", device: setting.device });
   const kept = map((x) => x.take(isUsable, { axis: 0 }), best) as Normal;
   const drawn = await drawnFrom(posterior, kept, count, drawKey);
-  const { logWeights, k } = smoothWeights(logRatios(drawn.target, drawn.own));
+  const ratios = logRatios(drawn.target, drawn.own);
+  const { logWeights, k } = smoothWeights(ratios);
   const { dtype, device } = setting;
   const inside = insideOf(drawn.target);
   let positions: Tensor<"i32">;
@@ -111,9 +120,8 @@ export async function pathfinder(posterior: AnyPosterior, options: PathfinderOpt
   return new PathfinderFit(await namedDraws(posterior, drawn.points.take(positions, { axis: 0 }), lp), {
     paths: found,
     mean: best.mean.at(highest),
-    paretoK: k,
+    weighing: weighingOf(ratios, k),
     effective: Math.min(resample ? effectiveCount(logWeights) : inside.length, count),
-    considered: usable.length * count,
     wasStopped: signal?.aborted === true,
   });
 }
@@ -230,10 +238,8 @@ export class PathfinderFit extends Approximation {
   readonly paths: readonly FoundPath[];
   /** The mean [dim], in free numbers, of the approximation with the highest ELBO: a good place to start. */
   readonly mean: Tensor;
-  /** The shape of the tail of the weights of all draws: above 0.7 the approximations are far from the posterior. */
-  readonly paretoK: number;
+  private readonly weighing: Weighing;
   private readonly effective: number;
-  private readonly considered: number;
   private readonly wasStopped: boolean;
 
   /** @internal */
@@ -242,19 +248,25 @@ export class PathfinderFit extends Approximation {
     found: {
       readonly paths: readonly FoundPath[];
       readonly mean: Tensor;
-      readonly paretoK: number;
+      readonly weighing: Weighing;
       readonly effective: number;
-      readonly considered: number;
       readonly wasStopped: boolean;
     },
   ) {
     super(draws);
     this.paths = found.paths;
     this.mean = found.mean;
-    this.paretoK = found.paretoK;
+    this.weighing = found.weighing;
     this.effective = found.effective;
-    this.considered = found.considered;
     this.wasStopped = found.wasStopped;
+  }
+
+  /**
+   * The shape of the tail of the weights of all draws: above 0.7 the approximations are far from the posterior, if the weights
+   * are not nearly equal.
+   */
+  get paretoK(): number {
+    return this.weighing.paretoK;
   }
 
   /** The highest ELBO of a path: a lower bound of the log evidence. */
@@ -268,8 +280,7 @@ export class PathfinderFit extends Approximation {
 
   protected doubts(): readonly Problem[] {
     const tail = tailProblem(
-      this.paretoK,
-      this.considered,
+      this.weighing,
       "Run more paths; write hierarchical variables non-centred; or take a few of the draws as starting points and sample.",
     );
     return [...this.unfinished(), ...this.failures(), ...(tail ? [tail] : [])];
@@ -305,6 +316,6 @@ export class PathfinderFit extends Approximation {
 
   protected praise(): string {
     const count = this.paths.length;
-    return `${count === 1 ? "the path" : `all ${count} paths`} came to a maximum, and Pareto k is ${this.paretoK.toFixed(2)}`;
+    return `${count === 1 ? "the path" : `all ${count} paths`} came to a maximum, ${shownWeighing(this.weighing)}`;
   }
 }

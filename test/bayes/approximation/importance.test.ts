@@ -1,7 +1,12 @@
 /** Drawing again by weight. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { effectiveCount, systematicPositions, tailProblem } from "../../../src/bayes/approximation/importance.js";
+import {
+  effectiveCount,
+  systematicPositions,
+  tailProblem,
+  weighingOf,
+} from "../../../src/bayes/approximation/importance.js";
 import { key } from "../../../src/random/key.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { expectFrequencies } from "../../support/goodness-of-fit.js";
@@ -37,9 +42,22 @@ test("weights are worth as many draws as have all the weight", () => {
   assert.ok(Math.abs(effectiveCount(logs) - 4) < 1e-12);
 });
 
-test("Pareto k is a doubt above 0.7 and an error above 1", () => {
-  assert.equal(tailProblem(0.69, 4000, ""), undefined);
-  assert.equal(tailProblem(0.71, 4000, "")?.severity, "warning");
-  assert.equal(tailProblem(1.2, 4000, "")?.severity, "error");
-  assert.match(tailProblem(Number.POSITIVE_INFINITY, 4000, "")?.message ?? "", /not finite/);
+test("Pareto k is a doubt above 0.7 and an error above 1, where the weights differ", () => {
+  const problem = (paretoK: number, share = 0.5, draws = 4000) => tailProblem({ paretoK, share, draws }, "");
+  assert.equal(problem(0.69), undefined);
+  assert.equal(problem(0.71)?.severity, "warning");
+  assert.equal(problem(1.2)?.severity, "error");
+  assert.match(
+    problem(1.2)?.message ?? "",
+    /^Pareto k is 1\.20, above 0\.70, and the weights are worth 50% of the draws:/,
+  );
+  assert.match(problem(Number.POSITIVE_INFINITY)?.message ?? "", /not finite/);
+  assert.equal(problem(1.2, 0.91), undefined);
+  assert.match(problem(Number.POSITIVE_INFINITY, 1, 4)?.message ?? "", /^There are 4 draws to weigh, too few/);
+});
+
+test("weights are worth (Σw)²/Σw² draws", () => {
+  const { share, draws } = weighingOf(Float64Array.of(-700, -700 + Math.log(2), -700 + Math.log(3), -Infinity), 0);
+  assert.equal(draws, 4);
+  assert.ok(Math.abs(share - 36 / 14 / 4) < 1e-12, `${share}`);
 });

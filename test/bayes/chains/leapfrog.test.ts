@@ -9,7 +9,7 @@ import { backendFor } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { valueAndGrad } from "../../../src/transforms/grad.js";
 import { referenceJson, withoutReference } from "../../support/reference-data.js";
-import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
+import { describeOnTensorDevices, devicesWithDoubles, numbersOf } from "../../support/tensors.js";
 import { referenceModels } from "../models/index.js";
 import { makeIn } from "../models/reference-model.js";
 import { normals } from "./support.js";
@@ -86,6 +86,22 @@ describeOnTensorDevices("leapfrog", (device) => {
       ls![2 * s]!,
     ]).flat();
     close(actual, expected, 1e-13, "step");
+  });
+
+  test("momenta and masses from another device or in typed arrays are brought to the positions", () => {
+    const posterior = model(() => ({ x: normal(1, 2).shape(2) })).given({});
+    const q = f64([0.5, -1]);
+    const steps = (p: Tensor, invMass: Parameters<typeof posterior.leapfrog>[2]["invMass"]) => {
+      const found = posterior.leapfrog(q, p, { eps: 0.3, invMass, steps: 3 });
+      assert.equal(found.p.device, q.device);
+      return numbersOf(found.q);
+    };
+    const expected = steps(f64([1, 0.3]), [1, 4]);
+    assert.deepEqual(steps(f64([1, 0.3]), Float64Array.of(1, 4)), expected);
+    for (const id of devicesWithDoubles()) {
+      const elsewhere = (values: number[]) => tensor(values, { dtype: "f64", device: id });
+      assert.deepEqual(steps(elsewhere([1, 0.3]), elsewhere([1, 4])), expected, id);
+    }
   });
 
   test("other data of the same shape reuse the kernel", () => {
@@ -186,6 +202,10 @@ test("leapfrog steps that cannot be say what they need", () => {
   const options = { eps: 0.1, steps: 1 };
   assert.throws(() => posterior.leapfrog(q, small, options), /DTypeError: leapfrog: q is f64 and p is f32; .* cast/);
   assert.throws(() => posterior.leapfrog(whole, whole, options), /DTypeError: leapfrog: q is i32; .* f32 or f64/);
+  assert.throws(
+    () => posterior.leapfrog(q, undefined as never, options),
+    /ArgumentError: leapfrog: q and p are tensors, not undefined/,
+  );
   // Backwards is a direction, too.
   assert.equal(posterior.leapfrog(q, p, { eps: -0.1, steps: 1, invMass: [2, 3] }).q.dtype, "f64");
 });

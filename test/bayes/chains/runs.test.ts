@@ -15,11 +15,14 @@ import {
   factor,
   halfNormal,
   lkjCholesky,
+  loadArviz,
+  loadStanCsv,
   model,
   normal,
   uniform,
 } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
+import { key } from "../../../src/random/key.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { type Tensor, where } from "../../../src/tensor/tensor.js";
@@ -161,6 +164,45 @@ describe("an extension is a run like the first", () => {
     assert.equal(fit.draws.length, 60);
   });
 
+  describe("that ends first for whoever wants the fit while watching it:", () => {
+    const observed = model(() => {
+      const mu = normal(0, 1);
+      return { mu, y: normal(mu, 1) };
+    }).given({ y: f64([1, 2]) });
+    type ObservedFit = Awaited<ReturnType<typeof observed.sample>>;
+    const wishes: Readonly<Record<string, (fit: ObservedFit) => Promise<unknown>>> = {
+      save: (fit) => fit.save(join(folder, "while watching")),
+      saveStanCsv: (fit) => fit.saveStanCsv(join(folder, "while watching")),
+      extend: async (fit) => await fit.extend(5),
+      "watched extend": async (fit) => {
+        for await (const _ of fit.extend(5));
+      },
+      logLikelihood: (fit) => fit.logLikelihood(),
+      loo: (fit) => fit.loo(),
+      predictive: (fit) => fit.predictive(key(1, { device: "cpu" })),
+    };
+    for (const [title, wish] of Object.entries(wishes)) {
+      test(title, async () => {
+        const fit = await observed.sample({ ...options, draws: 10 });
+        let asked = false;
+        for await (const _ of fit.extend(100)) {
+          if (asked) continue;
+          asked = true;
+          await wish(fit);
+          assert.equal(fit.draws.length, title.endsWith("extend") ? 115 : 110);
+        }
+        assert.ok(asked);
+      });
+    }
+
+    test("another extension that was asked for before", async () => {
+      const fit = await observed.sample({ ...options, draws: 10 });
+      const [first, second] = [fit.extend(50), fit.extend(40)];
+      for await (const _ of first) await second;
+      assert.equal(fit.draws.length, 100);
+    });
+  });
+
   test("that ends at an effective sample size, of the draws before it too", async () => {
     const fit = await sampled(spread, { ...options, draws: 100 });
     await fit.extend(20000, { until: { essBulk: 400 } });
@@ -241,6 +283,27 @@ describe("watching", () => {
     for await (const _ of twice) seen++;
     assert.ok(seen > 0);
     assert.equal((await twice).draws.length, 60);
+  });
+
+  test("may wait for the fit between two steps, and others may watch the same steps", async () => {
+    const run = spread.sample(options);
+    const lengths: number[] = [];
+    for await (const _ of run) lengths.push((await run).draws.length);
+    assert.deepEqual(new Set(lengths), new Set([60]));
+    const shared = spread.sample(options);
+    const watched = async () => {
+      const seen: number[] = [];
+      for await (const { draws, warmup } of shared) seen.push(draws[0]! + warmup[0]!);
+      return seen;
+    };
+    const [one, other, fit] = await Promise.all([watched(), watched(), shared]);
+    assert.ok(one.length > 2, `${one}`);
+    assert.deepEqual(one, other);
+    assert.equal(fit.draws.length, 60);
+    // Somebody who looked once and forgot about it.
+    const begun = spread.sample(options);
+    await begun[Symbol.asyncIterator]().next();
+    assert.equal((await begun).draws.length, 60);
   });
 
   test("counts the divergences of draws that are kept, as check does, and all leapfrogs", async () => {
@@ -373,6 +436,16 @@ describe("an effective sample size to reach", () => {
     const both = await spread.sample({ ...settings, until: { essBulk: 50, essTail: 500 } });
     assert.ok(both.draws.length < 4000 && least(both, essTail) >= 500 && least(both, essBulk) >= 50);
     assert.ok(both.draws.length > tails.draws.length);
+  });
+
+  test("of the tails is that of the bulk for what is 0 or 1", async () => {
+    const coin = model(() => {
+      const x = normal(0, 1);
+      return { x, isPositive: x.greater(0).cast("f64") };
+    }).given({});
+    const { draws } = await coin.sample({ ...settings, draws: 20000, until: { essTail: 400 } });
+    assert.ok(draws.length < 5000, `${draws.length} draws`);
+    assert.ok(essTail(draws.scalar("x")) >= 400 && essBulk(draws.scalar("isPositive")) >= 400);
   });
 
   test("is never reached by what is not finite, nor where nothing moves", async () => {
@@ -533,6 +606,48 @@ describe("a saved fit", () => {
     await assert.rejects(spread.resume(join(folder, "absent")), FormatError);
   });
 
+  test("or another that cannot be written or read is named as it was given", async () => {
+    const fit = await sampled(spread, { ...options, draws: 10 });
+    const nowhere = join(folder, "none", "x");
+    const writers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+      "save: the fit": (path) => fit.save(path),
+      "report: the page": (path) => fit.report(path),
+      "saveArviz: the draws": (path) => fit.saveArviz(path),
+      "saveStanCsv: the draws": (path) => fit.saveStanCsv(path),
+    };
+    const said = (operation: () => Promise<unknown>): Promise<Error> =>
+      operation().then(
+        () => assert.fail("it is written"),
+        (error) => error,
+      );
+    for (const [what, write] of Object.entries(writers)) {
+      const isCsv = what.startsWith("saveStanCsv");
+      const error = await said(() => write(nowhere));
+      assert.ok(error instanceof ArgumentError, `${error}`);
+      const named = isCsv ? `${nowhere}_1.csv` : nowhere;
+      assert.equal(error.message, `${what} cannot be written to ${named}: no such file or directory.`);
+      // Prefixes that end in a slash, or nothing, are names of files as well.
+      if (isCsv) continue;
+      assert.equal(
+        (await said(() => write(folder))).message,
+        `${what} cannot be written to ${folder}: it is a folder.`,
+      );
+      assert.equal((await said(() => write(""))).message, `${what} cannot be written to : it is an empty name.`);
+    }
+    const readers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+      loadArviz: (path) => loadArviz(path),
+      loadStanCsv: (path) => loadStanCsv([path]),
+    };
+    for (const [what, read] of Object.entries(readers)) {
+      const error = await said(() => read(nowhere));
+      assert.ok(error instanceof FormatError, `${error}`);
+      assert.equal(error.message, `${what}: ${nowhere} cannot be read: no such file or directory.`);
+      assert.equal((await said(() => read(folder))).message, `${what}: ${folder} cannot be read: it is a folder.`);
+    }
+    const missing = await said(() => spread.resume(nowhere));
+    assert.equal(missing.message, `resume: ${nowhere} cannot be resumed: no such file or directory.`);
+  });
+
   test("replaces the one before at once, and leaves nothing beside it", async () => {
     const own = await mkdtemp(join(folder, "own-"));
     const fit = await sampled(spread, { ...options, draws: 10 });
@@ -585,7 +700,7 @@ describe("a checkpoint that cannot be written", () => {
     const told = (path: string) => () => spread.sample({ ...options, checkpoint: path });
     assert.throws(told(join(own, "no", "fit")), (error: Error) => {
       assert.ok(error instanceof ArgumentError);
-      assert.match(error.message, /^sample: checkpoint cannot be written to .*fit: .*no such file/);
+      assert.match(error.message, /^sample: checkpoint cannot be written to [^:]*fit: no such file or directory\.$/);
       return true;
     });
     assert.throws(told(own), /sample: checkpoint cannot be written to .*: it is a folder/);
@@ -604,7 +719,10 @@ describe("a checkpoint that cannot be written", () => {
     warned.stop();
     assert.deepEqual(fit.draws.values("mu"), (await sampled(spread, options)).draws.values("mu"));
     assert.equal(warned.seen.length, 1);
-    assert.match(warned.seen[0]!.message, /checkpoint could not be written, and the run goes on without/);
+    assert.match(
+      warned.seen[0]!.message,
+      /^sample: a checkpoint cannot be written to [^:]*fit: no such .* The run goes on without/,
+    );
   });
 });
 

@@ -79,6 +79,13 @@ describe("what is wrong is found", () => {
     "mu",
   ]);
 
+  // Tails of 0 and 1 have no effective sample size.
+  const coin = nested(independent(chains, 60, 6)).map((chain) => chain.map((value) => (value > 0 ? 1 : 0)));
+  found("ess", /fewer than 400 effective draws, .* of coin \(\d+\)/, Draws.from({ coin }), ["coin"]);
+
+  const drift = nested(independent(1, 1000, 7)).map((chain) => chain.map((value, i) => value + i / 500));
+  found("r-hat", /^The halves of the chain disagree: R-hat is above 1\.01 for mu/, Draws.from({ mu: drift }), ["mu"]);
+
   found("one-chain", /one chain/, Draws.from({ mu: nested(independent(1, 1000, 5)) }));
 });
 

@@ -169,6 +169,16 @@ test("few particles for a long way are said to be few", async () => {
   assert.ok(problems.some(({ kind, message }) => kind === "particles" && /come from \d+ of the 64/.test(message)));
 });
 
+test("moves that are enough are no complaint, also where they are all that was allowed", async () => {
+  const fit = await smc(model(() => ({ x: normal(0, 1) })).given({}), { seed: 1, maxMoves: 1, dtype: "f64" });
+  const { moves, correlation } = fit.stages.at(-1)!;
+  assert.ok(moves === 1 && correlation < 0.1, `${moves} moves to a correlation of ${correlation}`);
+  assert.ok(fit.check().ok, String(fit.check()));
+  const stiff = await smc(twoModes(f64), { seed: 1, maxMoves: 1, move: "random-walk" });
+  assert.ok(stiff.stages.at(-1)!.correlation > 0.1);
+  assert.match(String(stiff.check()), /The particles hardly moved at the end/);
+});
+
 test("a run that is stopped throws the reason, since its particles are not the posterior's yet", async () => {
   const stop = new AbortController();
   const run = smc(twoModes(f64), { seed: 1, signal: stop.signal, onProgress: () => stop.abort(new Error("enough")) });
@@ -186,6 +196,10 @@ test("impossible data and bad options are refused in words", async () => {
     /^ArgumentError: smc: the data are impossible under every particle/,
   );
   await assert.rejects(smc(conjugateNormal(f64), { effectiveShare: 1 }), /effectiveShare is 1; it is a share between/);
+  await assert.rejects(
+    smc(conjugateNormal(f64), { move: "random-walk", leapfrogs: 3 }),
+    /^ArgumentError: smc: leapfrogs are those of move: "hamiltonian"/,
+  );
   await assert.rejects(smc(conjugateNormal(f64), { particles: 2.5 }), /smc: particles is 2.5/);
 });
 

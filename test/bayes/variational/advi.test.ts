@@ -1,7 +1,7 @@
 /** ADVI against normal densities, whose best approximation in each family is known in closed form, and posteriordb. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { type AdviProgress, advi, custom, gamma, model } from "../../../src/bayes/index.js";
+import { type AdviProgress, advi, beta, custom, gamma, model } from "../../../src/bayes/index.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { withoutReference } from "../../support/reference-data.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
@@ -137,6 +137,20 @@ test("a run cut short returns what it has, and says so", async () => {
   });
   assert.equal(stopped.trace.length, 1);
   assert.ok(stopped.check().problems.some(({ kind }) => kind === "stopped"));
+});
+
+test("a heavy tail without weight is nothing against a good fit, nor is full rank advised to one parameter", async () => {
+  // logit of beta(16, 9): skewness 0.16, so a normal distribution is within a few percent everywhere that counts.
+  const good = await advi(model(() => ({ q: beta(16, 9) })).given({}), { dtype: "f64" });
+  const { ok, problems } = good.check();
+  assert.ok(good.paretoK > 0.7 && ok, `${good.paretoK}: ${problems.map(({ message }) => message)}`);
+  assert.match(String(good.check()), /Pareto k is 1\.\d\d, and the weights are worth 9\d% of the draws/);
+  const sd = Math.sqrt((16 * 9) / 25 ** 2 / 26);
+  close(good.summary().get("q")!.sd / sd, 1, 0.1, "the standard deviation over the true one");
+  const poor = await advi(model(() => ({ q: beta(0.3, 4) })).given({}), { dtype: "f64" });
+  const problem = poor.check().problems.find(({ kind }) => kind === "pareto-k");
+  assert.ok(problem, String(poor.check()));
+  assert.doesNotMatch(problem.remedy, /full-rank/);
 });
 
 test("the seed decides the draws", async () => {

@@ -120,6 +120,12 @@ test("what a normal distribution does not fit is said in words", async () => {
   assert.match(problem.message, /^Pareto k is .*, above 0\.6/);
 });
 
+test("too few draws to weigh are said to be", async () => {
+  const found = String((await pathfinder(correlatedNormal(f64), { draws: 1 })).check());
+  assert.match(found, /There are 4 draws to weigh, too few/);
+  assert.doesNotMatch(found, /Pareto/);
+});
+
 test("a run that is stopped returns what it has, and says so", async () => {
   const stop = new AbortController();
   const seen: number[] = [];
