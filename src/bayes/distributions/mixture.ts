@@ -104,6 +104,7 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
     },
     support,
     domain,
+    isUnnormalized: components.some(({ isUnnormalized }) => isUnnormalized),
     arguments: [weights],
     checkArguments() {
       checkWeights(alongLastAxis(weights), isLogits);
@@ -183,6 +184,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     batchShape: broadcastShapes("mixture", shapeOfArgument(weights), components.batchShape).slice(0, -1),
     eventShape: [],
     support,
+    isUnnormalized: components.isUnnormalized,
     ...(domain && { domain: { ...domain, holds: (x) => domain.holds(x.expandDims(-1)).any({ axis: -1 }) } }),
     arguments: [weights],
     checkArguments() {

@@ -239,6 +239,7 @@ function planFrom(
   const parts: Part[] = run.factors.map((factor) => ({
     variable: null,
     isObserved: false,
+    density: [],
     terms: [typeof factor === "number" ? factor : new Tensor(factor.node)],
   }));
   // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
@@ -259,7 +260,7 @@ function planFrom(
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
       if (answers.some(isDependent)) open.add(number);
       const jacobian = placed.get(variable)?.logJacobian ?? 0;
-      parts.push({ variable, isObserved, terms: [...terms, ...answers, jacobian] });
+      parts.push({ variable, isObserved, density: terms, terms: [...terms, ...answers, jacobian] });
     });
   }
   const label = labelsFor(run, dependent, names);

@@ -193,8 +193,9 @@ export class Posterior<R extends Returned, O extends string = never> {
   checkProper(): void {
     const [name] = this.plan.improper;
     if (name === undefined) return;
+    const { distribution } = this.latents.find((latent) => latent.name === name) as Latent;
     throw new ArgumentError(
-      `${name}: flat(…) is no distribution, and no data depend on ${name}, so there is no posterior to draw from. ` +
+      `${name}: ${distribution}(…) is the same everywhere, and no data depend on ${name}, so there is no posterior to draw from. ` +
         "Give it a proper prior, or data that it explains.",
     );
   }
