@@ -1,6 +1,7 @@
 /**
- * Which flat variables nothing pins down: `flat(…)`, and densities of one's own that are the same everywhere. Their posterior is as improper as their prior: chains wander off without an end, and
- * no diagnostic is sure to notice. `plan` asks for them, and samplers refuse.
+ * Which flat variables nothing pins down: `flat(…)`, and densities of one's own that are the same everywhere. Their
+ * posterior is as improper as their prior: chains wander off without an end, and no diagnostic is sure to notice. `plan`
+ * asks for them, and samplers refuse.
  */
 import { inputsFirst, type Node } from "../../graph/node.js";
 import type { Term } from "../constraints/constraint.js";

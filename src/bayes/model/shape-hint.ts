@@ -1,7 +1,7 @@
 /**
- * Which variables are observed is known only when a model's function has returned their names, so that it runs once without
- * their data. A variable then has the shape that its arguments and `.shape(…)` say: where that is not the shape of its data
- * and something else fails over it, the error says so.
+ * Which variables are observed is known only when a model's function has returned their names, so that it runs once
+ * without their data. A variable then has the shape that its arguments and `.shape(…)` say: where that may not be the shape
+ * of its data and something fails over shapes, the error says so.
  */
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
@@ -29,8 +29,9 @@ export function hintingAtShapes<T>(
       const [name, given] = data;
       const extents = given.shape.slice(0, given.rank - distribution.eventShape.length).join(", ");
       throw new ShapeError(
-        `${error.message.replace(/\.?$/, ".")} The function uses ${distribution.name}(…), which is ${formatShape(shape)} as ` +
-          `long as it has no name; if it is the ${name} that is observed, write ${distribution.name}(…).shape(${extents}).`,
+        `${error.message.replace(/\.?$/, ".")} The function uses ${distribution.name}(…), which has the shape ` +
+          `${formatShape(shape)} of its arguments; if it is the ${name} that is observed, write ` +
+          `${distribution.name}(…).shape(${extents}).`,
         { cause: error },
       );
     }
