@@ -2,20 +2,26 @@
  * What users write where a distribution or constraint takes numbers: a number, a tensor (random variables are tensors
  * too), or a list of these. It stays as written until a tensor is at hand that says which dtype and device to use.
  */
-import { ArgumentError } from "../core/errors.js";
+import { isComplex } from "../core/dtype.js";
+import { ArgumentError, DTypeError } from "../core/errors.js";
 import type { Shape } from "../core/shape.js";
+import { shown } from "../core/shown.js";
 import { stack } from "../tensor/creation.js";
 import { scalarLike } from "../tensor/methods/operands.js";
 import { Tensor } from "../tensor/tensor.js";
 
 export type Argument = number | Tensor | readonly Argument[];
 
+export const isArgument = (value: unknown): boolean =>
+  typeof value === "number" || value instanceof Tensor || (Array.isArray(value) && value.every(isArgument));
+
+const noArgument = (given: unknown): ArgumentError =>
+  new ArgumentError(`An argument is a number, a tensor or a list of these, not ${shown(given)}.`);
+
 export function shapeOfArgument(argument: Argument): Shape {
   if (typeof argument === "number") return [];
   if (argument instanceof Tensor) return [...argument.shape];
-  if (!Array.isArray(argument) || argument.length === 0) {
-    throw new ArgumentError(`An argument is a number, a tensor or a list of these, not ${String(argument)}.`);
-  }
+  if (!Array.isArray(argument) || argument.length === 0) throw noArgument(argument);
   return [argument.length, ...shapeOfArgument(argument[0])];
 }
 
@@ -23,7 +29,11 @@ export function shapeOfArgument(argument: Argument): Shape {
 export function tensorOf(argument: Argument, like: Tensor): Tensor {
   if (typeof argument === "number") return scalarLike(like, argument);
   // A plain tensor even of a random variable, whose value is fixed by this.
-  if (argument instanceof Tensor)
-    return argument.dtype === like.dtype ? new Tensor(argument.node) : argument.cast(like.dtype);
+  if (argument instanceof Tensor) {
+    if (argument.dtype === like.dtype) return new Tensor(argument.node);
+    if (!isComplex(argument.dtype)) return argument.cast(like.dtype);
+    throw new DTypeError(`An argument is of real numbers, not ${argument.dtype}; take its .real() or .abs().`);
+  }
+  if (!Array.isArray(argument)) throw noArgument(argument);
   return stack((argument as readonly Argument[]).map((part) => tensorOf(part, like)));
 }

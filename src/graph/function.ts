@@ -101,15 +101,21 @@ export function closeOver(
 ): { readonly body: GraphFunction; readonly captured: readonly Node[] } {
   const inside = new Set<Node>([...placeholders, ...abstractInOrder(results, placeholders)]);
   const captured = new Set<Node>();
+  const constants = new Map<Node, Node>();
   const look = (node: Node) => {
-    if (!inside.has(node) && !isConstant(node)) captured.add(node);
+    if (inside.has(node)) return;
+    if (isConstant(node)) copied(node, constants);
+    else captured.add(node);
   };
   for (const node of inside) for (const input of node.inputs) look(input);
   for (const result of results) look(result);
   const outside = [...captured];
   const stands = outside.map(makePlaceholder);
   // What was captured is replaced in copies: the nodes themselves belong to others.
-  const made = new Map<Node, Node>(outside.map((node, i) => [node, stands[i]]));
+  const made = new Map<Node, Node>(constants);
+  outside.forEach((node, i) => {
+    made.set(node, stands[i]);
+  });
   for (const node of placeholders) made.set(node, node);
   for (const node of inside) {
     if (made.has(node)) continue;
@@ -136,6 +142,19 @@ export function closeOverAll(
     return new GraphFunction(body.parameters, body.results.slice(end - length, end));
   });
   return { bodies, captured };
+}
+
+/** A constant of the function's own: that of others may be computed one day, and is memory from then on. */
+function copied(node: Node, copies: Map<Node, Node>): Node {
+  const known = copies.get(node);
+  if (known) return known;
+  const copy = remakeNode(
+    node,
+    node.inputs.map((input) => copied(input, copies)),
+  );
+  copy.isWeak = node.isWeak;
+  copies.set(node, copy);
+  return copy;
 }
 
 /** Values that come from nowhere, and ways of reading them; but not what they are differentiated by. */

@@ -46,8 +46,8 @@ export function checkMethod<O extends ApproximationOptions<never>>(
   options: O,
   own: Omit<OptionKinds<O>, keyof ApproximationOptions<never>>,
 ): void {
-  if (typeof posterior?.logDensityAndGrad !== "function") {
-    const isModel = typeof (posterior as { given?: unknown } | undefined)?.given === "function";
+  const isModel = typeof (posterior as { given?: unknown } | undefined)?.given === "function";
+  if (isModel || typeof posterior?.logDensityAndGrad !== "function") {
     throw new ArgumentError(
       `${method}: takes a posterior, ${isModel ? "not the model: call .given(observed, data) first" : `as model(fn).given(observed, data) makes it, not ${shown(posterior)}`}.`,
     );

@@ -1,6 +1,7 @@
 /** Distributions of the user's own. */
+import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
-import { formatShape, type Shape, sameShape } from "../../core/shape.js";
+import { checkShape, formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { type Constraint, checkConstraint } from "../constraints/constraint.js";
@@ -46,7 +47,15 @@ export function custom(own: CustomDistribution): RandomVariable {
   if (typeof own?.logDensity !== "function") {
     throw new ArgumentError("custom: give { logDensity: (x) => … }, one number for each draw.");
   }
+  checkOptions("custom", own, {
+    name: "text",
+    logDensity: "function",
+    support: "any",
+    eventShape: "list",
+    sample: "function",
+  });
   const name = own.name ?? "custom";
+  checkShape(own.eventShape ?? [], `${name}: eventShape`);
   checkConstraint(name, own.support ?? real);
   return new RandomVariable(
     completed({

@@ -16,7 +16,7 @@ import { checkKey, type Key } from "../../random/key.js";
 import { zeros } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { Tensor, where } from "../../tensor/tensor.js";
-import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
+import { type Argument, isArgument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint, Range, Term } from "../constraints/constraint.js";
 import { evaluation } from "../model/variable.js";
 import type { Together } from "./together.js";
@@ -348,9 +348,6 @@ export function floatOf(given: readonly Argument[], otherwise: "f32" | "f64" = "
 export function deviceOf(given: readonly Argument[]): string | undefined {
   return tensorsIn(given)[0]?.device;
 }
-
-const isArgument = (value: unknown): boolean =>
-  typeof value === "number" || value instanceof Tensor || (Array.isArray(value) && value.every(isArgument));
 
 /** What is wrong with arguments as far as numbers tell, if anything. */
 function problemIn<P extends string>(

@@ -73,11 +73,17 @@ function unionOf(supports: readonly Constraint[]): Constraint {
   };
 }
 
+/** One weight would broadcast to all components, which would then have more than 1 together. */
+function checkCount(weights: number | undefined, components: number): void {
+  if (weights === components) return;
+  const found = weights === undefined ? "a single number as weights" : `${weights} weights`;
+  throw new ShapeError(`mixture: ${found} for ${components} components; each has one.`);
+}
+
 function mixtureOf(weights: Argument, components: readonly Distribution[], isLogits: boolean): Distribution {
   const [first] = components;
   const k = components.length;
-  const given = Array.isArray(weights) ? weights.length : shapeOfArgument(weights).at(-1);
-  if (given !== k) throw new ShapeError(`mixture: ${given} weights for ${k} components; each has one.`);
+  checkCount(Array.isArray(weights) ? weights.length : shapeOfArgument(weights).at(-1), k);
   const support = unionOf(components.map((component) => component.support));
   const domain = unionOf(components.map((component) => component.domain ?? component.support));
   const weighted = (x: Tensor, component: Distribution, logWeight: Tensor): Tensor => {
@@ -98,6 +104,7 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
     },
     support,
     domain,
+    isUnnormalized: components.some(({ isUnnormalized }) => isUnnormalized),
     arguments: [weights],
     checkArguments() {
       checkWeights(alongLastAxis(weights), isLogits);
@@ -157,6 +164,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
       `mixture: ${components.name}(…) is a single component; give its arguments an axis, or a list.`,
     );
   }
+  checkCount(shapeOfArgument(weights).at(-1), k);
   // Bounds with axes are each component's own.
   const isShared = (components.support.bounds ?? []).every((bound) => shapeOfArgument(bound).length === 0);
   const support: Constraint = isShared
@@ -176,6 +184,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     batchShape: broadcastShapes("mixture", shapeOfArgument(weights), components.batchShape).slice(0, -1),
     eventShape: [],
     support,
+    isUnnormalized: components.isUnnormalized,
     ...(domain && { domain: { ...domain, holds: (x) => domain.holds(x.expandDims(-1)).any({ axis: -1 }) } }),
     arguments: [weights],
     checkArguments() {

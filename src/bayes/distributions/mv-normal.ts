@@ -1,4 +1,5 @@
 /** Normal vectors, by their covariance, its Cholesky factor, or its inverse. */
+import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { cholesky as choleskyOf, triangularSolve } from "../../linalg/triangular.js";
 import { normal as normalNumbers } from "../../random/normal.js";
@@ -18,6 +19,8 @@ export type Spread =
   | { readonly cholesky: Argument }
   | { readonly precision: Argument };
 
+type Matrices = { readonly [K in "covariance" | "cholesky" | "precision"]?: Argument };
+
 /** Solves with a triangular matrix for vectors along the last axis. */
 function solve(factor: Tensor, vectors: Tensor, transposed: boolean): Tensor {
   if (vectors.rank === 1) return triangularSolve(factor, vectors, { transposed });
@@ -28,7 +31,7 @@ function solve(factor: Tensor, vectors: Tensor, transposed: boolean): Tensor {
 
 /** How a matrix turns standard normal vectors into those wanted, and back. */
 interface Colouring {
-  readonly name: string;
+  readonly name: keyof Matrices;
   /** What a matrix must be. */
   readonly together: (name: string) => Together;
   /** Lower triangular. */
@@ -106,10 +109,15 @@ function family({ name, together, factor, colour, whiten, sign }: Colouring): Fa
 
 /** Normal vectors of a mean [.., n] (or one number for all) and a covariance, its lower factor or its inverse [.., n, n]. */
 export function mvNormal(mean: Argument, spread: Spread): RandomVariable {
-  if ("covariance" in spread) {
-    return new RandomVariable(bind(family(byCovariance), { mean, matrix: spread.covariance }));
+  checkOptions("mvNormal", spread as Matrices, { covariance: "any", cholesky: "any", precision: "any" });
+  const given = [byCovariance, byCholesky, byPrecision].flatMap((colouring) => {
+    const matrix = (spread as Matrices)[colouring.name];
+    return matrix === undefined ? [] : [{ colouring, matrix }];
+  });
+  if (given.length !== 1) {
+    const found = given.length === 0 ? "none" : given.map(({ colouring }) => colouring.name).join(" and ");
+    throw new ArgumentError(`mvNormal: give one of { covariance }, { cholesky } and { precision }, not ${found}.`);
   }
-  if ("cholesky" in spread) return new RandomVariable(bind(family(byCholesky), { mean, matrix: spread.cholesky }));
-  if ("precision" in spread) return new RandomVariable(bind(family(byPrecision), { mean, matrix: spread.precision }));
-  throw new ArgumentError("mvNormal: give { covariance }, { cholesky } or { precision }.");
+  const [{ colouring, matrix }] = given;
+  return new RandomVariable(bind(family(colouring), { mean, matrix }));
 }

@@ -1,7 +1,8 @@
 /** Data as models see them: copied when they are given, and in the dtype of the evaluation, converted once and kept. */
-import { type DType, isFloat, type Scalar } from "../../core/dtype.js";
+import { type DType, isComplex, isFloat, type Scalar } from "../../core/dtype.js";
 import { ArgumentError, PumiceError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import type { Node } from "../../graph/node.js";
 import { tensor } from "../../tensor/creation.js";
 import { backendFor } from "../../tensor/devices.js";
@@ -78,20 +79,32 @@ function observation(name: string, given: Observation): Tensor | { readonly valu
   }
   const numbers = ArrayBuffer.isView(given) ? Array.from(given as unknown as ArrayLike<number>) : given;
   const held = numbers instanceof Tensor ? numbers : speakingOf(name, () => flattenNested(numbers, "tensor"));
+  if (held instanceof Tensor ? isComplex(held.dtype) : held.values.some((value) => typeof value === "object")) {
+    throw noComplex(name);
+  }
   if (sizeOf(held.shape) > 0) return held;
   throw new ArgumentError(`${name}: there are no values; leave the name out to sample it.`);
 }
 
+export const noComplex = (name: string): ArgumentError =>
+  new ArgumentError(`${name}: densities and draws are of real numbers, not of complex ones; use .real() and .imag().`);
+
 /** Runs a model's function on data; where it fails over a part that is not there, the error says so. */
-export function explaining<D, T>(fn: (data: D) => unknown, data: D, work: (data: D) => T): T {
+export function explaining<D, T>(
+  fn: (data: D) => unknown,
+  { data, observed }: Pick<GivenData<D>, "data" | "observed">,
+  work: (data: D) => T,
+): T {
   const missing = new Set<string>();
   try {
     return work(isPlain(data) ? noting(data, missing) : data);
   } catch (error) {
-    // Whoever reads a part of data that are not there reads it of undefined.
-    if (data === undefined && fn.length > 0 && error instanceof TypeError && /\bundefined\b/.test(error.message)) {
+    if (!(error instanceof PumiceError || error instanceof TypeError)) throw error;
+    // Whoever reads a part of data that are not there reads it of undefined, or finds it undefined.
+    if (!isPlain(data) && fn.length > 0 && /\b(undefined|null)\b/.test(error.message)) {
+      const found = data === undefined ? "none were given" : `${shown(data)} was given, which has no names`;
       throw new ArgumentError(
-        `model: the function takes data, and none were given: given({ y }, { x }). It fails with "${error.message}".`,
+        `model: the function takes data, and ${found}: given({ y }, { x }). It fails with "${error.message}".`,
         { cause: error },
       );
     }
@@ -105,12 +118,17 @@ export function explaining<D, T>(fn: (data: D) => unknown, data: D, work: (data:
         { cause: error },
       );
     }
-    if (missing.size === 0 || !(error instanceof PumiceError || error instanceof TypeError)) throw error;
+    if (missing.size === 0) throw error;
     const asked = Array.from(missing, (name) => `"${name}"`).join(", ");
+    const swapped = [...missing].find((name) => observed.has(name));
+    const order =
+      swapped === undefined
+        ? ""
+        : ` ${swapped} is among the observations, which come first: given({ y }, { ${swapped} }).`;
     const known = Object.keys(data as object).join(", ") || "none";
     const Kind = error instanceof PumiceError ? (error.constructor as typeof PumiceError) : ArgumentError;
     const message = error.message.replace(/\.?$/, ".");
-    throw new Kind(`${message} The model asks for data ${asked}; there are ${known}.`, { cause: error });
+    throw new Kind(`${message} The model asks for data ${asked}; there are ${known}.${order}`, { cause: error });
   }
 }
 
@@ -147,8 +165,12 @@ export function tensorsIn(given: unknown): Tensor[] {
   return found;
 }
 
-const isPlain = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+/** Whether a value is an object of names: one of no class. */
+export function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
 
 /** Copies of nested arrays and plain objects with their tensors replaced, which have names; everything else stays. */
 function mapTensors(value: unknown, map: (x: Tensor, name: string) => Tensor, name = "the data"): unknown {

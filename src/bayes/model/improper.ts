@@ -1,6 +1,7 @@
 /**
- * Which flat variables nothing pins down. Their posterior is as improper as their prior: chains wander off without an end, and
- * no diagnostic is sure to notice. `plan` asks for them, and samplers refuse.
+ * Which flat variables nothing pins down: `flat(…)`, and densities of one's own that are the same everywhere. Their
+ * posterior is as improper as their prior: chains wander off without an end, and no diagnostic is sure to notice. `plan`
+ * asks for them, and samplers refuse.
  */
 import { inputsFirst, type Node } from "../../graph/node.js";
 import type { Term } from "../constraints/constraint.js";
@@ -11,6 +12,8 @@ export interface Part {
   /** null for a factor. */
   readonly variable: RandomVariable | null;
   readonly isObserved: boolean;
+  /** What says how likely the variable is; the other terms say where it may lie and how space stretches. */
+  readonly density: readonly Term[];
   readonly terms: readonly Term[];
 }
 
@@ -31,9 +34,10 @@ export function improperIn(parts: readonly Part[], owners: ReadonlyMap<Node, Ran
       for (const latent of on) pinned.add(latent);
     }
   } while (pinned.size > before);
-  return parts.flatMap(({ variable, isObserved }) => {
+  return parts.flatMap(({ variable, isObserved, density }) => {
     if (!variable || isObserved || pinned.has(variable)) return [];
-    return variable.distribution.name === "flat" && !variable.constraint.isBounded ? [variable] : [];
+    if (!variable.distribution.isUnnormalized || variable.constraint.isBounded) return [];
+    return latentsIn(density, owners).has(variable) ? [] : [variable];
   });
 }
 

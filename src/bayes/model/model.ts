@@ -4,6 +4,7 @@
  */
 import { checkFunction } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
+import { ArgumentError } from "../../core/errors.js";
 import type { Key } from "../../random/key.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import { type Observation, Posterior, simulate } from "./posterior.js";
@@ -56,11 +57,26 @@ export type Simulated<R> = { readonly [K in keyof R]: Tensor };
  */
 export function model<D, R extends Returned>(fn: (data: D) => R): Model<D, R> {
   checkFunction("model", fn);
-  return {
+  const made: Model<D, R> = {
     given: (observed, ...[data]) => new Posterior(fn, observed, data),
     simulate(key, ...rest) {
       const [data, options] = rest as unknown as [D, SimulateOptions?];
       return simulate(fn, data, key, options) as Simulated<R>;
     },
   };
+  return Object.defineProperties(made, withoutData);
 }
+
+/** What a model can do only with its data says so, also to programs that no compiler checks. */
+const withoutData = Object.fromEntries(
+  Object.entries(Object.getOwnPropertyDescriptors(Posterior.prototype)).flatMap(([name, { value }]) => {
+    if (typeof value !== "function" || name === "constructor") return [];
+    const refuse = () => {
+      throw new ArgumentError(
+        `model: ${name} needs to know what is observed; call given first: model(fn).given({ y }, { x }).${name}(…), ` +
+          "or given({}) where nothing is.",
+      );
+    };
+    return [[name, { value: refuse }]];
+  }),
+);

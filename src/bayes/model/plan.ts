@@ -3,7 +3,7 @@
  * and where each of the others lies in the flat vector that samplers walk in. It runs the function with placeholders, so
  * that mistakes show up at once, with the name of the variable.
  */
-import type { DType } from "../../core/dtype.js";
+import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
@@ -15,11 +15,12 @@ import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { eachInside, sumOfTerms } from "../distributions/distribution.js";
 import { checkFitting } from "./fitting.js";
-import { explaining, type GivenData } from "./given-data.js";
+import { explaining, type GivenData, noComplex } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
 import { checkSame, type Outline, outlineOf } from "./outline.js";
 import { checkingPositions } from "./positions.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
+import { hintingAtShapes } from "./shape-hint.js";
 import { RandomVariable } from "./variable.js";
 
 export interface Latent {
@@ -160,7 +161,7 @@ export function valueShapeOf(variable: RandomVariable): Shape {
 }
 
 export function planOf<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
-  return explaining(fn, given.data, (data) => planWith(fn, { ...given, data }, dtype));
+  return explaining(fn, given, (data) => planWith(fn, { ...given, data }, dtype));
 }
 
 function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: GivenData<D>, dtype: DType): Plan {
@@ -179,7 +180,14 @@ function planWith<D>(fn: (data: D) => Readonly<Record<string, Tensor>>, given: G
     return found.value;
   };
   // Which variables are observed is known only when the function has returned their names.
-  const { observed, outline } = runModel(fn, given.data, placeholder, (run) => {
+  const used: RandomVariable[] = [];
+  const noted = (variable: RandomVariable): Tensor => {
+    const value = placeholder(variable);
+    used.push(variable);
+    return value;
+  };
+  const without = (data: D) => hintingAtShapes(given.observed, used, () => fn(data));
+  const { observed, outline } = runModel(without, given.data, noted, (run) => {
     checkObserved(run, given);
     const names = namesIn(run);
     const data = run.variables.map((variable) => {
@@ -236,11 +244,11 @@ function planFrom(
   const dependent = new Map<number, readonly boolean[]>();
   const open = new Set<number>();
   const tame = new Set<number>();
-  const parts: Part[] = run.factors.map((factor) => ({
-    variable: null,
-    isObserved: false,
-    terms: [typeof factor === "number" ? factor : new Tensor(factor.node)],
-  }));
+  const parts: Part[] = run.factors.map((factor, i) => {
+    if (typeof factor !== "number" && isComplex(factor.dtype)) throw noComplex(`factor ${i + 1}`);
+    const terms = [typeof factor === "number" ? factor : new Tensor(factor.node)];
+    return { variable: null, isObserved: false, density: [], terms };
+  });
   // A variable's arguments were made before it, so that going backwards finds everything that something depends on.
   for (let number = run.variables.length - 1; number >= 0; number--) {
     const variable = run.variables[number];
@@ -259,7 +267,7 @@ function planFrom(
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
       if (answers.some(isDependent)) open.add(number);
       const jacobian = placed.get(variable)?.logJacobian ?? 0;
-      parts.push({ variable, isObserved, terms: [...terms, ...answers, jacobian] });
+      parts.push({ variable, isObserved, density: terms, terms: [...terms, ...answers, jacobian] });
     });
   }
   const label = labelsFor(run, dependent, names);
@@ -295,9 +303,11 @@ function planFrom(
       "given: every variable of the model is observed (or it has none), so there is nothing to infer.",
     );
   }
-  const deterministic = Object.entries(run.returned).flatMap(([name, value]): Deterministic[] =>
-    value instanceof RandomVariable ? [] : [{ kind: "deterministic", name, shape: [...value.shape] }],
-  );
+  const deterministic = Object.entries(run.returned).flatMap(([name, value]): Deterministic[] => {
+    if (value instanceof RandomVariable) return [];
+    if (!isComplex(value.dtype)) return [{ kind: "deterministic", name, shape: [...value.shape] }];
+    throw noComplex(name);
+  });
   const improper = improperIn(parts, owners).map((variable) => label.get(variable) as string);
   return { variables, dependent, open, tame, deterministic, improper, dim: offset };
 }

@@ -3,6 +3,7 @@
  * vector and the values that have names. All of it is made of ordinary tensor operations, with data as tensors, so that it
  * can be differentiated, vectorised and compiled into a sampler's kernel. Samplers and diagnostics start from here.
  */
+import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
@@ -12,7 +13,7 @@ import { concat, zeros } from "../../tensor/creation.js";
 import { defaultDevice } from "../../tensor/devices.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
-import { type Argument, tensorOf } from "../argument.js";
+import { type Argument, isArgument, tensorOf } from "../argument.js";
 import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
 import type { ResumeOptions, SampleOptions } from "../chains/options.js";
@@ -20,7 +21,15 @@ import type { SampleRun } from "../chains/run.js";
 import { resume, type Sampled, sample } from "../chains/sample.js";
 import { deviceOf, floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
 import type { UnnamedVariable } from "../draws.js";
-import { type DataIn, dataIn, explaining, type GivenData, type Observation, widestFloat } from "./given-data.js";
+import {
+  type DataIn,
+  dataIn,
+  explaining,
+  type GivenData,
+  isPlain,
+  type Observation,
+  widestFloat,
+} from "./given-data.js";
 import { changed, checkSame, outlineOf } from "./outline.js";
 import {
   bijectionOf,
@@ -71,6 +80,9 @@ export type LatentValues<R, O extends string> = string extends keyof R
       readonly [unnamed: UnnamedVariable]: Argument;
     };
 
+const densityOptions: OptionKinds<DensityOptions> = { normalized: "flag" };
+const dtypeOption: OptionKinds<{ readonly dtype?: DType }> = { dtype: "dtype" };
+
 export class Posterior<R extends Returned, O extends string = never> {
   private readonly plan: Plan;
   private otherPlan: { readonly dtype: DType; readonly plan: Plan } | null = null;
@@ -81,9 +93,9 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   /** @internal Use `model(fn).given(observed, data)`. */
   constructor(fn: (data: never) => R, observed: Readonly<Record<string, Observation>>, data: unknown) {
-    if (!isRecord(observed)) {
+    if (!isPlain(observed)) {
       throw new ArgumentError(
-        `given: ${shown(observed)} stands where observations do: given({ y: [1, 2, 3] }), or given({}).`,
+        `given: ${shown(observed)} stands where observations do, by name: given({ y: [1, 2, 3] }), or given({}).`,
       );
     }
     this.fn = fn as (data: unknown) => R;
@@ -118,12 +130,15 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   /** The log density at free numbers [dim], with the Jacobian of the way to values: a scalar of their dtype. */
   logDensity(u: Tensor, options: DensityOptions = {}): Floats {
+    checkOptions("logDensity", options, densityOptions);
     const { prior, likelihood } = this.densityParts(u, options);
     return prior.add(likelihood);
   }
 
   /** The log density and its gradient by the free numbers. */
   logDensityAndGrad(u: Tensor, options: DensityOptions = {}): readonly [logDensity: Floats, gradient: Floats] {
+    checkOptions("logDensityAndGrad", options, densityOptions);
+    this.checkFree(u);
     return valueAndGrad((free: Tensor) => this.logDensity(free, options))(u) as [Floats, Floats];
   }
 
@@ -159,6 +174,7 @@ export class Posterior<R extends Returned, O extends string = never> {
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */
   densityParts(u: Tensor, options: DensityOptions = {}): { readonly prior: Floats; readonly likelihood: Floats } {
+    checkOptions("densityParts", options, densityOptions);
     return this.inParts(u, options, (parts) => {
       const prior = new Sum(u);
       const likelihood = new Sum(u);
@@ -193,9 +209,10 @@ export class Posterior<R extends Returned, O extends string = never> {
   checkProper(): void {
     const [name] = this.plan.improper;
     if (name === undefined) return;
+    const { distribution } = this.latents.find((latent) => latent.name === name) as Latent;
     throw new ArgumentError(
-      `${name}: flat(…) is no distribution, and no data depend on ${name}, so there is no posterior to draw from. ` +
-        "Give it a proper prior, or data that it explains.",
+      `${name}: ${distribution}(…) is the same everywhere, and no data depend on ${name}, so there is no posterior to ` +
+        "draw from. Give it a proper prior, or data that it explains.",
     );
   }
 
@@ -268,6 +285,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    * numbers are of the dtype of the data unless told.
    */
   unconstrain(values: LatentValues<R, O>, options: { readonly dtype?: DType } = {}): Floats {
+    checkOptions("unconstrain", options, dtypeOption);
     return this.evaluateAtValues(values, options.dtype, (run) => {
       for (const [number, { kind, name }] of this.plan.variables) {
         const variable = run.variables[number];
@@ -287,7 +305,7 @@ export class Posterior<R extends Returned, O extends string = never> {
     observe?: (variable: RandomVariable, number: number, dtype: DType) => Tensor,
   ): T {
     const taken = this.latents.map(({ name }) => name);
-    if (!isRecord(values)) {
+    if (!isPlain(values)) {
       throw new ArgumentError(`posterior: ${shown(values)} stands where values of ${taken.join(", ")} do, by name.`);
     }
     // What is computed may be among them, as it is among those that `constrain` makes.
@@ -295,6 +313,10 @@ export class Posterior<R extends Returned, O extends string = never> {
     const stray = Object.keys(values).find((name) => !known.has(name));
     if (stray !== undefined) {
       throw new ArgumentError(`posterior: there is no latent variable "${stray}"; it takes ${taken.join(", ")}.`);
+    }
+    for (const [name, value] of Object.entries(values)) {
+      if (isArgument(value)) continue;
+      throw new ArgumentError(`posterior: ${name} is ${shown(value)}; it is a number, a tensor or a list of these.`);
     }
     const dtype = asked ?? floatOf(Object.values(values), this.dtype);
     const device = deviceOf(Object.values(values));
@@ -333,6 +355,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    */
   priorDraw(key: Key, options: { readonly dtype?: DType } = {}): Floats {
     checkKey(key, "priorDraw", "");
+    checkOptions("priorDraw", options, dtypeOption);
     const dtype = options.dtype ?? this.dtype;
     const given = this.dataIn(dtype, key.device);
     const draw = (variable: RandomVariable, number: number): Tensor => {
@@ -388,6 +411,7 @@ export class Posterior<R extends Returned, O extends string = never> {
    */
   priorPredictive(key: Key, options: { readonly dtype?: DType } = {}): { readonly [K in keyof R]: Tensor } {
     checkKey(key, "priorPredictive", "");
+    checkOptions("priorPredictive", options, dtypeOption);
     const dtype = options.dtype ?? this.dtype;
     const given = this.dataIn(dtype, key.device);
     const batchOf = (variable: RandomVariable, number: number): Shape => {
@@ -408,6 +432,11 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   private dataAt(u: Tensor): GivenData<unknown> {
+    this.checkFree(u);
+    return this.dataIn(u.dtype, u.device);
+  }
+
+  private checkFree(u: Tensor): void {
     if (!(u instanceof Tensor)) throw new ArgumentError(`Free numbers are a tensor [${this.dim}], not ${shown(u)}.`);
     if (!isFloat(u.dtype)) throw new DTypeError(`Free numbers are floats, not ${u.dtype}.`);
     if (!sameShape(u.shape, [this.dim])) {
@@ -416,7 +445,6 @@ export class Posterior<R extends Returned, O extends string = never> {
           "vmap maps over several.",
       );
     }
-    return this.dataIn(u.dtype, u.device);
   }
 
   private observedIn(given: GivenData<unknown>, number: number): Tensor | undefined {
@@ -475,9 +503,6 @@ const byName = (parts: readonly DensityPart[], like: Tensor): Record<string, Flo
     parts.map(({ name, terms, shape }) => [name, tensorOf(sumOfTerms(terms), like).broadcastTo(shape) as Floats]),
   );
 
-const isRecord = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Tensor);
-
 /** The value as a plain tensor, which outlives the run. */
 const plainValue = (variable: RandomVariable): Tensor => new Tensor(variable.node);
 
@@ -532,9 +557,10 @@ export function simulate<D>(
   options: { readonly dtype?: DType } = {},
 ): Record<string, Tensor> {
   checkKey(key, "simulate", "");
+  checkOptions("simulate", options, dtypeOption);
   const dtype = options.dtype ?? widestFloat(data);
   const given = dataIn(data, {})(dtype);
-  return explaining(fn, given.data, (own) => {
+  return explaining(fn, given, (own) => {
     const run: RunOn = (choose, finish) => runModel(fn, own, choose, finish);
     return simulated(run, key, dtype, batchShapeOf);
   });

@@ -9,7 +9,7 @@ import { ChainBuilder, densityOf, type Target } from "../../../src/bayes/chains/
 import { wordsOf } from "../../../src/bayes/chains/words.js";
 import { walkStatements } from "../../../src/compiler/ir.js";
 import { columnPlace } from "../../../src/compiler/place.js";
-import { tensor } from "../../../src/tensor/creation.js";
+import { full, tensor } from "../../../src/tensor/creation.js";
 import { backendFor } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { valueAndGrad } from "../../../src/transforms/grad.js";
@@ -74,6 +74,14 @@ const coupled: Case = {
   },
 };
 
+/** A density that depends on nothing, and so does its gradient. */
+const level: Case = {
+  density: (u) => full(u.shape, -1.5, { dtype: "f64", device: u.device }).sum(),
+  plain: (u) => -1.5 * u.length,
+};
+/** A density with a constant slope. */
+const slope: Case = { density: (u) => u.sum(), plain: (u) => sum([...u]) };
+
 const cases: Record<string, Case & { readonly dim: number }> = {};
 for (const dim of [1, 3, 4, 5, 8, 33, 64, 65]) cases[`elements of ${dim}`] = { dim, ...elements(dim) };
 for (const dim of [3, 6, 10, 34, 70]) cases[`schools of ${dim}`] = { dim, ...schools(dim) };
@@ -86,6 +94,10 @@ for (const [dim, count] of [
   [66, 10],
 ] as const) {
   cases[`regression of ${dim} by ${count}`] = { dim, ...regression(dim, count) };
+}
+for (const dim of [1, 3, 8, 65]) {
+  cases[`a constant density of ${dim}`] = { dim, ...level };
+  cases[`a constant slope of ${dim}`] = { dim, ...slope };
 }
 for (const dim of [2, 4, 9, 65]) cases[`coupled elements of ${dim}`] = { dim, ...coupled };
 
@@ -185,5 +197,22 @@ describeOnTensorDevices("densities inside kernels", (device) => {
     assert.equal(counts("elements of 33", 32).sums, 1);
     // A gradient of a pass over observations has a sum for each element, besides those of the density.
     assert.equal(counts("regression of 4 by 40", 32).sums, 2 + 4);
+  });
+
+  test("a constant that is read after the density was traced", { skip }, async () => {
+    const twos = full([3], 2, { dtype: "f64", device });
+    const target: Target = { dim: 3, logDensityAndGrad: valueAndGrad((u: Tensor) => u.mul(twos.reshape([3])).sum()) };
+    densityOf(target, "f64", device);
+    twos.dataSync();
+    const found = await evaluated(
+      target,
+      device,
+      1,
+      [1, 2, 3].map((x) => [x, x, x]),
+    );
+    assert.deepEqual(
+      found,
+      [6, 12, 18].map((value) => ({ value, gradient: [2, 2, 2] })),
+    );
   });
 });

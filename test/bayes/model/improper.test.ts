@@ -9,6 +9,7 @@ import {
   flat,
   halfNormal,
   interval,
+  mixture,
   model,
   normal,
   ordered,
@@ -17,6 +18,7 @@ import {
   smc,
   uniform,
 } from "../../../src/bayes/index.js";
+import { zeros } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { type Tensor, where } from "../../../src/tensor/tensor.js";
 import { f64, numbersOf } from "../../support/tensors.js";
@@ -31,6 +33,12 @@ describe("a flat variable that nothing pins down", () => {
     "with a boundary": () => ({ x: flat(positive) }),
     "of ordered numbers": () => ({ x: flat(ordered).shape(3) }),
     "beside a proper one": () => ({ x: flat(), z: normal(0, 1) }),
+    "by a density of one's own": () => ({ x: custom({ logDensity: (x) => zeros(x.shape) }) }),
+    "by a density of others": () => {
+      const z = normal(0, 1);
+      return { z, x: custom({ logDensity: (x) => z.square().neg().broadcastTo(x.shape) }) };
+    },
+    "in a mixture": () => ({ x: mixture([0.5, 0.5], [flat(), flat()]) }),
     "above one that data do not reach": () => {
       const x = flat();
       return { x, z: normal(normal(x, 1), 1) };
@@ -41,10 +49,10 @@ describe("a flat variable that nothing pins down", () => {
       const posterior = model(fn as () => Record<string, Tensor>).given({});
       assert.throws(
         () => posterior.sample(short),
-        /^ArgumentError: x: flat\(…\) is no distribution, and no data depend on x/,
+        /^ArgumentError: x: (flat|custom|mixture)\(…\) is the same everywhere, and no data depend on x/,
       );
-      await assert.rejects(smc(posterior), /x: flat/);
-      await assert.rejects(advi(posterior), /x: flat/);
+      await assert.rejects(smc(posterior), /x: (flat|custom|mixture)/);
+      await assert.rejects(advi(posterior), /x: (flat|custom|mixture)/);
       // Densities are there all the same.
       assert.ok(Number.isFinite(posterior.logDensity(f64(new Array(posterior.dim).fill(0.5))).itemSync()));
     });

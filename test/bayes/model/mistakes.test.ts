@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import {
+  above,
   affine,
   ar,
   bernoulli,
@@ -20,8 +21,10 @@ import {
   interval,
   mixture,
   model,
+  mvNormal,
   normal,
   ordered,
+  type Posterior,
   poisson,
   positive,
   type RandomVariable,
@@ -360,6 +363,79 @@ describe("constraints whose bounds make no sense", () => {
   });
 });
 
+describe("complex numbers", () => {
+  const complex = () => tensor([{ re: 1, im: 2 }]);
+  const line = model(() => {
+    const m = normal(0, 1);
+    return { m, y: normal(m, 1) };
+  });
+  const wrong: readonly (readonly [string, () => unknown, RegExp])[] = [
+    ["observed", () => line.given({ y: complex() }), /^ArgumentError: y: densities .* not of complex ones/],
+    [
+      "observed, in a list",
+      () => line.given({ y: [{ re: 1, im: 2 }] as never }),
+      /y: densities .* not of complex ones/,
+    ],
+    [
+      "computed",
+      () =>
+        model(() => {
+          const m = normal(0, 1);
+          return { m, z: m.mul(complex()) };
+        }).given({}),
+      /^ArgumentError: z: densities and draws .* use \.real\(\) and \.imag\(\)/,
+    ],
+    [
+      "of a factor",
+      () =>
+        model(() => {
+          const m = normal(0, 1);
+          factor(0);
+          factor(m.mul(complex()));
+          return { m };
+        }).given({}),
+      /^ArgumentError: factor 2: densities/,
+    ],
+    [
+      "of an argument",
+      () =>
+        model(() => {
+          const m = normal(0, 1);
+          return { m, y: normal(m.mul(complex()), 1) };
+        }).given({ y: [1] }),
+      /^DTypeError: y: An argument is of real numbers, not c64/,
+    ],
+  ];
+  for (const [title, make, message] of wrong) test(`${title}: refused at given`, () => assert.throws(make, message));
+});
+
+test("a variable that is used before it is known to be observed: the error says how to give it its shape", () => {
+  const chain = (own: (y: RandomVariable) => RandomVariable) =>
+    model(({ X }: { X: Tensor }) => {
+      const a = normal(0, 1);
+      const y = own(normal(a, 1));
+      return { a, y, z: normal(X.matmul(y), 1) };
+    });
+  const data = {
+    X: f64([
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ]),
+  };
+  const observed = { y: [1, 2], z: [1, 2, 3] };
+  assert.throws(
+    () => chain((y) => y).given(observed, data),
+    /^ShapeError: matmul: .* if it is the y that is observed, write normal\(…\)\.shape\(2\)/,
+  );
+  assert.deepEqual(
+    chain((y) => y.shape(2))
+      .given(observed, data)
+      .observed.map(({ name }) => name),
+    ["y", "z"],
+  );
+});
+
 describe("errors of the function itself", () => {
   test("stay what they are: data are blamed only where they are missing", () => {
     // biome-ignore lint/suspicious/noExplicitAny: the typo is what the test is about
@@ -635,11 +711,35 @@ describe("arguments of another kind are told apart from bugs", () => {
     return { q, twice: q.mul(2), y: normal(q, 1) };
   });
   const posterior = () => small.given({ y: [1] });
+  const needy = model(({ x }: { x: Tensor }) => {
+    const q = normal(0, 1);
+    return { q, y: normal(x.mul(q), 1) };
+  });
+  const calm = model(({ x }: { x: Tensor }) => ({ q: normal(0, 1), y: normal(x, 1) }));
+  const untyped = small as unknown as Posterior<{ y: Tensor }>;
   const some = (value: unknown) => value as never;
   const wrong: readonly (readonly [string, () => unknown, RegExp])[] = [
     ["given()", () => small.given(some(undefined)), /given: undefined stands where observations do/],
     ["given(null)", () => small.given(some(null)), /given: null stands/],
     ["given(tensor)", () => small.given(some(f64([1]))), /given: .*stands where observations do/],
+    ["given(a map)", () => small.given(some(new Map([["y", [1, 2]]]))), /given: a Map stands where observations do/],
+    ...[f64([1, 2]), null, new Map([["x", f64([1, 2])]]), 3].flatMap((data) =>
+      [needy, calm].map(
+        (each) =>
+          [
+            `data without names, ${data instanceof Map ? "a Map" : data}`,
+            () => each.given({ y: [1, 2] }, some(data)),
+            /the function takes data, and .* was given, which has no names: given\(\{ y \}, \{ x \}\)/,
+          ] as const,
+      ),
+    ),
+    [
+      "given({ x }, { y })",
+      () => needy.given(some({ x: [1, 2] }), some({ y: f64([1, 2]) })),
+      /asks for data "x"; there are y\. x is among the observations, which come first: given\(\{ y \}, \{ x \}\)/,
+    ],
+    ["model(fn).sample()", () => untyped.sample(), /model: sample needs .*given\(\{ y \}, \{ x \}\)\.sample\(…\)/],
+    ["model(fn).logDensity(u)", () => untyped.logDensity(f64([1])), /model: logDensity needs to know what is observed/],
     ["model(3)", () => model(some(3)), /model: takes a function, not 3/],
     ["simulate()", () => small.simulate(some(undefined)), /simulate: the first argument is a key, .* not undefined/],
     [
@@ -659,6 +759,40 @@ describe("arguments of another kind are told apart from bugs", () => {
       /undefined stands where values of q do/,
     ],
     ["logDensity(1)", () => posterior().logDensity(some(1)), /Free numbers are a tensor \[1\], not 1/],
+    [
+      "logDensity(u, null)",
+      () => posterior().logDensity(f64([1]), some(null)),
+      /logDensity: null stands where options/,
+    ],
+    [
+      "logDensity of an unknown option",
+      () => posterior().logDensity(f64([1]), some({ normalised: false })),
+      /logDensity: there is no option "normalised"; the only one is normalized/,
+    ],
+    [
+      "logDensityAndGrad of an unknown option",
+      () => posterior().logDensityAndGrad(f64([1]), some({ normalised: false })),
+      /logDensityAndGrad: there is no option "normalised"/,
+    ],
+    [
+      "densityParts of an unknown option",
+      () => posterior().densityParts(f64([1]), some({ normalised: false })),
+      /densityParts: there is no option "normalised"/,
+    ],
+    ["logDensityAndGrad([1])", () => posterior().logDensityAndGrad(some([1])), /Free numbers are a tensor \[1\], not/],
+    ...(["simulate", "priorDraw", "priorPredictive", "unconstrain"] as const).map(
+      (name) =>
+        [
+          `${name} of an unknown option`,
+          () => {
+            const options = some({ dtyp: "f64" });
+            if (name === "simulate") return small.simulate(own(), undefined, options);
+            if (name === "unconstrain") return posterior().unconstrain({ q: 1 }, options);
+            return posterior()[name](own(), options);
+          },
+          new RegExp(`${name}: there is no option "dtyp"; the only one is dtype`),
+        ] as const,
+    ),
     ["constrain([1])", () => posterior().constrain(some([1])), /Free numbers are a tensor/],
     [
       "leapfrog without options",
@@ -689,6 +823,35 @@ describe("arguments of another kind are told apart from bugs", () => {
     ["censored of a number", () => censored(some(3), { low: 1 }), /censored: 3 is no distribution/],
     ["mixture of a number", () => mixture([1], some([3])), /mixture: 3 is no distribution/],
     ["mixture of nothing", () => mixture([1], some(undefined)), /mixture: the components are undefined/],
+    ["mvNormal(0)", () => mvNormal(0, some(undefined)), /mvNormal: undefined stands where options do/],
+    [
+      "mvNormal(0, matrix)",
+      () => mvNormal(0, some(f64([[1]]))),
+      /mvNormal: a Tensor stands where options do, .* write \{ covariance: … \}/,
+    ],
+    ["mvNormal(0, {})", () => mvNormal(0, some({})), /mvNormal: give one of \{ covariance \}, .* not none/],
+    [
+      "mvNormal by two matrices",
+      () => mvNormal(0, some({ covariance: [[1]], cholesky: [[1]] })),
+      /mvNormal: give one of .* not covariance and cholesky/,
+    ],
+    ["mvNormal of an unknown one", () => mvNormal(0, some({ cov: [[1]] })), /mvNormal: there is no option "cov"/],
+    [
+      "interval() in a model",
+      () => model(() => ({ x: flat(interval(some(undefined), 1)) })).given({}),
+      /x: An argument is a number, a tensor or a list of these, not undefined/,
+    ],
+    [
+      "above() in a model",
+      () => model(() => ({ x: flat(above(some(undefined))) })).given({}),
+      /x: An argument is a number, a tensor or a list of these, not undefined/,
+    ],
+    ["custom of a number's shape", () => custom({ logDensity: (x) => x, eventShape: some(3) }), /eventShape is a list/],
+    [
+      "custom of an unknown option",
+      () => custom(some({ logDensity: (x: Tensor) => x, suport: positive })),
+      /custom: there is no option "suport"/,
+    ],
     ["custom()", () => custom(some(undefined)), /custom: give \{ logDensity/],
     ["flat(3)", () => flat(some(3)), /flat: 3 is no constraint/],
     ["constrained(text)", () => normal(0, 1).constrained(some("positive")), /constrained: "positive" is no constraint/],
@@ -704,6 +867,12 @@ describe("arguments of another kind are told apart from bugs", () => {
     ],
     ["an unknown value", () => posterior().logLikelihood(some({ q: 1, zz: 3 })), /no latent variable "zz"; it takes q/],
     ["an observed one", () => posterior().logLikelihood(some({ q: 1, y: 3 })), /no latent variable "y"; it takes q/],
+    [
+      "a value that is none",
+      () => posterior().unconstrain({ q: some(undefined) }),
+      /posterior: q is undefined; it is a/,
+    ],
+    ["a value that is text", () => posterior().unconstrain({ q: some("a") }), /posterior: q is "a"; it is a number/],
     ["values that are none", () => posterior().unconstrain(some(3)), /3 stands where values of q do/],
     [
       "a value outside the support",
@@ -717,6 +886,17 @@ describe("arguments of another kind are told apart from bugs", () => {
       assert.throws(work, (error: Error) => error.name === "ArgumentError" && message.test(error.message));
     });
   }
+
+  test("names may stand in an object of no class", () => {
+    const given = Object.assign(Object.create(null), { y: [1, 2] }) as { y: number[] };
+    assert.deepEqual(small.given(given).observed[0]?.shape, [2]);
+  });
+
+  test("data may be one tensor where the function takes one", () => {
+    const whole = model((x: Tensor) => ({ q: normal(0, 1), y: normal(x, 1) }));
+    const density = whole.given({ y: [1, 2] }, f64([1, 2])).logDensity(f64([0]));
+    assert.ok(Math.abs(at(density) + 1.5 * Math.log(2 * Math.PI)) < 1e-12);
+  });
 
   test("what is computed may stand beside values, as constrain returns it", () => {
     const one = posterior();

@@ -16,6 +16,7 @@ import {
   halfNormal,
   interval,
   mixture,
+  mixtureLogits,
   model,
   multinomial,
   mvNormal,
@@ -446,6 +447,33 @@ describe("mistakes are named at once", () => {
     });
     const posterior = fickle.given({});
     assert.throws(() => posterior.logDensity(f64([0])), /different variables each time/);
+  });
+  test("weights of a mixture that are not one for each component", () => {
+    const two = () => [normal(0, 1), normal(5, 1)];
+    const wrong: readonly (readonly [() => unknown, RegExp])[] = [
+      [() => mixture([1], normal([0, 5], 1)), /mixture: 1 weights for 2 components/],
+      [() => mixture(f64([1]), normal([0, 5], 1)), /mixture: 1 weights for 2 components/],
+      [() => mixture(f64([[1], [1]]), normal([0, 5], 1)), /mixture: 1 weights for 2 components/],
+      [() => mixture([1], two()), /mixture: 1 weights for 2 components/],
+      [() => mixture([0.2, 0.3, 0.5], normal([0], 1)), /mixture: 3 weights for 1 components/],
+      [() => mixtureLogits([0], normal([0, 5], 1)), /mixture: 1 weights for 2 components/],
+      [() => mixture(0.5, normal([0, 5], 1)), /mixture: a single number as weights for 2 components/],
+      [() => mixture(f64(0.5), normal([0, 5], 1)), /mixture: a single number as weights for 2/],
+      [() => mixture(0.5, two()), /mixture: a single number as weights for 2/],
+      [() => mixtureLogits(0, normal([0, 5], 1)), /mixture: a single number as weights for 2/],
+    ];
+    for (const [make, message] of wrong) assert.throws(make, message);
+    const latent = (shape: number[], make: (w: RandomVariable) => RandomVariable) =>
+      model(() => {
+        const w = beta(1, 1).shape(shape);
+        return { w, y: make(w) };
+      });
+    assert.throws(() => latent([], (w) => mixture(w, normal([0, 5], 1))).given({ y: 1 }), /a single number as weights/);
+    assert.throws(() => latent([1], (w) => mixture(w, normal([0, 5], 1))).given({ y: 1 }), /1 weights for 2 comp/);
+    // Each has one: at the first of two components far apart, the density is that one's share.
+    const { distribution } = mixture(f64([0.25, 0.75]), normal([0, 50], 1));
+    const share = Math.log(0.25) - 0.5 * Math.log(2 * Math.PI);
+    assert.ok(Math.abs((distribution.logDensity(f64(0)).itemSync() as number) - share) < 1e-12);
   });
   test("probabilities that do not sum to 1, where they are known", () => {
     const off = (make: () => unknown, message: RegExp) => assert.throws(make, message);
