@@ -7,7 +7,7 @@
  * drops them when asked, as Stan's ~ does. They are plain tensor expressions, so that they can be differentiated and
  * fused.
  */
-import { type DType, isFloat } from "../../core/dtype.js";
+import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
@@ -117,6 +117,23 @@ export interface Parameter {
   readonly name: string;
   readonly rule: ParameterRule;
   readonly argument: Argument;
+}
+
+/** Parameters of a distribution that applies along an axis of another's arguments, or of its draws. */
+export const alongLastAxis = (parameters: readonly Parameter[] = []): readonly Parameter[] =>
+  parameters.map((one) => ({ ...one, rule: { ...one.rule, rank: one.rule.rank + 1 } }));
+
+/** By how many roundings a probability that is computed may be beyond 1. */
+const ROUNDINGS = 8;
+
+/** Whether a parameter lies where its rule says, one answer for each draw that it describes. NaN does not. */
+export function parameterInside({ rule, argument }: Parameter, like: Tensor): Tensor {
+  const [low, high] = rule.within ?? [-Infinity, Infinity];
+  const value = tensorOf(argument, like);
+  const isAbove = value.greaterEqual(low);
+  const most = high * (1 + ROUNDINGS * DTYPES[like.dtype].epsilon);
+  const inside = high === Infinity ? isAbove : isAbove.logicalAnd(value.lessEqual(most));
+  return overLast(inside, Math.min(rule.rank, value.rank));
 }
 
 /** What is asked of a family when it draws. */
@@ -331,7 +348,7 @@ function checkEvent(name: string, eventShape: Shape, shape: Shape): void {
   );
 }
 
-function tensorsIn(given: readonly Argument[]): Tensor[] {
+export function tensorsIn(given: readonly Argument[]): Tensor[] {
   return given.flatMap((argument) => {
     if (argument instanceof Tensor) return [argument];
     return typeof argument === "number" ? [] : tensorsIn(argument);

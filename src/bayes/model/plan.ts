@@ -13,8 +13,8 @@ import { placeholderLike } from "../../transforms/trace.js";
 import { tensorOf } from "../argument.js";
 import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { eachInside, sumOfTerms } from "../distributions/distribution.js";
-import { checkFitting } from "./fitting.js";
+import { eachInside, type Parameter, parameterInside, sumOfTerms } from "../distributions/distribution.js";
+import { checkFitting, unsureParameters } from "./fitting.js";
 import { explaining, type GivenData } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
 import { checkSame, type Outline, outlineOf } from "./outline.js";
@@ -55,8 +55,8 @@ export interface Plan {
   readonly dependent: ReadonlyMap<number, readonly boolean[]>;
   /** Those for which samplers may use the short form of the terms. */
   readonly tame: ReadonlySet<number>;
-  /** Those whose values may lie outside of the support, which only the density can tell. */
-  readonly open: ReadonlySet<number>;
+  /** Those whose values or parameters may lie outside of where they belong, which only the density can tell. */
+  readonly open: ReadonlyMap<number, Open>;
   readonly deterministic: readonly Deterministic[];
   /** Names of flat variables that nothing pins down. */
   readonly improper: readonly string[];
@@ -64,6 +64,12 @@ export interface Plan {
   readonly outline: Outline;
   /** Length of the flat vector. */
   readonly dim: number;
+}
+
+export interface Open {
+  readonly areValues: boolean;
+  /** By number. */
+  readonly parameters: readonly number[];
 }
 
 /** The bijection behind a variable and whether it makes the standard numbers of `.noncentered()`. */
@@ -116,13 +122,14 @@ export function placedAt(variable: RandomVariable, free: Tensor, shape: Shape): 
   return { value: distribution.noncentered().forward(value), standard: value, free: null, logJacobian };
 }
 
-/** The terms of a variable's density, and the shape they are summed over. */
-export function termsOf(
-  { distribution }: RandomVariable,
-  value: Tensor,
-  placed?: Placed,
-  isTame = false,
-): { readonly terms: readonly Term[]; readonly shape: Shape } {
+/** Terms, and the shape they are summed over. */
+interface SizedTerms {
+  readonly terms: readonly Term[];
+  readonly shape: Shape;
+}
+
+/** The terms of a variable's density. */
+export function termsOf({ distribution }: RandomVariable, value: Tensor, placed?: Placed, isTame = false): SizedTerms {
   const { standard, free } = placed ?? {};
   if (standard && distribution.noncentered) {
     return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
@@ -140,18 +147,25 @@ function constraintsOn(variable: RandomVariable, isObserved: boolean): readonly 
   return variable.isNarrowed && support.bijection !== real.bijection ? [support] : [];
 }
 
-/** Terms as one, which is -Infinity where a value of an open variable lies outside. */
+/** Terms as one, which is -Infinity where a value or a parameter of an open variable lies outside. */
 export function termsInside(
   variable: RandomVariable,
   value: Tensor,
-  terms: readonly Term[],
+  { terms, shape }: SizedTerms,
   isObserved: boolean,
+  { areValues, parameters }: Open,
 ): readonly Term[] {
-  const eventRank = variable.distribution.eventShape.length;
-  const inside = constraintsOn(variable, isObserved)
-    .map((constraint) => eachInside(constraint, value, eventRank))
-    .reduce((a, b) => a.logicalAnd(b));
-  return [where(inside, tensorOf(sumOfTerms(terms), value), -Infinity)];
+  const { distribution } = variable;
+  const eventRank = distribution.eventShape.length;
+  const constraints = areValues ? constraintsOn(variable, isObserved) : [];
+  const answers = [
+    ...constraints.map((constraint) => eachInside(constraint, value, eventRank)),
+    ...parameters.map((number) => parameterInside(distribution.parameters?.[number] as Parameter, value)),
+  ];
+  const inside = answers.reduce((a, b) => a.logicalAnd(b));
+  // The standard numbers of a vector have a density each.
+  const own = shape.slice(value.rank - eventRank).reduce<Tensor>((each) => each.expandDims(-1), inside);
+  return [where(own, tensorOf(sumOfTerms(terms), value), -Infinity)];
 }
 
 /** Shape of a variable's values, without those of an observation. */
@@ -234,7 +248,7 @@ function planFrom(
   const names = namesIn(run);
   for (const [variable, name] of names) speakingOf(name, () => checkArguments(variable));
   const dependent = new Map<number, readonly boolean[]>();
-  const open = new Set<number>();
+  const openValues = new Set<number>();
   const tame = new Set<number>();
   const parts: Part[] = run.factors.map((factor) => ({
     variable: null,
@@ -257,7 +271,7 @@ function planFrom(
       const { terms } = termsOf(variable, value, data ? undefined : placed.get(variable), tame.has(number));
       dependent.set(number, terms.map(isDependent));
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
-      if (answers.some(isDependent)) open.add(number);
+      if (answers.some(isDependent)) openValues.add(number);
       const jacobian = placed.get(variable)?.logJacobian ?? 0;
       parts.push({ variable, isObserved, terms: [...terms, ...answers, jacobian] });
     });
@@ -272,6 +286,12 @@ function planFrom(
     speakingOf(label.get(variable) ?? variable.distribution.name, () =>
       checkFitting(variable, latents, (latent) => label.get(latent) as string),
     );
+  }
+  const open = new Map<number, Open>();
+  for (const number of dependent.keys()) {
+    const areValues = openValues.has(number);
+    const parameters = unsureParameters(run.variables[number], latents);
+    if (areValues || parameters.length > 0) open.set(number, { areValues, parameters });
   }
   let offset = 0;
   const variables = new Map<number, Latent | Observed>();

@@ -110,7 +110,7 @@ describe("where no chain finds a point to start from, the message names", () => 
     await fails(() => {
       const x = normal(0, 1);
       return { x, z: normal(0, x.square().neg()).shape(2) };
-    }, /the log density is NaN: z\[0\], z\[1\] have log density NaN/);
+    }, /the log density is -Infinity: z\[0\], z\[1\] have log density -Infinity, because scale is not a positive number/);
   });
   test("and the parts add up to the density", () => {
     const posterior = model(() => {
