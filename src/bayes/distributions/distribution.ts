@@ -19,7 +19,7 @@ import { Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint, Range, Term } from "../constraints/constraint.js";
 import { evaluation } from "../model/variable.js";
-import type { Together } from "./together.js";
+import type { Kind, Together } from "./together.js";
 
 export type { Term } from "../constraints/constraint.js";
 
@@ -89,6 +89,8 @@ export interface ParameterRule {
   readonly mayBeNumber?: boolean;
   /** What the numbers of one vector or matrix must be together. */
   readonly together?: Together;
+  /** Which variables are so, where few are. */
+  readonly kind?: Kind;
 }
 
 const rule = (rank: number, says: string, isValid: (value: number) => boolean): ParameterRule => ({

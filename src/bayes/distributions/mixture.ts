@@ -29,7 +29,7 @@ import {
 } from "./distribution.js";
 import { logOf } from "./ends.js";
 import { negated } from "./location-scale.js";
-import { sumToOne } from "./together.js";
+import { probabilityVector, sumToOne } from "./together.js";
 
 /** log Σ exp over a list, elementwise: all of it melts into one kernel. */
 function logSumExpOf(parts: readonly Tensor[]): Tensor {
@@ -123,7 +123,11 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
   });
 }
 
-const weightRule: ParameterRule = { ...parameter.probabilities, together: sumToOne("weights", "mixtureLogits") };
+const weightRule: ParameterRule = {
+  ...parameter.probabilities,
+  together: sumToOne("weights", "mixtureLogits"),
+  kind: probabilityVector,
+};
 
 /** Weights along the last axis as a parameter. */
 const weightsAlong = (weights: Argument, isLogits: boolean): readonly Parameter[] =>
@@ -132,7 +136,7 @@ const weightsAlong = (weights: Argument, isLogits: boolean): readonly Parameter[
 /** Weights in a list have axes of their own. */
 function weightsIn(weights: Argument, isLogits: boolean): readonly Parameter[] {
   if (isLogits || !Array.isArray(weights)) return weightsAlong(weights, isLogits);
-  const rule = { ...weightRule, rank: 0 };
+  const rule = { ...weightRule, rank: 0, kind: undefined };
   return (weights as readonly Argument[]).map((argument) => ({ name: "weights", rule, argument }));
 }
 

@@ -9,6 +9,7 @@ import { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import type { Range } from "../constraints/constraint.js";
 import { tensorsIn } from "../distributions/distribution.js";
+import type { Kind } from "../distributions/together.js";
 import { knownRange } from "./known-range.js";
 import { RandomVariable } from "./variable.js";
 
@@ -31,16 +32,23 @@ export function checkFitting(
 ): void {
   for (const { name, rule, argument } of variable.distribution.parameters ?? []) {
     for (const latent of variablesIn(argument, latents)) {
+      const what = `${variable.distribution.name}: its ${name} is ${nameOf(latent)}`;
+      if (rule.kind && argument instanceof Tensor && !isOfKind(latent, rule.kind)) {
+        throw new ArgumentError(`${what}, which takes ${latent.constraint.description}; it is ${rule.kind.says}.`);
+      }
       const range = rangeOf(latent);
       const why = range && rule.within && outside(range, rule.within);
       if (!why) continue;
       throw new ArgumentError(
-        `${variable.distribution.name}: its ${name} is ${nameOf(latent)}, ${why}; it is ${rule.says}. ` +
+        `${what}, ${why}; it is ${rule.says}. ` +
           `${rule.within?.[1] === 1 ? "Use beta(…) or .constrained(unitInterval)" : "Use halfNormal(…) or .constrained(positive)"}.`,
       );
     }
   }
 }
+
+const isOfKind = ({ distribution, constraint }: RandomVariable, kind: Kind): boolean =>
+  kind.isOf(distribution.support) || kind.isOf(constraint);
 
 /** The parameters, by number, that depend on what is sampled and may lie outside of what they take for all that is known. */
 export function unsureParameters(variable: RandomVariable, latents: ReadonlyMap<Node, RandomVariable>): number[] {
