@@ -52,6 +52,8 @@ export interface Distribution {
   readonly domain?: Constraint;
   /** Whether the density is no probability density: it is known up to a factor, which may be infinite. */
   readonly isUnnormalized?: boolean;
+  /** Whether it has no end and the density does not fall off, so that nothing is left of it when it is normalized. */
+  readonly isImproper?: boolean;
   /** Summands of the log density at values inside the support, which are floats. `isTame`: what `isTame` says of x. */
   terms(x: Tensor, isTame?: boolean): readonly Term[];
   /** The same by the free numbers behind values, for a variable that is sampled: it may be so close to an end that x is the end. */

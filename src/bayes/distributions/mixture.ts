@@ -100,6 +100,7 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
     },
     support,
     domain,
+    isImproper: components.some(({ isImproper }) => isImproper),
     arguments: [weights],
     parameters: [...weightsIn(weights, isLogits), ...components.flatMap(({ parameters }) => parameters ?? [])],
     checkArguments() {
@@ -194,6 +195,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     batchShape: broadcastShapes("mixture", shapeOfArgument(weights), components.batchShape).slice(0, -1),
     eventShape: [],
     support,
+    isImproper: components.isImproper,
     ...(domain && { domain: { ...domain, holds: (x) => domain.holds(x.expandDims(-1)).any({ axis: -1 }) } }),
     arguments: [weights],
     parameters: [...weightsAlong(weights, isLogits), ...alongLastAxis(components.parameters)],

@@ -33,7 +33,7 @@ export function improperIn(parts: readonly Part[], owners: ReadonlyMap<Node, Ran
   } while (pinned.size > before);
   return parts.flatMap(({ variable, isObserved }) => {
     if (!variable || isObserved || pinned.has(variable)) return [];
-    return variable.distribution.name === "flat" && !variable.constraint.isBounded ? [variable] : [];
+    return variable.distribution.isImproper && !variable.constraint.isBounded ? [variable] : [];
   });
 }
 

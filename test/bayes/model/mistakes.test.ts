@@ -30,7 +30,6 @@ import {
   poisson,
   positive,
   type RandomVariable,
-  real,
   simplex,
   truncatedNormal,
   uniform,
@@ -319,6 +318,53 @@ describe("shapes that a constraint cannot have", () => {
   });
 });
 
+describe("the start of a series", () => {
+  const starts: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["a scale below 0", () => normal(0, -1), /normal: scale is -1; it is a positive number/],
+    ["a location that is no number", () => normal(Number.NaN, 1), /normal: location is NaN; it is a finite number/],
+    ["known from a tensor", () => normal(0, f64(-2)), /normal: scale is -2; it is a positive number/],
+    ["counts", () => poisson(1), /its start is poisson\(…\), which takes whole numbers from 0 on; .* give normal/],
+    ["vectors", () => dirichlet([1, 1]), /its start is dirichlet\(…\), which takes vectors/],
+    ["vectors of no density", () => flat(ordered), /its start is flat\(…\), which takes vectors of rising numbers/],
+  ];
+  const series: readonly (readonly [string, (start: RandomVariable) => RandomVariable])[] = [
+    ["gaussianRandomWalk", (start) => gaussianRandomWalk(1, { steps: 3, start })],
+    ["ar", (start) => ar([0.5], 1, { steps: 3, start })],
+  ];
+  for (const [name, make] of series) {
+    for (const [title, start, message] of starts) {
+      test(`${title}: refused by ${name}, sampled or observed`, () => {
+        const own = model(() => ({ x: make(start()), z: normal(0, 1) }));
+        assert.throws(() => own.given({}), new RegExp(`^ArgumentError: x: .*${message.source}`));
+        assert.throws(() => own.given({ x: [1, 2, 3] }), new RegExp(`^ArgumentError: x: .*${message.source}`));
+      });
+    }
+
+    test(`of another kind: refused by ${name} outside of models, too`, () => {
+      assert.throws(() => make(poisson(1)), /its start is poisson/);
+    });
+
+    test(`a variable that does not fit it: refused by ${name}`, () => {
+      const own = model(() => {
+        const sd = normal(0, 1);
+        return { sd, x: make(normal(0, sd)) };
+      });
+      assert.throws(() => own.given({}), /normal: its scale is sd, which may be negative/);
+    });
+
+    test(`a parameter of it that is computed may lie outside, where the density of ${name} is 0`, () => {
+      const own = model(() => {
+        const sd = normal(0, 1);
+        return { sd, x: make(normal(0, sd.mul(1))) };
+      }).given({ x: f64([0, 0, 0]) });
+      const expected = -1.5 * Math.log(2 * Math.PI) - Math.log(0.5);
+      const found = (u: number) => own.logLikelihood(f64([u])).x.itemSync() as number;
+      assert.ok(Math.abs(found(0.5) - expected) < 1e-12);
+      assert.equal(found(-0.5), -Infinity);
+    });
+  }
+});
+
 describe("constraints whose bounds make no sense", () => {
   const cases: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
     ["an interval that falls", () => flat(interval(2, 1)), /interval: low is 2 and high is 1; low is less than high/],
@@ -496,7 +542,10 @@ describe("a variable that is a parameter of another", () => {
   const fine: readonly (readonly [string, () => Record<string, RandomVariable>])[] = [
     ["a positive one", () => using(halfNormal(1), (v) => normal(0, v))],
     ["one kept positive", () => using(normal(0, 1).constrained(positive), (v) => normal(0, v))],
-    ["one whose support is positive", () => using(exponential(1).constrained(real), (v) => normal(0, v))],
+    [
+      "one whose support is positive",
+      () => using(exponential(1).shape(2).constrained(ordered), (v) => normal(0, v.at(0))),
+    ],
     ["a share", () => using(uniform(0, 1), (v) => bernoulli(v))],
     ["one of a simplex", () => using(dirichlet([1, 1]), (v) => bernoulli(v.at(0)))],
     ["one with bounds that are sampled", () => using(uniform(0, gamma(1, 1)), (v) => normal(0, v))],
