@@ -234,9 +234,22 @@ function checkObserved(run: Run, given: GivenData<unknown>): void {
 /** Whether a term depends on placeholders. */
 const isDependent = (term: Term): boolean => typeof term !== "number" && term.node.isAbstract;
 
-function checkArguments({ distribution, constraint }: RandomVariable): void {
-  distribution.checkArguments();
-  constraint.check?.();
+function checkArguments(variable: RandomVariable): void {
+  variable.distribution.checkArguments();
+  variable.constraint.check?.();
+  checkNarrower(variable);
+}
+
+/** An error where `.constrained(…)` leads out of the support. Vectors may: ordered has no variant for every support. */
+function checkNarrower({ distribution: { name, support }, constraint, isNarrowed }: RandomVariable): void {
+  const [inner, outer] = [constraint.range, support.range];
+  // Angles go round: any number is one.
+  if (!isNarrowed || constraint.eventRank > 0 || !inner || !outer || support.holds === real.holds) return;
+  if (inner[0] >= outer[0] && inner[1] <= outer[1]) return;
+  throw new ArgumentError(
+    `${name}(…).constrained(${constraint.name}) takes ${constraint.description}, but ${name} takes ${support.description}; ` +
+      "constrained(…) keeps a variable to a part of its support.",
+  );
 }
 
 function planFrom(

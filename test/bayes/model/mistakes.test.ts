@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import {
+  above,
   affine,
   ar,
   bernoulli,
@@ -29,10 +30,13 @@ import {
   ordered,
   poisson,
   positive,
+  positiveSoftplus,
   type RandomVariable,
+  real,
   simplex,
   truncatedNormal,
   uniform,
+  vonMises,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
 import { arange, tensor } from "../../../src/tensor/creation.js";
@@ -361,6 +365,45 @@ describe("the start of a series", () => {
       const found = (u: number) => own.logLikelihood(f64([u])).x.itemSync() as number;
       assert.ok(Math.abs(found(0.5) - expected) < 1e-12);
       assert.equal(found(-0.5), -Infinity);
+    });
+  }
+});
+
+describe("constrained(…) to more than the support", () => {
+  const wider: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    [
+      "all numbers, of positive ones",
+      () => gamma(2, 2).constrained(real),
+      /gamma\(…\)\.constrained\(real\) takes finite numbers, but gamma takes .*; constrained\(…\) keeps a variable to a part/,
+    ],
+    [
+      "an interval that overlaps",
+      () => beta(2, 2).constrained(interval(0.5, 2)),
+      /beta\(…\)\.constrained\(interval\) takes numbers from 0\.5 to 2, but beta takes numbers from 0 to 1/,
+    ],
+    ["what has no end", () => uniform(0, 1).constrained(positive), /uniform takes numbers from 0 to 1/],
+  ];
+  for (const [title, make, message] of wider) {
+    test(`${title}: refused by name, sampled or observed`, () => {
+      const own = model(() => ({ v: make(), z: normal(0, 1) }));
+      assert.throws(() => own.given({}), new RegExp(`^ArgumentError: v: .*${message.source}`));
+      assert.throws(() => own.given({ v: [0.5] }), new RegExp(`^ArgumentError: v: .*${message.source}`));
+    });
+  }
+
+  const parts: readonly (readonly [string, () => RandomVariable])[] = [
+    ["a part", () => beta(2, 2).constrained(interval(0.5, 1))],
+    ["the same by another way", () => gamma(2, 2).constrained(positiveSoftplus)],
+    ["a bound that is sampled", () => gamma(2, 2).constrained(above(normal(0, 1)))],
+    ["another round of angles", () => vonMises(0, 1).constrained(interval(0, 2 * Math.PI))],
+    ["vectors of a kind", () => uniform(0, 1).shape(2).constrained(ordered)],
+  ];
+  for (const [title, make] of parts) {
+    test(`${title} is fine`, () => {
+      const posterior = model(() => ({ v: make() })).given({});
+      assert.ok(
+        Number.isFinite(posterior.logDensity(f64(new Array(posterior.dim).fill(-1).fill(0.1, 0, 1))).itemSync()),
+      );
     });
   }
 });
