@@ -2,11 +2,10 @@
  * Between which numbers a computed tensor lies, as far as its operations tell: exp(x) is never negative, and 1 - sigmoid(x) is
  * no more than 1. `plan` asks it of parameters: where the answer is enough, no density has to look at them.
  */
-import { isFloat } from "../../core/dtype.js";
+import { isComplex } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import { Tensor } from "../../tensor/tensor.js";
 import type { Range } from "../constraints/constraint.js";
-import "../../tensor/methods/index.js";
 
 const ANYWHERE: Range = [-Infinity, Infinity];
 const NON_NEGATIVE: Range = [0, Infinity];
@@ -158,9 +157,16 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** Of values that are known; they are read. */
 function rangeOfValues(node: Node): Range {
   if (node.dtype === "bool") return UNIT;
-  const values = new Tensor(node);
-  if (values.size === 0 || !(isFloat(node.dtype) || /^[iu]\d/.test(node.dtype))) return ANYWHERE;
-  return hull(Number(values.min().itemSync()), Number(values.max().itemSync()));
+  if (isComplex(node.dtype)) return ANYWHERE;
+  const values = new Tensor(before(node, "expand", "reshape", "permute")).dataSync() as ArrayLike<number | bigint>;
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    const value = Number(values[i]);
+    if (Number.isNaN(value)) return ANYWHERE;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return [low, high];
 }
 
 /** `declared`: where nodes lie for another reason than how they are computed, as random variables do. */

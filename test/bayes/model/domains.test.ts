@@ -7,6 +7,7 @@ import {
   categorical,
   censored,
   dirichlet,
+  gaussianRandomWalk,
   geometric,
   lkjCholesky,
   mixture,
@@ -116,6 +117,24 @@ describe("the density where a computed parameter lies outside:", () => {
       };
     }).given({});
     assert.equal(at(vectors.logDensity(f64([-0.5, 1, 2, 3]))), -Infinity);
+  });
+
+  test("a series' and a vector's, made of standard numbers or not", () => {
+    for (const isNoncentered of [false, true]) {
+      const posterior = model(() => {
+        const b = normal(0, 3).shape(2);
+        const x = gaussianRandomWalk(b.mul(1), { steps: 3 }).shape(4, 2);
+        return { b, x: isNoncentered ? x.noncentered() : x };
+      }).given({});
+      const density = (b: number) => at(posterior.logDensity(f64([0.5, b, ...new Array(24).fill(1)])));
+      // Each series has one normal number of its scale, and two steps of 0; or three numbers of scale 1.
+      const normals = (count: number, scale: number) => -count * (LOG_SQRT_2PI + Math.log(scale));
+      const prior = (b: number) => normals(1, 3) - b ** 2 / 18;
+      const series = (b: number) => (isNoncentered ? normals(3, 1) - 1.5 : normals(3, b) - 0.5 / b ** 2);
+      const expected = prior(0.5) + prior(0.25) + 4 * (series(0.5) + series(0.25));
+      assert.ok(Math.abs(density(0.25) - expected) < 1e-11, `${density(0.25)}, not ${expected}`);
+      assert.equal(density(-0.25), -Infinity);
+    }
   });
 
   test("a probability may be beyond 1 by rounding", () => {
