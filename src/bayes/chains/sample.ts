@@ -14,7 +14,7 @@ import { adopt, type Tensor } from "../../tensor/tensor.js";
 import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws.js";
 import type { RunFacts } from "../export/stan-comments.js";
-import { impossibleAt } from "../model/impossible.js";
+import { type InParts, impossibleAt } from "../model/impossible.js";
 import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
 import { Fit } from "./fit.js";
 import { type ChainSettings, type ChainStatus, NutsChains } from "./nuts-chains.js";
@@ -35,14 +35,13 @@ import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
 import { type Named, valuesOf, variablesOf } from "./values.js";
 
 /** A posterior, as far as sampling is concerned. */
-export interface Sampled extends Target, Named {
+export interface Sampled extends Target, Named, InParts {
   readonly dtype: FloatDType;
   readonly device: string;
   readonly latents: readonly (Named["latents"][number] & {
     readonly freeShape: readonly number[];
     readonly offset: number;
   })[];
-  breakdown(u: Tensor): Readonly<Record<string, Tensor>>;
   readonly observed: readonly { readonly name: string; readonly shape: Shape }[];
   logLikelihood(at: Tensor | Readonly<Record<string, Tensor>>): Readonly<Record<string, Tensor>>;
   posteriorPredictive(key: Key, at: Readonly<Record<string, Tensor>>): Readonly<Record<string, Tensor>>;

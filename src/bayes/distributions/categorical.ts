@@ -6,7 +6,7 @@ import { type Argument, shapeOfArgument } from "../argument.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Draws, type Family, parameter } from "./distribution.js";
-import { sumToOne } from "./together.js";
+import { probabilityVector, sumToOne } from "./together.js";
 
 const support = (classes: Argument) => countUpTo((shapeOfArgument(classes).at(-1) as number) - 1);
 
@@ -24,7 +24,11 @@ function draw({ key, shape }: Draws, logits: Tensor): Tensor {
 const categoricalFamily: Family<"probabilities"> = {
   name: "categorical",
   parameters: {
-    probabilities: { ...parameter.probabilities, together: sumToOne("probabilities", "categoricalLogits") },
+    probabilities: {
+      ...parameter.probabilities,
+      together: sumToOne("probabilities", "categoricalLogits"),
+      kind: probabilityVector,
+    },
   },
   support: ({ probabilities }) => support(probabilities),
   terms: (x, p) => [chosen(x, p.probabilities).log()],

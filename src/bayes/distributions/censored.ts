@@ -58,6 +58,7 @@ function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
     support: measured(base.support),
     ...(base.domain && { domain: measured(base.domain) }),
     arguments: bounds,
+    parameters: base.parameters,
     checkArguments() {
       checkArguments();
       base.checkArguments();

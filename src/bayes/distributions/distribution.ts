@@ -7,7 +7,7 @@
  * drops them when asked, as Stan's ~ does. They are plain tensor expressions, so that they can be differentiated and
  * fused.
  */
-import { type DType, isFloat } from "../../core/dtype.js";
+import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
@@ -19,7 +19,7 @@ import { Tensor, where } from "../../tensor/tensor.js";
 import { type Argument, isArgument, shapeOfArgument, tensorOf } from "../argument.js";
 import type { Constraint, Range, Term } from "../constraints/constraint.js";
 import { evaluation } from "../model/variable.js";
-import type { Together } from "./together.js";
+import type { Kind, Together } from "./together.js";
 
 export type { Term } from "../constraints/constraint.js";
 
@@ -52,6 +52,8 @@ export interface Distribution {
   readonly domain?: Constraint;
   /** Whether the density is no probability density: it is known up to a factor, which may be infinite. */
   readonly isUnnormalized?: boolean;
+  /** Whether it has no end and the density does not fall off, so that nothing is left of it when it is normalized. */
+  readonly isImproper?: boolean;
   /** Summands of the log density at values inside the support, which are floats. `isTame`: what `isTame` says of x. */
   terms(x: Tensor, isTame?: boolean): readonly Term[];
   /** The same by the free numbers behind values, for a variable that is sampled: it may be so close to an end that x is the end. */
@@ -89,6 +91,8 @@ export interface ParameterRule {
   readonly mayBeNumber?: boolean;
   /** What the numbers of one vector or matrix must be together. */
   readonly together?: Together;
+  /** Which variables are so, where few are. */
+  readonly kind?: Kind;
 }
 
 const rule = (rank: number, says: string, isValid: (value: number) => boolean): ParameterRule => ({
@@ -117,6 +121,23 @@ export interface Parameter {
   readonly name: string;
   readonly rule: ParameterRule;
   readonly argument: Argument;
+}
+
+/** Parameters of a distribution that applies along an axis of another's arguments, or of its draws. */
+export const alongLastAxis = (parameters: readonly Parameter[] = []): readonly Parameter[] =>
+  parameters.map((one) => ({ ...one, rule: { ...one.rule, rank: one.rule.rank + 1 } }));
+
+/** By how many roundings a probability that is computed may be beyond 1. */
+const ROUNDINGS = 8;
+
+/** Whether a parameter lies where its rule says, one answer for each draw that it describes. NaN does not. */
+export function parameterInside({ rule, argument }: Parameter, like: Tensor): Tensor {
+  const [low, high] = rule.within ?? [-Infinity, Infinity];
+  const value = tensorOf(argument, like);
+  const isAbove = value.greaterEqual(low);
+  const most = high * (1 + ROUNDINGS * DTYPES[like.dtype].epsilon);
+  const inside = high === Infinity ? isAbove : isAbove.logicalAnd(value.lessEqual(most));
+  return overLast(inside, Math.min(rule.rank, value.rank));
 }
 
 /** What is asked of a family when it draws. */
@@ -331,7 +352,7 @@ function checkEvent(name: string, eventShape: Shape, shape: Shape): void {
   );
 }
 
-function tensorsIn(given: readonly Argument[]): Tensor[] {
+export function tensorsIn(given: readonly Argument[]): Tensor[] {
   return given.flatMap((argument) => {
     if (argument instanceof Tensor) return [argument];
     return typeof argument === "number" ? [] : tensorsIn(argument);

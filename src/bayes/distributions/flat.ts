@@ -15,6 +15,7 @@ export function flat(support: Constraint = real): RandomVariable {
       eventShape: [],
       support,
       isUnnormalized: true,
+      isImproper: !support.isBounded,
       arguments: [],
       terms: () => [],
       draw() {

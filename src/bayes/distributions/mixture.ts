@@ -12,6 +12,7 @@ import type { Constraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { evaluation, partOf, RandomVariable } from "../model/variable.js";
 import {
+  alongLastAxis,
   checkValues,
   completed,
   type Distribution,
@@ -19,6 +20,7 @@ import {
   eachInside,
   floatOf,
   insideOnly,
+  type Parameter,
   type ParameterRule,
   parameter,
   problemOfNumbers,
@@ -27,7 +29,7 @@ import {
 } from "./distribution.js";
 import { logOf } from "./ends.js";
 import { negated } from "./location-scale.js";
-import { sumToOne } from "./together.js";
+import { probabilityVector, sumToOne } from "./together.js";
 
 /** log Σ exp over a list, elementwise: all of it melts into one kernel. */
 function logSumExpOf(parts: readonly Tensor[]): Tensor {
@@ -105,9 +107,11 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
     support,
     domain,
     isUnnormalized: components.some(({ isUnnormalized }) => isUnnormalized),
+    isImproper: components.some(({ isImproper }) => isImproper),
     arguments: [weights],
+    parameters: [...weightsIn(weights, isLogits), ...components.flatMap(({ parameters }) => parameters ?? [])],
     checkArguments() {
-      checkWeights(alongLastAxis(weights), isLogits);
+      checkWeights(stacked(weights), isLogits);
       for (const component of components) component.checkArguments();
     },
     terms(x) {
@@ -127,7 +131,22 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
   });
 }
 
-const weightRule: ParameterRule = { ...parameter.probabilities, together: sumToOne("weights", "mixtureLogits") };
+const weightRule: ParameterRule = {
+  ...parameter.probabilities,
+  together: sumToOne("weights", "mixtureLogits"),
+  kind: probabilityVector,
+};
+
+/** Weights along the last axis as a parameter. */
+const weightsAlong = (weights: Argument, isLogits: boolean): readonly Parameter[] =>
+  isLogits ? [] : [{ name: "weights", rule: weightRule, argument: weights }];
+
+/** Weights in a list have axes of their own. */
+function weightsIn(weights: Argument, isLogits: boolean): readonly Parameter[] {
+  if (isLogits || !Array.isArray(weights)) return weightsAlong(weights, isLogits);
+  const rule = { ...weightRule, rank: 0, kind: undefined };
+  return (weights as readonly Argument[]).map((argument) => ({ name: "weights", rule, argument }));
+}
 
 /** Weights of components along the last axis. */
 function checkWeights(weights: Argument, isLogits: boolean): void {
@@ -138,7 +157,7 @@ function checkWeights(weights: Argument, isLogits: boolean): void {
 }
 
 /** Weights in a list may have axes of their own: then these come first, and the components last. */
-function alongLastAxis(weights: Argument): Argument {
+function stacked(weights: Argument): Argument {
   const shape = shapeOfWeights(weights);
   if (!Array.isArray(weights) || shape.length === 0) return weights;
   const like = zeros([], { dtype: floatOf(weights), device: deviceOf(weights) });
@@ -185,8 +204,10 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     eventShape: [],
     support,
     isUnnormalized: components.isUnnormalized,
+    isImproper: components.isImproper,
     ...(domain && { domain: { ...domain, holds: (x) => domain.holds(x.expandDims(-1)).any({ axis: -1 }) } }),
     arguments: [weights],
+    parameters: [...weightsAlong(weights, isLogits), ...alongLastAxis(components.parameters)],
     checkArguments() {
       checkWeights(weights, isLogits);
       components.checkArguments();

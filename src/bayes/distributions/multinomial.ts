@@ -8,13 +8,13 @@ import { countsOf } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { logOf, xLogY } from "./ends.js";
-import { sumToOne } from "./together.js";
+import { probabilityVector, sumToOne } from "./together.js";
 
 const multinomialFamily: Family<"trials" | "probabilities"> = {
   name: "multinomial",
   parameters: {
     trials: parameter.count,
-    probabilities: { ...parameter.probabilities, together: sumToOne("probabilities") },
+    probabilities: { ...parameter.probabilities, together: sumToOne("probabilities"), kind: probabilityVector },
   },
   eventShape: ({ probabilities }) => probabilities.slice(-1),
   support: ({ trials }) => countsOf(trials),

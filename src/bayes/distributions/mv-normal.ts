@@ -11,7 +11,7 @@ import { RandomVariable } from "../model/variable.js";
 import { bind, type Family, parameter } from "./distribution.js";
 import { normalFamily } from "./normal.js";
 import { LOG_SQRT_2PI } from "./normal-probability.js";
-import { lowerFactor, symmetric, type Together } from "./together.js";
+import { factorMatrix, type Kind, lowerFactor, symmetric, symmetricMatrix, type Together } from "./together.js";
 
 /** One of the three ways to say how the elements vary together. */
 export type Spread =
@@ -34,6 +34,7 @@ interface Colouring {
   readonly name: keyof Matrices;
   /** What a matrix must be. */
   readonly together: (name: string) => Together;
+  readonly kind: Kind;
   /** Lower triangular. */
   factor(matrix: Tensor): Tensor;
   colour(factor: Tensor, standard: Tensor): Tensor;
@@ -47,6 +48,7 @@ const times = (factor: Tensor, vectors: Tensor): Tensor => einsum("...ij,...j->.
 const byCholesky: Colouring = {
   name: "cholesky",
   together: lowerFactor,
+  kind: factorMatrix,
   factor: (matrix) => matrix,
   // Solving does not look above the diagonal, so neither does this.
   colour: (factor, standard) => times(factor.tril(), standard),
@@ -57,6 +59,7 @@ const byCovariance: Colouring = {
   ...byCholesky,
   name: "covariance",
   together: symmetric,
+  kind: symmetricMatrix,
   factor: (matrix) => choleskyOf(matrix),
   colour: times,
 };
@@ -64,13 +67,14 @@ const byCovariance: Colouring = {
 const byPrecision: Colouring = {
   name: "precision",
   together: symmetric,
+  kind: symmetricMatrix,
   factor: (matrix) => choleskyOf(matrix),
   colour: (factor, standard) => solve(factor, standard, true),
   whiten: (factor, deviation) => times(factor.mT, deviation),
   sign: 1,
 };
 
-function family({ name, together, factor, colour, whiten, sign }: Colouring): Family<"mean" | "matrix"> {
+function family({ name, together, kind, factor, colour, whiten, sign }: Colouring): Family<"mean" | "matrix"> {
   const covariance = (matrix: Tensor): Tensor => {
     if (name === "covariance") return matrix;
     const own = factor(matrix);
@@ -81,7 +85,7 @@ function family({ name, together, factor, colour, whiten, sign }: Colouring): Fa
   };
   return {
     name: "mvNormal",
-    parameters: { mean: parameter.location, matrix: { ...parameter.matrix, together: together(name) } },
+    parameters: { mean: parameter.location, matrix: { ...parameter.matrix, together: together(name), kind } },
     eventShape: ({ matrix }) => matrix.slice(-1),
     support: { ...real, description: "vectors of finite numbers" },
     terms(x, p) {

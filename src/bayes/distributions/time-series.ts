@@ -11,9 +11,19 @@ import { type Tensor, where } from "../../tensor/tensor.js";
 import { scan } from "../../transforms/control.js";
 import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
 import { real } from "../constraints/numbers.js";
-import { partOf, RandomVariable } from "../model/variable.js";
+import { evaluation, partOf, RandomVariable } from "../model/variable.js";
 import { runningSum } from "../running-sum.js";
-import { argumentsOf, bind, completed, type Distribution, type Draws, parameter, type Term } from "./distribution.js";
+import {
+  alongLastAxis,
+  argumentsOf,
+  bind,
+  completed,
+  type Distribution,
+  type Draws,
+  type Family,
+  parameter,
+  type Term,
+} from "./distribution.js";
 import { normalFamily } from "./normal.js";
 import { LOG_SQRT_2PI } from "./normal-probability.js";
 
@@ -60,15 +70,45 @@ const startOf = (given: Distribution | null, scale: Argument, like: Tensor): Dis
   return bind(normalFamily, { location: 0, scale: tensorOf(scale, like).expandDims(-1) });
 };
 
+/** What a series and the distribution of its first values are given, and the check of both. */
+function seriesArguments<P extends string>(
+  series: Pick<Family<P>, "name" | "parameters">,
+  given: Readonly<Record<P, Argument>>,
+  start: Distribution | null,
+): Pick<Distribution, "parameters" | "isImproper" | "checkArguments"> {
+  const { parameters, checkArguments } = argumentsOf(series, given);
+  const checkStart = () => {
+    if (!start) return;
+    const { isDiscrete, eventRank } = start.support;
+    if (!isDiscrete && eventRank === 0 && start.eventShape.length === 0) return;
+    throw new ArgumentError(
+      `${series.name}: its start is ${start.name}(…), which takes ${start.support.description}; the values of a series are ` +
+        "single numbers of any size, so give normal(…) or another distribution of such.",
+    );
+  };
+  // In a model the variable's name is not known yet: `given` asks again when it is.
+  if (!evaluation()) checkStart();
+  return {
+    parameters: [...parameters, ...alongLastAxis(start?.parameters)],
+    isImproper: start?.isImproper,
+    checkArguments() {
+      checkArguments();
+      checkStart();
+      start?.checkArguments();
+    },
+  };
+}
+
 /** A walk of normal steps: x_t = x_{t-1} + drift + scale·z_t. */
 export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions): RandomVariable {
   checkOptions("gaussianRandomWalk", options, { steps: "number", drift: "any", start: "any" });
   const { steps, drift = 0 } = options;
   const start = options.start === undefined ? null : partOf(options.start, "gaussianRandomWalk");
   checkSteps("gaussianRandomWalk", steps, 0);
-  const { parameters, checkArguments } = argumentsOf(
+  const given = seriesArguments(
     { name: "gaussianRandomWalk", parameters: { scale: parameter.positive, drift: parameter.real } },
     { scale, drift },
+    start,
   );
   const walked = (z: Tensor, first: Tensor): Tensor => {
     const step = z.mul(tensorOf(scale, z).expandDims(-1)).add(tensorOf(drift, z).expandDims(-1));
@@ -83,8 +123,7 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
       eventShape: [steps],
       support,
       arguments: [scale, drift],
-      parameters,
-      checkArguments,
+      ...given,
       terms(x) {
         const first = startTerms(startOf(start, scale, x), x.at("...", "0:1"));
         if (steps === 1) return first;
@@ -128,12 +167,13 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
   checkOptions("ar", options, { steps: "number", intercept: "any", start: "any" });
   const { steps, intercept = 0 } = options;
   const start = options.start === undefined ? null : partOf(options.start, "ar");
-  const { parameters, checkArguments } = argumentsOf(
+  const given = seriesArguments(
     {
       name: "ar",
       parameters: { coefficients: parameter.vector, scale: parameter.positive, intercept: parameter.real },
     },
     { coefficients, scale, intercept },
+    start,
   );
   const order = (): number => {
     const found = shapeOfArgument(coefficients).at(-1);
@@ -160,8 +200,7 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
       eventShape: [steps],
       support,
       arguments: [coefficients, scale, intercept],
-      parameters,
-      checkArguments,
+      ...given,
       terms(x) {
         const lags = order();
         const first = startTerms(startOf(start, scale, x), x.at("...", `0:${lags}`));

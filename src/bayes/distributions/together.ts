@@ -1,10 +1,36 @@
 /**
  * What the numbers of one argument must be together: probabilities sum to 1, covariances are symmetric. Known
- * arguments are held to it when a model meets its data; what is sampled cannot be.
+ * arguments are held to it when a model meets its data; of what is sampled only the kind is known.
  */
+import type { Constraint } from "../constraints/constraint.js";
 
 /** What is wrong with the numbers of one vector or matrix, if anything, in words that begin with the argument's name. */
 export type Together = (values: ArrayLike<number>, shape: readonly number[]) => string | null;
+
+/** What a variable must be that stands for a whole vector or matrix. */
+export interface Kind {
+  readonly isOf: (constraint: Constraint) => boolean;
+  /** Completes "it is …". */
+  readonly says: string;
+}
+
+/** Other vectors do not lie between 0 and 1. */
+export const probabilityVector: Kind = {
+  isOf: ({ eventRank }) => eventRank === 1,
+  says: "a vector of probabilities that sum to 1. Use dirichlet(…) or flat(simplex)",
+};
+
+export const factorMatrix: Kind = {
+  isOf: ({ eventRank }) => eventRank === 2,
+  says: "a lower triangular matrix with a positive diagonal. Use lkjCholesky(…) or flat(covarianceCholesky)",
+};
+
+const FACTORS: readonly string[] = ["correlationCholesky", "covarianceCholesky"];
+
+export const symmetricMatrix: Kind = {
+  isOf: (constraint) => factorMatrix.isOf(constraint) && !FACTORS.includes(constraint.name),
+  says: "a symmetric matrix. Give { cholesky: L } of an L that is lkjCholesky(…) or flat(covarianceCholesky), or a matrix made of it",
+};
 
 /** How far off sums of f32 may be that are 1 but for rounding. */
 const ROUNDING = 1e-6;

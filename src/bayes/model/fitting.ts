@@ -1,12 +1,16 @@
 /**
- * Variables that are parameters of others as they are: `normal(0, sd)` where sd may be negative is a mistake that samplers would
- * only show as divergences. `plan` refuses it. What is computed from variables is nobody's to check.
+ * Variables as parameters of others: `normal(0, sd)` where sd may be negative is a mistake that samplers would only show as
+ * divergences, and `poisson(x.mul(b))` has a formula that goes on where the rate is negative. `plan` refuses variables that are
+ * parameters as they are; of what is computed it asks which densities have to look at it.
  */
 import { ArgumentError } from "../../core/errors.js";
 import type { Node } from "../../graph/node.js";
 import { Tensor } from "../../tensor/tensor.js";
 import type { Argument } from "../argument.js";
 import type { Range } from "../constraints/constraint.js";
+import { tensorsIn } from "../distributions/distribution.js";
+import type { Kind } from "../distributions/together.js";
+import { knownRange } from "./known-range.js";
 import { RandomVariable } from "./variable.js";
 
 /** Primitives whose results are elements of their first input. */
@@ -28,14 +32,38 @@ export function checkFitting(
 ): void {
   for (const { name, rule, argument } of variable.distribution.parameters ?? []) {
     for (const latent of variablesIn(argument, latents)) {
-      const why = rule.within && outside(rangeOf(latent), rule.within);
+      const what = `${variable.distribution.name}: its ${name} is ${nameOf(latent)}`;
+      if (rule.kind && argument instanceof Tensor && !isOfKind(latent, rule.kind)) {
+        throw new ArgumentError(`${what}, which takes ${latent.constraint.description}; it is ${rule.kind.says}.`);
+      }
+      const range = rangeOf(latent);
+      const why = range && rule.within && outside(range, rule.within);
       if (!why) continue;
       throw new ArgumentError(
-        `${variable.distribution.name}: its ${name} is ${nameOf(latent)}, ${why}; it is ${rule.says}. ` +
+        `${what}, ${why}; it is ${rule.says}. ` +
           `${rule.within?.[1] === 1 ? "Use beta(…) or .constrained(unitInterval)" : "Use halfNormal(…) or .constrained(positive)"}.`,
       );
     }
   }
+}
+
+const isOfKind = ({ distribution, constraint }: RandomVariable, kind: Kind): boolean =>
+  kind.isOf(distribution.support) || kind.isOf(constraint);
+
+/** The parameters, by number, that depend on what is sampled and may lie outside of what they take for all that is known. */
+export function unsureParameters(variable: RandomVariable, latents: ReadonlyMap<Node, RandomVariable>): number[] {
+  const declared = (node: Node) => {
+    const latent = latents.get(node);
+    return latent && rangeOf(latent);
+  };
+  const isUnsure = (part: Tensor, within: Range): boolean => {
+    // A variable that nobody has asked for its value is not asked here either: that would make it one that is sampled.
+    if (part instanceof RandomVariable && !part.isUsed) return false;
+    return part.node.isAbstract && outside(knownRange(part.node, declared), within) !== null;
+  };
+  return (variable.distribution.parameters ?? []).flatMap(({ rule: { within }, argument }, number) =>
+    within && tensorsIn([argument]).some((part) => isUnsure(part, within)) ? [number] : [],
+  );
 }
 
 /** Why numbers of a range may not lie within another, if so. */
@@ -45,10 +73,9 @@ function outside([low, high]: Range, [least, most]: Range): string | null {
 }
 
 /** Where values lie for all that is known: in the support and in what `.constrained(…)` keeps them to. */
-function rangeOf({ distribution, constraint }: RandomVariable): Range {
+function rangeOf({ distribution, constraint }: RandomVariable): Range | undefined {
   const ranges = [distribution.support.range, constraint.range].filter((range) => range !== undefined);
-  // Unknown is not outside.
-  if (ranges.length < 2) return [Infinity, -Infinity];
+  if (ranges.length < 2) return undefined;
   return [Math.max(...ranges.map(([low]) => low)), Math.min(...ranges.map(([, high]) => high))];
 }
 

@@ -36,8 +36,9 @@ export function improperIn(parts: readonly Part[], owners: ReadonlyMap<Node, Ran
   } while (pinned.size > before);
   return parts.flatMap(({ variable, isObserved, density }) => {
     if (!variable || isObserved || pinned.has(variable)) return [];
-    if (!variable.distribution.isUnnormalized || variable.constraint.isBounded) return [];
-    return latentsIn(density, owners).has(variable) ? [] : [variable];
+    const { isImproper, isUnnormalized } = variable.distribution;
+    if (!(isImproper || isUnnormalized) || variable.constraint.isBounded) return [];
+    return isImproper || !latentsIn(density, owners).has(variable) ? [variable] : [];
   });
 }
 

@@ -13,8 +13,8 @@ import { placeholderLike } from "../../transforms/trace.js";
 import { tensorOf } from "../argument.js";
 import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { eachInside, sumOfTerms } from "../distributions/distribution.js";
-import { checkFitting } from "./fitting.js";
+import { eachInside, type Parameter, parameterInside, sumOfTerms } from "../distributions/distribution.js";
+import { checkFitting, unsureParameters } from "./fitting.js";
 import { explaining, type GivenData, noComplex } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
 import { checkSame, type Outline, outlineOf } from "./outline.js";
@@ -56,8 +56,8 @@ export interface Plan {
   readonly dependent: ReadonlyMap<number, readonly boolean[]>;
   /** Those for which samplers may use the short form of the terms. */
   readonly tame: ReadonlySet<number>;
-  /** Those whose values may lie outside of the support, which only the density can tell. */
-  readonly open: ReadonlySet<number>;
+  /** Those whose values or parameters may lie outside of where they belong, which only the density can tell. */
+  readonly open: ReadonlyMap<number, Open>;
   readonly deterministic: readonly Deterministic[];
   /** Names of flat variables that nothing pins down. */
   readonly improper: readonly string[];
@@ -65,6 +65,12 @@ export interface Plan {
   readonly outline: Outline;
   /** Length of the flat vector. */
   readonly dim: number;
+}
+
+export interface Open {
+  readonly areValues: boolean;
+  /** By number. */
+  readonly parameters: readonly number[];
 }
 
 /** The bijection behind a variable and whether it makes the standard numbers of `.noncentered()`. */
@@ -117,13 +123,14 @@ export function placedAt(variable: RandomVariable, free: Tensor, shape: Shape): 
   return { value: distribution.noncentered().forward(value), standard: value, free: null, logJacobian };
 }
 
-/** The terms of a variable's density, and the shape they are summed over. */
-export function termsOf(
-  { distribution }: RandomVariable,
-  value: Tensor,
-  placed?: Placed,
-  isTame = false,
-): { readonly terms: readonly Term[]; readonly shape: Shape } {
+/** Terms, and the shape they are summed over. */
+interface SizedTerms {
+  readonly terms: readonly Term[];
+  readonly shape: Shape;
+}
+
+/** The terms of a variable's density. */
+export function termsOf({ distribution }: RandomVariable, value: Tensor, placed?: Placed, isTame = false): SizedTerms {
   const { standard, free } = placed ?? {};
   if (standard && distribution.noncentered) {
     return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
@@ -141,18 +148,25 @@ function constraintsOn(variable: RandomVariable, isObserved: boolean): readonly 
   return variable.isNarrowed && support.bijection !== real.bijection ? [support] : [];
 }
 
-/** Terms as one, which is -Infinity where a value of an open variable lies outside. */
+/** Terms as one, which is -Infinity where a value or a parameter of an open variable lies outside. */
 export function termsInside(
   variable: RandomVariable,
   value: Tensor,
-  terms: readonly Term[],
+  { terms, shape }: SizedTerms,
   isObserved: boolean,
+  { areValues, parameters }: Open,
 ): readonly Term[] {
-  const eventRank = variable.distribution.eventShape.length;
-  const inside = constraintsOn(variable, isObserved)
-    .map((constraint) => eachInside(constraint, value, eventRank))
-    .reduce((a, b) => a.logicalAnd(b));
-  return [where(inside, tensorOf(sumOfTerms(terms), value), -Infinity)];
+  const { distribution } = variable;
+  const eventRank = distribution.eventShape.length;
+  const constraints = areValues ? constraintsOn(variable, isObserved) : [];
+  const answers = [
+    ...constraints.map((constraint) => eachInside(constraint, value, eventRank)),
+    ...parameters.map((number) => parameterInside(distribution.parameters?.[number] as Parameter, value)),
+  ];
+  const inside = answers.reduce((a, b) => a.logicalAnd(b));
+  // The standard numbers of a vector have a density each.
+  const own = shape.slice(value.rank - eventRank).reduce<Tensor>((each) => each.expandDims(-1), inside);
+  return [where(own, tensorOf(sumOfTerms(terms), value), -Infinity)];
 }
 
 /** Shape of a variable's values, without those of an observation. */
@@ -228,9 +242,22 @@ function checkObserved(run: Run, given: GivenData<unknown>): void {
 /** Whether a term depends on placeholders. */
 const isDependent = (term: Term): boolean => typeof term !== "number" && term.node.isAbstract;
 
-function checkArguments({ distribution, constraint }: RandomVariable): void {
-  distribution.checkArguments();
-  constraint.check?.();
+function checkArguments(variable: RandomVariable): void {
+  variable.distribution.checkArguments();
+  variable.constraint.check?.();
+  checkNarrower(variable);
+}
+
+/** An error where `.constrained(…)` leads out of the support. Vectors may: ordered has no variant for every support. */
+function checkNarrower({ distribution: { name, support }, constraint, isNarrowed }: RandomVariable): void {
+  const [inner, outer] = [constraint.range, support.range];
+  // Angles go round: any number is one.
+  if (!isNarrowed || constraint.eventRank > 0 || !inner || !outer || support.holds === real.holds) return;
+  if (inner[0] >= outer[0] && inner[1] <= outer[1]) return;
+  throw new ArgumentError(
+    `${name}(…).constrained(${constraint.name}) takes ${constraint.description}, but ${name} takes ${support.description}; ` +
+      "constrained(…) keeps a variable to a part of its support.",
+  );
 }
 
 function planFrom(
@@ -242,7 +269,7 @@ function planFrom(
   const names = namesIn(run);
   for (const [variable, name] of names) speakingOf(name, () => checkArguments(variable));
   const dependent = new Map<number, readonly boolean[]>();
-  const open = new Set<number>();
+  const openValues = new Set<number>();
   const tame = new Set<number>();
   const parts: Part[] = run.factors.map((factor, i) => {
     if (typeof factor !== "number" && isComplex(factor.dtype)) throw noComplex(`factor ${i + 1}`);
@@ -265,7 +292,7 @@ function planFrom(
       const { terms } = termsOf(variable, value, data ? undefined : placed.get(variable), tame.has(number));
       dependent.set(number, terms.map(isDependent));
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
-      if (answers.some(isDependent)) open.add(number);
+      if (answers.some(isDependent)) openValues.add(number);
       const jacobian = placed.get(variable)?.logJacobian ?? 0;
       parts.push({ variable, isObserved, density: terms, terms: [...terms, ...answers, jacobian] });
     });
@@ -280,6 +307,12 @@ function planFrom(
     speakingOf(label.get(variable) ?? variable.distribution.name, () =>
       checkFitting(variable, latents, (latent) => label.get(latent) as string),
     );
+  }
+  const open = new Map<number, Open>();
+  for (const number of dependent.keys()) {
+    const areValues = openValues.has(number);
+    const parameters = unsureParameters(run.variables[number], latents);
+    if (areValues || parameters.length > 0) open.set(number, { areValues, parameters });
   }
   let offset = 0;
   const variables = new Map<number, Latent | Observed>();

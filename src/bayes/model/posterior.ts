@@ -19,7 +19,14 @@ import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/l
 import type { ResumeOptions, SampleOptions } from "../chains/options.js";
 import type { SampleRun } from "../chains/run.js";
 import { resume, type Sampled, sample } from "../chains/sample.js";
-import { deviceOf, floatOf, sumOfTerms, type Term } from "../distributions/distribution.js";
+import {
+  deviceOf,
+  floatOf,
+  type Parameter,
+  parameterInside,
+  sumOfTerms,
+  type Term,
+} from "../distributions/distribution.js";
 import type { UnnamedVariable } from "../draws.js";
 import {
   type DataIn,
@@ -30,6 +37,7 @@ import {
   type Observation,
   widestFloat,
 } from "./given-data.js";
+import type { ParameterAt } from "./impossible.js";
 import { changed, checkSame, outlineOf } from "./outline.js";
 import {
   bijectionOf,
@@ -205,6 +213,20 @@ export class Posterior<R extends Returned, O extends string = never> {
     return this.inParts(u, {}, (parts) => byName(parts, u));
   }
 
+  /** @internal The parameters that may lie outside of what they may be, for messages. */
+  parametersAt(u: Tensor): readonly ParameterAt[] {
+    return this.evaluate(u, this.dataAt(u), (run) =>
+      [...this.plan.open].flatMap(([number, { parameters }]) => {
+        const { name: variable } = this.plan.variables.get(number) as Latent | Observed;
+        return parameters.map((at) => {
+          const parameter = run.variables[number].distribution.parameters?.[at] as Parameter;
+          const { name, rule } = parameter;
+          return { variable, name, says: rule.says, isInside: parameterInside(parameter, u) };
+        });
+      }),
+    );
+  }
+
   /** An error where no sampler could end: a flat variable that nothing pins down. */
   checkProper(): void {
     const [name] = this.plan.improper;
@@ -264,7 +286,8 @@ export class Posterior<R extends Returned, O extends string = never> {
     const { terms, shape } = termsOf(variable, value, placed(), forSampler?.tame.has(number));
     const dependent = forSampler?.dependent.get(number);
     const kept = dependent ? terms.filter((_, at) => dependent[at]) : terms;
-    const inside = this.plan.open.has(number) ? termsInside(variable, value, kept, isObserved) : kept;
+    const open = this.plan.open.get(number);
+    const inside = open ? termsInside(variable, value, { terms: kept, shape }, isObserved, open) : kept;
     return { kind, name, terms: inside, shape };
   }
 

@@ -4,9 +4,11 @@ import { before, describe, test } from "node:test";
 import {
   above,
   advi,
+  ar,
   custom,
   factor,
   flat,
+  gaussianRandomWalk,
   halfNormal,
   interval,
   mixture,
@@ -43,6 +45,13 @@ describe("a flat variable that nothing pins down", () => {
       const x = flat();
       return { x, z: normal(normal(x, 1), 1) };
     },
+    "as the start of a walk": () => ({ x: gaussianRandomWalk(1, { steps: 3, start: flat() }) }),
+    "as the start of an autoregression": () => ({ x: ar([0.5], 1, { steps: 3, start: flat() }) }),
+    "as components of a mixture": () => ({ x: mixture([0.5, 0.5], [flat(), flat()]) }),
+    "as one of them": () => ({ x: mixture([0.5, 0.5], [normal(0, 1), flat()]) }),
+    "as a mixture at the start of a walk": () => ({
+      x: gaussianRandomWalk(1, { steps: 3, start: mixture([0.5, 0.5], [normal(0, 1), flat()]) }),
+    }),
   };
   for (const [title, fn] of Object.entries(improper)) {
     test(title, async () => {
@@ -74,6 +83,14 @@ describe("a flat variable that nothing pins down", () => {
       const tau = halfNormal(1);
       return { x, tau, z: normal(x, tau), y: normal(0, tau) };
     },
+    "data of a walk that starts anywhere": () => {
+      const x = gaussianRandomWalk(1, { steps: 2, start: flat() });
+      return { x, y: normal(x, 1) };
+    },
+    "a mixture of bounded ones": () => ({
+      x: mixture([0.5, 0.5], [flat(interval(0, 1)), flat(interval(2, 3))]),
+      y: normal(normal(0, 1), 1),
+    }),
     "a bound of data": () => {
       const x = flat(above(2));
       return { x, y: uniform(0, x) };
@@ -118,7 +135,7 @@ describe("where no chain finds a point to start from, the message names", () => 
     await fails(() => {
       const x = normal(0, 1);
       return { x, z: normal(0, x.square().neg()).shape(2) };
-    }, /the log density is NaN: z\[0\], z\[1\] have log density NaN/);
+    }, /the log density is -Infinity: z\[0\], z\[1\] have log density -Infinity, because scale is not a positive number/);
   });
   test("and the parts add up to the density", () => {
     const posterior = model(() => {

@@ -6,6 +6,8 @@ import {
   affine,
   ar,
   bernoulli,
+  beta,
+  categorical,
   cauchy,
   censored,
   correlationCholesky,
@@ -19,19 +21,23 @@ import {
   gaussianRandomWalk,
   halfNormal,
   interval,
+  lkjCholesky,
   mixture,
   model,
+  multinomial,
   mvNormal,
   normal,
   ordered,
   type Posterior,
   poisson,
   positive,
+  positiveSoftplus,
   type RandomVariable,
   real,
   simplex,
   truncatedNormal,
   uniform,
+  vonMises,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
 import { arange, tensor } from "../../../src/tensor/creation.js";
@@ -317,6 +323,92 @@ describe("shapes that a constraint cannot have", () => {
   });
 });
 
+describe("the start of a series", () => {
+  const starts: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    ["a scale below 0", () => normal(0, -1), /normal: scale is -1; it is a positive number/],
+    ["a location that is no number", () => normal(Number.NaN, 1), /normal: location is NaN; it is a finite number/],
+    ["known from a tensor", () => normal(0, f64(-2)), /normal: scale is -2; it is a positive number/],
+    ["counts", () => poisson(1), /its start is poisson\(…\), which takes whole numbers from 0 on; .* give normal/],
+    ["vectors", () => dirichlet([1, 1]), /its start is dirichlet\(…\), which takes vectors/],
+    ["vectors of no density", () => flat(ordered), /its start is flat\(…\), which takes vectors of rising numbers/],
+  ];
+  const series: readonly (readonly [string, (start: RandomVariable) => RandomVariable])[] = [
+    ["gaussianRandomWalk", (start) => gaussianRandomWalk(1, { steps: 3, start })],
+    ["ar", (start) => ar([0.5], 1, { steps: 3, start })],
+  ];
+  for (const [name, make] of series) {
+    for (const [title, start, message] of starts) {
+      test(`${title}: refused by ${name}, sampled or observed`, () => {
+        const own = model(() => ({ x: make(start()), z: normal(0, 1) }));
+        assert.throws(() => own.given({}), new RegExp(`^ArgumentError: x: .*${message.source}`));
+        assert.throws(() => own.given({ x: [1, 2, 3] }), new RegExp(`^ArgumentError: x: .*${message.source}`));
+      });
+    }
+
+    test(`of another kind: refused by ${name} outside of models, too`, () => {
+      assert.throws(() => make(poisson(1)), /its start is poisson/);
+    });
+
+    test(`a variable that does not fit it: refused by ${name}`, () => {
+      const own = model(() => {
+        const sd = normal(0, 1);
+        return { sd, x: make(normal(0, sd)) };
+      });
+      assert.throws(() => own.given({}), /normal: its scale is sd, which may be negative/);
+    });
+
+    test(`a parameter of it that is computed may lie outside, where the density of ${name} is 0`, () => {
+      const own = model(() => {
+        const sd = normal(0, 1);
+        return { sd, x: make(normal(0, sd.mul(1))) };
+      }).given({ x: f64([0, 0, 0]) });
+      const expected = -1.5 * Math.log(2 * Math.PI) - Math.log(0.5);
+      const found = (u: number) => own.logLikelihood(f64([u])).x.itemSync() as number;
+      assert.ok(Math.abs(found(0.5) - expected) < 1e-12);
+      assert.equal(found(-0.5), -Infinity);
+    });
+  }
+});
+
+describe("constrained(…) to more than the support", () => {
+  const wider: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
+    [
+      "all numbers, of positive ones",
+      () => gamma(2, 2).constrained(real),
+      /gamma\(…\)\.constrained\(real\) takes finite numbers, but gamma takes .*; constrained\(…\) keeps a variable to a part/,
+    ],
+    [
+      "an interval that overlaps",
+      () => beta(2, 2).constrained(interval(0.5, 2)),
+      /beta\(…\)\.constrained\(interval\) takes numbers from 0\.5 to 2, but beta takes numbers from 0 to 1/,
+    ],
+    ["what has no end", () => uniform(0, 1).constrained(positive), /uniform takes numbers from 0 to 1/],
+  ];
+  for (const [title, make, message] of wider) {
+    test(`${title}: refused by name, sampled or observed`, () => {
+      const own = model(() => ({ v: make(), z: normal(0, 1) }));
+      assert.throws(() => own.given({}), new RegExp(`^ArgumentError: v: .*${message.source}`));
+      assert.throws(() => own.given({ v: [0.5] }), new RegExp(`^ArgumentError: v: .*${message.source}`));
+    });
+  }
+
+  const parts: readonly (readonly [string, () => RandomVariable])[] = [
+    ["a part", () => beta(2, 2).constrained(interval(0.5, 1))],
+    ["the same by another way", () => gamma(2, 2).constrained(positiveSoftplus)],
+    ["a bound that is sampled", () => gamma(2, 2).constrained(above(normal(0, 1)))],
+    ["another round of angles", () => vonMises(0, 1).constrained(interval(0, 2 * Math.PI))],
+    ["vectors of a kind", () => uniform(0, 1).shape(2).constrained(ordered)],
+  ];
+  for (const [title, make] of parts) {
+    test(`${title} is fine`, () => {
+      const posterior = model(() => ({ v: make() })).given({});
+      assert.ok(
+        Number.isFinite(posterior.logDensity(f64(new Array(posterior.dim).fill(-1).fill(0.1, 0, 1))).itemSync()),
+      );
+    });
+  }
+});
+
 describe("constraints whose bounds make no sense", () => {
   const cases: readonly (readonly [string, () => RandomVariable, RegExp])[] = [
     ["an interval that falls", () => flat(interval(2, 1)), /interval: low is 2 and high is 1; low is less than high/],
@@ -511,6 +603,36 @@ describe("a variable that is a parameter of another", () => {
       /normal: its scale is v/,
     ],
     [
+      "probabilities that do not sum to 1",
+      () => using(beta(1, 1).shape(3), (v) => categorical(v)),
+      /y: categorical: its probabilities is v, which takes numbers from 0 to 1; it is .* sum to 1\. Use dirichlet/,
+    ],
+    [
+      "those of counts",
+      () => using(beta(1, 1).shape(2), (v) => multinomial(2, v)),
+      /y: multinomial: its probabilities is v, .* sum to 1/,
+    ],
+    [
+      "weights that do not sum to 1",
+      () => using(uniform(0, 1).shape(2), (v) => mixture(v, [normal(0, 1), normal(0, 1)])),
+      /y: mixture: its weights is v, .* sum to 1/,
+    ],
+    [
+      "weights along an axis",
+      () => using(uniform(0, 1).shape(2), (v) => mixture(v, normal([0, 1], 1))),
+      /y: mixture: its weights is v, .* sum to 1/,
+    ],
+    [
+      "a matrix that is no factor",
+      () => using(normal(0, 1).shape(2, 2), (v) => mvNormal(0, { cholesky: v })),
+      /y: mvNormal: its matrix is v, which takes finite numbers; it is a lower triangular matrix .*lkjCholesky/,
+    ],
+    [
+      "a factor where a covariance stands",
+      () => using(lkjCholesky(2, 1), (v) => mvNormal(0, { covariance: v })),
+      /y: mvNormal: its matrix is v, .*; it is a symmetric matrix\. Give { cholesky/,
+    ],
+    [
       "of what is censored",
       () => using(normal(0, 1), (v) => censored(normal(0, v), { high: 3 })),
       /normal: its scale is v/,
@@ -537,11 +659,21 @@ describe("a variable that is a parameter of another", () => {
   const fine: readonly (readonly [string, () => Record<string, RandomVariable>])[] = [
     ["a positive one", () => using(halfNormal(1), (v) => normal(0, v))],
     ["one kept positive", () => using(normal(0, 1).constrained(positive), (v) => normal(0, v))],
-    ["one whose support is positive", () => using(exponential(1).constrained(real), (v) => normal(0, v))],
+    [
+      "one whose support is positive",
+      () => using(exponential(1).shape(2).constrained(ordered), (v) => normal(0, v.at(0))),
+    ],
     ["a share", () => using(uniform(0, 1), (v) => bernoulli(v))],
     ["one of a simplex", () => using(dirichlet([1, 1]), (v) => bernoulli(v.at(0)))],
     ["one with bounds that are sampled", () => using(uniform(0, gamma(1, 1)), (v) => normal(0, v))],
     ["what is computed", () => using(normal(0, 1), (v) => normal(0, v.abs()))],
+    ["a simplex", () => using(dirichlet([1, 1, 1]), (v) => categorical(v))],
+    ["rows of them", () => using(dirichlet([1, 1]).shape(4), (v) => categorical(v.take([0, 2])))],
+    [
+      "what is kept to a simplex",
+      () => using(gamma(1, 1).shape(2).constrained(simplex), (v) => mixture(v, normal([0, 1], 1))),
+    ],
+    ["weights in a list", () => using(beta(1, 1), (v) => mixture([v, v.neg().add(1)], [normal(0, 1), normal(2, 1)]))],
     ["a location", () => using(normal(0, 1), (v) => normal(v, 1))],
     ["a mixture of positive ones", () => using(mixture([0.5, 0.5], [halfNormal(1), gamma(3, 1)]), (v) => normal(0, v))],
   ];
