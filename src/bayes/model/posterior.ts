@@ -233,7 +233,7 @@ export class Posterior<R extends Returned, O extends string = never> {
     if (name === undefined) return;
     const { distribution } = this.latents.find((latent) => latent.name === name) as Latent;
     throw new ArgumentError(
-      `${name}: ${distribution}(…) is the same everywhere, and no data depend on ${name}, so there is no posterior to ` +
+      `${name}: ${distribution}(…) is flat, wholly or in part, and no data depend on ${name}, so there is no posterior to ` +
         "draw from. Give it a proper prior, or data that it explains.",
     );
   }
