@@ -1,7 +1,8 @@
 /**
- * What the numbers of one argument must be together: probabilities sum to 1, covariances are symmetric. Known
- * arguments are held to it when a model meets its data; of what is sampled only the kind is known.
+ * What the numbers of one argument must be together: probabilities sum to 1, covariances are symmetric and
+ * positive definite. Known arguments are held to it when a model meets its data; of what is sampled only the kind is known.
  */
+import { choleskyFactor } from "../cholesky.js";
 import type { Constraint } from "../constraints/constraint.js";
 
 /** What is wrong with the numbers of one vector or matrix, if anything, in words that begin with the argument's name. */
@@ -63,7 +64,8 @@ export const symmetric =
         return `${name}[${i},${j}] is ${above} and [${j},${i}] is ${below}; it is symmetric.`;
       }
     }
-    return notSquare(name, shape);
+    if (shape[1] !== n || choleskyFactor(values, n)) return notSquare(name, shape);
+    return `${name} is not positive definite: by it, some sum of the elements would have no positive variance.`;
   };
 
 export const lowerFactor =

@@ -568,6 +568,12 @@ describe("mistakes are named at once", () => {
     off({ covariance: crooked }, /mvNormal: covariance\[0,1\] is 0\.5 and \[1,0\] is 0\.4; .* symmetric/);
     off({ precision: crooked }, /mvNormal: precision\[0,1\] is 0\.5 and \[1,0\] is 0\.4/);
     off({ covariance: [[1, 0]] }, /mvNormal: covariance is 1 × 2; it is square/);
+    const indefinite = [
+      [1, 2],
+      [2, 1],
+    ];
+    off({ covariance: indefinite }, /mvNormal: covariance is not positive definite/);
+    off({ precision: indefinite }, /mvNormal: precision is not positive definite/);
     const rounded = [
       [2, 0.5],
       [0.5 + 1e-7, 1],

@@ -1,4 +1,4 @@
-/** The factor of a metric that chains are told to start with: small, and made on the host. Pure; `NutsChains` calls it. */
+/** The factor of a small matrix on the host: of a metric that chains are told to start with, of a covariance that is known. */
 
 /** The lower triangle L with L·Lᵀ = matrix [dim, dim]; null where there is none. */
 export function choleskyFactor(matrix: ArrayLike<number>, dim: number): Float64Array | null {
