@@ -83,7 +83,7 @@ export function leapfrog(target: Target, q: Tensor, momenta: Tensor, options: Le
   const inputs = [columns(q), columns(p), tensor([options.eps], like), invMass];
   backend.realize(inputs.map(({ node }) => node));
   const size = { f32: 4, f64: 8 }[dtype] * steps * chains;
-  const results = [dim, dim, dim, 1].map((elements) => backend.upload(new Uint8Array(size * elements)));
+  const results = [dim, dim, dim, 1].map((elements) => backend.zeros(size * elements));
   const lent = memoryFor(compiled, backend, chains);
   compiled.run([...density.data, ...inputs.map(({ node }) => node.storage as DeviceStorage), ...results, ...lent]);
   for (const memory of lent) memory.dispose();
@@ -146,7 +146,7 @@ export function memoryFor(
   chains: number,
 ): DeviceStorage[] {
   return written.scratch.map(({ dtype, elements }) =>
-    backend.upload(new Uint8Array(elements * chains * (dtype === "f64" || dtype === "i64" || dtype === "u64" ? 8 : 4))),
+    backend.zeros(elements * chains * (dtype === "f64" || dtype === "i64" || dtype === "u64" ? 8 : 4)),
   );
 }
 

@@ -51,9 +51,7 @@ export class PooledWarmup {
     const lengths = { ...counts, covariance: elements, root: elements };
     const bytes = (name: (typeof OWN)[number]) =>
       name === "pooledInts" ? 4 * POOLED_INTS.length : (energyDType === "f64" ? 8 : 4) * lengths[name];
-    this.memory = Object.fromEntries(
-      OWN.map((name) => [name, backend.upload(new Uint8Array(bytes(name)))]),
-    ) as PooledWarmup["memory"];
+    this.memory = Object.fromEntries(OWN.map((name) => [name, backend.zeros(bytes(name))])) as PooledWarmup["memory"];
 
     const overChains = options.lanes ?? pooledLanes(backend, chains);
     const chees: Piece[] = [
