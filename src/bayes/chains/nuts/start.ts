@@ -47,9 +47,7 @@ export function judgeStart(chain: NutsState, logp: Value): void {
     () => {
       const attempts = w.add(ints.attempts.get(), i(1));
       ints.attempts.set(attempts);
-      // Whoever gave a point means that one.
-      const isGiven = k.compare("ne", chain.order("givenInits"), i(0));
-      const isOver = w.or(isGiven, k.compare("ge", attempts, i(MAX_ATTEMPTS)));
+      const isOver = k.compare("ge", attempts, i(MAX_ATTEMPTS));
       ints.phase.set(k.select(isOver, i(PHASE.failed), i(PHASE.new)));
     },
   );
