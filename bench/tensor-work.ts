@@ -4,9 +4,9 @@
  * other languages compute alike (bench/peers), so that their results can be compared with ours.
  */
 import { arange, type Tensor, tensor } from "../src/index.js";
+import type { HostBackend } from "../src/runtime/host-backend.js";
+import type { VulkanBackend } from "../src/runtime/vulkan-backend.js";
 import { backendFor } from "../src/tensor/devices.js";
-import type { HostBackend } from "../src/tensor/host-backend.js";
-import type { VulkanBackend } from "../src/tensor/vulkan-backend.js";
 import { type Context, timedSync } from "./harness.js";
 import { isClose } from "./results.js";
 

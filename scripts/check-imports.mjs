@@ -9,17 +9,20 @@ import { join, posix } from "node:path";
 import { filesUnder, root } from "./prepare.mjs";
 
 /**
- * Which layers a layer may import besides itself and core, which all may.
+ * The layers: each folder of src/, and which other layers it may import. Every layer may import core.
  * @type {Record<string, string[]>}
  */
 const LAYERS = {
   core: [],
   graph: [],
-  engines: [],
-  compiler: ["graph"],
-  vulkan: ["compiler", "engines"],
-  tensor: ["graph", "compiler", "engines"],
-  transforms: ["tensor", "graph"],
+  spirv: [],
+  wasm: [],
+  engines: ["spirv"],
+  compiler: ["graph", "spirv", "wasm"],
+  vulkan: ["compiler", "spirv", "engines"],
+  runtime: ["graph", "compiler", "engines", "spirv", "wasm"],
+  tensor: ["graph", "runtime"],
+  transforms: ["tensor", "graph", "runtime"],
   linalg: ["tensor", "transforms"],
   fft: ["tensor", "transforms"],
   random: ["tensor", "transforms"],
@@ -27,7 +30,44 @@ const LAYERS = {
   nn: ["tensor", "transforms", "linalg", "random", "io"],
   learn: ["tensor", "transforms", "linalg", "random", "io"],
   // Its samplers are kernels, written in the compiler's language.
-  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "compiler"],
+  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "compiler", "runtime"],
+};
+
+/**
+ * The folders inside a layer, by layer, and which of their neighbours each may import. "." stands for the files that lie in
+ * the layer's folder itself; nothing imports those unless it is listed.
+ * @type {Record<string, Record<string, string[]>>}
+ */
+const INNER_LAYERS = {
+  compiler: {
+    ir: [],
+    math: [],
+    target: ["ir"],
+    elements: ["ir", "math"],
+    schedule: ["ir", "elements", "target"],
+    print: ["ir", "schedule"],
+    lower: ["ir", "math", "elements", "target", "schedule", "print"],
+    tiles: ["ir", "elements", "target", "schedule", "lower"],
+    routines: ["ir", "elements", "target", "print"],
+    rewrite: ["ir", "math", "elements", "target", "tiles", "routines"],
+    program: ["ir"],
+    emit: ["ir", "math", "target"],
+    inline: ["ir", "elements", "target", "schedule", "lower", "rewrite"],
+    ".": [
+      "ir",
+      "target",
+      "elements",
+      "schedule",
+      "print",
+      "lower",
+      "tiles",
+      "routines",
+      "rewrite",
+      "program",
+      "emit",
+      "inline",
+    ],
+  },
 };
 
 /** May import the public surface and nothing below it. */
@@ -146,9 +186,30 @@ function fileProblem(file, specifier, target, surface) {
 
   const from = layerOf(file);
   const to = layerOf(target);
-  if (from === to || to === "core") return "";
+  if (from === to) return innerProblem(from, file, target);
+  if (to === "core") return "";
   if (to && LAYERS[from]?.includes(to)) return "";
   return `goes upwards: ${from || file} may import ${["core", ...(LAYERS[from] ?? [])].join(", ")}, not ${to || target}`;
+}
+
+/**
+ * @param {string} layer
+ * @param {string} file
+ * @param {string} target a file of the same layer
+ */
+function innerProblem(layer, file, target) {
+  const folders = INNER_LAYERS[layer];
+  if (!folders) return "";
+  const [from, to] = [innerFolderOf(file), innerFolderOf(target)];
+  if (from === to) return "";
+  if (!(from in folders)) return `is imported from src/${layer}/${from}, a folder that INNER_LAYERS does not know`;
+  if (folders[from].includes(to)) return "";
+  return `goes upwards: ${layer}/${from} may import ${folders[from].join(", ") || "none of its neighbours"}, not ${to}`;
+}
+
+/** @param {string} file @returns {string} the folder inside its layer that holds the file, or "." */
+function innerFolderOf(file) {
+  return /^src\/[^/]+\/([^/]+)\//.exec(file)?.[1] ?? ".";
 }
 
 /** @param {string} file @returns {string} the folder of src/ that holds the file, or "" outside one */

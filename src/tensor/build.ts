@@ -4,7 +4,7 @@ import type { Shape } from "../core/shape.js";
 import { castNode } from "../graph/build.js";
 import { Node } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
-import type { Backend } from "./backend.js";
+import type { Backend } from "../runtime/backend.js";
 
 export * from "../graph/build.js";
 

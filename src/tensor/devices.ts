@@ -3,15 +3,15 @@
  * default is what `PUMICE_DEVICE` says, else the best real GPU, else the CPU; a software Vulkan driver is never it.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { copyKernel } from "../compiler/routines/copy.js";
 import { checkFunction, inOperation } from "../core/arguments.js";
 import { DeviceError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { type ListedDevice, listDevices, openEngine } from "../engines/vulkan/open.js";
 import { isSoftware } from "../engines/vulkan/plan.js";
-import type { Backend } from "./backend.js";
-import { HostBackend } from "./host-backend.js";
-import { VulkanBackend } from "./vulkan-backend.js";
+import type { Backend } from "../runtime/backend.js";
+import { HostBackend } from "../runtime/host-backend.js";
+import { VulkanBackend } from "../runtime/vulkan-backend.js";
+import { copyKernel } from "../spirv/copy-kernel.js";
 
 const open = new Map<string, Backend>();
 /** The default where no `withDevice` is at work. */

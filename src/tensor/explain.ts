@@ -1,10 +1,10 @@
 /** What a value would run as: `console.log(explain(x))`. */
 
-import { kernelsOf } from "../compiler/program.js";
-import { stretchOf } from "../compiler/stretches.js";
+import { kernelsOf } from "../compiler/program/program.js";
 import { checkOptions } from "../core/arguments.js";
+import { stretchOf } from "../graph/contiguous-slice.js";
+import { type PrintOptions, printProgram } from "../runtime/print-program.js";
 import { backendOf } from "./build.js";
-import { type PrintOptions, printProgram } from "./print-program.js";
 import { checkTensor, type Tensor } from "./tensor.js";
 
 /**

@@ -28,7 +28,7 @@ import * as E from "../graph/primitives/elementwise.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import * as M from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
-import { checkHasValue, type DeviceStorage } from "./backend.js";
+import { checkHasValue, type DeviceStorage } from "../runtime/backend.js";
 import {
   backendOf,
   broadcastNode,

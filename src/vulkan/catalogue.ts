@@ -13,12 +13,13 @@
  *
  * The op code of elementwise kernels is specialisation constant 0.
  */
-import { floatControlsOf } from "../compiler/spirv/float-controls.js";
+
 import { ArgumentError, SizeMismatchError } from "../core/errors.js";
 import { asBytes, type ByteSource } from "../engines/byte-source.js";
 import { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import type { Kernel } from "../engines/vulkan/kernel.js";
+import { floatControlsOf } from "../spirv/float-controls.js";
 import {
   binaryShader,
   type CatalogueType,

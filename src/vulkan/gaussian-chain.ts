@@ -6,7 +6,7 @@
  * inverse masses follow, as in every chain. Entry t of each chain is the state after step t + 1, with the gradient and
  * the log density of that same state.
  */
-import { ModuleBuilder } from "../compiler/spirv/builder.js";
+import { ModuleBuilder } from "../spirv/builder.js";
 import type { CatalogueType } from "./shaders.js";
 
 const THREADS = 64;

@@ -1,5 +1,5 @@
 /** `pumice/vulkan`: the native layer, usable on its own. Buffers, kernels from any SPIR-V, and nothing in between. */
-export * as spirv from "../compiler/spirv/index.js";
+
 export type { ByteSource } from "../engines/byte-source.js";
 export { Profile } from "../engines/profile.js";
 export type { FunctionName, Interposer, VulkanFunction } from "../engines/vulkan/api.js";
@@ -9,9 +9,10 @@ export { type DeviceStats, VulkanDevice } from "../engines/vulkan/device.js";
 export { HostBuffer } from "../engines/vulkan/host-buffer.js";
 export { inspectLoader, type LoaderReport } from "../engines/vulkan/instance.js";
 export { Kernel, type RunOptions } from "../engines/vulkan/kernel.js";
-export type { KernelOptions } from "../engines/vulkan/kernels.js";
 export { loaderRemedy } from "../engines/vulkan/loader.js";
 export { type ListedDevice, listDevices, type OpenOptions } from "../engines/vulkan/open.js";
+export type { KernelOptions } from "../engines/vulkan/pipelines.js";
 export { type DevicePlan, type PhysicalDevice, planDevice } from "../engines/vulkan/plan.js";
+export * as spirv from "../spirv/index.js";
 export * as catalogue from "./catalogue.js";
 export { openDevice } from "./open.js";

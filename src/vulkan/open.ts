@@ -1,7 +1,8 @@
 /** Opens a device and hands it the kernels the engine runs on its own account. */
-import { copyKernel } from "../compiler/routines/copy.js";
+
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import { type OpenOptions, openEngine } from "../engines/vulkan/open.js";
+import { copyKernel } from "../spirv/copy-kernel.js";
 
 /** The best real GPU, or the device asked for. */
 export async function openDevice(options: OpenOptions = {}): Promise<VulkanDevice> {

@@ -3,17 +3,18 @@
  * inputs first and the output last, sizes in the push block, the operation as specialisation constant 0.
  * f32 and f64 come from the same code.
  */
+
+import { spirvOps } from "../compiler/emit/spirv/scalar-ops.js";
 import { divide, squareRoot } from "../compiler/math/correct-rounding.js";
 import { exp } from "../compiler/math/exponential.js";
 import { tanh } from "../compiler/math/hyperbolic.js";
 import { log } from "../compiler/math/logarithm.js";
 import { sigmoid } from "../compiler/math/logistic.js";
 import { pow } from "../compiler/math/power.js";
-import { ModuleBuilder } from "../compiler/spirv/builder.js";
-import type { FunctionBuilder } from "../compiler/spirv/function-builder.js";
-import type { ModuleOptions } from "../compiler/spirv/module-values.js";
-import { spirvOps } from "../compiler/spirv/scalar-ops.js";
-import type { Value } from "../compiler/spirv/value.js";
+import { ModuleBuilder } from "../spirv/builder.js";
+import type { FunctionBuilder } from "../spirv/function-builder.js";
+import type { ModuleOptions } from "../spirv/module-values.js";
+import type { Value } from "../spirv/value.js";
 
 export type CatalogueType = "f32" | "f64";
 export type FloatControls = NonNullable<ModuleOptions["floatControls"]>;

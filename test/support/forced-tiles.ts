@@ -1,13 +1,13 @@
 /** Devices that compute every product of matrices in a certain tile, however small the product: for tests of the tiles. */
-import type { TargetProfile } from "../../src/compiler/profile.js";
-import type { TileProfile } from "../../src/compiler/tiles/plan.js";
+import type { TargetProfile } from "../../src/compiler/target/profile.js";
+import type { TileProfile } from "../../src/compiler/target/tile-profile.js";
 import type { DType } from "../../src/core/dtype.js";
-import type { Backend, DeviceStorage } from "../../src/tensor/backend.js";
+import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
+import { HostBackend, profileOf as hostProfile } from "../../src/runtime/host-backend.js";
+import { VulkanBackend, profileOf as vulkanProfile } from "../../src/runtime/vulkan-backend.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
 import { backendFor } from "../../src/tensor/devices.js";
-import { HostBackend, profileOf as hostProfile } from "../../src/tensor/host-backend.js";
 import { Tensor } from "../../src/tensor/tensor.js";
-import { VulkanBackend, profileOf as vulkanProfile } from "../../src/tensor/vulkan-backend.js";
 import { type Plain, toTensor } from "./tensors.js";
 
 /** A second way to use an open device, with another profile. */

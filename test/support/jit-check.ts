@@ -1,8 +1,8 @@
 /** jit against the function itself: ten calls, each with other inputs and another number, of one program. */
 import assert from "node:assert/strict";
 import { jit, type Tensor, tensor } from "../../src/index.js";
+import { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
-import { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import type { OperationCase } from "./operation-cases.js";
 import { numbersOf } from "./tensors.js";
 

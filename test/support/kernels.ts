@@ -1,7 +1,7 @@
 /** Runs kernels of the loop-nest language as they are, on any tensor device. */
-import type { Kernel } from "../../src/compiler/ir.js";
-import type { Target } from "../../src/compiler/program.js";
-import type { DeviceStorage } from "../../src/tensor/backend.js";
+import type { Kernel } from "../../src/compiler/ir/ir.js";
+import type { Target } from "../../src/compiler/program/program.js";
+import type { DeviceStorage } from "../../src/runtime/backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
 
 type Numbers = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | Uint8Array;

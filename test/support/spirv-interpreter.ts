@@ -4,7 +4,7 @@
  * without a GPU, and by a reading of the words that shares nothing with the code that wrote them.
  */
 import assert from "node:assert/strict";
-import { GlslStd450, Op } from "../../src/core/spirv.js";
+import { GlslStd450, Op } from "../../src/spirv/enumerants.js";
 
 type Scalar = number | boolean;
 type Data = Scalar | Data[];

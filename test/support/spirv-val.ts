@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { disassemble } from "../../src/compiler/spirv/index.js";
+import { disassemble } from "../../src/spirv/index.js";
 
 export type Tool = "spirv-val" | "spirv-dis" | "spirv-as" | "glslangValidator";
 

@@ -8,10 +8,10 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Tile } from "../../src/compiler/tiles/plan.js";
+import type { Tile } from "../../src/compiler/target/tile-profile.js";
 import { dataOf } from "../../src/core/storage.js";
 import type { Node } from "../../src/graph/node.js";
-import type { Backend, DeviceStorage } from "../../src/tensor/backend.js";
+import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import type { Value } from "../support/element-oracle.js";
 import { withTiles } from "../support/forced-tiles.js";

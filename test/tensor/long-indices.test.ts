@@ -6,10 +6,10 @@ import assert from "node:assert/strict";
 import { freemem } from "node:os";
 import { test } from "node:test";
 import { UnsupportedError } from "../../src/core/errors.js";
+import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { arange, concat, eye, full, ones, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import type { Tensor } from "../../src/tensor/tensor.js";
-import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 const expect = (x: Tensor, wanted: readonly number[]) => assert.deepEqual(numbersOf(x), wanted);

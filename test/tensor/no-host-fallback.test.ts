@@ -20,8 +20,8 @@ import {
   vmap,
   whileLoop,
 } from "../../src/index.js";
+import { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor, setDefaultDevice } from "../../src/tensor/devices.js";
-import { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { type InputRule, type OperationCase, operationCases } from "../support/operation-cases.js";
 import { testDevices } from "../support/tensors.js";
 

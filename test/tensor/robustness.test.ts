@@ -6,12 +6,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { DeviceError, DisposedError, DTypeError, OutOfMemoryError } from "../../src/core/errors.js";
+import type { HostBackend } from "../../src/runtime/host-backend.js";
+import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendOf } from "../../src/tensor/build.js";
 import { concat, full, fullLike, linspace, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
-import type { HostBackend } from "../../src/tensor/host-backend.js";
 import { type Tensor, where } from "../../src/tensor/tensor.js";
-import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { describeOnTensorDevices, testDevices } from "../support/tensors.js";
 
 const MiB = 1024 * 1024;

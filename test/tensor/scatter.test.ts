@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import type { Backend } from "../../src/tensor/backend.js";
+import type { Backend } from "../../src/runtime/backend.js";
+import { profileOf, VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
 import { arange, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { explain } from "../../src/tensor/explain.js";
 import type { UpdateOp } from "../../src/tensor/methods/scatter.js";
 import { Tensor } from "../../src/tensor/tensor.js";
-import { profileOf, VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { randomFrom } from "../support/random.js";
 import {
   count,

@@ -12,10 +12,10 @@ import { DTYPES, type DType } from "../../src/core/dtype.js";
 import { DisposedError } from "../../src/core/errors.js";
 import type { IndexArgument } from "../../src/core/slice.js";
 import { grad, io, jit, type Tensor, tensor, vmap, zeros } from "../../src/index.js";
+import type { HostBackend } from "../../src/runtime/host-backend.js";
+import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { explain } from "../../src/tensor/explain.js";
-import type { HostBackend } from "../../src/tensor/host-backend.js";
-import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { randomFrom } from "../support/random.js";
 import {
   count,

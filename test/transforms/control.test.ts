@@ -27,8 +27,8 @@ import {
   whileLoop as whileLoopWithoutEnd,
   zeros,
 } from "../../src/index.js";
+import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
-import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { replayed, workOf } from "../support/jit-check.js";
 import { count, describeOnTensorDevices, indicesOf, numbersOf, sampleValues, toTensor } from "../support/tensors.js";
 

@@ -6,9 +6,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DisposedError } from "../../src/core/errors.js";
 import { jit, scan, type Tensor, tensor, zeros } from "../../src/index.js";
+import type { HostBackend } from "../../src/runtime/host-backend.js";
+import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
-import type { HostBackend } from "../../src/tensor/host-backend.js";
-import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 const memoryOf = (x: Tensor): unknown => x.node.storage;

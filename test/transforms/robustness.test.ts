@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grad, jit, jvp, type Tensor, tensor, tree, valueAndGrad, vmap, zeros } from "../../src/index.js";
+import type { HostBackend } from "../../src/runtime/host-backend.js";
+import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
-import type { HostBackend } from "../../src/tensor/host-backend.js";
-import type { VulkanBackend } from "../../src/tensor/vulkan-backend.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 const MiB = 1024 * 1024;

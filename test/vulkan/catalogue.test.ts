@@ -1,8 +1,8 @@
 /** The catalogue as a contract: the seeds' op codes, valid SPIR-V, and a clear answer to every misuse. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { disassemble } from "../../src/compiler/spirv/index.js";
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../src/core/errors.js";
+import { disassemble } from "../../src/spirv/index.js";
 import { gaussianChainShader } from "../../src/vulkan/gaussian-chain.js";
 import { catalogue, type DeviceBuffer } from "../../src/vulkan/index.js";
 import { binaryShader, matmulShader, reduceShader, transposeShader, unaryShader } from "../../src/vulkan/shaders.js";

@@ -2,14 +2,14 @@
  * A posterior's log density and gradient as a closed function of the free numbers, with data as its other parameters: what
  * every kernel of chains is built around. Equal functions of other data have equal keys, so kernels are found again.
  */
-import type { ElementSettings } from "../../compiler/elements.js";
-import { type InlineContext, inline, isForLanes } from "../../compiler/inline.js";
-import type { Value } from "../../compiler/ir.js";
-import { KernelBuilder } from "../../compiler/kernel-builder.js";
-import { dataPlace, type Place, Scratch } from "../../compiler/place.js";
+import type { ElementSettings } from "../../compiler/elements/elements.js";
+import { type InlineContext, inline, isForLanes } from "../../compiler/inline/inline.js";
+import { dataPlace, type Place, Scratch } from "../../compiler/inline/place.js";
+import type { Value } from "../../compiler/ir/ir.js";
+import { KernelBuilder } from "../../compiler/ir/kernel-builder.js";
 import { ArgumentError, DTypeError } from "../../core/errors.js";
 import type { GraphFunction } from "../../graph/function.js";
-import type { Backend, DeviceStorage, WritingContext } from "../../tensor/backend.js";
+import type { Backend, DeviceStorage, WritingContext } from "../../runtime/backend.js";
 import { backendFor } from "../../tensor/devices.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import { closed } from "../../transforms/closed.js";

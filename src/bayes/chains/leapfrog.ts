@@ -3,15 +3,15 @@
  * known by the SHA-256 of its code, and returns four chains: positions, momenta, gradients and log densities, each after its
  * step. `posterior.leapfrog` calls this; it is also the smallest example of a kernel around a density.
  */
-import { computeType } from "../../compiler/elements.js";
-import type { Kernel, Value } from "../../compiler/ir.js";
-import { arrayPlace, columnPlace } from "../../compiler/place.js";
-import { roundsWithin } from "../../compiler/rounds.js";
+import { computeType } from "../../compiler/elements/elements.js";
+import { arrayPlace, columnPlace } from "../../compiler/inline/place.js";
+import type { Kernel, Value } from "../../compiler/ir/ir.js";
+import { roundsWithin } from "../../compiler/ir/loop-rounds.js";
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
+import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../runtime/backend.js";
 import { concat, tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
 import { type FreeNumbers, freeNumbersOf } from "../free-numbers.js";

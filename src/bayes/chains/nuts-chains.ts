@@ -4,7 +4,7 @@
  */
 import { constants } from "node:buffer";
 import { ArgumentError } from "../../core/errors.js";
-import type { Backend, DeviceStorage, HandWritten } from "../../tensor/backend.js";
+import type { Backend, DeviceStorage, HandWritten } from "../../runtime/backend.js";
 import { choleskyFactor } from "../cholesky.js";
 import type { ChainDensity, FloatDType } from "./density.js";
 import { type WrittenNuts, writeNuts } from "./nuts-kernel.js";

@@ -10,8 +10,8 @@
  * before and after a trajectory (start, transition), trajectories (tree, u-turn; trajectory for a known length), and what
  * they move by (momentum, step-size, metric).
  */
-import type { Kernel, Value } from "../../compiler/ir.js";
-import type { WritingContext } from "../../tensor/backend.js";
+import type { Kernel, Value } from "../../compiler/ir/ir.js";
+import type { WritingContext } from "../../runtime/backend.js";
 import { ChainBuilder, type ChainDensity, type ScratchBuffer } from "./density.js";
 import { factorColumn } from "./nuts/metric.js";
 import { kinetic, velocity } from "./nuts/momentum.js";

@@ -3,7 +3,7 @@
  * ChEES-HMC one trajectory length. With a thousand chains a short warmup is enough. It is done by small kernels between
  * transitions, so that the host waits for none of them: many draws are under way before it looks.
  */
-import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../tensor/backend.js";
+import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../runtime/backend.js";
 import { POOLED_INTS, POOLED_REALS, SCHEDULE } from "./nuts-layout.js";
 import { writeCentres, writeChanges } from "./pooled/chees.js";
 import { writeCovariance, writeRoot, writeSpread } from "./pooled/metric.js";

@@ -8,7 +8,7 @@ import { checkString } from "../../core/arguments.js";
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
 import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { checkKey, foldIn, type Key } from "../../random/key.js";
-import type { DeviceStorage } from "../../tensor/backend.js";
+import type { DeviceStorage } from "../../runtime/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
 import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js";

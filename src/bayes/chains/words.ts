@@ -2,9 +2,9 @@
  * The arithmetic that kernels of chains are written in: numbers with operators' names, variables that keep their values
  * from round to round, loops over the free numbers, and random numbers by counter.
  */
-import { type Element, type ElementSettings, elementOps } from "../../compiler/elements.js";
-import type { Value } from "../../compiler/ir.js";
-import type { KernelBuilder } from "../../compiler/kernel-builder.js";
+import { type Element, type ElementSettings, elementOps } from "../../compiler/elements/elements.js";
+import type { Value } from "../../compiler/ir/ir.js";
+import type { KernelBuilder } from "../../compiler/ir/kernel-builder.js";
 import { threefry2x32 } from "../../graph/primitives/threefry.js";
 import type { FloatDType } from "./density.js";
 

@@ -15,12 +15,12 @@ import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
 import type { CumulateOp } from "../../graph/primitives/cumulate.js";
-import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements.js";
-import { axisNames } from "../expression.js";
-import type { Kernel, Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import type { TargetProfile } from "../profile.js";
-import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
+import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
+import type { Kernel, Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import { axisNames } from "../print/formula.js";
+import type { TargetProfile } from "../target/profile.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "./routine.js";
 
 /** Neighbours that one lane takes at a time. */
 const PER_LANE = 4;

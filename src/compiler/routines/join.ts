@@ -10,10 +10,10 @@ import { DTYPES, type DType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
 import type { RoutinePrimitive } from "../../graph/primitive.js";
 import { concat } from "../../graph/primitives/movement.js";
-import { computeType } from "../elements.js";
-import type { Kernel, Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import type { Routine, RoutineStep } from "../routine.js";
+import { computeType } from "../elements/elements.js";
+import type { Kernel, Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import type { Routine, RoutineStep } from "./routine.js";
 
 /** Inputs that are still fused. */
 export const MAX_FUSED_INPUTS = 16;

@@ -11,21 +11,12 @@
 import { DTYPES } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import type { ElementSettings } from "../elements.js";
-import { type Kernel, MAX_I32, type Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import type { TargetProfile } from "../profile.js";
-import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
+import type { ElementSettings } from "../elements/elements.js";
+import { type Kernel, MAX_I32, type Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import type { SortProfile, TargetProfile } from "../target/profile.js";
 import { planCumulate } from "./cumulate.js";
-
-export interface SortProfile {
-  /** The length from which on rows are sorted digit by digit; shorter ones are merged. */
-  readonly digitsFrom: number;
-  /** Lanes that share a tile: 1, or as many as there are digits. */
-  readonly lanes: number;
-  /** Shared memory of a workgroup. */
-  readonly sharedBytes: number;
-}
+import type { RoutineBuffer, RoutinePlan, RoutineStep } from "./routine.js";
 
 type KeyType = "u32" | "u64";
 

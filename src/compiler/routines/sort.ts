@@ -5,11 +5,11 @@
  * keys makes it stable. n log n work, one kernel per doubling, rows of any length side by side.
  */
 import type { Node } from "../../graph/node.js";
-import { axisNames } from "../expression.js";
-import type { Kernel, Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import type { Routine, RoutineBuffer, RoutineStep } from "../routine.js";
+import type { Kernel, Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import { axisNames } from "../print/formula.js";
 import { canSortByDigits, sortByDigits } from "./radix-sort.js";
+import type { Routine, RoutineBuffer, RoutineStep } from "./routine.js";
 
 type KeyType = "u32" | "u64";
 

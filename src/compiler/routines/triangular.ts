@@ -8,11 +8,11 @@
  */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
-import { type Element, elementOps } from "../elements.js";
-import type { Kernel, Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import type { TargetProfile } from "../profile.js";
-import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../routine.js";
+import { type Element, elementOps } from "../elements/elements.js";
+import type { Kernel, Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import type { TargetProfile } from "../target/profile.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "./routine.js";
 
 /** Rows with fewer threads than this share dot products among lanes. */
 const MANY_ROWS = 4096;

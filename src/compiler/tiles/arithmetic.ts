@@ -1,10 +1,10 @@
 /** The arithmetic of products: what elements are multiplied and added up as, and how a sum becomes an element again. */
 import type { DType } from "../../core/dtype.js";
 import { accumulatorDType } from "../../graph/primitives/dot.js";
-import { computeType, type Element, wrap } from "../elements.js";
-import type { IRType, Value } from "../ir.js";
-import type { KernelBuilder } from "../kernel-builder.js";
-import type { Lowering } from "../lower.js";
+import { computeType, type Element, wrap } from "../elements/elements.js";
+import type { IRType, Value } from "../ir/ir.js";
+import type { KernelBuilder } from "../ir/kernel-builder.js";
+import type { Lowering } from "../lower/lowering.js";
 
 export interface ProductArithmetic {
   readonly type: IRType;

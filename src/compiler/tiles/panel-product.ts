@@ -9,14 +9,14 @@
  */
 import { constantExpr, type IndexExpr, add as plus, scale, unravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
-import type { ElementSettings } from "../elements.js";
-import type { FusedProduct, Group, LoweredKernel } from "../group.js";
-import type { Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import { Lowering } from "../lower.js";
+import type { ElementSettings } from "../elements/elements.js";
+import type { Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import { Lowering } from "../lower/lowering.js";
+import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
+import { loadStrides, splitAxes } from "../schedule/loads.js";
+import type { PanelTile } from "../target/tile-profile.js";
 import { productArithmetic } from "./arithmetic.js";
-import { loadStrides, splitAxes } from "./loads.js";
-import type { PanelTile } from "./plan.js";
 import { storeElements } from "./product-result.js";
 
 /** Numbers of 4 bytes in a line of a cache. */

@@ -2,10 +2,10 @@
 import { type IndexExpr, ravel, unravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
 import { permute, reshape } from "../../graph/primitives/movement.js";
-import type { FusedProduct, Group } from "../group.js";
-import type { Value } from "../ir.js";
-import type { KernelBuilder } from "../kernel-builder.js";
-import type { Lowering } from "../lower.js";
+import type { Value } from "../ir/ir.js";
+import type { KernelBuilder } from "../ir/kernel-builder.js";
+import type { Lowering } from "../lower/lowering.js";
+import type { FusedProduct, Group } from "../schedule/group.js";
 import type { ProductArithmetic } from "./arithmetic.js";
 
 /** An element of the product: its index, its sum, and when it is one at all. */

@@ -2,10 +2,10 @@
  * Products of matrices, tile by tile. A product comes with the tile it was planned to be computed in and with what is done
  * to its elements afterwards; each way to compute a tile is a file of its own.
  */
-import type { ElementSettings } from "../elements.js";
-import type { FusedProduct, Group, LoweredKernel } from "../group.js";
+import type { ElementSettings } from "../elements/elements.js";
+import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
+import type { Tile } from "../target/tile-profile.js";
 import { lowerPanelProduct } from "./panel-product.js";
-import type { Tile } from "./plan.js";
 import { lowerRegisterProduct } from "./register-product.js";
 import { lowerSharedProduct } from "./shared-product.js";
 

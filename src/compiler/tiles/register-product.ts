@@ -3,13 +3,13 @@
  * small tile of the result by itself, in registers, straight from memory.
  */
 import { unravel } from "../../core/index-expr.js";
-import type { ElementSettings } from "../elements.js";
-import type { FusedProduct, Group, LoweredKernel } from "../group.js";
-import type { Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import { Lowering } from "../lower.js";
+import type { ElementSettings } from "../elements/elements.js";
+import type { Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import { Lowering } from "../lower/lowering.js";
+import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
+import type { RegisterTile } from "../target/tile-profile.js";
 import { productArithmetic } from "./arithmetic.js";
-import type { RegisterTile } from "./plan.js";
 import { storeElements } from "./product-result.js";
 
 export function lowerRegisterProduct(

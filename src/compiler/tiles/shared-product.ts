@@ -9,14 +9,15 @@
  */
 import { constantExpr, type IndexExpr, add as plus, scale, unravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
-import type { ElementSettings } from "../elements.js";
-import type { FusedProduct, Group, LoweredKernel } from "../group.js";
-import type { Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import { Lowering } from "../lower.js";
+import type { ElementSettings } from "../elements/elements.js";
+import type { Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import { Lowering } from "../lower/lowering.js";
+import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
+import { loadStrides } from "../schedule/loads.js";
+import type { SharedTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
-import { loadStrides } from "./loads.js";
-import { lanesOf, pitchOf, type SharedTile, wideBytes } from "./plan.js";
+import { lanesOf, pitchOf, wideBytes } from "./plan.js";
 import { storeElements } from "./product-result.js";
 
 /** Tiles of a column of tiles that follow one another: workgroups at work at the same time then share operands. */

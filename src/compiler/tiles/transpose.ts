@@ -8,59 +8,22 @@
 
 import { DTYPES } from "../../core/dtype.js";
 import { atomsOf, constantExpr, type IndexExpr, add as plus, ravel, unravel } from "../../core/index-expr.js";
+import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import { reshape, stored } from "../../graph/primitives/movement.js";
-import { computeType, type ElementSettings } from "../elements.js";
-import type { Group, LoweredKernel, TransposedAxes } from "../group.js";
-import type { Value } from "../ir.js";
-import { KernelBuilder } from "../kernel-builder.js";
-import { Lowering } from "../lower.js";
-import { type FoundLoad, loadStrides, loadsOf } from "./loads.js";
-import type { TileProfile } from "./plan.js";
+import { computeType, type ElementSettings } from "../elements/elements.js";
+import type { Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import { Lowering } from "../lower/lowering.js";
+import type { Group, LoweredKernel, TransposedAxes } from "../schedule/group.js";
+import { type FoundLoad, loadStrides, loadsOf } from "../schedule/loads.js";
+import { FAR, LANES } from "../schedule/transposed-axes.js";
 
 /** The side of a square. On a GPU (H200) 32 moves 3.7 TB/s; with 64, vectors meet in the same banks, and it is 1.3. */
 const SIDE = 32;
-const LANES = 256;
 /** Elements a lane moves at once. */
 const UNIT = 4;
-/** Shorter axes are not worth a square. */
-const LEAST_EXTENT = 16;
-/** Results of fewer elements are in the cache anyway. */
-const LEAST_SIZE = 1 << 14;
-/** Neighbours that are this far apart share no vector and no cache line. */
-const FAR = 8;
 /** Bytes of shared memory for a square, of one more column than it has: or all of a column were in the same bank. */
 const squareBytes = ({ dtype }: Node): number => SIDE * (SIDE + 1) * Math.max(4, DTYPES[dtype].bytes);
-
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
-
-/** The node that has the elements of a result in the same order, before they were given another shape. */
-function unshaped(result: Node, isLoaded: (node: Node) => boolean): Node {
-  let node = result;
-  while ((node.primitive === reshape || node.primitive === stored) && !isLoaded(node.inputs[0])) node = node.inputs[0];
-  return node;
-}
-
-/** The axis along which the source of a result is contiguous, and the one along which the result is, if they differ. */
-export function transposedAxes(
-  whole: Node,
-  isLoaded: (node: Node) => boolean,
-  { kind, sharedBytes, maxLanes }: TileProfile,
-): TransposedAxes | null {
-  const result = unshaped(whole, isLoaded);
-  const { shape } = result;
-  const last = shape.findLastIndex((extent) => extent > 1);
-  if (kind === "registers" || (kind === "shared" && maxLanes < LANES)) return null;
-  if (sizeOf(shape) < LEAST_SIZE || shape[last] < LEAST_EXTENT) return null;
-  const strides = loadStrides(result, isLoaded);
-  const axes = strides.map((each) => {
-    if (Math.abs(each[last]) < FAR) return -1;
-    return each.findIndex((stride, axis) => Math.abs(stride) === 1 && shape[axis] >= LEAST_EXTENT);
-  });
-  const from = axes.find((axis) => axis >= 0);
-  if (from === undefined) return null;
-  return { node: result, from, to: last, sharedBytes: kind === "shared" ? sharedBytes : null };
-}
 
 export function lowerTransposed(group: Group, name: string, settings: ElementSettings): LoweredKernel {
   const axes = group.transposed as TransposedAxes;
@@ -75,10 +38,10 @@ function squares({ node: { shape }, from, to }: TransposedAxes) {
   const counts = [Math.ceil(shape[from] / SIDE), Math.ceil(shape[to] / SIDE)];
   const extents = [...others.map((axis) => shape[axis]), ...counts];
   return {
-    rows: sizeOf(extents),
+    rows: productOf(extents),
     /** Which square a row is, along each of the two axes, and the index of an element of it. */
     at: (lowering: Lowering, row: Value) => {
-      const parts = unravel(lowering.space, lowering.bind("row", sizeOf(extents), row), extents);
+      const parts = unravel(lowering.space, lowering.bind("row", productOf(extents), row), extents);
       const [along, across] = parts.slice(-2).map((part) => lowering.indexValue(part));
       const indexOf = (alongAt: IndexExpr, acrossAt: IndexExpr) =>
         shape.map((_, axis) => (axis === from ? alongAt : axis === to ? acrossAt : parts[others.indexOf(axis)]));

@@ -7,6 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
+import { toWords } from "../../spirv/reflect.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import { type Lease, Leases } from "../leases.js";
@@ -19,12 +20,11 @@ import { DescriptorSets } from "./descriptors.js";
 import { alignedBytes, HostBuffer, HostImports } from "./host-buffer.js";
 import type { FoundDevice, Instance } from "./instance.js";
 import { Kernel } from "./kernel.js";
-import { KernelCompiler, type KernelOptions, type Pipeline } from "./kernels.js";
 import { bindDeviceCall, bindDeviceCalls, createDevice, faultDescription, firstQueue } from "./logical-device.js";
 import { type Allocation, type Block, type MemoryOwner, MemoryPool } from "./memory.js";
 import { PipelineCacheFile } from "./pipeline-cache.js";
+import { KernelCompiler, type KernelOptions, type Pipeline } from "./pipelines.js";
 import { type DevicePlan, isSoftware, type PhysicalDevice } from "./plan.js";
-import { toWords } from "./reflect.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
 import { PIECE, Transfers } from "./transfers.js";
 

@@ -4,8 +4,8 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { DeviceBuffer } from "./buffer.js";
 import type { BoundBuffer } from "./descriptors.js";
 import type { VulkanDevice } from "./device.js";
-import type { Pipeline } from "./kernels.js";
 import type { Allocation } from "./memory.js";
+import type { Pipeline } from "./pipelines.js";
 
 export interface RunOptions {
   /** The storage buffers at set 0, bindings 0…n-1. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wordsOf } from "../../../src/bayes/chains/words.js";
-import { KernelBuilder } from "../../../src/compiler/kernel-builder.js";
-import { columnPlace } from "../../../src/compiler/place.js";
-import type { DeviceStorage } from "../../../src/tensor/backend.js";
+import { columnPlace } from "../../../src/compiler/inline/place.js";
+import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
+import type { DeviceStorage } from "../../../src/runtime/backend.js";
 import { backendFor } from "../../../src/tensor/devices.js";
 
 test("normal numbers are those of Box and Muller, a quarter of the circle for two bits and an angle for the rest", async () => {

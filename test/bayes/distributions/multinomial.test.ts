@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { multinomial } from "../../../src/bayes/distributions/index.js";
-import type { Step } from "../../../src/compiler/program.js";
+import type { Step } from "../../../src/compiler/program/program.js";
 import { type Key, key, split } from "../../../src/random/key.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor } from "../../../src/tensor/devices.js";

@@ -4,12 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { spirvOps } from "../../../src/compiler/emit/spirv/scalar-ops.js";
 import { type MathFunctionName, mathFunctions } from "../../../src/compiler/math/library.js";
 import type { FloatType } from "../../../src/compiler/math/scalar-ops.js";
-import { floatControlsOf } from "../../../src/compiler/spirv/float-controls.js";
-import { ModuleBuilder } from "../../../src/compiler/spirv/index.js";
-import { spirvOps } from "../../../src/compiler/spirv/scalar-ops.js";
 import { UnsupportedError } from "../../../src/core/errors.js";
+import { floatControlsOf } from "../../../src/spirv/float-controls.js";
+import { ModuleBuilder } from "../../../src/spirv/index.js";
 import type { VulkanDevice } from "../../../src/vulkan/index.js";
 import { describeOnOpenDevices, underValidation } from "../../support/devices.js";
 import { asFloats, bytesPer, floats, isDenormal } from "../../support/floats.js";

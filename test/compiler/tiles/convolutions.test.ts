@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Tile } from "../../../src/compiler/tiles/plan.js";
-import type { Backend } from "../../../src/tensor/backend.js";
+import type { Tile } from "../../../src/compiler/target/tile-profile.js";
+import type { Backend } from "../../../src/runtime/backend.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { valueAndGrad } from "../../../src/transforms/grad.js";
 import { tensorOn, withTiles } from "../../support/forced-tiles.js";

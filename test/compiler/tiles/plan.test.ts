@@ -1,16 +1,8 @@
 /** Which tile a product is computed in: a pure choice, by shape and by what the target can do. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  lanesOf,
-  type PanelTile,
-  type ProductShape,
-  planProduct,
-  type SharedTile,
-  sharedBytesOf,
-  type TileProfile,
-  wideBytes,
-} from "../../../src/compiler/tiles/plan.js";
+import type { PanelTile, SharedTile, TileProfile } from "../../../src/compiler/target/tile-profile.js";
+import { lanesOf, type ProductShape, planProduct, sharedBytesOf, wideBytes } from "../../../src/compiler/tiles/plan.js";
 import type { DType } from "../../../src/core/dtype.js";
 
 const gpu: TileProfile = { kind: "shared", sharedBytes: 49152, maxLanes: 1024, units: 128 };

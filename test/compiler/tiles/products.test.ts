@@ -4,10 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { SHARED_VARIANTS, type SharedTile, sharedBytesOf, type Tile } from "../../../src/compiler/tiles/plan.js";
+import type { SharedTile, Tile } from "../../../src/compiler/target/tile-profile.js";
+import { SHARED_VARIANTS, sharedBytesOf } from "../../../src/compiler/tiles/plan.js";
 import { castScalar } from "../../../src/core/cast.js";
 import { DTYPES, type DType, isInteger } from "../../../src/core/dtype.js";
-import type { Backend } from "../../../src/tensor/backend.js";
+import type { Backend } from "../../../src/runtime/backend.js";
 
 import { type Tensor, where } from "../../../src/tensor/tensor.js";
 import { tensorOn, withTiles } from "../../support/forced-tiles.js";

@@ -1,9 +1,9 @@
 /** Results that lie the other way than their source, made square by square on both engines, against plain loops. */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { kernelsOf } from "../../../src/compiler/program.js";
+import { kernelsOf } from "../../../src/compiler/program/program.js";
 import type { DType } from "../../../src/core/dtype.js";
-import type { Backend } from "../../../src/tensor/backend.js";
+import type { Backend } from "../../../src/runtime/backend.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { tensorOn, withTiles } from "../../support/forced-tiles.js";

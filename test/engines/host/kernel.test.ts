@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { inspect } from "node:util";
-import { ModuleBuilder } from "../../../src/compiler/wasm/index.js";
 import { ArgumentError, DeviceError, DisposedError, FormatError, UnsupportedError } from "../../../src/core/errors.js";
 import { openHostDevice } from "../../../src/engines/host/device.js";
+import { ModuleBuilder } from "../../../src/wasm/index.js";
 import { countRows, kernel, nothing, scaleAndCount, traps } from "./kernels.js";
 
 const device = openHostDevice({ threads: 1 });

@@ -1,5 +1,5 @@
 /** Small kernels for the tests of the host engine. All take rows of f32 or i32. */
-import { type FunctionBuilder, ModuleBuilder, type Value } from "../../../src/compiler/wasm/index.js";
+import { type FunctionBuilder, ModuleBuilder, type Value } from "../../../src/wasm/index.js";
 
 type Body = (f: FunctionBuilder, args: Value<"i32">, start: Value<"i32">, end: Value<"i32">) => void;
 

@@ -1,6 +1,7 @@
 /** Momenta under the metric: how they move a position, their energy, and how they are drawn. */
-import type { Value } from "../../../compiler/ir.js";
-import type { Place } from "../../../compiler/place.js";
+
+import type { Place } from "../../../compiler/inline/place.js";
+import type { Value } from "../../../compiler/ir/ir.js";
 import { randomWords } from "./random-words.js";
 import type { NutsState } from "./state.js";
 

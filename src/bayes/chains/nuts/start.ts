@@ -1,5 +1,5 @@
 /** Where a chain begins: a point at which the density and its gradient are numbers. */
-import type { Value } from "../../../compiler/ir.js";
+import type { Value } from "../../../compiler/ir/ir.js";
 import { ADAPTATION, PHASE } from "../nuts-layout.js";
 import { newKey, randomWords } from "./random-words.js";
 import type { NutsState } from "./state.js";

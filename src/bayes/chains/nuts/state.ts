@@ -3,10 +3,10 @@
  * and how all that comes from buffers at the beginning and goes back at the end. Every other part of the kernel is a
  * function of it.
  */
-import { computeType } from "../../../compiler/elements.js";
-import type { Value } from "../../../compiler/ir.js";
-import type { KernelBuilder } from "../../../compiler/kernel-builder.js";
-import { arrayPlace, columnPlace, type Place, shifted } from "../../../compiler/place.js";
+import { computeType } from "../../../compiler/elements/elements.js";
+import { arrayPlace, columnPlace, type Place, shifted } from "../../../compiler/inline/place.js";
+import type { Value } from "../../../compiler/ir/ir.js";
+import type { KernelBuilder } from "../../../compiler/ir/kernel-builder.js";
 import type { ChainBuilder, ChainDensity, FloatDType } from "../density.js";
 import { BUFFERS, INTS, type NutsOptions, ORDERS, PHASE, REALS, VECTORS, vectorSlots, WISHES } from "../nuts-layout.js";
 import { type Cell, type Words, wordsOf } from "../words.js";

@@ -2,7 +2,7 @@
  * The step size of a chain that adapts by itself: a first one by doubling and halving, and dual averaging from there on
  * (Hoffman and Gelman 2014), which chains that are adapted together have, too.
  */
-import type { Value } from "../../../compiler/ir.js";
+import type { Value } from "../../../compiler/ir/ir.js";
 import type { FloatDType } from "../density.js";
 import { PHASE } from "../nuts-layout.js";
 import type { Words } from "../words.js";

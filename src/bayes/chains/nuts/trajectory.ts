@@ -1,5 +1,5 @@
 /** Trajectories of a known length, as Hamiltonian Monte Carlo has them: the end is the proposal. */
-import type { Value } from "../../../compiler/ir.js";
+import type { Value } from "../../../compiler/ir/ir.js";
 import type { Cell } from "../words.js";
 import { chanceOf, countStep } from "./energy-error.js";
 import { randomWords, runKey } from "./random-words.js";

@@ -1,6 +1,7 @@
 /** From a draw to the next: what every transition begins with, and what is done with the draw it ends at. */
-import type { Value } from "../../../compiler/ir.js";
-import { columnPlace } from "../../../compiler/place.js";
+
+import { columnPlace } from "../../../compiler/inline/place.js";
+import type { Value } from "../../../compiler/ir/ir.js";
 import { ADAPTATION, NOTED, PHASE, SCHEDULE } from "../nuts-layout.js";
 import { closeWindow, countDraw } from "./metric.js";
 import { drawMomenta, kinetic } from "./momentum.js";

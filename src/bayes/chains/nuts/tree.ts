@@ -2,7 +2,7 @@
  * The trajectory of the No-U-Turn sampler: a subtree grows on a side that is drawn, leaf by leaf, and joins the trajectory
  * when it is as large. Samples are multinomial, with a bias towards the new half (Betancourt 2017).
  */
-import type { Value } from "../../../compiler/ir.js";
+import type { Value } from "../../../compiler/ir/ir.js";
 import type { Cell } from "../words.js";
 import { chanceOf, countStep } from "./energy-error.js";
 import { randomWords } from "./random-words.js";

@@ -3,9 +3,9 @@
  * their warmup by name, numbers in the dtype of energies, and sums over chains that lanes share. Step size, trajectory and
  * metric are written with it; `PooledWarmup` runs them.
  */
-import type { Kernel, Value } from "../../../compiler/ir.js";
-import { KernelBuilder } from "../../../compiler/kernel-builder.js";
-import type { Backend, WritingContext } from "../../../tensor/backend.js";
+import type { Kernel, Value } from "../../../compiler/ir/ir.js";
+import { KernelBuilder } from "../../../compiler/ir/kernel-builder.js";
+import type { Backend, WritingContext } from "../../../runtime/backend.js";
 import type { FloatDType } from "../density.js";
 import { INTS, POOLED_INTS, POOLED_REALS, REALS, VECTORS } from "../nuts-layout.js";
 import { type Words, wordsOf } from "../words.js";

@@ -1,0 +1,146 @@
+/**
+ * Rounding to f16 and bf16, which are computed as f32: the result of an operation is rounded where it stands, so that a
+ * value does not depend on whether it was stored in between. What does not fit an f32 is brought there without losing the
+ * last bit that decides ("round to odd": Boldo and Melquiond, 2008), so that it is rounded only once.
+ *
+ * It is done in arithmetic, though many devices convert to f16 in one instruction: which way that rounds is the driver's
+ * choice, and this is the same everywhere, and in vectors on the CPU.
+ */
+import type { DType } from "../../core/dtype.js";
+import type { Value } from "../ir/ir.js";
+import type { KernelBuilder } from "../ir/kernel-builder.js";
+
+/** A number of any type as the float of the narrow dtype nearest to it; ties go to even. */
+export function roundToNarrow(k: KernelBuilder, x: Value, to: "f16" | "bf16"): Value {
+  const single = toSingle(k, x);
+  return to === "f16" ? roundToHalf(k, single) : roundToBrain(k, single);
+}
+
+export const isNarrowFloat = (dtype: DType): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";
+
+/** As an f32 that rounds to the same f16 or bf16. */
+function toSingle(k: KernelBuilder, x: Value): Value {
+  switch (x.type) {
+    case "f64":
+      return oddSingle(k, x);
+    case "i32":
+    case "u32":
+      return k.convert("f32", stickyWord(k, x));
+    case "i64":
+    case "u64":
+      return stickyWide(k, x);
+    default:
+      return x;
+  }
+}
+
+/** An f64 as one of its two neighbours in f32: the one with an odd last bit, unless it is an f32 itself. */
+function oddSingle(k: KernelBuilder, x: Value): Value {
+  const nearest = k.convert("f32", x);
+  const back = k.convert("f64", nearest);
+  const bits = k.bitcast("u32", nearest);
+  const isBeyond = k.compare("gt", k.unary("abs", back), k.unary("abs", x));
+  const towardsZero = k.binary("sub", bits, k.select(isBeyond, k.constant("u32", 1), k.constant("u32", 0)));
+  const odd = k.bitcast("f32", k.binary("or", towardsZero, k.constant("u32", 1)));
+  return k.select(k.compare("eq", back, x), nearest, odd);
+}
+
+/** A whole number of 32 bits with at most 24 that count: the low eight of a large one become one bit, set if any is. */
+function stickyWord(k: KernelBuilder, x: Value): Value {
+  const constant = (value: number) => k.constant(x.type, value);
+  const isSmall =
+    x.type === "u32"
+      ? k.compare("lt", x, constant(2 ** 24))
+      : k.binary("and", k.compare("lt", x, constant(2 ** 24)), k.compare("gt", x, constant(-(2 ** 24))));
+  const isExact = k.compare("eq", k.binary("and", x, constant(0xff)), constant(0));
+  const upper = k.binary("and", x, constant(x.type === "u32" ? 0xffffff00 : -256));
+  const sticky = k.binary("or", upper, k.select(isExact, constant(0), constant(256)));
+  return k.select(isSmall, x, sticky);
+}
+
+/** The same for 64 bits: the upper 32 that count, scaled back afterwards. */
+function stickyWide(k: KernelBuilder, x: Value): Value {
+  const { type } = x;
+  const word = type === "u64" ? "u32" : "i32";
+  const constant = (value: bigint) => k.constant(type, value);
+  const isWithin = (bits: bigint) => {
+    const below = k.compare("lt", x, constant(1n << bits));
+    return type === "u64" ? below : k.binary("and", below, k.compare("ge", x, constant(-(1n << bits))));
+  };
+  const upper = (bits: bigint) => {
+    const isExact = k.compare("eq", k.binary("and", x, constant((1n << bits) - 1n)), constant(0n));
+    const shifted = k.binary("shr", x, constant(bits));
+    return k.binary("or", shifted, k.select(isExact, constant(0n), constant(1n)));
+  };
+  const [isSmall, isMiddling] = [isWithin(31n), isWithin(47n)];
+  const chosen = k.select(isSmall, x, k.select(isMiddling, upper(16n), upper(32n)));
+  const scale = k.select(
+    isSmall,
+    k.constant("f32", 1),
+    k.select(isMiddling, k.constant("f32", 2 ** 16), k.constant("f32", 2 ** 32)),
+  );
+  return k.binary("mul", k.convert("f32", stickyWord(k, k.convert(word, chosen))), scale);
+}
+
+/** Rounds the lower half of the bits away; a carry goes into the exponent, as it should. */
+function roundToBrain(k: KernelBuilder, x: Value): Value {
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const odd = k.binary("and", k.binary("shr", bits, word(16)), word(1));
+  const raised = k.binary("add", k.binary("add", bits, word(0x7fff)), odd);
+  const rounded = k.bitcast("f32", k.binary("and", raised, word(0xffff0000)));
+  return k.select(k.compare("ne", x, x), x, rounded);
+}
+
+/** Next to 2^13 times the power of two below a number, floats are as far apart as f16 are next to it: adding it rounds. */
+function roundToHalf(k: KernelBuilder, x: Value): Value {
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const power = k.binary("and", bits, word(0x7f800000));
+  // Denormal f16 are as far apart as those from 2^-14 on; from 2^16 on any power will do.
+  const held = k.binary("min", k.binary("max", power, word(0x38800000)), word(0x47800000));
+  const coarse = k.bitcast("f32", k.binary("add", held, word(13 << 23)));
+  const magnitude = k.binary("sub", k.binary("add", k.unary("abs", x), coarse), coarse);
+  // From 2^16 on there is only infinity: scaling overflows there.
+  const scaled = k.binary("mul", magnitude, k.constant("f32", 2 ** 112));
+  const rounded = k.bitcast("u32", k.binary("mul", scaled, k.constant("f32", 2 ** -112)));
+  return k.bitcast("f32", k.binary("or", rounded, k.binary("and", bits, word(0x80000000))));
+}
+
+// -------------------------------------------------------------------------------------------------- their bits
+
+/** The 16 bits of an f16 or bf16, which is here as an f32, in a u32. A NaN is a quiet one. */
+export function bitsOfNarrow(k: KernelBuilder, x: Value, from: "f16" | "bf16"): Value {
+  const word = (value: number) => k.constant("u32", value);
+  const bits = k.bitcast("u32", x);
+  const upper = k.binary("shr", bits, word(16));
+  const isNan = k.compare("ne", x, x);
+  if (from === "bf16") return k.select(isNan, k.binary("or", upper, word(0x40)), upper);
+  const magnitude = k.binary("and", bits, word(0x7fffffff));
+  // The exponent goes from bias 127 to 15; denormal numbers are so many times the least one.
+  const normal = k.binary("shr", k.binary("sub", magnitude, word(112 << 23)), word(13));
+  const isSmall = k.compare("lt", magnitude, word(113 << 23));
+  const least = k.bitcast("f32", k.select(isSmall, magnitude, word(0)));
+  const small = k.convert("u32", k.binary("mul", least, k.constant("f32", 2 ** 24)));
+  const fraction = k.binary("shr", k.binary("and", bits, word(0x7fffff)), word(13));
+  const nan = k.binary("or", fraction, word(0x7e00));
+  const isInfinite = k.compare("eq", magnitude, word(0x7f800000));
+  const finite = k.select(isSmall, small, normal);
+  const value = k.select(isNan, nan, k.select(isInfinite, word(0x7c00), finite));
+  return k.binary("or", k.binary("and", upper, word(0x8000)), value);
+}
+
+/** The f16 or bf16 with the low 16 of these bits, as an f32. */
+export function narrowOfBits(k: KernelBuilder, bits: Value, to: "f16" | "bf16"): Value {
+  const word = (value: number) => k.constant("u32", value);
+  if (to === "bf16") return k.bitcast("f32", k.binary("shl", bits, word(16)));
+  const magnitude = k.binary("shl", k.binary("and", bits, word(0x7fff)), word(13));
+  const normal = k.binary("add", magnitude, word(112 << 23));
+  const small = k.binary("mul", k.convert("f32", k.binary("and", bits, word(0x3ff))), k.constant("f32", 2 ** -24));
+  const isSmall = k.compare("lt", magnitude, word(1 << 23));
+  const hasValue = k.compare("lt", magnitude, word(31 << 23));
+  const finite = k.select(isSmall, k.bitcast("u32", small), normal);
+  const value = k.select(hasValue, finite, k.binary("or", magnitude, word(0x7f800000)));
+  const sign = k.binary("shl", k.binary("and", bits, word(0x8000)), word(16));
+  return k.bitcast("f32", k.binary("or", value, sign));
+}

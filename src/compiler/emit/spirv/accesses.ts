@@ -1,0 +1,41 @@
+/** What the statements of a kernel do to its memory, as far as its declaration depends on that. */
+import { type AtomicOp, type IRType, type Kernel, walkStatements } from "../../ir/ir.js";
+
+export interface Accesses {
+  /** Buffers that are updated by comparing and exchanging, which works on integers. */
+  readonly exchanged: ReadonlySet<number>;
+  /** Buffers through which lanes tell each other something. */
+  readonly sharedByLanes: ReadonlySet<number>;
+  /** Neighbours of each array that are accessed at once. */
+  readonly widths: readonly number[];
+}
+
+export function surveyAccesses(kernel: Kernel, atomicFloats: readonly IRType[]): Accesses {
+  const exchanged = new Set<number>();
+  const sharedByLanes = new Set<number>();
+  const widths = kernel.arrays.map(() => 1);
+  walkStatements(kernel.body, (statement) => {
+    if (statement.kind === "atomic") {
+      if (isExchanged(statement.op, statement.value.type, atomicFloats)) exchanged.add(statement.buffer);
+    } else if (statement.kind === "read" && statement.from === "buffer") {
+      if (kernel.lanes > 1) sharedByLanes.add(statement.memory);
+    } else if (statement.kind === "read" || statement.kind === "write") {
+      const [array, count] =
+        statement.kind === "read"
+          ? [statement.memory, statement.results.length]
+          : [statement.array, statement.values.length];
+      const width = widths[array] as number;
+      if (width !== count && width > 1 && count > 1) {
+        throw new Error(`emitSpirv: neighbours of array ${array} are accessed by ${width} and by ${count}`);
+      }
+      widths[array] = Math.max(width, count);
+    }
+  });
+  return { exchanged, sharedByLanes, widths };
+}
+
+/** An atomic that there is no instruction for. */
+function isExchanged(op: AtomicOp, type: IRType, atomicFloats: readonly IRType[]): boolean {
+  const isFloat = type === "f32" || type === "f64";
+  return op === "mul" || (isFloat && !(op === "add" && atomicFloats.includes(type)));
+}

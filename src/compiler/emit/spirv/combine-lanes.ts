@@ -1,0 +1,97 @@
+/**
+ * Combining a value of each lane of a row into one that all have: neighbours first, then pairs of neighbours, and so on,
+ * so that the order depends on the number of lanes alone. Inside a subgroup lanes read from one another; what subgroups
+ * found goes through shared memory.
+ */
+
+import type { FunctionBuilder } from "../../../spirv/function-builder.js";
+import type { Ref } from "../../../spirv/ref.js";
+import type { Value } from "../../../spirv/value.js";
+import type { CombineOp, IRType } from "../../ir/ir.js";
+
+export interface Lanes {
+  readonly count: number;
+  /** This thread's lane, as i32. */
+  readonly own: Value;
+  /** 0 where lanes cannot read from one another. */
+  readonly subgroupSize: number;
+}
+
+/** `memory` is shared memory with room for a value per lane that nobody reads or writes at the moment. */
+export function combineLanes(
+  f: FunctionBuilder,
+  op: CombineOp,
+  x: Value,
+  type: IRType,
+  lanes: Lanes,
+  memory: () => Ref,
+): Value {
+  const inSubgroup = Math.min(lanes.count, lanes.subgroupSize);
+  if (inSubgroup <= 1) return throughMemory(f, op, x, type, lanes, memory());
+  const total = withinSubgroup(f, op, x, type, lanes.own, inSubgroup);
+  const subgroups = lanes.count / inSubgroup;
+  if (subgroups === 1) return total;
+  const place = memory();
+  const [which, position] = [f.div(lanes.own, inSubgroup), f.and(lanes.own, inSubgroup - 1)];
+  f.if(f.equal(position, 0), () => place.store(which, total));
+  f.workgroupBarrier();
+  if (subgroups > inSubgroup) {
+    return inPairs(
+      Array.from({ length: subgroups }, (_, i) => place.load(i)),
+      (a, b) => merge(f, op, a, b, type),
+    );
+  }
+  const found = place.load(f.and(lanes.own, subgroups - 1));
+  return withinSubgroup(f, op, found, type, lanes.own, subgroups);
+}
+
+function withinSubgroup(f: FunctionBuilder, op: CombineOp, x: Value, type: IRType, lane: Value, count: number): Value {
+  let total = x;
+  for (let distance = 1; distance < count; distance *= 2) {
+    const other = fromPartner(f, total, type, distance);
+    // Of a smallest and a largest that are equal but not the same (0 and -0) all lanes must take the same one.
+    const isOrdered = op === "min" || op === "max";
+    const isSecond = isOrdered ? f.notEqual(f.and(lane, distance), 0) : null;
+    const [a, b] = isSecond ? [f.select(isSecond, other, total), f.select(isSecond, total, other)] : [total, other];
+    total = merge(f, op, a, b, type);
+  }
+  return total;
+}
+
+/** Numbers of 64 bits go as two words: not every device lets subgroups exchange them whole. */
+function fromPartner(f: FunctionBuilder, x: Value, type: IRType, distance: number): Value {
+  const isWide = type === "i64" || type === "u64" || type === "f64";
+  if (!isWide) return f.subgroup.shuffleXor(x, distance);
+  const words = f.bitcast(x, f.module.vec(f.module.u32, 2));
+  return f.bitcast(f.subgroup.shuffleXor(words, distance), x.type);
+}
+
+function throughMemory(f: FunctionBuilder, op: CombineOp, x: Value, type: IRType, lanes: Lanes, memory: Ref): Value {
+  const { own } = lanes;
+  memory.store(own, x);
+  for (let distance = 1; distance < lanes.count; distance *= 2) {
+    f.workgroupBarrier();
+    f.if(f.equal(f.and(own, 2 * distance - 1), 0), () => {
+      memory.store(own, merge(f, op, memory.load(own), memory.load(f.add(own, distance)), type));
+    });
+  }
+  f.workgroupBarrier();
+  return memory.load(0);
+}
+
+function inPairs(values: readonly Value[], combine: (a: Value, b: Value) => Value): Value {
+  let rest = values;
+  while (rest.length > 1) rest = rest.flatMap((a, i) => (i % 2 === 0 ? combine(a, rest[i + 1] as Value) : []));
+  return rest[0] as Value;
+}
+
+/** NaN wins. */
+export function merge(f: FunctionBuilder, op: CombineOp, a: Value, b: Value, type: IRType): Value {
+  if (op === "add") return f.add(a, b);
+  if (op === "mul") return f.mul(a, b);
+  if (op === "and") return f.and(a, b);
+  if (op === "or") return f.or(a, b);
+  const isFloat = type === "f32" || type === "f64";
+  const wins = op === "min" ? f.less(a, b) : f.greater(a, b);
+  return f.select(isFloat ? f.or(f.isNan(a), wins) : wins, a, b);
+}

@@ -1,0 +1,390 @@
+/**
+ * The statements of a kernel as SPIR-V: loops, branches, loads and stores, and what lanes tell one another. emit-kernel.ts
+ * has declared the memory they work on.
+ */
+
+import type { ModuleBuilder } from "../../../spirv/builder.js";
+import type { FunctionBuilder } from "../../../spirv/function-builder.js";
+import type { Ref } from "../../../spirv/ref.js";
+import type { Value } from "../../../spirv/value.js";
+import {
+  type Branch,
+  type CombineOp,
+  type IRType,
+  type Value as IRValue,
+  type Kernel,
+  type Loop,
+  type Statement,
+  walkStatements,
+} from "../../ir/ir.js";
+import { planLoop } from "../../ir/loop-rounds.js";
+import { combineLanes, type Lanes, merge } from "./combine-lanes.js";
+import { compute } from "./emit-value.js";
+import { narrow, valueType, widen } from "./stored-elements.js";
+import type { WideAccesses } from "./wide-accesses.js";
+
+/** Shared memory of one value per lane. Those who use it take turns with two, so that one barrier each is enough. */
+export type SharedMemory = (turn: 0 | 1, type: IRType) => Ref;
+type StoreStatement = Extract<Statement, { kind: "store" }>;
+type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
+type ReadStatement = Extract<Statement, { kind: "read" }>;
+type CountStatement = Extract<Statement, { kind: "count" }>;
+type WriteStatement = Extract<Statement, { kind: "write" }>;
+
+/** Memory as the body of a kernel sees it. */
+export interface RowMemory {
+  readonly buffers: readonly Ref[];
+  /** The buffers as vectors, where neighbours are accessed at once. */
+  readonly vectors: readonly (Ref | null)[];
+  readonly wide: WideAccesses;
+  /** Arrays are kept as vectors of `width` where neighbours are accessed at once. */
+  readonly arrays: readonly { readonly place: Ref; readonly width: number }[];
+  readonly exchanged: ReadonlySet<number>;
+  /** Lanes exchange data through buffers, too. */
+  readonly isExchanging: boolean;
+}
+
+/** How loops are written. */
+export interface LoopStyle {
+  /** Steps of a round, where loops can have several: see rounds.ts. */
+  readonly steps: number;
+  /** False asks the driver to leave loops as they are; undefined leaves it to the driver. */
+  readonly unroll?: boolean;
+}
+
+export class BodyEmitter {
+  private readonly values = new Map<number, Value>();
+  private readonly lane: Value;
+  /** Exchanges between lanes written so far. */
+  private exchanges = 0;
+
+  constructor(
+    private readonly m: ModuleBuilder,
+    private readonly f: FunctionBuilder,
+    private readonly kernel: Kernel,
+    private readonly memory: RowMemory,
+    private readonly row: Value,
+    private readonly lanes: Lanes,
+    private readonly sharedFor: SharedMemory,
+    /** A word of zero bits (no row is numbered that high) that the driver does not know to be one; null where it may. */
+    private readonly zeroBits: Value | null,
+    private readonly loopStyle: LoopStyle,
+  ) {
+    this.lane = lanes.own;
+  }
+
+  statements(list: readonly Statement[]): void {
+    const { wide } = this.memory;
+    for (const statement of list) {
+      switch (statement.kind) {
+        case "let":
+          if (!this.loadWide(statement.value)) this.values.set(statement.value.id, this.compute(statement.value));
+          break;
+        case "loop":
+          this.loop(statement);
+          break;
+        case "branch":
+          this.branch(statement);
+          break;
+        case "barrier":
+          this.barrier();
+          break;
+        case "read":
+          this.read(statement);
+          break;
+        case "write":
+          this.gated(statement.gate, false, () => this.write(statement));
+          break;
+        case "count":
+          this.gated(statement.gate, false, () => this.count(statement));
+          break;
+        case "store": {
+          const run = wide.stores.get(statement);
+          if (!run) this.gated(statement.gate, statement.isOnce, () => this.store(statement));
+          else if (run[0] === statement) this.gated(statement.gate, false, () => this.storeWide(run));
+          break;
+        }
+        case "atomic":
+          this.gated(statement.gate, false, () => this.atomic(statement));
+          break;
+      }
+    }
+  }
+
+  /** Loads that become one are all there once the first of them is asked for. */
+  private loadWide(value: IRValue): boolean {
+    const { f, m } = this;
+    const run = this.memory.wide.loads.get(value);
+    if (!run) return false;
+    if (this.values.has(value.id)) return true;
+    const slot = value.attribute as number;
+    const { dtype } = this.kernel.buffers[slot] as Kernel["buffers"][number];
+    const vector = (this.memory.vectors[slot] as Ref).load(
+      f.shiftRight(this.get(value.args[0]), Math.log2(run.length)),
+    );
+    run.forEach(({ id }, part) => {
+      this.values.set(id, widen(f, m, f.extract(vector, part), dtype));
+    });
+    return true;
+  }
+
+  private storeWide(run: readonly StoreStatement[]): void {
+    const { f, m } = this;
+    const [{ buffer, index }] = run;
+    const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
+    const parts = run.map(({ value }) => narrow(f, m, this.get(value), dtype));
+    const place = this.memory.vectors[buffer] as Ref;
+    place.store(f.shiftRight(this.get(index), Math.log2(run.length)), f.vector(...parts));
+  }
+
+  private gated(gate: IRValue | null, isOnce: boolean, write: () => void): void {
+    const { f } = this;
+    const isFirst = isOnce && this.kernel.lanes > 1 ? f.equal(this.lane, 0) : null;
+    const isOpen = gate ? this.get(gate) : null;
+    const condition = isOpen && isFirst ? f.and(isOpen, isFirst) : (isOpen ?? isFirst);
+    if (condition) f.if(condition, write);
+    else write();
+  }
+
+  private barrier(): void {
+    this.f.workgroupBarrier({ shared: true, buffers: this.memory.isExchanging });
+  }
+
+  private read({ from, memory, index, results }: ReadStatement): void {
+    const { f, m } = this;
+    if (from === "buffer") {
+      const [only] = results as readonly [IRValue];
+      const { dtype } = this.kernel.buffers[memory] as Kernel["buffers"][number];
+      this.values.set(only.id, widen(f, m, (this.memory.buffers[memory] as Ref).load(this.get(index)), dtype));
+    } else if (results.length === 1) this.values.set((results[0] as IRValue).id, this.element(memory, index).load());
+    else {
+      const { place, width } = this.memory.arrays[memory] as RowMemory["arrays"][number];
+      const vector = place.load(this.vectorIndex(index, width).vector);
+      results.forEach(({ id }, part) => {
+        this.values.set(id, f.extract(vector, part));
+      });
+    }
+  }
+
+  private write({ array, index, values }: WriteStatement): void {
+    const { f } = this;
+    const parts = values.map((value) => this.get(value));
+    if (parts.length === 1) this.element(array, index).store(parts[0] as Value);
+    else {
+      const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
+      place.store(this.vectorIndex(index, width).vector, f.vector(...parts));
+    }
+  }
+
+  private count({ array, index, value }: CountStatement): void {
+    const { f } = this;
+    const place = this.element(array, index);
+    const added = this.get(value);
+    if (this.kernel.lanes > 1) f.atomic.add(place, added);
+    else place.store(f.add(place.load(), added));
+  }
+
+  private element(array: number, index: IRValue): Ref {
+    const { place, width } = this.memory.arrays[array] as RowMemory["arrays"][number];
+    if (width === 1) return place.at(this.get(index));
+    const { vector, part } = this.vectorIndex(index, width);
+    return place.at(vector, part());
+  }
+
+  /**
+   * The vector an element is in, and its part of it. A constant number of vectors is added last, so that a driver can make
+   * it part of the instruction: accesses side by side then share what is before.
+   */
+  private vectorIndex(index: IRValue, width: number): { readonly vector: Value; readonly part: () => Value } {
+    const { f } = this;
+    const [base, offset] = index.args;
+    const isApart = index.op === "add" && offset.op === "constant" && Number(offset.attribute) % width === 0;
+    const at = this.get(isApart ? base : index);
+    const first = f.shiftRight(at, Math.log2(width));
+    const vector = isApart ? f.add(first, Number(offset.attribute) / width) : first;
+    return { vector, part: () => f.and(at, width - 1) };
+  }
+
+  private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
+    const { f } = this;
+    const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
+      this.statements(statements);
+      return values.map((value) => this.get(value));
+    };
+    // The turns of exchanges on either side are not those of what follows the other.
+    if (hasExchange(whenTrue) || hasExchange(whenFalse)) f.workgroupBarrier();
+    if (whenFalse.length === 0 && results.length === 0) {
+      f.if(this.get(condition), side(whenTrue, []));
+      return;
+    }
+    const values = f.if(
+      this.get(condition),
+      side(
+        whenTrue,
+        results.map((result) => result.whenTrue),
+      ),
+      side(
+        whenFalse,
+        results.map((result) => result.whenFalse),
+      ),
+    );
+    results.forEach(({ value }, i) => {
+      this.values.set(value.id, values[i] as Value);
+    });
+  }
+
+  private store({ buffer, index, value }: StoreStatement): void {
+    const { f, m } = this;
+    const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
+    (this.memory.buffers[buffer] as Ref).store(this.get(index), narrow(f, m, this.get(value), dtype));
+  }
+
+  /**
+   * Integers have instructions of their own, but for products, and on many devices so have sums of floats. The rest is
+   * computed and exchanged, again and again until nobody else was faster: such a buffer is declared as its bits.
+   */
+  private atomic({ op, buffer, index, value }: AtomicStatement): void {
+    const { f, m } = this;
+    const place = (this.memory.buffers[buffer] as Ref).at(this.get(index));
+    const operand = this.get(value);
+    if (!this.memory.exchanged.has(buffer)) {
+      f.atomic[op as "add" | "min" | "max"](place, operand);
+      return;
+    }
+    f.iterate(
+      [f.atomic.load(place), m.constant(m.bool, false)],
+      ([, isDone]) => f.not(isDone),
+      ([expected]) => {
+        const combined = merge(f, op, f.bitcast(expected, operand.type), operand, value.type);
+        const seen = f.atomic.compareExchange(place, expected, f.bitcast(combined, place.type));
+        return [seen, f.equal(seen, expected)];
+      },
+    );
+  }
+
+  private get(value: IRValue): Value {
+    if (value.op === "constant") return this.m.constant(valueType(this.m, value.type), value.attribute as number);
+    if (value.op === "row") return this.row;
+    if (value.op === "lane") return this.lane;
+    return this.values.get(value.id) as Value;
+  }
+
+  private loop(loop: Loop): void {
+    const { index, extent, isLaneLoop, accumulators, body, exit } = loop;
+    if (isLaneLoop && extent <= this.kernel.lanes && !exit) {
+      this.roundOfEachLane(loop);
+      return;
+    }
+    const { f, m, loopStyle } = this;
+    const step = isLaneLoop ? this.kernel.lanes : 1;
+    const start = isLaneLoop ? this.lane : m.constant(m.i32, 0);
+    const { steps, whole } = planLoop(loop, this.kernel.lanes, loopStyle.steps);
+    const stride = steps * step;
+    const round = (i: Value, state: readonly Value[]) => {
+      // The turns of a round's first exchanges may be those of the last round's last ones.
+      if (hasExchange(body)) f.workgroupBarrier();
+      this.values.set(index.id, i);
+      accumulators.forEach(({ value }, k) => {
+        this.values.set(value.id, state[k] as Value);
+      });
+      this.statements(body);
+      const next = accumulators.map((accumulator) => this.get(accumulator.next));
+      if (exit) f.if(this.get(exit), () => f.break(...next));
+      return next;
+    };
+    const wholeRound = (i: Value, state: readonly Value[]) => {
+      let next = state;
+      for (let s = 0; s < steps; s++) {
+        next = round(s === 0 ? i : f.add(i, s * step), next);
+        this.forget(body);
+      }
+      return next;
+    };
+    let state: readonly Value[] = accumulators.map((accumulator) => this.get(accumulator.initial));
+    if (whole === 1) state = wholeRound(start, state);
+    else if (whole > 1) state = f.fold(start, m.constant(m.i32, whole * stride), stride, state, wholeRound, loopStyle);
+    if (whole * stride < extent) {
+      const from = whole === 0 ? start : f.add(start, whole * stride);
+      state = f.fold(from, m.constant(m.i32, extent), step, state, round, loopStyle);
+    }
+    accumulators.forEach(({ result }, k) => {
+      this.values.set(result.id, state[k] as Value);
+    });
+  }
+
+  /** What is written again is loaded again. */
+  private forget(statements: readonly Statement[]): void {
+    walkStatements(statements, (statement) => {
+      if (statement.kind === "let") this.values.delete(statement.value.id);
+    });
+  }
+
+  /** A loop in which every lane has one round at most is none. */
+  private roundOfEachLane({ index, extent, accumulators, body }: Loop): void {
+    const { f } = this;
+    const initial = accumulators.map((accumulator) => this.get(accumulator.initial));
+    const round = () => {
+      this.values.set(index.id, this.lane);
+      accumulators.forEach(({ value }, k) => {
+        this.values.set(value.id, initial[k] as Value);
+      });
+      this.statements(body);
+      return accumulators.map(({ next }) => this.get(next));
+    };
+    const isAll = extent === this.kernel.lanes;
+    const results = isAll ? round() : f.if(f.less(this.lane, extent), round, () => initial);
+    accumulators.forEach(({ result }, k) => {
+      this.values.set(result.id, results[k] as Value);
+    });
+  }
+
+  /** A constant zero made of bits that the driver cannot see through. */
+  private hidden({ op, type, attribute }: IRValue): Value | null {
+    const { f, m, zeroBits } = this;
+    if (!zeroBits || op !== "constant" || attribute !== 0 || (type !== "f32" && type !== "f64")) return null;
+    const high = Object.is(attribute, -0) ? f.or(zeroBits, 0x80000000) : zeroBits;
+    return type === "f64" ? f.bitcast(f.vector(zeroBits, high), m.f64) : f.bitcast(high, m.f32);
+  }
+
+  private compute(value: IRValue): Value {
+    // Also where no arithmetic is done: what is selected, compared or cast is soon an operand again.
+    const operands = value.args.map((arg) => this.hidden(arg) ?? this.get(arg));
+    return compute(this.f, this.m, value, operands, () => this.fetched(value, operands));
+  }
+
+  /** What comes from memory, or from other lanes. */
+  private fetched({ op, type, attribute }: IRValue, [a, b]: readonly Value[]): Value {
+    const { f, m } = this;
+    switch (op) {
+      case "load": {
+        const { dtype } = this.kernel.buffers[attribute as number] as Kernel["buffers"][number];
+        return widen(f, m, (this.memory.buffers[attribute as number] as Ref).load(a), dtype);
+      }
+      case "combineLanes":
+        return combineLanes(f, attribute as CombineOp, a, type, this.lanes, () => this.nextMemory(type));
+      case "fromLane": {
+        const memory = this.nextMemory(type);
+        memory.store(this.lane, a);
+        f.workgroupBarrier();
+        return memory.load(b);
+      }
+      default:
+        throw new Error(`emitSpirv: ${op} is not computed`);
+    }
+  }
+
+  /** Shared memory that is free: who still reads what was there has not passed the barrier of the last turn. */
+  private nextMemory(type: IRType): Ref {
+    return this.sharedFor((this.exchanges++ % 2) as 0 | 1, type);
+  }
+}
+
+function hasExchange(statements: readonly Statement[]): boolean {
+  let isFound = false;
+  walkStatements(statements, (statement) => {
+    if (statement.kind !== "let") return;
+    const { op } = statement.value;
+    if (op === "fromLane" || op === "combineLanes") isFound = true;
+  });
+  return isFound;
+}

@@ -1,0 +1,163 @@
+/**
+ * Writes a kernel of the loop-nest language as SPIR-V.
+ *
+ * Buffers are 64-bit addresses in the push block, up to `INLINE_BUFFERS` of them; beyond, the push block holds the address
+ * of a table of addresses.
+ */
+import { DTYPES } from "../../../core/dtype.js";
+import { ModuleBuilder } from "../../../spirv/builder.js";
+import type { FunctionBuilder } from "../../../spirv/function-builder.js";
+import type { ModuleOptions } from "../../../spirv/module-values.js";
+import type { Ref } from "../../../spirv/ref.js";
+import type { Value } from "../../../spirv/value.js";
+import { type IRType, type Kernel, MAX_I32 } from "../../ir/ir.js";
+import { stepsWithin } from "../../ir/loop-rounds.js";
+import { surveyAccesses } from "./accesses.js";
+import type { Lanes } from "./combine-lanes.js";
+import { BodyEmitter, type RowMemory, type SharedMemory } from "./emit-body.js";
+import { mappingOf } from "./mapping.js";
+import { bitsType, storageType, valueType } from "./stored-elements.js";
+import { type WideAccesses, wideAccesses, widthOf } from "./wide-accesses.js";
+
+/** 128 bytes of push constants are guaranteed; eight of them are kept for the width of the grid. */
+export const INLINE_BUFFERS = 14;
+
+export interface SpirvTarget {
+  readonly floatControls?: ModuleOptions["floatControls"];
+  /** Lanes of a subgroup that can read from one another; 0 where they cannot. */
+  readonly subgroupSize?: number;
+  /** Floats that memory can add to by itself. */
+  readonly atomicFloats?: readonly IRType[];
+  /** Buffers of which the push block has not the address but the address of the address. */
+  readonly isIndirect?: readonly boolean[] | null;
+  /** The driver takes 0·x, 0/x and x + 0 for 0, 0 and x whatever x is, and x/0 for anything: it must not see the zeros. */
+  readonly isCarelessOfZeros?: boolean;
+  /** Rounds that the loops of a thread may go, all together: see rounds.ts. */
+  readonly maxRounds?: number;
+  /** Statements of a kernel beyond which the driver is told not to unroll loops, which would take it minutes. */
+  readonly maxUnrolledSize?: number;
+}
+
+/** What a kernel accesses in vectors. */
+export const vectorsOf = (kernel: Kernel, atomicFloats: readonly IRType[]): WideAccesses =>
+  wideAccesses(kernel, surveyAccesses(kernel, atomicFloats).sharedByLanes);
+
+export function emitSpirv(
+  kernel: Kernel,
+  {
+    floatControls = {},
+    subgroupSize = 0,
+    atomicFloats = [],
+    isIndirect = null,
+    isCarelessOfZeros = false,
+    maxRounds = Infinity,
+    maxUnrolledSize = Infinity,
+  }: SpirvTarget = {},
+): Uint32Array {
+  const m = new ModuleBuilder({ noContraction: true, floatControls });
+  const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel, atomicFloats);
+  const wide = wideAccesses(kernel, sharedByLanes);
+  const pointers = kernel.buffers.map(({ dtype, isWritten, isLarge: large }, i) => {
+    const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
+    const coherent = sharedByLanes.has(i);
+    return m.bufferPointer(type, isWritten ? { coherent, large } : { writable: false, large });
+  });
+  // Addresses travel as pairs of words and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
+  // elements in the push block for such elements themselves, and pairs need no 64-bit integers of the device.
+  const address = m.vec(m.u32, 2);
+  const isInline = pointers.length <= INLINE_BUFFERS;
+  const names = isInline ? pointers.map((_, i) => `b${i}`) : ["table"];
+  const push = m.pushConstants(names.map((name) => [name, address] as const)) as Readonly<Record<string, Value>>;
+  const shared = new Map<string, Ref>();
+  const sharedFor: SharedMemory = (turn, type) => {
+    const name = `exchange${turn}_${type}`;
+    const memory = shared.get(name) ?? m.shared(m.array(valueType(m, type), kernel.lanes), name);
+    shared.set(name, memory);
+    return memory;
+  };
+
+  const arrayType = (i: number) => {
+    const { type, size } = kernel.arrays[i] as Kernel["arrays"][number];
+    const width = widths[i] as number;
+    const element = width > 1 ? m.vec(valueType(m, type), width) : valueType(m, type);
+    return m.array(element, Math.ceil(size / width));
+  };
+  const sharedArrays = kernel.arrays.map(({ isPrivate }, i) =>
+    kernel.lanes > 1 && !isPrivate ? m.shared(arrayType(i), `a${i}`) : null,
+  );
+
+  const { threads, rowsPerGroup } = mappingOf(kernel, subgroupSize);
+  m.entry("main", { localSize: [threads] }, (f) => {
+    const group = f.builtin("WorkgroupId");
+    const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
+    const local = threadOfGroup(f, kernel.lanes > 1 ? subgroupSize : 0);
+    const isShared = kernel.lanes > 1;
+    const inGroup = isShared ? f.div(local, kernel.lanes) : local;
+    const isWide = kernel.rows > MAX_I32;
+    const counted = (x: Value) => (isWide ? f.convert(x, m.u64) : x);
+    const flat = f.add(f.mul(counted(flatGroup), rowsPerGroup), counted(inGroup));
+    const row = f.bitcast(flat, isWide ? m.i64 : m.i32);
+    const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
+    const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
+    f.if(f.less(flat, kernel.rows), () => {
+      const addressAt = m.bufferPointer(address, { writable: false });
+      const table = isInline ? null : f.ref(f.pointer(push.table, addressAt));
+      const places = pointers.map((pointer, i) => {
+        const given = table ? table.load(i) : push[`b${i}`];
+        const at = isInline && isIndirect?.[i] ? f.ref(f.pointer(given, addressAt)).load(0) : given;
+        // The same validators refuse to make such a pointer of a pair.
+        const isNarrow = DTYPES[kernel.buffers[i].dtype].bytes < 4;
+        return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));
+      });
+      // What one thread has for itself it keeps for itself.
+      const arrays = sharedArrays.map((shared, i) => ({
+        place: shared ?? f.variable(arrayType(i), undefined, `a${i}`),
+        width: widths[i] as number,
+      }));
+      const vectors = kernel.buffers.map((buffer, i) =>
+        wide.buffers.has(i) ? vectorPlace(m, f, buffer, places[i]) : null,
+      );
+      const memory: RowMemory = {
+        buffers: places,
+        vectors,
+        arrays,
+        wide,
+        exchanged,
+        isExchanging: sharedByLanes.size > 0,
+      };
+      const zeros = isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
+      const loops = {
+        steps: stepsWithin(kernel, maxRounds),
+        ...(kernel.size > maxUnrolledSize ? { unroll: false } : {}),
+      };
+      const body = new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros, loops);
+      const write = () => body.statements(kernel.body);
+      if (kernel.gate) f.if(f.equal(places[kernel.gate.buffer].load(0), kernel.gate.value), write);
+      else write();
+    });
+  });
+  return m.build();
+}
+
+/** The place of a thread in its workgroup, such that subgroups are stretches of it. */
+function threadOfGroup(f: FunctionBuilder, subgroupSize: number): Value {
+  if (subgroupSize === 0) return f.builtin("LocalInvocationIndex");
+  return f.add(f.mul(f.builtin("SubgroupId"), subgroupSize), f.builtin("SubgroupLocalInvocationId"));
+}
+
+/** A buffer as vectors. */
+function vectorPlace(
+  m: ModuleBuilder,
+  f: FunctionBuilder,
+  { dtype, isWritten, isLarge: large }: Kernel["buffers"][number],
+  place: Ref,
+): Ref {
+  const width = widthOf(dtype);
+  const { bytes } = DTYPES[dtype];
+  const type = m.bufferPointer(m.vec(storageType(m, dtype), width), {
+    align: width * bytes,
+    large,
+    ...(isWritten ? {} : { writable: false }),
+  });
+  return f.ref(f.pointer(f.address(place.at(0), bytes < 4 ? m.u64 : m.vec(m.u32, 2)), type));
+}

@@ -1,0 +1,37 @@
+/**
+ * How rows and lanes lie over workgroups. The emitter and whoever dispatches the kernel must agree on it.
+ *
+ * A thread has a row for itself where rows have one lane. Where the lanes of a row fit into a subgroup, which needs no
+ * barriers, several rows share a workgroup; otherwise a row has one of its own.
+ */
+import { type Kernel, walkStatements } from "../../ir/ir.js";
+
+export interface Mapping {
+  readonly threads: number;
+  readonly rowsPerGroup: number;
+}
+
+/** Threads of a workgroup of many rows, and of few, which are better spread over the device. */
+const MANY_THREADS = 256;
+const FEW_THREADS = 64;
+const FEW_ROWS = 1 << 15;
+
+/** `subgroupSize` is 0 where lanes cannot read from one another. */
+export function mappingOf(kernel: Kernel, subgroupSize: number): Mapping {
+  const { lanes, rows } = kernel;
+  const threads = rows * lanes < FEW_ROWS ? FEW_THREADS : MANY_THREADS;
+  if (lanes === 1) return { threads, rowsPerGroup: threads };
+  if (lanes > subgroupSize || lanes > threads || meets(kernel)) return { threads: lanes, rowsPerGroup: 1 };
+  const full = Math.max(threads, subgroupSize);
+  return { threads: full, rowsPerGroup: full / lanes };
+}
+
+/** Lanes meet at barriers, or exchange through shared memory. */
+function meets(kernel: Kernel): boolean {
+  let isFound = kernel.arrays.length > 0;
+  walkStatements(kernel.body, (statement) => {
+    const isExchange = statement.kind === "let" && statement.value.op === "fromLane";
+    if (statement.kind === "barrier" || isExchange) isFound = true;
+  });
+  return isFound;
+}

@@ -1,0 +1,79 @@
+/** Elements as memory holds them and as kernels compute with them, and the types of both. */
+import { DTYPES, type DType } from "../../../core/dtype.js";
+import { UnsupportedError } from "../../../core/errors.js";
+import type { ModuleBuilder } from "../../../spirv/builder.js";
+import type { FunctionBuilder } from "../../../spirv/function-builder.js";
+import type { ScalarType } from "../../../spirv/types.js";
+import type { Value } from "../../../spirv/value.js";
+import type { IRType } from "../../ir/ir.js";
+
+/** Types are asked for one by one: naming a type makes the module require it of the device. */
+export function valueType(m: ModuleBuilder, type: IRType): ScalarType {
+  return m[type];
+}
+
+export function bitsType(m: ModuleBuilder, dtype: DType): ScalarType {
+  return DTYPES[dtype].bytes === 8 ? m.u64 : m.u32;
+}
+
+export function storageType(m: ModuleBuilder, dtype: DType): ScalarType {
+  switch (dtype) {
+    case "bool":
+    case "u8":
+      return m.u8;
+    case "bf16":
+      return m.u16;
+    case "c64":
+    case "c128":
+      throw new UnsupportedError(`${dtype} is stored as pairs of floats and read one half at a time`);
+    default:
+      return m[dtype];
+  }
+}
+
+/** An element of memory as a value. */
+export function widen(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DType): Value {
+  switch (dtype) {
+    case "bool":
+      return f.notEqual(f.convert(x, m.u32), 0);
+    case "i8":
+    case "i16":
+      return f.convert(x, m.i32);
+    case "u8":
+    case "u16":
+      return f.convert(x, m.u32);
+    case "f16":
+      return f.convert(x, m.f32);
+    case "bf16":
+      return f.bitcast(f.shiftLeft(f.convert(x, m.u32), 16), m.f32);
+    default:
+      return x;
+  }
+}
+
+/** A value as an element of memory. */
+export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DType): Value {
+  switch (dtype) {
+    case "bool":
+      return f.convert(f.select(x, m.constant(m.u32, 1), m.constant(m.u32, 0)), m.u8);
+    case "i8":
+    case "i16":
+    case "u8":
+    case "u16":
+    case "f16":
+      return f.convert(x, storageType(m, dtype));
+    case "bf16":
+      return f.convert(roundToBrain(f, m, x), m.u16);
+    default:
+      return x;
+  }
+}
+
+/** The upper half of an f32, rounded to nearest even; a NaN stays one. */
+function roundToBrain(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
+  const bits = f.bitcast(x, m.u32);
+  const odd = f.and(f.shiftRight(bits, 16), 1);
+  const rounded = f.shiftRight(f.add(bits, f.add(odd, 0x7fff)), 16);
+  const quiet = f.or(f.shiftRight(bits, 16), 0x40);
+  return f.select(f.isNan(x), quiet, rounded);
+}

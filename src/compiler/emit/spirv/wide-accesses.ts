@@ -1,0 +1,157 @@
+/**
+ * Neighbours that are accessed one by one are accessed at once: four loads of b[i], b[i + 1], b[i + 2], b[i + 3], with i
+ * known to be a multiple of four, are one load of a vector, and so are stores that follow one another. A GPU moves 16
+ * bytes as fast as 4.
+ *
+ * Buffers begin at multiples of 256 bytes, so what is aligned in a buffer is aligned in memory.
+ */
+import { DTYPES, type DType } from "../../../core/dtype.js";
+import { type Value as IRValue, innerLists, type Kernel, type Statement } from "../../ir/ir.js";
+
+type Store = Extract<Statement, { kind: "store" }>;
+
+/** Loads that become one, in the order of their places. */
+export type WideLoad = readonly IRValue[];
+
+export interface WideAccesses {
+  /** By the value of each load that is part of one. */
+  readonly loads: ReadonlyMap<IRValue, WideLoad>;
+  /** By each store that is part of one. */
+  readonly stores: ReadonlyMap<Statement, readonly Store[]>;
+  /** Buffers that are accessed so. */
+  readonly buffers: ReadonlySet<number>;
+}
+
+/** Elements that are moved at once. */
+export function widthOf(dtype: DType): number {
+  const { bytes, kind } = DTYPES[dtype];
+  return kind === "complex" ? 1 : bytes === 8 ? 2 : 4;
+}
+
+/** A sum of values times constants, and a constant. */
+interface Linear {
+  readonly terms: ReadonlyMap<IRValue, number>;
+  readonly constant: number;
+}
+
+/** How far sums are looked into. */
+const MAX_DEPTH = 16;
+
+class LinearForms {
+  private readonly known = new Map<IRValue, Linear>();
+
+  of(value: IRValue, depth = 0): Linear {
+    const found = this.known.get(value);
+    if (found) return found;
+    const made = this.take(value, depth);
+    this.known.set(value, made);
+    return made;
+  }
+
+  private take(value: IRValue, depth: number): Linear {
+    const { op, args, attribute } = value;
+    if (op === "constant") return { terms: new Map(), constant: Number(attribute) };
+    const [a, b] = args;
+    if (depth < MAX_DEPTH && (op === "add" || op === "sub")) {
+      return combine(this.of(a, depth + 1), this.of(b, depth + 1), op === "add" ? 1 : -1);
+    }
+    if (depth < MAX_DEPTH && op === "mul") {
+      if (b.op === "constant") return combine(nothing, this.of(a, depth + 1), Number(b.attribute));
+      if (a.op === "constant") return combine(nothing, this.of(b, depth + 1), Number(a.attribute));
+    }
+    return { terms: new Map([[value, 1]]), constant: 0 };
+  }
+}
+
+const nothing: Linear = { terms: new Map(), constant: 0 };
+
+function combine(x: Linear, y: Linear, factor: number): Linear {
+  const terms = new Map(x.terms);
+  for (const [value, times] of y.terms) {
+    const total = (terms.get(value) ?? 0) + factor * times;
+    if (total === 0) terms.delete(value);
+    else terms.set(value, total);
+  }
+  return { terms, constant: x.constant + factor * y.constant };
+}
+
+/** Where an access is, for finding its neighbours: the place of their vector, and the part it is of it. */
+interface Place {
+  readonly key: string;
+  readonly part: number;
+}
+
+function placeOf(forms: LinearForms, kernel: Kernel, buffer: number, index: IRValue): Place | null {
+  const { dtype, isUnaligned } = kernel.buffers[buffer];
+  if (isUnaligned) return null;
+  const width = widthOf(dtype);
+  // Loads outside a gate read the first element; so does their vector.
+  const isGated = index.op === "select" && index.args[2].op === "constant" && Number(index.args[2].attribute) === 0;
+  const { terms, constant } = forms.of(isGated ? index.args[1] : index);
+  if (width === 1 || ![...terms.values()].every((factor) => factor % width === 0)) return null;
+  const part = ((constant % width) + width) % width;
+  const sum = [...terms].map(([{ id }, factor]) => `${factor}*${id}`).sort();
+  return { key: `${buffer}|${isGated ? index.args[0].id : ""}|${sum}|${constant - part}`, part };
+}
+
+/** What can be accessed at once in a kernel, but for stores to some of its buffers. */
+export function wideAccesses(kernel: Kernel, isApart: ReadonlySet<number>): WideAccesses {
+  const forms = new LinearForms();
+  const loads = new Map<IRValue, WideLoad>();
+  const stores = new Map<Statement, readonly Store[]>();
+  const visit = (statements: readonly Statement[]) => {
+    for (const run of wideLoads(forms, kernel, statements)) for (const value of run) loads.set(value, run);
+    for (const run of wideStores(forms, kernel, statements, isApart)) for (const store of run) stores.set(store, run);
+    for (const statement of statements) for (const list of innerLists(statement)) visit(list);
+  };
+  visit(kernel.body);
+  const buffers = new Set<number>();
+  for (const { attribute } of loads.keys()) buffers.add(attribute as number);
+  for (const [{ buffer }] of stores.values()) buffers.add(buffer);
+  return { loads, stores, buffers };
+}
+
+function wideLoads(forms: LinearForms, kernel: Kernel, statements: readonly Statement[]): WideLoad[] {
+  const groups = new Map<string, IRValue[]>();
+  for (const statement of statements) {
+    if (statement.kind !== "let" || statement.value.op !== "load") continue;
+    const { value } = statement;
+    const place = placeOf(forms, kernel, value.attribute as number, value.args[0]);
+    if (!place) continue;
+    const group = groups.get(place.key) ?? [];
+    group[place.part] = value;
+    groups.set(place.key, group);
+  }
+  return [...groups.values()].filter((group) => {
+    const found = group.filter(Boolean);
+    return found.length === widthOf(kernel.buffers[found[0].attribute as number].dtype);
+  });
+}
+
+function wideStores(
+  forms: LinearForms,
+  kernel: Kernel,
+  statements: readonly Statement[],
+  isApart: ReadonlySet<number>,
+): Store[][] {
+  const found: Store[][] = [];
+  for (let i = 0; i < statements.length; i++) {
+    const first = statements[i];
+    if (first.kind !== "store" || first.isOnce || isApart.has(first.buffer)) continue;
+    const width = widthOf(kernel.buffers[first.buffer].dtype);
+    const run = statements.slice(i, i + width);
+    const place = placeOf(forms, kernel, first.buffer, first.index);
+    const isWide =
+      place?.part === 0 &&
+      run.length === width &&
+      run.every((store, part) => {
+        if (store.kind !== "store" || store.buffer !== first.buffer || store.gate !== first.gate) return false;
+        const at = placeOf(forms, kernel, store.buffer, store.index);
+        return at?.key === place.key && at.part === part && !store.isOnce;
+      });
+    if (!isWide) continue;
+    found.push(run as Store[]);
+    i += width - 1;
+  }
+  return found;
+}

@@ -1,0 +1,146 @@
+/** Loading and storing elements of buffers and arrays, four at once where they lie side by side. */
+import { DTYPES, type DType } from "../../../core/dtype.js";
+import type { FunctionBuilder } from "../../../wasm/function-builder.js";
+import type { Value } from "../../../wasm/value.js";
+import type { AtomicOp, IRType } from "../../ir/ir.js";
+import { type Form, gathered, laneOf, lanesOf, pairOf, single } from "./forms.js";
+import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, fourWords } from "./half.js";
+import { areAhead, areNeighbours } from "./rising.js";
+import { binary, loadElement, storeElement, wasmType } from "./scalars.js";
+import { isHalf, LANES } from "./vector-plan.js";
+
+/** Elements side by side in memory: a buffer, or an array. */
+export interface Place {
+  readonly start: Value<"i32">;
+  readonly dtype: DType;
+  /** Four rows have one of these each, and the same elements of all four lie side by side. */
+  readonly isOfRows: boolean;
+}
+
+const bytesPerElement = ({ dtype, isOfRows }: Place): number => DTYPES[dtype].bytes * (isOfRows ? LANES : 1);
+
+/** Four of them are a vector as they lie. */
+const isWord = ({ dtype }: Place): boolean => DTYPES[dtype].bytes === 4;
+
+/** Memory ends before 32 bits do, so the upper half of a longer index says nothing. */
+export function addressOf(f: FunctionBuilder, place: Place, index: Value): Value<"i32"> {
+  const { start } = place;
+  const shift = Math.log2(bytesPerElement(place));
+  const at = index.type === "i64" ? f.i32.wrap_i64(index as Value<"i64">) : (index as Value<"i32">);
+  return f.i32.add(start, shift === 0 ? at : f.i32.shl(at, shift));
+}
+
+export function offsetOf(place: Place, elements: number): { readonly offset: number } {
+  return { offset: elements * bytesPerElement(place) };
+}
+
+/** The elements at an index, `by` elements on. */
+export function loadForm(f: FunctionBuilder, place: Place, type: IRType, form: Form, by: number): Form {
+  if (place.isOfRows) {
+    const start = addressOf(f, place, single(form));
+    return { kind: "lanes", value: f.v128.load(start, offsetOf(place, by)) };
+  }
+  const at = (i: Value<"i32">) => loadElement(f, place.dtype, addressOf(f, place, i), offsetOf(place, by));
+  if (form.kind === "uniform") return { kind: "uniform", value: at(form.value as Value<"i32">) };
+  if (areNeighbours(form) && isWord(place)) {
+    return { kind: "lanes", value: f.v128.load(addressOf(f, place, form.value), offsetOf(place, by)) };
+  }
+  if (areNeighbours(form) && isHalf(place.dtype)) {
+    const decode = place.dtype === "f16" ? decodeHalf : decodeBrain;
+    const words = f.v128.load16x4_u(addressOf(f, place, form.value), offsetOf(place, by));
+    return { kind: "lanes", value: decode(fourWords(f), words) };
+  }
+  if (areNeighbours(form) && place.dtype === "f64") {
+    const start = addressOf(f, place, form.value);
+    const half = (part: number) => f.v128.load(start, offsetOf(place, by + part));
+    return { kind: "pair", values: [half(0), half(2)] };
+  }
+  const indexIn = (lane: number) => laneOf(f, form, "i32", lane) as Value<"i32">;
+  if (!isWord(place)) return gathered(f, type, (lane) => at(indexIn(lane)));
+  const start = areAhead(form) ? addressOf(f, place, form.value) : null;
+  const addressIn = (lane: number) => start ?? addressOf(f, place, indexIn(lane));
+  const offsetIn = (lane: number) => offsetOf(place, by + (areAhead(form) ? form.steps[lane] : 0));
+  let value = f.v128.load32_zero(addressIn(0), offsetIn(0));
+  for (let lane = 1; lane < LANES; lane++) value = f.v128.load32_lane(addressIn(lane), value, lane, offsetIn(lane));
+  return { kind: "lanes", value };
+}
+
+/** Writes elements at an index, `by` elements on: those of all lanes, or that of one. */
+export function storeForm(
+  f: FunctionBuilder,
+  place: Place,
+  index: Form,
+  by: number,
+  form: Form,
+  type: IRType,
+  lane: number | null,
+): void {
+  if (place.isOfRows) {
+    f.v128.store(addressOf(f, place, single(index)), lanesOf(f, form, type), offsetOf(place, by));
+    return;
+  }
+  if (lane === null && areNeighbours(index) && place.dtype === "f64") {
+    const start = addressOf(f, place, index.value);
+    for (const [half, vector] of pairOf(f, form).entries()) {
+      f.v128.store(start, vector, offsetOf(place, by + 2 * half));
+    }
+    return;
+  }
+  if (lane === null && areNeighbours(index) && isHalf(place.dtype)) {
+    const encode = place.dtype === "f16" ? encodeHalf : encodeBrain;
+    const words = encode(fourWords(f), lanesOf(f, form, type));
+    const packed = f.i16x8.narrow_i32x4_u(words, words);
+    f.v128.store64_lane(addressOf(f, place, index.value), packed, 0, offsetOf(place, by));
+    return;
+  }
+  const isAll = lane === null && isWord(place);
+  if (isAll && areNeighbours(index)) {
+    f.v128.store(addressOf(f, place, index.value), lanesOf(f, form, type), offsetOf(place, by));
+  } else if (isAll && areAhead(index) && form.kind === "lanes" && type !== "bool") {
+    const start = addressOf(f, place, index.value);
+    for (const each of [0, 1, 2, 3]) {
+      f.v128.store32_lane(start, form.value, each, offsetOf(place, by + index.steps[each]));
+    }
+  } else {
+    for (const each of writers(index, lane)) {
+      const to = addressOf(f, place, laneOf(f, index, "i32", each) as Value<"i32">);
+      storeElement(f, place.dtype, to, laneOf(f, form, type, each), offsetOf(place, by));
+    }
+  }
+}
+
+/** The lanes that write one by one: a certain one, one where all write to the same place, or all. */
+function writers(index: Form, lane: number | null): readonly number[] {
+  if (lane !== null) return [lane];
+  return index.kind === "uniform" ? [0] : [0, 1, 2, 3];
+}
+
+/** Several threads may change an element at once: each tries until nobody was faster. */
+export function updateAtomically(
+  f: FunctionBuilder,
+  op: AtomicOp,
+  type: IRType,
+  at: Value<"i32">,
+  operand: Value,
+): void {
+  const wide = wasmType[type] === "i64" || wasmType[type] === "f64";
+  const word = wide ? "i64" : "i32";
+  const isFloat = type === "f32" || type === "f64";
+  const asBits = (x: Value) => (isFloat ? f.op(`${word}.reinterpret_${wasmType[type]}`, x) : x);
+  const fromBits = (x: Value) => (isFloat ? f.op(`${wasmType[type]}.reinterpret_${word}`, x) : x);
+  const load = () => (wide ? f.i64.atomic.load(at) : f.i32.atomic.load(at)) as Value;
+  const seen = f.variable(word, load() as Value<"i32">);
+  f.loop(() => {
+    const before = seen.get() as Value;
+    const wanted = asBits(binary(f, op, type, fromBits(before), operand));
+    const found = wide
+      ? f.i64.atomic.rmw.cmpxchg(at, before as Value<"i64">, wanted as Value<"i64">)
+      : f.i32.atomic.rmw.cmpxchg(at, before as Value<"i32">, wanted as Value<"i32">);
+    f.breakIf(
+      wide
+        ? f.i64.eq(found as Value<"i64">, before as Value<"i64">)
+        : f.i32.eq(found as Value<"i32">, before as Value<"i32">),
+    );
+    seen.set(found as Value<"i32">);
+  });
+}

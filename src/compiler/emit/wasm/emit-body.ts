@@ -1,0 +1,454 @@
+/**
+ * The statements of a kernel as WebAssembly. Values are held in forms (forms.ts): one for all lanes where they agree, four
+ * where they do not. emit-kernel.ts says for which rows the body is written.
+ */
+import { UnsupportedError } from "../../../core/errors.js";
+import type { FunctionBuilder } from "../../../wasm/function-builder.js";
+import type { Value } from "../../../wasm/value.js";
+import {
+  type BinaryOp,
+  type Branch,
+  type CombineOp,
+  type IRType,
+  type Value as IRValue,
+  type Kernel,
+  type Loop,
+  type Statement,
+  walkStatements,
+} from "../../ir/ir.js";
+import { addressOf, loadForm, offsetOf, type Place, storeForm, updateAtomically } from "./element-access.js";
+import { type Form, joined, laneOf, lanesOf, pairOf, partsOf, single, vector } from "./forms.js";
+import { counted, rising } from "./rising.js";
+import { binary, scalar } from "./scalars.js";
+import { spreadValues, varyingValues } from "./varying-values.js";
+import { canTakeTurns, combiningOp, LANES, NARROW, TURNS, type VectorPlan } from "./vector-plan.js";
+
+type StoreStatement = Extract<Statement, { kind: "store" }>;
+type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
+type ReadStatement = Extract<Statement, { kind: "read" }>;
+type CountStatement = Extract<Statement, { kind: "count" }>;
+type WriteStatement = Extract<Statement, { kind: "write" }>;
+
+export class BodyEmitter {
+  private readonly forms = new Map<number, Form>();
+  private readonly varying: ReadonlySet<number>;
+  private readonly spread: ReadonlySet<number>;
+  private row: Form | null = null;
+  /** Where to leave what is to be written; null: it is written at once. */
+  private writeLater: (() => void)[] | null = null;
+
+  constructor(
+    private readonly f: FunctionBuilder,
+    private readonly kernel: Kernel,
+    private readonly addresses: readonly Value<"i32">[],
+    private readonly arrays: readonly Value<"i32">[],
+    private readonly plan: VectorPlan,
+  ) {
+    this.varying = varyingValues(kernel);
+    this.spread = spreadValues(kernel, this.varying);
+  }
+
+  rows(row: Value<"i32"> | Value<"i64">, lanes: 1 | 4): void {
+    this.row = lanes === 1 ? { kind: "uniform", value: row } : counted(row as Value<"i32">, LANES);
+    this.statements(this.kernel.body);
+  }
+
+  /** Several times four rows. */
+  rowsInTurns(row: Value<"i32">): void {
+    this.inTurns((turn) => this.rows(this.f.i32.add(row, turn * LANES), LANES));
+  }
+
+  private statements(list: readonly Statement[]): void {
+    for (const statement of list) {
+      switch (statement.kind) {
+        case "let":
+          this.forms.set(statement.value.id, this.compute(statement.value));
+          break;
+        case "loop":
+          this.loop(statement);
+          break;
+        case "branch":
+          this.branch(statement);
+          break;
+        case "barrier":
+          break;
+        case "read":
+          this.read(statement);
+          break;
+        case "write":
+          this.gated(statement.gate, (lane) => this.write(statement, lane));
+          break;
+        case "count":
+          if (this.kernel.lanes > 1) this.eachLane(statement.gate, (lane) => this.count(statement, lane));
+          else this.gated(statement.gate, () => this.count(statement, 0));
+          break;
+        case "store":
+          this.gated(statement.gate, (lane) => this.store(statement, lane));
+          break;
+        case "atomic":
+          if (this.kernel.lanes > 1) this.eachLane(statement.gate, (lane) => this.atomic(statement, lane));
+          else this.gated(statement.gate, () => this.atomic(statement, 0));
+          break;
+      }
+    }
+  }
+
+  /** Writes once for all lanes where they agree on whether to, and lane by lane where they do not. */
+  private gated(gate: IRValue | null, write: (lane: number | null) => void): void {
+    const form = gate ? this.form(gate) : null;
+    if (!form) write(null);
+    else if (form.kind === "lanes") this.eachLane(gate, write);
+    else this.f.if(single(form) as Value<"i32">, () => write(null));
+  }
+
+  private eachLane(gate: IRValue | null, write: (lane: number) => void): void {
+    for (let lane = 0; lane < LANES; lane++) {
+      if (gate) this.f.if(laneOf(this.f, this.form(gate), "bool", lane) as Value<"i32">, () => write(lane));
+      else write(lane);
+    }
+  }
+
+  private form(value: IRValue): Form {
+    if (value.op === "constant") return { kind: "uniform", value: this.constant(value) };
+    if (value.op === "row") return this.row as Form;
+    if (value.op === "lane") return this.laneForm();
+    return this.forms.get(value.id) as Form;
+  }
+
+  private laneForm(): Form {
+    const zero = this.f.i32.const(0);
+    return this.kernel.lanes === 1 ? { kind: "uniform", value: zero } : counted(zero, LANES);
+  }
+
+  private constant({ type, attribute }: IRValue): Value {
+    const { f } = this;
+    if (type === "bool") return f.i32.const(attribute ? 1 : 0);
+    if (type === "f32") return f.f32.const(attribute as number);
+    if (type === "f64") return f.f64.const(attribute as number);
+    if (type === "i64" || type === "u64") return f.i64.const(BigInt.asIntN(64, attribute as bigint));
+    return f.i32.const((attribute as number) | 0);
+  }
+
+  // ---------------------------------------------------------------------------------------------- loops
+
+  private loop(loop: Loop): void {
+    if (this.plan.loops.has(loop)) {
+      this.vectorLoop(loop);
+      return;
+    }
+    const initial = loop.accumulators.map(({ initial: form, value }) =>
+      this.as(this.formOf(value), this.form(form), value.type),
+    );
+    if (loop.isLaneLoop && loop.extent % LANES !== 0) {
+      throw new UnsupportedError(`${this.kernel.name}: ${loop.extent} rounds do not divide among ${LANES} lanes`);
+    }
+    const results = loop.isLaneLoop
+      ? this.rounds(loop, 0, loop.extent, LANES, initial, "rising")
+      : this.rounds(loop, 0, loop.extent, 1, initial, "uniform");
+    this.finish(loop, results);
+  }
+
+  /** How a value is held that comes out of a loop or a branch: as four where lanes, or rows, come to differ. */
+  private formOf({ id, type }: IRValue): "uniform" | "lanes" | "pair" | "each" {
+    const isFour = (this.row as Form).kind === "rising" || this.varying.has(id);
+    if (!isFour) return "uniform";
+    return NARROW.has(type) ? "lanes" : type === "f64" ? "pair" : "each";
+  }
+
+  private as(kind: Form["kind"], form: Form, type: IRType): Form {
+    if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane)) };
+    if (kind === "pair") return { kind, values: pairOf(this.f, form) };
+    return kind === "lanes" ? { kind, value: lanesOf(this.f, form, type) } : { kind: "uniform", value: single(form) };
+  }
+
+  private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
+    const { f } = this;
+    const test = single(this.form(condition)) as Value<"i32">;
+    const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
+      this.statements(statements);
+      return values.flatMap((value, i) => {
+        const { value: result } = results[i];
+        return partsOf(this.as(this.formOf(result), this.form(value), result.type));
+      });
+    };
+    if (whenFalse.length === 0 && results.length === 0) {
+      f.if(test, side(whenTrue, []));
+      return;
+    }
+    const values = f.if(
+      test,
+      side(
+        whenTrue,
+        results.map((result) => result.whenTrue),
+      ),
+      side(
+        whenFalse,
+        results.map((result) => result.whenFalse),
+      ),
+    );
+    const forms = joined(
+      results.map(({ value }) => this.formOf(value)),
+      values,
+    );
+    results.forEach(({ value }, i) => {
+      this.forms.set(value.id, forms[i]);
+    });
+  }
+
+  private rounds(
+    loop: Loop,
+    from: number,
+    to: number,
+    step: number,
+    initial: readonly Form[],
+    index: "uniform" | "rising",
+  ): Form[] {
+    const { f } = this;
+    const kinds = initial.map(({ kind }) => kind);
+    const { exit } = loop;
+    const isUneven = exit !== null && this.varying.has(exit.id);
+    const first = isUneven ? [f.i32x4.const([0, 0, 0, 0])] : [];
+    const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(partsOf), ...first], (i, state) => {
+      this.forms.set(loop.index.id, index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES));
+      const carried = joined(kinds, state);
+      loop.accumulators.forEach(({ value }, k) => {
+        this.forms.set(value.id, carried[k]);
+      });
+      this.statements(loop.body);
+      const made = loop.accumulators.map(({ next }, k) => this.as(kinds[k], this.form(next), next.type));
+      if (exit && isUneven) return this.leaveOneByOne(loop, exit, state.at(-1) as Value<"v128">, carried, made);
+      const next = made.flatMap(partsOf);
+      if (exit) f.if(single(this.form(exit)) as Value<"i32">, () => f.break(...next));
+      return next;
+    });
+    return joined(kinds, results);
+  }
+
+  /** The end of a round that not all lanes are in: those that have left keep what they had until the last one leaves. */
+  private leaveOneByOne(
+    { accumulators, body }: Loop,
+    exit: IRValue,
+    left: Value<"v128">,
+    carried: readonly Form[],
+    made: readonly Form[],
+  ): Value[] {
+    const { f } = this;
+    walkStatements(body, ({ kind }) => {
+      if (kind === "let" || kind === "loop" || kind === "branch" || kind === "read") return;
+      throw new UnsupportedError(`${this.kernel.name}: ${kind} in a loop that lanes leave one by one, on the CPU`);
+    });
+    const next = accumulators.flatMap(({ value }, k) => {
+      const choice: IRValue = { ...value, op: "select", args: [exit, value, value] };
+      return partsOf(
+        this.as(
+          made[k].kind,
+          vector(this.f, choice, [{ kind: "lanes", value: left }, carried[k], made[k]]),
+          value.type,
+        ),
+      );
+    });
+    const leaving = f.v128.or(left, lanesOf(this.f, this.form(exit), "bool"));
+    f.if(f.i32x4.all_true(leaving), () => f.break(...next, leaving));
+    return [...next, leaving];
+  }
+
+  /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
+  private vectorLoop(loop: Loop): void {
+    const whole = loop.extent - (loop.extent % LANES);
+    const initial = loop.accumulators.map((accumulator): Form => {
+      return { kind: "lanes", value: lanesOf(this.f, this.form(accumulator.initial), accumulator.value.type) };
+    });
+    const takesTurns = canTakeTurns(loop.body) && whole >= 4 * LANES * TURNS;
+    const taken = takesTurns ? whole - (whole % (LANES * TURNS)) : 0;
+    const begun = taken > 0 ? this.roundsInTurns(loop, taken, initial) : initial;
+    const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, LANES, begun, "rising");
+    const combined = vectors.map((form, k): Form => {
+      const accumulator = loop.accumulators[k];
+      const op = combiningOp(accumulator) as BinaryOp;
+      const { type } = accumulator.value;
+      const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane));
+      return { kind: "uniform", value: this.pairwise(op, type, parts) };
+    });
+    const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
+    this.finish(loop, results);
+  }
+
+  /** Vectors of rounds that take turns, with accumulators of their own. */
+  private roundsInTurns(loop: Loop, to: number, initial: readonly Form[]): Form[] {
+    const { f } = this;
+    const count = initial.length;
+    const state = Array.from({ length: TURNS }, () => initial.flatMap(partsOf)).flat();
+    const sums = f.fold(f.i32.const(0), to, LANES * TURNS, state, (i, carried) =>
+      this.inTurns((turn) => {
+        this.forms.set(loop.index.id, counted(f.i32.add(i, turn * LANES), LANES));
+        loop.accumulators.forEach(({ value }, k) => {
+          this.forms.set(value.id, { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> });
+        });
+        this.statements(loop.body);
+        return loop.accumulators.map(({ next }) => lanesOf(this.f, this.form(next), next.type));
+      }).flat(),
+    );
+    return loop.accumulators.map(({ value, next }, k) => {
+      const of = (turn: number): Form => ({ kind: "lanes", value: sums[turn * count + k] as Value<"v128"> });
+      const merge = (a: Form, b: Form) => vector(this.f, { ...next, args: [value, value] }, [a, b]);
+      return merge(merge(of(0), of(1)), merge(of(2), of(3)));
+    });
+  }
+
+  /**
+   * What each turn finds. They write when all have read, so that their computations can overlap: engines do not move a load
+   * before a store.
+   */
+  private inTurns<T>(take: (turn: number) => T): T[] {
+    const writes: (() => void)[] = [];
+    this.writeLater = writes;
+    const found = Array.from({ length: TURNS }, (_, turn) => take(turn));
+    this.writeLater = null;
+    for (const write of writes) write();
+    return found;
+  }
+
+  /** The order of combining four lanes, wherever they come from. */
+  private pairwise(op: CombineOp | BinaryOp, type: IRType, parts: readonly Value[]): Value {
+    const pair = (a: Value, b: Value) => binary(this.f, op, type, a, b);
+    return pair(pair(parts[0], parts[1]), pair(parts[2], parts[3]));
+  }
+
+  private finish(loop: Loop, results: readonly Form[]): void {
+    loop.accumulators.forEach(({ result }, k) => {
+      this.forms.set(result.id, results[k]);
+    });
+  }
+
+  // ---------------------------------------------------------------------------------------------- values
+
+  private compute(value: IRValue): Form {
+    const operands = value.args.map((arg) => this.form(arg));
+    if (value.op === "load") {
+      return this.load(this.placeOf("buffer", value.attribute as number), value.type, value.args[0], 0);
+    }
+    if (value.op === "combineLanes" && this.kernel.lanes > 1) return this.combine(value, operands[0]);
+    if (value.op === "fromLane") return this.fromLane(value, operands);
+    if (operands.every(({ kind }) => kind === "uniform")) {
+      return {
+        kind: "uniform",
+        value: scalar(
+          this.f,
+          value,
+          operands.map((form) => single(form)),
+        ),
+      };
+    }
+    return rising(this.f, value, operands) ?? vector(this.f, value, operands);
+  }
+
+  private combine({ attribute, type }: IRValue, form: Form): Form {
+    const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane));
+    return { kind: "uniform", value: this.pairwise(attribute as CombineOp, type, parts) };
+  }
+
+  /** A vector's bytes in another order: those of word i are 4 i … 4 i + 3. */
+  private fromLane({ type, args }: IRValue, [form, from]: readonly Form[]): Form {
+    const { f } = this;
+    if (form.kind === "uniform") return form;
+    if ("values" in form) throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
+    const words = f.i32x4.mul(lanesOf(this.f, from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
+    const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
+    return { kind: "lanes", value: f.i8x16.swizzle(lanesOf(this.f, form, type), bytes) };
+  }
+
+  private placeOf(from: "buffer" | "array", memory: number): Place {
+    if (from === "buffer") {
+      return { start: this.addresses[memory], dtype: this.kernel.buffers[memory].dtype, isOfRows: false };
+    }
+    const isOfRows = (this.row as Form).kind === "rising";
+    return { start: this.arrays[memory], dtype: this.kernel.arrays[memory].type, isOfRows };
+  }
+
+  /** An index, and a constant that is added to it: instructions have a place for that. */
+  private indexOf(index: IRValue): { readonly form: Form; readonly by: number } {
+    const [base, offset] = index.args;
+    const by = index.op === "add" && offset.op === "constant" ? Number(offset.attribute) : 0;
+    // The sum in an instruction does not wrap, so both parts must be numbers of elements.
+    return by > 0 && index.type === "i32" && isCount(base)
+      ? { form: this.form(base), by }
+      : { form: this.form(index), by: 0 };
+  }
+
+  private load(place: Place, type: IRType, index: IRValue, part: number): Form {
+    const { form, by } = this.indexOf(index);
+    return loadForm(this.f, place, type, form, by + part);
+  }
+
+  private read({ from, memory, index, results }: ReadStatement): void {
+    const place = this.placeOf(from, memory);
+    results.forEach((result, part) => {
+      this.forms.set(result.id, this.splat(place, result, index, part) ?? this.load(place, result.type, index, part));
+    });
+  }
+
+  /** A number that is needed in every lane is loaded into every lane. */
+  private splat(place: Place, { id }: IRValue, index: IRValue, part: number): Form | null {
+    const { f } = this;
+    const { form, by } = this.indexOf(index);
+    const isFloat = place.dtype === "f32" || place.dtype === "f64";
+    if (form.kind !== "uniform" || !isFloat || !this.spread.has(id)) return null;
+    const at = addressOf(this.f, place, form.value as Value<"i32">);
+    const offset = offsetOf(place, by + part);
+    if (place.dtype === "f32") return { kind: "lanes", value: f.v128.load32_splat(at, offset) };
+    const both = f.v128.load64_splat(at, offset);
+    return { kind: "pair", values: [both, both] };
+  }
+
+  private write({ array, index, values }: WriteStatement, lane: number | null): void {
+    const place = this.placeOf("array", array);
+    values.forEach((value, part) => {
+      this.put(place, index, value, lane, part);
+    });
+  }
+
+  private store({ buffer, index, value }: StoreStatement, lane: number | null): void {
+    this.put(this.placeOf("buffer", buffer), index, value, lane);
+  }
+
+  /** Lanes come by one after the other. */
+  private count({ array, index, value }: CountStatement, lane: number): void {
+    const { f } = this;
+    const at = addressOf(this.f, this.placeOf("array", array), laneOf(this.f, this.form(index), "i32", lane));
+    f.i32.store(at, f.i32.add(f.i32.load(at), laneOf(this.f, this.form(value), "i32", lane) as Value<"i32">));
+  }
+
+  private put(place: Place, at: IRValue, value: IRValue, lane: number | null, part = 0): void {
+    const { form: index, by: first } = this.indexOf(at);
+    const form = this.form(value);
+    const write = () => storeForm(this.f, place, index, first + part, form, value.type, lane);
+    if (this.writeLater) this.writeLater.push(write);
+    else write();
+  }
+
+  private atomic({ op, buffer, index, value }: AtomicStatement, lane: number): void {
+    const { f } = this;
+    const at = addressOf(f, this.placeOf("buffer", buffer), laneOf(f, this.form(index), "i32", lane) as Value<"i32">);
+    updateAtomically(f, op, value.type, at, laneOf(f, this.form(value), value.type, lane));
+  }
+}
+
+/** Whether a number is one of elements, and so never negative. */
+function isCount({ op, args, attribute }: IRValue, depth = 0): boolean {
+  const all = () => depth < 8 && args.every((arg) => isCount(arg, depth + 1));
+  switch (op) {
+    case "row":
+    case "lane":
+    case "index":
+      return true;
+    case "constant":
+      return Number(attribute) >= 0;
+    case "add":
+    case "mul":
+    case "min":
+    case "idiv":
+      return all();
+    default:
+      return false;
+  }
+}

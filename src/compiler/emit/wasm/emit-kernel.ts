@@ -1,0 +1,112 @@
+/**
+ * Writes a kernel of the loop-nest language as WebAssembly.
+ *
+ * The module exports `run(args, start, end)`: `args` points to the addresses of the kernel's buffers, and the rows from
+ * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, or half floats, four
+ * are computed at once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of
+ * the innermost loop. Several such vectors take turns where the code is not long. Rows, or rounds, that are left over are computed one
+ * at a time. The four lanes of a kernel of four lanes are the lanes of vectors, too: they do everything together, and a
+ * barrier is nothing.
+ *
+ * Arrays lie in memory that the caller lends: behind the addresses of the buffers comes that of `slots` places of
+ * `slotBytes(kernel)` each, and their number. A thread takes a place that is free, as its first word tells. Four rows that
+ * are computed at once have their arrays interleaved there.
+ */
+import { DTYPES } from "../../../core/dtype.js";
+import { UnsupportedError } from "../../../core/errors.js";
+import { ModuleBuilder } from "../../../wasm/builder.js";
+import type { FunctionBuilder } from "../../../wasm/function-builder.js";
+import type { Value } from "../../../wasm/value.js";
+import { type Kernel, MAX_I32 } from "../../ir/ir.js";
+import { BodyEmitter } from "./emit-body.js";
+import { canTakeTurns, LANES, planVectors, TURNS, type VectorPlan } from "./vector-plan.js";
+
+/** A cache line: what a place begins with, and what arrays are aligned to. */
+const LINE = 64;
+
+/** Where the arrays of a kernel begin in its place, and how long the place is; 0 where there are no arrays. */
+function layOut({ arrays }: Kernel, plan: VectorPlan): { readonly starts: readonly number[]; readonly bytes: number } {
+  let bytes = arrays.length > 0 ? LINE : 0;
+  const rows = plan.isRowVector ? LANES : 1;
+  const starts = arrays.map(({ type, size }) => {
+    const start = bytes;
+    bytes += Math.ceil((rows * size * DTYPES[type].bytes) / LINE) * LINE;
+    return start;
+  });
+  return { starts, bytes };
+}
+
+/** Bytes each thread needs for the arrays of a kernel. */
+export const slotBytes = (kernel: Kernel): number =>
+  kernel.arrays.length === 0 ? 0 : layOut(kernel, planVectors(kernel)).bytes;
+
+/** Rows that `start` and `end` count at a time, where there are more than 32 bits count. */
+const COUNTED_ROWS = 4;
+export const rowsPerCount = ({ rows }: Pick<Kernel, "rows">): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
+
+export function emitWasm(kernel: Kernel): Uint8Array {
+  if (kernel.lanes !== 1 && kernel.lanes !== LANES) {
+    throw new UnsupportedError(`${kernel.name}: ${kernel.lanes} lanes share a row; on the CPU it is 1 or ${LANES}`);
+  }
+  if (kernel.lanes > 1 && kernel.arrays.some(({ isPrivate }) => isPrivate)) {
+    throw new UnsupportedError(`${kernel.name}: private arrays of several lanes; on the CPU lanes share all`);
+  }
+  const m = new ModuleBuilder();
+  const plan = planVectors(kernel);
+  const run = m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {
+    const addresses = kernel.buffers.map((_, i) => f.i32.load(args, { offset: 4 * i }));
+    const { starts, bytes } = layOut(kernel, plan);
+    const rows = () => {
+      const place = bytes > 0 ? takePlace(f, args, kernel.buffers.length, bytes) : null;
+      const arrays = place ? starts.map((offset) => f.i32.add(place, offset)) : [];
+      const newBody = () => new BodyEmitter(f, kernel, addresses, arrays, plan);
+      if (rowsPerCount(kernel) > 1) {
+        f.for(start, end, 1, (count) => {
+          f.for(0, COUNTED_ROWS, 1, (part) => {
+            const first = f.i64.mul(f.i64.extend_i32_u(count), BigInt(COUNTED_ROWS));
+            const row = f.i64.add(first, f.i64.extend_i32_u(part));
+            f.if(f.i64.lt_u(row, BigInt(kernel.rows)), () => newBody().rows(row, 1));
+          });
+        });
+      } else if (plan.isRowVector) {
+        // Vectors begin at multiples of their length. The rows before and after them are computed by the same code.
+        const next = f.i32.and(f.i32.add(start, LANES - 1), -LANES);
+        const first = f.select(f.i32.lt_u(next, end), next, end);
+        const count = f.i32.sub(end, first);
+        const endOf = (step: number) => f.i32.add(first, f.i32.and(count, -step));
+        const whole = endOf(LANES);
+        f.for(0, 2, 1, (isAfter) => {
+          const [from, to] = [f.select(isAfter, whole, start), f.select(isAfter, end, first)];
+          f.for(from, to, 1, (row) => newBody().rows(row, 1));
+          f.if(f.i32.eqz(isAfter), () => {
+            let done = first;
+            if (canTakeTurns(kernel.body)) {
+              done = endOf(LANES * TURNS);
+              f.for(first, done, LANES * TURNS, (row) => newBody().rowsInTurns(row));
+            }
+            f.for(done, whole, LANES, (row) => newBody().rows(row, LANES));
+          });
+        });
+      } else f.for(start, end, 1, (row) => newBody().rows(row, 1));
+      if (place) f.i32.atomic.store(place, 0);
+    };
+    if (kernel.gate) f.if(f.i32.eq(f.i32.load(addresses[kernel.gate.buffer]), kernel.gate.value), rows);
+    else rows();
+  });
+  m.export(run);
+  return m.build();
+}
+
+/** The first free place, now taken. There are as many as threads, so one is always free, or soon. */
+function takePlace(f: FunctionBuilder, args: Value<"i32">, buffers: number, bytes: number): Value<"i32"> {
+  const first = f.i32.load(args, { offset: 4 * buffers });
+  const slots = f.i32.load(args, { offset: 4 * buffers + 4 });
+  const end = f.i32.add(first, f.i32.mul(slots, bytes));
+  const place = f.variable("i32", first);
+  f.loop(() => {
+    f.breakIf(f.i32.eqz(f.i32.atomic.rmw.cmpxchg(place.get(), 0, 1)));
+    const next = f.i32.add(place.get(), bytes);
+    place.set(f.select(f.i32.eq(next, end), first, next));
+  });
+  return place.get();
+}

@@ -1,0 +1,200 @@
+/** Values as vectors: the forms in which the emitter holds them, the way from one to another, and operations on four at once. */
+import { UnsupportedError } from "../../../core/errors.js";
+import type { FunctionBuilder } from "../../../wasm/function-builder.js";
+import type { Value } from "../../../wasm/value.js";
+import type { IRType, Value as IRValue } from "../../ir/ir.js";
+import type { Rising } from "./rising.js";
+import { isUnsigned, scalar } from "./scalars.js";
+import { LANES, NARROW, PAIRED } from "./vector-plan.js";
+
+/**
+ * A value as the emitter holds it: the same in all lanes, differing from lane to lane by constants, four values in a vector,
+ * four f64 in two vectors, or, where they are other things of 64 bits, four values one by one.
+ */
+export type Form =
+  | { readonly kind: "uniform"; readonly value: Value }
+  | Rising
+  | { readonly kind: "lanes"; readonly value: Value<"v128"> }
+  | { readonly kind: "pair"; readonly values: readonly [Value<"v128">, Value<"v128">] }
+  | { readonly kind: "each"; readonly values: readonly Value[] };
+
+/** The values a form is made of, and forms made of such. */
+export const partsOf = (form: Form): readonly Value[] => ("values" in form ? form.values : [form.value]);
+
+export function joined(kinds: readonly Form["kind"][], values: readonly Value[]): Form[] {
+  let at = 0;
+  return kinds.map((kind) => {
+    const count = kind === "each" ? LANES : kind === "pair" ? 2 : 1;
+    at += count;
+    if (count === 1) return { kind, value: values[at - 1] } as Form;
+    return { kind, values: values.slice(at - count, at) } as unknown as Form;
+  });
+}
+
+export const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
+
+export function single(form: Form): Value {
+  if (form.kind === "uniform" || form.kind === "rising") return form.value;
+  throw new Error("emitWasm: four values where one is needed");
+}
+
+/** A value as four. Truth is a mask: all bits or none. */
+export function lanesOf(f: FunctionBuilder, form: Form, type: IRType): Value<"v128"> {
+  if (form.kind === "lanes") return form.value;
+  if ("values" in form || !NARROW.has(type)) {
+    throw new UnsupportedError(`emitWasm: ${type} in vectors of four on the CPU`);
+  }
+  if (form.kind === "rising") {
+    return f.i32x4.add(f.i32x4.splat(form.value), f.i32x4.const([...form.steps]));
+  }
+  if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
+  const word = form.value as Value<"i32">;
+  return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
+}
+
+/** Four f64 as two vectors. */
+export function pairOf(f: FunctionBuilder, form: Form): [Value<"v128">, Value<"v128">] {
+  if (form.kind === "pair") return [...form.values];
+  const one = (lane: number) => laneOf(f, form, "f64", lane) as Value<"f64">;
+  const first = f.f64x2.splat(one(0));
+  if (form.kind === "uniform") return [first, first];
+  return [f.f64x2.replace_lane(first, one(1), 1), f.f64x2.replace_lane(f.f64x2.splat(one(2)), one(3), 1)];
+}
+
+export function extract(f: FunctionBuilder, vector: Value<"v128">, type: IRType, lane: number): Value {
+  if (type === "f32") return f.f32x4.extract_lane(vector, lane);
+  const word = f.i32x4.extract_lane(vector, lane);
+  return type === "bool" ? f.i32.and(word, 1) : word;
+}
+
+export function laneOf(f: FunctionBuilder, form: Form, type: IRType, lane: number): Value {
+  if (form.kind === "uniform") return form.value;
+  if (form.kind === "each") return form.values[lane];
+  if (form.kind === "pair") return f.f64x2.extract_lane(form.values[lane >> 1], lane % 2);
+  if (form.kind === "rising") return f.i32.add(form.value, form.steps[lane]);
+  return extract(f, form.value, type, lane);
+}
+
+export function gathered(f: FunctionBuilder, type: IRType, part: (lane: number) => Value): Form {
+  if (!NARROW.has(type)) return { kind: "each", values: [0, 1, 2, 3].map(part) };
+  let vector: Value<"v128"> =
+    type === "f32" ? f.f32x4.splat(part(0) as Value<"f32">) : f.i32x4.splat(asMask(f, part(0), type));
+  for (let lane = 1; lane < LANES; lane++) {
+    vector =
+      type === "f32"
+        ? f.f32x4.replace_lane(vector, part(lane) as Value<"f32">, lane)
+        : f.i32x4.replace_lane(vector, asMask(f, part(lane), type), lane);
+  }
+  return { kind: "lanes", value: vector };
+}
+
+export function asMask(f: FunctionBuilder, value: Value, type: IRType): Value<"i32"> {
+  const word = value as Value<"i32">;
+  return type === "bool" ? f.i32.sub(0, word) : word;
+}
+
+export function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly Form[]): Form {
+  const halves = operands.map((form) => pairOf(f, form));
+  const half = (i: 0 | 1): Value<"v128"> => {
+    const [a, b, c] = halves.map((each) => each[i]);
+    if (op === "mulAdd") return f.f64x2.add(f.f64x2.mul(a, b), c);
+    return f.op(`f64x2.${op}`, ...(b ? [a, b] : [a])) as Value<"v128">;
+  };
+  return { kind: "pair", values: [half(0), half(1)] };
+}
+
+export function vector(f: FunctionBuilder, value: IRValue, operands: readonly Form[]): Form {
+  const { op, type, args } = value;
+  const from = args[0].type;
+  const lane = (i: number) => lanesOf(f, operands[i], args[i].type);
+  const shape = shapeOf(from);
+  const made = (vector: Value): Form => ({ kind: "lanes", value: vector as Value<"v128"> });
+  const oneByOne = () =>
+    gathered(f, type, (i) =>
+      scalar(
+        f,
+        value,
+        operands.map((form, k) => laneOf(f, form, args[k].type, i)),
+      ),
+    );
+  const types = [type, ...args.map((arg) => arg.type)];
+  if (types.every((each) => each === "f64") && PAIRED.has(op)) return paired(f, op, operands);
+  if (!types.every((each) => NARROW.has(each))) return oneByOne();
+  switch (op) {
+    case "select": {
+      const extreme = extremeOf(value);
+      if (extreme) return made(f.op(`f32x4.${extreme}`, lane(2), lane(1)));
+      return made(f.v128.bitselect(lane(1), lane(2), lane(0)));
+    }
+    case "eq":
+    case "ne":
+    case "lt":
+    case "le":
+    case "gt":
+    case "ge": {
+      const sign = shape === "f32x4" || op === "eq" || op === "ne" ? "" : isUnsigned(from) ? "_u" : "_s";
+      return made(f.op(`${shape}.${op}${sign}`, lane(0), lane(1)));
+    }
+    case "min":
+    case "max": {
+      const [a, b] = [lane(0), lane(1)];
+      if (shape === "i32x4") return made(f.op(`i32x4.${op}${isUnsigned(from) ? "_u" : "_s"}`, a, b));
+      // The pseudo-minimum of b and a is b where a is NaN; with all bits set that is NaN, too.
+      return made(f.v128.or(f.op(`f32x4.p${op}`, b, a) as Value<"v128">, f.f32x4.ne(a, a)));
+    }
+    case "mulAdd":
+      return made(f.op(`${shape}.add`, f.op(`${shape}.mul`, lane(0), lane(1)), lane(2)));
+    case "add":
+    case "sub":
+    case "mul":
+    case "div":
+      return made(f.op(`${shape}.${op}`, lane(0), lane(1)));
+    case "and":
+    case "or":
+    case "xor":
+      return made(f.op(`v128.${op}`, lane(0), lane(1)));
+    case "not":
+      return made(f.v128.not(lane(0)));
+    case "neg":
+    case "abs":
+    case "floor":
+    case "ceil":
+    case "trunc":
+    case "sqrt":
+      return made(f.op(`${shape}.${op}`, lane(0)));
+    case "roundEven":
+      return made(f.f32x4.nearest(lane(0)));
+    case "shl":
+    case "shr": {
+      // One distance for all lanes is an instruction; a distance each is not.
+      if (operands[1].kind !== "uniform") return oneByOne();
+      const name = op === "shl" ? "i32x4.shl" : `i32x4.shr${isUnsigned(type) ? "_u" : "_s"}`;
+      return made(f.op(name, lane(0), operands[1].value));
+    }
+    case "signExtend": {
+      const distance = 32 - (value.attribute as number);
+      return made(f.i32x4.shr_s(f.i32x4.shl(lane(0), distance), distance));
+    }
+    case "bitcast":
+      return made(lane(0));
+    case "convert": {
+      if (shapeOf(type) === shape) return made(lane(0));
+      if (type === "f32") return made(f.op(`f32x4.convert_i32x4_${isUnsigned(from) ? "u" : "s"}`, lane(0)));
+      return made(f.op(`i32x4.trunc_sat_f32x4_${isUnsigned(type) ? "u" : "s"}`, lane(0)));
+    }
+    default:
+      return oneByOne();
+  }
+}
+
+/**
+ * The one instruction for a choice of the lesser or the greater of two f32: `pmin(a, b)` is b where b < a, else a, and
+ * `pmax(a, b)` is b where a < b, else a.
+ */
+function extremeOf({ type, args: [test, whenTrue, whenFalse] }: IRValue): "pmin" | "pmax" | null {
+  if (type !== "f32" || (test.op !== "lt" && test.op !== "gt")) return null;
+  const [a, b] = test.args;
+  const isOrdered = a === whenTrue && b === whenFalse;
+  if (!isOrdered && !(a === whenFalse && b === whenTrue)) return null;
+  return (test.op === "lt") === isOrdered ? "pmin" : "pmax";
+}

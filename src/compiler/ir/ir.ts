@@ -1,0 +1,272 @@
+/**
+ * The loop-nest language: what the scheduler writes and both emitters read.
+ *
+ * A kernel runs its body once per row, for rows 0 … rows - 1, all in parallel. A row is worked on by `lanes` lanes: one
+ * thread, or a whole workgroup that shares the loops marked as lane loops and combines its accumulators with
+ * `combineLanes`. The body is straight-line code, counted loops with accumulators, and stores; a value is computed once,
+ * in the outermost place where its operands exist, so loop-invariant code and common subexpressions take care of
+ * themselves.
+ *
+ * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows. Indices are i32, or
+ * i64 where they count further; so is the row where there are more than 2^31.
+ *
+ * Most values are pure, and where the code stands that asks for one says nothing about where it is computed. Four things
+ * happen in the order they are written: stores, reads of what a kernel itself writes, accesses to arrays, and barriers.
+ *
+ * What emitters must know beyond that:
+ *
+ * - A gated store or atomic happens only where its gate is true; its index may be invalid elsewhere.
+ * - An atomic changes one element indivisibly with respect to the other atomics of the kernel, in no particular order,
+ *   and returns nothing. Its buffer is of i32, u32, i64, u64, f32 or f64; integers wrap, float min and max let NaN win.
+ *   A kernel that updates a buffer atomically neither loads from it nor stores to it. A target that runs rows one after
+ *   another may load, combine and store.
+ * - `count` adds to one element of an array of integers, indivisibly with respect to the other lanes.
+ * - `fromLane` gives each lane the value another lane of its row has at this point. It stands, like `combineLanes`, only
+ *   where all lanes of the row come by together, and not at all in a kernel of one lane.
+ * - A loop with `exit` ends after the round in which that value is true; accumulators leave with that round's values.
+ *   Such a loop is no lane loop. It may hold what all lanes do together only if they all leave it in the same round.
+ * - An array belongs to a row and is shared by its lanes, or to each lane if it is private; when the row begins its
+ *   contents are undefined. Of several neighbours that are accessed at once the first has an index that is a multiple of their number.
+ * - A lane sees what other lanes have written, to arrays and to buffers, after a barrier. A barrier is something all lanes
+ *   do together.
+ * - `load` is for buffers that the kernel does not write, `read` for those it does.
+ * - What is computed inside a branch stays inside it: it may be costly, or fail, where the condition does not hold. What
+ *   all lanes do together stands in a branch only if the condition is the same for all of them.
+ */
+import type { DType } from "../../core/dtype.js";
+
+export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
+
+export const binaryOps = [
+  "add",
+  "sub",
+  "mul",
+  "div",
+  "idiv",
+  "irem",
+  "min",
+  "max",
+  "and",
+  "or",
+  "xor",
+  "shl",
+  "shr",
+] as const;
+export const compareOps = ["eq", "ne", "lt", "le", "gt", "ge"] as const;
+export const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not"] as const;
+
+export type BinaryOp = (typeof binaryOps)[number];
+export type CompareOp = (typeof compareOps)[number];
+export type UnaryOp = (typeof unaryOps)[number];
+export type CombineOp = "add" | "mul" | "min" | "max" | "and" | "or";
+export type AtomicOp = "add" | "mul" | "min" | "max";
+
+export type IROp =
+  | BinaryOp
+  | CompareOp
+  | UnaryOp
+  | "constant"
+  | "row"
+  | "lane"
+  | "index"
+  | "accumulator"
+  | "result"
+  | "select"
+  | "convert"
+  | "bitcast"
+  | "highWord"
+  | "lowWord"
+  | "fromWords"
+  | "signExtend"
+  | "load"
+  | "combineLanes"
+  | "fromLane"
+  | "mulAdd";
+
+export interface Value {
+  readonly id: number;
+  readonly op: IROp;
+  readonly type: IRType;
+  readonly args: readonly Value[];
+  /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination. */
+  readonly attribute: number | bigint | boolean | CombineOp | null;
+  /** How many regions enclose the place where it is computed. */
+  readonly depth: number;
+}
+
+export interface Loop {
+  readonly kind: "loop";
+  readonly index: Value;
+  readonly extent: number;
+  /** Shared among the lanes of a row: lane l runs the rounds l, l + lanes, … */
+  readonly isLaneLoop: boolean;
+  readonly accumulators: readonly {
+    readonly value: Value;
+    readonly initial: Value;
+    next: Value;
+    readonly result: Value;
+  }[];
+  readonly body: Statement[];
+  /** Ends the loop after a round in which it is true. */
+  readonly exit: Value | null;
+}
+
+export interface Branch {
+  readonly kind: "branch";
+  readonly condition: Value;
+  readonly whenTrue: readonly Statement[];
+  readonly whenFalse: readonly Statement[];
+  /** What comes out of it, by the side that was taken. */
+  readonly results: readonly { readonly value: Value; readonly whenTrue: Value; readonly whenFalse: Value }[];
+}
+
+export type Statement =
+  | { readonly kind: "let"; readonly value: Value }
+  | Loop
+  | Branch
+  | { readonly kind: "barrier" }
+  | {
+      /** Neighbours, in the order of what is written around it. */
+      readonly kind: "read";
+      readonly from: "buffer" | "array";
+      readonly memory: number;
+      readonly index: Value;
+      readonly results: readonly Value[];
+    }
+  | {
+      /** Neighbours in an array. */
+      readonly kind: "write";
+      readonly array: number;
+      readonly index: Value;
+      readonly values: readonly Value[];
+      readonly gate: Value | null;
+    }
+  | {
+      /** An element of an array is added to, whichever lanes add to it. */
+      readonly kind: "count";
+      readonly array: number;
+      readonly index: Value;
+      readonly value: Value;
+      readonly gate: Value | null;
+    }
+  | {
+      readonly kind: "store";
+      readonly buffer: number;
+      readonly index: Value;
+      readonly value: Value;
+      readonly isOnce: boolean;
+      readonly gate: Value | null;
+    }
+  | {
+      readonly kind: "atomic";
+      readonly op: AtomicOp;
+      readonly buffer: number;
+      readonly index: Value;
+      readonly value: Value;
+      readonly gate: Value | null;
+    };
+
+export interface BufferParameter {
+  readonly dtype: DType;
+  readonly isWritten: boolean;
+  /** It has more bytes than 32 bits count. */
+  readonly isLarge: boolean;
+  /** It may begin anywhere, not at a multiple of 16 bytes as others do. */
+  readonly isUnaligned?: boolean;
+}
+
+export interface ArrayDeclaration {
+  readonly type: IRType;
+  readonly size: number;
+  /** Every lane has one of its own. */
+  readonly isPrivate?: boolean;
+}
+
+export interface Kernel {
+  readonly name: string;
+  readonly rows: number;
+  readonly lanes: number;
+  readonly buffers: readonly BufferParameter[];
+  readonly arrays: readonly ArrayDeclaration[];
+  readonly body: readonly Statement[];
+  /** Number of statements, a measure of its size. */
+  readonly size: number;
+  /** Some elements are stored by several rows, each to the same value. What it stores must not be what it loads. */
+  readonly isRepeating: boolean;
+  /** It does nothing unless the first element of this buffer, of i32, is this value. */
+  readonly gate?: { readonly buffer: number; readonly value: number };
+}
+
+/** A kernel as those who run it know it. What it computes is not known of one whose code was read from a file. */
+export type KernelOutline = Omit<Kernel, "body"> & { readonly body: Kernel["body"] | null };
+
+export const isWhole = (kernel: KernelOutline): kernel is Kernel => kernel.body !== null;
+
+/** The largest number an i32 holds. */
+export const MAX_I32 = 2 ** 31 - 1;
+
+/** The lists of statements inside a statement. */
+export function innerLists(statement: Statement): readonly (readonly Statement[])[] {
+  if (statement.kind === "loop") return [statement.body];
+  return statement.kind === "branch" ? [statement.whenTrue, statement.whenFalse] : [];
+}
+
+/** Visits every statement, those inside others included. */
+export function walkStatements(statements: readonly Statement[], visit: (statement: Statement) => void): void {
+  for (const statement of statements) {
+    visit(statement);
+    for (const list of innerLists(statement)) walkStatements(list, visit);
+  }
+}
+
+/** The values a statement needs itself, not counting what the statements inside it do. */
+export function usedBy(statement: Statement): Value[] {
+  const given = (...values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
+  switch (statement.kind) {
+    case "let":
+      return [...statement.value.args];
+    case "loop":
+      return given(...statement.accumulators.flatMap(({ initial, next }) => [initial, next]), statement.exit);
+    case "branch":
+      return given(
+        statement.condition,
+        ...statement.results.flatMap(({ whenTrue, whenFalse }) => [whenTrue, whenFalse]),
+      );
+    case "store":
+    case "atomic":
+    case "count":
+      return given(statement.index, statement.value, statement.gate);
+    case "write":
+      return given(statement.index, ...statement.values, statement.gate);
+    case "read":
+      return [statement.index];
+    case "barrier":
+      return [];
+  }
+}
+
+/** Statements without the values that nothing needs: some functions compute more than every caller wants. */
+function withoutUnused(statements: readonly Statement[], used: Set<number>): Statement[] {
+  const kept: Statement[] = [];
+  for (let i = statements.length - 1; i >= 0; i--) {
+    const statement = statements[i] as Statement;
+    if (statement.kind === "let" && !used.has(statement.value.id)) continue;
+    for (const { id } of usedBy(statement)) used.add(id);
+    if (statement.kind === "loop") kept.push({ ...statement, body: withoutUnused(statement.body, used) });
+    else if (statement.kind === "branch") {
+      const [whenTrue, whenFalse] = [statement.whenTrue, statement.whenFalse].map((side) => withoutUnused(side, used));
+      kept.push({ ...statement, whenTrue, whenFalse });
+    } else kept.push(statement);
+  }
+  return kept.reverse();
+}
+
+/** A kernel of these statements, or of those among them that do anything. */
+export function withBody(kernel: Omit<Kernel, "body" | "size">, statements: readonly Statement[]): Kernel {
+  const body = withoutUnused(statements, new Set());
+  let size = 0;
+  walkStatements(body, () => {
+    size++;
+  });
+  return { ...kernel, body, size };
+}

@@ -1,0 +1,357 @@
+/**
+ * Writes kernels of the loop-nest language (ir.ts), operation by operation. Whoever makes kernels uses it: the lowering of
+ * groups, routines, tiles, and the samplers.
+ *
+ * A value that was asked for before is the one there is, and a value is placed in the outermost region where its operands
+ * exist: that is where common subexpressions and loop-invariant code are dealt with.
+ */
+import type { DType } from "../../core/dtype.js";
+import { ArgumentError } from "../../core/errors.js";
+import {
+  type ArrayDeclaration,
+  type AtomicOp,
+  type BinaryOp,
+  type BufferParameter,
+  type CombineOp,
+  type CompareOp,
+  type IROp,
+  type IRType,
+  type Kernel,
+  MAX_I32,
+  type Statement,
+  type UnaryOp,
+  type Value,
+  withBody,
+} from "./ir.js";
+
+interface Region {
+  readonly statements: Statement[];
+  /** Values computed here, by what they are. */
+  readonly known: Map<string, Value>;
+}
+
+const isInteger = (type: IRType): boolean => type !== "bool" && type !== "f32" && type !== "f64";
+
+/** Writes one kernel. Its methods are the operations of the language. */
+export class KernelBuilder {
+  private nextId = 0;
+  private readonly regions: Region[] = [{ statements: [], known: new Map() }];
+  /** The depth that values do not rise above: that of the innermost open branch. */
+  private floor = 0;
+  private readonly buffers: BufferParameter[] = [];
+  private readonly arrays: ArrayDeclaration[] = [];
+  /** Whether rows store elements of one another, too. */
+  isRepeating = false;
+  readonly row: Value;
+  readonly lane: Value;
+
+  constructor(
+    readonly name: string,
+    readonly rows: number,
+    readonly lanes = 1,
+  ) {
+    this.row = this.make("row", rows > MAX_I32 ? "i64" : "i32", [], null);
+    this.lane = this.make("lane", "i32", [], null);
+  }
+
+  /** How many loops and branches are open. */
+  get depth(): number {
+    return this.regions.length - 1;
+  }
+
+  finish(): Kernel {
+    if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
+    const { name, rows, lanes, buffers, arrays, isRepeating } = this;
+    return withBody({ name, rows, lanes, buffers, arrays, isRepeating }, (this.regions[0] as Region).statements);
+  }
+
+  // ------------------------------------------------------------------------------------------------ memory
+
+  buffer(dtype: DType, isWritten: boolean, isLarge = false): number {
+    this.buffers.push({ dtype, isWritten, isLarge });
+    return this.buffers.length - 1;
+  }
+
+  /** Reads an element, widened. The address must be valid wherever the operands are known. */
+  load(buffer: number, index: Value, type: IRType): Value {
+    return this.make("load", type, [index], buffer);
+  }
+
+  /** Writes an element, narrowed. `isOnce`: the same for all lanes, so that one of them writes it. */
+  store(buffer: number, index: Value, value: Value, isOnce = this.lanes === 1, gate: Value | null = null): void {
+    this.region().statements.push({ kind: "store", buffer, index, value, isOnce, gate });
+  }
+
+  /** buffer[index] = op(buffer[index], value), indivisibly; each lane does it for itself. */
+  atomic(op: AtomicOp, buffer: number, index: Value, value: Value, gate: Value | null = null): void {
+    this.region().statements.push({ kind: "atomic", op, buffer, index, value, gate });
+  }
+
+  /** Reads an element, widened, of a buffer that the kernel writes, too. */
+  read(buffer: number, index: Value, type: IRType): Value {
+    return this.readNeighbours("buffer", buffer, index, type, 1)[0] as Value;
+  }
+
+  /** Memory of the row, shared by its lanes unless it is private. */
+  array(type: IRType, size: number, isPrivate = false): number {
+    if (!Number.isInteger(size) || size < 1) throw new ArgumentError(`array: ${size} elements; give 1 or more`);
+    this.arrays.push({ type, size, isPrivate });
+    return this.arrays.length - 1;
+  }
+
+  get(array: number, index: Value): Value {
+    return this.getMany(array, index, 1)[0] as Value;
+  }
+
+  set(array: number, index: Value, value: Value, gate: Value | null = null): void {
+    this.setMany(array, index, [value], gate);
+  }
+
+  /** Neighbours at once, from an index that is a multiple of their number. */
+  getMany(array: number, index: Value, count: number): Value[] {
+    return this.readNeighbours("array", array, index, this.arrayType(array), count);
+  }
+
+  setMany(array: number, index: Value, values: readonly Value[], gate: Value | null = null): void {
+    const type = this.arrayType(array);
+    for (const value of values) {
+      if (value.type !== type) throw new ArgumentError(`set: a value of ${value.type} in an array of ${type}`);
+    }
+    this.region().statements.push({ kind: "write", array, index, values, gate });
+  }
+
+  /** array[index] += value, indivisibly; each lane does it for itself. The array is of i32. */
+  count(array: number, index: Value, value: Value, gate: Value | null = null): void {
+    if (this.arrayType(array) !== "i32" || value.type !== "i32") {
+      throw new ArgumentError(`count: ${value.type} in an array of ${this.arrayType(array)}; both must be i32`);
+    }
+    this.region().statements.push({ kind: "count", array, index, value, gate });
+  }
+
+  /** Lanes wait for each other; each then sees what the others wrote before. */
+  barrier(): void {
+    if (this.lanes > 1) this.region().statements.push({ kind: "barrier" });
+  }
+
+  // ------------------------------------------------------------------------------------------------ control flow
+
+  /** Runs the body for 0 … extent - 1. Accumulators are carried from round to round; their last values are returned. */
+  loop(
+    extent: number,
+    initial: readonly Value[],
+    body: (index: Value, accumulators: readonly Value[]) => readonly Value[],
+    options: {
+      readonly isLaneLoop?: boolean;
+      /** From the values a round ends with: whether it was the last. */
+      readonly exitWhen?: (next: readonly Value[]) => Value;
+    } = {},
+  ): Value[] {
+    const parent = this.region();
+    const region: Region = { statements: [], known: new Map() };
+    const depth = this.regions.length;
+    this.regions.push(region);
+    const index = this.fresh("index", "i32", depth);
+    const accumulators = initial.map((value) => ({
+      value: this.fresh("accumulator", value.type, depth),
+      initial: value,
+      next: value,
+      result: this.fresh("result", value.type, depth - 1),
+    }));
+    const next = body(
+      index,
+      accumulators.map(({ value }) => value),
+    );
+    if (next.length !== initial.length) throw new Error("loop: the body must return one value per accumulator");
+    accumulators.forEach((accumulator, i) => {
+      accumulator.next = next[i] as Value;
+    });
+    const exit = options.exitWhen?.(next) ?? null;
+    this.regions.pop();
+    const isLaneLoop = options.isLaneLoop === true && this.lanes > 1;
+    parent.statements.push({ kind: "loop", index, extent, isLaneLoop, accumulators, body: region.statements, exit });
+    return accumulators.map(({ result }) => result);
+  }
+
+  /** Does one thing or another. Both sides return as many values; those of the side taken are returned. */
+  when(condition: Value, whenTrue: () => readonly Value[], whenFalse: () => readonly Value[] = () => []): Value[] {
+    if (condition.op === "constant") return [...(condition.attribute ? whenTrue() : whenFalse())];
+    const [yes, no] = [this.side(whenTrue), this.side(whenFalse)];
+    const types = (values: readonly Value[]) => values.map(({ type }) => type).join(", ");
+    if (types(yes.values) !== types(no.values)) {
+      throw new ArgumentError(`when: sides of (${types(yes.values)}) and (${types(no.values)})`);
+    }
+    const results = yes.values.map((value, i) => ({
+      value: this.fresh("result", value.type, this.depth),
+      whenTrue: value,
+      whenFalse: no.values[i] as Value,
+    }));
+    const [a, b] = [yes.statements, no.statements];
+    this.region().statements.push({ kind: "branch", condition, whenTrue: a, whenFalse: b, results });
+    return results.map(({ value }) => value);
+  }
+
+  private side(write: () => readonly Value[]): { statements: Statement[]; values: readonly Value[] } {
+    const region: Region = { statements: [], known: new Map() };
+    const before = this.floor;
+    this.floor = this.regions.length;
+    this.regions.push(region);
+    const values = write();
+    this.regions.pop();
+    this.floor = before;
+    return { statements: region.statements, values };
+  }
+
+  /** Combines a value of each lane into one that all have. */
+  combineLanes(op: CombineOp, value: Value): Value {
+    if (this.lanes === 1) return value;
+    return this.place("combineLanes", value.type, [value], op, this.regions.length - 1);
+  }
+
+  /** The value that another lane of the row has. `lane` must be one of them. */
+  fromLane(value: Value, lane: Value): Value {
+    if (this.lanes === 1) return value;
+    return this.place("fromLane", value.type, [value, lane], null, this.regions.length - 1);
+  }
+
+  // ------------------------------------------------------------------------------------------------ values
+
+  constant(type: IRType, value: number | bigint | boolean): Value {
+    const wide = type === "i64" || type === "u64";
+    const stored = type === "bool" ? Boolean(value) : wide ? BigInt(value) : Number(value);
+    return this.make("constant", type, [], type === "f32" ? Math.fround(stored as number) : stored);
+  }
+
+  binary(op: BinaryOp, a: Value, b: Value): Value {
+    if (a.type !== b.type && op !== "shl" && op !== "shr") {
+      throw new ArgumentError(`${op}: operands of ${a.type} and ${b.type}`);
+    }
+    return this.foldInteger(op, a, b) ?? this.make(op, a.type, [a, b], null);
+  }
+
+  compare(op: CompareOp, a: Value, b: Value): Value {
+    if (a.type !== b.type) throw new ArgumentError(`${op}: operands of ${a.type} and ${b.type}`);
+    return this.make(op, "bool", [a, b], null);
+  }
+
+  unary(op: UnaryOp, x: Value): Value {
+    return this.make(op, x.type, [x], null);
+  }
+
+  /** a·b + c, rounded once or twice, whichever the target does faster: for sums whose order is free anyway. */
+  mulAdd(a: Value, b: Value, c: Value): Value {
+    if (a.type !== b.type || a.type !== c.type) {
+      throw new ArgumentError(`mulAdd: operands of ${a.type}, ${b.type} and ${c.type}`);
+    }
+    return this.make("mulAdd", a.type, [a, b, c], null);
+  }
+
+  select(condition: Value, whenTrue: Value, whenFalse: Value): Value {
+    if (whenTrue.type !== whenFalse.type) {
+      throw new ArgumentError(`select: sides of ${whenTrue.type} and ${whenFalse.type}`);
+    }
+    if (whenTrue === whenFalse) return whenTrue;
+    if (condition.op === "constant") return condition.attribute ? whenTrue : whenFalse;
+    return this.make("select", whenTrue.type, [condition, whenTrue, whenFalse], null);
+  }
+
+  convert(to: IRType, x: Value): Value {
+    if (x.op === "constant" && x.type === "i32" && to === "i64")
+      return this.constant("i64", BigInt(x.attribute as number));
+    return x.type === to ? x : this.make("convert", to, [x], null);
+  }
+
+  bitcast(to: IRType, x: Value): Value {
+    return x.type === to ? x : this.make("bitcast", to, [x], null);
+  }
+
+  /** Halves of an f64, and back. */
+  word(which: "highWord" | "lowWord", x: Value): Value {
+    return this.make(which, "u32", [x], null);
+  }
+
+  fromWords(high: Value, low: Value): Value {
+    return this.make("fromWords", "f64", [high, low], null);
+  }
+
+  /** The low `bits` of an i32, sign-extended: how i8 and i16 arithmetic wraps. */
+  signExtend(x: Value, bits: 8 | 16): Value {
+    return this.make("signExtend", "i32", [x], bits);
+  }
+
+  // ------------------------------------------------------------------------------------------------ placement
+
+  private region(): Region {
+    return this.regions[this.regions.length - 1] as Region;
+  }
+
+  private fresh(op: IROp, type: IRType, depth: number): Value {
+    return { id: this.nextId++, op, type, args: [], attribute: null, depth };
+  }
+
+  private arrayType(array: number): IRType {
+    const declared = this.arrays[array];
+    if (!declared) throw new ArgumentError(`there is no array ${array}`);
+    return declared.type;
+  }
+
+  private readNeighbours(from: "buffer" | "array", memory: number, index: Value, type: IRType, count: number): Value[] {
+    const results = Array.from({ length: count }, () => this.fresh("result", type, this.depth));
+    this.region().statements.push({ kind: "read", from, memory, index, results });
+    return results;
+  }
+
+  private make(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"]): Value {
+    let depth = 0;
+    for (const arg of args) if (arg.depth > depth) depth = arg.depth;
+    return this.place(op, type, args, attribute, depth);
+  }
+
+  /**
+   * The value, computed at the given depth, or as near to it as the open branches allow; the one there is when it was
+   * computed before.
+   */
+  private place(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"], from: number): Value {
+    let key = `${op}:${type}:${attributeKey(attribute)}`;
+    for (const arg of args) key += `,${arg.id}`;
+    const isFree = op === "constant" || op === "row" || op === "lane";
+    const depth = isFree ? from : Math.max(from, this.floor);
+    for (let i = from; i <= depth; i++) {
+      const known = (this.regions[i] as Region).known.get(key);
+      if (known) return known;
+    }
+    const region = this.regions[depth] as Region;
+    const value: Value = { id: this.nextId++, op, type, args, attribute, depth };
+    region.known.set(key, value);
+    if (!isFree) region.statements.push({ kind: "let", value });
+    return value;
+  }
+
+  /** Integer identities that index arithmetic leaves behind. */
+  private foldInteger(op: BinaryOp, a: Value, b: Value): Value | null {
+    if (!isInteger(a.type)) return null;
+    const x = a.op === "constant" ? Number(a.attribute) : null;
+    const y = b.op === "constant" ? Number(b.attribute) : null;
+    if (op === "add" && x === 0) return b;
+    if ((op === "add" || op === "sub") && y === 0) return a;
+    if (op === "mul" && x === 1) return b;
+    if ((op === "mul" || op === "idiv") && y === 1) return a;
+    if (op === "mul" && (x === 0 || y === 0)) return this.constant(a.type, 0);
+    if (x === null || y === null) return null;
+    if (a.type === "i64") return this.foldWide(op, BigInt(a.attribute as bigint), BigInt(b.attribute as bigint));
+    if (a.type !== "i32") return null;
+    if (op === "add") return this.constant("i32", (x + y) | 0);
+    if (op === "sub") return this.constant("i32", (x - y) | 0);
+    if (op === "mul") return this.constant("i32", Math.imul(x, y));
+    return null;
+  }
+
+  private foldWide(op: BinaryOp, x: bigint, y: bigint): Value | null {
+    const result = op === "add" ? x + y : op === "sub" ? x - y : op === "mul" ? x * y : null;
+    return result === null ? null : this.constant("i64", BigInt.asIntN(64, result));
+  }
+}
+
+/** -0 and 0, and the many NaNs, are different constants. */
+function attributeKey(attribute: Value["attribute"]): string {
+  return Object.is(attribute, -0) ? "-0" : String(attribute);
+}

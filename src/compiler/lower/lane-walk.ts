@@ -1,0 +1,90 @@
+/**
+ * How the lanes of a row go over a stretch of its elements, for a reduction or for the columns of a result.
+ *
+ * Lanes take neighbours in turn, `width` of them at a time, so that a step of all lanes together is one stretch of memory
+ * and each lane moves vectors. Several steps make a round of a loop: their loads are under way together. A short stretch
+ * needs no loop; then everything that goes over it sees each element at the same index, and what was loaded and computed
+ * for one reduction serves the next, and the columns: a softmax reads its input once.
+ *
+ * A long loop is a loop over blocks of rounds: what a block adds up to is added to the rest, so that rounding errors grow
+ * with the length of a block and the number of blocks, not with their product.
+ */
+import {
+  addConstant,
+  constantExpr,
+  type IndexExpr,
+  type IndexSpace,
+  scale,
+  add as sumOf,
+} from "../../core/index-expr.js";
+import type { Tiling } from "../schedule/group.js";
+
+/** Elements that a lane takes one after another: how many, and where the i-th is. */
+export interface Batch {
+  readonly count: number;
+  at(i: IndexExpr): IndexExpr;
+}
+
+/** Where each of a batch is. */
+export const placesOf = ({ count, at }: Batch): IndexExpr[] =>
+  Array.from({ length: count }, (_, i) => at(constantExpr(i)));
+
+/** A loop over rounds, or over blocks of them: the variables that count, and what a lane takes in a round. */
+export interface Stretch {
+  readonly blocks: number;
+  readonly block: IndexExpr;
+  readonly rounds: number;
+  readonly round: IndexExpr;
+  readonly inRound: Batch;
+}
+
+export interface Walk {
+  readonly extent: number;
+  readonly loops: readonly Stretch[];
+  /** What a lane takes after the loops. */
+  readonly after: Batch;
+  /** And at the end, if the first of it is below the extent: some lanes find nothing left. */
+  readonly bounded: Batch;
+}
+
+/** Elements that a lane adds up one by one. */
+const BLOCK = 2048;
+
+/** `lane` is the index of a lane as an expression. */
+export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, tiling: Tiling): Walk {
+  const { lanes } = tiling;
+  const width = extent % tiling.width === 0 ? tiling.width : 1;
+  const step = lanes * width;
+  const steps = Math.floor(extent / step);
+  const needsLoop = Math.ceil(extent / step) * width > tiling.held;
+  const rounds = needsLoop ? Math.floor(steps / tiling.unroll) : 0;
+  const first = scale(lane, width);
+  /** What a lane takes in so many steps, counted from an index on. */
+  const taken = (from: IndexExpr, count: number): Batch => ({
+    count: count * width,
+    at: (i) => {
+      const offset = sumOf(scale(space.quotient(i, width), step), space.remainder(i, width));
+      return sumOf(sumOf(from, first), offset);
+    },
+  });
+  const inRounds = (from: number, blocks: number, each: number): Stretch => {
+    const [block, round] = [space.variable("block", blocks), space.variable("round", each)];
+    const taking = tiling.unroll * step;
+    const start = sumOf(scale(block, each * taking), scale(round, taking));
+    return { blocks, block, rounds: each, round, inRound: taken(addConstant(start, from * taking), tiling.unroll) };
+  };
+  const perBlock = Math.ceil(BLOCK / (width * tiling.unroll));
+  const blocks = rounds >= 2 * perBlock ? Math.floor(rounds / perBlock) : 0;
+  const single = rounds - blocks * perBlock;
+  const loops = [
+    ...(blocks > 0 ? [inRounds(0, blocks, perBlock)] : []),
+    ...(single > 0 ? [inRounds(blocks * perBlock, 1, single)] : []),
+  ];
+  const done = rounds * tiling.unroll;
+  return {
+    extent,
+    loops,
+    after: taken(constantExpr(done * step), steps - done),
+    bounded: taken(constantExpr(steps * step), steps * step < extent ? 1 : 0),
+  };
+}

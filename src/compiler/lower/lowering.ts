@@ -1,0 +1,490 @@
+/**
+ * The elements of a group as values of a kernel.
+ *
+ * A group has one result or several over the same rows. Their elements are asked for, one index at a time, from the
+ * results backwards: movement rewrites the index, elementwise operations compute, and what other kernels have made is
+ * loaded. The index space of a result is split into rows, which run in parallel, and columns, which the kernel loops
+ * over. A reduction whose index depends on the row alone is computed once per row, before the columns: that is how
+ * softmax becomes one kernel. Such reductions of the same extent share a loop unless one needs the other.
+ *
+ * `lowerGroup` makes a whole kernel of it; tiles, fused scans and functions inside larger kernels take from it what they need.
+ */
+import { DTYPES } from "../../core/dtype.js";
+import { type Atom, constantExpr, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
+import { productOf } from "../../core/shape.js";
+import type { ElementOps } from "../../graph/element-ops.js";
+import type { Node } from "../../graph/node.js";
+import type { Reading, ReduceOp } from "../../graph/primitive.js";
+import { constant, iota } from "../../graph/primitives/leaf.js";
+import { indexKey, type Reduction, reductionAt } from "../../graph/reads.js";
+import { identityOf } from "../../graph/reduction.js";
+import {
+  branching,
+  computeType,
+  type Element,
+  type ElementSettings,
+  elementOps,
+  rounded,
+  wrap,
+} from "../elements/elements.js";
+import { heldIndex, indexValue } from "../ir/index-value.js";
+import { type CombineOp, MAX_I32, type Value } from "../ir/ir.js";
+import type { KernelBuilder } from "../ir/kernel-builder.js";
+import type { Group } from "../schedule/group.js";
+import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
+import { reductionsInTurns, type Wanted } from "./row-reductions.js";
+
+/** A result, and where its elements are, by what counts them. */
+interface Written {
+  readonly node: Node;
+  at(position: IndexExpr): readonly IndexExpr[];
+}
+
+/** What combines two partial results. */
+const combining: Record<ReduceOp, CombineOp> = {
+  sum: "add",
+  product: "mul",
+  max: "max",
+  min: "min",
+  all: "and",
+  any: "or",
+};
+
+/** Combines neighbours, then neighbours of those, and so on. */
+function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
+  let rest = values;
+  while (rest.length > 1) {
+    const next: T[] = [];
+    for (let i = 0; i < rest.length; i += 2) next.push(i + 1 < rest.length ? merge(rest[i], rest[i + 1]) : rest[i]);
+    rest = next;
+  }
+  return rest[0];
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+export class Lowering {
+  readonly space = new IndexSpace();
+  readonly ops: ElementOps<Element>;
+  private readonly results: ReadonlySet<Node>;
+  /** The nodes behind the kernel's buffers. */
+  readonly buffers: Node[] = [];
+  private readonly slots = new Map<Node, number>();
+  private readonly atoms = new Map<Atom, Value>();
+  private readonly known = new Map<Node, Map<string, Element>>();
+  /** Elements in the order they were computed, so that those of a loop can be forgotten when it ends. */
+  private readonly history: { readonly node: Node; readonly key: string; readonly element: Element }[] = [];
+  readonly lane: IndexExpr;
+  /** The ways over the row that all its lanes take together, by extent. */
+  private readonly walks = new Map<number, Walk>();
+  private readonly computed = new Map<Value, IndexExpr>();
+  /** Indices that are known to be below an extent. */
+  private readonly insides = new Map<Value, Map<number, IndexExpr>>();
+  /** What would have to happen for the values computed now to be wrong, if that is asked. */
+  private rare: { readonly conditions: Set<Value>; readonly depth: number } | null = null;
+  private isSlow = false;
+  /** Products, as far as they have been computed. */
+  private readonly given = new Map<Node, Element>();
+
+  constructor(
+    private readonly k: KernelBuilder,
+    private readonly group: Group,
+    settings: ElementSettings,
+  ) {
+    this.ops = elementOps(k, settings, (condition, usual, compute) => this.rarely(condition, usual, compute));
+    this.results = new Set(group.results.map(({ node }) => node));
+    this.lane = this.bind("lane", group.tiling.lanes, k.lane);
+  }
+
+  /** A loop variable whose value is known already. */
+  bind(name: string, extent: number, value: Value): IndexExpr {
+    const variable = this.variable(name, extent);
+    this.assign(variable, value);
+    return variable;
+  }
+
+  variable(name: string, extent: number): IndexExpr {
+    return this.space.variable(name, extent);
+  }
+
+  private assign(variable: IndexExpr, value: Value): void {
+    for (const { atom } of variable.terms) this.atoms.set(atom, value);
+  }
+
+  /** An index that is computed, and below the extent wherever it matters. */
+  index(value: Value, extent: number): IndexExpr {
+    const index = this.space.computed(0, extent - 1);
+    this.assign(index, value);
+    return index;
+  }
+
+  /** The element of a product that is asked for next. */
+  give(product: Node, element: Element): void {
+    this.given.set(product, element);
+  }
+
+  /** An element that was computed elsewhere. */
+  provide(node: Node, index: readonly IndexExpr[], element: Element): void {
+    this.remember(node, indexKey(index), element);
+  }
+
+  /**
+   * Writes elements of results, when all are computed: those of one result one after another, so that they can be written
+   * at once. `isOnce`: for the whole row.
+   */
+  store(results: readonly Written[], batch: Batch, gate: Value | null, isOnce: boolean): void {
+    const compute = (positions: readonly IndexExpr[]) =>
+      results.flatMap(({ node, at }) => {
+        const slot = this.slotOf(node, true);
+        return positions.map((position) => {
+          const index = at(position);
+          const place = this.indexValue(ravel(index, node.shape));
+          return { slot, place, value: this.element(node, index, gate).value };
+        });
+      });
+    const write = (elements: ReturnType<typeof compute>): Value[] => {
+      for (const { slot, place, value } of elements) this.k.store(slot, place, value, isOnce, gate);
+      return [];
+    };
+    this.speculate(
+      () => compute(placesOf(batch)),
+      write,
+      () => this.overBatch(batch, [], (position) => write(compute([position]))),
+    );
+  }
+
+  /** A loop over a batch. */
+  private overBatch(
+    { count, at }: Batch,
+    initial: readonly Value[],
+    body: (position: IndexExpr, accumulators: readonly Value[]) => readonly Value[],
+  ): readonly Value[] {
+    const i = this.variable("i", count);
+    return this.loop(i, count, initial, (accumulators) => body(at(i), accumulators));
+  }
+
+  /**
+   * Computes something as if nothing rare happened, and finishes with it; where something rare does happen, does it the
+   * slow way instead. So there is one branch for a whole batch, and the slow way is written once, as a loop.
+   */
+  private speculate<T>(compute: () => T, finish: (computed: T) => readonly Value[], slowly: () => readonly Value[]) {
+    const { k } = this;
+    const mark = this.history.length;
+    const outer = this.rare;
+    const conditions = new Set<Value>();
+    this.rare = { conditions, depth: k.depth };
+    const computed = compute();
+    this.rare = outer;
+    if (conditions.size === 0) return finish(computed);
+    const isRare = [...conditions].reduce((any, condition) => k.binary("or", any, condition));
+    // What was computed holds only where nothing rare happens.
+    this.forgetSince(mark, () => false);
+    const wasSlow = this.isSlow;
+    this.isSlow = true;
+    const results = k.when(
+      isRare,
+      () => slowly(),
+      () => finish(computed),
+    );
+    this.isSlow = wasSlow;
+    this.forgetSince(mark, () => false);
+    return results;
+  }
+
+  /** How elements deal with what is seldom needed: see `speculate`. */
+  private rarely(condition: Value, usual: Value, compute: () => Value): Value {
+    const { k, rare } = this;
+    if (this.isSlow) return k.select(condition, compute(), usual);
+    if (!rare || condition.depth > rare.depth) return branching(k)(condition, usual, compute);
+    rare.conditions.add(condition);
+    return usual;
+  }
+
+  private forgetSince(mark: number, isKept: (element: Element) => boolean): void {
+    const kept = this.history.splice(mark).filter(({ node, key, element }) => {
+      if (isKept(element)) return true;
+      this.known.get(node)?.delete(key);
+      return false;
+    });
+    this.history.push(...kept);
+  }
+
+  slotOf(node: Node, isWritten: boolean): number {
+    return entryOf(this.slots, node, () => {
+      this.buffers.push(node);
+      const isLarge = productOf(node.shape) * DTYPES[node.dtype].bytes > 2 ** 32;
+      return this.k.buffer(node.dtype, isWritten, isLarge);
+    });
+  }
+
+  /** A loop over a variable, unless it has one round. What was computed inside it is forgotten afterwards. */
+  loop(
+    variable: IndexExpr,
+    extent: number,
+    initial: readonly Value[],
+    body: (accumulators: readonly Value[]) => readonly Value[],
+  ): readonly Value[] {
+    if (extent === 1) return body(initial);
+    const mark = this.history.length;
+    const results = this.k.loop(extent, initial, (i, accumulators) => {
+      this.assign(variable, i);
+      return body(accumulators);
+    });
+    this.forgetSince(mark, ({ value }) => value.depth <= this.k.depth);
+    return results;
+  }
+
+  /** The way of all lanes together over a stretch of the row. */
+  private walkOver(extent: number): Walk {
+    const { tiling } = this.group;
+    return entryOf(this.walks, extent, () =>
+      this.isShared
+        ? planWalk(this.space, this.lane, extent, tiling)
+        : planWalk(this.space, constantExpr(0), extent, { ...tiling, lanes: 1, width: 1 }),
+    );
+  }
+
+  /** Lanes share a row, and do not have one each. */
+  private get isShared(): boolean {
+    return this.group.rowsPerThread === 1;
+  }
+
+  /** Does something for every column. */
+  overColumns(columns: number, body: (batch: Batch, gate: Value | null) => void): void {
+    const { loops, after, bounded } = this.walkOver(columns);
+    for (const { blocks, block, rounds, round, inRound } of loops) {
+      this.loop(block, blocks, [], () =>
+        this.loop(round, rounds, [], () => {
+          body(inRound, null);
+          return [];
+        }),
+      );
+    }
+    if (after.count > 0) body(after, null);
+    if (bounded.count > 0) body(bounded, this.isBelow(bounded.at(constantExpr(0)), columns));
+  }
+
+  private isBelow(index: IndexExpr, limit: number): Value {
+    const at = this.indexValue(index);
+    return this.k.compare("lt", at, this.k.constant(at.type, limit));
+  }
+
+  // ------------------------------------------------------------------------------------------------ elements
+
+  /** The element of a node at an index. Under a gate the index may be out of range where the gate is false. */
+  element(node: Node, index: readonly IndexExpr[], gate: Value | null = null): Element {
+    const at = indexKey(index);
+    const key = gate ? `${at}?${gate.id}` : at;
+    // What is known without a gate is good under any.
+    const known = this.known.get(node)?.get(key) ?? this.known.get(node)?.get(at);
+    return known ?? this.remember(node, key, this.compute(node, index, gate));
+  }
+
+  private remember(node: Node, key: string, element: Element): Element {
+    entryOf(this.known, node, () => new Map<string, Element>()).set(key, element);
+    this.history.push({ node, key, element });
+    return element;
+  }
+
+  isLoaded(node: Node): boolean {
+    return node.storage !== null || (!this.results.has(node) && this.group.isLoaded(node));
+  }
+
+  private compute(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
+    const { primitive, dtype } = node;
+    if (this.isLoaded(node)) return this.load(node, index, gate);
+    switch (primitive.kind) {
+      case "leaf":
+        return this.leaf(node, index);
+      case "elementwise": {
+        const operands = node.inputs.map((input) => this.element(input, index, gate));
+        const made = primitive.lower(this.ops, operands, node.params, dtype);
+        return primitive.isExact ? made : { dtype, value: rounded(this.k, dtype, made.value) };
+      }
+      case "movement":
+        return this.move(node, primitive.read(this.space, index, node), gate);
+      case "reduce":
+        return this.reduceAlone(reductionAt(this.space, node, primitive.op, index), gate);
+      case "routine":
+        throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
+      case "composite": {
+        const given = this.given.get(node);
+        if (!given) throw new Error(`lower: ${primitive.name} must have been expanded`);
+        return given;
+      }
+    }
+  }
+
+  private leaf(node: Node, index: readonly IndexExpr[]): Element {
+    const { primitive, params, dtype } = node;
+    if (primitive === constant) return this.ops.constant(dtype, params.value as number);
+    if (primitive === iota) {
+      const value = this.indexValue(index[0]);
+      return this.ops.cast({ dtype: value.type as "i32" | "i64", value }, dtype);
+    }
+    throw new Error(`lower: a ${primitive.name} without storage`);
+  }
+
+  protected load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
+    const slot = this.slotOf(node, false);
+    const flat = this.indexValue(ravel(index, node.shape));
+    const safe = gate ? this.k.select(gate, flat, this.k.constant(flat.type, 0)) : flat;
+    return { dtype: node.dtype, value: this.k.load(slot, safe, computeType(node.dtype)) };
+  }
+
+  /** The first reading whose bounds hold; bounds that the ranges prove are not tested. */
+  private move(node: Node, readings: readonly Reading[], gate: Value | null): Element {
+    const { k } = this;
+    const from = (i: number): Element => {
+      const reading = readings[i];
+      if (!reading) return this.outside(node);
+      const tests = reading.bounds.filter(({ value, low, high }) => value.min < low || value.max >= high);
+      if (tests.some(({ value, low, high }) => value.max < low || value.min >= high)) return from(i + 1);
+      const input = node.inputs[reading.input];
+      if (tests.length === 0) return this.element(input, this.resolve(node, reading, gate), gate);
+      let condition: Value | null = null;
+      for (const { value, low, high } of tests) {
+        const at = this.indexValue(value);
+        if (value.min < low) condition = this.both(condition, k.compare("ge", at, k.constant(at.type, low)));
+        if (value.max >= high) condition = this.both(condition, k.compare("lt", at, k.constant(at.type, high)));
+      }
+      const isInside = condition as Value;
+      const inner = this.both(gate, isInside);
+      const parts = this.resolve(node, reading, inner);
+      // On the way to memory parts of an index that was split are joined again, if they are still seen to be such.
+      const index = this.isLoaded(input) ? parts : parts.map((part, axis) => this.inside(part, input.shape[axis]));
+      return this.ops.select({ dtype: "bool", value: isInside }, this.element(input, index, inner), from(i + 1));
+    };
+    return from(0);
+  }
+
+  /** The index of a reading, with elements of inputs where it asks for them, held inside the axis. */
+  private resolve(node: Node, reading: Reading, gate: Value | null): IndexExpr[] {
+    const { k } = this;
+    const { shape } = node.inputs[reading.input];
+    return reading.index.map((part, axis) => {
+      if ("terms" in part) return part;
+      const last = Math.max(0, shape[axis] - 1);
+      const { value } = this.element(node.inputs[part.input], part.index, gate);
+      const held = heldIndex(k, value, last);
+      return entryOf(this.computed, held, () => {
+        const atom = this.space.computed(0, last);
+        this.assign(atom, held);
+        return atom;
+      });
+    });
+  }
+
+  /**
+   * An index where the bounds of its reading hold: it is not negative, and below the extent. What is made of it from here on
+   * may count on that, and splits into axes without division.
+   */
+  private inside(index: IndexExpr, extent: number): IndexExpr {
+    if (index.min >= 0 && index.max < extent) return index;
+    const value = this.k.convert(extent <= MAX_I32 ? "i32" : "i64", this.indexValue(index));
+    return entryOf(
+      entryOf(this.insides, value, () => new Map()),
+      extent,
+      () => this.index(value, extent),
+    );
+  }
+
+  private outside(node: Node): Element {
+    const { primitive, dtype, params } = node;
+    if (primitive.kind !== "movement" || !primitive.otherwise) throw new Error(`${primitive.name}: read outside`);
+    return this.ops.constant(dtype, primitive.otherwise(params));
+  }
+
+  /** Both conditions; what is asked for already is not asked for again. */
+  private both(a: Value | null, b: Value): Value {
+    const isAsked = a === null || a === b || (b.op === "and" && b.args.includes(a));
+    return isAsked ? b : this.k.binary("and", a, b);
+  }
+
+  /** A reduction that every lane needs at another index, and does by itself. */
+  private reduceAlone(reduction: Reduction, gate: Value | null): Element {
+    const held = this.group.isWrittenOut?.(reduction.node) ? reduction.extent : 0;
+    const tiling = { lanes: 1, width: 1, unroll: 1, held };
+    const walk = planWalk(this.space, constantExpr(0), reduction.extent, tiling);
+    const [value] = this.reduce([reduction], walk, gate);
+    return this.reduced(reduction, value);
+  }
+
+  /** The element that a total is. Sums and products of narrow dtypes are made in 32 bits, and cut or rounded here. */
+  private reduced({ node: { dtype }, op }: Reduction, total: Value): Element {
+    const isExact = op === "max" || op === "min";
+    return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
+  }
+
+  /** What a lane finds in its share of reductions of one extent. */
+  private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
+    const { k } = this;
+    const identities = reductions.map(({ node, op }) =>
+      k.constant(computeType(node.dtype), identityOf(op, node.dtype)),
+    );
+    const merge =
+      ({ op }: Reduction) =>
+      (a: Value, b: Value) =>
+        k.binary(combining[op], a, b);
+    const found = (totals: readonly Value[], batch: Batch, bound: Value | null = null) => {
+      const inner = bound ? this.both(gate, bound) : gate;
+      const valueAt = ({ node, at }: Reduction, i: number, position: IndexExpr) => {
+        const { value } = this.element(node.inputs[0], at(position), inner);
+        return bound ? k.select(bound, value, identities[i]) : value;
+      };
+      const together = () =>
+        reductions.map((reduction, i) => {
+          const values = placesOf(batch).map((position) => valueAt(reduction, i, position));
+          return inPairs(values, merge(reduction));
+        });
+      const oneByOne = () =>
+        this.overBatch(batch, identities, (position, soFar) =>
+          reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
+        );
+      const sums = this.speculate(together, (values) => values, oneByOne);
+      return reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i]));
+    };
+    const { extent, loops, after, bounded } = walk;
+    let totals: readonly Value[] = identities;
+    for (const { blocks, block, rounds, round, inRound } of loops) {
+      totals = this.loop(block, blocks, totals, (soFar) => {
+        const sums = this.loop(round, rounds, identities, (accumulators) => found(accumulators, inRound));
+        return reductions.map(({ op }, i) => k.binary(combining[op], soFar[i], sums[i]));
+      });
+    }
+    if (after.count > 0) totals = found(totals, after);
+    if (bounded.count > 0) totals = found(totals, bounded, this.isBelow(bounded.at(constantExpr(0)), extent));
+    return totals;
+  }
+
+  // ------------------------------------------------------------------------------------------------ rows
+
+  /** Computes the reductions that depend on the row alone, before a loop over columns begins. */
+  shareReductions(results: readonly Wanted[], rows: readonly IndexExpr[]): void {
+    const { space, group } = this;
+    const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
+    for (const turn of reductionsInTurns(known, results, rows)) {
+      for (const [extent, reductions] of turn) {
+        const totals = this.reduce(reductions, this.walkOver(extent), null);
+        reductions.forEach((reduction, i) => {
+          const { node, op, key } = reduction;
+          const total = this.isShared ? this.k.combineLanes(combining[op], totals[i]) : totals[i];
+          this.remember(node, key, this.reduced(reduction, total));
+        });
+      }
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------ indices
+
+  /** An index expression as a value: an i32 where its range allows, else an i64. Parts of an i32 may wrap around. */
+  indexValue(x: IndexExpr): Value {
+    return indexValue(this.k, this.atoms, x);
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Choices of which only one branch is computed. Selecting from the results of all branches, element by element, fuses with
+ * what is around it and is best for a few operations; where branches take long, their kernels are kept apart and all but
+ * those of the branch taken end at once. `expandGraph` asks for every choice.
+ */
+import { isComplex } from "../../core/dtype.js";
+import { sizeOf } from "../../core/shape.js";
+import type { GraphFunction } from "../../graph/function.js";
+import { inputsFirst, Node } from "../../graph/node.js";
+import { branching, outputsOf, part, type ScanParams, whileLoop } from "../../graph/primitives/control.js";
+import { dot } from "../../graph/primitives/dot.js";
+
+/** Element operations that take longer than the kernels a branch is cut into. */
+const WORTH_IT = 1 << 18;
+
+/** Whether a choice has one index for all and branches that are long to compute. */
+export function isWorthBranching(choice: Node): boolean {
+  const [index, ...inputs] = choice.inputs;
+  const branches = choice.params.branches as readonly GraphFunction[];
+  if (index.shape.length > 0 || branches.length < 2) return false;
+  if ([...inputs, ...outputsOf(choice)].some(({ dtype }) => isComplex(dtype))) return false;
+  return branches.reduce((sum, branch) => sum + costOf(branch), 0) >= WORTH_IT;
+}
+
+/** The parts of the choice, as results of a `branching`. */
+export function branched(choice: Node, inputs: readonly Node[]): Node[] {
+  const own = (node: Node) => {
+    node.isAbstract = true;
+    return node;
+  };
+  const { params, shape, dtype, device } = choice;
+  const bundle = own(new Node(branching, params, inputs, shape, dtype, device));
+  return outputsOf(choice).map((output, i) =>
+    own(new Node(part, { index: i }, [bundle], output.shape, output.dtype, device)),
+  );
+}
+
+/** About how many operations on elements a function takes. A loop that may never end counts as one that does not. */
+function costOf({ parameters, results }: GraphFunction): number {
+  const given = new Set(parameters);
+  let sum = 0;
+  for (const node of inputsFirst(results, ({ inputs }) => inputs)) if (!given.has(node)) sum += costOfNode(node);
+  return sum;
+}
+
+function costOfNode({ primitive, params, shape, inputs }: Node): number {
+  if (primitive === whileLoop) return Number.POSITIVE_INFINITY;
+  if (params.branches) return Math.max(...(params.branches as readonly GraphFunction[]).map(costOf));
+  if (params.body) return ((params as unknown as ScanParams).length ?? 1) * costOf(params.body as GraphFunction);
+  if (primitive === dot) return sizeOf(shape) * inputs[0].shape[inputs[0].shape.length - 1];
+  return Math.max(sizeOf(shape), ...inputs.map((input) => sizeOf(input.shape)));
+}

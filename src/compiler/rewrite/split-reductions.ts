@@ -1,0 +1,64 @@
+/**
+ * Reductions with few results and much to reduce are done in two steps, so that there is work for all of the device: the
+ * axis is cut into chunks, each chunk is reduced by itself, and the partial results are reduced again. The sum of a
+ * hundred million numbers is one result; without this, one workgroup would add them all.
+ */
+import { Node, pendingInOrder } from "../../graph/node.js";
+import type { Params, Primitive } from "../../graph/primitive.js";
+import { cast } from "../../graph/primitives/elementwise.js";
+import { pad, reshape } from "../../graph/primitives/movement.js";
+import { identityOf } from "../../graph/reduction.js";
+import type { SplitProfile } from "../target/profile.js";
+
+/** Elements that are reduced in one loop, at most: its rounds are counted in 32 bits. */
+const MAX_EXTENT = 2 ** 30;
+
+const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
+
+/** Rewrites such reductions among the pending nodes. What they compute stays the same. */
+export function splitReductions(roots: readonly Node[], wish: SplitProfile): void {
+  for (const node of pendingInOrder(roots)) {
+    if (node.storage === null && node.primitive.kind === "reduce") split(node, node.primitive, wish);
+  }
+}
+
+function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, wish: SplitProfile): void {
+  const axes = node.params.axes as readonly number[];
+  const [x] = node.inputs;
+  const { shape } = x;
+  const results = sizeOf(node.shape);
+  const extent = sizeOf(axes.map((axis) => shape[axis]));
+  const lanes = axes.includes(shape.length - 1) ? wish.lanes : 1;
+  const threads = lanes * Math.max(1, results);
+  // A thread that goes through a chunk by itself should not have less to do than the one that goes through the chunks.
+  const least = Math.max(lanes * wish.leastPerThread, lanes === 1 ? Math.sqrt(extent) : 0);
+  const isLong = extent >= wish.leastExtent;
+  const wanted = isLong ? Math.floor(Math.min(wish.parallelism / threads, extent / least)) : 1;
+  const chunks = Math.max(wanted, Math.ceil(extent / MAX_EXTENT));
+  if (chunks < 2) return;
+  // The longest axis is cut; where it does not divide evenly it is filled up with what changes nothing.
+  const axis = axes.reduce((longest, next) => (shape[next] > shape[longest] ? next : longest));
+  const count = Math.min(chunks, shape[axis]);
+  const length = Math.ceil(shape[axis] / count);
+  // Partial results of narrow floats are kept as f32, so that the result is rounded once.
+  const wide = x.dtype === "f16" || x.dtype === "bf16" ? derive(cast, x, { dtype: "f32" }) : x;
+  const filled = fill(wide, axis, count * length - shape[axis], identityOf(primitive.op, x.dtype));
+  const cut = derive(reshape, filled, { shape: [...shape.slice(0, axis), count, length, ...shape.slice(axis + 1)] });
+  const inner = axes.map((each) => (each < axis ? each : each + 1));
+  const partial = derive(primitive, cut, { axes: inner });
+  // Kept axes before the cut one come first in the partial result; the chunks are next.
+  const position = Array.from({ length: axis }, (_, i) => i).filter((i) => !axes.includes(i)).length;
+  node.replaceInputs([partial], { axes: [position], dtype: node.dtype });
+  if (extent / count > MAX_EXTENT) split(partial, primitive, wish);
+}
+
+function fill(x: Node, axis: number, amount: number, value: number | bigint | boolean): Node {
+  if (amount === 0) return x;
+  const none = x.shape.map(() => 0);
+  return derive(pad, x, { low: none, high: none.map((_, i) => (i === axis ? amount : 0)), interior: none, value });
+}
+
+function derive(primitive: Primitive, input: Node, params: Params): Node {
+  const { shape, dtype } = primitive.infer([input], params);
+  return new Node(primitive, params, [input], shape, dtype, input.device);
+}

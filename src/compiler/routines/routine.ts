@@ -1,0 +1,36 @@
+/**
+ * Routines: kernels written by hand in the loop-nest language, for operations that are not one loop over their result:
+ * scans, sorting, scattering. A routine gets memory for its inputs and its result, asks for what it needs in between, and
+ * says which kernels run in which order. Both targets run it, because both emitters read the language.
+ */
+import type { DType } from "../../core/dtype.js";
+import type { Node } from "../../graph/node.js";
+import type { ElementSettings } from "../elements/elements.js";
+import type { Kernel } from "../ir/ir.js";
+import type { TargetProfile } from "../target/profile.js";
+
+/** Memory a kernel of a routine is given. */
+export type RoutineBuffer =
+  | { readonly kind: "input"; readonly index: number }
+  | {
+      readonly kind: "result";
+      /** Where in it the kernel's buffer begins, in bytes. */
+      readonly offset?: number;
+    }
+  | { readonly kind: "temporary"; readonly index: number };
+
+export interface RoutinePlan {
+  readonly temporaries: readonly { readonly dtype: DType; readonly shape: readonly number[] }[];
+  readonly steps: readonly RoutineStep[];
+}
+
+export interface RoutineStep {
+  readonly kernel: Kernel;
+  readonly buffers: readonly RoutineBuffer[];
+  /** What it computes, for people, given the names of its buffers (expression.ts). */
+  readonly formula: (names: readonly string[]) => string;
+  /** It copies its first buffer to its second, and is left out where they are the same memory. */
+  readonly isCopy?: boolean;
+}
+
+export type Routine = (node: Node, profile: TargetProfile, settings: ElementSettings) => RoutinePlan;

@@ -1,0 +1,62 @@
+/**
+ * A part of the graph that becomes one kernel, as the scheduler cuts it out and the lowering, the tiles and the printers of
+ * programs take it.
+ */
+import type { Node } from "../../graph/node.js";
+import type { Kernel } from "../ir/ir.js";
+
+/** How the lanes of a row share its work (lower/lane-walk.ts). */
+export interface Tiling {
+  readonly lanes: number;
+  /** Neighbours that a lane takes at a time, where the extent is a multiple of them. */
+  readonly width: number;
+  /** Steps in a round of a loop. */
+  readonly unroll: number;
+  /** Elements a lane may hold at once: a stretch of no more per lane needs no loop. */
+  readonly held: number;
+}
+
+export interface GroupResult {
+  readonly node: Node;
+  /** Axes that run in parallel; the rest are columns. */
+  readonly rowAxes: readonly number[];
+}
+
+export interface Group {
+  /** They have as many rows, in the same order. */
+  readonly results: readonly GroupResult[];
+  /** How the lanes of a row share its work. */
+  readonly tiling: Tiling;
+  /** Neighbouring rows that a thread computes, where a row is one element of each result. Each lane then has its own. */
+  readonly rowsPerThread: number;
+  /** Nodes other kernels compute: loaded, not lowered. Nodes with storage are always loaded. */
+  readonly isLoaded: (node: Node) => boolean;
+  /** The product of matrices that its only result follows from, element by element. */
+  readonly product?: FusedProduct;
+  /** How its only result is made square by square, because its source lies the other way. */
+  readonly transposed?: TransposedAxes;
+  /** Short reductions that every lane writes out and does by itself. */
+  readonly isWrittenOut?: (reduction: Node) => boolean;
+}
+
+export interface TransposedAxes {
+  /** What has these axes: the result, or what it is another shape of. */
+  readonly node: Node;
+  /** The axis along which the source is contiguous, and the one along which the result is. */
+  readonly from: number;
+  readonly to: number;
+  /** How much memory a workgroup shares, if squares go through it; null: through the cache. */
+  readonly sharedBytes: number | null;
+}
+
+export interface FusedProduct {
+  readonly dot: Node;
+  /** From its first user to the result: each has as many elements, perhaps at other places. */
+  readonly path: readonly Node[];
+}
+
+export interface LoweredKernel {
+  readonly kernel: Kernel;
+  /** The nodes whose memory the kernel takes, in the order of its buffers. */
+  readonly buffers: readonly Node[];
+}

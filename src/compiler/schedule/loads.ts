@@ -1,0 +1,94 @@
+/**
+ * Which memory an element takes, and how the place changes with its index: what decides along which axis neighbouring
+ * lanes read. Asked before anything is lowered, of operands of products and of results that are transposed.
+ */
+import { type Atom, atomsOf, evaluate, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
+import type { Node } from "../../graph/node.js";
+import { symbolicIndex } from "../../graph/reads.js";
+
+export interface FoundLoad {
+  readonly node: Node;
+  readonly index: readonly IndexExpr[];
+  /** Made only where some bounds hold. */
+  readonly isGated: boolean;
+}
+
+/** The loads that an element is computed from, each place once. Reductions and products have none of their own. */
+export function loadsOf(
+  space: IndexSpace,
+  result: Node,
+  at: readonly IndexExpr[],
+  isLoaded: (node: Node) => boolean,
+): FoundLoad[] {
+  const found: FoundLoad[] = [];
+  const seen = new Set<string>();
+  const numbers = new Map<Node, number>();
+  const visit = (node: Node, index: readonly IndexExpr[], isGated: boolean) => {
+    const number = numbers.get(node) ?? numbers.size;
+    numbers.set(node, number);
+    const key = `${number}@${index.map((part) => `${part.constant}+${part.terms.map((t) => `${t.factor}*${t.atom.id}`)}`)}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    const { primitive } = node;
+    if (isLoaded(node)) found.push({ node, index, isGated });
+    else if (primitive.kind === "elementwise") for (const input of node.inputs) visit(input, index, isGated);
+    else if (primitive.kind === "movement") {
+      for (const reading of primitive.read(space, index, node)) {
+        for (const part of reading.index) if (!("terms" in part)) visit(node.inputs[part.input], part.index, isGated);
+        const isBounded = reading.bounds.some(({ value, low, high }) => value.min < low || value.max >= high);
+        visit(node.inputs[reading.input], symbolicIndex(space, reading, node), isGated || isBounded);
+      }
+    }
+  };
+  visit(result, at, false);
+  return found;
+}
+
+/** Places tried to see how far apart neighbours lie. */
+const SAMPLES = 12;
+
+/**
+ * How far apart in memory neighbours along each axis of a node lie, for each load: the distance that most of a few places
+ * show, since a window or a reshape may jump now and then. In the order of `loadsOf`; loads that no axis changes count
+ * for nothing.
+ */
+export function loadStrides(node: Node, isLoaded: (node: Node) => boolean): number[][] {
+  const space = new IndexSpace();
+  // Axes of extent 1 have no neighbours, and no variable.
+  const variables = node.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
+  return loadsOf(space, node, variables, isLoaded).map(({ node: source, index }) => {
+    const flat = ravel(index, source.shape);
+    return variables.map(({ terms }, axis) => (terms[0] ? usualStride(flat, terms[0].atom, node.shape[axis]) : 0));
+  });
+}
+
+/** For each axis of a node, whether it is split where the node is loaded from, as the places of a window are: that divides. */
+export function splitAxes(node: Node, isLoaded: (node: Node) => boolean): boolean[] {
+  const space = new IndexSpace();
+  const variables = node.shape.map((extent, axis) => space.variable(`i${axis}`, extent));
+  const split = new Set<Atom>();
+  for (const { node: source, index } of loadsOf(space, node, variables, isLoaded)) {
+    for (const { atom } of ravel(index, source.shape).terms) if ("of" in atom) atomsOf(atom.of, split);
+  }
+  return variables.map(({ terms }) => terms.some(({ atom }) => split.has(atom)));
+}
+
+function usualStride(flat: IndexExpr, along: Atom, extent: number): number {
+  const isHidden = flat.terms.some(({ atom }) => "of" in atom && atomsOf(atom.of).has(along));
+  if (!isHidden) return flat.terms.find(({ atom }) => atom === along)?.factor ?? 0;
+  const counts = new Map<number, number>();
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    // Places spread by the golden ratio, the same every time.
+    const spread = (atom: Atom, size: number) => Math.floor((((sample + 1) * (atom.id + 1) * 0.6180339887) % 1) * size);
+    const from = Math.min(spread(along, extent), extent - 2);
+    const at = (i: number) =>
+      evaluate(flat, (atom) => {
+        if (atom === along) return i;
+        if (atom.kind === "variable") return spread(atom, atom.extent);
+        return atom.kind === "computed" ? atom.min + spread(atom, atom.max - atom.min + 1) : 0;
+      });
+    const stride = at(from + 1) - at(from);
+    counts.set(stride, (counts.get(stride) ?? 0) + 1);
+  }
+  return [...counts].reduce((best, next) => (next[1] > best[1] ? next : best))[0];
+}

@@ -1,0 +1,70 @@
+/** How the elements of a group are spread over a device: which axes are rows, and how many lanes share one. */
+import { productOf } from "../../core/shape.js";
+import type { Node } from "../../graph/node.js";
+import type { TargetProfile } from "../target/profile.js";
+import type { Tiling } from "./group.js";
+import type { FoundReduction } from "./survey.js";
+
+/** Elements that may be reduced in all, for a result that several rows compute again. */
+const MAX_REPEATED = 16;
+/** Lanes of a row that need no barriers, on most devices. */
+const SHORT_ROW_LANES = 32;
+/** Threads that keep a device busy. */
+const BUSY_THREADS = 1 << 17;
+
+/** The split into rows and columns that lets the most reduction work be done in the kernel. */
+export function chooseRows(
+  result: Node,
+  reductions: readonly FoundReduction[],
+  profile: TargetProfile,
+): { rowAxes: readonly number[]; inlined: readonly Node[] } {
+  const everyAxis = result.shape.map((_, axis) => axis);
+  const own = reductions.find(({ node }) => node === result);
+  const byAxes = new Map<string, { axes: readonly number[]; nodes: Node[]; work: number }>();
+  for (const { node, axes, extent, isApart } of reductions) {
+    const key = axes.join();
+    const rows = productOf(axes.map((axis) => result.shape[axis]));
+    // Rows that share a result, as the pixels of a window do, would each compute it.
+    const isRepeated = rows > productOf(node.shape) && rows * extent > MAX_REPEATED * productOf(node.shape);
+    if (isApart || isRepeated) continue;
+    const entry = byAxes.get(key) ?? { axes, nodes: [], work: 0 };
+    entry.nodes.push(node);
+    entry.work += rows * extent;
+    byAxes.set(key, entry);
+  }
+  const candidates = [...byAxes.values()]
+    .filter(({ axes }) => {
+      if (axes.length === everyAxis.length) return true;
+      // A reduction that the result is not a row-wise function of stays a kernel of its own when rows are few.
+      return !own && productOf(axes.map((axis) => result.shape[axis])) >= profile.minRows;
+    })
+    .sort((a, b) => b.work - a.work);
+  const best = candidates[0];
+  if (!best) return { rowAxes: everyAxis, inlined: [] };
+  return { rowAxes: best.axes, inlined: best.nodes };
+}
+
+/** A workgroup per row where the row is long and read along memory; a thread per row otherwise. */
+export function chooseLanes(
+  result: Node,
+  rowAxes: readonly number[],
+  reductions: readonly FoundReduction[],
+  profile: TargetProfile,
+): number {
+  const rows = productOf(rowAxes.map((axis) => result.shape[axis]));
+  const longest = Math.max(0, ...reductions.filter(({ isInnermost }) => isInnermost).map(({ extent }) => extent));
+  if (profile.maxLanes === 1 || longest < 8 * profile.width) return 1;
+  let lanes = 8;
+  while (lanes < SHORT_ROW_LANES && lanes * 2 * profile.width <= longest) lanes *= 2;
+  // As many elements per lane as it can hold, fewer where there are not enough rows to keep the device busy.
+  while (lanes < profile.maxLanes && lanes * profile.held <= longest / 2) lanes *= 2;
+  while (lanes < profile.maxLanes && lanes * 2 * profile.width <= longest && rows * lanes < BUSY_THREADS) lanes *= 2;
+  return lanes;
+}
+
+/** A thread by itself takes one element at a time, its neighbours take those beside it: it needs more under way. */
+export function tilingFor(lanes: number, profile: TargetProfile, isWide: boolean): Tiling {
+  const { width, held } = profile;
+  const unroll = isWide ? profile.unrollWide : profile.unroll;
+  return lanes > 1 ? { lanes, width, unroll, held } : { lanes, width: 1, unroll: unroll * width, held };
+}

@@ -1,0 +1,187 @@
+/**
+ * Cuts the graph into groups, each of which becomes one kernel.
+ *
+ * A value is stored when it is asked for, when it is a reduction that its user cannot compute once per row, when a kernel
+ * would grow too large, or when several kernels would compute it again at more than it costs to load. Everything else is
+ * computed where it is used. Movement is never stored for its own sake.
+ */
+import { DTYPES } from "../../core/dtype.js";
+import { productOf } from "../../core/shape.js";
+import { type Node, pendingInOrder } from "../../graph/node.js";
+import { MAX_I32 } from "../ir/ir.js";
+import { splitReductions } from "../rewrite/split-reductions.js";
+import type { TargetProfile } from "../target/profile.js";
+import type { Group } from "./group.js";
+import { cutsForLoads } from "./load-limit.js";
+import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./product-fusion.js";
+import { chooseLanes, chooseRows, tilingFor } from "./row-mapping.js";
+import { type Family, joinSiblings, type Member } from "./siblings.js";
+import { costlyAgain, costOf, frontier, LOAD_COST, REDUCTION_COST, sharedAndCostly, termsOf } from "./stored-values.js";
+import { nothing, type Survey, surveyFrom } from "./survey.js";
+import { transposedAxes } from "./transposed-axes.js";
+import { viewed } from "./views.js";
+
+/** Rows that are shared out several to a thread. */
+const MANY_ROWS = 1 << 16;
+
+/** One thing to run: a fused group, or a routine with kernels of its own. */
+export type Task =
+  | { readonly kind: "group"; readonly group: Group }
+  | { readonly kind: "routine"; readonly node: Node };
+
+/** The tasks that compute the roots, in the order to run them. Some nodes on the way may be asked to be stored, too. */
+export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?: ReadonlySet<Node>): Task[] {
+  splitReductions(roots, profile.split);
+  const order = pendingInOrder(roots).filter((node) => node.storage === null);
+  const graph = graphOrder(order);
+  const asked = new Set([...roots, ...(wanted ?? [])]);
+  const stored = new Set<Node>(order.filter((node) => asked.has(node)));
+  const join = (groups: ReadonlyMap<Node, Grown>) => {
+    const members = order.flatMap((node) => groups.get(node) ?? []).map((grown) => asMember(grown, stored));
+    return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
+  };
+  for (const node of sharedAndCostly(join(grow(stored, graph, profile)))) stored.add(node);
+  return join(grow(stored, graph, profile)).map((family) => taskOf(family, stored, profile));
+}
+
+interface Grown {
+  readonly node: Node;
+  /** Null: a routine. */
+  readonly group: Group | null;
+  readonly survey: Survey;
+}
+
+function asMember({ node, group, survey }: Grown, stored: ReadonlySet<Node>): Member {
+  if (!group)
+    return { kind: "routine", node, loads: node.inputs.map((input) => viewed(input, (at) => stored.has(at))) };
+  const [{ rowAxes }] = group.results;
+  return {
+    kind: "group",
+    sibling: {
+      ...survey,
+      group,
+      nodes: new Set(survey.nodes.keys()),
+      costOf: (shared) => costOf(shared, survey.nodes, REDUCTION_COST),
+      isPlain: survey.reductions.length === 0 && rowAxes.length === node.shape.length,
+    },
+  };
+}
+
+function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetProfile): Task {
+  const [first] = members;
+  if (first.kind === "routine") return { kind: "routine", node: first.node };
+  const siblings = members.flatMap((member) => (member.kind === "group" ? member.sibling : []));
+  const groups = siblings.map(({ group }) => group);
+  const { tiling } = groups.reduce((most, next) => (next.tiling.lanes > most.tiling.lanes ? next : most));
+  const rows = productOf(first.sibling.group.results[0].node.shape);
+  const isPlain = siblings.every((sibling) => sibling.isPlain);
+  const canShare = isPlain && rows >= MANY_ROWS && rows % profile.width === 0;
+  const across = siblings.every((sibling) => sibling.isAcross) ? profile.across : null;
+  const isAcross = across !== null && rows % (across.lanes * across.turns) === 0;
+  return {
+    kind: "group",
+    group: {
+      results: groups.flatMap((group) => group.results),
+      tiling: isAcross ? { ...tiling, lanes: across.lanes } : tiling,
+      rowsPerThread: isAcross ? across.lanes * across.turns : canShare ? profile.width : 1,
+      isLoaded: (node) => stored.has(node),
+      product: groups[0].product,
+      transposed: groups[0].transposed,
+    },
+  };
+}
+
+/** Forms a group for every stored node; whatever cannot be part of its user's group is stored as well. */
+function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map<Node, Grown> {
+  const groups = new Map<Node, Group | null>();
+  const waiting = [...stored];
+  const store = (node: Node) => {
+    if (stored.has(node)) return;
+    stored.add(node);
+    waiting.push(node);
+  };
+  const isLoaded = (node: Node) => stored.has(node);
+  const endOf = (source: Node) => endOfEpilogue(source, graph, isLoaded);
+  const storeApart = (source: Node, result: Node) => {
+    const end = endOf(source);
+    store(end === result ? source : end);
+  };
+  for (let result = waiting.pop(); result; result = waiting.pop()) {
+    if (result.primitive.kind === "routine") {
+      for (const input of result.inputs) {
+        const source = viewed(input, isLoaded);
+        if (source.storage === null) store(source);
+      }
+      groups.set(result, null);
+      continue;
+    }
+    let survey = surveyFrom(result, isLoaded, profile);
+    // What is cut off takes with it what only it needs, so each time the rest is looked at anew.
+    for (;;) {
+      const cuts = firstOf(
+        () => termsOf(survey, endOf),
+        () => survey.cuts,
+        () => (survey.loads.size > profile.maxLoads ? cutsForLoads(result, survey.nodes, profile.maxLoads) : []),
+        () => (survey.statements > profile.maxStatements ? frontier(survey, profile) : []),
+        () => costlyAgain(survey, result),
+      );
+      const apart = cuts.length > 0 ? [] : apartFromProduct(result, survey);
+      if (cuts.length + apart.length === 0) break;
+      for (const node of cuts) store(node);
+      for (const node of apart) storeApart(node, result);
+      survey = surveyFrom(result, isLoaded, profile);
+    }
+    const product = fusedProduct(result, survey);
+    if (product) {
+      const rowAxes = result.shape.map((_, axis) => axis);
+      const tiling = tilingFor(1, profile, false);
+      groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded, product });
+      continue;
+    }
+    const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
+    for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) storeApart(node, result);
+    survey = surveyFrom(result, isLoaded, null);
+    const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
+    const tiling = tilingFor(lanes, profile, [...survey.nodes.keys()].some(isWide));
+    groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded });
+  }
+  // A node stored late may have been lowered into a group formed early: look at every group again with all known.
+  return new Map(
+    [...groups].map(([node, group]) => {
+      const rowAxes = group?.results[0].rowAxes;
+      const survey = rowAxes ? surveyFrom(node, isLoaded, null, rowAxes) : nothing;
+      // Once its product is stored a group has nothing left that it could not compute row by row.
+      const product = group?.product && survey.products.includes(group.product.dot) ? group.product : undefined;
+      // Squares are counted in 32 bits.
+      const isShort = [node, ...survey.loads.keys()].every(({ shape }) => productOf(shape) <= MAX_I32);
+      const isPlain = !product && survey.reductions.length === 0 && isShort;
+      const transposed = isPlain
+        ? (transposedAxes(node, isLoadedIn(node, isLoaded), profile.tiles) ?? undefined)
+        : undefined;
+      return [node, { node, group: group && { ...group, product, transposed }, survey }];
+    }),
+  );
+}
+
+/** The first list that has anything in it. */
+function firstOf(...lists: readonly (() => readonly Node[])[]): readonly Node[] {
+  for (const list of lists) {
+    const found = list();
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Where a group computes a product: the other products, and reductions. They are not computed tile by tile. */
+function apartFromProduct(result: Node, survey: Survey): Node[] {
+  if (survey.products.length === 0) return [];
+  const fused = fusedProduct(result, survey);
+  const products = survey.products.filter((node) => node !== fused?.dot);
+  return fused ? [...products, ...survey.reductions.map(({ node }) => node)] : products;
+}
+
+/** Whether the group of a result loads a node, and does not compute it. */
+const isLoadedIn = (result: Node, isStored: (node: Node) => boolean) => (node: Node) =>
+  node.storage !== null || (node !== result && isStored(node));
+
+const isWide = ({ dtype }: Node): boolean => DTYPES[dtype].bytes === 8;

@@ -1,0 +1,248 @@
+/**
+ * Groups that run over the same rows become one kernel with several results: a sum and a sum of squares of the same
+ * data, a log-likelihood and its gradients, the three tensors an Adam step updates. What they share is then loaded and
+ * computed once. A group may also join one that it reads from, if it reads each element at the place where it is made.
+ *
+ * Groups come in an order in which each is preceded by what it needs, so joining an earlier one can close a cycle in one
+ * way only: when something else stands between the two.
+ */
+import { DTYPES } from "../../core/dtype.js";
+import type { Node } from "../../graph/node.js";
+import type { Group } from "./group.js";
+import { statementsOf } from "./statement-counts.js";
+
+/** A group, and what decides whether it may join others. */
+export interface Sibling {
+  readonly group: Group;
+  /** Nodes it computes. */
+  readonly nodes: ReadonlySet<Node>;
+  /** Nodes it loads, and in words at which indices, in terms of the row and the column. */
+  readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
+  /** The index of its own result, in the same words. */
+  readonly ownIndex: string;
+  /** Additions it takes to compute an element of a node that two groups share. */
+  readonly costOf: (node: Node) => number;
+  /** It has nothing that lanes would share, so it can do with any number of them. */
+  readonly isPlain: boolean;
+  /** Its rows are reduced across memory. */
+  readonly isAcross: boolean;
+}
+
+/** A step of the schedule before joining: a group, or something else that computes a node from others. */
+export type Member =
+  | { readonly kind: "group"; readonly sibling: Sibling }
+  | { readonly kind: "routine"; readonly node: Node; readonly loads: readonly Node[] };
+
+/** Members that become one kernel. */
+export interface Family {
+  readonly members: readonly Member[];
+  readonly needs: ReadonlySet<Family>;
+}
+
+export interface SiblingLimits {
+  readonly maxNodes: number;
+  readonly maxStatements: number;
+  readonly maxBuffers: number;
+  /** Additions that loading an element is worth. */
+  readonly loadCost: number;
+  /** Kernels that need nothing of each other run at the same time. */
+  readonly isConcurrent: boolean;
+}
+
+/** Groups that move fewer bytes than this cost more to start than to run. */
+const SMALL_BYTES = 1 << 15;
+/** Families that a group is compared with: it is the recent ones that share something. */
+const MAX_CANDIDATES = 16;
+
+const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
+const bytesOf = (node: Node): number => sizeOf(node.shape) * DTYPES[node.dtype].bytes;
+const sum = (nodes: Iterable<Node>, of: (node: Node) => number): number => {
+  let total = 0;
+  for (const node of nodes) total += of(node);
+  return total;
+};
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key) ?? make();
+  map.set(key, known);
+  return known;
+}
+
+const resultsOf = (member: Member): readonly Node[] =>
+  member.kind === "routine" ? [member.node] : member.sibling.group.results.map(({ node }) => node);
+
+/** Rows with the same key are the same rows. */
+function rowsKey({ results: [{ node, rowAxes }] }: Group): string {
+  const extents = rowAxes.map((axis) => node.shape[axis]).filter((extent) => extent !== 1);
+  return extents.join("×");
+}
+
+class GrowingFamily implements Family {
+  readonly members: Member[] = [];
+  readonly needs = new Set<GrowingFamily>();
+  private readonly users = new Set<GrowingFamily>();
+  readonly made = new Map<Node, Sibling | null>();
+  readonly nodes = new Set<Node>();
+  statements = 0;
+  readonly loads = new Map<Node, Set<string>>();
+  lanes = 1;
+  isPlain = true;
+  /** Families it comes after, one after another. */
+  level = 0;
+
+  constructor(member: Member, needs: Iterable<GrowingFamily>) {
+    this.join(member, needs);
+  }
+
+  join(member: Member, needs: Iterable<GrowingFamily>): void {
+    this.members.push(member);
+    for (const family of needs) {
+      if (family === this) continue;
+      this.needs.add(family);
+      family.users.add(this);
+      this.raise(family.level + 1);
+    }
+    const sibling = member.kind === "group" ? member.sibling : null;
+    for (const node of resultsOf(member)) this.made.set(node, sibling);
+    if (!sibling) return;
+    for (const node of sibling.nodes) {
+      if (!this.nodes.has(node)) this.statements += statementsOf(node);
+      this.nodes.add(node);
+    }
+    for (const [node, indices] of sibling.loads) {
+      this.loads.set(node, new Set([...(this.loads.get(node) ?? []), ...indices]));
+    }
+    this.lanes = Math.max(this.lanes, sibling.group.tiling.lanes);
+    this.isPlain &&= sibling.isPlain;
+  }
+
+  /** Brings it to a level at least, and whatever needs it above that. */
+  private raise(level: number): void {
+    const stack = [{ family: this as GrowingFamily, to: level }];
+    for (let next = stack.pop(); next; next = stack.pop()) {
+      const { family, to } = next;
+      if (family.level >= to) continue;
+      family.level = to;
+      for (const user of family.users) stack.push({ family: user, to: to + 1 });
+    }
+  }
+
+  /** Whether it needs another, directly or through others: what is not above the other does not. */
+  dependsOn(other: GrowingFamily): boolean {
+    const seen = new Set<GrowingFamily>([this]);
+    for (const family of seen) {
+      if (family.needs.has(other)) return true;
+      for (const needed of family.needs) if (needed.level > other.level) seen.add(needed);
+    }
+    return false;
+  }
+}
+
+function levelAfter(needs: Iterable<GrowingFamily>): number {
+  let level = 0;
+  for (const family of needs) level = Math.max(level, family.level + 1);
+  return level;
+}
+
+/** Joins what can be joined. Members come in an order in which each is preceded by those it needs; so do the families. */
+export function joinSiblings(members: readonly Member[], limits: SiblingLimits): Family[] {
+  const familyOf = new Map<Node, GrowingFamily>();
+  const byRows = new Map<string, GrowingFamily[]>();
+  const families = new Set<GrowingFamily>();
+  for (const member of members) {
+    const inputs = member.kind === "group" ? member.sibling.loads.keys() : member.loads;
+    const needs = new Set<GrowingFamily>();
+    for (const input of inputs) {
+      const family = familyOf.get(input);
+      if (family) needs.add(family);
+    }
+    // Tiles are not rows.
+    const hasRows = member.kind === "group" && !member.sibling.group.product && !member.sibling.group.transposed;
+    const known = hasRows ? entryOf(byRows, rowsKey(member.sibling.group), () => []) : [];
+    const candidates = known.slice(-MAX_CANDIDATES).reverse();
+    let family = candidates.find(
+      (candidate) => member.kind === "group" && isGood(candidate, member.sibling, needs, limits),
+    );
+    if (family) family.join(member, needs);
+    else {
+      family = new GrowingFamily(member, needs);
+      known.push(family);
+    }
+    families.add(family);
+    for (const node of resultsOf(member)) familyOf.set(node, family);
+  }
+  return inOrder(families);
+}
+
+function isGood(
+  family: GrowingFamily,
+  sibling: Sibling,
+  needs: ReadonlySet<GrowingFamily>,
+  limits: SiblingLimits,
+): boolean {
+  const { group, nodes, loads } = sibling;
+  const read = [...loads.keys()].filter((node) => family.made.has(node));
+  const canShareLanes = family.lanes === group.tiling.lanes || (read.length > 0 && (family.isPlain || sibling.isPlain));
+  if (!canShareLanes) return false;
+  if (family.nodes.size + nodes.size > limits.maxNodes) return false;
+  const buffers = new Set([...family.loads.keys(), ...loads.keys(), ...family.made.keys()]).size + group.results.length;
+  if (buffers > limits.maxBuffers) return false;
+  const isInPlace = read.every((node) => {
+    const { ownIndex } = family.made.get(node) as Sibling;
+    return [...(loads.get(node) as ReadonlySet<string>)].every((index) => index === ownIndex);
+  });
+  if (!isInPlace) return false;
+  const added = sum(nodes, (node) => (family.nodes.has(node) ? 0 : statementsOf(node)));
+  if (family.statements + added > limits.maxStatements) return false;
+  const isWorth = sharesEnough(family, sibling, read, limits) || areBothSmall(family, sibling, needs, limits);
+  if (!isWorth) return false;
+  return ![...needs].some((needed) => needed !== family && needed.dependsOn(family));
+}
+
+const bytesMoved = ({ group, loads }: Sibling): number => {
+  const results = group.results.map(({ node }) => node);
+  return sum(loads.keys(), bytesOf) + sum(results, bytesOf);
+};
+
+/** They share an eighth of what the group moves, or work that costs more than loading. */
+function sharesEnough(
+  family: GrowingFamily,
+  sibling: Sibling,
+  read: readonly Node[],
+  { loadCost }: SiblingLimits,
+): boolean {
+  const { nodes, loads, costOf } = sibling;
+  const shared = [...loads].filter(([node, indices]) => {
+    const known = family.loads.get(node);
+    return known !== undefined && [...indices].some((index) => known.has(index));
+  });
+  if (8 * sum([...shared.map(([node]) => node), ...read], bytesOf) >= bytesMoved(sibling)) return true;
+  return [...nodes].some((node) => family.nodes.has(node) && costOf(node) > loadCost);
+}
+
+/** Both are too small to matter. What could run at another time is not made to wait for it. */
+function areBothSmall(
+  family: GrowingFamily,
+  sibling: Sibling,
+  needs: Iterable<GrowingFamily>,
+  { isConcurrent }: SiblingLimits,
+): boolean {
+  if (isConcurrent && family.level !== levelAfter(needs)) return false;
+  const bytes = sum(family.loads.keys(), bytesOf) + sum(family.made.keys(), bytesOf);
+  return bytesMoved(sibling) <= SMALL_BYTES && bytes <= SMALL_BYTES;
+}
+
+/** Each family after those it needs. Joining may have made one need others that came later. */
+function inOrder(families: ReadonlySet<GrowingFamily>): Family[] {
+  const ordered = new Set<GrowingFamily>();
+  for (const first of families) {
+    const stack = [first];
+    for (let family = stack.at(-1); family; family = stack.at(-1)) {
+      const waiting = [...family.needs].filter((needed) => !ordered.has(needed));
+      if (waiting.length === 0) {
+        ordered.add(family);
+        stack.pop();
+      } else stack.push(...waiting);
+    }
+  }
+  return [...ordered];
+}

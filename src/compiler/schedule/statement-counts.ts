@@ -1,0 +1,41 @@
+/**
+ * How long the code of an operation is, in statements of the loop-nest language: an addition is one, a sine of f64 several
+ * hundred. The scheduler weighs kernels by it, because a driver takes as long over a kernel as it is long, or longer.
+ */
+import type { DType } from "../../core/dtype.js";
+import type { Node } from "../../graph/node.js";
+import type { ElementwisePrimitive } from "../../graph/primitive.js";
+import { computeType, elementOps } from "../elements/elements.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+
+const known = new WeakMap<ElementwisePrimitive, Map<string, number>>();
+
+/** Statements that compute an element of a node from those of its inputs: of one that is not elementwise, about one. */
+export function statementsOf({ primitive, inputs, params, dtype }: Node): number {
+  if (primitive.kind !== "elementwise") return 1;
+  const dtypes = inputs.map((input) => input.dtype);
+  const lengths = known.get(primitive) ?? new Map<string, number>();
+  known.set(primitive, lengths);
+  const key = `${dtypes} ${dtype}`;
+  const length = lengths.get(key) ?? written(primitive, dtypes, params, dtype);
+  lengths.set(key, length);
+  return length;
+}
+
+/** Writes the operation down, for a device that divides carelessly, and counts. */
+function written(
+  primitive: ElementwisePrimitive,
+  dtypes: readonly DType[],
+  params: Node["params"],
+  dtype: DType,
+): number {
+  const k = new KernelBuilder(primitive.name, 1);
+  const operands = dtypes.map((each) => {
+    const value = k.load(k.buffer(each, false), k.row, computeType(each));
+    return { dtype: each, value };
+  });
+  const { value } = primitive.lower(elementOps(k, { isCorrectlyRounded: false }), operands, params, dtype);
+  k.store(k.buffer(dtype, true), k.row, value);
+  const loadsAndStore = dtypes.length + 1;
+  return Math.max(1, k.finish().size - loadsAndStore);
+}

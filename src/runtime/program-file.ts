@@ -1,0 +1,83 @@
+/**
+ * A compiled program as bytes, so that another process need not compile it again: the code of its kernels as the target
+ * takes it, and all else as JSON. What a kernel computes is left out; nobody who runs it asks. Where the bytes are kept and
+ * whether they are still what they were is the business of tensor/program-cache.ts.
+ *
+ * In order: the length of the JSON as u32, the JSON, the codes.
+ */
+import type { MemoryPlan } from "../compiler/program/memory-plan.js";
+import { kernelsOf, type Program, type Step, withSteps } from "../compiler/program/program.js";
+
+/** A kernel's code in bytes, and the numbers it is run by. */
+export interface Encoded {
+  readonly bytes: Uint8Array;
+  readonly numbers: readonly number[];
+}
+
+/** A program with its memory planned. */
+export interface PlannedProgram<Code> {
+  readonly program: Program<Code>;
+  readonly plan: MemoryPlan;
+  /** For each result the leaf whose memory it may take over, or -1. */
+  readonly inPlace: readonly number[];
+  /** It was not compiled by this process. */
+  readonly isFromDisk: boolean;
+}
+
+interface Contents extends Pick<PlannedProgram<unknown>, "plan" | "inPlace"> {
+  readonly codes: readonly { readonly name: string; readonly length: number; readonly numbers: readonly number[] }[];
+  readonly program: Pick<Program<number>, "steps" | "made" | "leaves">;
+}
+
+/** The code of a kernel without rows, which has none. */
+const NO_CODE = -1;
+
+/** `encodingOf`: what a kernel's code was made of. */
+export function packProgram<Code>(
+  { program, plan, inPlace }: PlannedProgram<Code>,
+  encodingOf: (code: Code) => Encoded,
+): Uint8Array {
+  const running = kernelsOf(program.steps).filter(({ kernel }) => kernel.rows > 0);
+  const named = new Map(running.map(({ kernel, code }) => [code, kernel.name]));
+  const numbers = new Map([...named.keys()].map((code, i) => [code, i]));
+  const codes = [...named].map(([code, name]) => ({ name, ...encodingOf(code) }));
+  const steps = withCodes(program.steps, (code) => numbers.get(code) ?? NO_CODE);
+  const contents: Contents = {
+    codes: codes.map(({ name, bytes, numbers: own }) => ({ name, length: bytes.length, numbers: own })),
+    program: { steps, made: program.made, leaves: program.leaves },
+    plan,
+    inPlace,
+  };
+  const json = Buffer.from(JSON.stringify(contents));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(json.length);
+  return Buffer.concat([length, json, ...codes.map(({ bytes }) => bytes)]);
+}
+
+/** `load` makes code ready to run. */
+export function unpackProgram<Code>(
+  packed: Uint8Array,
+  load: (encoded: Encoded, name: string) => Code,
+): PlannedProgram<Code> {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  let at = 4 + bytes.readUInt32LE();
+  const { codes, program, plan, inPlace } = JSON.parse(bytes.toString("utf8", 4, at)) as Contents;
+  const loaded = codes.map(({ name, length, numbers }) => {
+    // A copy, so that nothing holds on to the whole and words begin where words may.
+    const code = new Uint8Array(bytes.subarray(at, at + length));
+    at += length;
+    return load({ bytes: code, numbers }, name);
+  });
+  const steps = withCodes(program.steps, (number) => (number === NO_CODE ? (null as Code) : loaded[number]));
+  return { program: withSteps<Code>(program, steps), plan, inPlace, isFromDisk: true };
+}
+
+/** The same steps with other codes, their kernels in outline. */
+function withCodes<From, To>(steps: readonly Step<From>[], codeOf: (code: From) => To): Step<To>[] {
+  const inner = (some: readonly Step<From>[]) => withCodes(some, codeOf);
+  return steps.map((step) => {
+    if (step.kind === "kernel") return { ...step, kernel: { ...step.kernel, body: null }, code: codeOf(step.code) };
+    if (step.kind === "loop") return { ...step, steps: inner(step.steps) };
+    return { ...step, test: inner(step.test), steps: inner(step.steps), finish: inner(step.finish) };
+  });
+}

@@ -1,0 +1,264 @@
+/**
+ * The form of a graph: what is computed, of how many leaves, of which shapes and dtypes; everything but the memory and the
+ * numbers. A program serves every graph of its form, so the form is looked up whenever something is computed, and a loop of
+ * small operations spends much of its time here. Hence nothing is built on the way: nodes carry their numbers, a hash is taken
+ * in passing, and a form of that hash is compared part by part. The hash may be weak; the comparison decides.
+ *
+ * A form has a few programs, which differ in what they hold of its numbers (the constants of the graph). The first holds
+ * them all, because numbers that are known fold. When the form comes back with others, those that have changed are data in
+ * the next program (given-numbers.ts), and so on; the last has them all as data and serves every graph of the form.
+ *
+ * Parts of memory that is there (stretches.ts) are leaves as well: where they begin is no part of the form.
+ */
+
+import { constantExponent } from "../compiler/rewrite/complex.js";
+import { isComplex } from "../core/dtype.js";
+import { sameShape } from "../core/shape.js";
+import { isPartOfMemory, partsKey } from "../graph/contiguous-slice.js";
+import { GraphFunction } from "../graph/function.js";
+import { type Node, pendingInOrder } from "../graph/node.js";
+import type { Params, Primitive } from "../graph/primitive.js";
+import { pow } from "../graph/primitives/elementwise.js";
+import { constant, placeholder } from "../graph/primitives/leaf.js";
+
+/** A node as its form has it: a leaf, a number, or an operation on nodes by their positions. */
+interface Part {
+  /** Null for a leaf. */
+  readonly primitive: Primitive | null;
+  /** Null for a number whose value is no part of the form. */
+  readonly params: Params | null;
+  readonly inputs: readonly number[];
+  /** Of leaves and numbers; those of operations follow from their inputs and parameters. */
+  readonly shape: readonly number[];
+  readonly dtype: string;
+}
+
+interface Form<Program> {
+  readonly hash: number;
+  readonly parts: readonly Part[];
+  /** The positions of the roots. */
+  readonly roots: readonly number[];
+  /** What there is to know of the leaves that are parts of memory. */
+  readonly partsKey: string;
+  /** The positions of the numbers. */
+  readonly numbers: readonly number[];
+  /** From the one that holds most numbers to the one that holds fewest: the first that fits is the best. */
+  readonly entries: Entry<Program>[];
+}
+
+interface Entry<Program> {
+  readonly form: Form<Program>;
+  /** By number of the form, what it is in this program; undefined where it is data. */
+  readonly held: readonly unknown[];
+  readonly program: Program;
+}
+
+/** Programs of a form: one holds all numbers, two fewer, and the last none. */
+const MOST_OF_A_FORM = 4;
+
+/** Parts of memory that are leaves, at most: each is one more buffer. In a graph of more the others are read by index. */
+const MOST_PARTS = 8;
+
+/** What was found for a graph: its leaves in the order in which the program counts them, and the program if it is known. */
+export interface Found<Program> {
+  readonly leaves: readonly Node[];
+  /** What the program depends on of the leaves that are parts of memory; null if none is. */
+  readonly partsKey: string | null;
+  /** The constants that are data, in the same order: in the program that is known, or in the one to be made. */
+  readonly numbers: readonly Node[];
+  /** How many nodes it has, leaves included. */
+  readonly size: number;
+  readonly program: Program | null;
+}
+
+/** Programs by form, at most `capacity`; the oldest goes first. */
+export class ProgramTable<Program> {
+  private readonly byHash = new Map<number, Form<Program>[]>();
+  private readonly byAge: Entry<Program>[] = [];
+
+  /** `alignment`: of vectors that programs read, in bytes. */
+  constructor(
+    private readonly capacity: number,
+    private readonly alignment = 1,
+  ) {}
+
+  find(roots: readonly Node[]): Found<Program> {
+    const order = walked(roots);
+    const leaves = order.filter(isLeaf);
+    const key = partsKey(leaves, this.alignment);
+    const form = this.formOf(order, roots, key ?? "");
+    const entry = form?.entries.find(({ held }) => fits(held, form, order));
+    const numbers = entry ? givenTo(entry, order) : form ? changedIn(form, order) : NONE;
+    return { leaves, partsKey: key, numbers, size: order.length, program: entry ? entry.program : null };
+  }
+
+  /** Keeps a program for all graphs of the form of this one with any values for the numbers it is given. */
+  add(roots: readonly Node[], program: Program, given: readonly Node[] = NONE): void {
+    const order = walked(roots);
+    const key = partsKey(order.filter(isLeaf), this.alignment) ?? "";
+    const form = this.formOf(order, roots, key) ?? this.newForm(order, roots, key);
+    const isGiven = new Set(given);
+    const held = form.numbers.map((at) => (isGiven.has(order[at]) ? undefined : order[at].params.value));
+    const entry = { form, held, program };
+    form.entries.push(entry);
+    this.byAge.push(entry);
+    if (this.byAge.length > this.capacity) this.forget(this.byAge.shift() as Entry<Program>);
+  }
+
+  private formOf(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> | undefined {
+    const forms = this.byHash.get(hashOf(order, roots));
+    return forms?.find((form) => form.partsKey === key && isForm(form, order, roots));
+  }
+
+  private newForm(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> {
+    const hash = hashOf(order, roots);
+    const isPartOfForm = decidingNumbers(order);
+    const parts = order.map((node) => partOf(node, isPartOfForm));
+    const numbers = parts.flatMap((part, at) => (part.params === null ? [at] : []));
+    const places = roots.map(({ position }) => position);
+    const form = { hash, parts, roots: places, partsKey: key, numbers, entries: [] };
+    const forms = this.byHash.get(hash);
+    if (forms) forms.push(form);
+    else this.byHash.set(hash, [form]);
+    return form;
+  }
+
+  private forget(entry: Entry<Program>): void {
+    const { hash, entries } = entry.form;
+    entries.splice(entries.indexOf(entry), 1);
+    if (entries.length > 0) return;
+    const others = this.byHash.get(hash)?.filter((form) => form !== entry.form) ?? [];
+    if (others.length > 0) this.byHash.set(hash, others);
+    else this.byHash.delete(hash);
+  }
+}
+
+const NONE: readonly Node[] = [];
+
+/** The nodes of a graph, which ends where there is memory. */
+function walked(roots: readonly Node[]): Node[] {
+  let parts = 0;
+  return pendingInOrder(roots, (node) => {
+    if (node.storage !== null) return true;
+    if (parts >= MOST_PARTS || !isPartOfMemory(node)) return false;
+    parts++;
+    return true;
+  });
+}
+
+/** Of a graph that was just walked. */
+const isLeaf = ({ isEnd, primitive }: Node): boolean => isEnd || primitive === placeholder;
+
+/** Whether a program that holds these numbers is one for a graph of its form, given in order. */
+function fits(held: readonly unknown[], { numbers }: Form<unknown>, order: readonly Node[]): boolean {
+  for (let i = 0; i < held.length; i++) {
+    if (held[i] !== undefined && !isSameValue(held[i], order[numbers[i]].params.value)) return false;
+  }
+  return true;
+}
+
+/** The constants that a program takes as data. */
+function givenTo({ held, form: { numbers } }: Entry<unknown>, order: readonly Node[]): readonly Node[] {
+  if (!held.includes(undefined)) return NONE;
+  return numbers.flatMap((at, i) => (held[i] === undefined ? [order[at]] : []));
+}
+
+/** The constants that are to be data in the next program of a form, for a graph that none of its programs fits. */
+function changedIn({ numbers, entries }: Form<unknown>, order: readonly Node[]): readonly Node[] {
+  const nodes = numbers.map((at) => order[at]);
+  if (entries.length >= MOST_OF_A_FORM - 1) return nodes;
+  const { held } = entries[entries.length - 1];
+  return nodes.filter(({ params }, i) => held[i] === undefined || !isSameValue(held[i], params.value));
+}
+
+/** Constants that decide how something is computed, and not only with what: small exponents of complex powers. */
+function decidingNumbers(order: readonly Node[]): ReadonlySet<Node> {
+  const powers = order.filter((node) => !isLeaf(node) && node.primitive === pow && isComplex(node.dtype));
+  return new Set(powers.flatMap((node) => constantExponent(node) ?? []));
+}
+
+function partOf(node: Node, isPartOfForm: ReadonlySet<Node>): Part {
+  const { primitive, params, inputs, shape, dtype } = node;
+  if (isLeaf(node)) return { primitive: null, params: {}, inputs: [], shape, dtype };
+  if (primitive === constant && !isPartOfForm.has(node)) return { primitive, params: null, inputs: [], shape, dtype };
+  return { primitive, params, inputs: inputs.map(({ position }) => position), shape, dtype };
+}
+
+/** Whether a graph, given in order, has the form. */
+function isForm({ parts, roots: places }: Form<unknown>, order: readonly Node[], roots: readonly Node[]): boolean {
+  if (parts.length !== order.length || places.length !== roots.length) return false;
+  for (let i = 0; i < roots.length; i++) if (roots[i].position !== places[i]) return false;
+  for (let i = 0; i < order.length; i++) if (!isPart(parts[i], order[i])) return false;
+  return true;
+}
+
+function isPart(part: Part, node: Node): boolean {
+  if (isLeaf(node)) return part.primitive === null && hasType(part, node);
+  if (part.params === null) return node.primitive === constant && hasType(part, node);
+  const { inputs } = node;
+  if (part.primitive !== node.primitive || part.inputs.length !== inputs.length) return false;
+  for (let i = 0; i < inputs.length; i++) if (part.inputs[i] !== inputs[i].position) return false;
+  return isSameValue(part.params, node.params);
+}
+
+const hasType = ({ shape, dtype }: Part, node: Node): boolean => dtype === node.dtype && sameShape(shape, node.shape);
+
+/**
+ * Parameters alike in every bit: 0 and -0 differ, so do 1 and 1n, and NaN equals itself. Functions that are graphs are
+ * compared by their keys, others are the same or not.
+ */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (a instanceof GraphFunction) return b instanceof GraphFunction && a.key === b.key;
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!isSameValue(a[i], b[i])) return false;
+    return true;
+  }
+  if (Array.isArray(b)) return false;
+  let count = 0;
+  for (const name in a) {
+    if (!Object.hasOwn(b, name) || !isSameValue((a as Params)[name], (b as Params)[name])) return false;
+    count++;
+  }
+  for (const _ in b) count--;
+  return count === 0;
+}
+
+const mix = (hash: number, word: number): number => Math.imul((hash << 5) ^ (hash >>> 27) ^ word, 0x9e3779b1);
+
+function hashOf(order: readonly Node[], roots: readonly Node[]): number {
+  let hash = order.length;
+  for (const node of order) {
+    // The value of a number is no part of the form.
+    if (isLeaf(node) || node.primitive === constant) {
+      hash = hashValue(hashString(hash, node.dtype), node.shape);
+      continue;
+    }
+    hash = hashValue(hashString(hash, node.primitive.name), node.params);
+    for (const { position } of node.inputs) hash = mix(hash, position);
+  }
+  for (const { position } of roots) hash = mix(hash, position);
+  return hash;
+}
+
+/** Equal values of one make have equal hashes; that is all that is asked. */
+function hashValue(hash: number, value: unknown): number {
+  if (typeof value === "number") return mix(mix(hash, value), value * 0x10001);
+  if (typeof value === "string") return hashString(hash, value);
+  if (typeof value !== "object" || value === null) return mix(hash, Number(value === true));
+  if (value instanceof GraphFunction) return hashString(hash, value.key);
+  let all = hash;
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) all = hashValue(all, value[i]);
+  else for (const name in value) all = hashValue(all, (value as Params)[name]);
+  return all;
+}
+
+/** Names of primitives and dtypes differ in their length or their ends, mostly. */
+function hashString(hash: number, text: string): number {
+  const last = text.length - 1;
+  return last < 0
+    ? hash
+    : mix(hash, text.charCodeAt(0) | (text.charCodeAt(last) << 8) | (text.charCodeAt(last >> 1) << 16));
+}

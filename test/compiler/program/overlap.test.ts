@@ -1,0 +1,155 @@
+/** The order of steps on a device that works on several at once: nothing moves before what it needs, and branches go together. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { planMemory } from "../../../src/compiler/program/memory-plan.js";
+import { overlapped } from "../../../src/compiler/program/overlap.js";
+import { compile, type KernelStep, type Program, withSteps } from "../../../src/compiler/program/program.js";
+import { gpuProfile } from "../../../src/compiler/target/profile.js";
+import { bytesOf } from "../../../src/core/bytes.js";
+import { Node } from "../../../src/graph/node.js";
+import type { Params, Primitive } from "../../../src/graph/primitive.js";
+import * as E from "../../../src/graph/primitives/elementwise.js";
+import * as L from "../../../src/graph/primitives/leaf.js";
+import * as M from "../../../src/graph/primitives/movement.js";
+import { randomFrom } from "../../support/random.js";
+
+const nowhere = { id: "nowhere", realize: () => {} };
+function make(primitive: Primitive, inputs: readonly Node[], params: Params = {}): Node {
+  const { shape, dtype } = primitive.infer(inputs, params);
+  return new Node(primitive, params, inputs, shape, dtype, nowhere);
+}
+const leaf = (...shape: number[]): Node => make(L.placeholder, [], { shape, dtype: "f32" });
+/** A value that takes a kernel of its own: its reader turns it over. */
+const kernel = (...inputs: Node[]): Node => {
+  const sum = inputs.reduce((a, b) => make(E.add, [a, b]));
+  return make(M.stored, [make(M.permute, [make(E.exp, [sum])], { axes: [1, 0] })]);
+};
+
+const target = {
+  profile: gpuProfile,
+  settings: { isCorrectlyRounded: true },
+  emit: () => null,
+};
+const programOf = (roots: readonly Node[], leaves: readonly Node[]) => compile(roots, leaves, target);
+const stepsOf = ({ steps }: Program<unknown>) => steps as readonly KernelStep<unknown>[];
+
+/** How many barriers there would be: one whenever a step touches what another wrote since the last. */
+function barriersOf(program: Program<unknown>, offsets: readonly number[]): number {
+  let barriers = 0;
+  let touched: { start: number; end: number; isWritten: boolean }[] = [];
+  for (const {
+    slots,
+    kernel: { buffers },
+  } of stepsOf(program)) {
+    const ranges = slots.map(({ from, index }, i) => {
+      const isWritten = buffers[i]!.isWritten;
+      if (from === "leaf") return { start: -2 - index, end: -1 - index, isWritten };
+      const value = program.made[index]!;
+      const start = value.root < 0 ? offsets[index]! : 1e9 * (1 + value.root);
+      return { start, end: start + bytesOf(value), isWritten };
+    });
+    const meets = (a: (typeof ranges)[0], b: (typeof ranges)[0]) => a.start < b.end && b.start < a.end;
+    if (ranges.some((a) => touched.some((b) => (a.isWritten || b.isWritten) && meets(a, b)))) {
+      barriers++;
+      touched = [];
+    }
+    touched.push(...ranges);
+  }
+  return barriers;
+}
+
+test("branches that need nothing of each other share their barriers", () => {
+  const leaves = [0, 1, 2].map(() => leaf(300, 200));
+  const roots = leaves.map((each) => kernel(kernel(kernel(each))));
+  const program = programOf(roots, leaves);
+  const arranged = overlapped(program);
+  assert.equal(barriersOf(program, planMemory(program).offsets), 6);
+  assert.equal(barriersOf(arranged.program, arranged.plan.offsets), 2);
+});
+
+test("each step comes after those it needs, on random graphs, and no value is overwritten while it is needed", () => {
+  for (let seed = 0; seed < 40; seed++) {
+    const random = randomFrom(seed);
+    const leaves = [leaf(40, 40), leaf(40, 40)];
+    const nodes: Node[] = [...leaves];
+    for (let i = 0; i < 14; i++) nodes.push(kernel(...[0, 1].map(() => random.pick(nodes))));
+    const roots = [...new Set([nodes.at(-1)!, nodes.at(-2)!, nodes[5]!])];
+    const program = programOf(roots, leaves);
+    const { program: arranged, plan } = overlapped(program);
+    assert.deepEqual(new Set(arranged.steps), new Set(program.steps), `seed ${seed}`);
+    // Memory as the device sees it: who wrote last where each value lies.
+    const holder = new Map<number, number>();
+    const written = new Set<number>();
+    for (const {
+      slots,
+      kernel: { buffers },
+    } of stepsOf(arranged)) {
+      slots.forEach(({ from, index }, i) => {
+        if (from === "leaf" || buffers[i]!.isWritten) return;
+        assert.ok(written.has(index), `seed ${seed}: value ${index} is read before it is written`);
+        if (plan.offsets[index]! >= 0) assert.equal(holder.get(plan.offsets[index]!), index, `seed ${seed}`);
+      });
+      slots.forEach(({ index }, i) => {
+        if (!buffers[i]!.isWritten) return;
+        written.add(index);
+        // All values are of one size, so they lie on the same places or apart.
+        if (plan.offsets[index]! >= 0) holder.set(plan.offsets[index]!, index);
+      });
+    }
+  }
+});
+
+test("what is written again is written after the last step that read it", () => {
+  // As the branches of a choice do: both write one value, and what the first reads of it comes late.
+  const slot = (index: number) => ({ from: "made", index }) as const;
+  const step = (name: string, reads: readonly number[], written: number): KernelStep<null> => {
+    const isWritten = [...reads.map(() => false), true];
+    const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
+    const kernel = { name, rows: 1, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
+    return { kind: "kernel", kernel, formula: name, code: null, slots: [...reads, written].map(slot) };
+  };
+  const steps = [
+    step("first", [], 0),
+    step("a", [], 1),
+    step("b", [1], 2),
+    step("c", [2], 3),
+    step("reader", [0, 3], 4),
+    step("second", [], 0),
+  ];
+  const made = [0, 1, 2, 3, 4].map(
+    (i) => ({ shape: [4], dtype: "f32", byteLength: 16, root: i === 4 ? 0 : -1 }) as const,
+  );
+  const names = stepsOf(overlapped(withSteps({ made, leaves: [] }, steps)).program).map(({ kernel: { name } }) => name);
+  assert.ok(names.indexOf("second") > names.indexOf("reader"), names.join(", "));
+  assert.ok(names.indexOf("first") < names.indexOf("b"), "and the rest goes level by level");
+});
+
+test("a result that may take the place of an argument waits for the others that read it", () => {
+  const [weights, x] = [leaf(64, 64), leaf(64, 64)];
+  // The update is ready at once; what reads the weights last is deep.
+  const update = make(E.sub, [weights, x]);
+  const deep = make(E.add, [kernel(kernel(kernel(x))), weights]);
+  const { program } = overlapped(programOf([update, make(M.stored, [deep])], [weights, x]));
+  const readers = stepsOf(program).flatMap(({ slots }, position) =>
+    slots.some(({ from, index }) => from === "leaf" && index === 0) ? [position] : [],
+  );
+  const writer = stepsOf(program).findIndex(({ slots }) =>
+    slots.some(({ from, index }) => from === "made" && program.made[index]!.root === 0),
+  );
+  assert.equal(writer, readers.at(-1));
+});
+
+test("where it would take far more memory, steps stay one branch after another", () => {
+  const leaves = Array.from({ length: 24 }, () => leaf(2048, 1024));
+  // Each branch needs two large values at a time; all at once need as many as there are branches.
+  const ends = leaves.map((each) =>
+    make(M.slice, [kernel(kernel(each))], { start: [0, 0], step: [1, 1], shape: [1, 1] }),
+  );
+  const program = programOf(
+    ends.map((end) => make(M.stored, [end])),
+    leaves,
+  );
+  const { program: arranged, plan } = overlapped(program);
+  assert.ok(plan.arenaBytes <= 2 * planMemory(program).arenaBytes);
+  assert.deepEqual(arranged.steps, program.steps);
+});

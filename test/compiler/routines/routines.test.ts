@@ -1,0 +1,123 @@
+/** Kernels of the routines, without a device: the validators of both targets accept them, and they can be printed. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { emitSpirv } from "../../../src/compiler/emit/spirv/emit-kernel.js";
+import { emitWasm } from "../../../src/compiler/emit/wasm/emit-kernel.js";
+import type { Kernel } from "../../../src/compiler/ir/ir.js";
+import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
+import { printKernel } from "../../../src/compiler/print/print-kernel.js";
+import { routines } from "../../../src/compiler/routines/index.js";
+import { cpuProfile, gpuProfile, type TargetProfile } from "../../../src/compiler/target/profile.js";
+import type { DType } from "../../../src/core/dtype.js";
+import { WebAssembly } from "../../../src/core/webassembly.js";
+import { Node } from "../../../src/graph/node.js";
+import type { Primitive } from "../../../src/graph/primitive.js";
+import { cumulate } from "../../../src/graph/primitives/cumulate.js";
+import { buffer } from "../../../src/graph/primitives/leaf.js";
+import { argsort, searchSorted } from "../../../src/graph/primitives/order.js";
+import { scatter } from "../../../src/graph/primitives/scatter.js";
+import { disassemble } from "../../../src/spirv/index.js";
+import { assertValid, without } from "../../support/spirv-val.js";
+
+const device = { id: "none", realize: () => {} };
+const leaf = (shape: readonly number[], dtype: DType) => new Node(buffer, { shape, dtype }, [], shape, dtype, device);
+
+function apply(primitive: Primitive, inputs: readonly Node[], params: Record<string, unknown> = {}): Node {
+  const { shape, dtype } = primitive.infer(inputs, params);
+  return new Node(primitive, params, inputs, shape, dtype, device);
+}
+
+const running = (shape: readonly number[], dtype: DType, op: string, more: readonly Node[] = []) =>
+  apply(cumulate, [leaf(shape, dtype), ...more], { axis: 0, op, isReverse: false, isExclusive: false });
+
+const nodes: Record<string, Node> = {
+  "a running sum over many chunks": running([50000], "f32", "sum"),
+  "a running product, column by column": running([3000, 5], "f32", "product"),
+  "a running logsumexp": running([200], "f64", "logsumexp"),
+  "a running sum by segments": running([9000], "f32", "sum", [leaf([9000], "i32")]),
+  "a sort of u32": apply(argsort, [leaf([3, 100], "u32")]),
+  "a sort of u64": apply(argsort, [leaf([3, 20], "u64")]),
+  "a search": apply(searchSorted, [leaf([30], "u32"), leaf([4, 5], "u32")], { side: "left" }),
+};
+for (const op of ["add", "mul", "min", "max"]) {
+  for (const dtype of ["i32", "u32", "i64", "u64", "f32", "f64"] as const) {
+    const inputs = [leaf([10, 3], dtype), leaf([7], "i32"), leaf([7, 3], dtype)];
+    nodes[`a scatter ${op} of ${dtype}`] = apply(scatter, inputs, { op });
+  }
+}
+
+function kernelsOf(node: Node, profile: TargetProfile): Kernel[] {
+  const plan = routines[node.primitive.name]!(node, profile, { isCorrectlyRounded: profile === cpuProfile });
+  return plan.steps.map(({ kernel, buffers }) => {
+    assert.equal(buffers.length, kernel.buffers.length, `${kernel.name}: memory for every buffer`);
+    return kernel;
+  });
+}
+
+describe("routines", () => {
+  for (const [name, node] of Object.entries(nodes)) {
+    test(`${name} is valid SPIR-V`, { skip: without("spirv-val") }, () => {
+      for (const kernel of kernelsOf(node, gpuProfile)) assertValid(emitSpirv(kernel));
+    });
+    test(`${name} is valid WebAssembly`, () => {
+      for (const kernel of kernelsOf(node, cpuProfile)) {
+        assert.equal(kernel.lanes, 1);
+        assert.ok(WebAssembly.validate(emitWasm(kernel)), kernel.name);
+      }
+    });
+  }
+
+  for (const type of ["f32", "f64"] as const) {
+    test(`sums of ${type} use the device's own atomics, and exchanges where it has none`, {
+      skip: without("spirv-val"),
+    }, () => {
+      const kernel = kernelsOf(nodes[`a scatter add of ${type}`]!, gpuProfile).at(-1)!;
+      const own = emitSpirv(kernel, { atomicFloats: [type] });
+      assertValid(own);
+      assert.match(disassemble(own), /OpAtomicFAddEXT/);
+      assert.doesNotMatch(disassemble(own), /OpAtomicCompareExchange/);
+      const exchanging = disassemble(emitSpirv(kernel, { atomicFloats: [] }));
+      assert.match(exchanging, /OpAtomicCompareExchange/);
+      assert.doesNotMatch(exchanging, /OpAtomicFAddEXT/);
+    });
+  }
+
+  test("a kernel requires of the device only what it uses", () => {
+    const [kernel] = kernelsOf(running([64, 5], "f32", "sum"), gpuProfile);
+    const text = disassemble(emitSpirv(kernel!));
+    assert.doesNotMatch(text, /OpCapability (Float64|Int64|Int8|Int16|Float16|Int64Atomics)/);
+  });
+
+  test("every statement can be printed", () => {
+    const k = new KernelBuilder("specimen", 4, 32);
+    const [source, target, sums] = [k.buffer("f32", false), k.buffer("f32", true), k.buffer("i32", true)];
+    const x = k.load(source, k.row, "f32");
+    const gate = k.compare("gt", x, k.constant("f32", 0));
+    const other = k.fromLane(x, k.constant("i32", 3));
+    const [last] = k.loop(5, [x], (_, [state]) => [k.binary("add", state!, other)], {
+      exitWhen: ([next]) => k.compare("gt", next!, k.constant("f32", 9)),
+    });
+    k.store(target, k.row, k.combineLanes("add", last!), true, gate);
+    k.atomic("max", sums, k.lane, k.row, gate);
+    assert.equal(
+      printKernel(k.finish()).replaceAll(/%\d+/g, "%"),
+      [
+        "kernel specimen: 4 rows × 32 lanes",
+        "  b0: f32",
+        "  b1: f32, written",
+        "  b2: i32, written",
+        "  %: f32 = load b0[row]",
+        "  %: bool = gt %, 0",
+        "  %: f32 = fromLane %, 3",
+        "  loop % < 5 with % = %",
+        "    %: f32 = add %, %",
+        "    %: bool = gt %, 9",
+        "    → % as %",
+        "    exit if %",
+        "  %: f32 = combineLanes % (add)",
+        "  store b1[row] = % if %",
+        "  atomic max b2[lane] = row if % (each lane)",
+      ].join("\n"),
+    );
+  });
+});

@@ -1,0 +1,49 @@
+/** Builds, validates and runs small modules for the tests of the assembler. */
+import assert from "node:assert/strict";
+import { type WasmImports, type WasmMemory, WebAssembly } from "../../src/core/webassembly.js";
+import { disassemble, type FunctionBuilder, ModuleBuilder, type Value } from "../../src/wasm/index.js";
+
+export interface Running {
+  readonly memory: WasmMemory;
+  readonly view: DataView;
+  readonly bytes: Uint8Array;
+  readonly exports: Readonly<Record<string, (...args: unknown[]) => unknown>>;
+}
+
+/** Instantiates a module over fresh memory, with its text in the message when the engine refuses it. */
+export function start(m: ModuleBuilder, options: { shared?: boolean; imports?: WasmImports } = {}): Running {
+  const { shared = true, imports = {} } = options;
+  const module = m.build();
+  if (!WebAssembly.validate(module)) assert.fail(`not a valid module:\n${why(module)}\n${disassemble(module)}`);
+  const memory = new WebAssembly.Memory({ initial: 2, maximum: 16, shared });
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module), {
+    ...imports,
+    env: { ...imports.env, memory },
+  });
+  return {
+    memory,
+    view: new DataView(memory.buffer),
+    bytes: new Uint8Array(memory.buffer),
+    exports: exports as Running["exports"],
+  };
+}
+
+function why(module: Uint8Array): string {
+  try {
+    new WebAssembly.Module(module);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Runs a body that takes i32 parameters and returns an i32. */
+export function compute(
+  args: readonly number[],
+  body: (f: FunctionBuilder, ...parameters: Value<"i32">[]) => Value<"i32"> | number | undefined,
+): number {
+  const m = new ModuleBuilder();
+  const parameters = args.map(() => "i32" as const);
+  m.export(m.function("run", parameters, "i32", (f, ...values) => body(f, ...values)));
+  return start(m).exports.run?.(...args) as number;
+}
