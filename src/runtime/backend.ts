@@ -4,22 +4,15 @@
  */
 
 import { createHash } from "node:crypto";
+import { compile } from "../compiler/compile.js";
 import type { Kernel } from "../compiler/ir/ir.js";
 import { roundsWithin } from "../compiler/ir/loop-rounds.js";
 import { inPlaceOf } from "../compiler/program/in-place.js";
 import { planMemory } from "../compiler/program/memory-plan.js";
-import {
-  compile,
-  type KernelStep,
-  type Program,
-  placeOf,
-  type Rounds,
-  runStep,
-  type Slot,
-  type Step,
-  type Target,
-} from "../compiler/program/program.js";
+import { type KernelStep, type Program, type Slot, type Step } from "../compiler/program/program.js";
+import { type LoopCounters, resolveSlot, runStep } from "../compiler/program/run-steps.js";
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
+import type { Target } from "../compiler/target/target.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
@@ -231,12 +224,12 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
       made[index] ??= this.allocate(program.made[index].byteLength);
       return made[index] as S;
     };
-    const visit = (step: KernelStep<Code>, rounds: Rounds) => {
+    const visit = (step: KernelStep<Code>, rounds: LoopCounters) => {
       const { slots } = step;
       const memory = new Array<S>(slots.length);
       const offsets = new Array<number>(slots.length);
       for (let i = 0; i < slots.length; i++) {
-        const { index, offset } = placeOf(slots[i], rounds);
+        const { index, offset } = resolveSlot(slots[i], rounds);
         const { from } = slots[i];
         memory[i] = memoryAt(from, index);
         offsets[i] = starts && from === "leaf" && index < starts.length ? offset + starts[index] : offset;
@@ -249,7 +242,7 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
     const results: S[] = [];
     try {
       for (let position = 0; position < program.steps.length; position++) {
-        runStep(program.steps[position], visit, read);
+        runStep(program.steps[position], { kernel: visit, flag: read });
         for (const index of program.frees[position]) made[index]?.dispose();
       }
       // A result of no elements, or whose kernel had nothing to do, needs memory all the same.

@@ -1,7 +1,8 @@
 /** A prepared program on the CPU: its kernels run one after another, on addresses that are known but for the arguments'. */
 
 import type { MemoryPlan } from "../compiler/program/memory-plan.js";
-import { type Program, placeOf, type Rounds, rootsOf, runSteps, type Slot } from "../compiler/program/program.js";
+import { type Program, rootsOf, type Slot } from "../compiler/program/program.js";
+import { type LoopCounters, resolveSlot, runKernels, runSteps } from "../compiler/program/run-steps.js";
 import { bytesOf } from "../core/bytes.js";
 import type { HostAllocation } from "../engines/host/allocation.js";
 import type { HostDevice } from "../engines/host/device.js";
@@ -57,18 +58,19 @@ export class HostProgram implements Prepared<HostAllocation> {
       return (this.scalars as HostAllocation).address + SCALAR_STRIDE * scalar++;
     });
     const arena = this.arena?.address ?? 0;
-    const addressOf = (slot: Slot, rounds: Rounds): number => {
-      const { index, offset } = placeOf(slot, rounds);
+    const addressOf = (slot: Slot, rounds: LoopCounters): number => {
+      const { index, offset } = resolveSlot(slot, rounds);
       if (slot.from === "leaf") return leafAddress[index] + offset;
       const { root } = this.program.made[index];
       return (root >= 0 ? results[root].address : arena + this.plan.offsets[index]) + offset;
     };
-    runSteps(this.program.steps, ({ code, slots }, rounds) => {
+    const runner = runKernels<HostCode>(({ code, slots }, rounds) => {
       this.runAt(
         code,
         slots.map((slot) => addressOf(slot, rounds)),
       );
     });
+    runSteps(this.program.steps, runner);
     return results;
   }
 }

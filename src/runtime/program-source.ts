@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Kernel } from "../compiler/ir/ir.js";
-import type { Target } from "../compiler/program/program.js";
+import type { Target } from "../compiler/target/target.js";
 import { debug, showsPrograms } from "../engines/debug.js";
 import type { Node } from "../graph/node.js";
 import { compilerFingerprint } from "./fingerprint.js";

@@ -7,7 +7,8 @@
 
 import { INLINE_BUFFERS } from "../compiler/emit/spirv/emit-kernel.js";
 import type { MemoryPlan } from "../compiler/program/memory-plan.js";
-import { type KernelStep, type Program, placeOf, rootsOf, runSteps, type Slot } from "../compiler/program/program.js";
+import { type KernelStep, type Program, rootsOf, type Slot } from "../compiler/program/program.js";
+import { resolveSlot, runKernels, runSteps } from "../compiler/program/run-steps.js";
 import { bytesOf } from "../core/bytes.js";
 import type { DeviceBuffer } from "../engines/vulkan/buffer.js";
 import type { ArgumentBlock, VulkanDevice } from "../engines/vulkan/device.js";
@@ -85,10 +86,10 @@ export class VulkanProgram implements Prepared<DeviceBuffer> {
     this.isFromDisk = planned.isFromDisk;
     const dispatches: Dispatch[] = [];
     const visit = (step: KernelStep<VulkanCode>, rounds: Map<number, number>) => {
-      const places = step.slots.map((slot) => ({ from: slot.from, ...placeOf(slot, rounds) }));
+      const places = step.slots.map((slot) => ({ from: slot.from, ...resolveSlot(slot, rounds) }));
       dispatches.push({ step, places });
     };
-    runSteps(program.steps, visit);
+    runSteps(program.steps, runKernels(visit));
     this.dispatches = dispatches;
     this.roots = rootsOf(program);
     this.arena = plan.arenaBytes > 0 ? device.allocUninitialized(plan.arenaBytes) : null;

@@ -5,9 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { compile } from "../../src/compiler/compile.js";
 import { inPlaceOf } from "../../src/compiler/program/in-place.js";
 import { overlapped } from "../../src/compiler/program/overlap.js";
-import { compile, kernelsOf } from "../../src/compiler/program/program.js";
+import { kernelsOf } from "../../src/compiler/program/program.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../src/compiler/target/profile.js";
 import { type Node, pendingInOrder } from "../../src/graph/node.js";
 import * as E from "../../src/graph/primitives/elementwise.js";

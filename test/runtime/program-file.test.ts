@@ -1,9 +1,10 @@
 /** Programs as bytes: all that running one needs comes back as it was. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compile } from "../../src/compiler/compile.js";
 import type { Kernel } from "../../src/compiler/ir/ir.js";
 import { planMemory } from "../../src/compiler/program/memory-plan.js";
-import { compile, kernelsOf, type Program } from "../../src/compiler/program/program.js";
+import { kernelsOf, type Program } from "../../src/compiler/program/program.js";
 import { gpuProfile } from "../../src/compiler/target/profile.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import { concat, scan, Tensor, whileLoop } from "../../src/index.js";

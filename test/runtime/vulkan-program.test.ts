@@ -4,7 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOf, runSteps, type Slot } from "../../src/compiler/program/program.js";
+import { type Slot } from "../../src/compiler/program/program.js";
+import { resolveSlot, runKernels, runSteps } from "../../src/compiler/program/run-steps.js";
 import { bytesOf } from "../../src/core/bytes.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import type { Node } from "../../src/graph/node.js";
@@ -40,14 +41,15 @@ function touchesOf({ program, plan, inPlace }: Prepared): Touch[][] {
     const start = plan.offsets[index]!;
     return { memory: "arena", start, end: start + bytesOf(value), isWritten };
   };
-  runSteps(program.steps, ({ slots, kernel: { buffers } }, rounds) => {
+  const runner = runKernels<unknown>(({ slots, kernel: { buffers } }, rounds) => {
     all.push(
       slots.map((slot, i) => {
-        const { index, offset } = placeOf(slot, rounds);
+        const { index, offset } = resolveSlot(slot, rounds);
         return touch(slot, index, offset, buffers[i]!.isWritten);
       }),
     );
   });
+  runSteps(program.steps, runner);
   return all;
 }
 

@@ -1,6 +1,6 @@
 /** Runs kernels of the loop-nest language as they are, on any tensor device. */
 import type { Kernel } from "../../src/compiler/ir/ir.js";
-import type { Target } from "../../src/compiler/program/program.js";
+import type { Target } from "../../src/compiler/target/target.js";
 import type { DeviceStorage } from "../../src/runtime/backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
 

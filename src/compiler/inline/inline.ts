@@ -29,12 +29,12 @@ import { part, scan } from "../../graph/primitives/control.js";
 import { mul } from "../../graph/primitives/elementwise.js";
 import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
 import { symbolicIndex } from "../../graph/reads.js";
+import { rewrite } from "../compile.js";
 import { computeType, type Element, type ElementSettings } from "../elements/elements.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import { placesOf } from "../lower/lane-walk.js";
 import { Lowering } from "../lower/lowering.js";
-import { expandGraph } from "../rewrite/expand.js";
 import type { Group, Tiling } from "../schedule/group.js";
 import { inlineRoutines, inlineScan } from "./inline-routines.js";
 import type { Place, Scratch } from "./place.js";
@@ -69,14 +69,14 @@ export function inline(
   parameters: readonly Place[],
   results: readonly InlineResult[],
 ): Value[] {
-  const expanded = expandGraph(fn.results, fn.parameters, { kind: "none", sharedBytes: 0, maxLanes: 1, units: 1 });
+  const expanded = rewrite(fn.results, fn.parameters, { kind: "none", sharedBytes: 0, maxLanes: 1, units: 1 });
   const places = new Map<Node, Place>(expanded.leaves.map((leaf, i) => [leaf, parameters[i]]));
   return new Inlining(context, expanded.roots, places).write(results);
 }
 
 /** Whether a function can be written for rows of several lanes: nothing in it goes step by step. */
 export function isForLanes(fn: GraphFunction): boolean {
-  const { roots } = expandGraph(fn.results, fn.parameters, { kind: "none", sharedBytes: 0, maxLanes: 1, units: 1 });
+  const { roots } = rewrite(fn.results, fn.parameters, { kind: "none", sharedBytes: 0, maxLanes: 1, units: 1 });
   return pendingInOrder(roots).every(({ primitive, storage }) => storage !== null || primitive.kind !== "routine");
 }
 

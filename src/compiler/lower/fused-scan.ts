@@ -4,7 +4,7 @@
  * kernels for every round, carries stay in registers and there is nothing to wait for between rounds.
  *
  * It can be done when no element needs another one's carries, which is seen from the indices at which the body reads them;
- * sequences and constants may be read anywhere. The compiler asks here first for every scan (program.ts).
+ * sequences and constants may be read anywhere. Loops ask here first for every scan (steps/loop-steps.ts).
  */
 import { isComplex } from "../../core/dtype.js";
 import {
@@ -26,10 +26,10 @@ import type { Element, ElementSettings } from "../elements/elements.js";
 import { MAX_I32, type Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { describeScan } from "../print/formula.js";
-import { expandGraph } from "../rewrite/expand.js";
 import type { Group, LoweredKernel } from "../schedule/group.js";
 import { statementsOf } from "../schedule/statement-counts.js";
 import type { TargetProfile } from "../target/profile.js";
+import type { TileProfile } from "../target/tile-profile.js";
 import { Lowering } from "./lowering.js";
 
 /** How elements are shared out: each lane of a row has its own, and several that it works on in turn. */
@@ -41,6 +41,13 @@ interface Sharing {
 const ALONE: Sharing = { lanes: 1, turns: 1 };
 /** Values in a kernel that is written for several turns. */
 const MAX_SIZE = 2500;
+
+/** The rewriting passes of the compiler (compile.ts), which come before the lowering. */
+export type RewriteBody = (
+  results: readonly Node[],
+  parameters: readonly Node[],
+  tiles: TileProfile,
+) => { readonly roots: readonly Node[]; readonly leaves: readonly Node[] };
 
 /** The parts of a scan that are needed. */
 export interface ScanParts {
@@ -58,6 +65,7 @@ export function lowerScan(
   parts: ScanParts,
   profile: TargetProfile,
   settings: ElementSettings,
+  rewriteBody: RewriteBody,
 ): (LoweredKernel & { readonly formula: string }) | null {
   const { body, length } = paramsOf(node);
   const sizes = results.map(({ shape }) => sizeOf(shape));
@@ -66,7 +74,7 @@ export function lowerScan(
   const isCountable = [...node.inputs, ...outputsOf(node)].every(({ shape }) => sizeOf(shape) <= MAX_I32);
   if (length === 0 || size === 0 || !sizes.every((own) => own === size || own === 1)) return null;
   if (!isReal || !isCountable || !pendingInOrder(results).every(mayGoByElements)) return null;
-  const { roots, leaves } = expandGraph(results, body.parameters, profile.tiles);
+  const { roots, leaves } = rewriteBody(results, body.parameters, profile.tiles);
   const order = pendingInOrder(roots);
   const statements = order.reduce((sum, each) => sum + statementsOf(each), 0);
   if (order.length > profile.maxNodes || statements > profile.maxStatements) return null;

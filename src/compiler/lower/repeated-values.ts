@@ -30,7 +30,7 @@ interface Made {
 }
 
 /** The kernel with what it computes repeatedly kept, in no more than so many bytes. */
-export function keepValues(kernel: Kernel, bytes: number): Kernel {
+export function keepRepeatedValues(kernel: Kernel, bytes: number): Kernel {
   if (kernel.lanes > 1 || bytes === 0) return kernel;
   const nests = nestsIn(kernel.body);
   if (new Set(nests.map(shapeOf)).size === nests.length) return kernel;

@@ -1,7 +1,7 @@
 /**
  * Choices of which only one branch is computed. Selecting from the results of all branches, element by element, fuses with
  * what is around it and is best for a few operations; where branches take long, their kernels are kept apart and all but
- * those of the branch taken end at once. `expandGraph` asks for every choice.
+ * those of the branch taken end at once. `expandComposites` asks for every choice.
  */
 import { isComplex } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";

@@ -2,7 +2,7 @@
  * What the body of a scan captures is in memory before the loop begins. Of something repeated along axes (a scalar beside
  * vectors, a row beside matrices) that would be many times its size, written and read for nothing: here the body takes the
  * source and repeats it itself. Derivatives are taken before, so it is no matter to them that this would put a sum into
- * every round of the way back. `expandGraph` asks for every scan.
+ * every round of the way back. `chooseImplementations` asks for every scan.
  */
 import { isComplex } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";

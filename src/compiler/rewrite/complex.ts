@@ -50,7 +50,7 @@ function memoryBehind({ params, inputs: [re] }: Node): Node | null {
 }
 
 /** A complex node as it lies in memory. What only changes the order of axes or their number is done there. */
-export function memoryOfComplex(node: Node): Node {
+function memoryOfComplex(node: Node): Node {
   const path: Node[] = [];
   let source = node;
   while (source.primitive === reshape || source.primitive === permute) {
@@ -133,8 +133,9 @@ function productOver(x: Node, axes: readonly number[]): Node {
 /** What a node has become: a real node, or the parts of a complex one. */
 type Taken = Node | Complex<Node>;
 
-/** The same roots, which are real, computed without complex nodes. */
-export function withoutComplex(roots: readonly Node[]): Node[] {
+/** The roots computed without complex nodes; complex roots as real numbers in memory, their parts by turns. */
+export function removeComplex(complexRoots: readonly Node[]): Node[] {
+  const roots = complexRoots.map((root) => (isComplex(root.dtype) ? memoryOfComplex(root) : root));
   const taken = new Map<Node, Taken>();
   for (const node of pendingInOrder(roots)) {
     const inputs = node.inputs.map((input) => taken.get(input) as Taken);

@@ -9,7 +9,6 @@ import { DTYPES } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import { MAX_I32 } from "../ir/ir.js";
-import { splitReductions } from "../rewrite/split-reductions.js";
 import type { TargetProfile } from "../target/profile.js";
 import type { Group } from "./group.js";
 import { cutsForLoads } from "./load-limit.js";
@@ -31,7 +30,6 @@ export type Task =
 
 /** The tasks that compute the roots, in the order to run them. Some nodes on the way may be asked to be stored, too. */
 export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?: ReadonlySet<Node>): Task[] {
-  splitReductions(roots, profile.split);
   const order = pendingInOrder(roots).filter((node) => node.storage === null);
   const graph = graphOrder(order);
   const asked = new Set([...roots, ...(wanted ?? [])]);

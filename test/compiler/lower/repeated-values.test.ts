@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Kernel, type Value, walkStatements } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
-import { keepValues } from "../../../src/compiler/lower/repeated-values.js";
+import { keepRepeatedValues } from "../../../src/compiler/lower/repeated-values.js";
 import { kernelsOf } from "../../../src/compiler/program/program.js";
 import { type Tensor, tensor } from "../../../src/index.js";
 import { backendOf } from "../../../src/tensor/build.js";
@@ -101,7 +101,7 @@ function countOf(kernel: Kernel): { loads: number; reads: number; writes: number
   return count;
 }
 
-describe("keepValues", () => {
+describe("keepRepeatedValues", () => {
   const cases: Readonly<Record<string, Shape>> = {
     "a row of whole vectors": { rows: 3, extents: [1024] },
     "a row of odd length": { rows: 5, extents: [131] },
@@ -115,7 +115,7 @@ describe("keepValues", () => {
   for (const [name, shape] of Object.entries(cases)) {
     test(`computes f(x) once and reads it once more: ${name}`, () => {
       const plain = scaled(shape);
-      const kept = keepValues(plain, ROOM);
+      const kept = keepRepeatedValues(plain, ROOM);
       assert.deepEqual(countOf(plain), { loads: 2, reads: 0, writes: 0 });
       assert.deepEqual(countOf(kept), { loads: 1, reads: 1, writes: 1 });
       const size = shape.extents.reduce((product, extent) => product * extent, 1);
@@ -142,7 +142,7 @@ describe("keepValues", () => {
   for (const [name, make] of Object.entries(same)) {
     test(`leaves a kernel as it is: ${name}`, () => {
       const kernel = make();
-      assert.equal(keepValues(kernel, ROOM), kernel);
+      assert.equal(keepRepeatedValues(kernel, ROOM), kernel);
     });
   }
 
@@ -164,13 +164,13 @@ describe("keepValues", () => {
       k.store(target, k.constant("i32", 0), k.binary("sub", after(16, endsEarly), after(extent, false)));
       return k.finish();
     };
-    for (const kernel of [twice(16, true), twice(17, false)]) assert.equal(keepValues(kernel, ROOM), kernel);
-    assert.equal(keepValues(twice(16, false), ROOM).arrays.length, 1);
+    for (const kernel of [twice(16, true), twice(17, false)]) assert.equal(keepRepeatedValues(kernel, ROOM), kernel);
+    assert.equal(keepRepeatedValues(twice(16, false), ROOM).arrays.length, 1);
   });
 
   test("lanes that share a row have no such arrays", () => {
     const kernel: Kernel = { ...scaled({ rows: 4, extents: [64] }), lanes: 4 };
-    assert.equal(keepValues(kernel, ROOM), kernel);
+    assert.equal(keepRepeatedValues(kernel, ROOM), kernel);
   });
 });
 

@@ -7,12 +7,11 @@ import {
   type KernelStep,
   type Made,
   type Program,
-  placeOf,
-  runSteps,
   type Slot,
   type Step,
   withSteps,
 } from "../../../src/compiler/program/program.js";
+import { resolveSlot, runKernels, runSteps } from "../../../src/compiler/program/run-steps.js";
 import { jit, setDefaultDevice, type Tensor, zeros } from "../../../src/index.js";
 import { type Random, randomFrom } from "../../support/random.js";
 
@@ -152,10 +151,10 @@ function checkMarks(program: Program<null>): void {
   const arena = new Int32Array(arenaBytes / GRAIN).fill(-1);
   const truth = program.made.map(({ byteLength }) => new Int32Array(byteLength / GRAIN).fill(-1));
   let marks = 0;
-  runSteps(program.steps, ({ slots, kernel }, rounds) => {
+  const runner = runKernels<null>(({ slots, kernel }, rounds) => {
     marks++;
     slots.forEach((slot, i) => {
-      const { index, offset } = placeOf(slot, rounds);
+      const { index, offset } = resolveSlot(slot, rounds);
       const from = offset / GRAIN;
       const to = slot.moves ? from + 1 : truth[index]!.length;
       for (let at = from; at < to; at++) {
@@ -170,6 +169,7 @@ function checkMarks(program: Program<null>): void {
       }
     });
   });
+  runSteps(program.steps, runner);
 }
 
 /** What first fit takes, the largest first, by looking at every value placed before. */

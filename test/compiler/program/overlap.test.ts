@@ -1,9 +1,10 @@
 /** The order of steps on a device that works on several at once: nothing moves before what it needs, and branches go together. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compile } from "../../../src/compiler/compile.js";
 import { planMemory } from "../../../src/compiler/program/memory-plan.js";
 import { overlapped } from "../../../src/compiler/program/overlap.js";
-import { compile, type KernelStep, type Program, withSteps } from "../../../src/compiler/program/program.js";
+import { type KernelStep, type Program, withSteps } from "../../../src/compiler/program/program.js";
 import { gpuProfile } from "../../../src/compiler/target/profile.js";
 import { bytesOf } from "../../../src/core/bytes.js";
 import { Node } from "../../../src/graph/node.js";

@@ -1,8 +1,9 @@
 /** Steps of a program inside loops: which buffers begin off the boundaries of vectors, and that code is kept by it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compile } from "../../../src/compiler/compile.js";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
-import { compile, kernelsOf, type Program } from "../../../src/compiler/program/program.js";
+import { kernelsOf, type Program } from "../../../src/compiler/program/program.js";
 import { gpuProfile } from "../../../src/compiler/target/profile.js";
 import { makePlaceholder } from "../../../src/graph/function.js";
 import { scan, Tensor } from "../../../src/index.js";

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Kernel, type Loop, walkStatements } from "../../../src/compiler/ir/ir.js";
 import { lowerGroup } from "../../../src/compiler/lower/lower-group.js";
+import { splitReductions } from "../../../src/compiler/rewrite/split-reductions.js";
 import { schedule } from "../../../src/compiler/schedule/schedule.js";
 import { cpuProfile, gpuProfile, type TargetProfile } from "../../../src/compiler/target/profile.js";
 import type { Node } from "../../../src/graph/node.js";
@@ -22,8 +23,13 @@ const softmax = (x: Node, axis: number): Node => {
   const powers = make(E.exp, [make(E.sub, [x, over(largest, x.shape, axis)])]);
   return make(E.div, [powers, over(make(R.sum, [powers], { axes: [axis] }), x.shape, axis)]);
 };
+/** The passes of the compiler from here on: long reductions are split before the graph is cut into tasks. */
+const tasksOf = (roots: readonly Node[], profile: TargetProfile = gpuProfile) => {
+  splitReductions(roots, profile.split);
+  return schedule(roots, profile);
+};
 const kernelsOf = (roots: readonly Node[], profile: TargetProfile = gpuProfile) =>
-  schedule(roots, profile).map((task) => {
+  tasksOf(roots, profile).map((task) => {
     assert.equal(task.kind, "group");
     const { group } = task as Extract<typeof task, { kind: "group" }>;
     return lowerGroup(group, group.results[0]!.node.primitive.name, { isCorrectlyRounded: true }).kernel;
@@ -203,7 +209,7 @@ test("siblings do not join across a kernel that stands between them", () => {
   const first = make(E.exp, [x]);
   const between = make(M.stored, [make(M.permute, [first], { axes: [1, 0] })]);
   const last = make(E.add, [first, make(M.permute, [between], { axes: [1, 0] })]);
-  const names = schedule([first, last], gpuProfile).map((task) =>
+  const names = tasksOf([first, last]).map((task) =>
     task.kind === "group" ? task.group.results.map(({ node }) => node.primitive.name) : [],
   );
   assert.deepEqual(names, [["exp"], ["stored"], ["add"]]);
@@ -237,7 +243,7 @@ test("a reduction that is read under bounds is a kernel of its own, because it e
 
 /** The primitives whose results each kernel stores. */
 const resultsOf = (roots: readonly Node[]) =>
-  schedule(roots, gpuProfile).map((task) =>
+  tasksOf(roots).map((task) =>
     task.kind === "group" ? task.group.results.map(({ node }) => node.primitive.name).sort() : [],
   );
 

@@ -1,0 +1,138 @@
+/**
+ * The compiler's table of contents: every pass that a graph goes through, in order. A graph is rewritten (rewrite/), cut
+ * into tasks (schedule/), lowered to kernels in the loop-nest language (lower/, tiles/, routines/), and the kernels are
+ * emitted by the target (emit/) and put together as the steps of a program (steps/, program/). The runtime calls `compile`;
+ * functions inside hand-written kernels (inline/) start from `rewrite` alone.
+ */
+import { isUnaligned, repeatsAmong } from "../graph/contiguous-slice.js";
+import type { Node } from "../graph/node.js";
+import { branching, part, scan, whileLoop } from "../graph/primitives/control.js";
+import { lowerGroup } from "./lower/lower-group.js";
+import { keepRepeatedValues } from "./lower/repeated-values.js";
+import { describeGroup } from "./print/formula.js";
+import { type Program, type Slot, type Step, withSteps } from "./program/program.js";
+import { removeComplex } from "./rewrite/complex.js";
+import { expandComposites } from "./rewrite/expand.js";
+import { chooseImplementations } from "./rewrite/implementations.js";
+import { copyLeaves } from "./rewrite/leaves.js";
+import { mergeEqual } from "./rewrite/merge-equal.js";
+import { dropRecomputeMarks } from "./rewrite/recompute.js";
+import { separateRoots } from "./rewrite/separate-roots.js";
+import { splitReductions } from "./rewrite/split-reductions.js";
+import type { Group } from "./schedule/group.js";
+import { schedule } from "./schedule/schedule.js";
+import { withoutViews } from "./schedule/views.js";
+import { Assembly, type CompileBody } from "./steps/assembly.js";
+import { branchSteps } from "./steps/branch-steps.js";
+import { scanSteps, whileSteps } from "./steps/loop-steps.js";
+import { routineSteps } from "./steps/routine-steps.js";
+import { assignSlots } from "./steps/slots.js";
+import type { Recordable, Target } from "./target/target.js";
+import type { TileProfile } from "./target/tile-profile.js";
+import { lowerProduct } from "./tiles/product.js";
+import { lowerTransposed } from "./tiles/transpose.js";
+
+/**
+ * Compiles the graph behind `roots` for a target. `given`: the leaves of the graph, then the constants that are to be data
+ * (rewrite/given-numbers.ts). `recordable`: the program is recorded once and run many times.
+ */
+export function compile<Code>(
+  roots: readonly Node[],
+  given: readonly Node[],
+  target: Target<Code>,
+  recordable: Recordable | null = null,
+): Program<Code> {
+  const assembly = new Assembly(target, recordable, compileBody);
+  const graph = rewrite(roots, given, target.profile.tiles);
+  const leafSlots = slotsOfLeaves(graph.leaves, given, target.profile.alignment);
+  const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
+  const leaves = graph.leaves.map(({ shape, dtype }) => ({ shape, dtype }));
+  return withSteps({ made: assembly.made, leaves }, steps);
+}
+
+/** A graph as the scheduler takes it: real numbers, small primitives, nothing twice. It shares no node with the caller's. */
+export interface RewrittenGraph {
+  readonly roots: readonly Node[];
+  /** Stand for the program's arguments, in their order. */
+  readonly leaves: readonly Node[];
+  /** Nodes to be computed into memory although a kernel could compute them on the way. */
+  readonly stored: ReadonlySet<Node>;
+}
+
+/** Graph → graph. */
+export function rewrite(roots: readonly Node[], given: readonly Node[], tiles: TileProfile): RewrittenGraph {
+  const { copies, memory } = copyLeaves(given);
+  const expanded = expandComposites(roots, copies, tiles);
+  const real = removeComplex(expanded);
+  const single = mergeEqual(real);
+  const chosen = chooseImplementations(single.roots, tiles);
+  const merged = mergeEqual(chosen.roots);
+  const plain = dropRecomputeMarks(merged.roots);
+  const stored = [...chosen.stored].map((node) => plain.copies.get(merged.keptFor(node)) as Node);
+  return { roots: separateRoots(plain.roots), leaves: memory, stored: new Set(stored) };
+}
+
+/** Graph → steps. `slots`: those of the leaves. `rootSlot` says where a root goes. */
+function compileGraph<Code>(
+  assembly: Assembly<Code>,
+  graph: RewrittenGraph,
+  slots: Map<Node, Slot>,
+  rootSlot: (root: number) => Slot,
+): Step<Code>[] {
+  const { target } = assembly;
+  const roots = withoutViews(graph.roots);
+  splitReductions(roots, target.profile.split);
+  const tasks = schedule(roots, target.profile, graph.stored);
+  const { slotOf, inputOf, partsOf } = assignSlots(tasks, roots, slots, rootSlot, (node) => assembly.make(node));
+  const stepsOf = (node: Node): Step<Code>[] => {
+    switch (node.primitive) {
+      case part:
+        return []; // The bundle computes its parts.
+      case scan:
+        return scanSteps(assembly, node, partsOf(node), slotOf, inputOf, rewrite);
+      case whileLoop:
+        return whileSteps(assembly, node, partsOf(node), slotOf, inputOf);
+      case branching:
+        return branchSteps(assembly, node, partsOf(node), slotOf, inputOf);
+      default:
+        return routineSteps(assembly, node, slotOf, inputOf);
+    }
+  };
+  return tasks.flatMap((task) => {
+    if (task.kind === "routine") return stepsOf(task.node);
+    const { kernel, buffers, formula } = lowerTask(task.group, target);
+    return [assembly.kernel(kernel, buffers.map(slotOf), formula)];
+  });
+}
+
+/** Fused group → kernel. `Assembly.kernel` adds what depends on the place in the program, and emits it. */
+function lowerTask(group: Group, { settings, profile }: Target<unknown>) {
+  const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
+  const { kernel, buffers } = lower(group, nameOf(group), settings);
+  const formula = describeGroup(group, buffers, kernel.buffers);
+  return { kernel: keepRepeatedValues(kernel, profile.kept), buffers, formula };
+}
+
+/** The graph of a loop's or branch's body goes through the same passes. */
+const compileBody: CompileBody = (assembly, parameters, results, parameterSlots, rootSlot) => {
+  const graph = rewrite(results, parameters, assembly.target.profile.tiles);
+  const slots = new Map(graph.leaves.map((leaf, i) => [leaf, parameterSlots[i]]));
+  return compileGraph(assembly, graph, slots, rootSlot);
+};
+
+function slotsOfLeaves(leaves: readonly Node[], given: readonly Node[], alignment: number): Map<Node, Slot> {
+  const repeats = repeatsAmong(given);
+  const memory = given.filter((leaf) => !repeats.has(leaf));
+  return new Map(
+    leaves.map((leaf, index) => {
+      const isApart = index < memory.length && isUnaligned(memory[index], alignment);
+      return [leaf, { from: "leaf", index, ...(isApart && { isUnaligned: true }) }];
+    }),
+  );
+}
+
+/** A kernel's name: its results, of many the first two. */
+function nameOf({ results }: Group): string {
+  const names = results.map(({ node: { primitive, shape } }) => `${primitive.name}[${shape.join("×")}]`);
+  return names.length <= 3 ? names.join(" + ") : `${names.slice(0, 2).join(" + ")} + ${names.length - 2} more`;
+}

@@ -1,0 +1,40 @@
+/**
+ * Chooses between ways to compute the same thing: products of matrices in tiles or as plain sums, long concatenations by a
+ * routine that copies, scans whose bodies broadcast captured values themselves.
+ */
+import { productOf } from "../../core/shape.js";
+import { makeNode } from "../../graph/build.js";
+import type { Node } from "../../graph/node.js";
+import { scan } from "../../graph/primitives/control.js";
+import { dot } from "../../graph/primitives/dot.js";
+import { concat } from "../../graph/primitives/movement.js";
+import { g } from "../../graph/vocabulary.js";
+import { MAX_I32 } from "../ir/ir.js";
+import { join, MAX_FUSED_INPUTS } from "../routines/join.js";
+import type { TileProfile } from "../target/tile-profile.js";
+import { repeatingInside } from "./captured-broadcasts.js";
+import { productRewriter } from "./products.js";
+import { rewriteNodes } from "./rewriter.js";
+import { simpler } from "./simplify.js";
+
+export interface ChosenImplementations {
+  readonly roots: readonly Node[];
+  /** Nodes to be computed into memory before a product loads them. */
+  readonly stored: ReadonlySet<Node>;
+}
+
+export function chooseImplementations(roots: readonly Node[], tiles: TileProfile): ChosenImplementations {
+  const products = productRewriter(tiles);
+  const chosen = rewriteNodes(roots, new Map(), (node, inputs) => {
+    if (node.primitive === scan) return repeatingInside(node, inputs);
+    // A function inside a larger kernel (tiles "none") cannot run a routine.
+    const isJoined = node.primitive === concat && inputs.length > MAX_FUSED_INPUTS && tiles.kind !== "none";
+    if (isJoined && isCountable([node])) return makeNode(join, inputs, node.params, node.device);
+    if (node.primitive !== dot) return simpler(node, inputs[0]);
+    return (isCountable([node, ...inputs]) ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs);
+  });
+  return { roots: chosen, stored: products.stored };
+}
+
+/** Tiles and routines count in 32 bits. */
+const isCountable = (nodes: readonly Node[]): boolean => nodes.every(({ shape }) => productOf(shape) <= MAX_I32);
