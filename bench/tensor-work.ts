@@ -3,9 +3,9 @@
  * must be, computed by plain loops in double precision. The inputs are a hash of each element's position, which peers in
  * other languages compute alike (bench/peers), so that their results can be compared with ours.
  */
+import type { HostDevice } from "../src/engines/host/device.js";
+import type { VulkanDevice } from "../src/engines/vulkan/device.js";
 import { arange, type Tensor, tensor } from "../src/index.js";
-import type { HostBackend } from "../src/runtime/host-backend.js";
-import type { VulkanBackend } from "../src/runtime/vulkan-backend.js";
 import { backendFor } from "../src/tensor/devices.js";
 import { type Context, timedSync } from "./harness.js";
 import { isClose } from "./results.js";
@@ -199,7 +199,7 @@ function total(count: number, term: (k: number) => number): number {
 // ---------------------------------------------------------------------------------------------- measuring
 
 /** The engine behind a device, to wait for. */
-export const engineOf = (device: string) => (backendFor(device) as unknown as HostBackend | VulkanBackend).device;
+export const engineOf = (device: string) => backendFor(device).engine as HostDevice | VulkanDevice;
 
 const PROBES = 8;
 

@@ -52,7 +52,7 @@ const INNER_LAYERS = {
     rewrite: ["ir", "math", "elements", "target", "tiles", "routines"],
     program: ["ir"],
     steps: ["ir", "elements", "target", "print", "routines", "schedule", "lower", "program"],
-    emit: ["ir", "math", "target"],
+    emit: ["ir", "math", "target", "print"],
     inline: ["ir", "elements", "target", "schedule", "lower", "rewrite", "."],
     ".": ["ir", "target", "elements", "schedule", "print", "lower", "tiles", "routines", "rewrite", "program", "steps"],
   },

@@ -27,22 +27,24 @@ import { branchSteps } from "./steps/branch-steps.js";
 import { scanSteps, whileSteps } from "./steps/loop-steps.js";
 import { routineSteps } from "./steps/routine-steps.js";
 import { assignSlots } from "./steps/slots.js";
-import type { Recordable, Target } from "./target/target.js";
+import type { LoadKernel, Recordable, Target } from "./target/target.js";
 import type { TileProfile } from "./target/tile-profile.js";
 import { lowerProduct } from "./tiles/product.js";
 import { lowerTransposed } from "./tiles/transpose.js";
 
 /**
  * Compiles the graph behind `roots` for a target. `given`: the leaves of the graph, then the constants that are to be data
- * (rewrite/given-numbers.ts). `recordable`: the program is recorded once and run many times.
+ * (rewrite/given-numbers.ts). `load` makes emitted
+ * kernels ready to run. `recordable`: the program is recorded once and run many times.
  */
 export function compile<Code>(
   roots: readonly Node[],
   given: readonly Node[],
-  target: Target<Code>,
+  target: Target,
+  load: LoadKernel<Code>,
   recordable: Recordable | null = null,
 ): Program<Code> {
-  const assembly = new Assembly(target, recordable, compileBody);
+  const assembly = new Assembly(target, load, recordable, compileBody);
   const graph = rewrite(roots, given, target.profile.tiles);
   const leafSlots = slotsOfLeaves(graph.leaves, given, target.profile.alignment);
   const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
@@ -106,7 +108,7 @@ function compileGraph<Code>(
 }
 
 /** Fused group → kernel. `Assembly.kernel` adds what depends on the place in the program, and emits it. */
-function lowerTask(group: Group, { settings, profile }: Target<unknown>) {
+function lowerTask(group: Group, { settings, profile }: Target) {
   const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
   const { kernel, buffers } = lower(group, nameOf(group), settings);
   const formula = describeGroup(group, buffers, kernel.buffers);

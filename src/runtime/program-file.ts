@@ -1,18 +1,13 @@
 /**
  * A compiled program as bytes, so that another process need not compile it again: the code of its kernels as the target
  * takes it, and all else as JSON. What a kernel computes is left out; nobody who runs it asks. Where the bytes are kept and
- * whether they are still what they were is the business of tensor/program-cache.ts.
+ * whether they are still what they were is the business of engines/disk/program-cache.ts.
  *
  * In order: the length of the JSON as u32, the JSON, the codes.
  */
 import type { MemoryPlan } from "../compiler/program/memory-plan.js";
 import { kernelsOf, type Program, type Step, withSteps } from "../compiler/program/program.js";
-
-/** A kernel's code in bytes, and the numbers it is run by. */
-export interface Encoded {
-  readonly bytes: Uint8Array;
-  readonly numbers: readonly number[];
-}
+import type { EncodedKernel, KernelInterface } from "../core/encoded-kernel.js";
 
 /** A program with its memory planned. */
 export interface PlannedProgram<Code> {
@@ -24,8 +19,13 @@ export interface PlannedProgram<Code> {
   readonly isFromDisk: boolean;
 }
 
+interface CodeEntry extends KernelInterface, Pick<EncodedKernel, "numbers"> {
+  /** Of its bytes. */
+  readonly length: number;
+}
+
 interface Contents extends Pick<PlannedProgram<unknown>, "plan" | "inPlace"> {
-  readonly codes: readonly { readonly name: string; readonly length: number; readonly numbers: readonly number[] }[];
+  readonly codes: readonly CodeEntry[];
   readonly program: Pick<Program<number>, "steps" | "made" | "leaves">;
 }
 
@@ -35,15 +35,20 @@ const NO_CODE = -1;
 /** `encodingOf`: what a kernel's code was made of. */
 export function packProgram<Code>(
   { program, plan, inPlace }: PlannedProgram<Code>,
-  encodingOf: (code: Code) => Encoded,
+  encodingOf: (code: Code) => EncodedKernel,
 ): Uint8Array {
   const running = kernelsOf(program.steps).filter(({ kernel }) => kernel.rows > 0);
-  const named = new Map(running.map(({ kernel, code }) => [code, kernel.name]));
-  const numbers = new Map([...named.keys()].map((code, i) => [code, i]));
-  const codes = [...named].map(([code, name]) => ({ name, ...encodingOf(code) }));
+  const kernels = new Map(running.map(({ kernel, code }) => [code, kernel]));
+  const numbers = new Map([...kernels.keys()].map((code, i) => [code, i]));
+  const codes = [...kernels].map(([code, kernel]) => ({ kernel, ...encodingOf(code) }));
   const steps = withCodes(program.steps, (code) => numbers.get(code) ?? NO_CODE);
   const contents: Contents = {
-    codes: codes.map(({ name, bytes, numbers: own }) => ({ name, length: bytes.length, numbers: own })),
+    codes: codes.map(({ kernel: { name, buffers }, bytes, numbers: own }) => ({
+      name,
+      buffers: buffers.map(({ isWritten }) => ({ isWritten })),
+      length: bytes.length,
+      numbers: own,
+    })),
     program: { steps, made: program.made, leaves: program.leaves },
     plan,
     inPlace,
@@ -57,16 +62,16 @@ export function packProgram<Code>(
 /** `load` makes code ready to run. */
 export function unpackProgram<Code>(
   packed: Uint8Array,
-  load: (encoded: Encoded, name: string) => Code,
+  load: (encoded: EncodedKernel, kernel: KernelInterface) => Code,
 ): PlannedProgram<Code> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   let at = 4 + bytes.readUInt32LE();
   const { codes, program, plan, inPlace } = JSON.parse(bytes.toString("utf8", 4, at)) as Contents;
-  const loaded = codes.map(({ name, length, numbers }) => {
+  const loaded = codes.map(({ name, buffers, length, numbers }) => {
     // A copy, so that nothing holds on to the whole and words begin where words may.
     const code = new Uint8Array(bytes.subarray(at, at + length));
     at += length;
-    return load({ bytes: code, numbers }, name);
+    return load({ bytes: code, numbers }, { name, buffers });
   });
   const steps = withCodes(program.steps, (number) => (number === NO_CODE ? (null as Code) : loaded[number]));
   return { program: withSteps<Code>(program, steps), plan, inPlace, isFromDisk: true };

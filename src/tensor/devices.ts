@@ -6,12 +6,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { checkFunction, inOperation } from "../core/arguments.js";
 import { DeviceError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
-import { type ListedDevice, listDevices, openEngine } from "../engines/vulkan/open.js";
-import { isSoftware } from "../engines/vulkan/plan.js";
 import type { Backend } from "../runtime/backend.js";
-import { HostBackend } from "../runtime/host-backend.js";
-import { VulkanBackend } from "../runtime/vulkan-backend.js";
-import { copyKernel } from "../spirv/copy-kernel.js";
+import { hostBackend, type ListedGpu, listGpus, openVulkan } from "../runtime/open.js";
 
 const open = new Map<string, Backend>();
 /** The default where no `withDevice` is at work. */
@@ -25,21 +21,12 @@ export function devices(): string[] {
 }
 
 /** Vulkan devices that can be used; none where there is no loader or no driver. */
-const usableVulkan = (): ListedDevice[] => vulkanDevices().filter(({ refusal }) => refusal === null);
+const usableVulkan = (): ListedGpu[] => vulkanDevices().filter(({ refusal }) => refusal === null);
 
-function vulkanDevices(): ListedDevice[] {
-  found ??= listVulkan();
+let found: ListedGpu[] | undefined;
+function vulkanDevices(): ListedGpu[] {
+  found ??= listGpus();
   return found;
-}
-
-let found: ListedDevice[] | undefined;
-function listVulkan(): ListedDevice[] {
-  try {
-    return listDevices();
-  } catch (error) {
-    if (error instanceof DeviceError) return [];
-    throw error;
-  }
 }
 
 /** The device new tensors go to. */
@@ -66,7 +53,7 @@ export function withDevice<T>(device: string, work: () => T): T {
 }
 
 function bestDevice(): string {
-  const best = usableVulkan().find(({ properties }) => !isSoftware(properties));
+  const best = usableVulkan().find(({ isSoftware }) => !isSoftware);
   return best ? `vulkan:${best.index}` : "cpu";
 }
 
@@ -85,8 +72,8 @@ function canonical(device: string, operation: string, reason = ""): string {
     );
   }
   if (listed.refusal !== null) {
-    const { properties, refusal } = listed;
-    throw new DeviceError(`${operation}: ${device}${reason} (${properties.name}) cannot be used: ${refusal}.`);
+    const { name, refusal } = listed;
+    throw new DeviceError(`${operation}: ${device}${reason} (${name}) cannot be used: ${refusal}.`);
   }
   return `vulkan:${index}`;
 }
@@ -96,22 +83,11 @@ export function backendFor(device?: string, operation = "device"): Backend {
   const id = device === undefined ? defaultFor(operation) : canonical(device, operation);
   let backend = open.get(id);
   if (!backend) {
-    const opened = inOperation(operation, () => (id === "cpu" ? new HostBackend() : openVulkan(id)));
+    const opened = inOperation(operation, () =>
+      id === "cpu" ? hostBackend() : openVulkan(id, Number(id.split(":")[1])),
+    );
     backend = opened as unknown as Backend;
     open.set(id, backend);
   }
   return backend;
-}
-
-function openVulkan(id: string): VulkanBackend {
-  const engine = openEngine({ index: Number(id.split(":")[1]) }, { copy: copyKernel });
-  // Drivers crash when the process tears them down while their threads still work.
-  process.once("exit", () => {
-    try {
-      engine.finishSync();
-    } catch {
-      // A lost or closed device has nothing to wait for.
-    }
-  });
-  return new VulkanBackend(id, engine);
 }

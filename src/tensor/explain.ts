@@ -1,9 +1,8 @@
 /** What a value would run as: `console.log(explain(x))`. */
 
-import { kernelsOf } from "../compiler/program/program.js";
 import { checkOptions } from "../core/arguments.js";
 import { stretchOf } from "../graph/contiguous-slice.js";
-import { type PrintOptions, printProgram } from "../runtime/print-program.js";
+import type { PrintOptions } from "../runtime/print-program.js";
 import { backendOf } from "./build.js";
 import { checkTensor, type Tensor } from "./tensor.js";
 
@@ -23,12 +22,7 @@ export function explain(x: Tensor, options: PrintOptions = {}): string {
   const { node } = x;
   if (node.storage) return `${x.toString()} is computed already: nothing would run.`;
   if (stretchOf(node)) return `${x.toString()} is a part of memory that is there: nothing would run.`;
-  const backend = backendOf(node);
-  const program = backend.plan([node]);
-  const { length } = kernelsOf(program.steps);
-  const count = length === 1 ? "1 kernel" : `${length} kernels`;
-  return [
-    `${x.toString()} on ${x.device}: ${count}`,
-    printProgram(program, (step) => backend.mappingOf(step), options),
-  ].join("\n");
+  const { kernels, text } = backendOf(node).explain([node], options);
+  const count = kernels === 1 ? "1 kernel" : `${kernels} kernels`;
+  return `${x.toString()} on ${x.device}: ${count}\n${text}`;
 }

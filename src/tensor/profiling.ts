@@ -1,6 +1,6 @@
 /** Where the time goes: `await profile(() => …)` gives a table per kernel and a trace for Perfetto. */
 import { checkFunction, checkOptions } from "../core/arguments.js";
-import type { Profile } from "../engines/profile.js";
+import type { Profile } from "../runtime/backend.js";
 import { backendFor } from "./devices.js";
 
 /** Runs `work` and times every kernel that runs on the device, the default one unless told. */

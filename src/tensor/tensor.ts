@@ -28,7 +28,8 @@ import * as E from "../graph/primitives/elementwise.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import * as M from "../graph/primitives/movement.js";
 import * as R from "../graph/primitives/reduce.js";
-import { checkHasValue, type DeviceStorage } from "../runtime/backend.js";
+import type { DeviceStorage } from "../runtime/backend.js";
+import { checkHasValue } from "../runtime/value-checks.js";
 import {
   backendOf,
   broadcastNode,

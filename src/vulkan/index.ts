@@ -1,10 +1,10 @@
 /** `pumice/vulkan`: the native layer, usable on its own. Buffers, kernels from any SPIR-V, and nothing in between. */
 
 export type { ByteSource } from "../engines/byte-source.js";
+export { cacheFolder, cacheKinds } from "../engines/disk/cache-folder.js";
 export { Profile } from "../engines/profile.js";
 export type { FunctionName, Interposer, VulkanFunction } from "../engines/vulkan/api.js";
 export { DeviceBuffer } from "../engines/vulkan/buffer.js";
-export { cacheFolder, cacheKinds } from "../engines/vulkan/cache-folder.js";
 export { type DeviceStats, VulkanDevice } from "../engines/vulkan/device.js";
 export { HostBuffer } from "../engines/vulkan/host-buffer.js";
 export { inspectLoader, type LoaderReport } from "../engines/vulkan/instance.js";

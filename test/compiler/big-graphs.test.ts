@@ -3,6 +3,7 @@
  * about four times as long. Only the compiler's own work is timed, in seconds of the processor, which a busy machine does
  * not stretch; nothing is run.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { compile } from "../../src/compiler/compile.js";
@@ -17,6 +18,7 @@ import * as M from "../../src/graph/primitives/movement.js";
 import * as R from "../../src/graph/primitives/reduce.js";
 import { make, stored } from "../support/nodes.js";
 import { randomFrom } from "../support/random.js";
+import { asKernel, codelessTarget } from "../support/targets.js";
 
 /** Times as long that four times as many nodes may take; it would be sixteen if it grew with the square. */
 const MOST = 9;
@@ -76,9 +78,8 @@ const graphs: readonly (readonly [string, number, (size: number) => Node[]])[] =
 /** Compiles a graph for a target as `jit` does, up to writing code. Returns seconds. */
 function timeOf(roots: readonly Node[], profile: TargetProfile): number {
   const leaves = pendingInOrder(roots).filter(({ storage }) => storage !== null);
-  const settings = { isCorrectlyRounded: true };
   const start = process.cpuUsage();
-  const program = compile(roots, leaves, { profile, settings, emit: () => null });
+  const program = compile(roots, leaves, codelessTarget(profile), asKernel);
   const arranged = overlapped(program);
   const inPlace = inPlaceOf(
     arranged.program,

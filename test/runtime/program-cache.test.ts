@@ -21,16 +21,13 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cachedFiles } from "../../src/cli/cache.js";
-import { cacheKinds } from "../../src/engines/vulkan/cache-folder.js";
+import { cacheKinds } from "../../src/engines/disk/cache-folder.js";
+import { hashFiles } from "../../src/engines/disk/fingerprint.js";
+import { decodeProgramFile, encodeProgramFile, ProgramCache } from "../../src/engines/disk/program-cache.js";
 import { concat, grad, jit, scan, type Tensor, tree, valueAndGrad, whileLoop } from "../../src/index.js";
 import type { Backend } from "../../src/runtime/backend.js";
-import { hashFiles } from "../../src/runtime/fingerprint.js";
-import { HostBackend, profileOf as hostProfile } from "../../src/runtime/host-backend.js";
-import { decodeProgramFile, encodeProgramFile, ProgramCache } from "../../src/runtime/program-cache.js";
-import { VulkanBackend, profileOf as vulkanProfile } from "../../src/runtime/vulkan-backend.js";
-import { backendFor } from "../../src/tensor/devices.js";
 import { explain } from "../../src/tensor/explain.js";
-import { tensorOn } from "../support/forced-tiles.js";
+import { reopened, tensorOn } from "../support/forced-tiles.js";
 import { randomFrom } from "../support/random.js";
 import { runNode } from "../support/subprocess.js";
 import { testDevices } from "../support/tensors.js";
@@ -129,16 +126,16 @@ test("a folder that cannot be written, or that is a file, costs nothing but the 
 test("another compiler has another fingerprint; one that changed while it ran, or was bundled, has none", () => {
   const copy = newFolder();
   const sources = fileURLToPath(new URL("../../src", import.meta.url));
-  for (const folder of ["core", "graph", "spirv", "wasm", "compiler", "runtime"]) {
+  for (const folder of ["core", "graph", "spirv", "wasm", "compiler", "runtime", "engines"]) {
     cpSync(join(sources, folder), join(copy, folder), { recursive: true });
   }
-  const own = pathToFileURL(join(copy, "runtime", "fingerprint.js")).href;
+  const own = pathToFileURL(join(copy, "engines", "disk", "fingerprint.js")).href;
   const later = Date.now() + 10_000;
   const first = hashFiles(own, later);
   assert.match(String(first), /^[0-9a-f]{64}$/);
   assert.equal(hashFiles(own, later), first);
   assert.equal(
-    hashFiles(new URL("../../src/runtime/fingerprint.js", import.meta.url).href, later),
+    hashFiles(new URL("../../src/engines/disk/fingerprint.js", import.meta.url).href, later),
     first,
     "wherever it lies",
   );
@@ -157,15 +154,8 @@ test("another compiler has another fingerprint; one that changed while it ran, o
 // -------------------------------------------------------------------------------------------------- programs
 
 /** A second way to use an open device, with a cache of its own. */
-function backendWith(device: string, cache: ProgramCache | null, minRows?: number): Backend {
-  const plain: unknown = backendFor(device);
-  const changed = <P extends object>(profile: P): P => (minRows ? { ...profile, minRows } : profile);
-  if (plain instanceof HostBackend) {
-    return new HostBackend(plain.device, changed(hostProfile(plain.device)), cache) as unknown as Backend;
-  }
-  const { device: engine } = plain as VulkanBackend;
-  return new VulkanBackend("vulkan", engine, changed(vulkanProfile(engine)), undefined, cache) as unknown as Backend;
-}
+const backendWith = (device: string, cache: ProgramCache | null, minRows?: number): Backend =>
+  reopened(device, () => (minRows ? { minRows } : {}), cache);
 
 const numbersOf = (backend: Backend, seed: number, ...shape: number[]): Tensor => {
   const random = randomFrom(seed);
@@ -447,7 +437,7 @@ test("a process that is killed leaves nothing that another would stumble over", 
   const PUMICE_CACHE = newFolder();
   const env = { PUMICE_DEVICE: "cpu", PUMICE_CACHE };
   const endless = `
-    import { programCache } from "SRC/runtime/program-cache.js";
+    import { programCache } from "SRC/engines/disk/program-cache.js";
     const bytes = new Uint8Array(4 << 20);
     for (let i = 0; ; i++) {
       programCache().keep("ab".repeat(32), () => bytes);

@@ -1,31 +1,30 @@
 /** Programs as bytes: all that running one needs comes back as it was. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../src/compiler/compile.js";
 import type { Kernel } from "../../src/compiler/ir/ir.js";
 import { planMemory } from "../../src/compiler/program/memory-plan.js";
 import { kernelsOf, type Program } from "../../src/compiler/program/program.js";
-import { gpuProfile } from "../../src/compiler/target/profile.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import { concat, scan, Tensor, whileLoop } from "../../src/index.js";
 import { packProgram, unpackProgram } from "../../src/runtime/program-file.js";
 import { backendFor } from "../../src/tensor/devices.js";
+import { codelessTarget } from "../support/targets.js";
 
 interface Code {
   readonly text: string;
 }
-const target = {
-  profile: gpuProfile,
-  settings: { isCorrectlyRounded: true },
-  // Lengths that are no multiples of 4 leave the next code askew.
-  emit: ({ name, size, rows }: Kernel): Code => ({ text: `${name} of ${size}`.slice(0, 5 + (rows % 7)) }),
-};
+/** Lengths that are no multiples of 4 leave the next code askew. */
+const load = (_: unknown, { name, size, rows }: Kernel): Code => ({
+  text: `${name} of ${size}`.slice(0, 5 + (rows % 7)),
+});
 
 function programOf(shapes: readonly (readonly number[])[], f: (...x: Tensor[]) => Tensor[]): Program<Code> {
   const device = backendFor("cpu");
   const leaves = shapes.map((shape) => makePlaceholder({ shape, dtype: "f32", device }));
   const roots = f(...leaves.map((leaf) => new Tensor(leaf))).map(({ node }) => node);
-  return compile(roots, leaves, target);
+  return compile(roots, leaves, codelessTarget(), load);
 }
 
 const programs: Readonly<Record<string, () => Program<Code>>> = {
@@ -72,10 +71,15 @@ for (const [title, make] of Object.entries(programs)) {
     const names: string[] = [];
     // Where the bytes lie in memory makes no difference.
     const askew = Buffer.concat([Buffer.alloc(3), packed]).subarray(3);
-    const back = unpackProgram(askew, ({ bytes, numbers }, name): Code => {
+    const back = unpackProgram(askew, ({ bytes, numbers }, { name, buffers }): Code => {
       assert.equal(bytes.byteOffset % 4, 0);
       assert.deepEqual(numbers, [bytes.length, 0.5]);
       names.push(name);
+      const same = kernelsOf(program.steps).find(({ kernel }) => kernel.name === name);
+      assert.deepEqual(
+        buffers,
+        same?.kernel.buffers.map(({ isWritten }) => ({ isWritten })),
+      );
       return { text: Buffer.from(bytes).toString() };
     });
     assert.deepEqual(back.program, outlined(program));

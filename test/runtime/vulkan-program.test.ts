@@ -2,16 +2,18 @@
  * Recorded programs: between two kernels of which one writes what the other touches there is a barrier, whatever the graph,
  * its loops, its arena and the arguments it writes over; and none where there is no such pair.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Slot } from "../../src/compiler/program/program.js";
+import type { Slot } from "../../src/compiler/program/program.js";
 import { resolveSlot, runKernels, runSteps } from "../../src/compiler/program/run-steps.js";
 import { bytesOf } from "../../src/core/bytes.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import type { Node } from "../../src/graph/node.js";
 import { concat, scan, Tensor } from "../../src/index.js";
-import type { Argument, Backend, DeviceStorage, Prepared } from "../../src/runtime/backend.js";
-import { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
+import type { Argument, Backend, DeviceStorage } from "../../src/runtime/backend.js";
+import { vulkanBackend } from "../../src/runtime/open.js";
+import type { Prepared } from "../../src/runtime/prepared.js";
 import { describeOnDevices, underValidation } from "../support/devices.js";
 import { FaultyDriver } from "../support/fault-injection.js";
 import { randomSpec } from "../support/graph-generator.js";
@@ -64,7 +66,7 @@ describeOnDevices("recorded programs", underValidation("the driver is only liste
   ): Promise<void> {
     const driver = new FaultyDriver();
     const device = await which.open({ interpose: driver.interpose });
-    const backend = new VulkanBackend("vulkan:own", device) as unknown as Backend;
+    const backend = vulkanBackend("vulkan:own", device) as unknown as Backend;
     const { roots, leaves } = build(backend);
     const args = leaves.map((_, i): Argument<DeviceStorage> => ({ kind: "memory", isDonated: i % 2 === 0 }));
     const prepared = backend.prepare(roots, leaves, args);

@@ -2,24 +2,33 @@
 import type { TargetProfile } from "../../src/compiler/target/profile.js";
 import type { TileProfile } from "../../src/compiler/target/tile-profile.js";
 import type { DType } from "../../src/core/dtype.js";
+import type { ProgramCache } from "../../src/engines/disk/program-cache.js";
+import type { HostDevice } from "../../src/engines/host/device.js";
+import { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
-import { HostBackend, profileOf as hostProfile } from "../../src/runtime/host-backend.js";
-import { VulkanBackend, profileOf as vulkanProfile } from "../../src/runtime/vulkan-backend.js";
+import { hostBackend, vulkanBackend } from "../../src/runtime/open.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { Tensor } from "../../src/tensor/tensor.js";
 import { type Plain, toTensor } from "./tensors.js";
 
-/** A second way to use an open device, with another profile. */
-export function withProfile(device: string, change: (profile: TargetProfile) => Partial<TargetProfile>): Backend {
-  const plain: unknown = backendFor(device);
-  const changed = (profile: TargetProfile) => ({ ...profile, ...change(profile) });
-  if (plain instanceof HostBackend) {
-    return new HostBackend(plain.device, changed(hostProfile(plain.device))) as unknown as Backend;
-  }
-  const { device: engine } = plain as VulkanBackend;
-  return new VulkanBackend("vulkan", engine, changed(vulkanProfile(engine))) as unknown as Backend;
+/** A second way to use an open device, with another profile, or with another cache of programs. */
+export function reopened(
+  device: string,
+  change: (profile: TargetProfile) => Partial<TargetProfile>,
+  files?: ProgramCache | null,
+): Backend {
+  const { engine, target } = backendFor(device);
+  const options = { profile: { ...target.profile, ...change(target.profile) }, files };
+  const backend: unknown =
+    engine instanceof VulkanDevice
+      ? vulkanBackend("vulkan", engine, options)
+      : hostBackend(engine as HostDevice, options);
+  return backend as Backend;
 }
+
+export const withProfile = (device: string, change: (profile: TargetProfile) => Partial<TargetProfile>): Backend =>
+  reopened(device, change);
 
 export function withTiles(device: string, tiles: Partial<TileProfile>): Backend {
   return withProfile(device, (profile) => ({ tiles: { ...profile.tiles, ...tiles } }));

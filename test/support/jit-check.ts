@@ -1,7 +1,7 @@
 /** jit against the function itself: ten calls, each with other inputs and another number, of one program. */
 import assert from "node:assert/strict";
+import { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import { jit, type Tensor, tensor } from "../../src/index.js";
-import { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import type { OperationCase } from "./operation-cases.js";
 import { numbersOf } from "./tensors.js";
@@ -15,7 +15,7 @@ export interface JitPlace {
 export function workOf(device: string) {
   const backend = backendFor(device);
   const { kernels, compiled } = backend.counters;
-  const replays = backend instanceof VulkanBackend ? backend.device.stream.counters.replays : null;
+  const replays = backend.engine instanceof VulkanDevice ? backend.engine.stream.counters.replays : null;
   return { kernels, compiled, replays };
 }
 

@@ -2,14 +2,14 @@
  * Tensors that 32 bits do not count. Most are never stored, so that every device can test them: a counter of 2^33 numbers
  * needs no memory until something of it is asked for. Those that are stored need a device that holds them.
  */
+
 import assert from "node:assert/strict";
 import { freemem } from "node:os";
 import { test } from "node:test";
 import { UnsupportedError } from "../../src/core/errors.js";
-import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { arange, concat, eye, full, ones, tensor, zeros } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
 import type { Tensor } from "../../src/tensor/tensor.js";
+import { vulkanEngineOf } from "../support/engines.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 const expect = (x: Tensor, wanted: readonly number[]) => assert.deepEqual(numbersOf(x), wanted);
@@ -17,7 +17,7 @@ const expect = (x: Tensor, wanted: readonly number[]) => assert.deepEqual(number
 /** Bytes that a tensor may have on a device. */
 function roomOn(device: string): number {
   if (device === "cpu") return Math.min(freemem() / 2, 2 ** 32 - 2 ** 26);
-  const { plan, properties } = (backendFor(device) as VulkanBackend).device;
+  const { plan, properties } = vulkanEngineOf(device);
   return Math.min(plan.deviceHeapBytes * 0.4, properties.limits.maxBufferSize || Number.POSITIVE_INFINITY);
 }
 

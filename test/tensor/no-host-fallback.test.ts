@@ -4,6 +4,7 @@
  * engine has run, which are none. Where a shape depends on values a count is read back; those operations are listed here
  * with the bytes it takes.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -20,8 +21,8 @@ import {
   vmap,
   whileLoop,
 } from "../../src/index.js";
-import { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor, setDefaultDevice } from "../../src/tensor/devices.js";
+import { vulkanEngineOf } from "../support/engines.js";
 import { type InputRule, type OperationCase, operationCases } from "../support/operation-cases.js";
 import { testDevices } from "../support/tensors.js";
 
@@ -35,9 +36,8 @@ interface Moved {
 }
 
 function counted(): Moved {
-  const backend = backendFor(device);
-  assert.ok(backend instanceof VulkanBackend);
-  const { uploadedBytes, downloadedBytes } = backend.device.stats();
+  const engine = vulkanEngineOf(device);
+  const { uploadedBytes, downloadedBytes } = engine.stats();
   return { uploaded: uploadedBytes, downloaded: downloadedBytes, onCpu: backendFor("cpu").counters.kernels };
 }
 

@@ -2,16 +2,17 @@
  * What long and careless programs do: chains of a hundred thousand operations, loops that never read, expressions of
  * hundreds of tensors, memory that runs out, two devices at once, tensors used after they were disposed.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { DeviceError, DisposedError, DTypeError, OutOfMemoryError } from "../../src/core/errors.js";
-import type { HostBackend } from "../../src/runtime/host-backend.js";
-import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
+import type { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import { backendOf } from "../../src/tensor/build.js";
 import { concat, full, fullLike, linspace, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { type Tensor, where } from "../../src/tensor/tensor.js";
+import { engineOf } from "../support/engines.js";
 import { describeOnTensorDevices, testDevices } from "../support/tensors.js";
 
 const MiB = 1024 * 1024;
@@ -22,15 +23,13 @@ interface Held {
 }
 
 function memoryOf(device: string): Held {
-  const { device: engine } = backendFor(device) as unknown as HostBackend | VulkanBackend;
-  return "memory" in engine && "usedBytes" in engine.memory
-    ? engine.memory
-    : (engine as VulkanBackend["device"]).stats();
+  const engine = engineOf(device);
+  return "memory" in engine && "usedBytes" in engine.memory ? engine.memory : (engine as VulkanDevice).stats();
 }
 
 /** Bytes of the device that nobody writes to, so that they cost no real memory. */
 function occupy(device: string, byteLength: number): { dispose(): void } {
-  const { device: engine } = backendFor(device) as unknown as HostBackend | VulkanBackend;
+  const engine = engineOf(device);
   return engine.allocUninitialized(byteLength);
 }
 

@@ -1,15 +1,17 @@
 /** Scattering against loops: every op and dtype, duplicates, places outside, the fast and the deterministic way. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
 import type { Backend } from "../../src/runtime/backend.js";
-import { profileOf, VulkanBackend } from "../../src/runtime/vulkan-backend.js";
+import { describeGpu, vulkanBackend } from "../../src/runtime/open.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
 import { arange, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { explain } from "../../src/tensor/explain.js";
 import type { UpdateOp } from "../../src/tensor/methods/scatter.js";
 import { Tensor } from "../../src/tensor/tensor.js";
+import { vulkanEngineOf } from "../support/engines.js";
 import { randomFrom } from "../support/random.js";
 import {
   count,
@@ -300,11 +302,13 @@ for (const atomicFloats of [["f32", "f64"], []] as const) {
     if (device === "cpu") return; // It has one way.
     for (const dtype of ["f32", "f64"] as const) {
       test(dtype, (context) => {
-        const { device: engine } = backendFor(device) as unknown as VulkanBackend;
+        const engine = vulkanEngineOf(device);
         const bits = dtype === "f32" ? 32 : 64;
         const isOffered = engine.plan.features.includes(`shaderBufferFloat${bits}AtomicAdd`);
         if (atomicFloats.length > 0 && !isOffered) return context.skip(`the device has none for ${dtype}`);
-        const backend = new VulkanBackend("vulkan", engine, profileOf(engine), [...atomicFloats]);
+        const backend = vulkanBackend("vulkan", engine, {
+          gpu: { ...describeGpu(engine), atomicFloats: [...atomicFloats] },
+        });
         const on = (values: readonly number[], as: "i32" | "f32" | "f64") => {
           const array = as === "i32" ? Int32Array : as === "f32" ? Float32Array : Float64Array;
           const bytes = new Uint8Array(array.from(values).buffer);

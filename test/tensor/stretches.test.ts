@@ -2,6 +2,7 @@
  * Slices whose elements lie side by side in memory that is there: the program is the same wherever they begin, and a slice
  * that is wanted itself is that memory, or a copy of a few bytes, without a kernel.
  */
+
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,10 +13,9 @@ import { DTYPES, type DType } from "../../src/core/dtype.js";
 import { DisposedError } from "../../src/core/errors.js";
 import type { IndexArgument } from "../../src/core/slice.js";
 import { grad, io, jit, type Tensor, tensor, vmap, zeros } from "../../src/index.js";
-import type { HostBackend } from "../../src/runtime/host-backend.js";
-import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { explain } from "../../src/tensor/explain.js";
+import { engineOf } from "../support/engines.js";
 import { randomFrom } from "../support/random.js";
 import {
   count,
@@ -39,7 +39,6 @@ function workBy(device: string, work: () => void): Work {
   return { compiled: counters.compiled - compiled, kernels: counters.kernels - kernels };
 }
 
-const engineOf = (device: string) => (backendFor(device) as unknown as HostBackend | VulkanBackend).device;
 const usedBytes = (device: string): number => engineOf(device).stats().usedBytes;
 
 /** 0, 1, 2 … up to what a u8 holds, and again. */

@@ -2,6 +2,7 @@
  * Loops and choices against loops and choices in plain JavaScript: every length, direction, dtype and shape of element, and
  * what is thrown when they cannot work.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
@@ -27,8 +28,7 @@ import {
   whileLoop as whileLoopWithoutEnd,
   zeros,
 } from "../../src/index.js";
-import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { vulkanEngineOf } from "../support/engines.js";
 import { replayed, workOf } from "../support/jit-check.js";
 import { count, describeOnTensorDevices, indicesOf, numbersOf, sampleValues, toTensor } from "../support/tensors.js";
 
@@ -85,7 +85,7 @@ describeOnTensorDevices("scan", (device) => {
   test("all rounds are one submission, of one kernel and of several", {
     skip: device === "cpu" && "the CPU has no queue",
   }, () => {
-    const { stream } = (backendFor(device) as VulkanBackend).device;
+    const { stream } = vulkanEngineOf(device);
     const fused = (c: Tensor, x: Tensor) => [c.mul(0.5).add(x), c] as const;
     const several = (c: Tensor, x: Tensor) => [c.matmul(c).sort().mul(0.01).add(x), c] as const;
     for (const body of [fused, several]) {
@@ -639,11 +639,11 @@ describeOnTensorDevices("rounds sent off together", (device) => {
     );
     if (device === "cpu") return;
     // Few waits: after 4, 12, 28, 60, 124, 188 and 252 rounds. The stream submits between them, too, when it sees time pass.
-    const backend = backendFor(device) as VulkanBackend;
+    const engine = vulkanEngineOf(device);
     steps(tensor(250, { dtype: "i32" })).sum.dataSync();
-    const before = backend.device.stream.counters.submissions;
+    const before = engine.stream.counters.submissions;
     steps(tensor(250, { dtype: "i32" })).sum.dataSync();
-    const submissions = backend.device.stream.counters.submissions - before;
+    const submissions = engine.stream.counters.submissions - before;
     assert.ok(submissions < 80, `${submissions} submissions`);
   });
 });

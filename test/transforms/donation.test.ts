@@ -2,13 +2,12 @@
  * Donated arguments: their memory becomes a result's where that is safe, they are disposed in any case, and nobody who also
  * holds them ever sees them change.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DisposedError } from "../../src/core/errors.js";
 import { jit, scan, type Tensor, tensor, zeros } from "../../src/index.js";
-import type { HostBackend } from "../../src/runtime/host-backend.js";
-import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { engineOf } from "../support/engines.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 const memoryOf = (x: Tensor): unknown => x.node.storage;
@@ -21,7 +20,7 @@ const isDisposed = (x: Tensor): boolean => {
 };
 
 function usedBytes(device: string): number {
-  const { device: engine } = backendFor(device) as unknown as HostBackend | VulkanBackend;
+  const engine = engineOf(device);
   return engine.stats().usedBytes;
 }
 

@@ -1,19 +1,20 @@
 /** Long functions and long loops under the transforms: no stack runs out, nothing is compiled again, memory stays flat. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import { grad, jit, jvp, type Tensor, tensor, tree, valueAndGrad, vmap, zeros } from "../../src/index.js";
-import type { HostBackend } from "../../src/runtime/host-backend.js";
-import type { VulkanBackend } from "../../src/runtime/vulkan-backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
+import { engineOf } from "../support/engines.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 const MiB = 1024 * 1024;
 
 function reservedBytes(device: string): number {
-  const { device: engine } = backendFor(device) as unknown as HostBackend | VulkanBackend;
+  const engine = engineOf(device);
   return "memory" in engine && "reservedBytes" in engine.memory
     ? engine.memory.reservedBytes
-    : (engine as VulkanBackend["device"]).stats().reservedBytes;
+    : (engine as VulkanDevice).stats().reservedBytes;
 }
 
 const isNear = (got: number, want: number, tolerance: number) =>
@@ -105,7 +106,7 @@ describeOnTensorDevices("2,000 steps of gradient descent, written as a plain loo
 
 describeOnTensorDevices("a jitted function called with 300 shapes", (device) => {
   test("keeps the kernels of the programs it keeps, and a few more", () => {
-    const { device: engine } = backendFor(device) as unknown as HostBackend | VulkanBackend;
+    const engine = engineOf(device);
     const size = () => {
       const stats = engine.stats();
       return "kernels" in stats ? stats.kernels : stats.pipelines;

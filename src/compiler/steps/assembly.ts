@@ -10,7 +10,7 @@ import { computeType } from "../elements/elements.js";
 import type { Kernel } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { KernelStep, Made, Slot, Step } from "../program/program.js";
-import type { Recordable, Target } from "../target/target.js";
+import type { LoadKernel, Recordable, Target } from "../target/target.js";
 import { behindGate, type Gate, markUnaligned } from "./kernel-passes.js";
 
 /** The slot of a node: where it is computed to, or where it is read. */
@@ -33,7 +33,8 @@ export class Assembly<Code> {
   private loops = 0;
 
   constructor(
-    readonly target: Target<Code>,
+    readonly target: Target,
+    private readonly load: LoadKernel<Code>,
     private readonly recordable: Recordable | null,
     readonly compileBody: CompileBody,
   ) {}
@@ -59,7 +60,7 @@ export class Assembly<Code> {
     this.codes.set(kernel, known);
     const key = `${gate?.value}|${isIndirect}|${finished.buffers.map(({ isUnaligned = false }) => isUnaligned)}`;
     // A kernel without rows is never run, and its strides may not fit a word.
-    const code = known.get(key) ?? (kernel.rows > 0 ? this.target.emit(finished, isIndirect) : (null as Code));
+    const code = known.get(key) ?? (kernel.rows > 0 ? this.emit(finished, isIndirect) : (null as Code));
     known.set(key, code);
     return { kind: "kernel", kernel: finished, code, slots, formula };
   }
@@ -86,6 +87,10 @@ export class Assembly<Code> {
     const [source, target] = [k.buffer(part, false), k.buffer(part, true)];
     k.store(target, k.row, k.load(source, k.row, computeType(part)));
     return this.kernel(k.finish(), [from, to], "out[i] = a[i]");
+  }
+
+  private emit(kernel: Kernel, isIndirect: readonly boolean[] | null): Code {
+    return this.load(this.target.encode(kernel, isIndirect), kernel);
   }
 
   /** Whether its memory is another one in every run. */

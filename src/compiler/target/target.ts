@@ -1,14 +1,28 @@
-/** The machine that code is written for, as the compiler sees it: what is good there, and an emitter. */
+/** The machine that programs are compiled for, as the compiler sees it: what is good there, and an emitter. */
+import type { EncodedKernel } from "../../core/encoded-kernel.js";
 import type { ElementSettings } from "../elements/elements.js";
-import type { Kernel } from "../ir/ir.js";
+import type { Kernel, KernelOutline } from "../ir/ir.js";
 import type { TargetProfile } from "./profile.js";
 
-export interface Target<Code> {
+export interface Target {
+  /** "wasm" or "spirv". */
+  readonly language: "wasm" | "spirv";
+  /** All that `encode` depends on besides the kernel, in words. */
+  readonly identity: string;
   readonly profile: TargetProfile;
   readonly settings: ElementSettings;
+  /** Rounds that the loops of a thread may go, all together: see ir/loop-rounds.ts. */
+  readonly maxRounds: number;
   /** `isIndirect`: which buffers' addresses the kernel finds in memory, because they change from run to run. */
-  emit(kernel: Kernel, isIndirect: readonly boolean[] | null): Code;
+  encode(kernel: Kernel, isIndirect: readonly boolean[] | null): EncodedKernel;
+  /** How the rows of a kernel are spread over the device, in words. `numbers` are those of the encoded kernel. */
+  mappingOf(kernel: KernelOutline, numbers: readonly number[]): string;
+  /** Emitted code as text. */
+  disassemble(bytes: Uint8Array): string;
 }
+
+/** Makes code of an encoded kernel ready to run. */
+export type LoadKernel<Code> = (encoded: EncodedKernel, kernel: Kernel) => Code;
 
 /** A program to be recorded once and run many times. */
 export interface Recordable {

@@ -4,16 +4,20 @@
  * works. It needs no driver and is always there.
  */
 import { cpus } from "node:os";
+import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
 import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
+import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
 import { type Lease, Leases } from "../leases.js";
 import { Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
 import { HostAllocation } from "./allocation.js";
 import { MAX_WORKERS } from "./job-board.js";
 import { type HostKernel, HostKernelCompiler, type HostKernelOptions } from "./kernel.js";
+import { LoadedHostKernel, Scratch } from "./loaded-kernel.js";
 import { ARGUMENTS, type HostChunk, HostMemory, type HostMemoryOwner } from "./memory.js";
+import { HostProgram } from "./recorded-program.js";
 import { defaultThreads, sharedPool, type ThreadPool } from "./thread-pool.js";
 
 export interface HostDeviceOptions {
@@ -44,7 +48,9 @@ interface Timed {
   readonly end: number;
 }
 
-export class HostDevice implements HostMemoryOwner {
+export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, LoadedHostKernel> {
+  readonly hasDoubles = true;
+  readonly isSoftware = false;
   readonly threads: number;
   readonly name: string;
   /** @internal */
@@ -59,6 +65,9 @@ export class HostDevice implements HostMemoryOwner {
   clock: Timed[] | null = null;
   private readonly leases = new Leases();
   private readonly kernels: HostKernelCompiler;
+  private readonly scratch = new Scratch(this);
+  /** Memory of `withBytes`: kernels have run when they return, so the same serves the next call. */
+  private readonly lent: HostAllocation[] = [];
   private isOver = false;
 
   /** @internal Use `openHostDevice`. */
@@ -98,6 +107,33 @@ export class HostDevice implements HostMemoryOwner {
     const buffer = this.buffer(bytes.byteLength, false);
     buffer.write(bytes);
     return buffer;
+  }
+
+  /** @internal */
+  withBytes<T>(contents: readonly Uint8Array[], work: (memory: readonly HostAllocation[]) => T): T {
+    contents.forEach((bytes, i) => {
+      if (!this.lent[i] || this.lent[i].byteLength < bytes.byteLength) {
+        this.lent[i]?.dispose();
+        this.lent[i] = this.allocUninitialized(bytes.byteLength);
+      }
+      this.memory.view(this.lent[i].address, bytes.byteLength).set(bytes);
+    });
+    return work(this.lent);
+  }
+
+  /** @internal */
+  load(encoded: EncodedKernel, { name }: KernelInterface): LoadedHostKernel {
+    return new LoadedHostKernel(this, this.scratch, encoded, name);
+  }
+
+  /** @internal */
+  dispatch(kernel: LoadedHostKernel, memory: readonly HostAllocation[], offsets: readonly number[]): void {
+    kernel.runAt(memory.map(({ address }, i) => address + offsets[i]));
+  }
+
+  /** @internal */
+  record(program: RecordableProgram<HostAllocation, LoadedHostKernel>): RecordedProgram<HostAllocation> {
+    return new HostProgram(this, program);
   }
 
   /** Compiles a WebAssembly module that keeps the contract in kernel.ts, or finds it compiled already. */

@@ -8,6 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { ArgumentError, FormatError, UnsupportedError } from "../../core/errors.js";
+import { chunkOf } from "../../core/threads.js";
 import { type WasmMemory, type WasmModule, WebAssembly } from "../../core/webassembly.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { KernelCache } from "../kernel-cache.js";
@@ -37,17 +38,7 @@ export interface HostRunOptions {
 
 /** Rows of a kernel that says nothing: about 20 µs of simple arithmetic. */
 const DEFAULT_GRAIN = 16384;
-/** Chunks per thread: enough that a thread that comes late or is interrupted does not keep the others waiting. */
-const CHUNKS_PER_THREAD = 4;
-
 const none: readonly HostAllocation[] = [];
-
-/** How many rows a thread takes at a time; null where there are so few that the calling thread does them by itself. */
-export function chunkOf(length: number, grain: number, threads: number): number | null {
-  if (threads === 1 || length < 2 * grain) return null;
-  const share = length / (threads * CHUNKS_PER_THREAD);
-  return Math.max(1, Math.ceil(share / grain)) * Math.ceil(grain);
-}
 
 export class HostKernel {
   /** @internal Use `device.kernel`. */

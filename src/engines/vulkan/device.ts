@@ -6,10 +6,12 @@
  * kernels that were running; closing still works, and a new device can be opened.
  */
 import { readFileSync } from "node:fs";
+import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
 import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
 import { toWords } from "../../spirv/reflect.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
+import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
 import { type Lease, Leases } from "../leases.js";
 import { Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
@@ -20,11 +22,13 @@ import { DescriptorSets } from "./descriptors.js";
 import { alignedBytes, HostBuffer, HostImports } from "./host-buffer.js";
 import type { FoundDevice, Instance } from "./instance.js";
 import { Kernel } from "./kernel.js";
+import { LoadedPipeline } from "./loaded-pipeline.js";
 import { bindDeviceCall, bindDeviceCalls, createDevice, faultDescription, firstQueue } from "./logical-device.js";
 import { type Allocation, type Block, type MemoryOwner, MemoryPool } from "./memory.js";
 import { PipelineCacheFile } from "./pipeline-cache.js";
 import { KernelCompiler, type KernelOptions, type Pipeline } from "./pipelines.js";
 import { type DevicePlan, isSoftware, type PhysicalDevice } from "./plan.js";
+import { VulkanProgram } from "./recorded-program.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
 import { PIECE, Transfers } from "./transfers.js";
 
@@ -63,7 +67,7 @@ export interface ArgumentBlock {
   free(): void;
 }
 
-export class VulkanDevice implements MemoryOwner, StreamOwner {
+export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuffer, LoadedPipeline> {
   readonly calls: FunctionTable<DeviceFunction>;
   readonly handle: Handle;
   readonly queue: Handle;
@@ -154,6 +158,14 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     return this.found.description;
   }
 
+  get hasDoubles(): boolean {
+    return this.plan.features.includes("shaderFloat64");
+  }
+
+  get isSoftware(): boolean {
+    return isSoftware(this.properties);
+  }
+
   get queueFamily(): number {
     return this.plan.queueFamily;
   }
@@ -236,6 +248,17 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
     // The host writes it for the next one, which no barrier holds back.
     buffer.attach(this.leases.add(buffer, () => this.stream.whenDone(() => pool.free(allocation))));
     return buffer;
+  }
+
+  /** @internal */
+  withBytes<T>(contents: readonly Uint8Array[], work: (memory: readonly DeviceBuffer[]) => T): T {
+    const lent: DeviceBuffer[] = [];
+    try {
+      for (const bytes of contents) lent.push(this.lend(bytes));
+      return work(lent);
+    } finally {
+      for (const buffer of lent) buffer.dispose();
+    }
   }
 
   private buffer(byteLength: number, isZeroed: boolean): DeviceBuffer {
@@ -324,6 +347,23 @@ export class VulkanDevice implements MemoryOwner, StreamOwner {
   }
 
   // ---------------------------------------------------------------------------------------------- kernels
+
+  /** @internal */
+  load({ bytes, numbers }: EncodedKernel, kernel: KernelInterface): LoadedPipeline {
+    // GPU drivers compile on threads of their own; a software driver has none to spare.
+    const pipeline = this.pipeline(bytes, { name: kernel.name, ahead: !this.isSoftware });
+    return new LoadedPipeline(this, pipeline, numbers, kernel);
+  }
+
+  /** @internal */
+  dispatch(kernel: LoadedPipeline, memory: readonly DeviceBuffer[], offsets: readonly number[]): void {
+    kernel.dispatch(memory, offsets);
+  }
+
+  /** @internal */
+  record(program: RecordableProgram<DeviceBuffer, LoadedPipeline>): RecordedProgram<DeviceBuffer> {
+    return new VulkanProgram(this, program);
+  }
 
   /** Compiles SPIR-V (words, bytes or the path of a file), or finds it compiled already. */
   kernel(spirv: Uint32Array | ByteSource | string, options: KernelOptions = {}): Kernel {

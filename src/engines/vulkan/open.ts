@@ -1,7 +1,7 @@
 /** Choosing and opening a device: what is there, which one would be used and why. */
 import { DeviceError } from "../../core/errors.js";
+import { cacheFolder } from "../disk/cache-folder.js";
 import type { Interposer } from "./api.js";
-import { cacheFolder } from "./cache-folder.js";
 import { type EngineKernels, VulkanDevice } from "./device.js";
 import { type FoundDevice, Instance } from "./instance.js";
 import { isSoftware, type PhysicalDevice, planDevice, rankDevice } from "./plan.js";

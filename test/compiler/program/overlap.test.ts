@@ -1,11 +1,11 @@
 /** The order of steps on a device that works on several at once: nothing moves before what it needs, and branches go together. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../../src/compiler/compile.js";
 import { planMemory } from "../../../src/compiler/program/memory-plan.js";
 import { overlapped } from "../../../src/compiler/program/overlap.js";
 import { type KernelStep, type Program, withSteps } from "../../../src/compiler/program/program.js";
-import { gpuProfile } from "../../../src/compiler/target/profile.js";
 import { bytesOf } from "../../../src/core/bytes.js";
 import { Node } from "../../../src/graph/node.js";
 import type { Params, Primitive } from "../../../src/graph/primitive.js";
@@ -13,6 +13,7 @@ import * as E from "../../../src/graph/primitives/elementwise.js";
 import * as L from "../../../src/graph/primitives/leaf.js";
 import * as M from "../../../src/graph/primitives/movement.js";
 import { randomFrom } from "../../support/random.js";
+import { asKernel, codelessTarget } from "../../support/targets.js";
 
 const nowhere = { id: "nowhere", realize: () => {} };
 function make(primitive: Primitive, inputs: readonly Node[], params: Params = {}): Node {
@@ -26,12 +27,8 @@ const kernel = (...inputs: Node[]): Node => {
   return make(M.stored, [make(M.permute, [make(E.exp, [sum])], { axes: [1, 0] })]);
 };
 
-const target = {
-  profile: gpuProfile,
-  settings: { isCorrectlyRounded: true },
-  emit: () => null,
-};
-const programOf = (roots: readonly Node[], leaves: readonly Node[]) => compile(roots, leaves, target);
+const programOf = (roots: readonly Node[], leaves: readonly Node[]) =>
+  compile(roots, leaves, codelessTarget(), asKernel);
 const stepsOf = ({ steps }: Program<unknown>) => steps as readonly KernelStep<unknown>[];
 
 /** How many barriers there would be: one whenever a step touches what another wrote since the last. */

@@ -1,26 +1,21 @@
 /** Steps of a program inside loops: which buffers begin off the boundaries of vectors, and that code is kept by it. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../../src/compiler/compile.js";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import { kernelsOf, type Program } from "../../../src/compiler/program/program.js";
-import { gpuProfile } from "../../../src/compiler/target/profile.js";
 import { makePlaceholder } from "../../../src/graph/function.js";
 import { scan, Tensor } from "../../../src/index.js";
 import { backendFor } from "../../../src/tensor/devices.js";
-
-const target = {
-  profile: gpuProfile,
-  settings: { isCorrectlyRounded: true },
-  emit: (kernel: Kernel) => kernel,
-};
+import { asKernel, codelessTarget } from "../../support/targets.js";
 
 /** A loop over elements of so many f32, each round by kernels of its own. */
 function programOf(size: number, step: (c: Tensor, x: Tensor) => readonly [Tensor, Tensor]): Program<Kernel> {
   const device = backendFor("cpu");
   const leaves = [[size], [5, size]].map((shape) => makePlaceholder({ shape, dtype: "f32", device }));
   const [last, all] = scan(step, new Tensor(leaves[0]!), new Tensor(leaves[1]!));
-  return compile([last.node, all.node], leaves, target);
+  return compile([last.node, all.node], leaves, codelessTarget(), asKernel);
 }
 
 test("elements of sequences and stacked results are marked when they do not begin at multiples of 16 bytes", () => {

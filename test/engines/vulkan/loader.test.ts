@@ -1,7 +1,7 @@
 /** Where the Vulkan loader is looked for on each system, and what is said when it is not there. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cacheFolder } from "../../../src/engines/vulkan/cache-folder.js";
+import { cacheFolder } from "../../../src/engines/disk/cache-folder.js";
 import { loaderNames, loaderRemedy } from "../../../src/engines/vulkan/loader.js";
 import { runNode } from "../../support/subprocess.js";
 

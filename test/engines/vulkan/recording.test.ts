@@ -2,13 +2,14 @@
  * Recordings: command buffers that jitted functions replay. They end with their function or their device, never while they
  * run; calls that overlap take turns; every failure on the way to one leaves a device that works and nothing behind.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DeviceLostError, DisposedError, OutOfMemoryError } from "../../../src/core/errors.js";
 import type { FunctionName } from "../../../src/engines/vulkan/api.js";
 import { concat, jit, scan, Tensor } from "../../../src/index.js";
 import type { Backend } from "../../../src/runtime/backend.js";
-import { VulkanBackend } from "../../../src/runtime/vulkan-backend.js";
+import { vulkanBackend } from "../../../src/runtime/open.js";
 import { storedNode } from "../../../src/tensor/build.js";
 import type { VulkanDevice } from "../../../src/vulkan/index.js";
 import { describeOnDevices, underValidation, withoutAddresses } from "../../support/devices.js";
@@ -27,7 +28,7 @@ describeOnDevices("recordings", withoutAddresses, (which) => {
   async function open(memoryLimit?: number): Promise<Open> {
     const driver = new FaultyDriver(memoryLimit === undefined ? {} : { memoryLimit });
     const device = await which.open({ interpose: driver.interpose });
-    const backend: unknown = new VulkanBackend("vulkan:own", device);
+    const backend: unknown = vulkanBackend("vulkan:own", device);
     const on: Open["on"] = (values, shape = [values.length]) => {
       const bytes = new Uint8Array(Float32Array.from(values).buffer);
       return new Tensor(storedNode(backend as Backend, bytes, shape, "f32"));

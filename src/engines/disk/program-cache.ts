@@ -9,9 +9,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { debug } from "../engines/debug.js";
-import { cacheFolder } from "../engines/vulkan/cache-folder.js";
-import { LEFT_AFTER_MS, writeAtomically } from "../engines/vulkan/pipeline-cache.js";
+import { debug } from "../debug.js";
+import { LEFT_AFTER_MS, writeAtomically } from "../vulkan/pipeline-cache.js";
+import { cacheFolder } from "./cache-folder.js";
 
 const MAGIC = "PUMICEPR";
 const FORMAT = 1;

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { debug } from "../engines/debug.js";
+import { debug } from "../debug.js";
 
 /** Folders whose files decide what a program becomes. */
 const FOLDERS = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
@@ -14,7 +14,7 @@ const SOURCE = /(?<!\.d)\.[jt]s$/;
 /** Four times what they are today. */
 const MOST_BYTES = 4 << 20;
 /** This file, from the folder that they are in. A bundler would have put it elsewhere. */
-const OWN_NAME = /\/runtime\/fingerprint\.[jt]s$/;
+const OWN_NAME = /\/engines\/disk\/fingerprint\.[jt]s$/;
 
 let known: string | null | undefined;
 
@@ -31,7 +31,7 @@ export function compilerFingerprint(): string | null {
 export function hashFiles(own: string, since: number): string | null {
   if (!OWN_NAME.test(own)) return null;
   try {
-    const root = fileURLToPath(new URL("..", own));
+    const root = fileURLToPath(new URL("../..", own));
     const files = new Files(root, since);
     for (const folder of FOLDERS) files.add(folder);
     return files.hash();

@@ -1,0 +1,126 @@
+/** SPIR-V as a target: kernels for GPUs, made for what one of them offers. */
+import { UnsupportedError } from "../../../core/errors.js";
+import { disassemble } from "../../../spirv/disassemble.js";
+import type { ModuleOptions } from "../../../spirv/module-values.js";
+import { type IRType, isWhole, type Kernel, type KernelOutline } from "../../ir/ir.js";
+import { roundsWithin, SOFTWARE_ROUNDS } from "../../ir/loop-rounds.js";
+import { bufferNames } from "../../print/formula.js";
+import { gpuProfile, type TargetProfile } from "../../target/profile.js";
+import type { Target } from "../../target/target.js";
+import { emitSpirv, INLINE_BUFFERS, type SpirvTarget, vectorsOf } from "./emit-kernel.js";
+import { mappingOf } from "./mapping.js";
+import { widthOf } from "./wide-accesses.js";
+
+/** A GPU in figures, as far as kernels depend on them. */
+export interface GpuDescription {
+  /** A driver that runs on the CPU. */
+  readonly isSoftware: boolean;
+  /** Multiprocessors, about. */
+  readonly units: number;
+  /** Bytes that a workgroup may share, and its threads at most. */
+  readonly sharedBytes: number;
+  readonly maxThreads: number;
+  /** Workgroups side by side, at most. */
+  readonly maxColumns: number;
+  /** Lanes that can read from one another; 0 where they cannot. */
+  readonly subgroupSize: number;
+  readonly floatControls: NonNullable<ModuleOptions["floatControls"]>;
+  /** Floats that the device's memory can add to by itself. */
+  readonly atomicFloats: readonly IRType[];
+}
+
+/**
+ * Statements of a kernel whose loops llvmpipe may unroll. A sampler has thousands: with its loops unrolled it took twice as
+ * long to compile, fifteen times as long where they are nested, and ran no faster.
+ */
+const MAX_UNROLLED_SIZE = 1000;
+
+/** Code for llvmpipe: its arithmetic is careless of zeros, and it ends loops early. */
+const SOFTWARE = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
+const HARDWARE = { isCarelessOfZeros: false, maxRounds: undefined };
+
+export function spirvProfile({ isSoftware, sharedBytes, maxThreads, units }: GpuDescription): TargetProfile {
+  return {
+    ...gpuProfile,
+    tiles: {
+      // Barriers cost a software driver more than shared memory saves: tiles with them were eight times as slow.
+      kind: isSoftware ? "registers" : "shared",
+      sharedBytes,
+      maxLanes: maxThreads,
+      units,
+    },
+    sort: {
+      ...gpuProfile.sort,
+      // Barriers again: tiles of a workgroup were four times as slow on a software driver as tiles of a thread.
+      lanes: isSoftware ? 1 : gpuProfile.sort.lanes,
+      sharedBytes,
+    },
+  };
+}
+
+export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvProfile(gpu)): Target {
+  const { floatControls, subgroupSize, atomicFloats, maxColumns } = gpu;
+  const emission: SpirvTarget = {
+    floatControls,
+    subgroupSize,
+    atomicFloats,
+    ...(gpu.isSoftware ? SOFTWARE : HARDWARE),
+  };
+  return {
+    language: "spirv",
+    identity: JSON.stringify(["spirv", emission, maxColumns]),
+    profile,
+    settings: { isCorrectlyRounded: false },
+    maxRounds: emission.maxRounds ?? Number.POSITIVE_INFINITY,
+    encode: (kernel, isIndirect) => {
+      checkRounds(kernel, emission.maxRounds);
+      const { buffer, byteOffset, byteLength } = emitSpirv(kernel, { ...emission, isIndirect });
+      const isTabled = kernel.buffers.length > INLINE_BUFFERS ? 1 : 0;
+      return {
+        bytes: new Uint8Array(buffer, byteOffset, byteLength),
+        numbers: [...gridOf(kernel, subgroupSize, maxColumns), isTabled],
+      };
+    },
+    mappingOf: (kernel, groups) => describeMapping(kernel, groups, gpu),
+    disassemble: (bytes) => disassemble(new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)),
+  };
+}
+
+function checkRounds(kernel: Kernel, maxRounds = Number.POSITIVE_INFINITY): void {
+  if (maxRounds === Number.POSITIVE_INFINITY) return;
+  const rounds = roundsWithin(kernel, maxRounds);
+  if (rounds <= maxRounds) return;
+  throw new UnsupportedError(
+    `${kernel.name} may take ${rounds} rounds of loops at a time, and a software Vulkan driver ends the loops of a thread ` +
+      'after 65,535, done or not: the results would be wrong. Give { device: "cpu" }, which is faster, too, or use a GPU.',
+  );
+}
+
+/** Workgroups along each axis; in rows, where there are more than a device takes side by side. */
+function gridOf(kernel: Kernel, subgroupSize: number, maxColumns: number): readonly [number, number, number] {
+  const groups = Math.ceil(kernel.rows / mappingOf(kernel, subgroupSize).rowsPerGroup);
+  const rows = Math.ceil(groups / maxColumns);
+  return [Math.ceil(groups / rows), rows, 1];
+}
+
+function describeMapping(
+  kernel: KernelOutline,
+  groups: readonly number[],
+  { subgroupSize, atomicFloats }: GpuDescription,
+): string {
+  const count = groups[1] > 1 ? `${groups[0]} × ${groups[1]}` : String(groups[0]);
+  const grid = `${count} ${groups[0] * groups[1] === 1 ? "workgroup" : "workgroups"}`;
+  if (!isWhole(kernel)) return `${grid}; its code was read from disk`;
+  const { threads, rowsPerGroup } = mappingOf(kernel, subgroupSize);
+  const share =
+    kernel.lanes === 1
+      ? "a row per thread"
+      : rowsPerGroup === 1
+        ? "a row per workgroup"
+        : `${rowsPerGroup} rows of ${kernel.lanes} threads each`;
+  const names = bufferNames(kernel.buffers);
+  const vectors = [...vectorsOf(kernel, atomicFloats).buffers]
+    .sort((a, b) => a - b)
+    .map((buffer) => `${names[buffer]} in vectors of ${widthOf(kernel.buffers[buffer].dtype)}`);
+  return [`${grid} of ${threads} threads, ${share}`, ...vectors].join("; ");
+}

@@ -1,0 +1,62 @@
+/** WebAssembly as a target: kernels for the host engine, whose rows are split over threads. */
+import { chunkOf } from "../../../core/threads.js";
+import { disassemble } from "../../../wasm/disassemble.js";
+import { innerLists, isWhole, type Kernel, type KernelOutline, type Statement } from "../../ir/ir.js";
+import { cpuProfile, type TargetProfile } from "../../target/profile.js";
+import type { Target } from "../../target/target.js";
+import { emitWasm, rowsPerCount, slotBytes } from "./emit-kernel.js";
+import { planVectors } from "./vector-plan.js";
+
+/** A CPU with so many threads. */
+export function wasmProfile(threads: number): TargetProfile {
+  return { ...cpuProfile, tiles: { ...cpuProfile.tiles, units: threads } };
+}
+
+/** `threads` that share the rows of a kernel. */
+export function wasmTarget(threads: number, profile: TargetProfile = wasmProfile(threads)): Target {
+  return {
+    language: "wasm",
+    identity: "wasm",
+    profile,
+    settings: { isCorrectlyRounded: true },
+    maxRounds: Number.POSITIVE_INFINITY,
+    encode: (kernel) => ({ bytes: emitWasm(kernel), numbers: numbersOf(kernel) }),
+    mappingOf: (kernel, [length, grain]) => {
+      const chunk = chunkOf(length, grain, threads);
+      const where =
+        chunk === null ? "on one thread" : `over ${threads} threads, ${chunk * rowsPerCount(kernel)} rows at a time`;
+      return `${where}; ${vectorsIn(kernel)}`;
+    },
+    disassemble,
+  };
+}
+
+/** Values computed in about 20 µs. */
+const WORTH_A_THREAD = 32768;
+
+/** How far a kernel counts, the rows that are worth waking a thread for, and the bytes a thread needs for its arrays. */
+const numbersOf = (kernel: Kernel): number[] => [
+  Math.ceil(kernel.rows / rowsPerCount(kernel)),
+  Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
+  slotBytes(kernel),
+];
+
+/** Values a row computes, the rounds of its loops counted. */
+function workPerRow({ body }: Kernel): number {
+  const count = (statements: readonly Statement[]): number =>
+    statements.reduce(
+      (sum, statement) =>
+        sum + (statement.kind === "loop" ? statement.extent : 1) * Math.max(1, count(innerLists(statement).flat())),
+      0,
+    );
+  return Math.max(1, count(body));
+}
+
+/** What a thread computes at once. */
+function vectorsIn(kernel: KernelOutline): string {
+  if (kernel.lanes > 1) return `vectors of ${kernel.lanes} lanes of a row`;
+  if (!isWhole(kernel)) return "its code was read from disk";
+  const { isRowVector, loops } = planVectors(kernel);
+  if (isRowVector) return "vectors of 4 rows";
+  return loops.size > 0 ? "vectors of 4 rounds of a loop" : "one number at a time";
+}

@@ -1,0 +1,95 @@
+/**
+ * What the runtime needs of an engine: memory, code made ready to run, and two ways to run it, kernel by kernel or as a
+ * recorded program. engines/host and engines/vulkan implement it, and nothing above the engines knows which one it drives.
+ * A third target is one more emitter (compiler/emit) and one more engine.
+ */
+import type { DType } from "../core/dtype.js";
+import type { EncodedKernel, KernelInterface } from "../core/encoded-kernel.js";
+import type { Profile } from "./profile.js";
+
+/** Memory on a device. */
+export interface EngineMemory {
+  readonly byteLength: number;
+  /** It is all of its memory and nobody else's, and may be written. */
+  readonly isUnshared: boolean;
+  /** Bytes that stay allocated as long as it lives. */
+  readonly keptBytes: number;
+  /** Some of its bytes, which share the memory. */
+  part(offset: number, byteLength: number): EngineMemory;
+  /** Takes over the contents of memory of the same size. */
+  copyFrom(source: EngineMemory): void;
+  /** The contents. Does not block the event loop. */
+  read(): Promise<Uint8Array>;
+  /** The contents, blocking until they are here. */
+  readSync(): Uint8Array;
+  dispose(): void;
+}
+
+/** A kernel that is ready to run. */
+export interface LoadedKernel {
+  readonly numbers: readonly number[];
+}
+
+export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedKernel = LoadedKernel> {
+  /** It computes in f64. */
+  readonly hasDoubles: boolean;
+  /** A driver that runs on the CPU and only plays a GPU. */
+  readonly isSoftware: boolean;
+  /** Memory of zeros. */
+  alloc(byteLength: number): M;
+  /** Memory with anything in it, for callers that overwrite all of it. */
+  allocUninitialized(byteLength: number): M;
+  upload(bytes: Uint8Array): M;
+  /** Runs `work` with memory that holds a few bytes for the kernels that it dispatches, and for no others. */
+  withBytes<T>(contents: readonly Uint8Array[], work: (memory: readonly M[]) => T): T;
+  load(encoded: EncodedKernel, kernel: KernelInterface): K;
+  /** Runs a kernel on memory, one for each of its buffers, each from an offset on. Returns when the work is under way. */
+  dispatch(kernel: K, memory: readonly M[], offsets: readonly number[]): void;
+  record(program: RecordableProgram<M, K>): RecordedProgram<M>;
+  /** Runs work and times its kernels. */
+  profile(work: () => unknown): Promise<Profile>;
+}
+
+/** An argument of a recorded program: memory or a number given with each call, or memory that stays. */
+export type ProgramArgument<M> =
+  | {
+      readonly kind: "memory";
+      /** A result may be written there, in calls that say so. */
+      readonly isDonated: boolean;
+    }
+  | { readonly kind: "fixed"; readonly memory: M }
+  | { readonly kind: "scalar"; readonly dtype: DType };
+
+/** Where a kernel of a recorded program finds a buffer. */
+export type BufferPlace =
+  | {
+      readonly from: "argument" | "result";
+      readonly index: number;
+      /** Where in it the buffer begins, in bytes. */
+      readonly offset: number;
+    }
+  | {
+      /** A value between kernels: `start` and `byteLength` say where it lies, `offset` where in it the buffer begins. */
+      readonly from: "arena";
+      readonly start: number;
+      readonly byteLength: number;
+      readonly offset: number;
+    };
+
+/** A program to be recorded: its dispatches, and the memory they share. */
+export interface RecordableProgram<M, K> {
+  readonly arguments: readonly ProgramArgument<M>[];
+  /** `inPlace`: the argument whose memory the result may take over, or -1. */
+  readonly results: readonly { readonly byteLength: number; readonly inPlace: number }[];
+  readonly arenaBytes: number;
+  /** Calls back for every dispatch in order, loops round by round. */
+  dispatches(visit: (kernel: K, shape: KernelInterface, buffers: readonly BufferPlace[]) => void): void;
+}
+
+export interface RecordedProgram<M> {
+  /**
+   * Runs it: memory and numbers in the order of the arguments that take them. Returns memory for each result, which is that
+   * of a donated argument where the program has it so and `isDonated` says that nobody else needs it.
+   */
+  run(memory: readonly M[], scalars: readonly number[], isDonated: readonly boolean[]): M[];
+}

@@ -1,0 +1,56 @@
+/**
+ * A kernel of the compiler on a Vulkan device. Its numbers: workgroups along each axis, and 1 where it has so many buffers
+ * that the push block holds not their addresses but that of a table of them.
+ */
+import type { KernelInterface } from "../../core/encoded-kernel.js";
+import type { LoadedKernel } from "../engine.js";
+import type { DeviceBuffer } from "./buffer.js";
+import type { VulkanDevice } from "./device.js";
+import { type Allocation, putAddress } from "./memory.js";
+import type { Pipeline } from "./pipelines.js";
+
+export class LoadedPipeline implements LoadedKernel {
+  /** The buffers of a dispatch are listed here: making new lists for every one is slow. */
+  private readonly reads: Allocation[] = [];
+  private readonly writes: Allocation[] = [];
+
+  constructor(
+    private readonly device: VulkanDevice,
+    readonly pipeline: Pipeline,
+    readonly numbers: readonly number[],
+    private readonly kernel: KernelInterface,
+  ) {}
+
+  get groups(): readonly [number, number, number] {
+    const [x, y, z] = this.numbers;
+    return [x, y, z];
+  }
+
+  /** Its buffers' addresses stand in a table. */
+  get isTabled(): boolean {
+    return this.numbers[3] === 1;
+  }
+
+  dispatch(memory: readonly DeviceBuffer[], offsets: readonly number[]): void {
+    const { device, kernel, reads, writes, numbers } = this;
+    const { stream } = device;
+    const { view } = stream.push;
+    const table = this.isTabled ? new DataView(new ArrayBuffer(8 * memory.length)) : null;
+    let readCount = 0;
+    let writeCount = 0;
+    for (let i = 0; i < memory.length; i++) {
+      const allocation = memory[i].contents(kernel.name);
+      putAddress(table ?? view, 8 * i, allocation, offsets[i]);
+      if (kernel.buffers[i].isWritten) writes[writeCount++] = allocation;
+      else reads[readCount++] = allocation;
+    }
+    const uploaded = table && device.upload(table);
+    if (uploaded) {
+      const allocation = uploaded.contents(kernel.name);
+      putAddress(view, 0, allocation);
+      reads[readCount] = allocation;
+    }
+    stream.dispatch(this.pipeline, reads, writes, numbers[0], numbers[1], numbers[2]);
+    uploaded?.dispose();
+  }
+}

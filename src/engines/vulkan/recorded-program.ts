@@ -1,0 +1,213 @@
+/**
+ * A recorded program on a Vulkan device: its dispatches and barriers stand in a command buffer that each run replays.
+ * Arguments, results and numbers change from run to run: their addresses and values stand in a small block of memory that
+ * the host writes and the kernels read. Runs overlap, so there are several such blocks, each with a recording of its own;
+ * they take turns.
+ */
+import type { KernelInterface } from "../../core/encoded-kernel.js";
+import type { BufferPlace, RecordableProgram, RecordedProgram } from "../engine.js";
+import { memoryPositions, SCALAR_STRIDE, scalarBytes, writeScalars } from "../scalar-arguments.js";
+import { BarrierPlanner } from "./barrier-planner.js";
+import type { DeviceBuffer } from "./buffer.js";
+import type { ArgumentBlock, VulkanDevice } from "./device.js";
+import type { LoadedPipeline } from "./loaded-pipeline.js";
+import { type Allocation, putAddress } from "./memory.js";
+import { type RecordedDispatch, Recording } from "./recording.js";
+
+/** Runs that may be under way at once; further ones wait for the first. Short programs have more, to keep the device busy. */
+const [MIN_TURNS, MAX_TURNS, BATCH] = [16, 32, 128];
+
+interface Turn {
+  readonly block: ArgumentBlock;
+  readonly dispatches: readonly RecordedDispatch[];
+  readonly recording: Recording;
+  /** The timeline value after which the block may be written again. */
+  value: number;
+}
+
+/** A buffer that is other memory in every run: an argument or a result, from an offset on. */
+interface MovingBuffer {
+  readonly from: "argument" | "result";
+  readonly index: number;
+  readonly offset: number;
+}
+
+interface Pointer extends MovingBuffer {
+  /** Where its address stands in the block. */
+  readonly at: number;
+}
+
+interface Dispatch {
+  readonly kernel: LoadedPipeline;
+  readonly shape: KernelInterface;
+  readonly places: readonly BufferPlace[];
+}
+
+export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
+  private readonly arena: DeviceBuffer | null;
+  private readonly dispatches: readonly Dispatch[];
+  /** By argument: which of the memory of a run it is. */
+  private readonly memoryOf: readonly number[];
+  private readonly pointers = new Map<string, Pointer>();
+  /** Where the table of a dispatch stands in the block, if it has one. */
+  private readonly tables: readonly number[];
+  private readonly scalarsAt: number;
+  private readonly blockBytes: number;
+  /** In the order of their last use, from `next` on and around. */
+  private readonly turns: Turn[] = [];
+  private next = 0;
+  private readonly maxTurns: number;
+  private readonly fixed: readonly Allocation[];
+  /** Dispatches whose buffers' addresses stand in a table. */
+  private readonly tabled: readonly number[];
+  private readonly name: string;
+
+  constructor(
+    private readonly device: VulkanDevice,
+    private readonly program: RecordableProgram<DeviceBuffer, LoadedPipeline>,
+  ) {
+    const { arenaBytes, arguments: args } = program;
+    const dispatches: Dispatch[] = [];
+    program.dispatches((kernel, shape, places) => dispatches.push({ kernel, shape, places }));
+    this.dispatches = dispatches;
+    this.arena = arenaBytes > 0 ? device.allocUninitialized(arenaBytes) : null;
+    this.name = `jit of ${dispatches.length} kernels`;
+    this.maxTurns = Math.min(MAX_TURNS, Math.max(MIN_TURNS, Math.ceil(BATCH / Math.max(1, dispatches.length))));
+    this.fixed = args.flatMap((arg) => (arg.kind === "fixed" ? [arg.memory.contents("jit")] : []));
+    this.tabled = dispatches.flatMap(({ kernel }, i) => (kernel.isTabled ? [i] : []));
+    this.memoryOf = memoryPositions(args);
+    for (const { places } of dispatches) for (const place of places) this.notePointer(place);
+    let offset = 8 * this.pointers.size;
+    this.tables = dispatches.map(({ kernel, places }) => {
+      const at = offset;
+      if (kernel.isTabled) offset += 8 * places.length;
+      return at;
+    });
+    this.scalarsAt = Math.ceil(offset / SCALAR_STRIDE) * SCALAR_STRIDE;
+    this.blockBytes = this.scalarsAt + scalarBytes(args);
+  }
+
+  /** The place as a buffer that moves; null for memory that stays where it is. */
+  private movingAt(place: BufferPlace): MovingBuffer | null {
+    if (place.from === "arena") return null;
+    const isMoving = place.from === "result" || this.program.arguments[place.index].kind === "memory";
+    return isMoving ? place : null;
+  }
+
+  private notePointer(place: BufferPlace): void {
+    const moving = this.movingAt(place);
+    if (!moving) return;
+    const key = pointerKey(moving);
+    if (!this.pointers.has(key)) this.pointers.set(key, { at: 8 * this.pointers.size, ...moving });
+  }
+
+  run(memory: readonly DeviceBuffer[], scalars: readonly number[], isDonated: readonly boolean[]): DeviceBuffer[] {
+    const { device, program } = this;
+    const { stream } = device;
+    const reads = memory.map((buffer) => buffer.contents("jit"));
+    const results = program.results.map(({ byteLength, inPlace }) => {
+      const given = inPlace >= 0 ? this.memoryOf[inPlace] : -1;
+      return given >= 0 && isDonated[given] ? memory[given] : device.allocUninitialized(byteLength);
+    });
+    const writes = results.map((buffer) => buffer.contents("jit"));
+    if (this.arena) writes.push(this.arena.contents("jit"));
+    if (this.dispatches.length === 0) return results;
+    const turn = this.takeTurn();
+    const { view } = turn.block;
+    const allocationOf = ({ from, index }: MovingBuffer): Allocation =>
+      from === "result" ? writes[index] : reads[this.memoryOf[index]];
+    for (const pointer of this.pointers.values()) putAddress(view, pointer.at, allocationOf(pointer), pointer.offset);
+    for (const dispatch of this.tabled) this.writeTable(turn.block, dispatch, allocationOf);
+    writeScalars(view, this.scalarsAt, scalars, program.arguments);
+    reads.push(...this.fixed);
+    if (stream.clock) this.dispatchOneByOne(turn, reads, writes);
+    else stream.replay(turn.recording, reads, writes);
+    turn.value = stream.recordedValue;
+    return results;
+  }
+
+  /** For profiles, which want to see each kernel. */
+  private dispatchOneByOne(turn: Turn, reads: readonly Allocation[], writes: readonly Allocation[]): void {
+    const { stream } = this.device;
+    for (const { kernel, push, groups } of turn.dispatches) {
+      push.forEach((word, i) => {
+        stream.push.view.setBigUint64(8 * i, word, true);
+      });
+      stream.dispatch(kernel, reads, writes, ...groups);
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------ turns
+
+  private takeTurn(): Turn {
+    const { stream } = this.device;
+    const { timeline } = stream;
+    let turn = this.turns[this.next];
+    const isFree = turn && (turn.value <= timeline.completed || turn.value <= timeline.poll());
+    if (!isFree && this.turns.length < this.maxTurns) {
+      turn = this.makeTurn();
+      this.turns.splice(this.next, 0, turn);
+    } else if (!isFree) {
+      // The value of a failed submission is never reached: wait no further than what was submitted.
+      timeline.waitSync(Math.min(turn.value, stream.flush()));
+    }
+    this.next = (this.next + 1) % this.turns.length;
+    return turn;
+  }
+
+  private makeTurn(): Turn {
+    const { device } = this;
+    const block = device.argumentBlock(this.blockBytes);
+    const dispatches = this.record(block);
+    const recording = this.recordingOf(dispatches, block);
+    const turn: Turn = { block, dispatches, recording, value: 0 };
+    device.hold(this, () => {
+      block.free();
+      device.stream.whenDone(() => recording.destroy());
+    });
+    return turn;
+  }
+
+  private recordingOf(dispatches: readonly RecordedDispatch[], block: ArgumentBlock): Recording {
+    try {
+      return new Recording(this.name, this.device, dispatches);
+    } catch (error) {
+      block.free();
+      throw error;
+    }
+  }
+
+  private record(block: ArgumentBlock): RecordedDispatch[] {
+    const barriers = new BarrierPlanner(this.program.results.map(({ inPlace }) => inPlace));
+    return this.dispatches.map(({ kernel, shape, places }, i) => {
+      const isAfterBarrier = barriers.add(places, shape.buffers);
+      const push = kernel.isTabled
+        ? [block.address + BigInt(this.tables[i])]
+        : places.map((place) => this.addressOf(place, block));
+      return { kernel: kernel.pipeline, push, groups: kernel.groups, isAfterBarrier };
+    });
+  }
+
+  /** What a kernel is told of a buffer: its address, or where its address stands. */
+  private addressOf(place: BufferPlace, block: ArgumentBlock): bigint {
+    const moving = this.movingAt(place);
+    if (moving) return block.address + BigInt((this.pointers.get(pointerKey(moving)) as Pointer).at);
+    if (place.from === "arena") return (this.arena as DeviceBuffer).address + BigInt(place.start + place.offset);
+    const { index, offset } = place;
+    const arg = this.program.arguments[index];
+    if (arg.kind === "fixed") return arg.memory.address + BigInt(offset);
+    const before = scalarBytes(this.program.arguments.slice(0, index));
+    return block.address + BigInt(this.scalarsAt + before);
+  }
+
+  private writeTable(block: ArgumentBlock, dispatch: number, allocationOf: (moving: MovingBuffer) => Allocation): void {
+    this.dispatches[dispatch].places.forEach((place, i) => {
+      const at = this.tables[dispatch] + 8 * i;
+      const moving = this.movingAt(place);
+      if (moving) putAddress(block.view, at, allocationOf(moving), moving.offset);
+      else block.view.setBigUint64(at, this.addressOf(place, block), true);
+    });
+  }
+}
+
+const pointerKey = ({ from, index, offset }: MovingBuffer): string => `${from} ${index} ${offset}`;

@@ -1,0 +1,29 @@
+/** The memory of a program's leaves: of tensors that were computed, or of contiguous slices of them. */
+import type { EngineMemory } from "../engines/engine.js";
+import { repeatsAmong, stretchOf } from "../graph/contiguous-slice.js";
+import type { Node } from "../graph/node.js";
+
+export interface LeafMemory<M> {
+  readonly memory: readonly M[];
+  /** The byte at which each begins; null where all begin at the first. */
+  readonly starts: readonly number[] | null;
+}
+
+export const wholeMemory = <M extends EngineMemory>(leaves: readonly Node[]): LeafMemory<M> => ({
+  memory: leaves.map(({ storage }) => storage as unknown as M),
+  starts: null,
+});
+
+/** For leaves of which some are slices: each slice once, as programs have them. */
+export function slicedMemory<M extends EngineMemory>(leaves: readonly Node[]): LeafMemory<M> {
+  const repeats = repeatsAmong(leaves);
+  const memory: M[] = [];
+  const starts: number[] = [];
+  for (const leaf of leaves) {
+    if (repeats.has(leaf)) continue;
+    const part = leaf.storage === null ? stretchOf(leaf) : null;
+    memory.push((part ? part.source : leaf).storage as unknown as M);
+    starts.push(part ? part.start : 0);
+  }
+  return { memory, starts };
+}

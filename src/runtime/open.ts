@@ -1,0 +1,91 @@
+/** Opens backends: an engine and the target that kernels for it are compiled for. */
+import { type GpuDescription, spirvTarget } from "../compiler/emit/spirv/target.js";
+import { wasmTarget } from "../compiler/emit/wasm/target.js";
+import type { TargetProfile } from "../compiler/target/profile.js";
+import { DeviceError } from "../core/errors.js";
+import type { ProgramCache } from "../engines/disk/program-cache.js";
+import { type HostDevice, openHostDevice } from "../engines/host/device.js";
+import type { VulkanDevice } from "../engines/vulkan/device.js";
+import { listDevices, openEngine } from "../engines/vulkan/open.js";
+import { type DeviceType, isSoftware } from "../engines/vulkan/plan.js";
+import { copyKernel } from "../spirv/copy-kernel.js";
+import { floatControlsOf } from "../spirv/float-controls.js";
+import { Backend } from "./backend.js";
+
+export interface BackendOptions {
+  /** In place of the one that fits the device. */
+  readonly profile?: TargetProfile;
+  /** Null: nothing is kept on disk. */
+  readonly files?: ProgramCache | null;
+}
+
+export function hostBackend(device: HostDevice = openHostDevice(), { profile, files }: BackendOptions = {}) {
+  return new Backend("cpu", device, wasmTarget(device.threads, profile), files);
+}
+
+export function vulkanBackend(
+  id: string,
+  device: VulkanDevice,
+  { profile, files, gpu = describeGpu(device) }: BackendOptions & { readonly gpu?: GpuDescription } = {},
+) {
+  return new Backend(id, device, spirvTarget(gpu, profile), files);
+}
+
+/** A Vulkan device of this machine. `refusal`: why it cannot be used, or null. */
+export interface ListedGpu {
+  readonly index: number;
+  readonly name: string;
+  readonly isSoftware: boolean;
+  readonly refusal: string | null;
+}
+
+/** The Vulkan devices, best first; none where there is no loader or no driver. */
+export function listGpus(): ListedGpu[] {
+  try {
+    return listDevices().map(({ index, properties, refusal }) => ({
+      index,
+      name: properties.name,
+      isSoftware: isSoftware(properties),
+      refusal,
+    }));
+  } catch (error) {
+    if (error instanceof DeviceError) return [];
+    throw error;
+  }
+}
+
+/** The Vulkan device with this number in the list of devices. */
+export function openVulkan(id: string, index: number) {
+  const device = openEngine({ index }, { copy: copyKernel });
+  // Drivers crash when the process tears them down while their threads still work.
+  process.once("exit", () => {
+    try {
+      device.finishSync();
+    } catch {
+      // A lost or closed device has nothing to wait for.
+    }
+  });
+  return vulkanBackend(id, device);
+}
+
+/** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
+const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
+
+/** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
+const SHUFFLE = 0x10;
+
+/** A Vulkan device as the compiler sees it. */
+export function describeGpu({ plan: { limits, features }, properties }: VulkanDevice): GpuDescription {
+  const { size, operations } = properties.subgroup;
+  const hasAtomic = (bits: 32 | 64) => features.includes(`shaderBufferFloat${bits}AtomicAdd`);
+  return {
+    isSoftware: isSoftware(properties),
+    units: UNITS[properties.type],
+    sharedBytes: limits.maxComputeSharedMemorySize,
+    maxThreads: Math.min(limits.maxComputeWorkGroupSize[0], limits.maxComputeWorkGroupInvocations),
+    maxColumns: limits.maxComputeWorkGroupCount[0],
+    subgroupSize: operations & SHUFFLE ? size : 0,
+    floatControls: floatControlsOf(properties.floatControls),
+    atomicFloats: [...(hasAtomic(32) ? (["f32"] as const) : []), ...(hasAtomic(64) ? (["f64"] as const) : [])],
+  };
+}

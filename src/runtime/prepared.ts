@@ -1,0 +1,90 @@
+/**
+ * Programs that are run again and again (jit): recorded by the engine where the steps are known beforehand, else run step by
+ * step.
+ */
+import { type KernelStep, type Program, rootsOf, type Slot, type Step } from "../compiler/program/program.js";
+import { type LoopCounters, resolveSlot, runKernels, runSteps } from "../compiler/program/run-steps.js";
+import { bytesOf } from "../core/bytes.js";
+import type {
+  BufferPlace,
+  Engine,
+  EngineMemory,
+  LoadedKernel,
+  ProgramArgument,
+  RecordableProgram,
+  RecordedProgram,
+} from "../engines/engine.js";
+import { SCALAR_STRIDE, writeScalars } from "../engines/scalar-arguments.js";
+import type { PlannedProgram } from "./program-file.js";
+
+/** A program with its memory planned, ready to run many times. */
+export interface Prepared<M extends EngineMemory = EngineMemory> extends PlannedProgram<LoadedKernel> {
+  readonly run: RecordedProgram<M>["run"];
+}
+
+/** Whether how often some loop runs is decided on the way, so that there is nothing to record. */
+export const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
+  steps.some((step) => step.kind === "while" || (step.kind === "loop" && hasWhile(step.steps)));
+
+/** A planned program as the engine records it. */
+export function recordable<M extends EngineMemory, K extends LoadedKernel>(
+  { program, plan, inPlace }: PlannedProgram<K>,
+  args: readonly ProgramArgument<M>[],
+): RecordableProgram<M, K> {
+  const placeOf = (slot: Slot, counters: LoopCounters): BufferPlace => {
+    const { index, offset } = resolveSlot(slot, counters);
+    if (slot.from === "leaf") return { from: "argument", index, offset };
+    const value = program.made[index];
+    if (value.root >= 0) return { from: "result", index: value.root, offset };
+    return { from: "arena", start: plan.offsets[index], byteLength: value.byteLength, offset };
+  };
+  const fixed = fixedPlaces(program, (slot) => placeOf(slot, new Map()));
+  return {
+    arguments: args,
+    results: rootsOf(program).map((index, root) => ({
+      byteLength: bytesOf(program.made[index]),
+      inPlace: inPlace[root],
+    })),
+    arenaBytes: plan.arenaBytes,
+    dispatches: (visit) => {
+      const runner = runKernels<K>((step, counters) => {
+        visit(step.code, step.kernel, fixed.get(step) ?? step.slots.map((slot) => placeOf(slot, counters)));
+      });
+      runSteps(program.steps, runner);
+    },
+  };
+}
+
+/** The buffers of kernels outside of loops, which are the same in every run. */
+function fixedPlaces<K>(
+  { steps }: Program<K>,
+  placeOf: (slot: Slot) => BufferPlace,
+): ReadonlyMap<KernelStep<K>, readonly BufferPlace[]> {
+  return new Map(steps.flatMap((step) => (step.kind === "kernel" ? [[step, step.slots.map(placeOf)]] : [])));
+}
+
+/** Runs a program step by step; numbers are uploaded for each call. */
+export function stepByStep<M extends EngineMemory>(
+  engine: Engine<M>,
+  args: readonly ProgramArgument<M>[],
+  run: (leaves: readonly M[]) => M[],
+): RecordedProgram<M>["run"] {
+  return (memory, scalars) => {
+    let [m, n] = [0, 0];
+    const uploaded: M[] = [];
+    try {
+      const leaves = args.map((arg) => {
+        if (arg.kind === "fixed") return arg.memory;
+        if (arg.kind === "memory") return memory[m++];
+        const view = new DataView(new ArrayBuffer(SCALAR_STRIDE));
+        writeScalars(view, 0, [scalars[n++]], [arg]);
+        const scalar = engine.upload(new Uint8Array(view.buffer));
+        uploaded.push(scalar);
+        return scalar;
+      });
+      return run(leaves);
+    } finally {
+      for (const scalar of uploaded) scalar.dispose();
+    }
+  };
+}

@@ -1,0 +1,18 @@
+/** A target without a device: for tests of what is compiled, up to writing code. */
+import type { Kernel } from "../../src/compiler/ir/ir.js";
+import { gpuProfile, type TargetProfile } from "../../src/compiler/target/profile.js";
+import type { Target } from "../../src/compiler/target/target.js";
+
+export const codelessTarget = (profile: TargetProfile = gpuProfile): Target => ({
+  language: "spirv",
+  identity: "none",
+  profile,
+  settings: { isCorrectlyRounded: true },
+  maxRounds: Number.POSITIVE_INFINITY,
+  encode: () => ({ bytes: new Uint8Array(0), numbers: [] }),
+  mappingOf: () => "nowhere",
+  disassemble: () => "",
+});
+
+/** The code of a kernel is the kernel. */
+export const asKernel = (_encoded: unknown, kernel: Kernel): Kernel => kernel;
