@@ -33,6 +33,9 @@ const LAYERS = {
   bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "compiler", "runtime"],
 };
 
+/** Layers that know nothing of Node.js: what they compute and write could run anywhere. */
+const WITHOUT_NODE = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
+
 /**
  * The folders inside a layer, by layer, and which of their neighbours each may import. "." stands for the files that lie in
  * the layer's folder itself; nothing imports those unless it is listed.
@@ -141,7 +144,12 @@ function checkDependencies(packageJson) {
  * @param {PackageJson} packageJson
  */
 function packageProblem(file, specifier, packageJson) {
-  if (isBuiltin(specifier)) return specifier.startsWith("node:") ? "" : `is Node's own: write "node:${specifier}"`;
+  if (isBuiltin(specifier)) {
+    if (!specifier.startsWith("node:")) return `is Node's own: write "node:${specifier}"`;
+    const layer = layerOf(file);
+    if (!WITHOUT_NODE.includes(layer)) return "";
+    return `is Node's own, and ${layer} does without it: files, threads and hashes are the engines' business`;
+  }
   const name = specifier
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)

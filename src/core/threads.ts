@@ -1,11 +1,9 @@
-/** How many threads to share work among, for the host engine and for statistics of many draws. */
-import { availableParallelism } from "node:os";
+/** Threads that share work: how many the user wants, and how rows are cut into chunks for them. */
 import { ArgumentError } from "./errors.js";
 
-/** The main thread included: PUMICE_THREADS, or as many as the machine can run at once. */
-export function threadsWanted(): number {
-  const wish = process.env.PUMICE_THREADS;
-  if (wish === undefined || wish === "") return availableParallelism();
+/** Threads to use, the main thread included: as PUMICE_THREADS says, or all that the machine can run at once. */
+export function threadsWanted(available: number, wish = process.env.PUMICE_THREADS): number {
+  if (wish === undefined || wish === "") return available;
   const threads = Number(wish);
   if (Number.isInteger(threads) && threads >= 1) return threads;
   throw new ArgumentError(`PUMICE_THREADS=${wish}: a number of threads is whole, from 1 up.`);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../src/compiler/compile.js";
-import type { Kernel } from "../../src/compiler/ir/ir.js";
+import type { KernelOutline } from "../../src/compiler/ir/ir.js";
 import { planMemory } from "../../src/compiler/program/memory-plan.js";
 import { kernelsOf, type Program } from "../../src/compiler/program/program.js";
 import { makePlaceholder } from "../../src/graph/function.js";
@@ -16,7 +16,7 @@ interface Code {
   readonly text: string;
 }
 /** Lengths that are no multiples of 4 leave the next code askew. */
-const load = (_: unknown, { name, size, rows }: Kernel): Code => ({
+const load = (_: unknown, { name, size, rows }: KernelOutline): Code => ({
   text: `${name} of ${size}`.slice(0, 5 + (rows % 7)),
 });
 

@@ -91,6 +91,21 @@ test("the command and the examples see the public surface only", () => {
   assert.deepEqual(check({ "examples/tour.ts": 'import "pumice/vulkan";' }), []);
 });
 
+test("inside the compiler, a stage imports only those below it", () => {
+  assert.deepEqual(check(importing("src/compiler/lower/a.ts", "src/compiler/ir/b.ts")), []);
+  assert.match(
+    check(importing("src/compiler/schedule/a.ts", "src/compiler/lower/b.ts")).join(),
+    /compiler\/schedule may import ir, elements, target, not lower/,
+  );
+  assert.match(check(importing("src/compiler/new/a.ts", "src/compiler/ir/b.ts")).join(), /INNER_LAYERS does not know/);
+});
+
+test("nothing of Node.js below the engines", () => {
+  assert.match(check({ "src/runtime/a.ts": 'import "node:fs";' }).join(), /runtime does without it/);
+  assert.match(check({ "src/compiler/ir/a.ts": 'import "node:crypto";' }).join(), /compiler does without it/);
+  assert.deepEqual(check({ "src/engines/disk/a.ts": 'import "node:fs";' }), []);
+});
+
 test("a folder of src that is in no layer is reported", () => {
   assert.match(check({ "src/misc/a.ts": "" }).join(), /src\/misc is not a known layer/);
 });

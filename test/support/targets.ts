@@ -1,5 +1,5 @@
 /** A target without a device: for tests of what is compiled, up to writing code. */
-import type { Kernel } from "../../src/compiler/ir/ir.js";
+import { isWhole, type Kernel, type KernelOutline } from "../../src/compiler/ir/ir.js";
 import { gpuProfile, type TargetProfile } from "../../src/compiler/target/profile.js";
 import type { Target } from "../../src/compiler/target/target.js";
 
@@ -15,4 +15,7 @@ export const codelessTarget = (profile: TargetProfile = gpuProfile): Target => (
 });
 
 /** The code of a kernel is the kernel. */
-export const asKernel = (_encoded: unknown, kernel: Kernel): Kernel => kernel;
+export const asKernel = (_encoded: unknown, kernel: KernelOutline): Kernel => {
+  if (!isWhole(kernel)) throw new Error(`${kernel.name} is written for another target`);
+  return kernel;
+};

@@ -3,6 +3,7 @@
  * the time of two. `summary` stays a plain function: this thread takes part, and waits for the others at the end. It
  * depends on none of them: one that has not started gets nothing to do, and what one does not deliver is done here.
  */
+import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { threadsWanted } from "../../core/threads.js";
 import type { Chains, Draws, ScalarName } from "../draws.js";
@@ -38,7 +39,7 @@ export function summarizeAll(draws: Draws, names: readonly ScalarName<string>[])
   const size = draws.chains * draws.length;
   const isMuch = size * names.length > MANY_DRAWS;
   const most = Math.min(MOST_THREADS, names.length, Math.floor(MOST_BYTES / BYTES_PER_DRAW / size));
-  const helpers = startHelpers(isMuch ? Math.min(threadsWanted(), most) - 1 : 0);
+  const helpers = startHelpers(isMuch ? Math.min(threadsWanted(availableParallelism()), most) - 1 : 0);
   try {
     return shareOut(draws, names, helpers);
   } finally {

@@ -34,6 +34,7 @@
  *   all lanes do together stands in a branch only if the condition is the same for all of them.
  */
 import type { DType } from "../../core/dtype.js";
+import type { EncodedKernel } from "../../core/encoded-kernel.js";
 
 export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
 
@@ -200,7 +201,17 @@ export interface Kernel {
 /** A kernel as those who run it know it. What it computes is not known of one whose code was read from a file. */
 export type KernelOutline = Omit<Kernel, "body"> & { readonly body: Kernel["body"] | null };
 
-export const isWhole = (kernel: KernelOutline): kernel is Kernel => kernel.body !== null;
+/**
+ * A kernel whose code is written for one target alone, with instructions that the language above does not have. A target's
+ * own routines make such kernels (target/target.ts); the other targets never see them.
+ */
+export interface NativeKernel extends KernelOutline {
+  readonly body: null;
+  /** Writes the code. It must honour the kernel's gate and the buffers that are reached indirectly. */
+  encode(kernel: KernelOutline, isIndirect: readonly boolean[] | null): EncodedKernel;
+}
+
+export const isWhole = (kernel: KernelOutline | NativeKernel): kernel is Kernel => kernel.body !== null;
 
 /** The largest number an i32 holds. */
 export const MAX_I32 = 2 ** 31 - 1;

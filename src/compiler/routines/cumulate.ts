@@ -20,7 +20,7 @@ import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { axisNames } from "../print/formula.js";
 import type { TargetProfile } from "../target/profile.js";
-import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "./routine.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 
 /** Neighbours that one lane takes at a time. */
 const PER_LANE = 4;

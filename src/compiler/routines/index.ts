@@ -1,8 +1,8 @@
 /** The routines by the name of their primitive. */
 
+import type { Routine } from "../target/routine.js";
 import { cumulateRoutine } from "./cumulate.js";
 import { joinRoutine } from "./join.js";
-import type { Routine } from "./routine.js";
 import { scatterRoutine } from "./scatter.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
 import { choleskyRoutine, solveLowerRoutine } from "./triangular.js";

@@ -13,7 +13,7 @@ import { concat } from "../../graph/primitives/movement.js";
 import { computeType } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
-import type { Routine, RoutineStep } from "./routine.js";
+import type { Routine, RoutineStep } from "../target/routine.js";
 
 /** Inputs that are still fused. */
 export const MAX_FUSED_INPUTS = 16;

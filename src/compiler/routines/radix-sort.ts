@@ -15,8 +15,8 @@ import type { ElementSettings } from "../elements/elements.js";
 import { type Kernel, MAX_I32, type Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { SortProfile, TargetProfile } from "../target/profile.js";
+import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 import { planCumulate } from "./cumulate.js";
-import type { RoutineBuffer, RoutinePlan, RoutineStep } from "./routine.js";
 
 type KeyType = "u32" | "u64";
 

@@ -5,7 +5,7 @@ import type { ScatterOp } from "../../graph/primitives/scatter.js";
 import { computeType } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
-import type { Routine } from "./routine.js";
+import type { Routine } from "../target/routine.js";
 
 /** Neighbours are moved at once where their number allows. */
 const widthFor = (size: number, neighbours: number): number => (size % neighbours === 0 ? neighbours : 1);

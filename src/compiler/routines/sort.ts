@@ -8,8 +8,8 @@ import type { Node } from "../../graph/node.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { axisNames } from "../print/formula.js";
+import type { Routine, RoutineBuffer, RoutineStep } from "../target/routine.js";
 import { canSortByDigits, sortByDigits } from "./radix-sort.js";
-import type { Routine, RoutineBuffer, RoutineStep } from "./routine.js";
 
 type KeyType = "u32" | "u64";
 

@@ -12,7 +12,7 @@ import { type Element, elementOps } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { TargetProfile } from "../target/profile.js";
-import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "./routine.js";
+import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 
 /** Rows with fewer threads than this share dot products among lanes. */
 const MANY_ROWS = 4096;

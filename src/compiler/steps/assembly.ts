@@ -7,7 +7,7 @@ import { realDType } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { computeType } from "../elements/elements.js";
-import type { Kernel } from "../ir/ir.js";
+import { isWhole, type Kernel, type NativeKernel } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { KernelStep, Made, Slot, Step } from "../program/program.js";
 import type { LoadKernel, Recordable, Target } from "../target/target.js";
@@ -29,7 +29,7 @@ export class Assembly<Code> {
   readonly made: Made[] = [];
   /** Inside a branch: the flag that every kernel checks before it does anything. */
   gate: Gate | null = null;
-  private readonly codes = new Map<Kernel, Map<string, Code>>();
+  private readonly codes = new Map<Kernel | NativeKernel, Map<string, Code>>();
   private loops = 0;
 
   constructor(
@@ -51,7 +51,7 @@ export class Assembly<Code> {
   }
 
   /** Adds the gate, marks unaligned buffers and emits code. A routine may run one kernel many times: it is emitted once. */
-  kernel(kernel: Kernel, own: readonly Slot[], formula: string): KernelStep<Code> {
+  kernel(kernel: Kernel | NativeKernel, own: readonly Slot[], formula: string): KernelStep<Code> {
     const { gate } = this;
     const slots = gate ? [...own, gate.flag] : own;
     const finished = markUnaligned(gate ? behindGate(kernel, gate.value) : kernel, slots);
@@ -89,8 +89,9 @@ export class Assembly<Code> {
     return this.kernel(k.finish(), [from, to], "out[i] = a[i]");
   }
 
-  private emit(kernel: Kernel, isIndirect: readonly boolean[] | null): Code {
-    return this.load(this.target.encode(kernel, isIndirect), kernel);
+  private emit(kernel: Kernel | NativeKernel, isIndirect: readonly boolean[] | null): Code {
+    const encoded = isWhole(kernel) ? this.target.encode(kernel, isIndirect) : kernel.encode(kernel, isIndirect);
+    return this.load(encoded, kernel);
   }
 
   /** Whether its memory is another one in every run. */

@@ -6,7 +6,7 @@ import { MAX_I32 } from "../ir/ir.js";
 import { bufferNames } from "../print/formula.js";
 import type { Slot, Step } from "../program/program.js";
 import { routines } from "../routines/index.js";
-import type { RoutineBuffer } from "../routines/routine.js";
+import type { NativeRoutine, RoutineBuffer } from "../target/routine.js";
 import type { Assembly, SlotOf } from "./assembly.js";
 
 export function routineSteps<Code>(
@@ -15,9 +15,10 @@ export function routineSteps<Code>(
   slotOf: SlotOf,
   inputOf: SlotOf,
 ): Step<Code>[] {
-  const { profile, settings } = assembly.target;
-  const routine = routines[node.primitive.name];
-  if (!routine) throw new UnsupportedError(`There is no routine for ${node.primitive.name}.`);
+  const { profile, settings, routines: own } = assembly.target;
+  const { name } = node.primitive;
+  const routine: NativeRoutine | undefined = own?.[name] ?? routines[name];
+  if (!routine) throw new UnsupportedError(`There is no routine for ${name}.`);
   checkCountable(node);
   const plan = routine(node, profile, settings);
   const temporaries = plan.temporaries.map((value) => assembly.make(value));

@@ -5,7 +5,9 @@
  * Workers start with the first job that is large enough and do not keep the process alive. A worker that dies in a job
  * takes the job with it: the caller gets a `DeviceError`, and the next job finds a new pool.
  */
+
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { DeviceError } from "../../core/errors.js";
 import { threadsWanted } from "../../core/threads.js";
@@ -42,7 +44,7 @@ const MAX_STILLBORN = 3;
 
 /** Threads to use, the main one included, where nobody says how many. */
 export function defaultThreads(): number {
-  return Math.min(threadsWanted(), MAX_WORKERS + 1);
+  return Math.min(threadsWanted(availableParallelism()), MAX_WORKERS + 1);
 }
 
 export class ThreadPool {

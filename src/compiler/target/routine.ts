@@ -6,8 +6,8 @@
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import type { ElementSettings } from "../elements/elements.js";
-import type { Kernel } from "../ir/ir.js";
-import type { TargetProfile } from "../target/profile.js";
+import type { Kernel, NativeKernel } from "../ir/ir.js";
+import type { TargetProfile } from "./profile.js";
 
 /** Memory a kernel of a routine is given. */
 export type RoutineBuffer =
@@ -19,18 +19,26 @@ export type RoutineBuffer =
     }
   | { readonly kind: "temporary"; readonly index: number };
 
-export interface RoutinePlan {
+/** `K`: kernels that every target takes, or also those that one target has for itself. */
+export interface RoutinePlan<K extends Kernel | NativeKernel = Kernel> {
   readonly temporaries: readonly { readonly dtype: DType; readonly shape: readonly number[] }[];
-  readonly steps: readonly RoutineStep[];
+  readonly steps: readonly RoutineStep<K>[];
 }
 
-export interface RoutineStep {
-  readonly kernel: Kernel;
+export interface RoutineStep<K extends Kernel | NativeKernel = Kernel> {
+  readonly kernel: K;
   readonly buffers: readonly RoutineBuffer[];
-  /** What it computes, for people, given the names of its buffers (expression.ts). */
+  /** What it computes, for people, given the names of its buffers (print/formula.ts). */
   readonly formula: (names: readonly string[]) => string;
   /** It copies its first buffer to its second, and is left out where they are the same memory. */
   readonly isCopy?: boolean;
 }
 
-export type Routine = (node: Node, profile: TargetProfile, settings: ElementSettings) => RoutinePlan;
+export type Routine<K extends Kernel | NativeKernel = Kernel> = (
+  node: Node,
+  profile: TargetProfile,
+  settings: ElementSettings,
+) => RoutinePlan<K>;
+
+/** A routine that one target has for itself. */
+export type NativeRoutine = Routine<Kernel | NativeKernel>;
