@@ -122,6 +122,30 @@ test("what is written again is written after the last step that read it", () => 
   assert.ok(names.indexOf("first") < names.indexOf("b"), "and the rest goes level by level");
 });
 
+test("a writer is a level above those that read the old value, so that memory of the two levels is shared", () => {
+  // `reader` is the last to need value 1; `writer` begins value 3. They are on one level only if the writer does not wait.
+  const slot = (index: number) => ({ from: "made", index }) as const;
+  const step = (name: string, reads: readonly number[], writes: readonly number[]): KernelStep<null> => {
+    const isWritten = [...reads.map(() => false), ...writes.map(() => true)];
+    const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
+    const kernel = { name, rows: 1, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
+    return { kind: "kernel", kernel, formula: name, code: null, slots: [...reads, ...writes].map(slot) };
+  };
+  const bytes = 4096;
+  const steps = [
+    step("first", [], [0, 1]),
+    step("reader", [0, 1], [2]),
+    step("writer", [], [0, 3]),
+    step("last", [0, 3], [4]),
+  ];
+  const made = [0, 1, 2, 3, 4].map(
+    (i) => ({ shape: [bytes / 4], dtype: "f32", byteLength: bytes, root: i === 2 ? 0 : i === 4 ? 1 : -1 }) as const,
+  );
+  const { plan } = overlapped(withSteps({ made, leaves: [] }, steps));
+  assert.equal(plan.offsets[1], plan.offsets[3]);
+  assert.equal(plan.arenaBytes, 2 * bytes);
+});
+
 test("a result that may take the place of an argument waits for the others that read it", () => {
   const [weights, x] = [leaf(64, 64), leaf(64, 64)];
   // The update is ready at once; what reads the weights last is deep.

@@ -1,0 +1,95 @@
+/** Which results may be written over an argument. Each claim is checked on the plan itself; running it is for other tests. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { compile } from "../../../src/compiler/compile.js";
+import { inPlaceOf } from "../../../src/compiler/program/in-place.js";
+import { type KernelStep, withSteps } from "../../../src/compiler/program/program.js";
+import { bytesOf } from "../../../src/core/bytes.js";
+import type { DType } from "../../../src/core/dtype.js";
+import type { Node } from "../../../src/graph/node.js";
+import * as E from "../../../src/graph/primitives/elementwise.js";
+import { placeholder } from "../../../src/graph/primitives/leaf.js";
+import * as M from "../../../src/graph/primitives/movement.js";
+import { make } from "../../support/nodes.js";
+import { asKernel, codelessTarget } from "../../support/targets.js";
+
+const SIZE = 64;
+const argument = (shape: readonly number[] = [SIZE], dtype: DType = "f32"): Node =>
+  make(placeholder, [], { shape: [...shape], dtype });
+
+/** The argument each result may overwrite, with all of them on offer or those that are named. */
+function planned(roots: readonly Node[], leaves: readonly Node[], onOffer = leaves): number[] {
+  const program = compile(roots, leaves, codelessTarget(), asKernel);
+  return inPlaceOf(
+    program,
+    leaves.map((leaf) => (onOffer.includes(leaf) ? bytesOf(leaf) : -1)),
+  );
+}
+
+const flip = (x: Node): Node =>
+  make(M.slice, [x], { start: x.shape.map((extent) => extent - 1), step: x.shape.map(() => -1), shape: [...x.shape] });
+
+test("an update of its own elements takes over the argument it reads", () => {
+  const [w, g] = [argument(), argument()];
+  const update = make(E.sub, [w, make(E.exp, [g])]);
+  assert.deepEqual(planned([update], [w, g], [w]), [0]);
+  assert.deepEqual(planned([update], [w, g], [g]), [1]);
+  assert.deepEqual(planned([update], [w, g], []), [-1]);
+});
+
+test("a kernel that reads other elements of the argument than it writes does not overwrite it", () => {
+  const w = argument();
+  assert.deepEqual(planned([make(E.exp, [flip(w)])], [w]), [-1]);
+  assert.deepEqual(planned([make(E.add, [w, flip(w)])], [w]), [-1]);
+});
+
+test("neither does one of whose rows each reads an element that another row writes", () => {
+  const w = argument([8, SIZE]);
+  const first = make(M.slice, [w], { start: [0, 0], step: [1, 1], shape: [1, SIZE] });
+  assert.deepEqual(planned([make(E.sub, [w, make(M.expand, [first], { shape: [8, SIZE] })])], [w]), [-1]);
+});
+
+test("an argument whose readers are done may be had, wherever the result is read from", () => {
+  const w = argument([SIZE, SIZE]);
+  const other = argument([SIZE, SIZE]);
+  const turned = make(M.stored, [make(M.permute, [make(E.exp, [w])], { axes: [1, 0] })]);
+  // Nobody reads w after the kernel of `turned`; its user may be written there, wherever it reads.
+  const user = make(E.exp, [make(M.permute, [turned], { axes: [1, 0] })]);
+  assert.deepEqual(planned([user], [w, other], [w]), [0]);
+});
+
+test("an argument that a later step still reads is left to it", () => {
+  const w = argument();
+  const [first, second] = [E.exp, E.sin].map((f) => compile([make(f, [w])], [w], codelessTarget(), asKernel));
+  const [step, later] = [first!.steps[0]!, second!.steps[0]!] as [KernelStep<unknown>, KernelStep<unknown>];
+  // One program of both: the second step writes the second result.
+  const moved = later.slots.map((slot) => (slot.from === "made" ? { ...slot, index: 1 } : slot));
+  const made = [first!.made[0]!, { ...second!.made[0]!, root: 1 }];
+  const program = withSteps({ made, leaves: first!.leaves }, [step, { ...later, slots: moved }]);
+  assert.deepEqual(inPlaceOf(program, [bytesOf(w)]), [-1, 0]);
+});
+
+test("one argument serves one result, and each result the one it may have", () => {
+  const [w, m] = [argument(), argument()];
+  const results = [make(E.add, [w, m]), make(E.mul, [w, m])];
+  const both = planned(results, [w, m]);
+  assert.deepEqual([...both].sort(), [0, 1]);
+  const one = planned(results, [w, m], [m]);
+  assert.deepEqual([...one].sort(), [-1, 1]);
+});
+
+test("memory of another size or of other numbers is not taken over", () => {
+  const w = argument();
+  const half = argument([SIZE / 2]);
+  assert.deepEqual(planned([make(E.exp, [w])], [w, half], [half]), [-1]);
+  const whole = argument([SIZE], "i32");
+  assert.deepEqual(planned([make(E.cast, [whole], { dtype: "f32" })], [whole]), [-1]);
+});
+
+test("a result that another kernel of the program reads keeps memory of its own", () => {
+  const w = argument([SIZE, SIZE]);
+  const first = make(E.exp, [w]);
+  const second = make(M.stored, [make(M.permute, [first], { axes: [1, 0] })]);
+  const [own] = planned([first, make(E.add, [second, second])], [w]);
+  assert.equal(own, -1);
+});
