@@ -192,7 +192,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     }
   }
 
-  /** What no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
+  /** A value that no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
   private checkFits(node: Node): void {
     const byteLength = bytesOf(node);
     if (byteLength >= 2 ** 31) this.engine.allocUninitialized(byteLength).dispose();
@@ -204,7 +204,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   plan(nodes: readonly Node[]): Program<K> {
     const roots = pendingOf(nodes);
     const found = this.programs.find(roots);
-    // What a kernel from disk computes is not known, and whoever asks for a plan may want to see it.
+    // A kernel from disk has no loops to show, and `explain` may ask for them.
     if (found.program && !found.program.isFromDisk) return found.program.program;
     return this.addProgram(roots, found, false).program;
   }
@@ -325,7 +325,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
 const isOnOffer = (arg: Argument<unknown>): boolean => arg.kind === "memory" && arg.isDonated;
 
-/** Those that have not run, each once. */
+/** The nodes that have not run, each once. */
 function pendingOf(nodes: readonly Node[]): readonly Node[] {
   if (nodes.length === 1) return nodes[0].storage === null ? nodes : [];
   return [...new Set(nodes)].filter((node) => node.storage === null);

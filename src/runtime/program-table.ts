@@ -1,14 +1,14 @@
 /**
- * The form of a graph: what is computed, of how many leaves, of which shapes and dtypes; everything but the memory and the
- * numbers. A program serves every graph of its form, so the form is looked up whenever something is computed, and a loop of
- * small operations spends much of its time here. Hence nothing is built on the way: nodes carry their numbers, a hash is taken
- * in passing, and a form of that hash is compared part by part. The hash may be weak; the comparison decides.
+ * Programs in memory, found by the form of a graph: its operations, shapes and dtypes, but neither its memory nor the values
+ * of its constants. Every evaluation looks here, and a loop of small operations spends much of its time here. So a lookup
+ * builds nothing: nodes carry their positions, the hash is taken during the walk, and forms of that hash are compared part
+ * by part. The hash may be weak; the comparison decides.
  *
- * A form has a few programs, which differ in what they hold of its numbers (the constants of the graph). The first holds
- * them all, because numbers that are known fold. When the form comes back with others, those that have changed are data in
- * the next program (given-numbers.ts), and so on; the last has them all as data and serves every graph of the form.
+ * A form has up to four programs. The first has all constants of the graph built in, because known constants fold. When
+ * the form comes back with other values, the constants that changed are data in the next program
+ * (compiler/rewrite/given-numbers.ts). The last program has all constants as data and serves every graph of the form.
  *
- * Parts of memory that is there (stretches.ts) are leaves as well: where they begin is no part of the form.
+ * Contiguous slices of memory (graph/contiguous-slice.ts) are leaves too: where they begin is no part of the form.
  */
 
 import { constantExponent } from "../compiler/rewrite/complex.js";
@@ -38,7 +38,7 @@ interface Form<Program> {
   readonly parts: readonly Part[];
   /** The positions of the roots. */
   readonly roots: readonly number[];
-  /** What there is to know of the leaves that are parts of memory. */
+  /** Properties of the leaves that are slices (`partsKey` in graph/contiguous-slice.ts). */
   readonly partsKey: string;
   /** The positions of the numbers. */
   readonly numbers: readonly number[];
@@ -53,20 +53,20 @@ interface Entry<Program> {
   readonly program: Program;
 }
 
-/** Programs of a form: one holds all numbers, two fewer, and the last none. */
+/** Programs of a form, at most; the last has all constants as data. */
 const MOST_OF_A_FORM = 4;
 
-/** Parts of memory that are leaves, at most: each is one more buffer. In a graph of more the others are read by index. */
+/** Slices that are leaves, at most: each is one more buffer. Further slices are read through their whole tensor. */
 const MOST_PARTS = 8;
 
-/** What was found for a graph: its leaves in the order in which the program counts them, and the program if it is known. */
+/** The answer to a lookup: the leaves in the order of the program, and the program if there is one. */
 export interface Found<Program> {
   readonly leaves: readonly Node[];
-  /** What the program depends on of the leaves that are parts of memory; null if none is. */
+  /** Properties of leaves that are slices, on which the program depends; null if there are none. */
   readonly partsKey: string | null;
   /** The constants that are data, in the same order: in the program that is known, or in the one to be made. */
   readonly numbers: readonly Node[];
-  /** How many nodes it has, leaves included. */
+  /** Nodes of the graph, leaves included. */
   readonly size: number;
   readonly program: Program | null;
 }
@@ -146,7 +146,7 @@ function walked(roots: readonly Node[]): Node[] {
   });
 }
 
-/** Of a graph that was just walked. */
+/** True for a leaf of the graph that was walked last. */
 const isLeaf = ({ isEnd, primitive }: Node): boolean => isEnd || primitive === placeholder;
 
 /** Whether a program that holds these numbers is one for a graph of its form, given in order. */

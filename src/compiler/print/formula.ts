@@ -1,12 +1,11 @@
 /**
- * What a kernel computes, as a formula for people: `out[i] = tanh(a[i] * b[i] + c[i])`. It is written from the graph that
- * the kernel was made of, at indices with names, because the loops themselves hold a tanh only as fifty additions and
- * multiplications. Whoever compiles a group asks for it (program.ts); `explain` shows it. Routines bring formulas of their
- * own, with the names given out here.
+ * The formula of a kernel, for people: `out[i] = tanh(a[i] * b[i] + c[i])`. It is written from the graph that the kernel was
+ * made of, because the loops hold a tanh only as fifty additions and multiplications. compile.ts asks for it, and `explain`
+ * shows it. Routines bring formulas of their own, with the names given out here.
  *
  * Buffers that are read are a, b, c …, those written out, or out0, out1 …; axes of the result are i, j, k …, and a
- * reduction counts with the letters that follow. What is needed more than once gets a line and a name of its own: t1, or
- * t1[k] where it is another value in each round. The text is cut short where it would be too long to read.
+ * reduction counts with the letters that follow. A part that is used more than once gets a line and a name: t1, or t1[k]
+ * where it differs from round to round. Text that would be too long to read is cut short.
  */
 
 import type { DType } from "../../core/dtype.js";
@@ -30,10 +29,10 @@ import type { Group } from "../schedule/group.js";
 
 /** Parts of a formula, lines of it, and characters in a line, at most. */
 const [MAX_TERMS, MAX_LINES, MAX_COLUMNS] = [160, 12, 200];
-/** What is shorter is repeated rather than named. */
+/** A shorter part is repeated rather than named. */
 const WORTH_A_NAME = 12;
 
-/** How tightly an operator binds: reductions reach as far as they can. */
+/** Precedence of operators: reductions bind least. */
 const [REDUCTION, COMPARISON, BITS, SUM, PRODUCT, SIGN, POWER, WHOLE] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 const INFIX: Readonly<Record<string, readonly [sign: string, binding: number]>> = {
@@ -56,7 +55,7 @@ const INFIX: Readonly<Record<string, readonly [sign: string, binding: number]>> 
   greaterEqual: [">=", COMPARISON],
 };
 
-/** The letters of axes, of which those of buffers are none; t is for what gets a name. */
+/** Letters of axes and of buffers; t is kept for named parts. */
 const AXES = "ijklmn";
 const BUFFERS = "abcdefghpqrsuvwxyz";
 
@@ -91,7 +90,7 @@ interface Term {
 
 const nothing: ReadonlySet<Variable> = new Set();
 
-/** What is loaded, and where from. */
+/** A load: the name of a buffer, and the index. */
 interface Loaded {
   readonly name: string;
   readonly index: readonly IndexExpr[];

@@ -1,10 +1,10 @@
 /**
- * Which results of a program may be written into the memory of an argument that the caller gives away: an optimiser's
- * step then needs no second copy of the parameters.
+ * In-place updates: decides which results may overwrite an argument that the caller gives away. An optimiser's step then
+ * needs no second copy of the parameters.
  *
- * A result can take over a leaf when the last kernel that reads the leaf is the one that writes the result, and each of its
- * rows reads only elements that it will write itself. Whether it does is seen in its code: every load of the leaf has the
- * very index of one of the stores, and stands before all of them.
+ * A result may overwrite a leaf if the last kernel that reads the leaf writes the result, and each row of it reads only
+ * elements that it writes itself. The kernel's code shows that: every load of the leaf has the index of one of the stores
+ * and stands before all of them.
  */
 
 import { bytesOf } from "../../core/bytes.js";

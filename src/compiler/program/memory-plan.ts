@@ -1,6 +1,6 @@
 /**
- * Where the intermediate values of a program lie when it is prepared to run many times: all in one arena, at offsets that
- * are reused as soon as the value there is needed no more. Roots are not in it; they outlive the run.
+ * Plans the memory of a prepared program. Its intermediate values share one arena; an offset is reused as soon as the value
+ * there is no longer needed. Roots are not in the arena, because they outlive the run.
  */
 import { bytesOf } from "../../core/bytes.js";
 import { type Program, type Slot, type Step, slotsIn } from "./program.js";
@@ -9,7 +9,7 @@ export interface MemoryPlan {
   /** Offset in the arena of each value the program makes; -1 for roots. */
   readonly offsets: readonly number[];
   readonly arenaBytes: number;
-  /** What the values would take without sharing. */
+  /** Bytes the values would take without sharing. */
   readonly sumOfBytes: number;
 }
 
@@ -80,7 +80,7 @@ function run(step: Step<unknown>, touches: ReadonlyMap<number, number>, lives: L
     for (const index of valuesIn(step)) note(lives, index, start, start);
     return start + 1;
   }
-  // What the parts of a loop that may end have in common goes from round to round.
+  // A value that several parts of a while loop touch lives through all rounds.
   const parts = step.kind === "loop" ? [step.steps] : [step.test, step.steps, step.finish];
   let now = start;
   for (const part of parts) for (const inner of part) now = run(inner, touches, lives, now);
@@ -110,7 +110,7 @@ const valuesOf = ({ from, index, swap }: Slot): number[] => [
 
 const valuesIn = (step: Step<unknown>): number[] => slotsIn(step).flatMap(valuesOf);
 
-/** How often each value is touched. One that a loop touches as often as anybody does is the loop's own. */
+/** Counts accesses of each value. A loop owns a value if all accesses are inside it. */
 function touchesOf(steps: readonly Step<unknown>[]): Map<number, number> {
   const touches = new Map<number, number>();
   for (const index of steps.flatMap(valuesIn)) touches.set(index, (touches.get(index) ?? 0) + 1);

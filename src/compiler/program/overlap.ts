@@ -1,14 +1,13 @@
 /**
- * The order of a program's steps on a device that works on several at once: first all that need nothing, then all that need
- * only those, and so on. Barriers are then due between these levels and nowhere else; written one branch after another, as
- * the scheduler does, every branch would have barriers of its own. The values of a level are alive together, so this
- * takes more memory.
+ * Orders the steps of a program for a device that runs several at once. Level 0 holds the steps that need no other, level 1
+ * those that need only level 0, and so on. Barriers are needed between levels only; in the scheduler's order (one branch
+ * after another) every branch would have its own. The values of a level are alive together, so this takes more memory.
  */
 import { bytesOf } from "../../core/bytes.js";
 import { type MemoryPlan, planMemory } from "./memory-plan.js";
 import { kernelsOf, type Program, type Slot, type Step, withSteps } from "./program.js";
 
-/** An arena of this size is worth it in any case. */
+/** Arenas up to this size are always accepted. */
 const SMALL_ARENA = 1 << 26;
 
 export interface Arranged<Code> {
@@ -16,10 +15,10 @@ export interface Arranged<Code> {
   readonly plan: MemoryPlan;
 }
 
-/** The most an arena may grow by: a checkpoint gives time for memory, which must not be taken away from it again. */
+/** Larger arenas may grow by this factor at most: checkpointing trades time for memory, and must not lose it again. */
 const GROWTH = 1.25;
 
-/** The program level by level with its memory planned; as it was where that would take much more memory. */
+/** The program ordered by levels, with its memory planned; unchanged where that would take much more memory. */
 export function overlapped<Code>(program: Program<Code>): Arranged<Code> {
   const plan = planMemory(program);
   const levels = levelsOf(program);
@@ -36,7 +35,7 @@ export function overlapped<Code>(program: Program<Code>): Arranged<Code> {
   return isWorthIt ? { program: arranged, plan: planned } : { program, plan };
 }
 
-/** What a step reads and writes. Leaves are counted first, then the values the program makes. */
+/** A read or write of a value. Leaves are numbered first, then the values the program makes. */
 interface Touch {
   readonly value: number;
   readonly isWritten: boolean;

@@ -30,7 +30,7 @@ export interface KernelStep<Code> {
   /** Null where the kernel has no rows: it is not run. */
   readonly code: Code;
   readonly slots: readonly Slot[];
-  /** What it computes, for people (expression.ts); empty for a kernel written by hand outside the compiler. */
+  /** Its formula, for people (print/formula.ts); empty for a kernel written by hand outside the compiler. */
   readonly formula: string;
 }
 
@@ -105,7 +105,7 @@ export function withSteps<Code>(
   return { steps, made, lastUse, frees, leaves };
 }
 
-/** Which of the made values each root is. */
+/** For each root, the made value that it is. */
 export function rootsOf({ made }: Pick<Program<unknown>, "made">): number[] {
   const roots: number[] = [];
   made.forEach(({ root }, index) => {

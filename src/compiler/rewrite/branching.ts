@@ -1,7 +1,7 @@
 /**
- * Choices of which only one branch is computed. Selecting from the results of all branches, element by element, fuses with
- * what is around it and is best for a few operations; where branches take long, their kernels are kept apart and all but
- * those of the branch taken end at once. `expandComposites` asks for every choice.
+ * Choices of which only one branch is computed. The default is to compute all branches and select element by element, which
+ * fuses with the operations around it and is best for short branches. Long branches get kernels of their own instead, and
+ * the kernels of branches not taken end at once. `expandComposites` asks for every choice.
  */
 import { isComplex } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
@@ -10,10 +10,10 @@ import { inputsFirst, Node } from "../../graph/node.js";
 import { branching, outputsOf, part, type ScanParams, whileLoop } from "../../graph/primitives/control.js";
 import { dot } from "../../graph/primitives/dot.js";
 
-/** Element operations that take longer than the kernels a branch is cut into. */
+/** Element operations from which on separate kernels pay. */
 const WORTH_IT = 1 << 18;
 
-/** Whether a choice has one index for all and branches that are long to compute. */
+/** True if a choice has a scalar index and long branches. */
 export function isWorthBranching(choice: Node): boolean {
   const [index, ...inputs] = choice.inputs;
   const branches = choice.params.branches as readonly GraphFunction[];
@@ -35,7 +35,7 @@ export function branched(choice: Node, inputs: readonly Node[]): Node[] {
   );
 }
 
-/** About how many operations on elements a function takes. A loop that may never end counts as one that does not. */
+/** Element operations of a function, about. A while loop counts as infinitely many. */
 function costOf({ parameters, results }: GraphFunction): number {
   const given = new Set(parameters);
   let sum = 0;

@@ -1,8 +1,8 @@
 /**
- * What the body of a scan captures is in memory before the loop begins. Of something repeated along axes (a scalar beside
- * vectors, a row beside matrices) that would be many times its size, written and read for nothing: here the body takes the
- * source and repeats it itself. Derivatives are taken before, so it is no matter to them that this would put a sum into
- * every round of the way back. `chooseImplementations` asks for every scan.
+ * Broadcasts move into the bodies of scans. Values that a body captures are computed into memory before the loop. A
+ * broadcast value (a scalar beside vectors, a row beside matrices) would take many times its size there, so the body takes
+ * its source and broadcasts that itself. Derivatives are taken before this pass; they would otherwise add a sum to every
+ * round of the backward loop. `chooseImplementations` asks for every scan.
  */
 import { isComplex } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
@@ -12,11 +12,11 @@ import { Node } from "../../graph/node.js";
 import type { ScanParams } from "../../graph/primitives/control.js";
 import { expand, reshape } from "../../graph/primitives/movement.js";
 
-/** The scan on such inputs, with their sources in the place of repeated constants; null where there are none. */
+/** The scan with the sources of broadcast constants as inputs; null if no constant is broadcast. */
 export function repeatingInside(scan: Node, inputs: readonly Node[]): Node | null {
   const params = scan.params as unknown as ScanParams;
   const { body, constants } = params;
-  // What is complex is two numbers in memory and one in the body.
+  // A complex value has other shapes in memory and in the body; it is left alone.
   const ways = inputs.slice(0, constants).map((input, i) => (isComplex(body.parameters[i].dtype) ? [] : wayOf(input)));
   if (ways.every((way) => way.length === 0)) return null;
   const sources = inputs.map((input, i) => (i < constants ? (ways[i].at(-1)?.inputs[0] ?? input) : input));
@@ -31,7 +31,7 @@ export function repeatingInside(scan: Node, inputs: readonly Node[]): Node | nul
   return new Node(scan.primitive, next, sources, scan.shape, scan.dtype, scan.device);
 }
 
-/** The steps from a node back to what it repeats, the last one first; none if it repeats nothing. */
+/** The movement from a broadcast node back to its source, the last step first; empty if it is not broadcast. */
 function wayOf(node: Node): Node[] {
   const way: Node[] = [];
   for (let at = node; at.storage === null && (at.primitive === expand || at.primitive === reshape); [at] = at.inputs) {

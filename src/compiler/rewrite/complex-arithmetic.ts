@@ -82,9 +82,9 @@ const multiply: ComplexFunction = (k, a, b) => ({
 });
 
 /**
- * What divisions by a number have in common. Its inverse is conj(z) / |z|², of the number scaled; the quotient is to be
- * multiplied by the root of the factor twice, since the factor may be out of range where the quotient is not. An infinite
- * number is replaced by its direction, and the factor by 0.
+ * The shared part of divisions by a complex number. The inverse is conj(z) / |z|² of the scaled number. The quotient is
+ * multiplied twice by the root of the scale factor, because the factor may overflow where the quotient does not. An infinite
+ * divisor is replaced by its direction, and the factor by 0.
  */
 function divisorOf<V>(k: ElementOps<V>, z: Complex<V>) {
   const c = constantsLike(k, z);
@@ -326,7 +326,7 @@ export const complexRules: Readonly<Record<string, Rule<ComplexFunction>>> = {
   tanh: rule(120, tanh),
 };
 
-/** Those with real results. */
+/** Functions of complex numbers with real results. */
 export const realRules: Readonly<Record<string, Rule<RealFunction>>> = {
   abs: rule(30, (k, z) => k.math("hypot", z.re, z.im)),
   phase: rule(60, phase),

@@ -1,10 +1,10 @@
 /**
- * The graph without complex numbers: the last thing `expand` does before scheduling. Each complex node becomes two real
- * ones, its parts, so that neither the scheduler nor the kernels know that there is more than real numbers. In memory
- * the parts alternate: c64 of [..., n] is f32 of [..., n, 2], which is how leaves are read and roots are written.
+ * Removes complex numbers from the graph. Each complex node becomes two real nodes, its real and imaginary parts, so the
+ * scheduler and the kernels see real numbers only. In memory the parts alternate: c64 of [..., n] is f32 of [..., n, 2].
+ * Leaves are read and roots are written in that order.
  *
- * What each part of a result is, of elementwise operations that mix parts, stands in complex-arithmetic.ts. The others
- * (sums, movement, choice) are done to each part by itself.
+ * complex-arithmetic.ts holds the rules of elementwise operations that mix the parts. Other operations (sums, movement,
+ * choice) apply to each part by itself.
  */
 import { type DType, isComplex, realDType, type Scalar } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
@@ -77,7 +77,7 @@ function alternating(even: Node, odd: Node, axis: number): Node {
 
 // ------------------------------------------------------------------------------------------------ products and loops
 
-/** What takes more than parts of its inputs, in terms of complex nodes and of memory; null for all else. */
+/** Operations that need more than a rule for each part (products, loops, running totals); null for all others. */
 export function expandComplex({ primitive, params, shape, dtype, device }: Node, inputs: readonly Node[]): Node | null {
   if (primitive === part && isComplex(dtype)) {
     return complexOfMemory(owned(new Node(part, params, inputs, [...shape, 2], realDType(dtype), device)));
@@ -130,7 +130,7 @@ function productOver(x: Node, axes: readonly number[]): Node {
 
 // ------------------------------------------------------------------------------------------------ parts
 
-/** What a node has become: a real node, or the parts of a complex one. */
+/** The replacement of a node: a real node, or the parts of a complex one. */
 type Taken = Node | Complex<Node>;
 
 /** The roots computed without complex nodes; complex roots as real numbers in memory, their parts by turns. */
@@ -278,7 +278,7 @@ function ownNode(like: Node, primitive: Primitive, params: Params, inputs: reado
   return owned(new Node(primitive, params, inputs, like.shape, dtype, like.device));
 }
 
-/** What is made here is only looked at: nothing may start computing it. */
+/** Nodes made here are only inspected; nothing may start computing them. */
 function owned(node: Node): Node {
   node.isAbstract = true;
   return node;

@@ -1,9 +1,8 @@
 /**
- * Numbers that a program is given each time it runs. A constant of the graph is part of the program, where it folds; but one
- * that is another in every step of a loop (a learning rate) would make a program of every step. Such a constant is listed
- * among what `compile` is given, beside the leaves: it is then read from memory, and its value is no part of the program.
- * Numbers of one dtype lie side by side, so that a program takes one more buffer for them however many there are. Which
- * constants are opened like this is decided in form.ts.
+ * Constants that are data of a program. A constant is normally part of the program, where it folds. One that changes in
+ * every step of a loop (a learning rate) would need a program for every step. Such a constant is listed among the `given`
+ * nodes of `compile`, after the leaves: the program then reads it from memory. Numbers of one dtype lie side by side, so
+ * they take one buffer however many there are. runtime/program-table.ts decides which constants are data.
  */
 import { castScalar } from "../../core/cast.js";
 import type { DType, Scalar } from "../../core/dtype.js";
@@ -12,7 +11,7 @@ import type { Node } from "../../graph/node.js";
 import { constant } from "../../graph/primitives/leaf.js";
 import { g } from "../../graph/vocabulary.js";
 
-/** Whether a node is a number: a constant that was computed is memory like any other. */
+/** True for a constant; one that was computed is memory like any other. */
 export const isNumber = ({ primitive, storage }: Node): boolean => primitive === constant && storage === null;
 
 /** Numbers that share memory, in their order there. */
@@ -32,7 +31,7 @@ export function packsOf(numbers: readonly Node[]): Pack[] {
   return [...packs].map(([dtype, own]) => ({ dtype, numbers: own }));
 }
 
-/** What a pack's memory holds: each number as its dtype has it, rounded as it is where it is part of a program. */
+/** The bytes of a pack: each number rounded to its dtype, as it is when it is part of a program. */
 export function bytesOfPack({ dtype, numbers }: Pack): Uint8Array {
   const values = numbers.map(({ params }) => castScalar(params.value as Scalar, dtype, dtype));
   return encodeValues(values, dtype, "constant");

@@ -1,7 +1,7 @@
 /**
- * Products of matrices in the graph that is about to be scheduled: large ones stay products, with the tile they are to be
- * computed in, perhaps as a sum of products over parts of the summation; the rest become sums of products. What their
- * operands are computed from is either cheap enough to be computed as tiles are loaded, or put in memory first.
+ * Products of matrices, before scheduling. Large ones stay products and get the tile they are computed in; a long summation
+ * may be split into parts. Small ones become sums of products, which fuse with everything. Operands that are cheap are
+ * computed while tiles are loaded; costly ones are computed into memory first.
  */
 import { castNode, makeNode, permuteNode, reshapeNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
@@ -12,15 +12,15 @@ import * as R from "../../graph/primitives/reduce.js";
 import type { Tile, TileProfile } from "../target/tile-profile.js";
 import { planProduct } from "../tiles/plan.js";
 
-/** Additions that loading an element again is worth. */
+/** An operand of at most so many additions is computed while tiles are loaded. */
 const CHEAP = 8;
-/** And those that are worth the memory of another kernel, in all the times an element is loaded. */
+/** Additions over all loads of an element from which on storing the operand pays. */
 const WORTH_STORING = 48;
 
 export interface ProductRewriter {
-  /** What takes the place of a product of these operands; null where it becomes a sum of products. */
+  /** The replacement of a product of these operands; null where it becomes a sum of products. */
   rewrite(primitive: Node["primitive"], inputs: readonly Node[]): Node | null;
-  /** Nodes that are to be in memory before a product loads them. */
+  /** Nodes to be computed into memory before a product loads them. */
   readonly stored: ReadonlySet<Node>;
 }
 

@@ -69,7 +69,7 @@ const INTEGER: readonly DTypeKind[] = ["int", "uint"];
 const REAL: readonly DTypeKind[] = ["int", "uint", "float"];
 const ANY: readonly DTypeKind[] = ["bool", "int", "uint", "float"];
 const BITS: readonly DTypeKind[] = ["bool", "int", "uint"];
-/** With complex numbers, which the compiler takes apart into real ones (compiler/complex.ts); `lower` never sees them. */
+/** With complex numbers, which the compiler takes apart into real ones (compiler/rewrite/complex.ts); `lower` never sees them. */
 const INEXACT: readonly DTypeKind[] = ["float", "complex"];
 const NUMBER: readonly DTypeKind[] = [...REAL, "complex"];
 const EVERY: readonly DTypeKind[] = [...ANY, "complex"];
