@@ -20,7 +20,7 @@ export type CatalogueType = "f32" | "f64";
 export type FloatControls = NonNullable<ModuleOptions["floatControls"]>;
 
 /** Threads of the elementwise and reduction kernels. */
-export const THREADS = 256;
+const THREADS = 256;
 /** Rows and columns of the output each workgroup of `matmul` and `transpose2d` makes. */
 export const MATMUL_TILE = 64;
 export const TRANSPOSE_TILE = 32;

@@ -30,7 +30,7 @@ const MIN_LANE_ROW = 48;
 const COMBINE = { sum: "add", product: "mul", max: "max", min: "min" } as const;
 
 /** What is cumulated. */
-export interface Task {
+interface Task {
   readonly op: CumulateOp;
   readonly dtype: DType;
   readonly shape: readonly number[];

@@ -25,7 +25,7 @@ import { check } from "./results.js";
 import { Arena, type Layout } from "./structs.js";
 import { layerMessage, reportValidation, type ValidationMode, validationMode } from "./validation.js";
 
-export interface InstanceOptions {
+interface InstanceOptions {
   readonly interpose?: Interposer;
   /** Khronos validation layer; defaults to `PUMICE_VALIDATE`. */
   readonly validate?: ValidationMode | undefined;
@@ -38,7 +38,7 @@ export interface FoundDevice {
 
 const VALIDATION_LAYER = "VK_LAYER_KHRONOS_validation";
 const version = (major: number, minor: number) => (major << 22) | (minor << 12);
-export const unpackVersion = (v: number): [number, number, number] => [v >>> 22, (v >>> 12) & 0x3ff, v & 0xfff];
+const unpackVersion = (v: number): [number, number, number] => [v >>> 22, (v >>> 12) & 0x3ff, v & 0xfff];
 
 export interface LoaderReport {
   /** The library that was opened. */

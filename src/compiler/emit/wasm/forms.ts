@@ -31,7 +31,7 @@ export function joined(kinds: readonly Form["kind"][], values: readonly Value[])
   });
 }
 
-export const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
+const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
 
 export function single(form: Form): Value {
   if (form.kind === "uniform" || form.kind === "rising") return form.value;
@@ -61,7 +61,7 @@ export function pairOf(f: FunctionBuilder, form: Form): [Value<"v128">, Value<"v
   return [f.f64x2.replace_lane(first, one(1), 1), f.f64x2.replace_lane(f.f64x2.splat(one(2)), one(3), 1)];
 }
 
-export function extract(f: FunctionBuilder, vector: Value<"v128">, type: IRType, lane: number): Value {
+function extract(f: FunctionBuilder, vector: Value<"v128">, type: IRType, lane: number): Value {
   if (type === "f32") return f.f32x4.extract_lane(vector, lane);
   const word = f.i32x4.extract_lane(vector, lane);
   return type === "bool" ? f.i32.and(word, 1) : word;
@@ -88,12 +88,12 @@ export function gathered(f: FunctionBuilder, type: IRType, part: (lane: number) 
   return { kind: "lanes", value: vector };
 }
 
-export function asMask(f: FunctionBuilder, value: Value, type: IRType): Value<"i32"> {
+function asMask(f: FunctionBuilder, value: Value, type: IRType): Value<"i32"> {
   const word = value as Value<"i32">;
   return type === "bool" ? f.i32.sub(0, word) : word;
 }
 
-export function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly Form[]): Form {
+function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly Form[]): Form {
   const halves = operands.map((form) => pairOf(f, form));
   const half = (i: 0 | 1): Value<"v128"> => {
     const [a, b, c] = halves.map((each) => each[i]);
