@@ -11,7 +11,7 @@ import { kernelsOf, type Program, type Slot, type Step, withSteps } from "./prog
 /** An arena of this size is worth it in any case. */
 const SMALL_ARENA = 1 << 26;
 
-export interface Arranged<Code> {
+interface Arranged<Code> {
   readonly program: Program<Code>;
   readonly plan: MemoryPlan;
 }

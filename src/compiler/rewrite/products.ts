@@ -17,7 +17,7 @@ const CHEAP = 8;
 /** And those that are worth the memory of another kernel, in all the times an element is loaded. */
 const WORTH_STORING = 48;
 
-export interface ProductRewriter {
+interface ProductRewriter {
   /** What takes the place of a product of these operands; null where it becomes a sum of products. */
   rewrite(primitive: Node["primitive"], inputs: readonly Node[]): Node | null;
   /** Nodes that are to be in memory before a product loads them. */

@@ -22,7 +22,7 @@ import { type WideAccesses, wideAccesses, widthOf } from "./wide-accesses.js";
 /** 128 bytes of push constants are guaranteed; eight of them are kept for the width of the grid. */
 export const INLINE_BUFFERS = 14;
 
-interface SpirvTarget {
+export interface SpirvTarget {
   readonly floatControls?: ModuleOptions["floatControls"];
   /** Lanes of a subgroup that can read from one another; 0 where they cannot. */
   readonly subgroupSize?: number;
