@@ -5,8 +5,12 @@
  */
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join, posix } from "node:path";
+import { join } from "node:path";
+import { checkExports } from "./check-exports.mjs";
 import { filesUnder, root } from "./prepare.mjs";
+import { importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
+
+/** @typedef {import("./source-imports.mjs").PackageJson} PackageJson */
 
 /**
  * The layers: each folder of src/, and which other layers it may import. Every layer may import core.
@@ -65,36 +69,6 @@ const INNER_LAYERS = {
 const ON_THE_SURFACE = ["src/cli/", "examples/"];
 
 const RUNTIME_DEPENDENCIES = ["koffi"];
-
-/**
- * @typedef {{ specifier: string, line: number, isType: boolean }} Import
- * @typedef {{ name?: string, exports?: Record<string, unknown>, dependencies?: object, devDependencies?: object,
- *   optionalDependencies?: object, peerDependencies?: object }} PackageJson
- */
-
-/**
- * Every module a text imports: `import`, `import type`, `export … from`, `import()` also in types. Comments, strings
- * and template literals are matched too, so that an import quoted inside one is not taken for real.
- * @param {string} text
- * @returns {Import[]}
- */
-export function importsOf(text) {
-  const tokens =
-    /\/\/[^\n]*|\/\*[\s\S]*?\*\/|`(?:\\[\s\S]|[^`\\])*`|\b(?:import|export)\b[\w\s{},*$]*?\bfrom\s*["']([^"'\n]+)["']|\bimport\s*\(?\s*["']([^"'\n]+)["']|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
-  return [...text.matchAll(tokens)].flatMap((match) => {
-    const specifier = match[1] ?? match[2];
-    if (specifier === undefined) return [];
-    const isType = /^(?:import|export)\s+type\b/.test(match[0]) || isAllTypes(match[0]);
-    return [{ specifier, line: text.slice(0, match.index + match[0].length).split("\n").length, isType }];
-  });
-}
-
-/** True for `import { type A, type B } from …`, of which nothing is left at run time. @param {string} statement */
-function isAllTypes(statement) {
-  const names = /^(?:import|export)\s*\{([^}]*)\}\s*from/.exec(statement)?.[1];
-  const parts = names?.split(",").filter((part) => part.trim()) ?? [];
-  return parts.length > 0 && parts.every((part) => /^\s*type\s/.test(part));
-}
 
 /**
  * @param {Map<string, string>} files text by path in the tree, as in "src/core/errors.ts"
@@ -214,28 +188,6 @@ function layerOf(file) {
 }
 
 /**
- * @param {PackageJson} packageJson
- * @returns {Set<string>} the source files behind the package's exports: they may import every layer
- */
-function publicFiles(packageJson) {
-  const outputs = JSON.stringify(packageJson.exports ?? {}).matchAll(/\.\/dist\/(src\/[^"]+)\.js"/g);
-  return new Set([...outputs].map((match) => `${match[1]}.ts`));
-}
-
-/**
- * @param {string} file
- * @param {string} specifier
- * @param {Map<string, string>} files
- * @returns {string} a path in the tree, or "package:" and the specifier
- */
-function resolveImport(file, specifier, files) {
-  if (!specifier.startsWith(".")) return `package:${specifier}`;
-  const path = posix.join(posix.dirname(file), specifier);
-  const candidates = [path.replace(/\.js$/, ".ts"), path, `${path}.ts`, `${path}/index.ts`];
-  return candidates.find((candidate) => files.has(candidate)) ?? path;
-}
-
-/**
  * One cycle for each back edge that a depth-first walk meets, so none when there are none.
  * @param {Map<string, string[]>} edges
  * @returns {string[][]} each cycle with its first file repeated at the end
@@ -269,5 +221,5 @@ export function checkTree() {
     .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.startsWith("bench/peers/"));
   const files = new Map(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
   const packageJson = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return { files: files.size, complaints: checkImports(files, packageJson) };
+  return { files: files.size, complaints: [...checkImports(files, packageJson), ...checkExports(files, packageJson)] };
 }

@@ -5,7 +5,7 @@ import { type Command, ExpectedError } from "./command.js";
 import { firstLine, loadVulkan, type Vulkan } from "./surface.js";
 import { bytes, columns, plural } from "./terminal.js";
 
-export interface CachedFile {
+interface CachedFile {
   readonly kind: string;
   readonly path: string;
   readonly size: number;
@@ -72,7 +72,10 @@ function readCache(folder: string, kinds: Kinds): CachedFile[] {
   }
 }
 
-/** The files Pumice wrote under a cache folder. Links are left out, also those in place of a folder. */
+/**
+ * The files Pumice wrote under a cache folder. Links are left out, also those in place of a folder.
+ * @internal for tests: `cache clear` must know every file that a cache writes
+ */
 export function cachedFiles(root: string, kinds: Kinds): CachedFile[] {
   return kinds.flatMap(({ kind, folder, files }) => {
     const path = join(root, folder);

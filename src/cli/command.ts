@@ -18,7 +18,7 @@ export interface Command {
 }
 
 /** The switches and words of one call. */
-export interface Given {
+interface Given {
   has(switchOrWord: string): boolean;
 }
 

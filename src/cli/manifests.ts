@@ -4,7 +4,7 @@
  */
 import { posix, win32 } from "node:path";
 
-export interface ManifestSearch {
+interface ManifestSearch {
   /** The variable that names the manifests and switches the search off, if one is set. */
   readonly forcedBy: "VK_DRIVER_FILES" | "VK_ICD_FILENAMES" | null;
   /** Folders, and with a variable set also files, in the order the loader looks. */

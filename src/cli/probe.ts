@@ -9,7 +9,7 @@ import { driverOf } from "./description.js";
 import type { DeviceFacts, LoaderFacts, Outcome } from "./diagnosis.js";
 import { firstLine, reason } from "./surface.js";
 
-export interface Answers {
+interface Answers {
   koffi: { version: string };
   /** Which libraries cannot be loaded, and why. */
   libraries: { failures: Record<string, string> };

@@ -3,6 +3,7 @@
  * text of the function it then runs, so what is read is what happened. To add a stop, add its entry to the table; its
  * function takes what it uses from the context by name and reads as a user's program would.
  */
+
 import { format } from "node:util";
 import type { Tensor } from "../index.js";
 import type { VulkanDevice } from "../vulkan/index.js";
@@ -12,10 +13,11 @@ import { drawDots, noisyDigits } from "./dotted-digits.js";
 import { toCandidate } from "./info.js";
 import { normalLeapfrog } from "./leapfrog-shader.js";
 import { findMnist, type Mnist } from "./mnist.js";
+import { sparkline } from "./sparkline.js";
 import { firstLine, isExpected, loadVulkan, reason, type Vulkan } from "./surface.js";
 import { type Terminal, wrap } from "./terminal.js";
 
-export interface Stop {
+interface Stop {
   readonly title: string;
   /** What is about to be seen. */
   readonly about: string;
@@ -46,6 +48,7 @@ type Context = Vulkan &
     readonly sparkline: typeof sparkline;
   };
 
+/** @internal for tests: each stop runs by itself, without a terminal */
 export const stops: readonly Stop[] = [
   {
     title: "Tensors",
@@ -343,7 +346,10 @@ function say(text: string, terminal: Terminal): void {
   for (const line of wrap(text, terminal.width - 3)) terminal.print(`   ${line}`);
 }
 
-/** The lines of a function's body, as TypeScript's compiler wrote them, with our indentation. */
+/**
+ * The lines of a function's body, as TypeScript's compiler wrote them, with our indentation.
+ * @internal for tests: the code of each stop fits the page
+ */
 export function codeOf(run: Stop["run"]): string[] {
   const text = run.toString();
   const lines = text
@@ -353,12 +359,4 @@ export function codeOf(run: Stop["run"]): string[] {
   const indents = lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length);
   const shared = Math.min(...indents);
   return lines.map((line) => line.slice(shared).replace(/^ +/, (spaces) => " ".repeat(spaces.length / 2)));
-}
-
-/** A row of bars, one per value. */
-export function sparkline(values: ArrayLike<number>): string {
-  const all = Array.from(values);
-  const [least, most] = [Math.min(...all), Math.max(...all)];
-  const bars = "▁▂▃▄▅▆▇█";
-  return all.map((value) => bars[Math.round(((value - least) / (most - least || 1)) * (bars.length - 1))]).join("");
 }

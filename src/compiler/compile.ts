@@ -53,7 +53,7 @@ export function compile<Code>(
 }
 
 /** A graph as the scheduler takes it: real numbers, small primitives, nothing twice. It shares no node with the caller's. */
-export interface RewrittenGraph {
+interface RewrittenGraph {
   readonly roots: readonly Node[];
   /** Stand for the program's arguments, in their order. */
   readonly leaves: readonly Node[];

@@ -11,7 +11,7 @@ import type { DType } from "./dtype.js";
 const ALL_PLACES = 100;
 
 /** The parts of a number before and after the decimal point. */
-export interface DecimalParts {
+interface DecimalParts {
   readonly whole: string;
   readonly fraction: string;
 }

@@ -33,7 +33,7 @@ export type Scalar = number | bigint | boolean | Complex;
  * The array that `data()` returns. bool is 0 or 1 per byte. f16 and bf16 come decoded, since JavaScript cannot compute
  * with their bits. Complex numbers are interleaved: real and imaginary part alternate, two entries per element.
  */
-export interface DataArrays {
+interface DataArrays {
   bool: Uint8Array;
   u8: Uint8Array;
   u16: Uint16Array;
@@ -52,7 +52,7 @@ export interface DataArrays {
 }
 
 /** The array over the bytes in memory and in files: as DataArrays, except that f16 and bf16 are their bit patterns. */
-export interface StorageArrays extends Omit<DataArrays, "f16" | "bf16"> {
+interface StorageArrays extends Omit<DataArrays, "f16" | "bf16"> {
   bf16: Uint16Array;
   f16: Uint16Array;
 }
@@ -70,13 +70,13 @@ export type ScalarOf<D extends DType = DType> = D extends "bool"
       : number;
 
 /** A typed array class that can be laid over a buffer. */
-export interface ArrayConstructor<A> {
+interface ArrayConstructor<A> {
   readonly BYTES_PER_ELEMENT: number;
   new (length: number): A;
   new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): A;
 }
 
-export interface DTypeInfo<D extends DType = DType> {
+interface DTypeInfo<D extends DType = DType> {
   readonly name: D;
   readonly kind: DTypeKind;
   readonly bytes: number;

@@ -9,7 +9,7 @@ import { positionalDigits, scientificDigits, scientificPlaces } from "./decimal.
 import { type Complex, DTYPES, type DType, realDType, type Scalar } from "./dtype.js";
 import { type Shape, sizeOf, stridesOf } from "./shape.js";
 
-export interface FormatOptions {
+interface FormatOptions {
   /** Digits after the point, at most. */
   readonly precision?: number;
   /** Beyond this many elements only the edges are shown. */

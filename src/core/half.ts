@@ -82,18 +82,6 @@ function f16ToF32Bits(bits: number): number {
   return sign | ((113 - shift) << 23) | ((magnitude << (shift + 13)) & 0x7fffff);
 }
 
-/** Numbers to f16 bit patterns. */
-export function encodeF16Array(values: ArrayLike<number>, out = new Uint16Array(values.length)): Uint16Array {
-  for (let i = 0; i < values.length; i++) out[i] = encodeF16(values[i]);
-  return out;
-}
-
-/** Numbers to bf16 bit patterns. */
-export function encodeBf16Array(values: ArrayLike<number>, out = new Uint16Array(values.length)): Uint16Array {
-  for (let i = 0; i < values.length; i++) out[i] = encodeBf16(values[i]);
-  return out;
-}
-
 /** f16 bit patterns to numbers. NaN payloads survive: the bits are moved, not the values. */
 export function decodeF16Array(bits: Uint16Array, out = new Float32Array(bits.length)): Float32Array {
   const words = new Uint32Array(out.buffer, out.byteOffset, out.length);

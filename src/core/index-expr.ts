@@ -35,7 +35,7 @@ interface Computed {
 
 export type Atom = Variable | Quotient | Computed;
 
-export interface Term {
+interface Term {
   readonly atom: Atom;
   readonly factor: number;
 }

@@ -63,16 +63,9 @@ export function promote(a: DType, b: DType): DType {
 }
 
 /**
- * The dtype in which a tensor meets a JavaScript value. A whole number keeps any dtype but bool (which becomes i32), a
- * fraction turns integers into f32, a bigint keeps any dtype but bool (which becomes i64), a boolean keeps every dtype.
- * An integer that the dtype cannot hold is a DTypeError, not a silent wrap.
- */
-export function promoteScalar(dtype: DType, value: Scalar, operation = "promoteScalar"): DType {
-  return resultType([dtype, value], operation);
-}
-
-/**
- * The dtype of several operands, dtypes and JavaScript values mixed. It is the meeting point of all of them at once, so
+ * The dtype of several operands, dtypes and JavaScript values mixed. Beside a dtype, a whole number keeps any dtype but bool
+ * (which becomes i32), a fraction turns integers into f32, a bigint keeps any dtype but bool (which becomes i64), a boolean
+ * keeps every dtype. An integer that the dtype cannot hold is a DTypeError, not a silent wrap. The result is the meeting point of all of them at once, so
  * the order of operands never matters: i64, u64 and f16 give f16, although i64 and u64 alone give f32.
  * Without any dtype among them, numbers give f32, as `tensor(1)` does.
  */

@@ -181,13 +181,6 @@ export function checkPermutation(axes: readonly number[], rank: number, operatio
   return normalizeAxes(axes, rank, operation);
 }
 
-/** The permutation that undoes this one. */
-export function invertPermutation(axes: readonly number[]): number[] {
-  const inverse = new Array<number>(axes.length);
-  for (const [to, from] of axes.entries()) inverse[from] = to;
-  return inverse;
-}
-
 /** The row-major position of an index; the index may count from the end. */
 export function ravelIndex(index: readonly number[], shape: Shape, operation = "ravelIndex"): number {
   if (index.length !== shape.length) {

@@ -10,10 +10,10 @@ import { KEPT_NUMBERS, shown } from "./shown.js";
 
 /** Inserts an axis of size 1. */
 export const newAxis: unique symbol = Symbol("newAxis");
-export type NewAxis = typeof newAxis;
+type NewAxis = typeof newAxis;
 
 /** "start:stop:step", each part optional; "..." for as many whole axes as are left. */
-export type SliceText = "..." | `${string}:${string}`;
+type SliceText = "..." | `${string}:${string}`;
 
 /** One argument of `at`. null and undefined take the whole axis, as ":" does. `I` is what index tensors are. */
 export type IndexArgument<I = never> = number | SliceText | NewAxis | null | undefined | I;
@@ -33,7 +33,7 @@ export type IndexItem<I = never> =
   /** Consumes `axes` axes from `axis` on: one for an integer tensor, its rank for a mask. */
   | { readonly kind: "tensor"; readonly axis: number; readonly axes: number; readonly item: I };
 
-export interface IndexTensors<I> {
+interface IndexTensors<I> {
   isItem(argument: unknown): argument is I;
   /** How many axes the item consumes. */
   axesOf(item: I): number;
@@ -100,7 +100,10 @@ function axesConsumed<I>(
   );
 }
 
-/** The range that "start:stop:step" selects of an axis, as Python's slice.indices does. */
+/**
+ * The range that "start:stop:step" selects of an axis, as Python's slice.indices does.
+ * @internal for tests: the grammar of slices is compared with Python's
+ */
 export function parseSlice(text: string, size: number, operation: string): AxisRange {
   const parts = text.split(":");
   if (parts.length < 2 || parts.length > 3) throw sliceError(text, operation);
@@ -109,7 +112,7 @@ export function parseSlice(text: string, size: number, operation: string): AxisR
 }
 
 /** The same for numbers; null leaves a part out. */
-export function sliceRange(
+function sliceRange(
   start: number | null,
   stop: number | null,
   step: number | null,

@@ -13,12 +13,12 @@ import {
   type TypedArrayOf,
 } from "./dtype.js";
 import { DTypeError, SizeMismatchError } from "./errors.js";
-import { decodeBf16Array, decodeF16Array, encodeBf16, encodeBf16Array, encodeF16, encodeF16Array } from "./half.js";
+import { decodeBf16Array, decodeF16Array, encodeBf16, encodeF16 } from "./half.js";
 import { checkScalar, fitsDType } from "./promotion.js";
 import { shown } from "./shown.js";
 
 /** The storage array over these bytes; a view when they are aligned, else a copy. */
-export function storageOf<D extends DType>(bytes: Uint8Array, dtype: D): StorageArrayOf<D> {
+function storageOf<D extends DType>(bytes: Uint8Array, dtype: D): StorageArrayOf<D> {
   const { storageArray, bytes: size } = DTYPES[dtype];
   if (bytes.byteLength % size !== 0) {
     throw new SizeMismatchError(`${bytes.byteLength} bytes are no whole number of ${dtype} elements of ${size} bytes.`);
@@ -35,21 +35,6 @@ export function dataOf<D extends DType>(bytes: Uint8Array, dtype: D): TypedArray
   if (dtype === "f16") return decodeF16Array(storage as Uint16Array) as TypedArrayOf<D>;
   if (dtype === "bf16") return decodeBf16Array(storage as Uint16Array) as TypedArrayOf<D>;
   return storage as TypedArrayOf<D>;
-}
-
-/** The bytes of a data array; f16 and bf16 are encoded from numbers, all else is viewed. */
-export function bytesOf<D extends DType>(data: TypedArrayOf<D>, dtype: D): Uint8Array {
-  const { dataArray } = DTYPES[dtype];
-  if (!(data instanceof (dataArray as unknown as new () => object))) {
-    throw new DTypeError(`data of dtype ${dtype} must come as ${nameOf(dataArray)}, not ${data.constructor.name}.`);
-  }
-  if (dtype === "f16") return viewBytes(encodeF16Array(data as Float32Array));
-  if (dtype === "bf16") return viewBytes(encodeBf16Array(data as Float32Array));
-  return viewBytes(data);
-}
-
-function nameOf(arrayClass: unknown): string {
-  return (arrayClass as { name: string }).name;
 }
 
 /** The bytes under a typed array, not copied. */

@@ -13,11 +13,11 @@ export interface WasmModule {
 }
 declare const moduleBrand: unique symbol;
 
-export interface WasmInstance {
+interface WasmInstance {
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
-export type WasmImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+type WasmImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 interface WebAssemblyNamespace {
   validate(bytes: Uint8Array): boolean;

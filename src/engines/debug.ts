@@ -8,7 +8,7 @@
  */
 const TOPICS = ["graph", "kernels", "loops", "spirv", "wasm"] as const;
 
-export type DebugTopic = (typeof TOPICS)[number];
+type DebugTopic = (typeof TOPICS)[number];
 
 const words = (process.env.PUMICE_DEBUG ?? "")
   .split(",")

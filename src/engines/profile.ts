@@ -11,7 +11,7 @@ export interface ProfileEvent {
   readonly duration: number;
 }
 
-export interface ProfileRow {
+interface ProfileRow {
   readonly name: string;
   readonly count: number;
   readonly total: number;

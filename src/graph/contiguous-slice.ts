@@ -10,7 +10,7 @@ import { sameShape, sizeOf } from "../core/shape.js";
 import type { Node } from "./node.js";
 
 /** Where in the memory of a node another one's elements lie. */
-export interface Stretch {
+interface Stretch {
   readonly source: Node;
   /** In bytes. */
   readonly start: number;

@@ -19,7 +19,7 @@ export function dotNode(a: Node, b: Node): Node {
   return makeNode(dot, [a, b], {}, a.device);
 }
 
-export interface DotAxes {
+interface DotAxes {
   /** Axes summed over, of each operand, in pairs. */
   readonly contract: readonly [readonly number[], readonly number[]];
   /** Axes that both have and the result keeps, in pairs. */

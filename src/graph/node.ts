@@ -8,7 +8,7 @@ import type { DType } from "../core/dtype.js";
 import type { Primitive } from "./primitive.js";
 
 /** Memory on a device, as the graph sees it: the engines know more. */
-export interface Storage {
+interface Storage {
   readonly byteLength: number;
 }
 

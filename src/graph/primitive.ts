@@ -35,7 +35,7 @@ interface Common {
 }
 
 /** The rules of an operation with several results speak of all of them at once. */
-export interface BundleRules {
+interface BundleRules {
   jvp(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): readonly (Node | null)[];
   vjp(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): readonly (Node | null)[];
   batch(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): readonly BatchedInput[];

@@ -7,14 +7,14 @@ import type { Shape } from "../core/shape.js";
 import type { AxisRange } from "../core/slice.js";
 
 /** Runs of equal length, in the order in which the slice lists its elements. */
-export interface ByteRuns {
+interface ByteRuns {
   readonly length: number;
   readonly count: number;
   offsets(): Generator<number, void>;
 }
 
 /** One read: the bytes from start to end, and where in the file the runs within them begin. */
-export interface ReadGroup {
+interface ReadGroup {
   readonly start: number;
   readonly end: number;
   readonly offsets: readonly number[];

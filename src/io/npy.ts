@@ -19,7 +19,7 @@ export const NPY_PREFIX_BYTES = 12;
 /** Far more than any array of numbers needs; a file that claims more has something else in mind. */
 const MAX_HEADER_BYTES = 1 << 20;
 
-export interface NpyHeader {
+interface NpyHeader {
   readonly version: number;
   readonly dtype: DType;
   readonly shape: Shape;

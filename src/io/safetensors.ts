@@ -5,7 +5,6 @@
  * breaks one is a FormatError before anything is read or allocated by it. safetensors-file.ts reads by parts, the io
  * namespace wraps both.
  */
-import { tidyBytes } from "../core/bytes.js";
 import { DTYPE_NAMES, DTYPES, type DType } from "../core/dtype.js";
 import { ArgumentError, DTypeError, FormatError } from "../core/errors.js";
 import { formatShape, type Shape } from "../core/shape.js";
@@ -13,7 +12,7 @@ import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-ten
 import { type JsonValue, parseStrictJson } from "./strict-json.js";
 
 /** The limit of the reference implementation. */
-export const MAX_HEADER_BYTES = 100_000_000;
+const MAX_HEADER_BYTES = 100_000_000;
 
 /** Bytes before the header: its length. */
 export const PREFIX_BYTES = 8;
@@ -168,23 +167,6 @@ function checkCoverage(entries: readonly SafetensorsEntry[], dataLength: number,
   if (end !== dataLength) throw new FormatError(`${what}: ${dataLength - end} bytes at the end belong to no tensor.`);
 }
 
-/** The tensors of a file that lies in memory; their bytes are views of it. */
-export function decodeSafetensors(
-  bytes: Uint8Array,
-  what = "safetensors",
-): { tensors: Map<string, RawTensor>; metadata: ReadonlyMap<string, string> } {
-  const length = headerLength(bytes.subarray(0, PREFIX_BYTES), bytes.length, what);
-  const data = bytes.subarray(PREFIX_BYTES + length);
-  const header = parseSafetensorsHeader(bytes.subarray(PREFIX_BYTES, PREFIX_BYTES + length), data.length, what);
-  const tensors = new Map<string, RawTensor>();
-  for (const entry of header.entries.values()) {
-    const dtype = dtypeOf(entry, what);
-    const stored = data.subarray(entry.offset, entry.offset + entry.byteLength);
-    tensors.set(entry.name, { dtype, shape: entry.shape, bytes: tidyBytes(dtype, stored) });
-  }
-  return { tensors, metadata: header.metadata };
-}
-
 /** The dtype of an entry, or an error when Pumice has none for it. */
 export function dtypeOf(entry: SafetensorsEntry, what: string): DType {
   if (entry.dtype) return entry.dtype;
@@ -194,7 +176,10 @@ export function dtypeOf(entry: SafetensorsEntry, what: string): DType {
   );
 }
 
-/** The pieces of a file, to be written one after the other. */
+/**
+ * The pieces of a file, to be written one after the other.
+ * @internal for tests: the data of a tensor is a piece, not a copy
+ */
 export function* safetensorsChunks(
   tensors: Iterable<readonly [name: string, tensor: RawTensor]>,
   metadata: Readonly<Record<string, string>> = {},

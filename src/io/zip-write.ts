@@ -9,7 +9,7 @@ import { crc32 } from "./crc32.js";
 import { concatBytes } from "./raw-tensor.js";
 import { FIXED, FLAG, IN_ZIP64, METHOD, SIGNATURE, ZIP64_EXTRA } from "./zip-format.js";
 
-export interface ZipMember {
+interface ZipMember {
   readonly name: string;
   /** The contents, in pieces that follow one another. */
   readonly chunks: readonly Uint8Array[];

@@ -96,7 +96,7 @@ function narrowDistance(unit: Tensor, width: Tensor, middle: Tensor): Tensor {
 }
 
 /** Standard normal numbers between bounds, and in tails and narrow windows their distance from a bound, which keeps more digits. */
-export interface TruncatedNumbers {
+interface TruncatedNumbers {
   readonly value: Tensor;
   /** Where value = low + distance, or high - distance. */
   readonly isUpper: Tensor;

@@ -18,7 +18,7 @@ export interface FloatOptions<D extends DType = DType> {
 /** What every distribution takes beside its key, its parameters and the shape. */
 export const DTYPE = { dtype: "dtype" } as const;
 
-export interface UniformOptions<D extends DType = DType> extends FloatOptions<D> {
+interface UniformOptions<D extends DType = DType> extends FloatOptions<D> {
   /** Smallest value, included; 0. */
   readonly low?: Operand;
   /** Largest value, excluded (rounding may reach it when low is not 0); 1. */

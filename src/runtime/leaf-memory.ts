@@ -3,7 +3,7 @@ import type { EngineMemory } from "../engines/engine.js";
 import { repeatsAmong, stretchOf } from "../graph/contiguous-slice.js";
 import type { Node } from "../graph/node.js";
 
-export interface LeafMemory<M> {
+interface LeafMemory<M> {
   readonly memory: readonly M[];
   /** The byte at which each begins; null where all begin at the first. */
   readonly starts: readonly number[] | null;

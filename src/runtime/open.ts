@@ -12,7 +12,7 @@ import { copyKernel } from "../spirv/copy-kernel.js";
 import { floatControlsOf } from "../spirv/float-controls.js";
 import { Backend } from "./backend.js";
 
-export interface BackendOptions {
+interface BackendOptions {
   /** In place of the one that fits the device. */
   readonly profile?: TargetProfile;
   /** Null: nothing is kept on disk. */
@@ -23,6 +23,7 @@ export function hostBackend(device: HostDevice = openHostDevice(), { profile, fi
   return new Backend("cpu", device, wasmTarget(device.threads, profile), files);
 }
 
+/** @internal for tests: backends with other profiles, without files, and of a described GPU */
 export function vulkanBackend(
   id: string,
   device: VulkanDevice,
@@ -74,7 +75,10 @@ const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64
 /** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
 const SHUFFLE = 0x10;
 
-/** A Vulkan device as the compiler sees it. */
+/**
+ * A Vulkan device as the compiler sees it.
+ * @internal for tests: a description with other abilities is made from it
+ */
 export function describeGpu({ plan: { limits, features }, properties }: VulkanDevice): GpuDescription {
   const { size, operations } = properties.subgroup;
   const hasAtomic = (bits: 32 | 64) => features.includes(`shaderBufferFloat${bits}AtomicAdd`);

@@ -23,7 +23,7 @@ export interface ProgramTimes {
 }
 
 /** A program that is being compiled: how its kernels are loaded, and how it ends. */
-export interface OpenCompilation<Code> {
+interface OpenCompilation<Code> {
   readonly load: LoadKernel<Code>;
   finish(program: PlannedProgram<Code>): void;
 }

@@ -206,6 +206,7 @@ const hasType = ({ shape, dtype }: Part, node: Node): boolean => dtype === node.
 /**
  * Parameters alike in every bit: 0 and -0 differ, so do 1 and 1n, and NaN equals itself. Functions that are graphs are
  * compared by their keys, others are the same or not.
+ * @internal for tests: a table of values that are equal and not
  */
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

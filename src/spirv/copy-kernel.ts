@@ -6,7 +6,7 @@
  */
 import { ModuleBuilder } from "./builder.js";
 
-export const COPY_THREADS = 256;
+const COPY_THREADS = 256;
 
 export function copyKernel(): Uint32Array {
   const m = new ModuleBuilder();

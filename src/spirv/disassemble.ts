@@ -11,7 +11,7 @@ import { floatText } from "./float-text.js";
 import { FriendlyNames } from "./friendly-names.js";
 import { ENUMERATIONS, type Enumeration, GLSL_INSTRUCTIONS, INSTRUCTIONS } from "./operands.js";
 
-export interface DisassembleOptions {
+interface DisassembleOptions {
   /** Names for ids where they can be found (the default); false shows every id as its number. */
   readonly names?: boolean;
   /** Comment lines with version and id bound (the default). */

@@ -37,7 +37,7 @@ const CONTRACTIBLE: ReadonlySet<number> = new Set([
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(Op).map(([name, code]) => [code, `Op${name}`]));
 
 /** "OpFAdd" for 129: how messages name an instruction. */
-export function instructionName(opcode: number): string {
+function instructionName(opcode: number): string {
   return NAMES.get(opcode) ?? `opcode ${opcode}`;
 }
 

@@ -22,7 +22,7 @@ const INT_NAMES: { readonly [width: number]: string } = { 8: "char", 16: "short"
 const FLOAT_NAMES: { readonly [width: number]: string } = { 16: "half", 32: "float", 64: "double" };
 
 /** An instruction as the names need it; operands count from 1, the word after the opcode. */
-export interface InstructionView {
+interface InstructionView {
   readonly opcode: number;
   readonly count: number;
   operand(i: number): number;

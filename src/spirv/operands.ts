@@ -227,7 +227,7 @@ export const ENUMERATIONS: { readonly [letter: string]: Enumeration } = {
 };
 
 /** Name and shape of an opcode. */
-export interface Instruction {
+interface Instruction {
   readonly name: string;
   readonly shape: string;
 }

@@ -4,7 +4,7 @@ import type { Node } from "../graph/node.js";
 import { Tensor } from "../tensor/tensor.js";
 import { tracedOn } from "./trace.js";
 
-export interface ClosedFunction {
+interface ClosedFunction {
   /** Its first parameters stand for `captured`, the rest for the arguments. */
   readonly body: GraphFunction;
   /** Tensors from outside, in memory. */

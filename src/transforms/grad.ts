@@ -33,14 +33,14 @@ export interface GradOptions<I = number | readonly number[]> {
 }
 
 /** The arguments chosen by I: one, or a list. */
-export type Chosen<A extends readonly unknown[], I> = I extends number
+type Chosen<A extends readonly unknown[], I> = I extends number
   ? A[I]
   : I extends readonly number[]
     ? { -readonly [K in keyof I]: I[K] extends number ? A[I[K]] : never }
     : A[0];
 
 /** What a function returns when it has more to say than its value. */
-export type WithAux<X> = readonly [value: Tensor, aux: X];
+type WithAux<X> = readonly [value: Tensor, aux: X];
 
 /**
  * The gradient of a function that returns one number: a function of the same arguments whose result has the form of the
@@ -231,7 +231,7 @@ export function vjp<A extends readonly unknown[], R>(
 }
 
 /** @internal vjp under the name that errors have. */
-export function vjpAs<A extends readonly unknown[], R>(
+function vjpAs<A extends readonly unknown[], R>(
   operation: string,
   f: (...args: A) => R,
   args: A,

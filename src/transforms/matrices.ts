@@ -16,7 +16,7 @@ export interface JacobianOptions {
 }
 
 /** The derivative of trees R by trees X: at each leaf of R a tree like X. */
-export type JacobianOf<R, X> = R extends Tensor ? X : { [K in keyof R]: JacobianOf<R[K], X> };
+type JacobianOf<R, X> = R extends Tensor ? X : { [K in keyof R]: JacobianOf<R[K], X> };
 
 /**
  * All partial derivatives of a function's result by its first argument. A result of shape [m] and an argument of shape [n]

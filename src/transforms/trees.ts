@@ -4,8 +4,6 @@ import { Tensor } from "../tensor/tensor.js";
 
 export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;
 
-export type TensorTree = core.Tree<Tensor>;
-
 /** The tensors of a tree and how to put others in their place. Anything else than a tensor is an error. */
 export function flattenTensors(value: unknown, operation: string): core.FlatTree<Tensor> {
   return core.flatten(value, isTensor, operation);

@@ -7,6 +7,9 @@
  * the log density of that same state.
  */
 import { ModuleBuilder } from "../spirv/builder.js";
+import type { FunctionBuilder } from "../spirv/function-builder.js";
+import type { Ref } from "../spirv/ref.js";
+import type { Value } from "../spirv/value.js";
 import type { CatalogueType } from "./shaders.js";
 
 const THREADS = 64;
@@ -60,17 +63,22 @@ export function gaussianChainShader(type: CatalogueType = "f32"): Uint32Array {
         return f.sub(total, f.mul(0.5, f.mul(gradient, f.sub(mean, moved))));
       });
 
-      partial.store(lane, logDensity);
-      for (let span = THREADS / 2; span >= 1; span /= 2) {
-        f.workgroupBarrier();
-        f.if(f.less(lane, span), () => {
-          partial.store(lane, f.add(partial.load(lane), partial.load(f.add(lane, span))));
-        });
-      }
+      sumOverThreads(f, partial, lane, logDensity);
       f.if(f.equal(lane, 0), () => logDensities.store(t, partial.load(0)));
       // The next step's partial sums must not overtake this one's.
       f.workgroupBarrier();
     });
   });
   return m.build();
+}
+
+/** Adds up a value of each thread; the sum ends in the first element of `partial`. */
+function sumOverThreads(f: FunctionBuilder, partial: Ref, lane: Value, value: Value): void {
+  partial.store(lane, value);
+  for (let span = THREADS / 2; span >= 1; span /= 2) {
+    f.workgroupBarrier();
+    f.if(f.less(lane, span), () => {
+      partial.store(lane, f.add(partial.load(lane), partial.load(f.add(lane, span))));
+    });
+  }
 }

@@ -14,13 +14,14 @@ import { pow } from "../compiler/math/power.js";
 import { ModuleBuilder } from "../spirv/builder.js";
 import type { FunctionBuilder } from "../spirv/function-builder.js";
 import type { ModuleOptions } from "../spirv/module-values.js";
+import type { Ref } from "../spirv/ref.js";
 import type { Value } from "../spirv/value.js";
 
 export type CatalogueType = "f32" | "f64";
 export type FloatControls = NonNullable<ModuleOptions["floatControls"]>;
 
 /** Threads of the elementwise and reduction kernels. */
-export const THREADS = 256;
+const THREADS = 256;
 /** Rows and columns of the output each workgroup of `matmul` and `transpose2d` makes. */
 export const MATMUL_TILE = 64;
 export const TRANSPOSE_TILE = 32;
@@ -180,14 +181,31 @@ export function reduceShader(type: CatalogueType, floatControls: FloatControls =
   return m.build();
 }
 
+const DEPTH = 16;
+const SIDE = 16;
+/** Elements of a thread along each axis of its tile. */
+const PER = MATMUL_TILE / SIDE;
+/** One column of padding keeps the threads of a subgroup on different banks. */
+const PITCH = MATMUL_TILE + 1;
+
+/** Operands and shared tiles of a product, and where the workgroup's tile of the result begins. */
+interface MatmulTiles {
+  readonly m: ModuleBuilder;
+  readonly sizes: { readonly m: Value; readonly n: Value; readonly k: Value };
+  readonly a: Ref;
+  readonly b: Ref;
+  readonly tileA: Ref;
+  readonly tileB: Ref;
+  readonly zero: Value;
+  readonly row0: Value;
+  readonly column0: Value;
+}
+
 /**
  * C (m×n) = A (m×k) · B (k×n), row-major. 16×16 threads make a 64×64 tile, 4×4 elements each, through shared tiles of
  * depth 16. Elements outside the matrices are read as zero and not written.
  */
 export function matmulShader(type: CatalogueType, floatControls: FloatControls = {}): Uint32Array {
-  const DEPTH = 16;
-  const SIDE = 16;
-  const PER = MATMUL_TILE / SIDE;
   const m = new ModuleBuilder({ floatControls });
   const element = elementType(m, type);
   const a = m.storageBuffer(element, { binding: 0, writable: false, name: "a" });
@@ -198,44 +216,19 @@ export function matmulShader(type: CatalogueType, floatControls: FloatControls =
     ["n", m.u32],
     ["k", m.u32],
   ]);
-  // One column of padding keeps the threads of a subgroup on different banks.
-  const tileA = m.shared(m.array(element, DEPTH * (MATMUL_TILE + 1)), "tileA");
-  const tileB = m.shared(m.array(element, DEPTH * (MATMUL_TILE + 1)), "tileB");
-  const at = (f: FunctionBuilder, depth: Value, position: Value) => f.add(f.mul(depth, MATMUL_TILE + 1), position);
+  const tileA = m.shared(m.array(element, DEPTH * PITCH), "tileA");
+  const tileB = m.shared(m.array(element, DEPTH * PITCH), "tileB");
   const zero = m.constant(element, 0);
   m.entry("main", { localSize: [SIDE, SIDE] }, (f) => {
     const local = f.builtin("LocalInvocationId");
     const lane = f.builtin("LocalInvocationIndex");
     const { row0, column0 } = tileOrigin(f, push.n, MATMUL_TILE);
-    const guarded = (isInside: Value, load: () => Value) => f.if(isInside, load, () => zero);
+    const tiles: MatmulTiles = { m, sizes: push, a, b, tileA, tileB, zero, row0, column0 };
     const initial = Array.from({ length: PER * PER }, () => zero);
     const sums = f.fold(m.constant(m.u32, 0), push.k, DEPTH, initial, (k0, totals) => {
-      for (let i = 0; i < PER; i++) {
-        const linear = f.add(lane, i * SIDE * SIDE);
-        // A is read along k, B along n: both ways neighbouring threads read neighbouring elements.
-        const [kA, rowA] = [f.rem(linear, DEPTH), f.div(linear, DEPTH)];
-        const [row, kOfA] = [f.add(row0, rowA), f.add(k0, kA)];
-        const hasA = f.and(f.less(row, push.m), f.less(kOfA, push.k));
-        tileA.store(
-          at(f, kA, rowA),
-          guarded(hasA, () => a.load(f.add(f.mul(row, push.k), kOfA))),
-        );
-        const [columnB, kB] = [f.rem(linear, MATMUL_TILE), f.div(linear, MATMUL_TILE)];
-        const [column, kOfB] = [f.add(column0, columnB), f.add(k0, kB)];
-        const hasB = f.and(f.less(column, push.n), f.less(kOfB, push.k));
-        tileB.store(
-          at(f, kB, columnB),
-          guarded(hasB, () => b.load(f.add(f.mul(kOfB, push.n), column))),
-        );
-      }
+      loadTiles(f, tiles, lane, k0);
       f.workgroupBarrier();
-      const next = f.fold(m.constant(m.u32, 0), m.constant(m.u32, DEPTH), 1, totals, (depth, state) => {
-        const column = (i: number) => f.add(local.x, i * SIDE);
-        const row = (i: number) => f.add(local.y, i * SIDE);
-        const as = Array.from({ length: PER }, (_, i) => tileA.load(at(f, depth, row(i))));
-        const bs = Array.from({ length: PER }, (_, i) => tileB.load(at(f, depth, column(i))));
-        return state.map((total, i) => f.add(total, f.mul(as[Math.floor(i / PER)] as Value, bs[i % PER] as Value)));
-      });
+      const next = addTiles(f, tiles, local, totals);
       f.workgroupBarrier();
       return next;
     });
@@ -248,6 +241,43 @@ export function matmulShader(type: CatalogueType, floatControls: FloatControls =
     });
   });
   return m.build();
+}
+
+const inTile = (f: FunctionBuilder, depth: Value, position: Value): Value => f.add(f.mul(depth, PITCH), position);
+
+/** A thread's part of loading both tiles, from step k0 of the summation on. */
+function loadTiles(f: FunctionBuilder, tiles: MatmulTiles, lane: Value, k0: Value): void {
+  const { sizes, a, b, tileA, tileB, zero, row0, column0 } = tiles;
+  const guarded = (isInside: Value, load: () => Value) => f.if(isInside, load, () => zero);
+  for (let i = 0; i < PER; i++) {
+    const linear = f.add(lane, i * SIDE * SIDE);
+    // A is read along k, B along n: both ways neighbouring threads read neighbouring elements.
+    const [kA, rowA] = [f.rem(linear, DEPTH), f.div(linear, DEPTH)];
+    const [row, kOfA] = [f.add(row0, rowA), f.add(k0, kA)];
+    const hasA = f.and(f.less(row, sizes.m), f.less(kOfA, sizes.k));
+    tileA.store(
+      inTile(f, kA, rowA),
+      guarded(hasA, () => a.load(f.add(f.mul(row, sizes.k), kOfA))),
+    );
+    const [columnB, kB] = [f.rem(linear, MATMUL_TILE), f.div(linear, MATMUL_TILE)];
+    const [column, kOfB] = [f.add(column0, columnB), f.add(k0, kB)];
+    const hasB = f.and(f.less(column, sizes.n), f.less(kOfB, sizes.k));
+    tileB.store(
+      inTile(f, kB, columnB),
+      guarded(hasB, () => b.load(f.add(f.mul(kOfB, sizes.n), column))),
+    );
+  }
+}
+
+/** Adds the products of the two tiles to a thread's totals. */
+function addTiles(f: FunctionBuilder, { m, tileA, tileB }: MatmulTiles, local: Value, totals: readonly Value[]) {
+  return f.fold(m.constant(m.u32, 0), m.constant(m.u32, DEPTH), 1, totals, (depth, state) => {
+    const column = (i: number) => f.add(local.x, i * SIDE);
+    const row = (i: number) => f.add(local.y, i * SIDE);
+    const as = Array.from({ length: PER }, (_, i) => tileA.load(inTile(f, depth, row(i))));
+    const bs = Array.from({ length: PER }, (_, i) => tileB.load(inTile(f, depth, column(i))));
+    return state.map((total, i) => f.add(total, f.mul(as[Math.floor(i / PER)] as Value, bs[i % PER] as Value)));
+  });
 }
 
 /** B (n×m) = Aᵀ of A (m×n), through a shared tile so that both sides are read and written along rows. */

@@ -21,7 +21,7 @@ export const CONTROL = {
 
 const EMPTY_BLOCK_TYPE = 0x40;
 
-export interface RecordedBody {
+interface RecordedBody {
   readonly nodes: readonly Node[];
   readonly parameters: readonly Place[];
   readonly vectors: Iterable<Value<"v128">>;

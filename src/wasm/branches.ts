@@ -12,7 +12,7 @@ import { type Construct, type Loop, Node, type Operand, type Place, type Scope, 
 export type Yield = void | Operand | readonly Operand[];
 
 /** What the branch then yields: a value for each operand its closures return. */
-export type Yielded<T extends Yield> = T extends Operand
+type Yielded<T extends Yield> = T extends Operand
   ? Like<T>
   : T extends readonly Operand[]
     ? { -readonly [K in keyof T]: Like<T[K]> }

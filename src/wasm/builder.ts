@@ -24,7 +24,7 @@ import { type FunctionHandle, type Global, type Results, resultList } from "./ha
 import { type Literal, TYPE_CODE, type ValueType } from "./types.js";
 import type { Value } from "./value.js";
 
-export interface MemoryOptions {
+interface MemoryOptions {
   readonly module?: string;
   readonly name?: string;
   /** Pages of 64 KiB: the memory given must have at least `min`, and be limited to at most `max`. */
@@ -33,14 +33,14 @@ export interface MemoryOptions {
   readonly shared?: boolean;
 }
 
-export interface ModuleOptions {
+interface ModuleOptions {
   /** The imported memory, `env.memory` unless told; null for a module without one. */
   readonly memory?: MemoryOptions | null;
   /** Keep function names in the module, for stack traces and profiles. Default true. */
   readonly names?: boolean;
 }
 
-export interface GlobalOptions {
+interface GlobalOptions {
   readonly name?: string;
   /** False makes a constant. Default true. */
   readonly mutable?: boolean;

@@ -14,7 +14,7 @@ import { Branches, type InnerScope, type Like, listOf, newConstruct, type Yield 
 import type { ValueType } from "./types.js";
 import { type Construct, type Loop, Node, type Operand, type Place, type Value } from "./value.js";
 
-export interface LoopOptions {
+interface LoopOptions {
   /** Compare the counter as an unsigned number, as for addresses. Signed unless told. */
   readonly unsigned?: boolean;
 }

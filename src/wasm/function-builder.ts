@@ -13,7 +13,10 @@ import { type Namespaces, namespace } from "./namespaces.js";
 import type { ValueType } from "./types.js";
 import { Node, newPlace, type Operand, type Place, type Scope, type Value, type Written } from "./value.js";
 
-/** Something that can be read and written: a local variable, or a global of the module. */
+/**
+ * Something that can be read and written: a local variable, or a global of the module.
+ * @internal for tests: the fuzzer keeps lists of variables
+ */
 export interface Variable<T extends ValueType = ValueType> {
   readonly type: T;
   get(): Value<T>;

@@ -12,10 +12,10 @@ import { LANE, SHUFFLE, VECTOR } from "./vector-table.js";
  * same, as long as no effect comes in between. Traps do not count: an instruction that would trap but whose result nobody
  * uses is dropped.
  */
-export type Effect = "pure" | "load" | "effect";
+type Effect = "pure" | "load" | "effect";
 
 /** What follows the opcode: nothing, alignment and offset, a lane, both, sixteen lanes, or zero bytes. */
-export type Immediates = "none" | "access" | "lane" | "access lane" | "lanes" | "zeros";
+type Immediates = "none" | "access" | "lane" | "access lane" | "lanes" | "zeros";
 
 export interface Instruction {
   readonly name: string;

@@ -47,7 +47,7 @@ type AllMethods = Methods<typeof SCALAR, []> &
   Methods<typeof LANE_STORE, [lane: number, access?: Access]>;
 
 /** The name of every instruction that has a method. */
-export type InstructionName = keyof AllMethods;
+type InstructionName = keyof AllMethods;
 
 /** The first step below `P` of each name that begins with it. */
 type Head<N, P extends string> = N extends `${P}.${infer Rest}`

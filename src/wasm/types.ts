@@ -20,7 +20,7 @@ export const TYPE_CODE: { readonly [type in ValueType]: number } = {
   v128: 0x7b,
 };
 
-export interface Lanes {
+interface Lanes {
   readonly count: number;
   readonly bytes: number;
   readonly scalar: "i32" | "i64" | "f32" | "f64";

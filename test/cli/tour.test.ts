@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findMnist } from "../../src/cli/mnist.js";
-import { codeOf, sparkline, stops } from "../../src/cli/tour.js";
+import { sparkline } from "../../src/cli/sparkline.js";
+import { codeOf, stops } from "../../src/cli/tour.js";
 import { withoutVulkan } from "../support/devices.js";
 import { pumice } from "./cli.js";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { roundTo } from "../../src/core/cast.js";
 import type { DType } from "../../src/core/dtype.js";
-import { type FormatOptions, formatArray, shownIndices } from "../../src/core/format.js";
+import { formatArray, shownIndices } from "../../src/core/format.js";
 import { sizeOf } from "../../src/core/shape.js";
 import { dataOf, elementAt } from "../../src/core/storage.js";
 
@@ -13,7 +13,7 @@ interface Case {
   readonly shape: number[];
   readonly bytes: string;
   readonly text: string;
-  readonly options?: FormatOptions;
+  readonly options?: Parameters<typeof formatArray>[3];
 }
 
 const cases: Case[] = JSON.parse(

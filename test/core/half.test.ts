@@ -1,17 +1,7 @@
 /** f16 and bf16 against their definition, over every code and every midpoint between neighbouring codes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  decodeBf16,
-  decodeBf16Array,
-  decodeF16,
-  decodeF16Array,
-  encodeBf16,
-  encodeBf16Array,
-  encodeF16,
-  encodeF16Array,
-} from "../../src/core/half.js";
-import { randomFrom } from "../support/random.js";
+import { decodeBf16, decodeBf16Array, decodeF16, decodeF16Array, encodeBf16, encodeF16 } from "../../src/core/half.js";
 
 const FORMATS = [
   { name: "f16", fractionBits: 10, exponentBits: 5, encode: encodeF16, decode: decodeF16 },
@@ -93,12 +83,8 @@ for (const { name, fractionBits, exponentBits, encode, decode } of FORMATS) {
   });
 }
 
-test("arrays are encoded and decoded as their elements are", () => {
-  const random = randomFrom(1);
-  const numbers = Float64Array.from({ length: 1000 }, () => (random.below(2 ** 31) - 2 ** 30) * 2 ** -random.below(60));
+test("arrays are decoded as their elements are", () => {
   const codes = Uint16Array.from({ length: 65536 }, (_, code) => code);
-  assert.deepEqual([...encodeF16Array(numbers)], [...numbers].map(encodeF16));
-  assert.deepEqual([...encodeBf16Array(numbers)], [...numbers].map(encodeBf16));
   assert.deepEqual([...decodeF16Array(codes)], [...codes].map(decodeF16));
   assert.deepEqual([...decodeBf16Array(codes)], [...codes].map(decodeBf16));
 });

@@ -7,7 +7,6 @@ import {
   checkBroadcastTo,
   checkPermutation,
   checkShape,
-  invertPermutation,
   normalizeAxes,
   normalizeAxis,
   ravelIndex,
@@ -94,16 +93,10 @@ describe("axes", () => {
     assert.deepEqual(reducedShape([2, 3, 4], [0, 2], true), [1, 3, 1]);
   });
 
-  test("a permutation names every axis once, and its inverse undoes it", () => {
+  test("a permutation names every axis once", () => {
     assert.deepEqual(checkPermutation([2, 0, -2], 3, "permute"), [2, 0, 1]);
     assert.throws(() => checkPermutation([0, 1], 3, "permute"), /names 2 axes of 3/);
     assert.throws(() => checkPermutation([0, 0, 1], 3, "permute"), ShapeError);
-    const permutation = [3, 1, 0, 2];
-    const inverse = invertPermutation(permutation);
-    assert.deepEqual(
-      permutation.map((axis) => inverse[axis]),
-      [0, 1, 2, 3],
-    );
   });
 });
 

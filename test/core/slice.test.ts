@@ -2,14 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ArgumentError, ShapeError } from "../../src/core/errors.js";
-import {
-  type IndexArgument,
-  indexedShape,
-  newAxis,
-  parseIndexing,
-  parseSlice,
-  type SliceText,
-} from "../../src/core/slice.js";
+import { type IndexArgument, indexedShape, newAxis, parseIndexing, parseSlice } from "../../src/core/slice.js";
 
 /** The indices that Python's seq[start:stop:step] visits, from the language reference. */
 function pythonIndices(start: number | null, stop: number | null, step: number, size: number): number[] {
@@ -130,6 +123,6 @@ describe("indexing", () => {
     assert.throws(() => parseIndexing([0], [0], "at"), /it is empty/);
     assert.throws(() => parseIndexing([0.5], [2], "at"), ArgumentError);
     assert.throws(() => parseIndexing([true as unknown as number], [2], "at"), /index 0 is true/);
-    assert.throws(() => parseIndexing([[0] as unknown as SliceText], [2], "at"), /index 0 is \[0\]/);
+    assert.throws(() => parseIndexing([[0] as unknown as "..."], [2], "at"), /index 0 is \[0\]/);
   });
 });

@@ -9,10 +9,10 @@ import { DTYPES } from "../../src/core/dtype.js";
 import { DTypeError, FormatError } from "../../src/core/errors.js";
 import { sizeOf } from "../../src/core/shape.js";
 import { decodeNpy, rowMajor } from "../../src/io/npy.js";
-import { decodeNpz, encodeNpz } from "../../src/io/npz.js";
+import { encodeNpz } from "../../src/io/npz.js";
 import type { RawTensor } from "../../src/io/raw-tensor.js";
-import { decodeSafetensors } from "../../src/io/safetensors.js";
 import { randomFrom } from "../support/random.js";
+import { decodeNpz, decodeSafetensors } from "./decoding.js";
 import { fixture } from "./fixtures.js";
 
 type Decode = (bytes: Uint8Array) => Iterable<RawTensor>;

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ArgumentError, DTypeError, FormatError } from "../../src/core/errors.js";
 import type { RawTensor } from "../../src/io/raw-tensor.js";
-import { decodeSafetensors, encodeSafetensors, safetensorsChunks } from "../../src/io/safetensors.js";
+import { encodeSafetensors, safetensorsChunks } from "../../src/io/safetensors.js";
+import { decodeSafetensors } from "./decoding.js";
 import { fixture, membersOf, plain } from "./fixtures.js";
 
 /** A file with this header and so many bytes of data. */

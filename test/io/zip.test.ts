@@ -6,10 +6,12 @@ import { ArgumentError, FormatError } from "../../src/core/errors.js";
 import { crc32 } from "../../src/io/crc32.js";
 import { concatBytes } from "../../src/io/raw-tensor.js";
 import { readZipDirectory, readZipEntry } from "../../src/io/zip-read.js";
-import { type ZipMember, type ZipOptions, zipChunks } from "../../src/io/zip-write.js";
+import { type ZipOptions, zipChunks } from "../../src/io/zip-write.js";
 import { randomFrom } from "../support/random.js";
 
 const text = (value: string) => new Uint8Array(Buffer.from(value));
+type ZipMember = Parameters<typeof zipChunks>[0] extends Iterable<infer Member> ? Member : never;
+
 const write = (members: ZipMember[], options?: ZipOptions) => concatBytes(zipChunks(members, options));
 
 /** All members, by name. */

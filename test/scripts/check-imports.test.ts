@@ -1,7 +1,8 @@
 /** The import check, on made-up trees that each break one rule. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkImports, importsOf } from "../../scripts/check-imports.mjs";
+import { checkImports } from "../../scripts/check-imports.mjs";
+import { importsOf } from "../../scripts/source-imports.mjs";
 
 const packageJson = {
   name: "pumice",

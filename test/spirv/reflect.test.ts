@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FormatError } from "../../src/core/errors.js";
 import { Capability } from "../../src/spirv/enumerants.js";
-import { type EntryInterface, reflect, toWords } from "../../src/spirv/reflect.js";
+import { toWords } from "../../src/spirv/parse-module.js";
+import { type EntryInterface, reflect } from "../../src/spirv/reflect.js";
 import { assemble, type GlslOptions, glsl, withoutGlslang, withoutSpirvAs } from "../support/glsl.js";
 import { randomFrom } from "../support/random.js";
 

@@ -4,14 +4,15 @@
  */
 import { castScalar, roundTo } from "../../src/core/cast.js";
 import { DTYPES, type DType } from "../../src/core/dtype.js";
-import type { ElementwiseEntry } from "../../src/graph/primitives/elementwise.js";
 import * as E from "../../src/graph/primitives/elementwise.js";
 import { digamma, erf, erfc, erfInv, lgamma, trigamma } from "./special-functions.js";
 
 /** An element: bool is 0 or 1; i64 and u64 are bigints. */
 export type Value = number | bigint;
 
-/** Those of real numbers. Complex numbers have tests of their own: test/tensor/complex.test.ts. */
+export type ElementwiseEntry = typeof E.exp;
+
+/** The elementwise operations on real numbers. Complex numbers have tests of their own: test/tensor/complex.test.ts. */
 export const entries: readonly ElementwiseEntry[] = Object.values(E).filter((entry) => entry !== E.complex);
 
 const isWide = (dtype: DType): boolean => dtype === "i64" || dtype === "u64";

@@ -4,7 +4,6 @@
  * or function it is about; a test checks that none is missing.
  */
 import type { Node } from "../../src/graph/node.js";
-import type { ElementwiseEntry } from "../../src/graph/primitives/elementwise.js";
 import {
   blockDiagonal,
   broadcastTensors,
@@ -18,7 +17,7 @@ import {
   where,
 } from "../../src/index.js";
 import { backendOf, makeNode } from "../../src/tensor/build.js";
-import { entries } from "./element-oracle.js";
+import { type ElementwiseEntry, entries } from "./element-oracle.js";
 import { randomFrom } from "./random.js";
 import { count, type Plain } from "./tensors.js";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import { type IndexArgument, newAxis, type SliceText } from "../../src/core/slice.js";
+import { type IndexArgument, newAxis } from "../../src/core/slice.js";
 import { arange, tensor, zeros } from "../../src/tensor/creation.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import type { Nested, Tensor } from "../../src/tensor/tensor.js";
@@ -33,7 +33,7 @@ const cases: Case[] = JSON.parse(
 
 function argumentOf(arg: Case["args"][number]): IndexArgument<Tensor> {
   if (arg === "newaxis") return newAxis;
-  if (typeof arg === "string") return arg as SliceText;
+  if (typeof arg === "string") return arg as "...";
   if (typeof arg === "number") return arg;
   const isMask = typeof arg.flat(9)[0] === "boolean";
   return tensor(arg, { dtype: isMask ? "bool" : "i32" });

@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebAssembly } from "../../src/core/webassembly.js";
-import { disassemble, type FunctionBuilder, ModuleBuilder, type Value } from "../../src/wasm/index.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
+import { disassemble } from "../../src/wasm/disassemble.js";
+import type { FunctionBuilder } from "../../src/wasm/function-builder.js";
+import type { Value } from "../../src/wasm/value.js";
 import { start } from "./running.js";
 
 /** The lines of a function's body, without indentation. */

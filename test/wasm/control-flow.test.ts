@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebAssembly } from "../../src/core/webassembly.js";
-import { type FunctionBuilder, ModuleBuilder, type Value } from "../../src/wasm/index.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
+import type { FunctionBuilder } from "../../src/wasm/function-builder.js";
+import type { Value } from "../../src/wasm/value.js";
 import { compute, start } from "./running.js";
 
 describe("branches", () => {

@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebAssembly } from "../../src/core/webassembly.js";
-import { disassemble, ModuleBuilder, type Value } from "../../src/wasm/index.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
+import { disassemble } from "../../src/wasm/disassemble.js";
 import { INSTRUCTIONS } from "../../src/wasm/instructions.js";
+import type { Value } from "../../src/wasm/value.js";
 
 describe("the disassembler", () => {
   test("knows every instruction by its name", () => {

@@ -5,15 +5,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebAssembly } from "../../src/core/webassembly.js";
-import {
-  disassemble,
-  type FunctionBuilder,
-  type FunctionHandle,
-  type Global,
-  ModuleBuilder,
-  type Value,
-  type Variable,
-} from "../../src/wasm/index.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
+import { disassemble } from "../../src/wasm/disassemble.js";
+import type { FunctionBuilder, Variable } from "../../src/wasm/function-builder.js";
+import type { FunctionHandle, Global } from "../../src/wasm/handles.js";
+import type { Value } from "../../src/wasm/value.js";
 import { type Random, randomFrom } from "../support/random.js";
 
 /** Values are named by how many there were before them on the path to here. */

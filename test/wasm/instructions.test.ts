@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebAssembly } from "../../src/core/webassembly.js";
-import { ModuleBuilder, type Operand, type Value, type ValueType } from "../../src/wasm/index.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
 import { INSTRUCTIONS, type Instruction, laneCount } from "../../src/wasm/instructions.js";
+import type { ValueType } from "../../src/wasm/types.js";
 import { LANES, type LaneShape } from "../../src/wasm/types.js";
+import type { Operand, Value } from "../../src/wasm/value.js";
 import { type Random, randomFrom } from "../support/random.js";
 import { type Running, start } from "./running.js";
 import { type Lane, REINTERPRETS, scalarOracles } from "./scalar-oracle.js";

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebAssembly } from "../../src/core/webassembly.js";
-import { ModuleBuilder, type Value } from "../../src/wasm/index.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
 import { INSTRUCTIONS, type Instruction } from "../../src/wasm/instructions.js";
+import type { Value } from "../../src/wasm/value.js";
 import { randomFrom } from "../support/random.js";
 import { start } from "./running.js";
 

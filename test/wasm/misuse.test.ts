@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ArgumentError } from "../../src/core/errors.js";
-import { type FunctionBuilder, ModuleBuilder, type Value } from "../../src/wasm/index.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
+import type { FunctionBuilder } from "../../src/wasm/function-builder.js";
+import type { Value } from "../../src/wasm/value.js";
 
 describe("misuse is refused with the instruction and the types in the message", () => {
   const refuses = (message: RegExp, body: (f: FunctionBuilder, a: Value<"i32">, x: Value<"f32">) => unknown) => () => {

@@ -1,7 +1,10 @@
 /** Builds, validates and runs small modules for the tests of the assembler. */
 import assert from "node:assert/strict";
-import { type WasmImports, type WasmMemory, WebAssembly } from "../../src/core/webassembly.js";
-import { disassemble, type FunctionBuilder, ModuleBuilder, type Value } from "../../src/wasm/index.js";
+import { type WasmMemory, WebAssembly } from "../../src/core/webassembly.js";
+import { ModuleBuilder } from "../../src/wasm/builder.js";
+import { disassemble } from "../../src/wasm/disassemble.js";
+import type { FunctionBuilder } from "../../src/wasm/function-builder.js";
+import type { Value } from "../../src/wasm/value.js";
 
 export interface Running {
   readonly memory: WasmMemory;
@@ -11,7 +14,10 @@ export interface Running {
 }
 
 /** Instantiates a module over fresh memory, with its text in the message when the engine refuses it. */
-export function start(m: ModuleBuilder, options: { shared?: boolean; imports?: WasmImports } = {}): Running {
+export function start(
+  m: ModuleBuilder,
+  options: { shared?: boolean; imports?: ConstructorParameters<typeof WebAssembly.Instance>[1] } = {},
+): Running {
   const { shared = true, imports = {} } = options;
   const module = m.build();
   if (!WebAssembly.validate(module)) assert.fail(`not a valid module:\n${why(module)}\n${disassemble(module)}`);

@@ -133,7 +133,7 @@ export const branching =
     )[0];
 
 /** The math library's arithmetic, over the loop-nest language. */
-export function scalarOps(k: KernelBuilder, settings: ElementSettings): ScalarOps<Value> {
+function scalarOps(k: KernelBuilder, settings: ElementSettings): ScalarOps<Value> {
   return {
     typeOf: (value) => value.type as ScalarType,
     constant: (type, value) => k.constant(type, value),

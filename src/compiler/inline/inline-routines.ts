@@ -17,7 +17,7 @@ import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { InlineContext, InlineResult } from "./inline.js";
 import { type Place, shifted } from "./place.js";
 
-export type InlineRoutine = (context: InlineContext, node: Node, inputs: readonly Place[], result: Place) => void;
+type InlineRoutine = (context: InlineContext, node: Node, inputs: readonly Place[], result: Place) => void;
 
 /** Small whole-number arithmetic. */
 function integers(k: KernelBuilder) {

@@ -4,7 +4,7 @@ import { MAX_I32, type Value } from "./ir.js";
 import type { KernelBuilder } from "./kernel-builder.js";
 
 /** What loop variables, and parts of indices that were computed, are. */
-export type Atoms = ReadonlyMap<Atom, Value>;
+type Atoms = ReadonlyMap<Atom, Value>;
 
 const isNarrow = ({ min, max }: IndexExpr): boolean => min >= -MAX_I32 && max <= MAX_I32;
 

@@ -38,23 +38,9 @@ import type { EncodedKernel } from "../../core/encoded-kernel.js";
 
 export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
 
-export const binaryOps = [
-  "add",
-  "sub",
-  "mul",
-  "div",
-  "idiv",
-  "irem",
-  "min",
-  "max",
-  "and",
-  "or",
-  "xor",
-  "shl",
-  "shr",
-] as const;
-export const compareOps = ["eq", "ne", "lt", "le", "gt", "ge"] as const;
-export const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not"] as const;
+const binaryOps = ["add", "sub", "mul", "div", "idiv", "irem", "min", "max", "and", "or", "xor", "shl", "shr"] as const;
+const compareOps = ["eq", "ne", "lt", "le", "gt", "ge"] as const;
+const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "not"] as const;
 
 export type BinaryOp = (typeof binaryOps)[number];
 export type CompareOp = (typeof compareOps)[number];

@@ -15,7 +15,7 @@ const MAX_STEPS = 16;
 const MAX_WRITTEN_OUT = 4;
 
 /** How a loop is written: `whole` rounds of so many steps, then rounds of one step. A whole round by itself needs no loop. */
-export interface LoopPlan {
+interface LoopPlan {
   readonly steps: number;
   readonly whole: number;
   /** Rounds of one step. */
@@ -50,11 +50,12 @@ interface Rounds {
 }
 
 /**
- * Rounds that a thread goes at most, all loops together. Of a loop without an end one round is counted: how many there are
- * is for those to say who run the kernel.
+ * Upper bound on the loop rounds of one thread, all loops together. A loop without an end counts as one round: its caller
+ * must bound it.
  *
- * The driver goes through both sides of a branch, and through a loop once more when it is over: a loop with nothing to do is
- * one round, and so are those inside it.
+ * lavapipe runs both sides of a branch, and tests a loop once more when it ends: an empty loop costs one round, and so does
+ * each loop inside it.
+ * @internal for tests: counts are compared with loops counted by hand
  */
 export function roundsOf({ body, lanes }: Kernel, steps = 1): number {
   const total = (all: readonly Rounds[]): Rounds => ({

@@ -30,7 +30,7 @@ export const placesOf = ({ count, at }: Batch): IndexExpr[] =>
   Array.from({ length: count }, (_, i) => at(constantExpr(i)));
 
 /** A loop over rounds, or over blocks of them: the variables that count, and what a lane takes in a round. */
-export interface Stretch {
+interface Stretch {
   readonly blocks: number;
   readonly block: IndexExpr;
   readonly rounds: number;

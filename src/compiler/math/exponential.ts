@@ -91,7 +91,7 @@ function nearestInteger<V>(k: ScalarOps<V>, x: V, type: FloatType): Exponent<V> 
 }
 
 /** (significand + rest) times a power of two: `rest` is the rounding error of the significand, for those who want it. */
-export interface ExpParts<V> extends Powers<V> {
+interface ExpParts<V> extends Powers<V> {
   readonly significand: V;
   readonly rest: V;
 }

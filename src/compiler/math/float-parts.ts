@@ -6,7 +6,7 @@
  */
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
 
-export interface FloatFormat {
+interface FloatFormat {
   readonly bias: number;
   /** Fraction bits in the word that holds the exponent. */
   readonly fractionBits: number;

@@ -60,5 +60,3 @@ export const mathFunctions = {
   cbrt: unary(cbrt, 0.6, 0.6),
   hypot: binary(hypot, 1.3, 1.3),
 } as const satisfies Readonly<Record<string, MathFunction>>;
-
-export type MathFunctionName = keyof typeof mathFunctions;

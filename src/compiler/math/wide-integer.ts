@@ -5,7 +5,7 @@
 import type { ScalarOps } from "./scalar-ops.js";
 
 /** A u32 together with its halves, so that a word used in several products is split once. */
-export interface SplitWord<V> {
+interface SplitWord<V> {
   readonly word: V;
   readonly low: V;
   readonly high: V;

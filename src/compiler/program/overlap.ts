@@ -10,7 +10,7 @@ import { kernelsOf, type Program, type Slot, type Step, withSteps } from "./prog
 /** Arenas up to this size are always accepted. */
 const SMALL_ARENA = 1 << 26;
 
-export interface Arranged<Code> {
+interface Arranged<Code> {
   readonly program: Program<Code>;
   readonly plan: MemoryPlan;
 }

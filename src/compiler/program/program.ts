@@ -35,7 +35,7 @@ export interface KernelStep<Code> {
 }
 
 /** Steps repeated a known number of times. */
-export interface LoopStep<Code> {
+interface LoopStep<Code> {
   readonly kind: "loop";
   readonly loop: number;
   readonly count: number;

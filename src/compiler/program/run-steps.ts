@@ -19,7 +19,7 @@ export function resolveSlot(slot: Slot, counters: LoopCounters): { readonly inde
   return { index: now, offset: at };
 }
 
-export interface StepRunner<Code> {
+interface StepRunner<Code> {
   kernel(step: KernelStep<Code>, counters: LoopCounters): void;
   /** The bytes of a flag, once the steps before have run. How to wait for them is the engine's business. */
   flag(slot: Slot): Uint8Array;

@@ -16,7 +16,7 @@ export interface Complex<V> {
 }
 
 /** The parts of a result, made when asked for: what nobody asks for is not written into the kernel. */
-export interface Parts<V> {
+interface Parts<V> {
   re(): V;
   im(): V;
 }

@@ -15,7 +15,7 @@ import { g } from "../../graph/vocabulary.js";
 export const isNumber = ({ primitive, storage }: Node): boolean => primitive === constant && storage === null;
 
 /** Numbers that share memory, in their order there. */
-export interface Pack {
+interface Pack {
   readonly dtype: DType;
   readonly numbers: readonly Node[];
 }

@@ -17,7 +17,7 @@ import { productRewriter } from "./products.js";
 import { rewriteNodes } from "./rewriter.js";
 import { simpler } from "./simplify.js";
 
-export interface ChosenImplementations {
+interface ChosenImplementations {
   readonly roots: readonly Node[];
   /** Nodes to be computed into memory before a product loads them. */
   readonly stored: ReadonlySet<Node>;

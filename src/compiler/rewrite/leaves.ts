@@ -9,7 +9,7 @@ import { buffer } from "../../graph/primitives/leaf.js";
 import { complexOfMemory } from "./complex.js";
 import { isNumber, numberIn, packsOf } from "./given-numbers.js";
 
-export interface CopiedLeaves {
+interface CopiedLeaves {
   /** For each leaf of the caller's graph, the node that stands for it. */
   readonly copies: Map<Node, Node>;
   /** Memory of the program in the order of its arguments: each part of memory once, packed numbers last. */

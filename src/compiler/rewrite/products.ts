@@ -17,7 +17,7 @@ const CHEAP = 8;
 /** Additions over all loads of an element from which on storing the operand pays. */
 const WORTH_STORING = 48;
 
-export interface ProductRewriter {
+interface ProductRewriter {
   /** The replacement of a product of these operands; null where it becomes a sum of products. */
   rewrite(primitive: Node["primitive"], inputs: readonly Node[]): Node | null;
   /** Nodes to be computed into memory before a product loads them. */

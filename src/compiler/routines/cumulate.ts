@@ -1,67 +1,26 @@
 /**
  * Running totals, in time proportional to the number of elements and always in the same order, so that a result is the
- * same in every run.
+ * same in every run. This file plans the kernels; cumulate-kernel.ts writes them.
  *
  * The axis is cut into chunks. Each chunk's total is found, the totals are cumulated, and each chunk is then cumulated
- * starting from what came before it: the elements are read twice and written once. Where there are enough rows to keep
+ * starting from the total before it: the elements are read twice and written once. Where there are enough rows to keep
  * the device busy, a row is one chunk and is read once.
- *
- * Rows along memory (no axes inside) are shared by the lanes of a workgroup: a lane takes four neighbours at a time, and
- * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Other rows have neighbours
- * in memory that are other rows, so that one thread per row reads in good order by itself.
  */
-import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
-import { sizeOf } from "../../core/shape.js";
-import type { ElementOps } from "../../graph/element-ops.js";
+import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import type { CumulateOp } from "../../graph/primitives/cumulate.js";
-import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
-import type { Kernel, Value } from "../ir/ir.js";
-import { KernelBuilder } from "../ir/kernel-builder.js";
+import { computeType, type ElementSettings } from "../elements/elements.js";
 import { axisNames } from "../print/formula.js";
 import type { TargetProfile } from "../target/profile.js";
 import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
+import { type Cumulation, type Cut, cumulateKernel, PER_LANE, type Role, sizesOf } from "./cumulate-kernel.js";
 
-/** Neighbours that one lane takes at a time. */
-const PER_LANE = 4;
 /** Rows along memory shorter than this are one thread's work. */
 const MIN_LANE_ROW = 48;
 
-const COMBINE = { sum: "add", product: "mul", max: "max", min: "min" } as const;
-
-/** What is cumulated. */
-export interface Task {
-  readonly op: CumulateOp;
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  readonly axis: number;
-  readonly isReverse: boolean;
-  readonly isExclusive: boolean;
-  readonly hasSegments: boolean;
-}
-
-/** The extent of the axis, and how many places there are on those before and behind it. */
-const sizesOf = ({ shape, axis }: Task) => ({
-  outer: sizeOf(shape.slice(0, axis)),
-  extent: shape[axis],
-  inner: sizeOf(shape.slice(axis + 1)),
-});
-
-interface Cut {
-  readonly chunks: number;
-  readonly chunkLength: number;
-  readonly lanes: number;
-}
-
-/** A running total; with segments also the segment it belongs to. */
-interface Total {
-  readonly value: Element;
-  readonly segment: Value | null;
-}
-
 export const cumulateRoutine: Routine = (node, profile, settings) => {
   const [x, segments] = node.inputs as readonly [Node, Node | undefined];
-  const task: Task = {
+  const task: Cumulation = {
     op: node.params.op as CumulateOp,
     dtype: x.dtype,
     shape: x.shape,
@@ -73,7 +32,7 @@ export const cumulateRoutine: Routine = (node, profile, settings) => {
   return planCumulate(task, profile, settings);
 };
 
-export function planCumulate(task: Task, profile: TargetProfile, settings: ElementSettings): RoutinePlan {
+export function planCumulate(task: Cumulation, profile: TargetProfile, settings: ElementSettings): RoutinePlan {
   const cut = cutInto(task, profile);
   const input: RoutineBuffer[] = [{ kind: "input", index: 0 }];
   if (task.hasSegments) input.push({ kind: "input", index: 1 });
@@ -86,16 +45,16 @@ export function planCumulate(task: Task, profile: TargetProfile, settings: Eleme
   const temporary = (index: number): RoutineBuffer => ({ kind: "temporary", index });
   const wide = computeType(task.dtype);
   const shape = task.shape.map((extent, axis) => (axis === task.axis ? cut.chunks : extent));
-  // Totals and what came before each chunk; with segments also which segment each of them belongs to.
+  // Each chunk's total and the total before it; with segments also the segment of each.
   const kinds: DType[] = task.hasSegments ? [wide, "i32"] : [wide];
   const temporaries = [...kinds, ...kinds].map((dtype) => ({ dtype, shape }));
   const totals = kinds.map((_, i) => temporary(i));
   const before = kinds.map((_, i) => temporary(kinds.length + i));
-  // The totals are in the order of the chunks, which is the order of going.
-  const ofTotals: Task = { ...task, dtype: wide, shape, isReverse: false, isExclusive: true };
+  // The totals lie in the order in which the chunks are cumulated.
+  const ofTotals: Cumulation = { ...task, dtype: wide, shape, isReverse: false, isExclusive: true };
   const tile = cut.lanes === 1 ? 1 : cut.lanes * PER_LANE;
   const whole: Cut = { ...cut, chunks: 1, chunkLength: Math.ceil(cut.chunks / tile) * tile };
-  const step = (of: Task, by: Cut, role: Role, buffers: readonly RoutineBuffer[]): RoutineStep => ({
+  const step = (of: Cumulation, by: Cut, role: Role, buffers: readonly RoutineBuffer[]): RoutineStep => ({
     kernel: cumulateKernel(of, by, role, settings),
     buffers,
     formula: formulaOf(of, by, role),
@@ -110,7 +69,7 @@ export function planCumulate(task: Task, profile: TargetProfile, settings: Eleme
   };
 }
 
-function cutInto(task: Task, { maxLanes }: TargetProfile): Cut {
+function cutInto(task: Cumulation, { maxLanes }: TargetProfile): Cut {
   const { outer, extent, inner } = sizesOf(task);
   const isShared = maxLanes > 1 && inner === 1 && extent >= MIN_LANE_ROW;
   if (isShared) {
@@ -128,17 +87,8 @@ function cutInto(task: Task, { maxLanes }: TargetProfile): Cut {
   return { lanes: 1, chunkLength, chunks: Math.max(1, Math.ceil(extent / chunkLength)) };
 }
 
-interface Role {
-  /** Every element's total, one total per chunk, or (for totals themselves) the total and its segment. */
-  readonly stores: "elements" | "totals" | "totalsSoFar";
-  readonly startsFrom: "before" | null;
-}
-
-/**
- * What such a kernel computes, as `out[i, j] = sum over k <= j of a[i, k]`. Chunks go the way the totals go: those from the
- * end begin at the end.
- */
-function formulaOf(task: Task, { chunkLength }: Cut, role: Role): RoutineStep["formula"] {
+/** The kernel's formula, as `out[i, j] = sum over k <= j of a[i, k]`. Chunks run in the direction of the totals. */
+function formulaOf(task: Cumulation, { chunkLength }: Cut, role: Role): RoutineStep["formula"] {
   const { op, axis, shape, isReverse, isExclusive, hasSegments } = task;
   const axes = axisNames(shape.length);
   const [own, counter] = [axes[axis], axisNames(shape.length + 1)[shape.length]];
@@ -166,181 +116,4 @@ function formulaOf(task: Task, { chunkLength }: Cut, role: Role): RoutineStep["f
     const start = before ? `, from ${before}${chunk} on${where}` : "";
     return `${names.at(-1)}${at(own)} = ${op} over ${over}${same} of ${a}${at(counter)}${start}`;
   };
-}
-
-function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSettings): Kernel {
-  const { dtype, hasSegments } = task;
-  const { outer, extent, inner } = sizesOf(task);
-  const { chunks, chunkLength, lanes } = cut;
-  const rows = extent === 0 ? 0 : outer * chunks * inner;
-  const k = new KernelBuilder(`cumulate ${task.op} ${role.stores}[${outer}×${extent}×${inner}]`, rows, lanes);
-  const ops = elementOps(k, settings);
-  const i = (value: number) => k.constant("i32", value);
-  const wide = computeType(dtype);
-
-  const source = k.buffer(dtype, false);
-  const segmentsOf = hasSegments ? k.buffer("i32", false) : -1;
-  const start = role.startsFrom ? k.buffer(wide, false) : -1;
-  const startSegment = role.startsFrom && hasSegments ? k.buffer("i32", false) : -1;
-  const isOfTotals = role.stores !== "elements";
-  const target = k.buffer(isOfTotals ? wide : dtype, true);
-  const targetSegment = isOfTotals && hasSegments ? k.buffer("i32", true) : -1;
-
-  // The row is block, chunk, place within; what has one value needs no division.
-  const split = (x: Value, by: number, rest: number): [quotient: Value, remainder: Value] => {
-    if (rest === 1) return [i(0), x];
-    return by === 1 ? [x, i(0)] : [k.binary("idiv", x, i(by)), k.binary("irem", x, i(by))];
-  };
-  const [outside, within] = split(k.row, inner, outer * chunks);
-  const [block, chunk] = split(outside, chunks, outer);
-  const first = k.binary("mul", chunk, i(chunkLength));
-  const isRagged = chunks * chunkLength > extent;
-
-  const combine = combineWith(k, ops, task);
-  const nothing: Total = {
-    value: ops.constant(dtype, identityOf(task.op, dtype, task.isExclusive && role.stores === "elements")),
-    segment: hasSegments ? i(-1) : null,
-  };
-  const choose = (condition: Value, a: Total, b: Total): Total => ({
-    value: { dtype, value: k.select(condition, a.value.value, b.value.value) },
-    segment: a.segment && b.segment ? k.select(condition, a.segment, b.segment) : null,
-  });
-  const pack = ({ value, segment }: Total): Value[] => (segment ? [value.value, segment] : [value.value]);
-  const unpack = ([value, segment]: readonly Value[]): Total => ({
-    value: { dtype, value: value as Value },
-    segment: segment ?? null,
-  });
-
-  /** Index along the axis of the p-th element on the way; flat index of that element. */
-  const along = (p: Value) => (task.isReverse ? k.binary("sub", i(extent - 1), p) : p);
-  const flat = (at: Value) =>
-    k.binary("add", k.binary("mul", k.binary("add", k.binary("mul", block, i(extent)), at), i(inner)), within);
-  const read = (p: Value): { total: Total; isInside: Value | null; index: Value } => {
-    const isInside = isRagged ? k.compare("lt", p, i(extent)) : null;
-    const safe = isInside ? k.select(isInside, p, i(0)) : p;
-    const at = along(safe);
-    const index = flat(at);
-    // The segments of totals are stored with them; those of elements are the same for all rows.
-    const segmentIndex = role.stores === "totalsSoFar" ? index : at;
-    const loaded: Total = {
-      value: { dtype, value: k.load(source, index, wide) },
-      segment: hasSegments ? k.load(segmentsOf, segmentIndex, "i32") : null,
-    };
-    return { total: isInside ? choose(isInside, loaded, nothing) : loaded, isInside, index };
-  };
-  const write = (index: Value, total: Total, isOnce: boolean, gate: Value | null) => {
-    k.store(target, index, total.value.value, isOnce, gate);
-    if (targetSegment >= 0 && total.segment) k.store(targetSegment, index, total.segment, isOnce, gate);
-  };
-  const totalIndex = k.row;
-  const carry: Total = role.startsFrom
-    ? {
-        value: { dtype, value: k.load(start, totalIndex, wide) },
-        segment: hasSegments ? k.load(startSegment, totalIndex, "i32") : null,
-      }
-    : nothing;
-  const writesEach = role.stores !== "totals";
-  /** What stands at an element: the total up to it, or up to the one before. A new segment has nothing before it. */
-  const shown = (before: Total, own: Total, sum: Total): Total => {
-    if (!task.isExclusive) return sum;
-    if (role.stores === "totalsSoFar" || !before.segment || !own.segment) return before;
-    return choose(k.compare("eq", before.segment, own.segment), before, { ...nothing, segment: own.segment });
-  };
-
-  if (lanes === 1) {
-    const last = k.loop(chunkLength, pack(carry), (round, state) => {
-      const before = unpack(state);
-      const { total, isInside, index } = read(k.binary("add", first, round));
-      const sum = combine(before, total);
-      if (writesEach) write(index, shown(before, total, sum), true, isInside);
-      return pack(sum);
-    });
-    if (!writesEach) write(totalIndex, unpack(last), true, null);
-    return k.finish();
-  }
-
-  const tile = lanes * PER_LANE;
-  if (role.stores === "totals" && !hasSegments && task.op !== "logsumexp") {
-    // Any order will do, so that no lane needs to hear of the others before the end.
-    const spread = k.binary("add", first, k.lane);
-    const [sum] = k.loop(chunkLength / tile, pack(nothing), (round, state) => {
-      const base = k.binary("add", spread, k.binary("mul", round, i(tile)));
-      let total = unpack(state);
-      for (let j = 0; j < PER_LANE; j++) total = combine(total, read(k.binary("add", base, i(j * lanes))).total);
-      return pack(total);
-    });
-    const all = k.combineLanes(COMBINE[task.op], sum as Value);
-    k.store(target, totalIndex, wrap(k, dtype, all), true);
-    return k.finish();
-  }
-  const mine = k.binary("add", first, k.binary("mul", k.lane, i(PER_LANE)));
-  const fromLane = (total: Total, lane: Value): Total => unpack(pack(total).map((value) => k.fromLane(value, lane)));
-  const clampedLane = (distance: number) => k.binary("max", k.binary("sub", k.lane, i(distance)), i(0));
-  const last = k.loop(chunkLength / tile, pack(carry), (round, state) => {
-    const before = unpack(state);
-    const base = k.binary("add", mine, k.binary("mul", round, i(tile)));
-    const items = Array.from({ length: PER_LANE }, (_, j) => read(k.binary("add", base, i(j))));
-    const sums: Total[] = [];
-    for (const { total } of items)
-      sums.push(sums.length === 0 ? total : combine(sums[sums.length - 1] as Total, total));
-    let upToLane = sums[PER_LANE - 1] as Total;
-    for (let distance = 1; distance < lanes; distance *= 2) {
-      const other = fromLane(upToLane, clampedLane(distance));
-      upToLane = choose(k.compare("ge", k.lane, i(distance)), combine(other, upToLane), upToLane);
-    }
-    if (writesEach) {
-      const earlier = fromLane(upToLane, clampedLane(1));
-      const prefix = choose(k.compare("gt", k.lane, i(0)), combine(before, earlier), before);
-      items.forEach(({ total, isInside, index }, j) => {
-        const previous = j === 0 ? prefix : combine(prefix, sums[j - 1] as Total);
-        write(index, shown(previous, total, combine(prefix, sums[j] as Total)), false, isInside);
-      });
-    }
-    return pack(combine(before, fromLane(upToLane, i(lanes - 1))));
-  });
-  if (!writesEach) write(totalIndex, unpack(last), true, null);
-  return k.finish();
-}
-
-/** The later total added to the earlier; where a segment begins, the later alone. */
-function combineWith(k: KernelBuilder, ops: ElementOps<Element>, { op, hasSegments }: Task) {
-  const merge = (a: Element, b: Element): Element => {
-    switch (op) {
-      case "sum":
-        return ops.add(a, b);
-      case "product":
-        return ops.mul(a, b);
-      case "max":
-        return ops.max(a, b);
-      case "min":
-        return ops.min(a, b);
-      case "logsumexp": {
-        const spread = ops.math("log1p", ops.math("exp", ops.neg(ops.abs(ops.sub(a, b)))));
-        const twice = ops.add(a, ops.constant(a.dtype, Math.LN2));
-        return ops.select(ops.compare("eq", a, b), twice, ops.add(ops.max(a, b), spread));
-      }
-    }
-  };
-  return (a: Total, b: Total): Total => {
-    const value = merge(a.value, b.value);
-    if (!hasSegments || !a.segment || !b.segment) return { value, segment: null };
-    const isSame = k.compare("eq", a.segment, b.segment);
-    return { value: { dtype: value.dtype, value: k.select(isSame, value.value, b.value.value) }, segment: b.segment };
-  };
-}
-
-/** Leaves every value as it is: adding 0 would lose the sign of -0. Where it is shown, nothing adds up to 0. */
-function identityOf(op: CumulateOp, dtype: DType, isShown: boolean): number | bigint {
-  switch (op) {
-    case "sum":
-      return isFloat(dtype) && !isShown ? -0 : 0;
-    case "product":
-      return 1;
-    case "max":
-      return isFloat(dtype) ? -Infinity : DTYPES[dtype].min;
-    case "min":
-      return isFloat(dtype) ? Infinity : DTYPES[dtype].max;
-    case "logsumexp":
-      return -Infinity;
-  }
 }

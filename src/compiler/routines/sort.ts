@@ -114,9 +114,7 @@ function mergeKernel(type: KeyType, rows: number, extent: number, run: number, i
   const shares = Math.ceil(extent / SHARE);
   const k = new KernelBuilder(`sort merge ${run}[${rows}×${extent}]`, rows * shares);
   const i = (value: number) => k.constant("i32", value);
-  const [add, sub, min, max] = (["add", "sub", "min", "max"] as const).map(
-    (op) => (a: Value, b: Value) => k.binary(op, a, b),
-  ) as [Combine, Combine, Combine, Combine];
+  const { add, sub, min, max } = arithmeticOf(k);
   const keys = k.buffer(type, false);
   const positions = k.buffer("i32", false);
   const keysOut = isLast ? -1 : k.buffer(type, true);
@@ -134,21 +132,9 @@ function mergeKernel(type: KeyType, rows: number, extent: number, run: number, i
   const end = i(rows * extent - 1);
   const keyAt = (from: Value, at: Value) => k.load(keys, min(max(add(from, at), i(0)), end), type);
 
-  // How many of the first `into` elements of the merge come from the left run.
-  const [taken] = k.loop(
-    Math.ceil(Math.log2(run + 1)),
-    [max(i(0), sub(into, rightCount)), min(into, leftCount)],
-    (_, [low, high]) => {
-      const middle = k.binary("idiv", add(low as Value, high as Value), i(2));
-      const isOpen = k.compare("lt", low as Value, high as Value);
-      const fromRight = sub(sub(into, i(1)), middle);
-      const isLeft = k.compare("le", keyAt(leftBase, middle), keyAt(rightBase, fromRight));
-      const moves = k.binary("and", isOpen, isLeft);
-      const falls = k.binary("and", isOpen, k.unary("not", isLeft));
-      return [k.select(moves, add(middle, i(1)), low as Value), k.select(falls, middle, high as Value)];
-    },
-  ) as [Value];
-
+  const keyOfLeft = (at: Value) => keyAt(leftBase, at);
+  const keyOfRight = (at: Value) => keyAt(rightBase, at);
+  const taken = takenFromLeft(k, into, run, [leftCount, rightCount], [keyOfLeft, keyOfRight]);
   const other = sub(into, taken);
   k.loop(SHARE, [taken, other, keyAt(leftBase, taken), keyAt(rightBase, other)], (round, state) => {
     const [fromLeft, fromRight, leftKey, rightKey] = state as [Value, Value, Value, Value];
@@ -176,7 +162,36 @@ function mergeKernel(type: KeyType, rows: number, extent: number, run: number, i
   return k.finish();
 }
 
-type Combine = (a: Value, b: Value) => Value;
+/** How many of the first `into` elements of the merge come from the left run: bisection, with the same rounds for all. */
+function takenFromLeft(
+  k: KernelBuilder,
+  into: Value,
+  run: number,
+  [leftCount, rightCount]: readonly [Value, Value],
+  [keyOfLeft, keyOfRight]: readonly [(at: Value) => Value, (at: Value) => Value],
+): Value {
+  const i = (value: number) => k.constant("i32", value);
+  const { add, sub, min, max } = arithmeticOf(k);
+  const [taken] = k.loop(
+    Math.ceil(Math.log2(run + 1)),
+    [max(i(0), sub(into, rightCount)), min(into, leftCount)],
+    (_, [low, high]) => {
+      const middle = k.binary("idiv", add(low, high), i(2));
+      const isOpen = k.compare("lt", low, high);
+      const fromRight = sub(sub(into, i(1)), middle);
+      const isLeft = k.compare("le", keyOfLeft(middle), keyOfRight(fromRight));
+      const moves = k.binary("and", isOpen, isLeft);
+      const falls = k.binary("and", isOpen, k.unary("not", isLeft));
+      return [k.select(moves, add(middle, i(1)), low), k.select(falls, middle, high)];
+    },
+  );
+  return taken;
+}
+
+function arithmeticOf(k: KernelBuilder) {
+  const combine = (op: "add" | "sub" | "min" | "max") => (a: Value, b: Value) => k.binary(op, a, b);
+  return { add: combine("add"), sub: combine("sub"), min: combine("min"), max: combine("max") };
+}
 
 /** Bisection, one thread per wanted key; the number of rounds is the same for all. */
 export const searchSortedRoutine: Routine = (node) => {

@@ -12,7 +12,7 @@ import type { Group } from "./group.js";
 import { statementsOf } from "./statement-counts.js";
 
 /** A group, and what decides whether it may join others. */
-export interface Sibling {
+interface Sibling {
   readonly group: Group;
   /** Nodes it computes. */
   readonly nodes: ReadonlySet<Node>;
@@ -39,7 +39,7 @@ export interface Family {
   readonly needs: ReadonlySet<Family>;
 }
 
-export interface SiblingLimits {
+interface SiblingLimits {
   readonly maxNodes: number;
   readonly maxStatements: number;
   readonly maxBuffers: number;

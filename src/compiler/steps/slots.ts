@@ -8,7 +8,7 @@ import type { Task } from "../schedule/schedule.js";
 import { ownedInput, viewed } from "../schedule/views.js";
 import type { SlotOf } from "./assembly.js";
 
-export interface GraphSlots {
+interface GraphSlots {
   /** Where a node is computed to. */
   readonly slotOf: SlotOf;
   /** Where a routine or a loop reads a node, which may be a view of what is in memory. */

@@ -9,7 +9,7 @@ import type { FusedProduct, Group } from "../schedule/group.js";
 import type { ProductArithmetic } from "./arithmetic.js";
 
 /** An element of the product: its index, its sum, and when it is one at all. */
-export interface ProductElement {
+interface ProductElement {
   readonly index: readonly IndexExpr[];
   readonly sum: Value;
   readonly gate: Value | null;

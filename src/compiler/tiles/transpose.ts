@@ -3,9 +3,8 @@
  * source. Such a result is made square by square. On a GPU a workgroup loads a square the way it lies in memory, and
  * stores it the other way, with shared memory in between; on a CPU a square fits the cache.
  *
- * Only the loads that lie badly go through shared memory; whatever else the result is computed from is computed as ever.
+ * Only the loads with neighbours far apart go through shared memory; everything else is computed as usual.
  */
-
 import { DTYPES } from "../../core/dtype.js";
 import { atomsOf, constantExpr, type IndexExpr, add as plus, ravel, unravel } from "../../core/index-expr.js";
 import { productOf } from "../../core/shape.js";
@@ -22,8 +21,10 @@ import { FAR, LANES } from "../schedule/transposed-axes.js";
 const SIDE = 32;
 /** Elements a lane moves at once. */
 const UNIT = 4;
-/** Bytes of shared memory for a square, of one more column than it has: or all of a column were in the same bank. */
-const squareBytes = ({ dtype }: Node): number => SIDE * (SIDE + 1) * Math.max(4, DTYPES[dtype].bytes);
+/** Elements of a line of a square in shared memory: one more than it has, or a whole column would be in the same bank. */
+const PITCH = SIDE + 1;
+/** Bytes of shared memory for a square. */
+const squareBytes = ({ dtype }: Node): number => SIDE * PITCH * Math.max(4, DTYPES[dtype].bytes);
 
 export function lowerTransposed(group: Group, name: string, settings: ElementSettings): LoweredKernel {
   const axes = group.transposed as TransposedAxes;
@@ -32,14 +33,14 @@ export function lowerTransposed(group: Group, name: string, settings: ElementSet
     : throughCache(group, axes, name, settings);
 }
 
-/** The squares of a result: which the row of a kernel is, and the index of its elements. */
+/** The squares of a result: how many rows the kernel has, and which square a row of it computes. */
 function squares({ node: { shape }, from, to }: TransposedAxes) {
   const others = shape.map((_, axis) => axis).filter((axis) => axis !== from && axis !== to);
   const counts = [Math.ceil(shape[from] / SIDE), Math.ceil(shape[to] / SIDE)];
   const extents = [...others.map((axis) => shape[axis]), ...counts];
   return {
     rows: productOf(extents),
-    /** Which square a row is, along each of the two axes, and the index of an element of it. */
+    /** A row's square, counted along each of the two axes, and the index of an element in it. */
     at: (lowering: Lowering, row: Value) => {
       const parts = unravel(lowering.space, lowering.bind("row", productOf(extents), row), extents);
       const [along, across] = parts.slice(-2).map((part) => lowering.indexValue(part));
@@ -50,6 +51,30 @@ function squares({ node: { shape }, from, to }: TransposedAxes) {
   };
 }
 
+/** A square of a workgroup in the making. */
+interface SquareKernel {
+  readonly k: KernelBuilder;
+  readonly lowering: Lowering;
+  readonly axes: TransposedAxes;
+  /** Which square it is, counted along the source's axis and along the result's. */
+  readonly along: Value;
+  readonly across: Value;
+  readonly indexOf: (along: IndexExpr, across: IndexExpr) => readonly IndexExpr[];
+  /** The lane's line of the square, and its first element on it. */
+  readonly line: Value;
+  readonly inLine: Value;
+}
+
+/** An element that a lane moves: its index, whether it lies inside the result, and its place in shared memory. */
+interface MovedElement {
+  readonly index: readonly IndexExpr[];
+  readonly gate: Value | null;
+  readonly kept: Value;
+}
+
+/** Lanes that share a line of a square. */
+const LANES_PER_LINE = SIDE / UNIT;
+
 function throughSharedMemory(
   group: Group,
   axes: TransposedAxes,
@@ -57,84 +82,100 @@ function throughSharedMemory(
   name: string,
   settings: ElementSettings,
 ): LoweredKernel {
-  const { node: result, from, to } = axes;
-  const [alongExtent, acrossExtent] = [result.shape[from], result.shape[to]];
   const { rows, at } = squares(axes);
   const k = new KernelBuilder(`${name} transposed`, rows, LANES);
   const lowering = new Lowering(k, group, settings);
   const i = (value: number) => k.constant("i32", value);
   const { along, across, indexOf } = at(lowering, k.row);
-  const isLoaded = (node: Node) => lowering.isLoaded(node);
-  const pitch = SIDE + 1;
-  const perLine = SIDE / UNIT;
   const lane = lowering.bind("lane", LANES, k.lane);
-  const inLine = k.binary("mul", lowering.indexValue(lowering.space.remainder(lane, perLine)), i(UNIT));
-  const line = lowering.indexValue(lowering.space.quotient(lane, perLine));
-  const passes = SIDE / (LANES / perLine);
-  const start = (square: Value) => k.binary("mul", square, i(SIDE));
-  const below = (value: Value, extent: number) => (extent % SIDE === 0 ? null : k.compare("lt", value, i(extent)));
-  const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
+  const inLine = k.binary("mul", lowering.indexValue(lowering.space.remainder(lane, LANES_PER_LINE)), i(UNIT));
+  const line = lowering.indexValue(lowering.space.quotient(lane, LANES_PER_LINE));
+  const square: SquareKernel = { k, lowering, axes, along, across, indexOf, line, inLine };
 
-  /** The units of a lane, whose elements are neighbours along one of the axes: its place in the square, and the index. */
-  const units = (isAlong: boolean) =>
-    Array.from({ length: passes }, (_, pass) => {
-      const inSquare = k.binary("add", line, i((pass * LANES) / perLine));
-      const [alongAt, acrossAt] = isAlong
-        ? [k.binary("add", start(along), inLine), k.binary("add", start(across), inSquare)]
-        : [k.binary("add", start(along), inSquare), k.binary("add", start(across), inLine)];
-      const isWhole = (isAlong ? alongExtent : acrossExtent) % UNIT === 0;
-      const unitStart = isAlong ? alongAt : acrossAt;
-      const unitExtent = isAlong ? alongExtent : acrossExtent;
-      const lineIndex = isAlong ? lowering.index(acrossAt, acrossExtent) : lowering.index(alongAt, alongExtent);
-      const isLine = isAlong ? below(acrossAt, acrossExtent) : below(alongAt, alongExtent);
-      const first = isWhole ? lowering.index(unitStart, unitExtent - UNIT + 1) : null;
-      const isUnit = isWhole ? below(unitStart, unitExtent) : null;
-      const elements = Array.from({ length: UNIT }, (_, c) => {
-        const place = k.binary("add", unitStart, i(c));
-        const index = first ? plus(first, constantExpr(c)) : lowering.index(place, unitExtent);
-        const gate = both(isLine, isWhole ? isUnit : below(place, unitExtent));
-        const [x, y] = [k.binary("add", inLine, i(c)), inSquare];
-        // Neighbours along the source lie side by side in shared memory, those along the result a line apart.
-        const kept = isAlong
-          ? k.binary("add", k.binary("mul", y, i(pitch)), x)
-          : k.binary("add", k.binary("mul", x, i(pitch)), y);
-        return { at: isAlong ? indexOf(index, lineIndex) : indexOf(lineIndex, index), gate, kept };
-      });
-      return elements;
-    });
-
-  const sourceUnits = units(true);
-  const [probe] = sourceUnits[0];
-  const which = badLoads(lowering, probe.at, isLoaded, axes, sharedBytes);
-  const source = (index: readonly IndexExpr[]): FoundLoad[] => {
-    const loads = loadsOf(lowering.space, result, index, isLoaded);
+  const sourceUnits = unitsOf(square, true);
+  const probe = sourceUnits[0][0].index;
+  const isLoaded = (node: Node) => lowering.isLoaded(node);
+  const which = badLoads(lowering, probe, isLoaded, axes, sharedBytes);
+  const loadsAt = (index: readonly IndexExpr[]): FoundLoad[] => {
+    const loads = loadsOf(lowering.space, axes.node, index, isLoaded);
     return which.map((position) => loads[position]);
   };
-  const arrays = source(probe.at).map(({ node }) => k.array(computeType(node.dtype), SIDE * pitch));
-  for (const elements of sourceUnits) {
-    const values = elements.map(({ at: index, gate }) =>
-      source(index).map((load) => lowering.element(load.node, load.index, gate).value),
-    );
-    elements.forEach(({ kept }, c) => {
-      arrays.forEach((array, which) => {
-        k.set(array, kept, values[c][which]);
-      });
-    });
-  }
+  const arrays = loadsAt(probe).map(({ node }) => k.array(computeType(node.dtype), SIDE * PITCH));
+  for (const unit of sourceUnits) loadUnit(square, unit, loadsAt, arrays);
   k.barrier();
   const target = lowering.slotOf(group.results[0].node, true);
-  for (const elements of units(false)) {
-    const stores = elements.map(({ at: index, gate, kept }) => {
-      source(index).forEach((load, which) => {
-        const element = { dtype: load.node.dtype, value: k.get(arrays[which], kept) };
-        lowering.provide(load.node, load.index, element);
-      });
-      const { value } = lowering.element(result, index, gate);
-      return { to: lowering.indexValue(ravel(index, result.shape)), value, gate };
-    });
-    for (const { to: place, value, gate } of stores) k.store(target, place, value, false, gate);
-  }
+  for (const unit of unitsOf(square, false)) storeUnit(square, unit, loadsAt, arrays, target);
   return { kernel: k.finish(), buffers: lowering.buffers };
+}
+
+/** The units of a lane, one per pass over the square: UNIT neighbours along the source, or along the result. */
+function unitsOf(square: SquareKernel, isAlong: boolean): MovedElement[][] {
+  const passes = SIDE / (LANES / LANES_PER_LINE);
+  return Array.from({ length: passes }, (_, pass) => unitOf(square, isAlong, pass));
+}
+
+function unitOf(square: SquareKernel, isAlong: boolean, pass: number): MovedElement[] {
+  const { k, lowering, axes, along, across, indexOf, line, inLine } = square;
+  const { shape } = axes.node;
+  const i = (value: number) => k.constant("i32", value);
+  const below = (value: Value, extent: number) => (extent % SIDE === 0 ? null : k.compare("lt", value, i(extent)));
+  const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
+  const inSquare = k.binary("add", line, i((pass * LANES) / LANES_PER_LINE));
+  const alongAt = k.binary("add", k.binary("mul", along, i(SIDE)), isAlong ? inLine : inSquare);
+  const acrossAt = k.binary("add", k.binary("mul", across, i(SIDE)), isAlong ? inSquare : inLine);
+  const [unitStart, lineAt] = isAlong ? [alongAt, acrossAt] : [acrossAt, alongAt];
+  const [unitExtent, lineExtent] = isAlong ? [shape[axes.from], shape[axes.to]] : [shape[axes.to], shape[axes.from]];
+  const isWhole = unitExtent % UNIT === 0;
+  const lineIndex = lowering.index(lineAt, lineExtent);
+  const isLine = below(lineAt, lineExtent);
+  const first = isWhole ? lowering.index(unitStart, unitExtent - UNIT + 1) : null;
+  const isUnit = isWhole ? below(unitStart, unitExtent) : null;
+  return Array.from({ length: UNIT }, (_, c) => {
+    const place = k.binary("add", unitStart, i(c));
+    const index = first ? plus(first, constantExpr(c)) : lowering.index(place, unitExtent);
+    const gate = both(isLine, isWhole ? isUnit : below(place, unitExtent));
+    const x = k.binary("add", inLine, i(c));
+    // Neighbours along the source lie side by side in shared memory, those along the result a line apart.
+    const [row, column] = isAlong ? [inSquare, x] : [x, inSquare];
+    const kept = k.binary("add", k.binary("mul", row, i(PITCH)), column);
+    return { index: isAlong ? indexOf(index, lineIndex) : indexOf(lineIndex, index), gate, kept };
+  });
+}
+
+/** Loads a unit of the source into shared memory. All its loads come before the first write, so that they can be one. */
+function loadUnit(
+  { k, lowering }: SquareKernel,
+  unit: readonly MovedElement[],
+  loadsAt: (index: readonly IndexExpr[]) => FoundLoad[],
+  arrays: readonly number[],
+): void {
+  const values = unit.map(({ index, gate }) =>
+    loadsAt(index).map((load) => lowering.element(load.node, load.index, gate).value),
+  );
+  unit.forEach(({ kept }, c) => {
+    arrays.forEach((array, which) => {
+      k.set(array, kept, values[c][which]);
+    });
+  });
+}
+
+/** Computes a unit of the result from shared memory and stores it. */
+function storeUnit(
+  { k, lowering, axes }: SquareKernel,
+  unit: readonly MovedElement[],
+  loadsAt: (index: readonly IndexExpr[]) => FoundLoad[],
+  arrays: readonly number[],
+  target: number,
+): void {
+  const stores = unit.map(({ index, gate, kept }) => {
+    loadsAt(index).forEach((load, which) => {
+      const element = { dtype: load.node.dtype, value: k.get(arrays[which], kept) };
+      lowering.provide(load.node, load.index, element);
+    });
+    const { value } = lowering.element(axes.node, index, gate);
+    return { to: lowering.indexValue(ravel(index, axes.node.shape)), value, gate };
+  });
+  for (const { to, value, gate } of stores) k.store(target, to, value, false, gate);
 }
 
 /** The loads that go through shared memory, as far as it reaches, by their position among those of an element. */

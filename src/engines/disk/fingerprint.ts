@@ -27,7 +27,10 @@ export function compilerFingerprint(): string | null {
   return known;
 }
 
-/** @internal The hash of the files around one of them, unless they have changed after a time. */
+/**
+ * The hash of the compiler's files, found by the URL of one of them; null if any has changed after a time.
+ * @internal for tests: a folder with changed files is hashed
+ */
 export function hashFiles(own: string, since: number): string | null {
   if (!OWN_NAME.test(own)) return null;
   try {

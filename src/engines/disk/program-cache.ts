@@ -27,7 +27,10 @@ const WORTH_KEEPING_MS = 5;
 const TIDY_SHARE = 32;
 const UNFINISHED = /\.program\.\d+\.[0-9a-z]+$/;
 
-/** The file's bytes for a program. */
+/**
+ * The file's bytes for a program.
+ * @internal for tests: damaged files are made with it
+ */
 export function encodeProgramFile(key: string, payload: Uint8Array): Uint8Array {
   const file = Buffer.alloc(HEADER + payload.byteLength);
   file.write(MAGIC, 0, "latin1");
@@ -39,7 +42,10 @@ export function encodeProgramFile(key: string, payload: Uint8Array): Uint8Array 
   return file;
 }
 
-/** The program, or why the file is not what was looked for. */
+/**
+ * The program, or why the file cannot be used.
+ * @internal for tests: every kind of damage is refused
+ */
 export function decodeProgramFile(key: string, file: Uint8Array): Uint8Array | { readonly why: string } {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   if (bytes.length < HEADER) return { why: "it is truncated" };

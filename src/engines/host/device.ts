@@ -20,14 +20,14 @@ import { ARGUMENTS, type HostChunk, HostMemory, type HostMemoryOwner } from "./m
 import { HostProgram } from "./recorded-program.js";
 import { defaultThreads, sharedPool, type ThreadPool } from "./thread-pool.js";
 
-export interface HostDeviceOptions {
+interface HostDeviceOptions {
   /** Threads that share a kernel's rows, this one included; 1 for none but this. Default: PUMICE_THREADS, or all cores. */
   readonly threads?: number;
   /** The most memory to use, up to 4 GiB. */
   readonly maxBytes?: number;
 }
 
-export interface HostDeviceStats {
+interface HostDeviceStats {
   /** Buffers alive, and the bytes they hold. */
   readonly buffers: number;
   readonly usedBytes: number;

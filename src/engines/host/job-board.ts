@@ -31,7 +31,7 @@ export const MAX_WORKERS = 0x3fe;
 /** A chunk number past all chunks. */
 const NO_MORE = 0x3fffffff;
 
-export interface Job {
+interface Job {
   readonly kernel: number;
   readonly args: number;
   readonly length: number;

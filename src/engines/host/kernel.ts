@@ -25,7 +25,7 @@ export interface HostKernelOptions {
   readonly entry?: string;
 }
 
-export interface HostRunOptions {
+interface HostRunOptions {
   /** Their addresses open the argument block. */
   readonly buffers?: readonly HostAllocation[];
   /** The rest of the argument block: scalars, and addresses written out. A whole number of words. */

@@ -116,9 +116,6 @@ export const optionalFunctions: ReadonlySet<FunctionName> = new Set<FunctionName
   "vkDestroyDebugUtilsMessengerEXT",
 ]);
 
-export const VK_SUCCESS = 0;
-export const VK_NOT_READY = 1;
-export const VK_TIMEOUT = 2;
 export const VK_INCOMPLETE = 5;
 
 /** VkResult names, for messages. */
@@ -185,4 +182,3 @@ export const Access = {
 export const ShaderStageCompute = 0x20;
 export const BindPointCompute = 1;
 export const DescriptorStorageBuffer = 7;
-export const WHOLE_SIZE = 0xffffffffffffffffn;

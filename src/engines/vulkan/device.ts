@@ -8,7 +8,7 @@
 import { readFileSync } from "node:fs";
 import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
 import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
-import { toWords } from "../../spirv/reflect.js";
+import { toWords } from "../../spirv/parse-module.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";

@@ -12,7 +12,10 @@ export interface Loader {
   procAddress(instance: Handle, name: string): Handle;
 }
 
-/** The file names to try on a platform, in order. */
+/**
+ * The file names to try on a platform, in order.
+ * @internal for tests: one machine can check the names of every platform
+ */
 export function loaderNames(platform: NodeJS.Platform, env: NodeJS.ProcessEnv = process.env): string[] {
   const named = env.PUMICE_VULKAN_LIBRARY;
   if (named) return [named];

@@ -59,7 +59,7 @@ export function bind(address: Handle, signature: string): VulkanFunction {
   return bound;
 }
 
-export interface NativeLibrary {
+interface NativeLibrary {
   readonly path: string;
   /** Address of an exported symbol. */
   func(name: string, result: string, args: string[]): (...args: (Handle | string)[]) => number;

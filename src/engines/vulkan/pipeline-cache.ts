@@ -23,7 +23,10 @@ const SAVE_AFTER_MS = 2000;
 /** A temporary file this old belongs to nobody any more. */
 export const LEFT_AFTER_MS = 3600_000;
 
-/** The file's bytes for a payload. */
+/**
+ * The file's bytes for a payload.
+ * @internal for tests: damaged files are made without a driver
+ */
 export function encodeCache(device: PhysicalDevice, payload: Uint8Array): Uint8Array {
   const file = Buffer.alloc(HEADER + payload.byteLength);
   file.write(MAGIC, 0, "latin1");
@@ -38,7 +41,10 @@ export function encodeCache(device: PhysicalDevice, payload: Uint8Array): Uint8A
   return file;
 }
 
-/** The payload, or why the file is not for this device and driver. */
+/**
+ * The payload, or why the file is not for this device and driver.
+ * @internal for tests: damaged files are refused without a driver
+ */
 export function decodeCache(device: PhysicalDevice, file: Uint8Array): Uint8Array | { readonly why: string } {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   if (bytes.length < HEADER) return { why: "it is truncated" };

@@ -25,7 +25,7 @@ import { check } from "./results.js";
 import type { Dispatchable } from "./stream.js";
 import { Arena, handleAt } from "./structs.js";
 
-export type SpecializationValue = number | bigint | boolean;
+type SpecializationValue = number | bigint | boolean;
 
 export interface KernelOptions {
   /** Entry point; "main" unless told. */

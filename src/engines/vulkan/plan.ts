@@ -92,9 +92,7 @@ export interface DevicePlan {
   readonly limits: Readonly<DeviceLimits>;
 }
 
-export type PlanResult =
-  | { readonly ok: true; readonly plan: DevicePlan }
-  | { readonly ok: false; readonly why: string };
+type PlanResult = { readonly ok: true; readonly plan: DevicePlan } | { readonly ok: false; readonly why: string };
 
 const required = ["timelineSemaphore", "bufferDeviceAddress", "scalarBlockLayout"] as const;
 

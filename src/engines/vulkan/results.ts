@@ -2,14 +2,14 @@
 import { DeviceError, DeviceLostError, OutOfMemoryError, type PumiceError } from "../../core/errors.js";
 import { type FunctionName, resultNames } from "./api.js";
 
-export const OUT_OF_HOST_MEMORY = -1;
-export const OUT_OF_DEVICE_MEMORY = -2;
+const OUT_OF_HOST_MEMORY = -1;
+const OUT_OF_DEVICE_MEMORY = -2;
 export const DEVICE_LOST = -4;
 
 export const isOutOfMemory = (result: number): boolean =>
   result === OUT_OF_HOST_MEMORY || result === OUT_OF_DEVICE_MEMORY;
 
-export const resultName = (result: number): string => resultNames[result] ?? `VkResult ${result}`;
+const resultName = (result: number): string => resultNames[result] ?? `VkResult ${result}`;
 
 export function resultError(call: FunctionName, result: number, detail = ""): PumiceError {
   const message = `${call} failed: ${resultName(result)}${detail ? ` (${detail})` : ""}`;

@@ -16,7 +16,7 @@ const scalarSize: Record<Scalar, number> = {
   u64: 8,
 };
 
-export interface Field {
+interface Field {
   readonly type: Scalar;
   readonly offset: number;
   readonly count: number;
@@ -55,7 +55,7 @@ export function layout(sType: number | undefined, members: string): Layout {
 
 const alignUp = (n: number, a: number) => Math.ceil(n / a) * a;
 
-export type FieldValue = number | bigint | boolean | ArrayLike<number> | undefined;
+type FieldValue = number | bigint | boolean | ArrayLike<number> | undefined;
 
 /**
  * Scratch memory for one round of driver calls: structs are packed one after another, each at a known address, and

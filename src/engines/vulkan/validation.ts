@@ -49,5 +49,3 @@ export function throwOnValidation(): void {
   unread = messages.length;
   throw new DeviceError(`The validation layer reported: ${fresh.join("\n")}`);
 }
-
-export const validationMessages = (): readonly string[] => messages;

@@ -17,7 +17,7 @@ import type { Node } from "../node.js";
 import type { BatchedInput, CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 
-export interface Output {
+interface Output {
   readonly shape: Shape;
   readonly dtype: DType;
 }
@@ -36,7 +36,7 @@ const infer = () => ({ shape: [], dtype: "bool" as const });
 
 const outputOf = ({ shape, dtype }: Node): Output => ({ shape: [...shape], dtype });
 
-export function partsOf(bundle: Node): Node[] {
+function partsOf(bundle: Node): Node[] {
   return outputsOf(bundle).map((_, index) => makeNode(part, [bundle], { index }, bundle.device));
 }
 
@@ -538,7 +538,7 @@ export interface CustomRules {
 }
 
 /** Results whose derivatives are given by hand. Inputs: results, arguments. Params: results, how many there are. */
-export const custom: CompositePrimitive = {
+const custom: CompositePrimitive = {
   name: "custom",
   kind: "composite",
   infer,

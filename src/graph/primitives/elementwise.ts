@@ -11,7 +11,7 @@ import type { Node } from "../node.js";
 import type { ElementwisePrimitive, Params, Slope } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 
-export interface ElementwiseEntry extends ElementwisePrimitive {
+interface ElementwiseEntry extends ElementwisePrimitive {
   readonly arity: number;
   readonly kinds: readonly DTypeKind[];
   readonly oracle?: (...args: number[]) => number | boolean;

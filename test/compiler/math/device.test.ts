@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spirvOps } from "../../../src/compiler/emit/spirv/scalar-ops.js";
-import { type MathFunctionName, mathFunctions } from "../../../src/compiler/math/library.js";
+import { mathFunctions } from "../../../src/compiler/math/library.js";
 import type { FloatType } from "../../../src/compiler/math/scalar-ops.js";
 import { UnsupportedError } from "../../../src/core/errors.js";
 import { floatControlsOf } from "../../../src/spirv/float-controls.js";
@@ -13,7 +13,7 @@ import { ModuleBuilder } from "../../../src/spirv/index.js";
 import type { VulkanDevice } from "../../../src/vulkan/index.js";
 import { describeOnOpenDevices, underValidation } from "../../support/devices.js";
 import { asFloats, bytesPer, floats, isDenormal } from "../../support/floats.js";
-import { applyTo, argumentsFor, compiled, names } from "./math-cases.js";
+import { applyTo, argumentsFor, compiled, type MathFunctionName, names } from "./math-cases.js";
 
 const GROUP = 64;
 

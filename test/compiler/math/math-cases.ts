@@ -5,11 +5,13 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type MathFunction, type MathFunctionName, mathFunctions } from "../../../src/compiler/math/library.js";
+import { type MathFunction, mathFunctions } from "../../../src/compiler/math/library.js";
 import type { FloatType, ScalarOps } from "../../../src/compiler/math/scalar-ops.js";
 import { viewBytes } from "../../../src/core/storage.js";
 import { randomFloats, spacing, specialFloats } from "../../support/floats.js";
 import { compileToJavaScript, type Recording, type RecordOptions, record } from "./recorder.js";
+
+export type MathFunctionName = keyof typeof mathFunctions;
 
 export const names = Object.keys(mathFunctions) as MathFunctionName[];
 

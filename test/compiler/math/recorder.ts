@@ -5,9 +5,9 @@
  * all), and to compile it into a fast JavaScript function so that accuracy can be measured at millions of points.
  */
 
-import { isFloat } from "../../../src/compiler/math/evaluate.js";
 import type { FloatType, ScalarOps, ScalarType } from "../../../src/compiler/math/scalar-ops.js";
 import { ArgumentError } from "../../../src/core/errors.js";
+import { isFloat } from "../../support/math-evaluator.js";
 
 export interface RecordedOperation {
   readonly name: string;

@@ -1,9 +1,8 @@
 /** What C99's annex F (and NumPy, SciPy for what C lacks) says about zeros, infinities, NaN and exact cases. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { MathFunctionName } from "../../../src/compiler/math/library.js";
 import type { FloatType } from "../../../src/compiler/math/scalar-ops.js";
-import { compiled, names } from "./math-cases.js";
+import { compiled, type MathFunctionName, names } from "./math-cases.js";
 
 const Inf = Infinity;
 

@@ -6,6 +6,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { divide, reciprocalOfUnit, squareRoot } from "../../../src/compiler/math/correct-rounding.js";
+import type { FloatType } from "../../../src/compiler/math/scalar-ops.js";
+import { mulHigh, splitWord } from "../../../src/compiler/math/wide-integer.js";
+import { isDenormal, randomFloats, specialFloats } from "../../support/floats.js";
 import {
   bitsOfF32,
   type EvaluatorOptions,
@@ -14,13 +17,9 @@ import {
   f64FromWords,
   makeEvaluator,
   wordsOfF64,
-} from "../../../src/compiler/math/evaluate.js";
-import type { MathFunctionName } from "../../../src/compiler/math/library.js";
-import type { FloatType } from "../../../src/compiler/math/scalar-ops.js";
-import { mulHigh, splitWord } from "../../../src/compiler/math/wide-integer.js";
-import { isDenormal, randomFloats, specialFloats } from "../../support/floats.js";
+} from "../../support/math-evaluator.js";
 import { randomFrom } from "../../support/random.js";
-import { applyTo, argumentsFor, compiled, names, recordingOf } from "./math-cases.js";
+import { applyTo, argumentsFor, compiled, type MathFunctionName, names, recordingOf } from "./math-cases.js";
 import { operationCount } from "./recorder.js";
 
 const types: FloatType[] = ["f32", "f64"];

@@ -2,12 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PanelTile, SharedTile, TileProfile } from "../../../src/compiler/target/tile-profile.js";
-import { lanesOf, type ProductShape, planProduct, sharedBytesOf, wideBytes } from "../../../src/compiler/tiles/plan.js";
+import { lanesOf, planProduct, sharedBytesOf, wideBytes } from "../../../src/compiler/tiles/plan.js";
 import type { DType } from "../../../src/core/dtype.js";
 
 const gpu: TileProfile = { kind: "shared", sharedBytes: 49152, maxLanes: 1024, units: 128 };
 const least: TileProfile = { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 16 };
 const cpu = (units: number): TileProfile => ({ kind: "panels", sharedBytes: 0, maxLanes: 4, units });
+type ProductShape = Parameters<typeof planProduct>[0];
+
 const shape = (m: number, k: number, n: number, batch = 1, dtype: DType = "f32"): ProductShape => ({
   batch,
   m,

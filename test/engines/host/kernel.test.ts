@@ -4,7 +4,7 @@ import { after, describe, test } from "node:test";
 import { inspect } from "node:util";
 import { ArgumentError, DeviceError, DisposedError, FormatError, UnsupportedError } from "../../../src/core/errors.js";
 import { openHostDevice } from "../../../src/engines/host/device.js";
-import { ModuleBuilder } from "../../../src/wasm/index.js";
+import { ModuleBuilder } from "../../../src/wasm/builder.js";
 import { countRows, kernel, nothing, scaleAndCount, traps } from "./kernels.js";
 
 const device = openHostDevice({ threads: 1 });

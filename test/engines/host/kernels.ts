@@ -1,5 +1,8 @@
 /** Small kernels for the tests of the host engine. All take rows of f32 or i32. */
-import { type FunctionBuilder, ModuleBuilder, type Value } from "../../../src/wasm/index.js";
+
+import { ModuleBuilder } from "../../../src/wasm/builder.js";
+import type { FunctionBuilder } from "../../../src/wasm/function-builder.js";
+import type { Value } from "../../../src/wasm/value.js";
 
 type Body = (f: FunctionBuilder, args: Value<"i32">, start: Value<"i32">, end: Value<"i32">) => void;
 

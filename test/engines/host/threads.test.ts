@@ -257,7 +257,7 @@ describe("the job board", () => {
 describe("processes", () => {
   const program = (body: string) => `
     import { openHostDevice } from "SRC/engines/host/device.js";
-    import { ModuleBuilder } from "SRC/wasm/index.js";
+    import { ModuleBuilder } from "SRC/wasm/builder.js";
     const m = new ModuleBuilder();
     m.export(m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {
       const counts = f.i32.load(args);

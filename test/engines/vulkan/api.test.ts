@@ -9,7 +9,7 @@ import {
   optionalFunctions,
   resultNames,
 } from "../../../src/engines/vulkan/api.js";
-import { check, isOutOfMemory, resultError, resultName } from "../../../src/engines/vulkan/results.js";
+import { check, isOutOfMemory, resultError } from "../../../src/engines/vulkan/results.js";
 import registry from "./error-codes.json" with { type: "json" };
 
 type Registered = Record<string, { signature: string; errors: Record<string, number> }>;
@@ -49,7 +49,7 @@ test("a failed call becomes the error class of its code, with call, code and det
     resultError("vkCreateDevice", -8, "x").message,
     "vkCreateDevice failed: VK_ERROR_FEATURE_NOT_PRESENT (x)",
   );
-  assert.equal(resultName(-123456), "VkResult -123456");
+  assert.match(resultError("vkCreateDevice", -123456).message, /VkResult -123456/);
   assert.deepEqual([-1, -2, -3, 0].map(isOutOfMemory), [true, true, false, false]);
 });
 

@@ -1,7 +1,7 @@
 /** What the statements of a kernel do to its memory, as far as its declaration depends on that. */
 import { type AtomicOp, type IRType, type Kernel, walkStatements } from "../../ir/ir.js";
 
-export interface Accesses {
+interface Accesses {
   /** Buffers that are updated by comparing and exchanging, which works on integers. */
   readonly exchanged: ReadonlySet<number>;
   /** Buffers through which lanes tell each other something. */

@@ -45,7 +45,7 @@ export interface RowMemory {
 }
 
 /** How loops are written. */
-export interface LoopStyle {
+interface LoopStyle {
   /** Steps of a round, where loops can have several: see rounds.ts. */
   readonly steps: number;
   /** False asks the driver to leave loops as they are; undefined leaves it to the driver. */

@@ -28,125 +28,145 @@ export interface SpirvTarget {
   readonly subgroupSize?: number;
   /** Floats that memory can add to by itself. */
   readonly atomicFloats?: readonly IRType[];
-  /** Buffers of which the push block has not the address but the address of the address. */
+  /** Buffers whose entry in the push block is the address of their address. */
   readonly isIndirect?: readonly boolean[] | null;
-  /** The driver takes 0·x, 0/x and x + 0 for 0, 0 and x whatever x is, and x/0 for anything: it must not see the zeros. */
+  /** The driver folds 0·x, 0/x and x + 0 as if x were finite, and x/0 to anything: zeros must be hidden from it. */
   readonly isCarelessOfZeros?: boolean;
-  /** Rounds that the loops of a thread may go, all together: see rounds.ts. */
+  /** Rounds that the loops of a thread may go, all together: see ir/loop-rounds.ts. */
   readonly maxRounds?: number;
   /** Statements of a kernel beyond which the driver is told not to unroll loops, which would take it minutes. */
   readonly maxUnrolledSize?: number;
 }
 
-/** What a kernel accesses in vectors. */
+/** The accesses of a kernel that move vectors. */
 export const vectorsOf = (kernel: Kernel, atomicFloats: readonly IRType[]): WideAccesses =>
   wideAccesses(kernel, surveyAccesses(kernel, atomicFloats).sharedByLanes);
 
-export function emitSpirv(
-  kernel: Kernel,
-  {
-    floatControls = {},
-    subgroupSize = 0,
-    atomicFloats = [],
-    isIndirect = null,
-    isCarelessOfZeros = false,
-    maxRounds = Infinity,
-    maxUnrolledSize = Infinity,
-  }: SpirvTarget = {},
-): Uint32Array {
+export function emitSpirv(kernel: Kernel, target: SpirvTarget = {}): Uint32Array {
+  const { floatControls = {}, subgroupSize = 0, atomicFloats = [], maxRounds = Infinity } = target;
   const m = new ModuleBuilder({ noContraction: true, floatControls });
-  const { exchanged, sharedByLanes, widths } = surveyAccesses(kernel, atomicFloats);
+  const survey = surveyAccesses(kernel, atomicFloats);
+  const { exchanged, sharedByLanes, widths } = survey;
   const wide = wideAccesses(kernel, sharedByLanes);
-  const pointers = kernel.buffers.map(({ dtype, isWritten, isLarge: large }, i) => {
-    const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
-    const coherent = sharedByLanes.has(i);
-    return m.bufferPointer(type, isWritten ? { coherent, large } : { writable: false, large });
-  });
-  // Addresses travel as pairs of words and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
-  // elements in the push block for such elements themselves, and pairs need no 64-bit integers of the device.
-  const address = m.vec(m.u32, 2);
-  const isInline = pointers.length <= INLINE_BUFFERS;
-  const names = isInline ? pointers.map((_, i) => `b${i}`) : ["table"];
-  const push = m.pushConstants(names.map((name) => [name, address] as const)) as Readonly<Record<string, Value>>;
-  const shared = new Map<string, Ref>();
-  const sharedFor: SharedMemory = (turn, type) => {
-    const name = `exchange${turn}_${type}`;
-    const memory = shared.get(name) ?? m.shared(m.array(valueType(m, type), kernel.lanes), name);
-    shared.set(name, memory);
-    return memory;
-  };
-
-  const arrayType = (i: number) => {
-    const { type, size } = kernel.arrays[i] as Kernel["arrays"][number];
-    const width = widths[i] as number;
-    const element = width > 1 ? m.vec(valueType(m, type), width) : valueType(m, type);
-    return m.array(element, Math.ceil(size / width));
-  };
-  const sharedArrays = kernel.arrays.map(({ isPrivate }, i) =>
-    kernel.lanes > 1 && !isPrivate ? m.shared(arrayType(i), `a${i}`) : null,
-  );
+  const bufferRefs = declareBuffers(m, kernel, survey, target.isIndirect ?? null);
+  const sharedFor = exchangeMemory(m, kernel);
+  const arrayRefs = declareArrays(m, kernel, widths);
 
   const { threads, rowsPerGroup } = mappingOf(kernel, subgroupSize);
   m.entry("main", { localSize: [threads] }, (f) => {
-    const group = f.builtin("WorkgroupId");
-    const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
-    const local = threadOfGroup(f, kernel.lanes > 1 ? subgroupSize : 0);
-    const isShared = kernel.lanes > 1;
-    const inGroup = isShared ? f.div(local, kernel.lanes) : local;
-    const isWide = kernel.rows > MAX_I32;
-    const counted = (x: Value) => (isWide ? f.convert(x, m.u64) : x);
-    const flat = f.add(f.mul(counted(flatGroup), rowsPerGroup), counted(inGroup));
-    const row = f.bitcast(flat, isWide ? m.i64 : m.i32);
-    const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
+    const { flat, row, lane } = threadPosition(m, f, kernel, subgroupSize, rowsPerGroup);
     const lanes: Lanes = { count: kernel.lanes, own: lane, subgroupSize };
     f.if(f.less(flat, kernel.rows), () => {
-      const addressAt = m.bufferPointer(address, { writable: false });
-      const table = isInline ? null : f.ref(f.pointer(push.table, addressAt));
-      const places = pointers.map((pointer, i) => {
-        const given = table ? table.load(i) : push[`b${i}`];
-        const at = isInline && isIndirect?.[i] ? f.ref(f.pointer(given, addressAt)).load(0) : given;
-        // The same validators refuse to make such a pointer of a pair.
-        const isNarrow = DTYPES[kernel.buffers[i].dtype].bytes < 4;
-        return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));
-      });
-      // What one thread has for itself it keeps for itself.
-      const arrays = sharedArrays.map((shared, i) => ({
-        place: shared ?? f.variable(arrayType(i), undefined, `a${i}`),
-        width: widths[i] as number,
-      }));
+      const buffers = bufferRefs(f);
+      const arrays = arrayRefs(f);
       const vectors = kernel.buffers.map((buffer, i) =>
-        wide.buffers.has(i) ? vectorPlace(m, f, buffer, places[i]) : null,
+        wide.buffers.has(i) ? vectorRef(m, f, buffer, buffers[i]) : null,
       );
-      const memory: RowMemory = {
-        buffers: places,
-        vectors,
-        arrays,
-        wide,
-        exchanged,
-        isExchanging: sharedByLanes.size > 0,
-      };
-      const zeros = isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
+      const memory: RowMemory = { buffers, vectors, arrays, wide, exchanged, isExchanging: sharedByLanes.size > 0 };
+      const zeros = target.isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
       const loops = {
         steps: stepsWithin(kernel, maxRounds),
-        ...(kernel.size > maxUnrolledSize ? { unroll: false } : {}),
+        ...(kernel.size > (target.maxUnrolledSize ?? Infinity) ? { unroll: false } : {}),
       };
       const body = new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros, loops);
       const write = () => body.statements(kernel.body);
-      if (kernel.gate) f.if(f.equal(places[kernel.gate.buffer].load(0), kernel.gate.value), write);
+      if (kernel.gate) f.if(f.equal(buffers[kernel.gate.buffer].load(0), kernel.gate.value), write);
       else write();
     });
   });
   return m.build();
 }
 
-/** The place of a thread in its workgroup, such that subgroups are stretches of it. */
+/**
+ * Declares the push block. The result makes references to the buffers, inside the entry point.
+ *
+ * Addresses travel as pairs of words and become pointers in the kernel: older validators take a pointer to 8- or 16-bit
+ * elements in the push block for such elements themselves, and pairs need no 64-bit integers of the device.
+ */
+function declareBuffers(
+  m: ModuleBuilder,
+  { buffers }: Kernel,
+  { exchanged, sharedByLanes }: ReturnType<typeof surveyAccesses>,
+  isIndirect: readonly boolean[] | null,
+): (f: FunctionBuilder) => Ref[] {
+  const pointers = buffers.map(({ dtype, isWritten, isLarge: large }, i) => {
+    const type = exchanged.has(i) ? bitsType(m, dtype) : storageType(m, dtype);
+    const coherent = sharedByLanes.has(i);
+    return m.bufferPointer(type, isWritten ? { coherent, large } : { writable: false, large });
+  });
+  const address = m.vec(m.u32, 2);
+  const isInline = pointers.length <= INLINE_BUFFERS;
+  const names = isInline ? pointers.map((_, i) => `b${i}`) : ["table"];
+  const push = m.pushConstants(names.map((name) => [name, address] as const)) as Readonly<Record<string, Value>>;
+  return (f) => {
+    const addressAt = m.bufferPointer(address, { writable: false });
+    const table = isInline ? null : f.ref(f.pointer(push.table, addressAt));
+    return pointers.map((pointer, i) => {
+      const given = table ? table.load(i) : push[`b${i}`];
+      const at = isInline && isIndirect?.[i] ? f.ref(f.pointer(given, addressAt)).load(0) : given;
+      // The same validators refuse to make a pointer to narrow elements of a pair.
+      const isNarrow = DTYPES[buffers[i].dtype].bytes < 4;
+      return f.ref(f.pointer(isNarrow ? f.bitcast(at, m.u64) : at, pointer));
+    });
+  };
+}
+
+/** Shared memory through which lanes exchange values, made when it is first asked for. */
+function exchangeMemory(m: ModuleBuilder, { lanes }: Kernel): SharedMemory {
+  const shared = new Map<string, Ref>();
+  return (turn, type) => {
+    const name = `exchange${turn}_${type}`;
+    const memory = shared.get(name) ?? m.shared(m.array(valueType(m, type), lanes), name);
+    shared.set(name, memory);
+    return memory;
+  };
+}
+
+/** Declares the arrays that lanes share. The result adds the private ones, inside the entry point. */
+function declareArrays(
+  m: ModuleBuilder,
+  { arrays, lanes }: Kernel,
+  widths: readonly number[],
+): (f: FunctionBuilder) => RowMemory["arrays"] {
+  const arrayType = (i: number) => {
+    const { type, size } = arrays[i];
+    const element = widths[i] > 1 ? m.vec(valueType(m, type), widths[i]) : valueType(m, type);
+    return m.array(element, Math.ceil(size / widths[i]));
+  };
+  const shared = arrays.map(({ isPrivate }, i) => (lanes > 1 && !isPrivate ? m.shared(arrayType(i), `a${i}`) : null));
+  return (f) =>
+    shared.map((place, i) => ({ place: place ?? f.variable(arrayType(i), undefined, `a${i}`), width: widths[i] }));
+}
+
+/** The row of a thread, as it is counted and as the kernel sees it, and its lane. */
+function threadPosition(
+  m: ModuleBuilder,
+  f: FunctionBuilder,
+  kernel: Kernel,
+  subgroupSize: number,
+  rowsPerGroup: number,
+): { readonly flat: Value; readonly row: Value; readonly lane: Value } {
+  const group = f.builtin("WorkgroupId");
+  const flatGroup = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
+  const local = threadOfGroup(f, kernel.lanes > 1 ? subgroupSize : 0);
+  const isShared = kernel.lanes > 1;
+  const inGroup = isShared ? f.div(local, kernel.lanes) : local;
+  const isWide = kernel.rows > MAX_I32;
+  const counted = (x: Value) => (isWide ? f.convert(x, m.u64) : x);
+  const flat = f.add(f.mul(counted(flatGroup), rowsPerGroup), counted(inGroup));
+  const row = f.bitcast(flat, isWide ? m.i64 : m.i32);
+  const lane = isShared ? f.bitcast(f.rem(local, kernel.lanes), m.i32) : m.constant(m.i32, 0);
+  return { flat, row, lane };
+}
+
+/** The place of a thread in its workgroup; the threads of a subgroup are neighbours. */
 function threadOfGroup(f: FunctionBuilder, subgroupSize: number): Value {
   if (subgroupSize === 0) return f.builtin("LocalInvocationIndex");
   return f.add(f.mul(f.builtin("SubgroupId"), subgroupSize), f.builtin("SubgroupLocalInvocationId"));
 }
 
 /** A buffer as vectors. */
-function vectorPlace(
+function vectorRef(
   m: ModuleBuilder,
   f: FunctionBuilder,
   { dtype, isWritten, isLarge: large }: Kernel["buffers"][number],

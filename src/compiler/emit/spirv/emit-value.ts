@@ -1,12 +1,39 @@
-/** The arithmetic of the loop-nest language as instructions: what a value is, given its operands. */
-
+/** The arithmetic of the loop-nest language as SPIR-V instructions. BodyEmitter calls it for every value it writes. */
 import type { ModuleBuilder } from "../../../spirv/builder.js";
 import type { FunctionBuilder } from "../../../spirv/function-builder.js";
 import type { Value } from "../../../spirv/value.js";
-import type { IRType, Value as IRValue } from "../../ir/ir.js";
+import type { IROp, IRType, Value as IRValue } from "../../ir/ir.js";
 import { valueType } from "./stored-elements.js";
 
-/** What the operation of a value makes of its operands; `otherwise`: what an operation makes that is no arithmetic. */
+/** Operations that are one method of the assembler, whatever the type. */
+const DIRECT: Partial<Record<IROp, (f: FunctionBuilder, a: Value, b: Value, c: Value) => Value>> = {
+  add: (f, a, b) => f.add(a, b),
+  sub: (f, a, b) => f.sub(a, b),
+  mul: (f, a, b) => f.mul(a, b),
+  div: (f, a, b) => f.div(a, b),
+  idiv: (f, a, b) => f.div(a, b),
+  and: (f, a, b) => f.and(a, b),
+  or: (f, a, b) => f.or(a, b),
+  shl: (f, a, b) => f.shiftLeft(a, b),
+  shr: (f, a, b) => f.shiftRight(a, b),
+  eq: (f, a, b) => f.equal(a, b),
+  ne: (f, a, b) => f.notEqual(a, b),
+  lt: (f, a, b) => f.less(a, b),
+  le: (f, a, b) => f.lessEqual(a, b),
+  gt: (f, a, b) => f.greater(a, b),
+  ge: (f, a, b) => f.greaterEqual(a, b),
+  neg: (f, a) => f.neg(a),
+  abs: (f, a) => f.abs(a),
+  floor: (f, a) => f.floor(a),
+  ceil: (f, a) => f.ceil(a),
+  trunc: (f, a) => f.trunc(a),
+  roundEven: (f, a) => f.roundEven(a),
+  sqrt: (f, a) => f.sqrt(a),
+  not: (f, a) => f.not(a),
+  select: (f, a, b, c) => f.select(a, b, c),
+};
+
+/** Writes the operation of a value on its operands; `otherwise` writes an operation that is no arithmetic. */
 export function compute(
   f: FunctionBuilder,
   m: ModuleBuilder,
@@ -16,16 +43,9 @@ export function compute(
 ): Value {
   const isFloat = value.type === "f32" || value.type === "f64";
   const type = valueType(m, value.type);
+  const direct = DIRECT[value.op];
+  if (direct) return direct(f, a, b, c);
   switch (value.op) {
-    case "add":
-      return f.add(a, b);
-    case "sub":
-      return f.sub(a, b);
-    case "mul":
-      return f.mul(a, b);
-    case "div":
-    case "idiv":
-      return f.div(a, b);
     case "irem":
       // Vulkan leaves OpSRem undefined for negative operands, and NVIDIA's drivers make use of it.
       return value.type === "i32" || value.type === "i64" ? f.sub(a, f.mul(f.div(a, b), b)) : f.rem(a, b);
@@ -33,46 +53,8 @@ export function compute(
       return isFloat ? f.select(f.or(f.isNan(a), f.less(a, b)), a, b) : f.min(a, b);
     case "max":
       return isFloat ? f.select(f.or(f.isNan(a), f.greater(a, b)), a, b) : f.max(a, b);
-    case "and":
-      return f.and(a, b);
-    case "or":
-      return f.or(a, b);
     case "xor":
       return value.type === "bool" ? f.notEqual(a, b) : f.xor(a, b);
-    case "shl":
-      return f.shiftLeft(a, b);
-    case "shr":
-      return f.shiftRight(a, b);
-    case "eq":
-      return f.equal(a, b);
-    case "ne":
-      return f.notEqual(a, b);
-    case "lt":
-      return f.less(a, b);
-    case "le":
-      return f.lessEqual(a, b);
-    case "gt":
-      return f.greater(a, b);
-    case "ge":
-      return f.greaterEqual(a, b);
-    case "neg":
-      return f.neg(a);
-    case "abs":
-      return f.abs(a);
-    case "floor":
-      return f.floor(a);
-    case "ceil":
-      return f.ceil(a);
-    case "trunc":
-      return f.trunc(a);
-    case "roundEven":
-      return f.roundEven(a);
-    case "sqrt":
-      return f.sqrt(a);
-    case "not":
-      return f.not(a);
-    case "select":
-      return f.select(a, b, c);
     case "mulAdd":
       return isFloat ? f.fma(a, b, c) : f.add(f.mul(a, b), c);
     case "convert":

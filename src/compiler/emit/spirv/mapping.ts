@@ -6,7 +6,7 @@
  */
 import { type Kernel, walkStatements } from "../../ir/ir.js";
 
-export interface Mapping {
+interface Mapping {
   readonly threads: number;
   readonly rowsPerGroup: number;
 }

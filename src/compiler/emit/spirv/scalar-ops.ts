@@ -10,7 +10,7 @@ import type { Type } from "../../../spirv/types.js";
 import type { Value } from "../../../spirv/value.js";
 import type { FloatType, IntegerType, ScalarOps, ScalarType } from "../../math/scalar-ops.js";
 
-export interface SpirvOpsOptions {
+interface SpirvOpsOptions {
   /** The device's own division and square root are correctly rounded. */
   readonly isCorrectlyRounded?: boolean;
 }

@@ -39,7 +39,7 @@ const MAX_UNROLLED_SIZE = 1000;
 const SOFTWARE = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
 const HARDWARE = { isCarelessOfZeros: false, maxRounds: undefined };
 
-export function spirvProfile({ isSoftware, sharedBytes, maxThreads, units }: GpuDescription): TargetProfile {
+function spirvProfile({ isSoftware, sharedBytes, maxThreads, units }: GpuDescription): TargetProfile {
   return {
     ...gpuProfile,
     tiles: {

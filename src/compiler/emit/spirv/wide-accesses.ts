@@ -11,7 +11,7 @@ import { type Value as IRValue, innerLists, type Kernel, type Statement } from "
 type Store = Extract<Statement, { kind: "store" }>;
 
 /** Loads that become one, in the order of their places. */
-export type WideLoad = readonly IRValue[];
+type WideLoad = readonly IRValue[];
 
 export interface WideAccesses {
   /** By the value of each load that is part of one. */

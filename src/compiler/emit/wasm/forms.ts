@@ -31,7 +31,7 @@ export function joined(kinds: readonly Form["kind"][], values: readonly Value[])
   });
 }
 
-export const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
+const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
 
 export function single(form: Form): Value {
   if (form.kind === "uniform" || form.kind === "rising") return form.value;
@@ -61,7 +61,7 @@ export function pairOf(f: FunctionBuilder, form: Form): [Value<"v128">, Value<"v
   return [f.f64x2.replace_lane(first, one(1), 1), f.f64x2.replace_lane(f.f64x2.splat(one(2)), one(3), 1)];
 }
 
-export function extract(f: FunctionBuilder, vector: Value<"v128">, type: IRType, lane: number): Value {
+function extract(f: FunctionBuilder, vector: Value<"v128">, type: IRType, lane: number): Value {
   if (type === "f32") return f.f32x4.extract_lane(vector, lane);
   const word = f.i32x4.extract_lane(vector, lane);
   return type === "bool" ? f.i32.and(word, 1) : word;
@@ -88,12 +88,12 @@ export function gathered(f: FunctionBuilder, type: IRType, part: (lane: number) 
   return { kind: "lanes", value: vector };
 }
 
-export function asMask(f: FunctionBuilder, value: Value, type: IRType): Value<"i32"> {
+function asMask(f: FunctionBuilder, value: Value, type: IRType): Value<"i32"> {
   const word = value as Value<"i32">;
   return type === "bool" ? f.i32.sub(0, word) : word;
 }
 
-export function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly Form[]): Form {
+function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly Form[]): Form {
   const halves = operands.map((form) => pairOf(f, form));
   const half = (i: 0 | 1): Value<"v128"> => {
     const [a, b, c] = halves.map((each) => each[i]);
@@ -103,87 +103,82 @@ export function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly
   return { kind: "pair", values: [half(0), half(1)] };
 }
 
+/** Instructions of the operands' shape, as f32x4.add, and of whole vectors, as v128.and. */
+const SHAPED: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>([
+  "add",
+  "sub",
+  "mul",
+  "div",
+  "neg",
+  "abs",
+  "floor",
+  "ceil",
+  "trunc",
+  "sqrt",
+]);
+const BITWISE: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>(["and", "or", "xor", "not"]);
+const COMPARISONS: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>(["eq", "ne", "lt", "le", "gt", "ge"]);
+
+/** Computes a value in all lanes: as vectors where WebAssembly has the instruction, else one lane after the other. */
 export function vector(f: FunctionBuilder, value: IRValue, operands: readonly Form[]): Form {
+  const { op, type, args } = value;
+  const types = [type, ...args.map((arg) => arg.type)];
+  if (types.every((each) => each === "f64") && PAIRED.has(op)) return paired(f, op, operands);
+  const made = types.every((each) => NARROW.has(each)) ? inVectors(f, value, operands) : null;
+  if (made) return { kind: "lanes", value: made as Value<"v128"> };
+  const operandsAt = (lane: number) => operands.map((form, k) => laneOf(f, form, args[k].type, lane));
+  return gathered(f, type, (lane) => scalar(f, value, operandsAt(lane)));
+}
+
+/** The vector of a value of 32 bits; null for an operation that vectors do not have. */
+function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly Form[]): Value | null {
   const { op, type, args } = value;
   const from = args[0].type;
   const lane = (i: number) => lanesOf(f, operands[i], args[i].type);
   const shape = shapeOf(from);
-  const made = (vector: Value): Form => ({ kind: "lanes", value: vector as Value<"v128"> });
-  const oneByOne = () =>
-    gathered(f, type, (i) =>
-      scalar(
-        f,
-        value,
-        operands.map((form, k) => laneOf(f, form, args[k].type, i)),
-      ),
-    );
-  const types = [type, ...args.map((arg) => arg.type)];
-  if (types.every((each) => each === "f64") && PAIRED.has(op)) return paired(f, op, operands);
-  if (!types.every((each) => NARROW.has(each))) return oneByOne();
+  if (SHAPED.has(op)) return f.op(`${shape}.${op}`, ...args.map((_, i) => lane(i)));
+  if (BITWISE.has(op)) return f.op(`v128.${op}`, ...args.map((_, i) => lane(i)));
+  if (COMPARISONS.has(op)) {
+    const sign = shape === "f32x4" || op === "eq" || op === "ne" ? "" : isUnsigned(from) ? "_u" : "_s";
+    return f.op(`${shape}.${op}${sign}`, lane(0), lane(1));
+  }
   switch (op) {
     case "select": {
       const extreme = extremeOf(value);
-      if (extreme) return made(f.op(`f32x4.${extreme}`, lane(2), lane(1)));
-      return made(f.v128.bitselect(lane(1), lane(2), lane(0)));
-    }
-    case "eq":
-    case "ne":
-    case "lt":
-    case "le":
-    case "gt":
-    case "ge": {
-      const sign = shape === "f32x4" || op === "eq" || op === "ne" ? "" : isUnsigned(from) ? "_u" : "_s";
-      return made(f.op(`${shape}.${op}${sign}`, lane(0), lane(1)));
+      if (extreme) return f.op(`f32x4.${extreme}`, lane(2), lane(1));
+      return f.v128.bitselect(lane(1), lane(2), lane(0));
     }
     case "min":
     case "max": {
       const [a, b] = [lane(0), lane(1)];
-      if (shape === "i32x4") return made(f.op(`i32x4.${op}${isUnsigned(from) ? "_u" : "_s"}`, a, b));
+      if (shape === "i32x4") return f.op(`i32x4.${op}${isUnsigned(from) ? "_u" : "_s"}`, a, b);
       // The pseudo-minimum of b and a is b where a is NaN; with all bits set that is NaN, too.
-      return made(f.v128.or(f.op(`f32x4.p${op}`, b, a) as Value<"v128">, f.f32x4.ne(a, a)));
+      return f.v128.or(f.op(`f32x4.p${op}`, b, a) as Value<"v128">, f.f32x4.ne(a, a));
     }
     case "mulAdd":
-      return made(f.op(`${shape}.add`, f.op(`${shape}.mul`, lane(0), lane(1)), lane(2)));
-    case "add":
-    case "sub":
-    case "mul":
-    case "div":
-      return made(f.op(`${shape}.${op}`, lane(0), lane(1)));
-    case "and":
-    case "or":
-    case "xor":
-      return made(f.op(`v128.${op}`, lane(0), lane(1)));
-    case "not":
-      return made(f.v128.not(lane(0)));
-    case "neg":
-    case "abs":
-    case "floor":
-    case "ceil":
-    case "trunc":
-    case "sqrt":
-      return made(f.op(`${shape}.${op}`, lane(0)));
+      return f.op(`${shape}.add`, f.op(`${shape}.mul`, lane(0), lane(1)), lane(2));
     case "roundEven":
-      return made(f.f32x4.nearest(lane(0)));
+      return f.f32x4.nearest(lane(0));
     case "shl":
     case "shr": {
       // One distance for all lanes is an instruction; a distance each is not.
-      if (operands[1].kind !== "uniform") return oneByOne();
+      if (operands[1].kind !== "uniform") return null;
       const name = op === "shl" ? "i32x4.shl" : `i32x4.shr${isUnsigned(type) ? "_u" : "_s"}`;
-      return made(f.op(name, lane(0), operands[1].value));
+      return f.op(name, lane(0), operands[1].value);
     }
     case "signExtend": {
       const distance = 32 - (value.attribute as number);
-      return made(f.i32x4.shr_s(f.i32x4.shl(lane(0), distance), distance));
+      return f.i32x4.shr_s(f.i32x4.shl(lane(0), distance), distance);
     }
     case "bitcast":
-      return made(lane(0));
+      return lane(0);
     case "convert": {
-      if (shapeOf(type) === shape) return made(lane(0));
-      if (type === "f32") return made(f.op(`f32x4.convert_i32x4_${isUnsigned(from) ? "u" : "s"}`, lane(0)));
-      return made(f.op(`i32x4.trunc_sat_f32x4_${isUnsigned(type) ? "u" : "s"}`, lane(0)));
+      if (shapeOf(type) === shape) return lane(0);
+      if (type === "f32") return f.op(`f32x4.convert_i32x4_${isUnsigned(from) ? "u" : "s"}`, lane(0));
+      return f.op(`i32x4.trunc_sat_f32x4_${isUnsigned(type) ? "u" : "s"}`, lane(0));
     }
     default:
-      return oneByOne();
+      return null;
   }
 }
 

@@ -166,13 +166,13 @@ export function binary(f: FunctionBuilder, op: BinaryOp, type: IRType, a: Value,
   }
 }
 
-export function compare(f: FunctionBuilder, op: CompareOp, type: IRType, a: Value, b: Value): Value {
+function compare(f: FunctionBuilder, op: CompareOp, type: IRType, a: Value, b: Value): Value {
   const isFloat = type === "f32" || type === "f64";
   const sign = isFloat || op === "eq" || op === "ne" ? "" : isUnsigned(type) ? "_u" : "_s";
   return f.op(`${wasmType[type]}.${op}${sign}`, a, b);
 }
 
-export function unary(f: FunctionBuilder, op: UnaryOp, type: IRType, a: Value): Value {
+function unary(f: FunctionBuilder, op: UnaryOp, type: IRType, a: Value): Value {
   if (op === "not") {
     if (type === "bool") return f.i32.eqz(a as Value<"i32">);
     return wasmType[type] === "i64" ? f.i64.xor(a as Value<"i64">, -1n) : f.i32.xor(a as Value<"i32">, -1);
@@ -180,7 +180,7 @@ export function unary(f: FunctionBuilder, op: UnaryOp, type: IRType, a: Value): 
   return f.op(`${wasmType[type]}.${op === "roundEven" ? "nearest" : op}`, a);
 }
 
-export function convert(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {
+function convert(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {
   const [source, target] = [wasmType[from], wasmType[to]];
   const sign = (type: IRType) => (isUnsigned(type) ? "u" : "s");
   if (source === target) return a;
@@ -192,7 +192,7 @@ export function convert(f: FunctionBuilder, from: IRType, to: IRType, a: Value):
   return f.op(`${target}.trunc_sat_${source}_${sign(to)}`, a);
 }
 
-export function bitcast(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {
+function bitcast(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {
   const [source, target] = [wasmType[from], wasmType[to]];
   return source === target ? a : f.op(`${target}.reinterpret_${source}`, a);
 }

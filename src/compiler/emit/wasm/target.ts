@@ -8,7 +8,7 @@ import { emitWasm, rowsPerCount, slotBytes } from "./emit-kernel.js";
 import { planVectors } from "./vector-plan.js";
 
 /** A CPU with so many threads. */
-export function wasmProfile(threads: number): TargetProfile {
+function wasmProfile(threads: number): TargetProfile {
   return { ...cpuProfile, tiles: { ...cpuProfile.tiles, units: threads } };
 }
 

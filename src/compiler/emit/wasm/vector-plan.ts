@@ -125,7 +125,7 @@ export function planVectors(kernel: Kernel): VectorPlan {
 }
 
 /** The ways to combine the four lanes of an accumulator, which must start from what they leave unchanged. */
-export const IDENTITY: Readonly<Record<string, readonly (number | boolean)[]>> = {
+const IDENTITY: Readonly<Record<string, readonly (number | boolean)[]>> = {
   add: [0],
   mul: [1],
   min: [Infinity, 2147483647, 4294967295],

@@ -1,7 +1,7 @@
 /** The math library's types as WebAssembly scalars: i32 and u32 are both i32, a bool is an i32 that is 0 or 1. */
-import type { FunctionBuilder } from "../../../wasm/function-builder.js";
-import type { Value } from "../../../wasm/value.js";
-import type { Form } from "./scalar-ops.js";
+import type { FunctionBuilder } from "../../src/wasm/function-builder.js";
+import type { Value } from "../../src/wasm/value.js";
+import type { Form } from "./wasm-scalar-ops.js";
 
 export function oneNumber(f: FunctionBuilder): Form {
   const bits = (x: Value) => f.i64.reinterpret_f64(x as Value<"f64">);

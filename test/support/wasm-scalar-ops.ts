@@ -6,12 +6,13 @@
  * operation is the IEEE one that the library counts on, and division and square root round correctly, so all forms give
  * the bits of the JavaScript evaluator.
  */
-import { ArgumentError } from "../../../core/errors.js";
-import type { FunctionBuilder } from "../../../wasm/function-builder.js";
-import type { Value } from "../../../wasm/value.js";
-import type { FloatType, ScalarOps, ScalarType } from "../../math/scalar-ops.js";
-import { oneNumber } from "./scalar-form.js";
-import { severalNumbers } from "./vector-form.js";
+
+import type { FloatType, ScalarOps, ScalarType } from "../../src/compiler/math/scalar-ops.js";
+import { ArgumentError } from "../../src/core/errors.js";
+import type { FunctionBuilder } from "../../src/wasm/function-builder.js";
+import type { Value } from "../../src/wasm/value.js";
+import { oneNumber } from "./wasm-scalar-form.js";
+import { severalNumbers } from "./wasm-vector-form.js";
 
 export interface TypedValue {
   readonly type: ScalarType;

@@ -9,12 +9,13 @@
  *
  * A truth value is a mask: all bits of its lane set, or none.
  */
-import { UnsupportedError } from "../../../core/errors.js";
-import type { FunctionBuilder } from "../../../wasm/function-builder.js";
-import type { LaneShape } from "../../../wasm/types.js";
-import type { Value } from "../../../wasm/value.js";
-import type { FloatType, ScalarType } from "../../math/scalar-ops.js";
-import type { Form, TypedValue } from "./scalar-ops.js";
+
+import type { FloatType, ScalarType } from "../../src/compiler/math/scalar-ops.js";
+import { UnsupportedError } from "../../src/core/errors.js";
+import type { FunctionBuilder } from "../../src/wasm/function-builder.js";
+import type { LaneShape } from "../../src/wasm/types.js";
+import type { Value } from "../../src/wasm/value.js";
+import type { Form, TypedValue } from "./wasm-scalar-ops.js";
 
 type Vector = Value<"v128">;
 

@@ -4,13 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type TypedValue, type WasmOps, wasmOps } from "../../../../src/compiler/emit/wasm/scalar-ops.js";
-import { evaluator } from "../../../../src/compiler/math/evaluate.js";
-import { type MathFunction, type MathFunctionName, mathFunctions } from "../../../../src/compiler/math/library.js";
-import type { FloatType, ScalarOps, ScalarType } from "../../../../src/compiler/math/scalar-ops.js";
-import { ModuleBuilder } from "../../../../src/wasm/index.js";
-import { randomFrom } from "../../../support/random.js";
-import { start } from "../../../wasm/running.js";
+import { type MathFunction, mathFunctions } from "../../../src/compiler/math/library.js";
+import type { FloatType, ScalarOps, ScalarType } from "../../../src/compiler/math/scalar-ops.js";
+import { ModuleBuilder } from "../../../src/wasm/builder.js";
+import { evaluator } from "../../support/math-evaluator.js";
+import { randomFrom } from "../../support/random.js";
+import { type TypedValue, type WasmOps, wasmOps } from "../../support/wasm-scalar-ops.js";
+import { start } from "../../wasm/running.js";
+import type { MathFunctionName } from "./math-cases.js";
 
 const POINTS = 4096;
 const [X, Y, RESULT] = [0, 32768, 65536];

@@ -8,8 +8,9 @@
  * The options make the evaluator as unhelpful as a target may be: flushed denormals, inexact division and square root,
  * arbitrary integers out of failed conversions. Tests use them to show that results do not depend on such luxuries.
  */
-import { ArgumentError } from "../../core/errors.js";
-import type { FloatType, IntegerType, ScalarOps, ScalarType } from "./scalar-ops.js";
+
+import type { FloatType, IntegerType, ScalarOps, ScalarType } from "../../src/compiler/math/scalar-ops.js";
+import { ArgumentError } from "../../src/core/errors.js";
 
 export interface Scalar {
   readonly type: ScalarType;

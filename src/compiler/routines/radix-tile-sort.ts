@@ -1,0 +1,304 @@
+/**
+ * The pass of the radix sort (radix-sort.ts) where a workgroup has a tile: it sorts the tile in shared memory, so that
+ * elements of a digit leave side by side, and then moves it. It sorts by two times four bits, each lane counting the digits of
+ * its own neighbours in a column of its own (Satish, Harris, Garland 2009). Nothing depends on the size of subgroups.
+ */
+import { DTYPES } from "../../core/dtype.js";
+import type { Kernel, Value } from "../ir/ir.js";
+import type { SortProfile } from "../target/profile.js";
+import { DIGIT_BITS, DIGITS, type KeyType, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
+
+/** Bits that a tile is sorted by at a time, and the words of a lane's counters: two counters in each. */
+const PART_BITS = 4;
+const COUNTERS = 1 << (PART_BITS - 1);
+
+/** Lanes whose values are added up first, and then their sums. */
+const GROUP = 16;
+
+const range = (length: number): number[] => Array.from({ length }, (_, i) => i);
+
+/** Four words of room after every 32, so that lanes which read neighbours do not wait for the same banks of memory. */
+const padded = (index: number): number => index + 4 * Math.floor(index / 32);
+
+/** As many elements per lane as the shared memory holds beside the counters. */
+export function perLaneFor(type: KeyType, { lanes, sharedBytes }: SortProfile): number {
+  const besides = 4 * (COUNTERS * lanes + 2 * DIGITS + lanes + lanes / GROUP);
+  const most = type === "u64" ? 8 : 16;
+  for (let perLane = most; perLane >= 4; perLane /= 2) {
+    if (besides + DTYPES[type].bytes * padded(lanes * perLane) <= sharedBytes) return perLane;
+  }
+  return 0;
+}
+
+interface Item {
+  readonly key: Value;
+  readonly position: Value;
+}
+
+/** A tile in the making: the kernel's buffers and shared arrays, and the places of its lanes. */
+interface TileSort {
+  readonly t: TileKernel;
+  readonly pass: Pass;
+  readonly buffers: {
+    readonly keys: number;
+    readonly positions: number;
+    readonly counts: number;
+    readonly offsets: number;
+    readonly keysOut: number;
+    readonly out: number;
+  };
+  readonly counters: number;
+  /** Elements change lanes through it. */
+  readonly exchange: number;
+  /** By digit: where it begins in the sorted tile, and how far its elements move from there. */
+  readonly starts: number;
+  readonly targets: number;
+  readonly sumOverLanes: LaneSums;
+  /** Places of neighbours that a lane has, and of elements that lie a workgroup apart. */
+  readonly mine: readonly Value[];
+  readonly spread: readonly Value[];
+  /** Neighbours that are loaded at once. */
+  readonly width: number;
+}
+
+export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
+  const sort = startTile(shape, pass);
+  const { t, buffers } = sort;
+  const { k } = t;
+  const { lanes } = shape;
+  // A digit's target, minus its start in the sorted tile, is the distance its elements move; the start is known later.
+  const isDigit = k.compare("lt", k.lane, t.i(DIGITS));
+  const digit = lanes > DIGITS ? k.select(isDigit, k.lane, t.i(0)) : k.lane;
+  const counted = t.total(buffers.counts, buffers.offsets, digit);
+  const total = lanes > DIGITS ? k.select(isDigit, counted, t.i(0)) : counted;
+  const ownCounters = range(COUNTERS / 4).map((m) => t.add(k.binary("mul", k.lane, t.i(COUNTERS)), t.i(4 * m)));
+  clearCounters(sort, ownCounters);
+  const before = k.binary("sub", sort.sumOverLanes(total).upTo, total);
+  const goesTo = t.add(t.add(t.base, before), k.load(buffers.offsets, t.inTable(digit, t.tile), "i32"));
+
+  const items = sortByLowerPart(sort, ownCounters, loadItems(sort));
+  const ranks = ranksBy(sort, ownCounters, items, pass.shift + PART_BITS);
+  put(
+    sort,
+    ranks,
+    items.map(({ key }) => key),
+  );
+  const leaving = takeSpread(sort).map((key) => ({ key, digit: t.bits(key, pass.shift, DIGIT_BITS) }));
+  findStarts(sort, leaving);
+  k.barrier();
+  const distance = k.binary("sub", goesTo, k.get(sort.starts, digit));
+  k.set(sort.targets, digit, distance, lanes > DIGITS ? isDigit : null);
+  put(
+    sort,
+    ranks,
+    items.map(({ position }) => asKey(sort, position)),
+  );
+  storeSorted(sort, leaving);
+  return k.finish();
+}
+
+function startTile(shape: TiledRows, pass: Pass): TileSort {
+  const { isFirst, isLast } = pass;
+  const t = new TileKernel(`sort tiles ${pass.shift}`, shape);
+  const { k } = t;
+  const { type, lanes, perLane } = shape;
+  const buffers = {
+    keys: k.buffer(type, false),
+    positions: isFirst ? -1 : k.buffer("i32", false),
+    counts: k.buffer("i32", false),
+    offsets: k.buffer("i32", false),
+    keysOut: isLast ? -1 : k.buffer(type, true),
+    out: k.buffer("i32", true),
+  };
+  const counters = k.array("i32", COUNTERS * lanes);
+  const exchange = k.array(type, padded(tileOf(shape)));
+  const starts = k.array("i32", DIGITS);
+  const targets = k.array("i32", DIGITS);
+  const sumOverLanes = laneSums(t);
+  const mine = range(perLane).map((j) => t.add(k.binary("mul", k.lane, t.i(perLane)), t.i(j)));
+  const spread = range(perLane).map((j) => t.add(k.lane, t.i(j * lanes)));
+  const width = type === "u64" ? 2 : 4;
+  return { t, pass, buffers, counters, exchange, starts, targets, sumOverLanes, mine, spread, width };
+}
+
+function clearCounters({ t: { k }, t, counters }: TileSort, ownCounters: readonly Value[]): void {
+  for (const word of ownCounters) {
+    k.setMany(
+      counters,
+      word,
+      range(4).map(() => t.i(0)),
+    );
+  }
+}
+
+/** A lane's elements. Places beyond the row get the largest key, so that they stay behind all elements. */
+function loadItems({ t, pass, buffers, mine, width }: TileSort): Item[] {
+  const { k, shape } = t;
+  const { type } = shape;
+  const elements = t.elements(mine, width);
+  const last = k.constant(type, type === "u64" ? 2n ** 64n - 1n : 2 ** 32 - 1);
+  return elements.map(({ at, isInside, index }) => {
+    const key = k.load(buffers.keys, index, type);
+    const position = pass.isFirst ? at : k.load(buffers.positions, index, "i32");
+    return { key: isInside ? k.select(isInside, key, last) : key, position };
+  });
+}
+
+/** Sorts the tile by the lower part of the digit. */
+function sortByLowerPart(sort: TileSort, ownCounters: readonly Value[], items: readonly Item[]): Item[] {
+  const ranks = ranksBy(sort, ownCounters, items, sort.pass.shift);
+  put(
+    sort,
+    ranks,
+    items.map(({ key }) => key),
+  );
+  clearCounters(sort, ownCounters);
+  const keys = takeMine(sort);
+  put(
+    sort,
+    ranks,
+    items.map(({ position }) => asKey(sort, position)),
+  );
+  const positions = takeMine(sort);
+  return keys.map((key, j) => ({ key, position: asPosition(sort, positions[j]) }));
+}
+
+/** The place in the tile of each of the lane's items, by PART_BITS bits of their keys. */
+function ranksBy(sort: TileSort, ownCounters: readonly Value[], items: readonly Item[], from: number): Value[] {
+  const { t, counters } = sort;
+  const { k } = t;
+  const part = items.map(({ key }) => counterOf(t, key, from));
+  const lower = (x: Value) => k.binary("and", x, t.i(0xffff));
+  const earlier = part.map(({ counter, half }) => {
+    const seen = k.get(counters, counter);
+    k.set(counters, counter, t.add(seen, k.binary("shl", t.i(1), half)));
+    return lower(k.binary("shr", seen, half));
+  });
+  k.barrier();
+  cumulateCounters(sort, ownCounters);
+  k.barrier();
+  return part.map(({ counter, half }, j) => t.add(lower(k.binary("shr", k.get(counters, counter), half)), earlier[j]));
+}
+
+/** The lane's counter for a part of a key: its word, and by how much the half of the word is shifted. */
+function counterOf(t: TileKernel, key: Value, from: number): { readonly counter: Value; readonly half: Value } {
+  const { k } = t;
+  const value = t.bits(key, from, PART_BITS);
+  const row = k.binary("and", value, t.i(COUNTERS - 1));
+  const upper = k.binary("shr", value, k.constant("u32", PART_BITS - 1));
+  const half = k.bitcast("u32", k.binary("shl", upper, k.constant("u32", 4)));
+  return { counter: t.add(k.binary("mul", row, t.i(t.shape.lanes)), k.lane), half };
+}
+
+/** Replaces every counter by the sum of those before it. The upper halves of all words come after the lower ones. */
+function cumulateCounters({ t, counters, sumOverLanes }: TileSort, ownCounters: readonly Value[]): void {
+  const { k } = t;
+  const counted = ownCounters.flatMap((word) => k.getMany(counters, word, 4));
+  const sum = counted.reduce((a, b) => t.add(a, b));
+  const { upTo, all } = sumOverLanes(sum);
+  let running = t.add(k.binary("sub", upTo, sum), k.binary("shl", all, k.constant("u32", 16)));
+  const sums = counted.map((count) => {
+    const own = running;
+    running = t.add(running, count);
+    return own;
+  });
+  ownCounters.forEach((word, m) => {
+    k.setMany(counters, word, sums.slice(4 * m, 4 * m + 4));
+  });
+}
+
+function put(sort: TileSort, ranks: readonly Value[], values: readonly Value[]): void {
+  const { k } = sort.t;
+  ranks.forEach((rank, j) => {
+    k.set(sort.exchange, paddedIndex(sort.t, rank), values[j]);
+  });
+  k.barrier();
+}
+
+function takeMine({ t, exchange, mine, width }: TileSort): Value[] {
+  const { k, shape } = t;
+  const found = range(shape.perLane / width).flatMap((m) =>
+    k.getMany(exchange, paddedIndex(t, mine[m * width]), width),
+  );
+  k.barrier();
+  return found;
+}
+
+const takeSpread = ({ t, exchange, spread }: TileSort): Value[] =>
+  spread.map((at) => t.k.get(exchange, paddedIndex(t, at)));
+
+function paddedIndex(t: TileKernel, index: Value): Value {
+  const { k } = t;
+  const room = k.binary("shl", k.binary("shr", index, k.constant("u32", 5)), k.constant("u32", 2));
+  return t.add(index, room);
+}
+
+/** Positions go through the exchange in the type of the keys. */
+const asKey = ({ t: { k, shape } }: TileSort, position: Value): Value =>
+  shape.type === "u64" ? k.convert("u64", position) : k.bitcast("u32", position);
+
+const asPosition = ({ t: { k, shape } }: TileSort, word: Value): Value =>
+  shape.type === "u64" ? k.convert("i32", word) : k.bitcast("i32", word);
+
+interface Leaving {
+  readonly key: Value;
+  readonly digit: Value;
+}
+
+/** Stores where each digit begins in the sorted tile: where it differs from the digit before. */
+function findStarts({ t, pass, exchange, starts, spread }: TileSort, leaving: readonly Leaving[]): void {
+  const { k } = t;
+  leaving.forEach(({ digit }, j) => {
+    const previous = k.get(exchange, paddedIndex(t, k.binary("max", k.binary("sub", spread[j], t.i(1)), t.i(0))));
+    const differs = k.compare("ne", t.bits(previous, pass.shift, DIGIT_BITS), digit);
+    const isFirstOfAll = k.compare("eq", spread[j], t.i(0));
+    k.set(starts, digit, spread[j], j === 0 ? k.binary("or", differs, isFirstOfAll) : differs);
+  });
+}
+
+/** Stores the sorted tile; the exchange holds the positions. */
+function storeSorted(sort: TileSort, leaving: readonly Leaving[]): void {
+  const { t, pass, buffers, targets, spread } = sort;
+  const { k, shape } = t;
+  const isRagged = shape.tiles * tileOf(shape) > shape.extent;
+  takeSpread(sort).forEach((word, j) => {
+    const { key, digit } = leaving[j];
+    const gate = isRagged ? k.compare("lt", t.add(t.start, spread[j]), t.i(shape.extent)) : null;
+    const to = t.add(k.get(targets, digit), spread[j]);
+    if (!pass.isLast) k.store(buffers.keysOut, to, key, false, gate);
+    k.store(buffers.out, to, asPosition(sort, word), false, gate);
+  });
+}
+
+/** The sum of a value over the lanes up to this one, and over all. */
+type LaneSums = (value: Value) => { readonly upTo: Value; readonly all: Value };
+
+/**
+ * Adds up values over lanes. A few lanes add up groups of lanes; then each lane adds the groups before its own and the lanes
+ * of its group up to it. That takes two barriers, and a third must stand between two calls.
+ */
+function laneSums(t: TileKernel): LaneSums {
+  const { k } = t;
+  const groups = t.shape.lanes / GROUP;
+  const values = k.array("i32", t.shape.lanes);
+  const sums = k.array("i32", groups);
+  const group = k.binary("shr", k.lane, t.i(Math.log2(GROUP)));
+  const within = k.binary("and", k.lane, t.i(GROUP - 1));
+  const add = (a: Value, b: Value) => t.add(a, b);
+  const many = (array: number, first: Value, count: number) =>
+    range(count / 4).flatMap((m) => k.getMany(array, t.add(first, t.i(4 * m)), 4));
+  const ofGroup = (which: Value) => many(values, k.binary("mul", which, t.i(GROUP)), GROUP);
+  return (value) => {
+    k.set(values, k.lane, value);
+    k.barrier();
+    k.when(k.compare("lt", k.lane, t.i(groups)), () => {
+      k.set(sums, k.lane, ofGroup(k.lane).reduce(add));
+      return [];
+    });
+    k.barrier();
+    const found = many(sums, t.i(0), groups);
+    const before = found.map((sum, g) => k.select(k.compare("gt", group, t.i(g)), sum, t.i(0)));
+    const fellows = ofGroup(group).map((x, j) => k.select(k.compare("ge", within, t.i(j)), x, t.i(0)));
+    return { upTo: [...before, ...fellows].reduce(add), all: found.reduce(add) };
+  };
+}
