@@ -6,7 +6,10 @@
  */
 import { isUnaligned, repeatsAmong } from "../graph/contiguous-slice.js";
 import type { Node } from "../graph/node.js";
-import { branching, part, scan, whileLoop } from "../graph/primitives/control.js";
+import { part } from "../graph/primitives/bundle.js";
+import { branching } from "../graph/primitives/choice.js";
+import { scan } from "../graph/primitives/scan.js";
+import { whileLoop } from "../graph/primitives/while.js";
 import { lowerGroup } from "./lower/lower-group.js";
 import { keepRepeatedValues } from "./lower/repeated-values.js";
 import { describeGroup } from "./print/formula.js";

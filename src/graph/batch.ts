@@ -7,7 +7,7 @@ import { makeNode, remakeNode } from "./build.js";
 import { abstractInOrder } from "./function.js";
 import type { Node } from "./node.js";
 import type { BatchedInput } from "./primitive.js";
-import { part } from "./primitives/control.js";
+import { part } from "./primitives/bundle.js";
 import type { GraphOps } from "./vocabulary.js";
 
 /** The outputs for inputs in the place of placeholders, some of which have a batch as their first axis. */

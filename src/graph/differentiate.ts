@@ -4,7 +4,7 @@
  */
 import { DTypeError } from "../core/errors.js";
 import { dependingOn, type Node } from "./node.js";
-import { outputsOf, part } from "./primitives/control.js";
+import { outputsOf, part } from "./primitives/bundle.js";
 import type { GraphOps } from "./vocabulary.js";
 
 /** The nodes on the way from the variables to the outputs. */

@@ -30,7 +30,7 @@ interface Common {
   vjp?(g: GraphOps, node: Node, cotangent: Node): readonly (Node | null)[];
   /** The same operation on each member of a batch of `size`; the result has the batch as its first axis. */
   batch?(g: GraphOps, node: Node, inputs: readonly BatchedInput[], size: number): Node;
-  /** An operation with several results (see primitives/control.ts) has these rules instead. */
+  /** An operation with several results (see primitives/bundle.ts) has these rules instead. */
   readonly bundle?: BundleRules;
 }
 

@@ -6,8 +6,12 @@ import { formatShape } from "../core/shape.js";
 import type { GraphFunction } from "./function.js";
 import { inputsFirst, type Node } from "./node.js";
 import { paramsKey } from "./params-key.js";
-import { checkpoint, choice, outputsOf, part, scan, whileLoop } from "./primitives/control.js";
+import { outputsOf, part } from "./primitives/bundle.js";
+import { checkpoint } from "./primitives/checkpoint.js";
+import { choice } from "./primitives/choice.js";
 import { constant, placeholder } from "./primitives/leaf.js";
+import { scan } from "./primitives/scan.js";
+import { whileLoop } from "./primitives/while.js";
 
 type Typed = Pick<Node, "shape" | "dtype">;
 const typeOf = ({ shape, dtype }: Typed): string => `${dtype}${formatShape(shape)}`;

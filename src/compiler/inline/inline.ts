@@ -25,9 +25,10 @@ import {
 import { sizeOf } from "../../core/shape.js";
 import type { GraphFunction } from "../../graph/function.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
-import { part, scan } from "../../graph/primitives/control.js";
+import { part } from "../../graph/primitives/bundle.js";
 import { mul } from "../../graph/primitives/elementwise.js";
 import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
+import { scan } from "../../graph/primitives/scan.js";
 import { symbolicIndex } from "../../graph/reads.js";
 import { rewrite } from "../compile.js";
 import { computeType, type Element, type ElementSettings } from "../elements/elements.js";

@@ -19,8 +19,9 @@ import {
 } from "../../core/index-expr.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
-import { outputsOf, part, type ScanParams } from "../../graph/primitives/control.js";
+import { outputsOf, part } from "../../graph/primitives/bundle.js";
 import { dot } from "../../graph/primitives/dot.js";
+import type { ScanParams } from "../../graph/primitives/scan.js";
 import { symbolicIndex } from "../../graph/reads.js";
 import type { Element, ElementSettings } from "../elements/elements.js";
 import { MAX_I32, type Value } from "../ir/ir.js";

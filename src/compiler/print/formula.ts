@@ -22,8 +22,8 @@ import {
 } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
 import type { Reading } from "../../graph/primitive.js";
-import type { ScanParams } from "../../graph/primitives/control.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
+import type { ScanParams } from "../../graph/primitives/scan.js";
 import type { BufferParameter } from "../ir/ir.js";
 import type { Group } from "../schedule/group.js";
 

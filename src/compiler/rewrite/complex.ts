@@ -11,14 +11,16 @@ import { UnsupportedError } from "../../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "../../graph/build.js";
 import { Node, pendingInOrder } from "../../graph/node.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../../graph/primitive.js";
-import { part, scan, whileLoop } from "../../graph/primitives/control.js";
+import { part } from "../../graph/primitives/bundle.js";
 import { byDoubling, cumulate } from "../../graph/primitives/cumulate.js";
 import { dot } from "../../graph/primitives/dot.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
 import { expand, pad, permute, reshape, slice } from "../../graph/primitives/movement.js";
 import { product, sum } from "../../graph/primitives/reduce.js";
+import { scan } from "../../graph/primitives/scan.js";
 import { scatter } from "../../graph/primitives/scatter.js";
+import { whileLoop } from "../../graph/primitives/while.js";
 import { g } from "../../graph/vocabulary.js";
 import {
   type Complex,

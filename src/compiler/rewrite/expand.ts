@@ -4,7 +4,7 @@
  */
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import type { CompositePrimitive } from "../../graph/primitive.js";
-import { choice } from "../../graph/primitives/control.js";
+import { choice } from "../../graph/primitives/choice.js";
 import { dot } from "../../graph/primitives/dot.js";
 import { stopped, variable } from "../../graph/primitives/movement.js";
 import { g } from "../../graph/vocabulary.js";

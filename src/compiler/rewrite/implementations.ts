@@ -5,9 +5,9 @@
 import { productOf } from "../../core/shape.js";
 import { makeNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
-import { scan } from "../../graph/primitives/control.js";
 import { dot } from "../../graph/primitives/dot.js";
 import { concat } from "../../graph/primitives/movement.js";
+import { scan } from "../../graph/primitives/scan.js";
 import { g } from "../../graph/vocabulary.js";
 import { MAX_I32 } from "../ir/ir.js";
 import { join, MAX_FUSED_INPUTS } from "../routines/join.js";

@@ -1,6 +1,6 @@
 /** Copies a graph and replaces nodes on the way. Every pass that rewrites the graph is a call of this. */
 import { Node, pendingInOrder } from "../../graph/node.js";
-import { part } from "../../graph/primitives/control.js";
+import { part } from "../../graph/primitives/bundle.js";
 import { expandComplex } from "./complex.js";
 
 /** The node to put in place of a copy; a list for an operation with several results; null to copy the node. */

@@ -1,6 +1,6 @@
 /** Memory for the nodes that the tasks of a graph read and write: which slot each of them has. */
 import { type Node, pendingInOrder } from "../../graph/node.js";
-import { part } from "../../graph/primitives/control.js";
+import { part } from "../../graph/primitives/bundle.js";
 import { scatter } from "../../graph/primitives/scatter.js";
 import type { Slot } from "../program/program.js";
 import type { Group } from "../schedule/group.js";
