@@ -1,7 +1,7 @@
 /**
- * Where the elements of a value are while a function runs inside a larger kernel: in memory of the row, in a column of a
- * buffer that all rows share, or in data that every row reads. `inline` loads its parameters from places and stores its
- * results in places; the kernel around it decides which.
+ * Places: memory for the values of a function inside a larger kernel. A place is an array of the row, a column of a buffer
+ * that all rows share, or data that every row reads. `inline` loads its parameters from places and stores its results in
+ * places; the kernel around it decides which.
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
@@ -10,7 +10,7 @@ import type { IRType, Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 
 export interface Place {
-  /** Whether loading is tied to its place in the order of things, because the kernel writes there, too. */
+  /** Loads stay in the order of the statements, because the kernel also writes there. */
   readonly isOrdered: boolean;
   load(index: Value): Value;
   store(index: Value, value: Value, gate?: Value | null): void;

@@ -1,10 +1,10 @@
 /**
- * What a row computes in one loop and once more in a later one is kept in between, in an array of the row.
+ * Keeps values that a row computes in one loop and again in a later one, in an array of the row.
  *
  * A softmax is three loops over its row: the maximum, the sum of exp(x - maximum), and the quotients, which need the same
- * exponentials. On a GPU the lanes of a row hold them in registers (see walk.ts). A thread of a CPU has the whole row to
- * itself, too long for registers but short enough for its cache, where an element waits at the cost of a store and a
- * load: much less than an exponential. Compiling a program calls this for every kernel of a fused group.
+ * exponentials. On a GPU the lanes of a row hold them in registers (lane-walk.ts). A thread of a CPU has the whole row to
+ * itself: too long for registers, short enough for its cache. Storing and loading an element costs much less there than an
+ * exponential. compile.ts calls this for every kernel of a fused group.
  */
 import { DTYPES } from "../../core/dtype.js";
 import {
@@ -17,19 +17,19 @@ import {
   withBody,
 } from "../ir/ir.js";
 
-/** Values that must be computed for one, for it to be worth keeping. */
+/** A value is kept if at least so many others must be computed for it. */
 const WORTH_KEEPING = 8;
 
 /** A loop, and those around it, outermost first; they run all their rounds. */
 type Nest = readonly Loop[];
 
-/** Where a value is computed first. */
+/** The loop nest in which a value is computed first. */
 interface Made {
   readonly nest: Nest;
   readonly value: Value;
 }
 
-/** The kernel with what it computes repeatedly kept, in no more than so many bytes. */
+/** The kernel with repeated values kept, in at most so many bytes. */
 export function keepRepeatedValues(kernel: Kernel, bytes: number): Kernel {
   if (kernel.lanes > 1 || bytes === 0) return kernel;
   const nests = nestsIn(kernel.body);
@@ -50,13 +50,13 @@ export function keepRepeatedValues(kernel: Kernel, bytes: number): Kernel {
   return keeper.finish();
 }
 
-/** A kernel that gets arrays, one for each value that is kept. */
+/** Rewrites a kernel: each kept value gets an array. */
 class Keeper {
   private readonly arrays: ArrayDeclaration[];
   private readonly arrayOf = new Map<Value, number>();
-  /** What a loop does at the end of a round. */
+  /** Statements to add at the end of a round. */
   private readonly written = new Map<Loop, Statement[]>();
-  /** What takes the place of computing a value. */
+  /** Statements that replace the computation of a value. */
   private readonly read = new Map<Value, readonly Statement[]>();
 
   constructor(
@@ -72,7 +72,7 @@ class Keeper {
     const array = this.arrayOf.get(first.value) ?? this.write(first);
     if (array === null) return;
     const { index, steps } = this.position(again.nest);
-    // What is read is the value itself: those who use it need not know.
+    // The read defines the same value, so its users stay as they are.
     const results = [again.value];
     this.read.set(again.value, [...steps, { kind: "read", from: "array", memory: array, index, results }]);
   }
@@ -97,7 +97,7 @@ class Keeper {
     return array;
   }
 
-  /** Which element of an array belongs to a round, and how that is computed. */
+  /** The element of an array that belongs to a round, and the statements that compute its index. */
   private position(nest: Nest): { readonly index: Value; readonly steps: readonly Statement[] } {
     const [outermost, ...inner] = nest as readonly [Loop, ...Loop[]];
     const steps: Statement[] = [];

@@ -1,6 +1,6 @@
 /**
- * A part of the graph that becomes one kernel, as the scheduler cuts it out and the lowering, the tiles and the printers of
- * programs take it.
+ * A part of the graph that becomes one kernel. The scheduler makes groups; the lowering, the tiles and the printers of
+ * programs read them.
  */
 import type { Node } from "../../graph/node.js";
 import type { Kernel } from "../ir/ir.js";
@@ -33,19 +33,19 @@ export interface Group {
   readonly isLoaded: (node: Node) => boolean;
   /** The product of matrices that its only result follows from, element by element. */
   readonly product?: FusedProduct;
-  /** How its only result is made square by square, because its source lies the other way. */
+  /** Its only result is a transposed copy, made square by square. */
   readonly transposed?: TransposedAxes;
   /** Short reductions that every lane writes out and does by itself. */
   readonly isWrittenOut?: (reduction: Node) => boolean;
 }
 
 export interface TransposedAxes {
-  /** What has these axes: the result, or what it is another shape of. */
+  /** The node that has these axes: the result, or the node it is a reshape of. */
   readonly node: Node;
   /** The axis along which the source is contiguous, and the one along which the result is. */
   readonly from: number;
   readonly to: number;
-  /** How much memory a workgroup shares, if squares go through it; null: through the cache. */
+  /** Bytes of shared memory, if squares go through it; null: they go through the cache. */
   readonly sharedBytes: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where to cut a group that loads from too many tensors. The sum of five hundred tensors as one kernel takes a driver long
- * to compile, a time that grows with the square of their number; as sums of thirty it is a few small kernels that are all
+ * Cuts groups that load from too many tensors. Drivers take a time that grows with the square of that number: the sum of
+ * five hundred tensors as one kernel takes long to compile, while sums of thirty are a few small kernels that are all
  * alike. The scheduler asks here for every group it forms.
  */
 import { inputsFirst, type Node } from "../../graph/node.js";
@@ -8,7 +8,7 @@ import { inputsFirst, type Node } from "../../graph/node.js";
 /** Nodes to store, so that no kernel on the way to the result loads from more than `maxLoads`, unless one node does. */
 export function cutsForLoads(result: Node, nodes: ReadonlyMap<Node, unknown>, maxLoads: number): Node[] {
   const cuts = new Set<Node>();
-  /** What the nodes of the group are computed from, once all that is cut is stored. */
+  /** The tensors that each node of the group loads from, once the cuts are stored. */
   const loads = new Map<Node, ReadonlySet<Node>>();
   const loadsOf = (node: Node): ReadonlySet<Node> => (cuts.has(node) ? undefined : loads.get(node)) ?? new Set([node]);
   for (const node of inputsFirst([result], (each) => (nodes.has(each) ? each.inputs : []))) {
@@ -27,7 +27,7 @@ export function cutsForLoads(result: Node, nodes: ReadonlyMap<Node, unknown>, ma
   return [...cuts];
 }
 
-/** What movement of a single tensor starts from: movement is not worth storing. */
+/** The node behind movement of a single tensor: movement is not worth storing. */
 function withoutMovement(node: Node, nodes: ReadonlyMap<Node, unknown>): Node {
   let at = node;
   while (nodes.has(at) && at.primitive.kind === "movement" && at.inputs.length === 1) [at] = at.inputs;

@@ -1,6 +1,6 @@
 /**
- * Which memory an element takes, and how the place changes with its index: what decides along which axis neighbouring
- * lanes read. Asked before anything is lowered, of operands of products and of results that are transposed.
+ * The loads behind an element, and their strides: how an address changes with the index of the element. Strides decide along
+ * which axis neighbouring lanes read. Products ask for their operands, and the scheduler for transposed results.
  */
 import { type Atom, atomsOf, evaluate, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
@@ -48,9 +48,8 @@ export function loadsOf(
 const SAMPLES = 12;
 
 /**
- * How far apart in memory neighbours along each axis of a node lie, for each load: the distance that most of a few places
- * show, since a window or a reshape may jump now and then. In the order of `loadsOf`; loads that no axis changes count
- * for nothing.
+ * The stride of each load along each axis of a node, in the order of `loadsOf`. A window or a reshape may jump now and then,
+ * so it is the most frequent distance among a few samples. It is 0 along an axis that does not change the load.
  */
 export function loadStrides(node: Node, isLoaded: (node: Node) => boolean): number[][] {
   const space = new IndexSpace();

@@ -1,12 +1,12 @@
 /**
- * What a product takes into its kernel besides its operands: the operations on its result that go element by element, as
- * adding a bias and cutting off at zero. They are computed on the tile before it is stored, at most moved to another place.
+ * Epilogues of matrix products: element-wise operations on the result of a product (a bias, an activation) that its kernel
+ * computes on the tile before it stores it.
  */
 import type { Node } from "../../graph/node.js";
 import { permute, reshape, stored } from "../../graph/primitives/movement.js";
 import type { FusedProduct } from "./group.js";
 
-/** Additions per element that are worth writing out for every element of a tile; more is a kernel of its own. */
+/** Additions per element that an epilogue may cost; more is a kernel of its own. */
 const MOST_COST = 40;
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
@@ -31,7 +31,7 @@ export function fusedProduct(result: Node, { nodes, products }: Found): FusedPro
   return null;
 }
 
-/** Where nodes stand in the order they are computed in, and who reads them. */
+/** The nodes in the order they are computed in, and the users of each. */
 export interface GraphOrder {
   readonly order: readonly Node[];
   readonly positions: ReadonlyMap<Node, number>;
@@ -45,9 +45,9 @@ export function graphOrder(order: readonly Node[]): GraphOrder {
 }
 
 /**
- * What to store of a product or a reduction that its users cannot compute: the last of the operations on it that go
- * element by element and that all its users see it through; itself where there is none. A bias and an activation are thus
- * part of the kernel that computes the product, and not of each that reads it.
+ * The node to store for a product or a reduction that its users cannot compute: the last element-wise operation on it that
+ * all its users read it through, or the node itself. A bias and an activation are then part of the kernel that computes
+ * the product, and not of every kernel that reads it.
  */
 export function endOfEpilogue(source: Node, graph: GraphOrder, isStored: (node: Node) => boolean): Node {
   const { order, positions, users } = graph;
@@ -65,7 +65,7 @@ export function endOfEpilogue(source: Node, graph: GraphOrder, isStored: (node: 
     if (!(isElementwise || keepsAll(node)) || sizeOf(node.shape) !== size) break;
     region.add(node);
     if (node.primitive.kind === "elementwise") cost += node.primitive.cost;
-    // Nothing before it is read by anything after it.
+    // All users of the region so far lie before this node.
     if (at === reach && isElementwise && cost <= MOST_COST) end = node;
     if (isStored(node)) break;
     reach = Math.max(reach, lastUser(node));

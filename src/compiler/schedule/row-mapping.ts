@@ -1,11 +1,11 @@
-/** How the elements of a group are spread over a device: which axes are rows, and how many lanes share one. */
+/** Spreads the elements of a group over a device: chooses the axes that are rows, and the lanes that share a row. */
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { TargetProfile } from "../target/profile.js";
 import type { Tiling } from "./group.js";
 import type { FoundReduction } from "./survey.js";
 
-/** Elements that may be reduced in all, for a result that several rows compute again. */
+/** Work that may be repeated when several rows compute the same reduction: so many times its elements. */
 const MAX_REPEATED = 16;
 /** Lanes of a row that need no barriers, on most devices. */
 const SHORT_ROW_LANES = 32;

@@ -1,6 +1,6 @@
 /**
- * How long the code of an operation is, in statements of the loop-nest language: an addition is one, a sine of f64 several
- * hundred. The scheduler weighs kernels by it, because a driver takes as long over a kernel as it is long, or longer.
+ * The length of an operation's code in statements of the loop-nest language: an addition is one, a sine of f64 several
+ * hundred. The scheduler limits kernels by it, because drivers take time that grows at least linearly with it.
  */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
@@ -22,7 +22,7 @@ export function statementsOf({ primitive, inputs, params, dtype }: Node): number
   return length;
 }
 
-/** Writes the operation down, for a device that divides carelessly, and counts. */
+/** Lowers the operation, for a device whose division needs correction, and counts the statements. */
 function written(
   primitive: ElementwisePrimitive,
   dtypes: readonly DType[],

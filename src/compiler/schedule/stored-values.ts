@@ -1,6 +1,6 @@
 /**
- * Which values of a group, or of several, are better stored and loaded than computed where they are used: terms of sums that
- * are reductions themselves, what makes a kernel too long, and what would be computed again at more than it costs to load.
+ * Decides which values are stored although they could be computed where they are used: terms of sums that hold reductions
+ * themselves, values that make a kernel too long, and values whose repeated computation costs more than loading them.
  */
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
@@ -9,14 +9,14 @@ import type { Family } from "./siblings.js";
 import { statementsOf } from "./statement-counts.js";
 import type { Survey } from "./survey.js";
 
-/** Additions a load is worth: computing again what costs less is cheaper than storing it. */
+/** Additions that cost as much as a load: a cheaper value is computed again rather than stored. */
 export const LOAD_COST = 24;
-/** And what a reduction costs that another kernel would compute again. */
+/** Additions that stand for a reduction which another kernel would compute again. */
 export const REDUCTION_COST = 1000;
 
 /**
- * What reductions add up whose terms are made of the results of other reductions, one each: the losses of rows, say, which
- * a kernel of their own computes with all there is to a row, their slopes included.
+ * Terms of sums that are made of the results of other reductions, one each: for example the losses of rows. A kernel of
+ * their own computes them together with everything else of a row, gradients included.
  */
 export function termsOf({ nodes, reductions }: Survey, endOf: (reduction: Node) => Node): Node[] {
   const terms = reductions.flatMap(({ node, isApart, outers }) => {
@@ -25,14 +25,14 @@ export function termsOf({ nodes, reductions }: Survey, endOf: (reduction: Node) 
       let [term] = outer.inputs;
       while (term.primitive.kind === "movement" && term.inputs.length === 1 && nodes.has(term)) [term] = term.inputs;
       const isTerm = term.primitive.kind === "elementwise" && productOf(term.shape) === productOf(node.shape);
-      // What all see of a reduction is better stored than what one makes of that.
+      // If all users share an epilogue of the reduction, that is stored and not the term.
       return isTerm && [node, term].includes(endOf(node)) && isReducedOnce(term, node, nodes) ? [term] : [];
     });
   });
   return [...new Set(terms)];
 }
 
-/** Whether a term takes the result of a reduction as it is, and not also of other reductions over it. */
+/** True if a term depends on the reduction directly and not also through other reductions. */
 function isReducedOnce(term: Node, reduction: Node, nodes: ReadonlyMap<Node, unknown>): boolean {
   const behind = (from: readonly Node[], isEnd: (node: Node) => boolean): Set<Node> => {
     const seen = new Set<Node>(from);
@@ -49,8 +49,8 @@ function isReducedOnce(term: Node, reduction: Node, nodes: ReadonlyMap<Node, unk
 }
 
 /**
- * What to store of a group whose code is too long. The deepest part of it is cut off: the longest that one kernel can
- * compute and from which few values lead to the rest, so that one kernel can store them.
+ * Cuts a group whose code is too long. It cuts off the deepest part: the longest one that fits a kernel and has few values
+ * that the rest needs, so that one kernel can store them all.
  */
 export function frontier({ nodes }: Survey, { maxStatements, maxBuffers }: TargetProfile): readonly Node[] {
   const computed = [...nodes.keys()].filter(
@@ -129,7 +129,7 @@ export function costlyAgain({ nodes }: Survey, result: Node): readonly Node[] {
   return worst ? [worst] : [];
 }
 
-/** Only the last of a chain needs storing: what feeds it alone is then computed once. */
+/** Only the last of a chain needs storing: its private inputs are then computed once. */
 function lastOfChains(found: readonly Node[]): Node[] {
   const read = new Set(found.flatMap(({ inputs }) => inputs));
   return found.filter((node) => !read.has(node));

@@ -1,7 +1,7 @@
 /**
- * Nodes that may share memory. One that is another's elements in the same order, under another shape, is the same memory:
- * routines take their inputs, and leave their results, without a kernel that copies them into shape. And a routine that
- * changes a copy of its first input may change the input itself, if nobody else needs it.
+ * Nodes that share memory. A view has the elements of another node in the same order, under another shape: it is the same
+ * memory, so routines need no kernel that copies their inputs and results into shape. A routine that changes a copy of its
+ * first input may change the input itself, if nobody else needs that.
  */
 import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
@@ -20,8 +20,7 @@ export function viewed(node: Node, isWanted: (node: Node) => boolean): Node {
 }
 
 /**
- * What to compute for roots: a root that is a view of what a routine makes, and no other root is, is made by the routine
- * itself.
+ * The nodes to compute for roots. A root that is the only view of a routine's result is replaced by that result.
  */
 export function withoutViews(roots: readonly Node[]): Node[] {
   const taken = new Set(roots);
@@ -33,7 +32,7 @@ export function withoutViews(roots: readonly Node[]): Node[] {
   });
 }
 
-/** What is computed for a node's first input and nothing else: from there on its memory is the node's. */
+/** The source of a node's first input, if nothing else reads it: the node may take over its memory. */
 export function ownedInput(node: Node, order: readonly Node[]): Node | null {
   const source = viewed(node.inputs[0], () => false);
   const isOnWay = (at: Node) => at === source || (isView(at) && viewed(at, () => false) === source);
