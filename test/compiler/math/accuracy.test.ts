@@ -221,21 +221,24 @@ after(() => {
 
 const accuracyIntroduction = `# Accuracy of the math functions
 
-Pumice computes its elementary functions itself, with the same operations in the same order on every device, so that
-devices agree bit for bit; \`test/compiler/math/device.test.ts\` compares each Vulkan device it finds with JavaScript.
-Denormals are the exception: a GPU may flush them to zero. This table is written by
-\`test/compiler/math/accuracy.test.ts\` (set \`PUMICE_WRITE_ACCURACY=1\`, and \`PUMICE_ACCURACY=full\` for more arguments).
+This page lists the measured error and the cost of each elementary function. Pumice computes these functions itself, with
+the same operations in the same order on every device, so all devices give the same bits. Denormals are the exception: a GPU
+may flush them to zero. \`test/compiler/math/device.test.ts\` compares each Vulkan device it finds with JavaScript.
 
-- *measured*: the largest error found, in units of the last place (ulp) of the exact result; perfect rounding would
-  show 0.50. f32 was compared with JavaScript's f64 functions at ${COUNT.toLocaleString("en")} arguments spread over the
-  whole range, denormals included; f64 with 80-digit values of mpmath at some ${wideCount.toLocaleString("en")} arguments, chosen to be hard, and with
-  the C library's extended precision (itself within 0.01 ulp of mpmath's values) at ${EXTENDED_COUNT.toLocaleString("en")}, of
-  all sizes; of FEW NumPy has none, and f64 was compared with mpmath only.
-- *claimed*: what the tests hold the function to. lgamma and digamma are measured right of zero; to the left, next to
-  their zeros between the poles, only their absolute error is small.
-- *operations*: how many arithmetic instructions a call costs. In parentheses: on a device whose division and square
-  root do not round correctly (Vulkan asks for 2.5 ulp in f32) and are refined to do so; what only unusual operands need
-  is counted, though it is seldom run.
+\`test/compiler/math/accuracy.test.ts\` writes this page (set \`PUMICE_WRITE_ACCURACY=1\`, and \`PUMICE_ACCURACY=full\` for more
+arguments). The columns:
+
+- *measured*: the largest error found, in units in the last place (ulp) of the exact result. Perfect rounding would show
+  0.50.
+  - f32 was compared with JavaScript's f64 functions at ${COUNT.toLocaleString("en")} arguments spread over the whole range, denormals included.
+  - f64 was compared with 80-digit values of mpmath at some ${wideCount.toLocaleString("en")} arguments, chosen to be hard. It was also compared with
+    the C library's extended precision at ${EXTENDED_COUNT.toLocaleString("en")} arguments of all sizes. Extended precision is itself within 0.01 ulp of
+    mpmath's values. NumPy lacks FEW. For these, f64 was compared with mpmath only.
+- *claimed*: the largest error the tests allow. lgamma and digamma are measured for positive arguments. For negative
+  arguments, next to their zeros between the poles, only their absolute error is small.
+- *operations*: the number of arithmetic instructions per call, rarely taken paths included. In parentheses: the number on a
+  device whose division and square root do not round correctly (Vulkan requires only 2.5 ulp in f32). Pumice corrects the
+  rounding there.
 
 | function | f32 measured | claimed | f64 measured | claimed | f32 operations | f64 operations |
 |---|---|---|---|---|---|---|`;
