@@ -5,7 +5,7 @@
 import { ArgumentError } from "../core/errors.js";
 import { Recorder } from "./recorder.js";
 import type { Literal } from "./types.js";
-import { type Construct, type Loop, Node, type Operand, type Place, type Scope, type Value } from "./value.js";
+import { type Construct, type Local, type Loop, Node, type Operand, type Scope, type Value } from "./value.js";
 
 /** What the closure of a branch may return: nothing, one value, or several. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a closure without a return statement is the common case
@@ -26,8 +26,8 @@ type CaseLabel = number | readonly number[];
 
 /** The end of one branch that reaches the end of the whole, with what its closure returned. */
 interface Arm {
-  /** The places written to at its end, filled in once the types are known, and what is written there. */
-  readonly places: Place[];
+  /** The locals written to at its end, filled in once the types are known, and what is written there. */
+  readonly locals: Local[];
   readonly values: Operand[];
   readonly isList: boolean;
 }
@@ -91,7 +91,7 @@ export class Branches extends Recorder {
     this.end(fallback);
     this.terminated = false;
     if (otherwise) arms.push(this.body(otherwise, undefined));
-    else arms.push({ places: [], values: [], isList: false });
+    else arms.push({ locals: [], values: [], isList: false });
     this.end(merge);
     return this.join(arms, "switch");
   }
@@ -108,7 +108,7 @@ export class Branches extends Recorder {
   }
 
   protected open(loop: Loop = this.scope.loop): InnerScope {
-    const scope = { isOpen: true, owner: this, loop, places: [], outer: this.scope };
+    const scope = { isOpen: true, owner: this, loop, locals: [], outer: this.scope };
     this.scope = scope;
     return scope;
   }
@@ -171,16 +171,16 @@ export class Branches extends Recorder {
     return arm;
   }
 
-  /** Runs a closure and leaves what it returns in places; undefined when its path ends before that. */
+  /** Runs a closure and leaves what it returns in locals; undefined when its path ends before that. */
   private yields(run: () => Yield): Arm | undefined {
     const outcome = run();
     if (this.terminated) return undefined;
     const values = [...listOf(outcome)];
     for (const value of values) if (value instanceof Node) this.value(value, "the result of a branch");
-    const places: Place[] = [];
-    // Literals among the values get their type, and all of them their places, when every branch is known.
-    if (values.length > 0) this.record("none", { kind: "set", places }, values as Node[]);
-    return { places, values, isList: typeof outcome === "object" && !(outcome instanceof Node) };
+    const locals: Local[] = [];
+    // Literals among the values get their type, and all of them their locals, when every branch is known.
+    if (values.length > 0) this.record("none", { kind: "set", locals }, values as Node[]);
+    return { locals, values, isList: typeof outcome === "object" && !(outcome instanceof Node) };
   }
 
   /** Makes one value of what each arm leaves behind. */
@@ -198,16 +198,16 @@ export class Branches extends Recorder {
     for (let k = 0; k < count; k++) {
       const typed = reaching.map((arm) => arm.values[k]).find((value) => value instanceof Node);
       if (!typed) throw new ArgumentError(`${what}, value ${k + 1}: only literals; write one as f.i32.const(…)`);
-      const place = this.place((typed as Value).type);
+      const local = this.local((typed as Value).type);
       for (const arm of reaching) {
         const value = arm.values[k] as Operand;
-        if (!(value instanceof Node)) arm.values[k] = this.as(value, place.type, `${what}, value ${k + 1}`) as Value;
-        else if (value.type !== place.type) {
-          throw new ArgumentError(`${what}, value ${k + 1}: one branch yields ${place.type}, another ${value.type}`);
+        if (!(value instanceof Node)) arm.values[k] = this.as(value, local.type, `${what}, value ${k + 1}`) as Value;
+        else if (value.type !== local.type) {
+          throw new ArgumentError(`${what}, value ${k + 1}: one branch yields ${local.type}, another ${value.type}`);
         }
-        arm.places.push(place);
+        arm.locals.push(local);
       }
-      results.push(this.local(place));
+      results.push(this.valueIn(local));
     }
     return reaching.some((arm) => arm.isList) ? results : results[0];
   }

@@ -49,7 +49,7 @@ function isStatement({ type, step }: Node): boolean {
 
 /** A variable that keeps its value until the last use of this reading of it needs no copy: each use reads it anew. */
 function isReadInPlace({ step, isUsedInItsLoop, index, lastUse }: Node): boolean {
-  return step.kind === "get" && isUsedInItsLoop && !isWrittenBetween(step.place, index, lastUse);
+  return step.kind === "get" && isUsedInItsLoop && !isWrittenBetween(step.local, index, lastUse);
 }
 
 function canMove(node: Node, nodes: readonly Node[]): boolean {

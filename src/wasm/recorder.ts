@@ -7,11 +7,11 @@ import { encodeLanes, encodeLiteral } from "./constants.js";
 import { INSTRUCTIONS, type Instruction, laneCount } from "./instructions.js";
 import type { LaneShape, Literal, ValueType } from "./types.js";
 import {
+  type Local,
   type MemoryAccess,
   Node,
-  newPlace,
+  newLocal,
   type Operand,
-  type Place,
   type Scope,
   type Step,
   type Value,
@@ -48,7 +48,7 @@ export class Recorder {
     readonly module: object,
     readonly name: string,
   ) {
-    this.root = { isOpen: true, owner: this, loop: { parent: null, held: [] }, places: [] };
+    this.root = { isOpen: true, owner: this, loop: { parent: null, held: [] }, locals: [] };
     this.scope = this.root;
   }
 
@@ -159,21 +159,21 @@ export class Recorder {
     return node;
   }
 
-  /** @internal A place that ends with the innermost scope. */
-  protected place(type: ValueType): Place {
-    const place = newPlace(type);
-    this.scope.places.push(place);
-    return place;
+  /** @internal A local that ends with the innermost scope. */
+  protected local(type: ValueType): Local {
+    const local = newLocal(type);
+    this.scope.locals.push(local);
+    return local;
   }
 
-  /** @internal The value of a place that nothing changes as long as the value may be used. */
-  protected local<T extends ValueType>(place: Place & { readonly type: T }): Value<T> {
-    return new Node(place.type, { kind: "local", place }, NOTHING, this.scope, -1, null);
+  /** @internal The value of a local that nothing changes as long as the value may be used. */
+  protected valueIn<T extends ValueType>(local: Local & { readonly type: T }): Value<T> {
+    return new Node(local.type, { kind: "local", local }, NOTHING, this.scope, -1, null);
   }
 
-  protected assign(places: Place[], values: readonly Node[]): Node<"none"> {
-    const node = this.record("none", { kind: "set", places }, values);
-    for (const place of places) place.writes.push(node.index);
+  protected assign(locals: Local[], values: readonly Node[]): Node<"none"> {
+    const node = this.record("none", { kind: "set", locals }, values);
+    for (const local of locals) local.writes.push(node.index);
     return node;
   }
 

@@ -24,8 +24,8 @@ export interface Scope {
   isOpen: boolean;
   readonly owner: object;
   readonly loop: Loop;
-  /** Places that end with the scope. */
-  readonly places: Place[];
+  /** Locals that end with the scope. */
+  readonly locals: Local[];
 }
 
 /** Something that is written now and then: memory, a global, a variable. Holds the positions of the writes. */
@@ -34,7 +34,7 @@ export interface Written {
 }
 
 /** A local with a fixed owner: a parameter, a variable, the state of a loop, the result of a branch. */
-export interface Place extends Written {
+export interface Local extends Written {
   readonly type: ValueType;
   /** Index of the local; -1 until the writer has chosen one. */
   slot: number;
@@ -61,14 +61,14 @@ export type Step =
       readonly lanes?: readonly number[];
     }
   | { readonly kind: "constant"; readonly value: number | bigint | Uint8Array }
-  /** A place that does not change while the value is in scope. */
-  | { readonly kind: "local"; readonly place: Place }
-  | { readonly kind: "get"; readonly place: Place }
+  /** A local that does not change while the value is in scope. */
+  | { readonly kind: "local"; readonly local: Local }
+  | { readonly kind: "get"; readonly local: Local }
   | { readonly kind: "globalGet"; readonly global: Global }
-  /** Writes all places at once: the operands are computed before the first is written. */
-  | { readonly kind: "set"; readonly places: Place[] }
+  /** Writes all locals at once: the operands are computed before the first is written. */
+  | { readonly kind: "set"; readonly locals: Local[] }
   | { readonly kind: "globalSet"; readonly global: Global }
-  | { readonly kind: "call"; readonly callee: FunctionHandle; readonly places: readonly Place[] }
+  | { readonly kind: "call"; readonly callee: FunctionHandle; readonly locals: readonly Local[] }
   | { readonly kind: "enter"; readonly construct: Construct; readonly loop?: Loop }
   | { readonly kind: "else"; readonly construct: Construct; readonly closes: Scope }
   | { readonly kind: "end"; readonly construct: Construct; readonly closes?: Scope; readonly loop?: Loop }
@@ -124,7 +124,7 @@ export type Value<T extends ValueType = ValueType> = Node<T>;
 /** A value, or a literal that takes the type of the place it stands in. */
 export type Operand<T extends ValueType = ValueType> = Value<T> | Literal;
 
-export function newPlace(type: ValueType): Place {
+export function newLocal(type: ValueType): Local {
   return { type, slot: -1, writes: [] };
 }
 
