@@ -1,11 +1,11 @@
 /**
- * Operations with several results, and with functions among their parameters: loops, choices, derivatives given by hand.
+ * Operations with several results or with functions as parameters: loops, choices, custom derivatives.
  *
- * A node has one value, so such an operation is a bundle: a node without a value of its own, whose results are `part`s of
- * it. Params of every bundle: outputs, the shapes and dtypes of its parts. Without any there is nothing to compute, and no bundle.
+ * A node has one value, so such an operation is a bundle: a node without a value, whose results are its `part`s. Params of
+ * every bundle: outputs, the shapes and dtypes of its parts. A bundle has at least one part.
  *
- * A derivative given by hand may use tensors from anywhere. So the derivative of a function is closed over again: what a rule
- * inside it brought along becomes its first parameters, and the first inputs of the operation that has it.
+ * A custom derivative may use tensors from outside the function. So the derivative of a function is closed again: tensors
+ * that a rule captured become its first parameters, and the first inputs of the operation that contains it.
  */
 import type { DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
@@ -31,7 +31,7 @@ export const part: RoutinePrimitive = {
 
 export const outputsOf = ({ params }: Node): readonly Output[] => params.outputs as readonly Output[];
 
-/** The shape of a bundle itself means nothing. */
+/** A bundle has no shape; this is a placeholder. */
 const infer = () => ({ shape: [], dtype: "bool" as const });
 
 const outputOf = ({ shape, dtype }: Node): Output => ({ shape: [...shape], dtype });
@@ -53,7 +53,7 @@ export interface ScanParams {
 
 /**
  * A loop over the first axis of sequences. Inputs: constants, first carries, sequences. Parts: last carries, stacked results,
- * and, for the way back, the carries that each round began with, stacked too. What nobody uses is not computed.
+ * and, for reverse mode, the carries at the start of each round, stacked too. Unused parts are not computed.
  */
 export const scan: RoutinePrimitive = {
   name: "scan",
@@ -102,7 +102,7 @@ export const scan: RoutinePrimitive = {
         length,
         isReverse,
       });
-      // The tangents stand behind the values they belong to: among the carries, the stacked results, the carries begun with.
+      // Tangents follow the values they belong to: among the carries, the stacked results, the stacked carries.
       const count = results.length - carries;
       let carriedAt = carries;
       let stackedAt = carries + carried.length + count;
@@ -120,7 +120,7 @@ export const scan: RoutinePrimitive = {
       const isFloat = ({ dtype }: Node) => g.isDifferentiable(dtype);
       const sequences = inputs.slice(constants + carries);
       const began = partsOf(node).slice(body.results.length);
-      // The way back is a scan from the other end. It carries the cotangents of carries and, added up, of constants.
+      // Reverse mode is a scan from the other end. It carries the cotangents of carries and the summed ones of constants.
       const own = body.parameters.map(makePlaceholder);
       const results = body.apply(own);
       const floatCarries = own.slice(constants, constants + carries).map(isFloat);
@@ -130,7 +130,7 @@ export const scan: RoutinePrimitive = {
       const ctStacked = results
         .slice(carries)
         .map((result, i) => (cotangents[carries + i] ? makePlaceholder(result) : null));
-      // The carries that rounds began with are results, too, once a way back is itself differentiated.
+      // Stacked carries have cotangents too when a reverse scan is itself differentiated.
       const ctBegan = ctCarries.map((ct, i) => (cotangents[results.length + i] ? ct && makePlaceholder(ct) : null));
       const pulled = g.pullBack(results, [...ctCarries, ...ctStacked], own);
       const sums = own.slice(0, constants).map((parameter, i) => (pulled[i] ? makePlaceholder(parameter) : null));
@@ -185,7 +185,7 @@ export const scan: RoutinePrimitive = {
       const params = paramsOf(node);
       const { body, constants, carries, length } = params;
       const isSequence = (i: number) => i >= constants + carries;
-      // A carry is batched when its start is, or when a round makes it so: found by trying until nothing changes.
+      // A carry is batched if its start is, or if a round makes it so: iterate until nothing changes.
       const isBatched = inputs.map((input) => input.isBatched);
       const batchedBody = () => {
         const own = body.parameters.map((parameter, i) =>
@@ -343,7 +343,7 @@ export const whileLoop: RoutinePrimitive = {
       const whole = ({ node: each, isBatched: has }: BatchedInput) =>
         has ? each : g.broadcast(each, [size, ...each.shape]);
       const goesOn = made.test;
-      // While any member goes on all do, but those that have finished keep their values.
+      // The loop runs while any member goes on; finished members keep their values.
       const results = made.results.map((result, i) => {
         if (!isBatched[constants + i]) return result.node;
         const next = whole(result);
@@ -376,11 +376,11 @@ export function whileNode(inputs: readonly Node[], params: WhileParams): Node[] 
 // -------------------------------------------------------------------------------------------------- choice
 
 /**
- * One of several functions of the same inputs. Inputs: index (i32), then what the functions take. Params: branches. The index
- * is a scalar, or has axes of members, which then are the first axes of all results and of all inputs but those that the
- * members share (params: shared, the positions of these after the index): each member chooses.
- * Results are selected element by element, and derivatives in the same way, so that a branch not taken adds nothing, not
- * even NaN. Where all take one branch and there is much to compute, the compiler makes it a `branching`.
+ * One of several functions of the same inputs. Inputs: index (i32), then the functions' arguments. Params: branches. The index
+ * is a scalar, or has batch axes: then each member chooses, and all results and inputs have these axes first, except inputs
+ * that the members share (params: shared, their positions after the index).
+ * Results and derivatives are selected element by element, so a branch not taken adds nothing, not even NaN. For a scalar
+ * index and costly branches the compiler uses `branching` instead.
  */
 export const choice: CompositePrimitive = {
   name: "choice",
@@ -436,13 +436,13 @@ export const choice: CompositePrimitive = {
       const branches = node.params.branches as readonly GraphFunction[];
       const whole = ({ node: each, isBatched }: BatchedInput) =>
         isBatched ? each : g.broadcast(each, [size, ...each.shape]);
-      // All branches are computed for members that choose for themselves, but loops end at once for those that take another.
+      // With an index per member all branches are computed; loops end at once for members that take another branch.
       const isLooping = index.isBatched && node.inputs[0].shape.length === 0 && branches.some(hasLoop);
       const functions = isLooping
         ? branches.map((branch, value) => ifChosen(g, branch, node.inputs[0], value))
         : branches;
       const inputs = isLooping ? [index, ...others] : others;
-      // They need inputs of their own: what they have in common has a derivative in which they cannot be told apart any more.
+      // Each member needs its own inputs: the derivative by a shared input sums over members and cannot be separated.
       const isOwnChoice = index.isBatched || index.node.shape.length > 0;
       const given = inputs.map((input) => (isOwnChoice ? { node: whole(input), isBatched: true } : input));
       const own = given.map(({ node: each, isBatched }) => ({ node: makePlaceholder(each), isBatched }));
@@ -462,16 +462,16 @@ export const choice: CompositePrimitive = {
   },
 };
 
-/** A branch that takes the index, too, and whose loops run only if it is the branch's own. */
+/** A branch that also takes the index; its loops run only if the index selects it. */
 function ifChosen(g: GraphOps, branch: GraphFunction, index: Node, value: number): GraphFunction {
   const chosen = makePlaceholder(index);
   return new GraphFunction([chosen, ...branch.parameters], masked(g, branch, g.equal(chosen, value)));
 }
 
-/** A choice by a scalar of which one branch is computed and the others are not. Inputs and params as of a choice. */
+/** A choice by a scalar that computes only the chosen branch. Inputs and params as of `choice`. */
 export const branching: RoutinePrimitive = { name: "branching", kind: "routine", infer };
 
-/** Of the results of several branches those of the index, or of the index of each member. */
+/** Selects among the results of branches by the index, or by each member's index. */
 function selectedByIndex(g: GraphOps, index: Node, results: readonly (readonly Node[])[]): Node[] {
   const chosen = (i: number) =>
     results.slice(1).reduce((otherwise, branch, k) => selected(g, index, k + 1, branch[i], otherwise), results[0][i]);
@@ -501,7 +501,7 @@ const sharedBy =
   (position: number): boolean =>
     (params.shared as readonly number[]).includes(position);
 
-/** Cotangents of what members that choose for themselves share: added up, of each branch over the members that take it. */
+/** Cotangents of inputs shared by members with an index each: for each branch the sum over members that take it. */
 function sharedCotangents(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): (Node | null)[] {
   const [index, ...inputs] = node.inputs;
   const shared = node.params.shared as readonly number[];
@@ -522,22 +522,22 @@ function sharedCotangents(g: GraphOps, node: Node, cotangents: readonly (Node | 
 
 // -------------------------------------------------------------------------------------------------- derivatives by hand
 
-/** From arguments, results and the changes on one side to those on the other; null stands for zero. */
+/** Maps arguments, results, and tangents or cotangents of one side to those of the other; null stands for zero. */
 type CustomRule = (
   args: readonly Node[],
   results: readonly Node[],
   changes: readonly (Node | null)[],
 ) => readonly (Node | null)[];
 
-/** What a `custom` node does in place of the derivatives of its results. */
+/** The derivative rules of a `custom` node. */
 export interface CustomRules {
   readonly jvp: CustomRule | null;
   readonly vjp: CustomRule;
-  /** The rules for a batch of members; `isBatched` speaks of the arguments, then the results. */
+  /** The rules for a batch of members; `isBatched` lists the arguments, then the results. */
   batch(isBatched: readonly boolean[], size: number): CustomRules;
 }
 
-/** Results whose derivatives are given by hand. Inputs: results, arguments. Params: results, how many there are. */
+/** Results with custom derivatives. Inputs: results, arguments. Params: results, their number. */
 const custom: CompositePrimitive = {
   name: "custom",
   kind: "composite",
@@ -576,8 +576,8 @@ const custom: CompositePrimitive = {
 };
 
 /**
- * What a rule for one direction makes of `seeds`, linear in them, turned around: from changes of what it made to those of the
- * seeds. That is its derivative.
+ * The transpose of a rule that is linear in `seeds`: from cotangents of its results to cotangents of the seeds. It is the
+ * derivative of the rule.
  */
 export function transposed(
   g: GraphOps,
@@ -601,7 +601,7 @@ export function transposed(
   );
 }
 
-/** Not among the parameters, because a rule is no part of what a program computes. */
+/** An attachment, not a parameter: rules do not affect the program that a node compiles to. */
 const rulesOf = (node: Node): CustomRules => node.attachment as CustomRules;
 
 export function customNode(results: readonly Node[], args: readonly Node[], own: CustomRules): Node[] {
@@ -614,7 +614,7 @@ export function customNode(results: readonly Node[], args: readonly Node[], own:
 
 // -------------------------------------------------------------------------------------------------- recomputation
 
-/** A function whose inner values are not kept for the way back but computed again. Inputs: its arguments. Params: body. */
+/** A function whose inner values are recomputed in reverse mode, not stored. Inputs: its arguments. Params: body. */
 export const checkpoint: CompositePrimitive = {
   name: "checkpoint",
   kind: "composite",
@@ -633,7 +633,7 @@ export const checkpoint: CompositePrimitive = {
     },
     vjp: (g, { params, inputs }, cotangents) => {
       const body = params.body as GraphFunction;
-      // Behind this, nothing is known to be the same as on the way there.
+      // Nodes computed from these are not merged with the forward pass.
       const again = inputs.map((input) => g.anew(input));
       return g.pullBack(body.apply(again), cotangents, again);
     },
