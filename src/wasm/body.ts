@@ -25,7 +25,7 @@ interface RecordedBody {
   readonly nodes: readonly Node[];
   readonly parameters: readonly Local[];
   readonly vectors: Iterable<Value<"v128">>;
-  /** Control can run off the end of the code, where nothing was left on the stack for the results. */
+  /** The end of the body is unreachable: no results are on the stack there. */
   readonly endsUnreachably: boolean;
 }
 
@@ -125,13 +125,13 @@ class BodyWriter {
     this.localSet(node.slot);
   }
 
-  /** Writes an operand that needs no computing: a constant, or what a local holds. */
+  /** Writes an operand that needs no computing: a constant, or the value of a local. */
   private isAtHand(node: Node): boolean {
     const { step } = node;
     if (node.slot >= 0) {
       node.remaining--;
       if (node.remaining === 0) {
-        // Set by the instruction just written and never needed again: it can stay on the stack.
+        // The instruction just written set this local, and nothing else reads it: the value can stay on the stack.
         if (this.setEnd === this.out.length && this.setSlot === node.slot) {
           this.out.truncate(this.setStart);
           this.setEnd = -1;

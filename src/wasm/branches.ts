@@ -1,17 +1,17 @@
 /**
- * Branches: one of two closures by a condition, one of many by a number. What they return comes out as values, through
- * locals that every branch writes.
+ * Branches: one of two closures by a condition, one of many by a number. Their return values become values of the branch,
+ * through locals that every closure writes.
  */
 import { ArgumentError } from "../core/errors.js";
 import { Recorder } from "./recorder.js";
 import type { Literal } from "./types.js";
 import { type Construct, type Local, type Loop, Node, type Operand, type Scope, type Value } from "./value.js";
 
-/** What the closure of a branch may return: nothing, one value, or several. */
+/** The return value of a branch's closure: nothing, one value, or several. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a closure without a return statement is the common case
 export type Yield = void | Operand | readonly Operand[];
 
-/** What the branch then yields: a value for each operand its closures return. */
+/** The results of the branch: a value for each operand its closures return. */
 type Yielded<T extends Yield> = T extends Operand
   ? Like<T>
   : T extends readonly Operand[]
@@ -24,15 +24,15 @@ export type Like<T> = T extends Value<infer U> ? Value<U> : Value;
 
 type CaseLabel = number | readonly number[];
 
-/** The end of one branch that reaches the end of the whole, with what its closure returned. */
+/** A closure that runs to its end, with the values it returned. */
 interface Arm {
-  /** The locals written to at its end, filled in once the types are known, and what is written there. */
+  /** The locals written at its end, filled in once the types are known, and the values written there. */
   readonly locals: Local[];
   readonly values: Operand[];
   readonly isList: boolean;
 }
 
-/** A scope that knows where it lies. */
+/** A scope with the scope around it. */
 export interface InnerScope extends Scope {
   readonly outer: Scope;
 }
@@ -171,7 +171,7 @@ export class Branches extends Recorder {
     return arm;
   }
 
-  /** Runs a closure and leaves what it returns in locals; undefined when its path ends before that. */
+  /** Runs a closure and writes its return values to locals; undefined when its path ends before that. */
   private yields(run: () => Yield): Arm | undefined {
     const outcome = run();
     if (this.terminated) return undefined;
@@ -183,7 +183,7 @@ export class Branches extends Recorder {
     return { locals, values, isList: typeof outcome === "object" && !(outcome instanceof Node) };
   }
 
-  /** Makes one value of what each arm leaves behind. */
+  /** Joins the values of the arms. */
   private join(arms: readonly (Arm | undefined)[], what: string): Yield {
     const reaching = arms.filter((arm) => arm !== undefined);
     this.terminated = reaching.length === 0;

@@ -2,7 +2,7 @@
  * Structured control flow: branches and loops are closures, as in the SPIR-V builder, so the nesting of blocks and the
  * depths of jumps are right whatever the kernel does inside.
  *
- * Values come out of a branch or a loop as what its closure returns, or through a variable, as the kernel likes:
+ * Values leave a branch or a loop as the closure's return value, or through a variable:
  *
  *     const y = f.if(f.f32.lt(x, 0), () => f.f32.neg(x), () => x);
  *     const sum = f.fold(0, n, 1, f.f32.const(0), (i, sum) => f.f32.add(sum, f.f32.load(f.i32.shl(i, 2))));
@@ -19,7 +19,7 @@ interface LoopOptions {
   readonly unsigned?: boolean;
 }
 
-/** An open loop: where `break` and `continue` go, and the locals that hold what it carries. */
+/** An open loop: the targets of `break` and `continue`, and the locals of its state. */
 interface OpenLoop {
   readonly exit: Construct;
   readonly next: Construct;
@@ -211,7 +211,7 @@ export class ControlFlow extends Branches {
     return locals.map((local) => this.valueIn(local));
   }
 
-  /** One round: runs the body and carries over what it returns. */
+  /** One round: runs the body and stores the state it returns. */
   private round(loop: OpenLoop, body: (state: Value[]) => Yield): void {
     this.loops.push(loop);
     try {
@@ -252,7 +252,7 @@ export class ControlFlow extends Branches {
     return loop;
   }
 
-  /** Locals for what a loop carries, holding the initial values. */
+  /** Locals for the state of a loop, set to the initial values. */
   private carry(initial: readonly Value[], what: string): Local[] {
     const values = initial.map((operand) => this.value(operand, `${what}, initial state`));
     const locals = values.map((value) => this.local(value.type));
@@ -280,7 +280,7 @@ export class ControlFlow extends Branches {
   }
 }
 
-/** Whether a counted loop runs not even once; undefined when that shows only at run time. */
+/** Whether a counted loop never runs; undefined when only run time can tell. */
 function isNeverEntered(
   start: Node,
   end: Node,
@@ -295,7 +295,7 @@ function isNeverEntered(
   return isDown ? a <= b : a >= b;
 }
 
-/** True when the value is what the local holds already. */
+/** True when the local already holds the value. */
 function holdsValue({ step }: Node, local: Local): boolean {
   return step.kind === "local" && step.local === local;
 }

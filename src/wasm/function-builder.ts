@@ -1,5 +1,5 @@
 /**
- * One function under construction: what `m.function` hands to its closure, usually called `f`.
+ * One function under construction. `m.function` passes it to its closure, usually as `f`.
  *
  * Instructions are methods of a namespace per type (`f.i32`, `f.f32x4`, `f.memory` …), control flow is inherited; here are
  * the rest: variables, globals, select, calls and returns.

@@ -1,6 +1,6 @@
 /**
  * The lowest layer of a function under construction: records nodes in order, with the checks every instruction passes.
- * The layers above say what to record: control-flow.ts the branches and loops, function-builder.ts everything else.
+ * The layers above decide what to record: control-flow.ts branches and loops, function-builder.ts everything else.
  */
 import { ArgumentError } from "../core/errors.js";
 import { encodeLanes, encodeLiteral } from "./constants.js";
@@ -33,13 +33,13 @@ export class Recorder {
   readonly nodes: Node[] = [];
   /** @internal Vector constants, each once: the writer keeps those used again in locals. */
   readonly vectors = new Map<string, Value<"v128">>();
-  /** The same by the literal that all lanes hold, which is how most are asked for. */
+  /** Vector constants with one literal in all lanes, by that literal: the most common kind. */
   private readonly splats = new Map<string, Value<"v128">>();
 
   protected readonly root: Scope;
   protected scope: Scope;
   protected terminated = false;
-  /** Where memory is written, or may be: the positions of every effect on it. */
+  /** The positions of all effects that write memory, or may. */
   protected readonly stored: Written = { writes: [] };
   /** The steps of instructions without immediates, shared by all their uses. */
   private static readonly steps = new Map<Instruction, Step>();
@@ -166,7 +166,7 @@ export class Recorder {
     return local;
   }
 
-  /** @internal The value of a local that nothing changes as long as the value may be used. */
+  /** @internal The value of a local that does not change while the value is in scope. */
   protected valueIn<T extends ValueType>(local: Local & { readonly type: T }): Value<T> {
     return new Node(local.type, { kind: "local", local }, NOTHING, this.scope, -1, null);
   }
