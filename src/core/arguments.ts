@@ -1,7 +1,7 @@
 /**
- * Arguments as users pass them. Most programs that call us are not type-checked, and a misspelt option that is passed over
- * in silence costs more than one that throws. An operation lists its options and what each may be, as a table; checking
- * costs a loop over the few keys given. Everything that users call checks here.
+ * Checks of the arguments that users pass. Most programs that call us are not type-checked, and a misspelt option that is
+ * ignored costs more than one that throws. An operation lists its options and their kinds in a table; a check loops over the
+ * few keys given. Every public operation checks here.
  */
 import { checkDType, isDType } from "./dtype.js";
 import { ArgumentError, PumiceError } from "./errors.js";
@@ -17,7 +17,7 @@ interface Kind {
 
 const isNumbers = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === "number");
 
-/** What an option may be. What the operation itself must look at to judge is `any`. */
+/** The kinds of options. `any`: the operation checks the value itself. */
 const KINDS = {
   flag: { what: "true or false", holds: (value) => typeof value === "boolean" },
   number: { what: "a number", holds: (value) => typeof value === "number" },
@@ -33,7 +33,7 @@ const KINDS = {
 /** The options of an operation. */
 export type OptionKinds<O> = { readonly [K in keyof Required<O>]: keyof typeof KINDS };
 
-/** Throws on an option that does not exist, on one of the wrong kind, and on what is no object of options at all. */
+/** Throws on an unknown option, on one of the wrong kind, and on a value that is no object of options. */
 export function checkOptions<O extends object>(operation: string, options: O, known: OptionKinds<O>): void {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw noOptions(operation, options, known);
@@ -54,7 +54,7 @@ function noOption(operation: string, options: object, name: string, known: objec
   return new ArgumentError(`${operation}: there is no option "${name}"; ${list}.`);
 }
 
-/** Something else stands where options should: often the value of one of them. */
+/** The error for a value in place of the options object: often the value of one option. */
 function noOptions(operation: string, value: unknown, known: object): ArgumentError {
   const kinds = Object.entries(known) as [string, keyof typeof KINDS][];
   const fitting = kinds.find(([, kind]) => kind !== "any" && KINDS[kind].holds(value))?.[0] ?? "…";
@@ -64,10 +64,10 @@ function noOptions(operation: string, value: unknown, known: object): ArgumentEr
   );
 }
 
-/** What was given instead. */
+/** The end of a message: the value that was given. */
 const butNot = (value: unknown): string => `not ${shown(value)}.${remedyForTensor(value)}`;
 
-/** One of some words, or nothing. */
+/** Checks for one of the choices, or undefined. */
 export function checkChoice(operation: string, what: string, value: unknown, choices: readonly string[]): void {
   if (value === undefined || choices.includes(value as string)) return;
   throw new ArgumentError(`${operation}: ${what} is ${shown(value)}; it is ${choices.map(shown).join(" or ")}.`);
@@ -90,22 +90,21 @@ export function checkString(operation: string, what: string, value: string): str
   throw new ArgumentError(`${operation}: ${what} is a string, not ${shown(value)}.`);
 }
 
-/** `what` tells a function from the others that an operation takes. */
+/** `what` names the argument, for operations that take several functions. */
 export function checkFunction(operation: string, value: unknown, what?: string): void {
   if (typeof value === "function") return;
   const claim = what === undefined ? "takes a function" : `${what} is a function`;
   throw new ArgumentError(`${operation}: ${claim}, not ${shown(value)}.`);
 }
 
-/** For operations without options: the arguments that came after the last one they take. */
+/** For operations without options: refuses arguments beyond the last one they take. */
 export function checkNoOptions(operation: string, more: readonly unknown[]): void {
   if (more.length === 0) return;
   throw new ArgumentError(`${operation}: has no options and takes one argument, but also got ${shown(more[0])}.`);
 }
 
 /**
- * Runs the steps that an operation is made of: an error in one of them names the operation, which is what was called, and
- * not the step.
+ * Runs the steps of an operation. An error in a step names the operation that the user called, not the step.
  */
 export function inOperation<T>(operation: string, steps: () => T): T {
   try {
@@ -115,7 +114,7 @@ export function inOperation<T>(operation: string, steps: () => T): T {
   }
 }
 
-/** Messages begin with the name of an operation, perhaps with a word on which of its arguments; those of engines do not. */
+/** Replaces the operation's name at the beginning of a message. Messages of engines have none and stay. */
 function renamed(error: PumiceError, operation: string): PumiceError {
   const step = /^[a-z][\w.]*(?=[:,] )/i.exec(error.message)?.[0];
   if (step === operation) return error;

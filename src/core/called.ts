@@ -1,18 +1,18 @@
 /**
- * Which of our operations the user called, read from the stack. For errors only that arise far below, where no operation
- * is at hand: a tensor that was disposed says so wherever it is touched.
+ * Finds the operation that the user called, from the stack. Only for errors that arise far below, where the operation is not
+ * known: a disposed tensor throws wherever it is touched.
  */
 
 /** Frames of the stack to look through: operations are made of others. */
 const DEPTH = 40;
 
-/** The name of the outermost function of ours that was called from outside; none where all files are bundled into one. */
+/** The name of our outermost function on the stack; undefined where all files are bundled into one. */
 export function calledOperation(): string | undefined {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = DEPTH;
   const frames = (new Error().stack ?? "").split("\n").slice(1);
   Error.stackTraceLimit = limit;
-  // This file's own frame tells where the library's files are, also where source maps say something else than the modules.
+  // This file's own frame shows where the library's files are, also when source maps give other paths than the modules.
   const [, library = ""] = /\(?(\S+)core\/called\./.exec(frames[0] ?? "") ?? [];
   const outside = frames.findIndex((frame) => !frame.includes(library) && !frame.includes("<anonymous>)"));
   // "at Tensor.add (…)", "at get T (…)", "at Tensor.<anonymous> [as roll] (…)", "at matmul (…)".

@@ -1,6 +1,6 @@
 /**
- * What a value becomes in another dtype. The rules are total and the same on every device, where C, SPIR-V and NumPy
- * leave some of them open:
+ * Conversion of values between dtypes. The rules cover every case and are the same on every device; C, SPIR-V and NumPy
+ * leave some cases open:
  *
  * - integer to integer wraps: the low bits are kept, as in NumPy
  * - float to integer drops the fraction and saturates; NaN becomes 0 (as WebAssembly's trunc_sat and XLA do)
@@ -68,7 +68,7 @@ export function roundTo(dtype: DType, value: number | bigint): number {
   }
 }
 
-/** A double next to the integer, rounded to odd where it is not exact, so that rounding it further rounds only once. */
+/** The integer as a double, rounded to odd where it is not exact: rounding the result again is then a single rounding. */
 function oddDouble(value: bigint): number {
   const magnitude = value < 0n ? -value : value;
   const excess = magnitude.toString(2).length - 53;

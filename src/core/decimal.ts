@@ -7,7 +7,7 @@
 import { roundTo } from "./cast.js";
 import type { DType } from "./dtype.js";
 
-/** Digits enough to tell apart what follows a cut: JavaScript offers no more, and no number needs them. */
+/** The most digits after the point that JavaScript prints; enough to decide every rounding. */
 const ALL_PLACES = 100;
 
 /** The parts of a number before and after the decimal point. */
@@ -73,7 +73,7 @@ function increment(text: string): string {
   return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-/** Without zeros at the end: what they would say is said by not being there. */
+/** Without trailing zeros. */
 function trimmed(text: string): DecimalParts {
   const [whole, fraction = ""] = text.split(".");
   return { whole, fraction: fraction.replace(/0+$/, "") };

@@ -1,7 +1,7 @@
 /**
  * The element types of tensors, as one table. Everything that depends on a dtype (sizes, limits, the array that holds
- * it, its name in files) is looked up here, so a new dtype is a new row. Which dtype an operation yields is decided in
- * promotion.ts, what a value becomes in another dtype in cast.ts.
+ * it, its name in files) is looked up here, so a new dtype is a new row. promotion.ts decides the dtype of a result, cast.ts
+ * converts values between dtypes.
  */
 import { DTypeError } from "./errors.js";
 import { shown } from "./shown.js";
@@ -26,7 +26,7 @@ export interface Complex {
   readonly im: number;
 }
 
-/** What one element may be written as in JavaScript. */
+/** An element as a JavaScript value. */
 export type Scalar = number | bigint | boolean | Complex;
 
 /**
@@ -60,7 +60,7 @@ interface StorageArrays extends Omit<DataArrays, "f16" | "bf16"> {
 export type TypedArrayOf<D extends DType = DType> = DataArrays[D];
 export type StorageArrayOf<D extends DType = DType> = StorageArrays[D];
 
-/** What `item()` returns. */
+/** The type that `item()` returns. */
 export type ScalarOf<D extends DType = DType> = D extends "bool"
   ? boolean
   : D extends "i64" | "u64"
@@ -87,9 +87,9 @@ interface DTypeInfo<D extends DType = DType> {
   /** Smallest and largest finite value; of one part for complex. bigint for the 64-bit integers. */
   readonly min: number | bigint;
   readonly max: number | bigint;
-  /** Distance from 1 to the next float; 0 for what is not a float. */
+  /** Distance from 1 to the next float; 0 for dtypes that are not floats. */
   readonly epsilon: number;
-  /** Smallest positive normal float; 0 for what is not a float. */
+  /** Smallest positive normal float; 0 for dtypes that are not floats. */
   readonly tiny: number;
   /** NumPy's type string. bf16 is stored as two opaque bytes, as the ml_dtypes package does. */
   readonly numpy: string;
@@ -99,7 +99,7 @@ interface DTypeInfo<D extends DType = DType> {
   readonly storageArray: ArrayConstructor<StorageArrayOf<D>>;
 }
 
-/** What the rows below leave out follows from what they say. */
+/** A row of the table; the other entries are derived from it. */
 type Row<D extends DType> = [
   kind: DTypeKind,
   bytes: number,
@@ -177,7 +177,7 @@ export function isDType(name: unknown): name is DType {
   return typeof name === "string" && Object.hasOwn(DTYPES, name);
 }
 
-/** What other libraries call them, where it is more than the bits after another word. */
+/** Names in other libraries that do not follow the rule of `otherName`. */
 // biome-ignore format: pairs
 const OTHER_NAMES: Readonly<Record<string, DType>> = {
   boolean: "bool", byte: "u8", int: "i32", long: "i64", half: "f16", bfloat16: "bf16", float: "f32", single: "f32",
@@ -203,20 +203,20 @@ export function checkDType(name: unknown, operation: string): DType {
 
 export const isInteger = (dtype: DType): boolean => DTYPES[dtype].kind === "int" || DTYPES[dtype].kind === "uint";
 
-/** The dtype that counts so many elements: i32 while it can. */
+/** The dtype of positions among `count` elements: i32 where it suffices, else i64. */
 export const positionDType = (count: number): "i32" | "i64" => (count > 2 ** 31 - 1 ? "i64" : "i32");
 
 export const isFloat = (dtype: DType): boolean => DTYPES[dtype].kind === "float";
 
 export const isComplex = (dtype: DType): dtype is "c64" | "c128" => DTYPES[dtype].kind === "complex";
 
-/** Throws for complex numbers, of which none is larger than another. */
+/** Throws for complex numbers: they have no order. */
 export function checkOrdered(dtype: DType, operation: string): void {
   if (!isComplex(dtype)) return;
   throw new DTypeError(`${operation}: complex numbers have no order; take real(), imag() or abs() of ${dtype} first.`);
 }
 
-/** The dtype of the parts of a complex number, of its absolute value and its phase. Others are their own. */
+/** The dtype of a complex number's parts, absolute value and phase; any other dtype itself. */
 export function realDType(dtype: DType): DType {
   return dtype === "c64" ? "f32" : dtype === "c128" ? "f64" : dtype;
 }
@@ -226,7 +226,7 @@ export function complexDType(dtype: DType): "c64" | "c128" {
   return dtype === "f64" || dtype === "c128" ? "c128" : "c64";
 }
 
-/** What a tensor of plain JavaScript values becomes when nobody says: numbers f32, bigints i64, booleans bool. */
+/** The default dtype of JavaScript values: numbers f32, bigints i64, booleans bool. */
 export function defaultDType(value: Scalar): DType {
   switch (typeof value) {
     case "number":

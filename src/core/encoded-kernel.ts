@@ -2,11 +2,11 @@
 export interface EncodedKernel {
   /** WebAssembly or SPIR-V. */
   readonly bytes: Uint8Array;
-  /** How the engine runs it, agreed between each emitter and its engine: see emit/wasm/target.ts and emit/spirv/target.ts. */
+  /** Numbers for the engine; each emitter and its engine agree on their meaning: emit/wasm/target.ts, emit/spirv/target.ts. */
   readonly numbers: readonly number[];
 }
 
-/** A kernel to an engine that dispatches it: its name for errors and profiles, and which of its buffers it writes. */
+/** The facts an engine needs to dispatch a kernel: a name for errors and profiles, and which buffers it writes. */
 export interface KernelInterface {
   readonly name: string;
   readonly buffers: readonly { readonly isWritten: boolean }[];

@@ -1,6 +1,6 @@
 /**
  * The errors Pumice throws. A message names the operation, the offending values and what would work;
- * the class says what kind of thing went wrong, so that a program can react to it.
+ * a program can react to the class.
  */
 export class PumiceError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -39,5 +39,5 @@ export class UnsupportedError extends PumiceError {}
 /** Bytes that do not fit the buffer they are written to. */
 export class SizeMismatchError extends PumiceError {}
 
-/** An argument outside what the function takes; the message names the limit. */
+/** An argument that the function does not take; the message names the limit. */
 export class ArgumentError extends PumiceError {}

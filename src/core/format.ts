@@ -17,9 +17,9 @@ interface FormatOptions {
   /** How many elements at either end of an axis are shown then. */
   readonly edgeItems?: number;
   readonly lineWidth?: number;
-  /** Between elements; ", " gives what can be pasted into a program. */
+  /** Text between elements; with ", " the output can be pasted into a program. */
   readonly separator?: string;
-  /** How far the text's first line is indented by what the caller writes before it. */
+  /** Columns that the caller has written before the first line. */
   readonly indent?: number;
 }
 
@@ -145,7 +145,7 @@ function formatFloats(values: readonly number[], dtype: DType, precision: number
     const [whole, rest] = finite[next++];
     return [sign(x) + whole, rest];
   });
-  // Everything lines up at the point, and what is not finite ends where the digits end.
+  // Columns align at the decimal point; NaN and infinity align with the last digit.
   const right = finite.length > 0 ? finite[0][1].length : 0;
   const left = words.reduce(
     (most, [word, rest]) => Math.max(most, rest === undefined ? word.length - right - 1 : word.length),
@@ -165,7 +165,7 @@ function wantsExponent(values: readonly number[], dtype: DType): boolean {
   return largest >= 1e8 || smallest < roundTo(dtype, 0.0001) || roundTo(dtype, largest / smallest) > 1000;
 }
 
-/** What stands before and after the point; what stands after it is equally long for all. */
+/** Digits before and after the decimal point; the second parts have equal lengths. */
 type Split = (sizes: readonly number[], dtype: DType, precision: number) => [whole: string, rest: string][];
 
 const splitPositional: Split = (sizes, dtype, precision) => {

@@ -1,5 +1,5 @@
 /**
- * Where an element is: integer expressions over loop variables, kept in a form that simplifies by itself.
+ * Index expressions: integer expressions over loop variables, kept in a normal form that simplifies them.
  *
  * Movement operations (reshape, transpose, slice, flip, pad, broadcast) never move data; they rewrite the index at which
  * their input is read. An expression is a constant plus a sum of atoms times coefficients, where an atom is a loop
@@ -25,7 +25,7 @@ interface Quotient {
   readonly by: number;
 }
 
-/** An integer computed elsewhere, as an index read from memory; its range is what its maker promises. */
+/** An integer computed elsewhere, such as an index read from memory. Its maker guarantees the range. */
 interface Computed {
   readonly kind: "computed";
   readonly id: number;
@@ -160,11 +160,11 @@ export function add(x: IndexExpr, y: IndexExpr): IndexExpr {
   return rejoined(terms, x.constant + y.constant);
 }
 
-/** by·(x quotient by) + (x remainder by) is x again: what a reshape there and back leaves behind. */
+/** Simplifies by·(x quotient by) + (x remainder by) to x: a reshape and its inverse leave such sums. */
 function rejoined(terms: readonly Term[], constant: number): IndexExpr {
   for (const { atom, factor } of terms) {
     if (atom.kind !== "remainder") continue;
-    // Quotients of quotients are kept as one division, so the quotient of x / a by b is to be found as x / (a·b).
+    // Quotients of quotients are stored as one division: look for (x / a) / b as x / (a·b).
     const { of, by } = nestedQuotient(atom.of, atom.by) ?? atom;
     const whole = terms.find(
       (term) =>
@@ -195,7 +195,7 @@ function split(x: IndexExpr, by: number): { whole: IndexExpr; rest: IndexExpr } 
   const rest: Term[] = [];
   for (const { atom, factor } of x.terms) {
     const left = factor % by;
-    // Of what is left below nothing and above, the lesser: -2·i by 3 is -3·i and i.
+    // Choose the remainder of smaller magnitude: -2·i by 3 is -3·i and i.
     const over = left < 0 && left + by < -left ? left + by : left;
     if (over !== factor) whole.push({ atom, factor: (factor - over) / by });
     if (over !== 0) rest.push({ atom, factor: over });
@@ -206,7 +206,7 @@ function split(x: IndexExpr, by: number): { whole: IndexExpr; rest: IndexExpr } 
 
 /**
  * x = factor·of + over with 0 ≤ over < factor, where the factor divides `by`, too: then x / by is of / (by / factor), and
- * x mod by is factor·(of mod (by / factor)) + over. So neighbours stay neighbours.
+ * x mod by is factor·(of mod (by / factor)) + over. Neighbouring indices stay neighbours.
  */
 function withoutCommonFactor(x: IndexExpr, by: number): { of: IndexExpr; factor: number; over: IndexExpr } | null {
   const common = (factor: number, term: Term) => greatestCommonDivisor(factor, term.factor);
@@ -244,13 +244,13 @@ export interface Bound {
   readonly high: number;
 }
 
-/** The same bound with less to compute: without constants, and without divisions where it can do without. */
+/** A bound in its cheapest form: constants moved to the limits, divisions removed where possible. */
 export function bound(value: IndexExpr, low: number, high: number): Bound {
   const plain = { value: addConstant(value, -value.constant), low: low - value.constant, high: high - value.constant };
   return withoutQuotient(plain) ?? withoutNeighbours(plain) ?? plain;
 }
 
-/** low ≤ y + x / by < high is by·low ≤ by·y + x < by·high, which is worth it where these become fewer terms, or not more. */
+/** Rewrites low ≤ y + x / by < high as by·low ≤ by·y + x < by·high, unless that makes more terms. */
 function withoutQuotient({ value, low, high }: Bound): Bound | null {
   for (const term of value.terms) {
     const { atom, factor } = term;
@@ -262,7 +262,7 @@ function withoutQuotient({ value, low, high }: Bound): Bound | null {
   return null;
 }
 
-/** low ≤ by·y + x < high is low / by ≤ y < high / by where x is one of 0 … by - 1 and both limits, if they matter, divide. */
+/** Rewrites low ≤ by·y + x < high as low / by ≤ y < high / by, where 0 ≤ x < by and the limits that matter divide by `by`. */
 function withoutNeighbours({ value, low, high }: Bound): Bound | null {
   const [isLow, isHigh] = [value.min < low, value.max >= high];
   for (const { factor } of value.terms) {
@@ -311,7 +311,7 @@ export function atomsOf(x: IndexExpr, into = new Set<Atom>()): Set<Atom> {
   return into;
 }
 
-/** The value for given values of the variables: what tests compare with. */
+/** The value for given values of the variables. */
 export function evaluate(x: IndexExpr, valueFor: (atom: Atom) => number): number {
   let total = x.constant;
   for (const { atom, factor } of x.terms) {
@@ -339,7 +339,7 @@ export function describe(x: IndexExpr, nameOf: (atom: Atom) => string | undefine
     text: Math.abs(factor) === 1 ? nameFor(atom) : `${Math.abs(factor)}*${nameFor(atom)}`,
   }));
   const rest = { isNegative: x.constant < 0, text: String(Math.abs(x.constant)) };
-  // What is taken from something stands behind it: 9 - i.
+  // A positive constant goes before a negative term: 9 - i.
   if (x.constant > 0 && parts[0]?.isNegative) parts.unshift(rest);
   else if (x.constant !== 0 || parts.length === 0) parts.push(rest);
   return parts

@@ -1,7 +1,7 @@
 /**
- * Which dtype an operation on mixed operands computes in. One lattice, JAX's: a dtype points at the next wider ones,
- * and two dtypes meet in the lowest one that both reach. JavaScript numbers are weak: they enter low in the lattice, at
- * i* or f*, so they take the dtype of the tensor they meet. docs/dtypes.md shows the resulting table and explains the
+ * The dtype of an operation on mixed operands. The rule is JAX's lattice: a dtype points at the next wider ones, and two
+ * dtypes promote to the lowest one that both reach. JavaScript numbers are weak: they enter low in the lattice, at i* or f*,
+ * so they take the dtype of the tensor beside them. docs/dtypes.md shows the resulting table and explains the
  * choices. The graph's dtype rules call this.
  */
 import { checkDType, DTYPES, type DType, defaultDType, isDType, isInteger, type Scalar } from "./dtype.js";
@@ -24,7 +24,7 @@ const WIDER: { readonly [N in Node]: readonly Node[] } = {
   c64: ["c128"], c128: [],
 };
 
-/** What a weak node becomes when no other operand decides. */
+/** The dtype of a weak node when no other operand decides. */
 const DEFAULTS = { "i*": "i32", "f*": "f32", "c*": "c64" } as const;
 
 const NODES = Object.keys(WIDER) as Node[];
@@ -57,7 +57,7 @@ function settle(node: Node): DType {
   return node in DEFAULTS ? DEFAULTS[node as Weak] : (node as DType);
 }
 
-/** The dtype that two tensors meet in. */
+/** The dtype of an operation on two tensors. */
 export function promote(a: DType, b: DType): DType {
   return settle(join(a, b));
 }
@@ -65,16 +65,16 @@ export function promote(a: DType, b: DType): DType {
 /**
  * The dtype of several operands, dtypes and JavaScript values mixed. Beside a dtype, a whole number keeps any dtype but bool
  * (which becomes i32), a fraction turns integers into f32, a bigint keeps any dtype but bool (which becomes i64), a boolean
- * keeps every dtype. An integer that the dtype cannot hold is a DTypeError, not a silent wrap. The result is the meeting point of all of them at once, so
- * the order of operands never matters: i64, u64 and f16 give f16, although i64 and u64 alone give f32.
- * Without any dtype among them, numbers give f32, as `tensor(1)` does.
+ * keeps every dtype. An integer that the dtype cannot hold is a DTypeError, not a silent wrap. All operands are joined at
+ * once, so their order never matters: i64, u64 and f16 give f16, although i64 and u64 alone give f32. Without any dtype
+ * among them, numbers give f32, as `tensor(1)` does.
  */
 export function resultType(operands: readonly (DType | Scalar)[], operation = "resultType"): DType {
   if (operands.length === 0) throw new DTypeError(`${operation}: needs at least one operand to find a dtype for.`);
   const typed = operands.some((operand) => isDType(operand));
   const nodes = operands.map((operand) => nodeOf(operand, typed, operation));
   const lowest = nodes.reduce(join);
-  // Only a bigint that met nothing but booleans is left to decide; its own dtype is i64.
+  // Bigints among booleans only: the dtype of bigints is i64.
   const dtype = lowest === "i*" && operands.some((operand) => typeof operand === "bigint") ? "i64" : settle(lowest);
   if (isInteger(dtype)) {
     for (const value of operands) if (!isDType(value)) checkFits(value, dtype, operation);
@@ -99,7 +99,7 @@ export function isScalar(value: unknown): value is Scalar {
   return typeof parts?.re === "number" && typeof parts.im === "number";
 }
 
-/** What stands where a number may: anything else would be taken for a complex number of undefined parts. */
+/** Throws unless the value is a scalar: any other object would pass for a complex number with undefined parts. */
 export function checkScalar(value: unknown, operation: string): void {
   if (isScalar(value)) return;
   throw new ArgumentError(

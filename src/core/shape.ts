@@ -1,7 +1,7 @@
 /**
  * The arithmetic of shapes: sizes, strides, broadcasting, axes, reshaping, indices. A shape is a list of sizes,
- * outermost first; an empty one is a scalar's. Every function that can refuse takes the name of the operation it checks
- * for, so the error reads as the user's mistake, not ours. Everything above core calls this.
+ * outermost first; an empty one is a scalar's. Every function that can throw takes the name of the operation, so that the
+ * error names what the user called. Everything above core calls this.
  */
 import { ArgumentError, ShapeError } from "./errors.js";
 import { remedyForTensor, shown } from "./shown.js";
@@ -13,7 +13,7 @@ export function formatShape(shape: Shape): string {
   return `[${shape.map(shown).join(", ")}]`;
 }
 
-/** Throws on what is no list. The shapes of random variables are lists that can also be called. */
+/** Throws if the shape is no list. The shapes of random variables are lists that can also be called. */
 function checkList(shape: Shape, operation: string): void {
   if (Array.isArray(shape) || (typeof shape === "function" && "entries" in shape)) return;
   const remedy = typeof shape === "number" ? `; write [${shape}]` : "";
@@ -45,7 +45,7 @@ export function sizeOf(shape: Shape, operation = "size"): number {
   throw new ShapeError(`${operation}: ${formatShape(shape)} has more than 2^53 elements, too many to count exactly.`);
 }
 
-/** The product of some extents. It may be more than can be counted, where another extent of the shape is 0. */
+/** The product of some extents. It may exceed the exact integers when another extent of the shape is 0. */
 export const productOf = (extents: readonly number[]): number =>
   extents.reduce((product, extent) => product * extent, 1);
 

@@ -1,4 +1,4 @@
-/** Wrong values as error messages show them: short, and without throwing, whatever they are. */
+/** Wrong values as text for error messages: short, and never throwing. */
 
 export function shown(value: unknown): string {
   switch (typeof value) {
@@ -19,8 +19,8 @@ export function shown(value: unknown): string {
 export const KEPT_NUMBERS = " Inside jit numbers are tensors, unless their positions are listed in { static }.";
 
 /**
- * What to do about a tensor where a plain number belongs, to stand behind a message: most likely it is a number that went
- * through `jit`. Nothing where there is none among the values.
+ * The remedy for a tensor in place of a plain number, for the end of a message: most likely the number went through `jit`.
+ * Empty if no value is a tensor.
  */
 export function remedyForTensor(...values: readonly unknown[]): string {
   const isTensor = (value: unknown) =>
@@ -28,7 +28,7 @@ export function remedyForTensor(...values: readonly unknown[]): string {
   return values.flat(2).some(isTensor) ? KEPT_NUMBERS : "";
 }
 
-/** Lists are shown two deep: some hold themselves. */
+/** Lists are shown two levels deep, because a list may contain itself. */
 function shownList(list: readonly unknown[], depth: number): string {
   if (depth === 0) return "[…]";
   const some = list.slice(0, 8).map((each) => (Array.isArray(each) ? shownList(each, depth - 1) : shown(each)));

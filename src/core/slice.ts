@@ -15,7 +15,7 @@ type NewAxis = typeof newAxis;
 /** "start:stop:step", each part optional; "..." for as many whole axes as are left. */
 type SliceText = "..." | `${string}:${string}`;
 
-/** One argument of `at`. null and undefined take the whole axis, as ":" does. `I` is what index tensors are. */
+/** One argument of `at`. null and undefined take the whole axis, as ":" does. `I` is the type of index tensors. */
 export type IndexArgument<I = never> = number | SliceText | NewAxis | null | undefined | I;
 
 /** The elements start, start + step, … (count of them) of one axis. */
@@ -25,7 +25,7 @@ export interface AxisRange {
   readonly count: number;
 }
 
-/** What one argument selects; `axis` counts the axes of the indexed tensor. */
+/** The selection of one argument; `axis` counts the axes of the indexed tensor. */
 export type IndexItem<I = never> =
   | ({ readonly kind: "slice"; readonly axis: number } & AxisRange)
   | { readonly kind: "index"; readonly axis: number; readonly index: number }
@@ -40,8 +40,8 @@ interface IndexTensors<I> {
 }
 
 /**
- * Describes an indexing of `shape`: one item per argument, the ellipsis and the axes not mentioned written out as whole
- * slices, so that every axis is covered once and in order.
+ * Describes an indexing of `shape`: one item per argument. The ellipsis and axes without an argument become whole slices,
+ * so that every axis is covered once and in order.
  */
 export function parseIndexing<I = never>(
   args: readonly IndexArgument<I>[],
@@ -141,7 +141,7 @@ function readNumber(part: string, text: string, operation: string): number | nul
 }
 
 function sliceError(text: string, operation: string): ArgumentError {
-  // A tensor in a template literal.
+  // A tensor was put into a template literal.
   if (text.includes("Tensor(")) {
     return new ArgumentError(`${operation}: "${text}" is not a slice; it takes numbers, not tensors.${KEPT_NUMBERS}`);
   }

@@ -1,6 +1,6 @@
 /**
- * Between the three forms of a tensor's elements: JavaScript values, the typed array that `data()` returns, and the
- * bytes on the device or in a file (little-endian, row-major). Views where the bytes allow it, copies where they must.
+ * Converts between the three forms of a tensor's elements: JavaScript values, the typed array that `data()` returns, and the
+ * bytes on the device or in a file (little-endian, row-major). Aligned bytes are viewed, others copied.
  * Tensor creation and reading, files and printing call this.
  */
 import {
@@ -24,7 +24,7 @@ function storageOf<D extends DType>(bytes: Uint8Array, dtype: D): StorageArrayOf
     throw new SizeMismatchError(`${bytes.byteLength} bytes are no whole number of ${dtype} elements of ${size} bytes.`);
   }
   const width = storageArray.BYTES_PER_ELEMENT;
-  // Not slice(), which of a Buffer views.
+  // Not slice(): that of a Buffer makes a view.
   const aligned = bytes.byteOffset % width === 0 ? bytes : new Uint8Array(bytes);
   return new storageArray(aligned.buffer, aligned.byteOffset, aligned.byteLength / width) as StorageArrayOf<D>;
 }
@@ -97,8 +97,8 @@ function real(value: Scalar, dtype: DType, operation: string): number | bigint {
 }
 
 /**
- * One value as a dtype can hold it, by the rules of `encodeValues`: fractions are dropped on the way to integers, and an
- * integer out of range is a DTypeError.
+ * One value in a dtype, by the rules of `encodeValues`: integers drop fractions, and an integer out of range is a
+ * DTypeError.
  */
 export function scalarIn(value: Scalar, dtype: DType, operation: string): Scalar {
   switch (DTYPES[dtype].kind) {

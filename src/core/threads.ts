@@ -1,4 +1,4 @@
-/** Threads that share work: how many the user wants, and how rows are cut into chunks for them. */
+/** The number of threads, and the chunks of rows that they share. */
 import { ArgumentError } from "./errors.js";
 
 /** Threads to use, the main thread included: as PUMICE_THREADS says, or all that the machine can run at once. */

@@ -1,6 +1,6 @@
 /**
- * Lets instances of a class be nodes of trees: a class says which of its parts are trees, what else it needs, and how
- * to make it anew. The entry lives on the class itself, under a symbol, so there is no registry to keep in step.
+ * Lets instances of a class be nodes of trees: a class names its parts that are trees, its other data, and how to rebuild
+ * it. The entry lives on the class itself, under a symbol, so there is no registry to keep in step.
  * tree.ts looks entries up; users reach `registerClass` through it.
  */
 import { checkFunction, checkOptions, checkString } from "./arguments.js";
@@ -9,11 +9,11 @@ import { shown } from "./shown.js";
 
 /** How instances of a class take part in trees. */
 export interface TreeClass<C, D = undefined> {
-  /** What error messages call it. */
+  /** Its name in error messages. */
   readonly name: string;
   /** The parts that are trees. */
   children(instance: C): Readonly<Record<string, unknown>>;
-  /** Everything else that is needed to rebuild it: part of the structure. Plain data counts by value, other things by identity. */
+  /** Other data needed to rebuild it; part of the structure. Plain data is compared by value, anything else by identity. */
   data?(instance: C): D;
   rebuild(children: Readonly<Record<string, unknown>>, data: D): C;
 }
@@ -26,7 +26,7 @@ export interface Registered extends TreeClass<unknown, unknown> {
 const REGISTERED = Symbol("pumice.tree");
 let registrations = 0;
 
-/** Registers a class; its subclasses are registered separately, since they are rebuilt differently. Twice the same is once. */
+/** Registers a class. Subclasses are registered separately, since they are rebuilt differently. Registering twice is fine. */
 export function registerClass<C, D = undefined>(
   treeClass: abstract new (...args: never[]) => C,
   entry: TreeClass<C, D>,
@@ -64,7 +64,7 @@ function checkEntry<C, D>(treeClass: unknown, entry: TreeClass<C, D>): void {
   if (entry.data !== undefined) checkFunction(operation, entry.data, "data");
 }
 
-/** What a class itself was registered as, and not one it extends. */
+/** The registration of this very class, not of one it extends. */
 function registrationOf(made: unknown): Registered | undefined {
   if (typeof made !== "function" || !Object.hasOwn(made, REGISTERED)) return undefined;
   return (made as unknown as { [REGISTERED]: Registered })[REGISTERED];

@@ -3,8 +3,8 @@
  * see a tree as a list of leaves and a structure to put them back into; that is all this does, for any kind of leaf.
  *
  * - null and undefined are empty trees: they hold no leaf and come back as they were (an optional bias, say).
- * - Leaves are listed by *sorted* key, so {w, b} and {b, w} have the same leaves in the same order and go together. Rebuilt
- *   objects keep the order in which the original was written, which functions can see: a jitted one is traced for each.
+ * - Leaves are listed by *sorted* key, so {w, b} and {b, w} have the same leaves in the same order and match. Rebuilt
+ *   objects keep the original order of keys. Functions can see that order, so jit traces once for each.
  * - Instances of a class take part once it is registered, see `registerClass`.
  * - All walks are loops: a tree may be as deep as memory allows.
  *
@@ -31,7 +31,7 @@ export type MapTree<T, A, B> = T extends A
         ? { [K in keyof T]: MapTree<T[K], A, B> }
         : T;
 
-/** What stands in tree R where tree T has its leaves. */
+/** The type that tree R has at the leaves of tree T. */
 export type LeafBeside<T, A, R> = unknown extends R
   ? unknown
   : T extends A
@@ -44,7 +44,7 @@ export type LeafBeside<T, A, R> = unknown extends R
         ? { [K in keyof T]-?: K extends keyof R ? LeafBeside<T[K], A, Present<T[K], R[K]>> : never }[keyof T]
         : never;
 
-/** Beside what may be empty: trees alike are empty in the same places, so where the one has a leaf the other has, too. */
+/** Equal trees are empty in the same places: where T has a leaf, so has R. */
 type Present<T, R> = T & (null | undefined) extends never ? R : NonNullable<R>;
 
 export type LeafTest<L> = (value: unknown) => value is L;
@@ -63,7 +63,7 @@ type Node =
       readonly data: unknown;
     };
 
-/** What is left of a tree without its leaves: its nodes, each before its children. */
+/** A tree without its leaves: its nodes, each before its children. */
 export interface TreeStructure {
   readonly nodes: readonly Node[];
   readonly leafCount: number;
@@ -82,7 +82,7 @@ const EMPTY = { null: { kind: "empty", value: null }, undefined: { kind: "empty"
 /** Keys that error messages list. */
 const SHOWN_KEYS = 6;
 
-/** What assignment makes of a property. */
+/** The attributes of an assigned property. */
 const PLAIN = { enumerable: true, configurable: true, writable: true };
 
 /** A leaf is anything that is not a container: the test used when none is given. */
@@ -116,7 +116,7 @@ export function flatten<L>(
       nodes.push(container.node);
       key += container.key;
       open.push(container);
-      // A cycle is endlessly deep; looking for one at each doubling of the depth costs next to nothing.
+      // A cycle is endlessly deep. Checking at each doubling of the depth costs next to nothing.
       if (open.length >= 1024 && (open.length & (open.length - 1)) === 0) checkAcyclic(open, operation);
     }
     while (open.length > 0 && open[open.length - 1].next === open[open.length - 1].children.length) {
@@ -129,7 +129,7 @@ export function flatten<L>(
   }
 }
 
-/** Tells trees of equal structure apart whose keys are written in another order. */
+/** Differs for trees of equal structure whose keys are written in another order. */
 export function orderKey({ nodes }: TreeStructure): string {
   let key = "";
   for (const node of nodes) if ("order" in node) key += `${node.order};`;
@@ -137,8 +137,8 @@ export function orderKey({ nodes }: TreeStructure): string {
 }
 
 /**
- * The leaves of a tree of exactly this structure, keys in the same order; null for any other tree. It writes no keys, so it is
- * for trees that are probably alike: the arguments of one call after another. Classes are not looked into.
+ * The leaves of a tree of exactly this structure, with keys in the same order; null for any other tree. It builds no keys, so
+ * it is fast for trees that are probably alike: the arguments of repeated calls. It does not descend into classes.
  */
 export function leavesLike<L>(structure: TreeStructure, tree: unknown, isLeaf: LeafTest<L>): L[] | null {
   const found: L[] = [];
@@ -199,7 +199,7 @@ function openContainer(source: unknown): Container | undefined {
   return { source, node: { kind: "class", keys, order, entry, data }, key, children, next: 0 };
 }
 
-/** Equal for plain data of equal values; what is more than that is told apart by identity. */
+/** Equal for plain data of equal values; anything else differs by identity. */
 function dataKey(data: unknown): string {
   if (data === undefined) return "";
   if (typeof data === "number") return Object.is(data, -0) ? "-0" : String(data);
@@ -233,7 +233,7 @@ function listKeys(keys: readonly string[]): string {
   return list;
 }
 
-/** Plain wherever it was made: its prototype is the end of a chain, also one of another realm. */
+/** A plain object of any realm: its prototype has no prototype. */
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
@@ -296,8 +296,8 @@ export function leaves<L>(tree: unknown, isLeaf: LeafTest<L>, operation = "tree.
 }
 
 /**
- * A tree of the same structure with f of every leaf. Further trees go along: f gets what stands in them where the first
- * has its leaf, and they must have the first one's structure down to there.
+ * A tree of the same structure with f of every leaf. With further trees, f also gets their values at the leaf's position;
+ * they must have the first tree's structure down to there.
  */
 export function map<A, B, T, R extends readonly unknown[]>(
   isLeaf: LeafTest<A>,
@@ -323,8 +323,8 @@ export function structureKey<L>(tree: unknown, isLeaf: LeafTest<L>): string {
 }
 
 /**
- * What stands in a tree where `structure` has its leaves. `ordinal` counts the tree among the caller's, for the error
- * that a different structure gives.
+ * The values of a tree at the leaves of `structure`. `ordinal` is the tree's number among the caller's, for the error that a
+ * different structure gives.
  */
 export function leavesBeside(structure: TreeStructure, tree: unknown, ordinal: number, operation: string): unknown[] {
   const found: unknown[] = [];
@@ -347,7 +347,7 @@ export function leavesBeside(structure: TreeStructure, tree: unknown, ordinal: n
 }
 
 /**
- * For each leaf of `structure` what a tree has there that may end earlier: a value in it goes for all leaves below. Errors
+ * For each leaf of `structure` the value of a tree that may end earlier: a value counts for all leaves below it. Errors
  * call it tree `ordinal`, as in leavesBeside.
  */
 export function spreadLeaves<V>(
@@ -384,9 +384,9 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i]);
 }
 
-/** Where two structures that are not the same part first, and what each has there, in words. */
+/** The first place where two structures differ, and what each has there, in words. */
 export function partingOf(one: TreeStructure, other: TreeStructure): { at: string; first: string; second: string } {
-  // Nodes stand before their children, so up to the first that differs both walks went the same way.
+  // Nodes come before their children, so both walks agree up to the first node that differs.
   const i = one.nodes.findIndex((node, k) => !sameNode(node, other.nodes[k]));
   const [a, b] = [one.nodes[i], other.nodes[i]];
   const at = nodePaths(one.nodes)[i] || "the top";
@@ -415,7 +415,7 @@ function shownData(data: unknown): string {
   return `{${entries.map(([key, value]) => `${key}: ${shown(value)}`).join(", ")}}`;
 }
 
-/** Where there are many keys, those that the other node has not, or else those that this one lacks. */
+/** With many keys: those that only this node has, or else those that it lacks. */
 function describeBeside(node: Node, other: Node): string {
   if (node.kind !== "object" || other.kind !== "object" || node.keys.length <= SHOWN_KEYS) return describeNode(node);
   const without = (keys: readonly string[], others: readonly string[]) => keys.filter((key) => !others.includes(key));
@@ -424,7 +424,7 @@ function describeBeside(node: Node, other: Node): string {
   return `an object without ${without(other.keys, node.keys).slice(0, SHOWN_KEYS).join(", ")}`;
 }
 
-/** Where the n-th leaf stands, as one would write it: layers[0].w. Empty for a tree that is a leaf. */
+/** The path of the n-th leaf as code, such as layers[0].w. Empty for a tree that is a leaf. */
 export function pathOf(structure: TreeStructure, leaf: number): string {
   return leafPaths(structure)[leaf];
 }

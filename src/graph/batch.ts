@@ -1,6 +1,6 @@
 /**
- * Vectorising: a graph for one member becomes a graph for a whole batch. Every node that depends on a batched input is
- * rewritten by its primitive's rule; the batch is the first axis of everything on the way.
+ * Vectorisation: turns a graph for one member into a graph for a whole batch. The batching rule of its primitive rewrites
+ * every node that depends on a batched input; the batch is the first axis of each rewritten node.
  */
 import { UnsupportedError } from "../core/errors.js";
 import { makeNode, remakeNode } from "./build.js";
@@ -10,7 +10,7 @@ import type { BatchedInput } from "./primitive.js";
 import { part } from "./primitives/bundle.js";
 import type { GraphOps } from "./vocabulary.js";
 
-/** The outputs for inputs in the place of placeholders, some of which have a batch as their first axis. */
+/** The outputs with inputs in place of the placeholders; some inputs have a batch as their first axis. */
 export function vectorize(
   g: GraphOps,
   outputs: readonly Node[],

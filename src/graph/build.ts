@@ -1,6 +1,6 @@
 /**
- * Making nodes: the one place where operands meet. JavaScript values become constants, dtypes are promoted, shapes are
- * broadcast, devices must agree, and a graph that has grown long is sent to work.
+ * Makes nodes: JavaScript values become constants, dtypes are promoted, shapes are broadcast, devices are checked to agree,
+ * and a chain that has grown long is computed.
  */
 import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
@@ -12,21 +12,21 @@ import { cast } from "./primitives/elementwise.js";
 import { constant } from "./primitives/leaf.js";
 import { expand, permute, reshape } from "./primitives/movement.js";
 
-/** Chains longer than this are computed without waiting to be asked, so that kernels stay of a reasonable size. */
+/** Longer chains of pending operations are computed at once, so that kernels stay of a reasonable size. */
 const MAX_DEPTH = 200;
 
 export function makeNode(primitive: Primitive, inputs: readonly Node[], params: Params, device: DeviceHandle): Node {
   const { shape, dtype } = primitive.infer(inputs, params);
   const node = new Node(primitive, params, inputs, shape, dtype, device);
   if (inputs.length > 0 && inputs[0].isWeak) node.isWeak = isWeakResult(primitive, inputs, dtype);
-  // What was computed since its users were built has left them deeper on record than they are.
+  // The recorded depth is an upper bound: inputs may have been computed since. Measure before acting.
   if (node.depth > MAX_DEPTH && !node.isAbstract && measureDepth(node) > MAX_DEPTH) device.realize(withUsedAgain(node));
   return node;
 }
 
 /**
- * The end of a long chain, to be computed, and what deep in it an earlier end has already passed: more may come that uses
- * those, and would pass the limit by itself, with a program for each.
+ * The end of a long chain, and the nodes deep in it that an earlier computed chain also contained. Storing those too keeps
+ * later chains that use them short; otherwise each would pass the limit and compile a program of its own.
  */
 function withUsedAgain(end: Node): Node[] {
   const order = pendingInOrder([end]);
@@ -40,7 +40,7 @@ function withUsedAgain(end: Node): Node[] {
   return [...again, end];
 }
 
-/** What a node moves the elements of: there is no more to it, and often less. */
+/** The node whose elements this one only moves: it is at most as large, and often smaller. */
 function sourceOf(node: Node): Node {
   let source = node;
   while (source.primitive.kind === "movement" && source.inputs.length === 1) [source] = source.inputs;
@@ -51,7 +51,7 @@ function sourceOf(node: Node): Node {
 const isArranging = (primitive: Primitive): boolean =>
   primitive === reshape || primitive === expand || primitive === permute;
 
-/** What is computed of numbers alone counts as a number, until it is cast. */
+/** A result of numbers alone counts as a number, until it is cast. */
 function isWeakResult(primitive: Primitive, inputs: readonly Node[], dtype: DType): boolean {
   if (primitive.kind !== "elementwise") return isArranging(primitive);
   return primitive !== cast && isFloat(dtype) && inputs.every(({ isWeak }) => isWeak);
@@ -76,7 +76,7 @@ export function scalarNode(value: Scalar, dtype: DType, device: DeviceHandle, sh
 
 export function castNode(node: Node, dtype: DType): Node {
   if (node.dtype === dtype) return node;
-  // The number itself is cast: it then enters in that dtype, and is rounded once.
+  // Cast the number itself: it is then rounded only once.
   if (node.isWeak && node.storage === null && isArranging(node.primitive)) {
     return derive(node.primitive, castNode(node.inputs[0], dtype), node.params);
   }
@@ -108,14 +108,14 @@ export function checkOneDevice(operation: string, nodes: readonly Node[]): void 
   }
 }
 
-/** What a weak node counts as where dtypes meet: some number that is not whole. */
+/** A weak node promotes like this number: one that is not whole. */
 const ANY_NUMBER = 0.5;
 
-/** The dtype in which nodes and JavaScript values meet. */
+/** The common dtype of nodes and JavaScript values. */
 export function commonDType(operation: string, operands: readonly (Node | Scalar)[]): DType {
   const isStrong = (operand: Node | Scalar) => operand instanceof Node && !operand.isWeak;
   const hasStrong = operands.some(isStrong);
-  // Numbers among themselves stay in the dtype they are computed in.
+  // Among weak nodes only, dtypes stay.
   const typeOf = (node: Node) => (node.isWeak && hasStrong ? ANY_NUMBER : node.dtype);
   return resultType(
     operands.map((operand) => (operand instanceof Node ? typeOf(operand) : operand)),
@@ -145,7 +145,7 @@ export function meet(operation: string, operands: readonly (Node | Scalar)[], dt
   });
 }
 
-/** The usual case, in which nothing has to be found out: two nodes alike, or a node of floats and a number. Else null. */
+/** Fast path for two nodes of equal shape and dtype, or a node of floats and a number; null for anything else. */
 function meetAlike(a: Node | Scalar, b: Node | Scalar): Node[] | null {
   if (!(a instanceof Node) || a.isWeak) return null;
   const { dtype, shape, device } = a;

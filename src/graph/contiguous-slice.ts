@@ -1,22 +1,21 @@
 /**
- * Slices of memory that is there: where the elements of a slice lie side by side in the memory of a tensor that has been
- * computed, nothing has to be computed to have them. A program takes such a slice for a leaf and is told where it begins
- * when it runs, so that minibatches at a hundred places are one program; a slice that is wanted itself is that memory. The
- * forms of programs (form.ts), their compilation and the backends ask here.
+ * Contiguous slices of computed tensors. The elements of such a slice lie side by side in memory, so the slice needs no
+ * kernel: a program takes it as a leaf and gets its start when it runs. Minibatches at a hundred positions are one program,
+ * and a slice that is asked for is a view. The program table, the compiler and the backends call this.
  */
 import { bytesOf } from "../core/bytes.js";
 import { DTYPES } from "../core/dtype.js";
 import { sameShape, sizeOf } from "../core/shape.js";
 import type { Node } from "./node.js";
 
-/** Where in the memory of a node another one's elements lie. */
+/** A contiguous part of the memory of a node. */
 interface Stretch {
   readonly source: Node;
   /** In bytes. */
   readonly start: number;
 }
 
-/** Where in memory a node's elements lie side by side, in their order; null if they lie nowhere so. */
+/** The memory in which a node's elements lie side by side, in their order; null if there is none. */
 export function stretchOf(node: Node): Stretch | null {
   let source = node;
   let start = 0;
@@ -31,21 +30,21 @@ export function stretchOf(node: Node): Stretch | null {
 }
 
 /**
- * Whether a node that has not run is a proper part of memory. Other arrangements of the whole are none: they are the same
- * everywhere, and what reads them beside the whole is to read one tensor.
+ * Whether a pending node is a proper part of a computed tensor's memory. A reshape of the whole tensor is not: a kernel that
+ * reads it beside the tensor should read one buffer.
  */
 export function isPartOfMemory(node: Node): boolean {
   const { storage, primitive, shape, inputs } = node;
-  // Asked of every node whenever something is computed: most are out at once.
+  // Called for every node of every graph; these tests are cheap and rule out most.
   if (storage !== null || inputs.length !== 1) return false;
   if (primitive.kind !== "movement" || !primitive.beginsAt) return false;
   return sizeOf(shape) < sizeOf(inputs[0].shape) && stretchOf(node) !== null;
 }
 
-/** Whether a leaf is a part of memory, and not memory of its own or given in another way. */
+/** Whether a leaf of a program is such a slice, and not a tensor of its own. */
 const isPart = ({ storage, primitive }: Node): boolean => storage === null && primitive.kind === "movement";
 
-/** Whether a leaf begins between the vectors of so many bytes that kernels read. One that is shorter has none. */
+/** Whether a leaf starts off the alignment of vector loads. A leaf shorter than a vector does not count. */
 export function isUnaligned(leaf: Node, alignment: number): boolean {
   if (!isPart(leaf) || bytesOf(leaf) < alignment) return false;
   return (stretchOf(leaf) as Stretch).start % alignment !== 0;
@@ -53,7 +52,7 @@ export function isUnaligned(leaf: Node, alignment: number): boolean {
 
 const NONE: ReadonlyMap<Node, Node> = new Map();
 
-/** Leaves that are the same part of memory as one before them, and that one: what is written twice is one to a program. */
+/** Leaves that are the same slice as an earlier leaf, mapped to that one: a program reads it once. */
 export function repeatsAmong(leaves: readonly Node[]): ReadonlyMap<Node, Node> {
   const parts = leaves.filter(isPart);
   if (parts.length < 2) return NONE;
@@ -70,8 +69,8 @@ export function repeatsAmong(leaves: readonly Node[]): ReadonlyMap<Node, Node> {
 }
 
 /**
- * What a program depends on of the parts of memory among its leaves: which are unaligned, and which are the same. Null if
- * there are none.
+ * The facts about slices among the leaves that a program depends on: which are unaligned, and which are equal. Null if no
+ * leaf is a slice.
  */
 export function partsKey(leaves: readonly Node[], alignment: number): string | null {
   if (!leaves.some(isPart)) return null;

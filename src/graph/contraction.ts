@@ -1,6 +1,6 @@
 /**
- * Products summed over shared axes, on nodes. Every contraction of the library (matmul, dot, einsum, …) is brought to one
- * form, [batch, m, k] × [batch, k, n]: the primitive `dot`.
+ * Contractions of nodes: products summed over shared axes. Every contraction of the library (matmul, dot, einsum, …) becomes
+ * the primitive `dot`, [batch, m, k] × [batch, k, n].
  */
 import type { DType } from "../core/dtype.js";
 import { type Shape, sizeOf } from "../core/shape.js";

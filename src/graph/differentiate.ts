@@ -9,7 +9,7 @@ import type { GraphOps } from "./vocabulary.js";
 
 /** The nodes on the way from the variables to the outputs. */
 function dependentsInOrder(outputs: readonly Node[], variables: readonly Node[]): Node[] {
-  // What belongs to no trace, or only to ones further out, cannot depend on the variables of a trace.
+  // Nodes of no trace, or of outer traces only, cannot depend on the variables of this trace.
   const level = variables[0]?.trace?.level ?? -1;
   return dependingOn(outputs, variables, (node) => (node.trace?.level ?? -1) >= level);
 }
@@ -30,7 +30,7 @@ export function pullBack(
     const known = collected.get(node);
     collected.set(node, known ? g.add(known, typed) : typed);
   };
-  /** Cotangents of the parts of bundles, which come before the bundle itself on this way. */
+  /** Cotangents of the parts of bundles. The reverse walk meets the parts before their bundle. */
   const ofParts = new Map<Node, (Node | null)[]>();
   outputs.forEach((output, i) => {
     collect(output, cotangents[i]);
@@ -105,7 +105,7 @@ export function pushForward(
 function jvpOf(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): Node | null {
   const { primitive, params } = node;
   if (primitive.jvp) return primitive.jvp(g, node, tangents);
-  // Movement is linear in what it moves, which is its first input; positions come after.
+  // A movement is linear in its first input, the data; the others are positions.
   if (primitive.kind === "movement") {
     const [t] = tangents;
     return t && g.move(primitive, [t, ...node.inputs.slice(1)], params);

@@ -1,7 +1,7 @@
 /**
- * The arithmetic of one element, as primitives are written in it. The compiler implements it once, over the loop-nest
- * language, for every dtype: integers wrap at their width; f16 and bf16 are computed in f32, and a primitive's result is
- * rounded.
+ * The arithmetic of one element, in which primitives define their values. The compiler implements it once, over the loop-nest
+ * language, for every dtype: integers wrap at their width; f16 and bf16 are computed in f32, and the result of a primitive
+ * is rounded.
  */
 import type { DType, Scalar } from "../core/dtype.js";
 
@@ -28,7 +28,7 @@ export interface ElementOps<V> {
   /** Floats to whole numbers. */
   round(how: "floor" | "ceil" | "trunc" | "even", a: V): V;
   sqrt(a: V): V;
-  /** The magnitude of a number that is not negative with the sign of another, -0 included. Floats. */
+  /** copysign: a magnitude ≥ 0 with the sign of another number, -0 included. Floats. */
   withSign(magnitude: V, sign: V): V;
 
   and(a: V, b: V): V;

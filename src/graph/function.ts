@@ -13,10 +13,10 @@ export function makePlaceholder({ shape, dtype, device }: Pick<Node, "shape" | "
   return node;
 }
 
-/** Placeholders of functions that have returned, and who traced them. */
+/** Placeholders of functions that have returned, and the transform that traced each. */
 const ended = new WeakMap<Node, string>();
 
-/** Runs a function of these placeholders, for which a transform asked. After it only what it returned stands for something. */
+/** Runs a function that a transform traces with these placeholders. Afterwards only its results are valid. */
 export function runOn<T>(placeholders: readonly Node[], operation: string, run: () => T): T {
   for (const node of placeholders) ended.delete(node);
   try {
@@ -26,7 +26,7 @@ export function runOn<T>(placeholders: readonly Node[], operation: string, run: 
   }
 }
 
-/** Whether nodes depend on placeholders of functions that have returned other than by way of `given`. */
+/** Whether nodes depend on placeholders of returned functions by a path that avoids `given`. */
 export function isLeftBehind(nodes: readonly Node[], given: readonly Node[]): boolean {
   const known = new Set(given);
   return inputsFirst(nodes, (node) => (node.isAbstract && !known.has(node) ? node.inputs : [])).some(
@@ -34,7 +34,7 @@ export function isLeftBehind(nodes: readonly Node[], given: readonly Node[]): bo
   );
 }
 
-/** Which transform traced the function that a node without a value has left; undefined while it runs. */
+/** The transform that traced the function a node has escaped from; undefined while the function runs. */
 export function leftTraceOf(node: Node): string | undefined {
   const behind = inputsFirst([node], ({ isAbstract, inputs }) => (isAbstract ? inputs : []));
   return behind.map((each) => ended.get(each)).find((operation) => operation !== undefined);
@@ -45,7 +45,7 @@ export function abstractInOrder(outputs: readonly Node[], placeholders: readonly
   return dependingOn(outputs, placeholders, ({ isAbstract }) => isAbstract);
 }
 
-/** The outputs with other nodes in the place of placeholders. What does not depend on them stays as it is. */
+/** The outputs with other nodes in place of placeholders. Nodes that do not depend on them stay. */
 export function substitute(outputs: readonly Node[], from: readonly Node[], to: readonly Node[]): Node[] {
   const made = new Map<Node, Node>(from.map((node, i) => [node, to[i]]));
   for (const node of abstractInOrder(outputs, from)) {
@@ -55,7 +55,7 @@ export function substitute(outputs: readonly Node[], from: readonly Node[], to: 
   return outputs.map((output) => made.get(output) ?? output);
 }
 
-/** A function of its parameters alone: nothing from outside is left in it but constants. It may be a node's parameter. */
+/** A closed function: apart from constants it uses only its parameters. It may be a parameter of a node. */
 export class GraphFunction {
   private text: string | null = null;
 
@@ -69,7 +69,7 @@ export class GraphFunction {
     return substitute(this.results, this.parameters, inputs);
   }
 
-  /** Equal for functions that compute the same way, and only for those. */
+  /** Equal exactly for functions with the same graph. */
   get key(): string {
     this.text ??= keyOf(this);
     return this.text;
@@ -92,8 +92,8 @@ function keyOf({ parameters, results }: GraphFunction): string {
 }
 
 /**
- * A function of nodes built on placeholders, and the nodes from outside that it uses: these become its first parameters.
- * Constants stay inside.
+ * Closes a function of placeholders: nodes from outside that it uses become its first parameters. Constants stay inside.
+ * Returns the function and those nodes.
  */
 export function closeOver(
   results: readonly Node[],
@@ -111,7 +111,7 @@ export function closeOver(
   for (const result of results) look(result);
   const outside = [...captured];
   const stands = outside.map(makePlaceholder);
-  // What was captured is replaced in copies: the nodes themselves belong to others.
+  // Captured nodes are replaced in copies: the originals belong to other graphs.
   const made = new Map<Node, Node>(constants);
   outside.forEach((node, i) => {
     made.set(node, stands[i]);
@@ -144,7 +144,7 @@ export function closeOverAll(
   return { bodies, captured };
 }
 
-/** A constant of the function's own: that of others may be computed one day, and is memory from then on. */
+/** A private copy of a constant: the original may be computed later, and would then be memory. */
 function copied(node: Node, copies: Map<Node, Node>): Node {
   const known = copies.get(node);
   if (known) return known;
@@ -157,7 +157,7 @@ function copied(node: Node, copies: Map<Node, Node>): Node {
   return copy;
 }
 
-/** Values that come from nowhere, and ways of reading them; but not what they are differentiated by. */
+/** Leaves without memory, and movements of them; variables of derivatives are excluded. */
 function isConstant(node: Node): boolean {
   if (node.trace) return false;
   let source = node;

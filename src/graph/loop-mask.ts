@@ -1,7 +1,7 @@
 /**
- * Loops in branches of which a vmap computes all: where each member chooses for itself, a loop runs on members that do not take
- * its branch, and need not end for them. A flag, one more input of the branch, goes into the condition of every loop in it,
- * however deep. `choice` asks for it when it is vectorised.
+ * Masks for loops inside branches under vmap. If each member chooses its own branch, vmap computes all branches for all
+ * members, and a loop might never end for members that do not take its branch. So a flag, one more input of the branch, is
+ * added to the condition of every loop in it, at any depth. The batching rule of `choice` calls this.
  */
 import { makeNode, remakeNode } from "./build.js";
 import { abstractInOrder, GraphFunction, makePlaceholder } from "./function.js";
@@ -9,7 +9,7 @@ import { inputsFirst, type Node } from "./node.js";
 import type { Params } from "./primitive.js";
 import type { GraphOps } from "./vocabulary.js";
 
-/** The functions among a node's parameters: of loops, choices and checkpoints. A while loop is the one with a test. */
+/** The functions among the parameters of loops, choices and checkpoints. Only a while loop has a test. */
 interface Functions {
   readonly body?: GraphFunction;
   readonly test?: GraphFunction;
@@ -26,7 +26,7 @@ export function hasLoop({ results }: GraphFunction): boolean {
   return nodes.some((node) => (node.params as Functions).test !== undefined || functionsOf(node).some(hasLoop));
 }
 
-/** The results of a function of its own parameters, the loops in it running only under a flag, a scalar bool. */
+/** The results of a function on its own parameters, with loops that run only if the flag, a scalar bool, is true. */
 export function masked(g: GraphOps, { parameters, results }: GraphFunction, flag: Node): Node[] {
   const made = new Map<Node, Node>();
   for (const node of abstractInOrder(results, parameters)) {
@@ -37,7 +37,7 @@ export function masked(g: GraphOps, { parameters, results }: GraphFunction, flag
   return results.map((result) => made.get(result) ?? result);
 }
 
-/** A loop, choice or checkpoint on other inputs, which has the flag as its first constant and hands it on. */
+/** A loop, choice or checkpoint on other inputs, with the flag as its first constant, passed on to inner loops. */
 function flagged(g: GraphOps, node: Node, inputs: readonly Node[], flag: Node): Node {
   const { primitive, device, params } = node;
   const { body, test, branches } = params as Functions;
@@ -56,7 +56,7 @@ function flagged(g: GraphOps, node: Node, inputs: readonly Node[], flag: Node): 
   return makeNode(primitive, [index, flag, ...rest], next, device);
 }
 
-/** Which inputs of a choice its members share, with the flag in front of them. */
+/** The positions of a choice's shared inputs after the flag is put in front. */
 const withFlag = ({ shared }: Params, isShared: boolean): number[] => [
   ...(isShared ? [0] : []),
   ...(shared as readonly number[]).map((position) => position + 1),

@@ -1,13 +1,13 @@
 /**
  * A node of the lazy graph: an operation on other nodes that has not run yet, or memory that holds its result.
  *
- * Nodes are immutable but for one thing: when a node's value has been computed it becomes a leaf, drops its inputs and
- * keeps the storage. Whoever holds the node holds the memory; when nobody does, the garbage collector returns it.
+ * Nodes are immutable except that a computed node becomes a leaf: it drops its inputs and keeps the storage. The memory
+ * lives as long as the node; the garbage collector frees it.
  */
 import type { DType } from "../core/dtype.js";
 import type { Primitive } from "./primitive.js";
 
-/** Memory on a device, as the graph sees it: the engines know more. */
+/** Memory on a device; the engines extend it. */
 interface Storage {
   readonly byteLength: number;
 }
@@ -20,10 +20,10 @@ export interface DeviceHandle {
   realize(nodes: readonly Node[]): void;
 }
 
-/** A differentiation: while it is open, nodes that depend on its variables keep their inputs for the way back. */
+/** A differentiation: while it is open, nodes that depend on its variables keep their inputs for reverse mode. */
 export interface Trace {
   isOpen: boolean;
-  /** The one inside which it began. */
+  /** The trace around it. */
   readonly outer: Trace | null;
   /** Counts all traces: one that began later has a higher number. */
   readonly level: number;
@@ -39,21 +39,21 @@ export class Node {
   handles = 0;
   /** Length of the longest chain of operations behind this node that have not run. */
   depth: number;
-  /** It was computed on the way to the end of a long chain, and not kept. */
+  /** It was an inner node of a long chain that was computed, and was not stored. */
   wasPassed = false;
-  /** It depends on a placeholder of a function that is being traced, so that it has no value and cannot be computed. */
+  /** It depends on a placeholder of a traced function, so it has no value and cannot be computed. */
   isAbstract = false;
-  /** What goes with the node without being part of what it computes: derivatives given by hand. */
+  /** Data that does not affect its value: custom derivative rules. */
   attachment: unknown = null;
-  /** It stands for a JavaScript number, which takes the dtype of what it meets. */
+  /** It stands for a JavaScript number and takes the dtype of the other operand. */
   isWeak = false;
   /** The innermost differentiation whose variables it depends on. */
   trace: Trace | null = null;
-  /** Its place in the last walk that met it, which walk that was, and whether it ended here: cheaper than a table per walk. */
+  /** Scratch of the last walk that met it: its index, the walk's number, and whether the walk ended here. Faster than a Map. */
   position = 0;
   walk = 0;
   isEnd = false;
-  /** While it waits: values that are computed together with it, see `computeTogether`, and whether it needs one with such. */
+  /** While pending: nodes that are computed together with it (`computeTogether`), and whether an input has such. */
   companions: readonly Node[] = NONE;
   isAccompanied = false;
 
@@ -77,7 +77,7 @@ export class Node {
     this.depth = depth + 1;
   }
 
-  /** Computes the same value another way. Shape and dtype stay. */
+  /** Replaces the computation by another one of the same value, shape and dtype. */
   replaceInputs(inputs: readonly Node[], params: Readonly<Record<string, unknown>>): void {
     for (const input of this.inputs) input.users--;
     for (const input of inputs) input.users++;
@@ -101,8 +101,8 @@ export class Node {
 }
 
 /**
- * The first of some nodes that is needed takes the others along. A loss and its gradients share most of their work, which
- * a loop that reads only the loss would otherwise do again and again for the rest.
+ * Computes these nodes together as soon as one of them is needed. A loss and its gradients share most of their work; reading
+ * only the loss and then the gradients would otherwise do that work twice.
  */
 export function computeTogether(nodes: readonly Node[]): void {
   const companions = nodes.filter(({ storage }) => storage === null);
@@ -112,7 +112,7 @@ export function computeTogether(nodes: readonly Node[]): void {
   }
 }
 
-/** Nodes to compute, with those that go with what they need, unless nobody wants them any more. */
+/** The nodes to compute and their companions that are still in use. */
 export function withCompanions(nodes: readonly Node[]): readonly Node[] {
   if (!nodes.some(({ isAccompanied }) => isAccompanied)) return nodes;
   const all = new Set(nodes);
@@ -128,7 +128,7 @@ export function isUnderWay(trace: Trace | null): boolean {
   return false;
 }
 
-/** The length of the longest chain behind a node that has still not run. */
+/** The length of the longest chain of pending operations behind a node. */
 export function measureDepth(node: Node): number {
   for (const each of pendingInOrder([node])) {
     each.depth = each.storage === null ? 1 + each.inputs.reduce((most, { depth }) => Math.max(most, depth), 0) : 0;
@@ -142,8 +142,7 @@ const hasRun = ({ storage }: Node): boolean => storage !== null;
 
 /**
  * Every node the roots depend on that has not run, and the leaves they read, inputs before users; until the next walk,
- * each node's `position` is its index. The walk does not go beyond nodes that have run, or those that `isEnd` says.
- * Iterative: graphs are deep.
+ * each node's `position` is its index. The walk stops at computed nodes, or where `isEnd` says so. Iterative: graphs are deep.
  */
 export function pendingInOrder(roots: readonly Node[], isEnd: (node: Node) => boolean = hasRun): Node[] {
   const walk = ++walks;
@@ -180,7 +179,7 @@ export function pendingInOrder(roots: readonly Node[], isEnd: (node: Node) => bo
   return order;
 }
 
-/** The nodes behind roots and the roots, each once, inputs before users; `inputsOf` says where a walk goes on. */
+/** The roots and everything behind them, each once, inputs before users; `inputsOf` gives the inputs to follow. */
 export function inputsFirst(roots: readonly Node[], inputsOf: (node: Node) => readonly Node[]): Node[] {
   const order: Node[] = [];
   const seen = new Set<Node>();

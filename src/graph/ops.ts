@@ -1,5 +1,5 @@
 /**
- * Functions of nodes, from which graphs are built: what the rules of primitives are written in, see vocabulary.ts.
+ * Functions of nodes that build graphs. The rules of primitives are written in them; see vocabulary.ts.
  *
  * Operands of elementwise functions have one shape and dtype; a number stands for itself everywhere.
  */
@@ -131,7 +131,7 @@ export function flip(x: Node, axes: readonly number[]): Node {
   );
 }
 
-/** The same elements, from which everything is computed again. */
+/** The same elements, but results computed from them are recomputed, not shared with earlier ones. */
 export function anew(x: Node): Node {
   return derive(M.anew, x, {});
 }
@@ -195,7 +195,7 @@ export function any(x: Node, axes: readonly number[]): Node {
   return derive(R.any, x, { axes: [...axes] });
 }
 
-/** Sums over what broadcasting repeated, so that the shape is the given one again. */
+/** Sums over broadcast axes, back to the given shape: the transpose of broadcasting. */
 export function sumTo(x: Node, shape: Shape): Node {
   const extra = x.shape.length - shape.length;
   const axes = x.shape.flatMap((extent, axis) =>
@@ -204,7 +204,7 @@ export function sumTo(x: Node, shape: Shape): Node {
   return reshapeNode(sum(x, axes), shape);
 }
 
-/** A reduced node stretched to the shape it was reduced from. */
+/** A reduced node broadcast to the shape before the reduction. */
 export function unreduce(x: Node, shape: Shape, axes: readonly number[]): Node {
   return broadcastNode(
     reshapeNode(
@@ -239,7 +239,7 @@ export function matmul(a: Node, b: Node): Node {
   return reshapeNode(product, [...lead, ...product.shape.slice(1)]);
 }
 
-/** Adds rows of updates [m, inner] to rows of x [n, inner] at positions [m]; others than 0 … n - 1 are left out. */
+/** Adds rows of updates [m, inner] to rows of x [n, inner] at positions [m]; positions outside 0 … n - 1 are skipped. */
 export function scatterAdd(x: Node, positions: Node, updates: Node): Node {
   if (sizeOf(x.shape) === 0 || sizeOf(updates.shape) === 0) return x;
   if (x.dtype === "f16" || x.dtype === "bf16") {
@@ -252,7 +252,7 @@ export function solveLower(l: Node, b: Node, isUnit: boolean): Node {
   return makeNode(solveLowerPrimitive, [l, b], { isUnit }, l.device);
 }
 
-/** X with Lᵀ·X = B for lower L: backwards, an upper matrix is a lower one. */
+/** X with Lᵀ·X = B for lower L: with rows and columns reversed, Lᵀ is lower. */
 export function solveLowerTransposed(l: Node, b: Node, isUnit: boolean): Node {
   const rank = l.shape.length;
   const rows = [rank - 2];

@@ -1,8 +1,8 @@
 /**
- * What a primitive is: one entry in one table, with every rule that is its own. Elementwise primitives say how one
- * element follows from its operands' elements; movement primitives say where an element is read; reductions name the
- * way two partial results combine. The compiler knows these kinds and no primitive of them by name; only routines, which
- * have kernels of their own, are looked up.
+ * The kinds of primitives. A primitive is one entry in one table, with all its rules. Elementwise primitives compute one
+ * element from the elements of the operands; movement primitives give the index at which an element is read; reductions
+ * name how two partial results combine. The compiler handles these kinds without knowing any primitive by name; only
+ * routines, which have kernels of their own, are looked up by name.
  */
 import type { DType } from "../core/dtype.js";
 import type { Bound, IndexExpr, IndexSpace } from "../core/index-expr.js";
@@ -12,7 +12,7 @@ import type { GraphOps } from "./vocabulary.js";
 
 export type Params = Readonly<Record<string, unknown>>;
 
-/** An input of a node that is being vectorised: with the batch as its first axis, or the same for all. */
+/** An input of a node under vectorisation: with the batch as its first axis, or shared by all members. */
 export interface BatchedInput {
   readonly node: Node;
   readonly isBatched: boolean;
@@ -20,7 +20,7 @@ export interface BatchedInput {
 
 interface Common {
   readonly name: string;
-  /** What users call it, where that is another name: errors say this one. */
+  /** The public name, where it differs: errors use it. */
   readonly called?: string;
   /** Shape and dtype of the result; throws a ShapeError or DTypeError that names the operation. */
   infer(inputs: readonly Node[], params: Params): { readonly shape: readonly number[]; readonly dtype: DType };
@@ -34,7 +34,7 @@ interface Common {
   readonly bundle?: BundleRules;
 }
 
-/** The rules of an operation with several results speak of all of them at once. */
+/** The rules of an operation with several results handle all of them at once. */
 interface BundleRules {
   jvp(g: GraphOps, node: Node, tangents: readonly (Node | null)[]): readonly (Node | null)[];
   vjp(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): readonly (Node | null)[];
@@ -42,12 +42,12 @@ interface BundleRules {
 }
 
 /**
- * What a small change t of one operand does to the result, element by element. Such a map is its own transpose, so it
- * serves both directions of differentiation.
+ * The change of the result for a small change t of one operand, element by element. Such a map is its own transpose, so it
+ * serves both modes of differentiation.
  */
 export type Slope = (g: GraphOps, t: Node, node: Node) => Node;
 
-/** Values that come from nowhere: memory, constants, counters. */
+/** Nodes without inputs: memory, constants, counters. */
 export interface LeafPrimitive extends Common {
   readonly kind: "leaf";
 }
@@ -56,36 +56,36 @@ export interface ElementwisePrimitive extends Common {
   readonly kind: "elementwise";
   /** The result's element. Operands have the dtypes of the inputs. */
   lower<V>(k: ElementOps<V>, operands: readonly V[], params: Params, dtype: DType): V;
-  /** What it makes of values of its dtype needs no rounding to be one: a choice among them, a sign, a whole part. */
+  /** Its results need no rounding to the dtype: it selects, negates or truncates values of that dtype. */
   readonly isExact?: boolean;
-  /** Rough cost in additions, to weigh computing again against storing. */
+  /** Rough cost in additions, to weigh recomputing against storing. */
   readonly cost: number;
-  /** One per operand; null where the result is flat. Without any it has no derivative. */
+  /** One per operand; null where the derivative is zero. A primitive without slopes has no derivative. */
   readonly slopes?: readonly (Slope | null)[];
 }
 
-/** An index that is itself an element of an input, of integer dtype. It is kept inside the axis it indexes. */
+/** An index that is itself an element of an input, of integer dtype. It is clamped to the axis it indexes. */
 export interface ElementIndex {
   readonly input: number;
   readonly index: readonly IndexExpr[];
 }
 
-/** Where a movement reads: an index into one of its inputs, perhaps only under conditions. */
+/** An index into one of the inputs of a movement, perhaps only under conditions. */
 export interface Reading {
   readonly input: number;
   readonly index: readonly (IndexExpr | ElementIndex)[];
-  /** All must hold, each as low ≤ expression < high; where one does not, the element is `otherwise`. */
+  /** The reading counts only where all bounds hold, each as low ≤ expression < high. */
   readonly bounds: readonly Bound[];
 }
 
 export interface MovementPrimitive extends Common {
   readonly kind: "movement";
-  /** Several readings: the first whose bounds hold counts. */
+  /** Of several readings the first whose bounds hold counts. */
   read(space: IndexSpace, index: readonly IndexExpr[], node: Node): readonly Reading[];
   /** The element where no reading's bounds hold. */
   otherwise?(params: Params): number | bigint | boolean;
   /**
-   * Where among the input's elements its own begin, if they lie there side by side in row-major order; null if they do not.
+   * The position in the input of its first element, if its elements lie side by side there in row-major order; null if not.
    * Without this rule they never do.
    */
   beginsAt?(node: Node): number | null;
@@ -98,15 +98,15 @@ export interface ReducePrimitive extends Common {
   readonly op: ReduceOp;
 }
 
-/** Computed by kernels of its own, which the compiler keeps under its name: sorting, scans, scattering. */
+/** Computed by hand-written kernels, which the compiler finds by name: sorting, scans, scattering. */
 export interface RoutinePrimitive extends Common {
   readonly kind: "routine";
 }
 
-/** Written in terms of other primitives, which the compiler puts in its place. It has rules of its own nevertheless. */
+/** Defined by other primitives, which the compiler substitutes for it. It still has derivative and batching rules. */
 export interface CompositePrimitive extends Common {
   readonly kind: "composite";
-  /** What it is made of; a list for an operation with several results. */
+  /** Its definition; a list for an operation with several results. */
   expand(g: GraphOps, node: Node, inputs: readonly Node[]): Node | readonly Node[];
 }
 

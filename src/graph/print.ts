@@ -74,7 +74,7 @@ function operation(node: Node, inputs: readonly string[]): string {
   }
 }
 
-/** A leaf's shape and dtype are said anyway, and so are the results of what has several. */
+/** Parameters as text, without those that the line shows already: shape and dtype of leaves, types of results. */
 function paramsText(node: Node): string {
   if (node.primitive.kind === "leaf" || "outputs" in node.params) return "";
   const text = paramsKey(node).replace(/;$/, "").replaceAll(";", ", ");
@@ -89,7 +89,7 @@ function valueText(value: unknown): string {
 
 const resultsOf = ({ params }: Node): readonly Node[] => (params.body as GraphFunction).results;
 
-/** Operations of several results have no shape of their own. What rounds of a scan began with is for derivatives only. */
+/** The types of all results. The stacked carries of a scan are left out: they are for derivatives only. */
 function resultTypes(node: Node): string {
   if (!("outputs" in node.params)) return typeOf(node);
   const outputs = outputsOf(node);
@@ -99,7 +99,7 @@ function resultTypes(node: Node): string {
 interface Inner {
   readonly title: string;
   readonly body: GraphFunction;
-  /** What each parameter is. */
+  /** The role of each parameter, as text. */
   readonly roles: (parameter: number) => string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which elements of its inputs an element of a node is computed from, as index expressions. The scheduler, the lowering and
- * the printers of programs ask here before anything is computed.
+ * The elements of its inputs that an element of a node depends on, as index expressions. The scheduler, the lowering and the
+ * printers of programs use it before anything is computed.
  */
 import { type IndexExpr, type IndexSpace, keyOf, unravel } from "../core/index-expr.js";
 import { productOf } from "../core/shape.js";
@@ -13,13 +13,13 @@ export interface Reduction {
   readonly op: ReduceOp;
   readonly key: string;
   readonly extent: number;
-  /** Index of the input that is reduced, for a position in the stretch. */
+  /** Index into the reduced input, for a position among the reduced elements. */
   at(position: IndexExpr): readonly IndexExpr[];
 }
 
 export const indexKey = (index: readonly IndexExpr[]): string => index.map(keyOf).join(";");
 
-/** The index of a reading where elements of inputs stand for themselves: what can be said before anything is computed. */
+/** The index of a reading; an index that is itself an element of an input becomes an unknown within its range. */
 export function symbolicIndex(space: IndexSpace, reading: Reading, node: Node): IndexExpr[] {
   const { shape } = node.inputs[reading.input];
   return reading.index.map((part, axis) => ("terms" in part ? part : space.computed(0, Math.max(0, shape[axis] - 1))));

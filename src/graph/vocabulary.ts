@@ -18,7 +18,7 @@ export type GraphOps = typeof ops & {
     variables: readonly Node[],
     tangents: readonly (Node | null)[],
   ): (Node | null)[];
-  /** The outputs for inputs in the place of placeholders, some of which have a batch as their first axis. */
+  /** The outputs with inputs in place of the placeholders; some inputs have a batch as their first axis. */
   vectorize(
     outputs: readonly Node[],
     placeholders: readonly Node[],

@@ -1,6 +1,6 @@
 /**
- * Windows that slide over axes, on nodes: how convolutions and window reductions see their input. Nothing is copied; a
- * window is a way of reading. `foldWindows` goes the other way and adds windows up where they overlap.
+ * Sliding windows over axes of nodes, for convolutions and window reductions. Nothing is copied: a window is a movement.
+ * `foldWindows` is the transpose: it sums windows where they overlap.
  */
 import { type Shape, sizeOf } from "../core/shape.js";
 import { broadcastNode, derive, permuteNode, reshapeNode, scalarNode } from "./build.js";

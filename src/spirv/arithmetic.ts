@@ -1,10 +1,10 @@
 /**
  * Scalar and vector arithmetic: one method per operation, the instruction chosen by the operand type.
  *
- * `f.add(a, b)` is OpIAdd or OpFAdd, `f.less(a, b)` one of OpULessThan, OpSLessThan, OpFOrdLessThan: the tables below say
- * which, and an operand type missing from a row is an error that lists the types that would do. Float comparisons follow
- * IEEE 754 as C and JavaScript do: false when an operand is NaN, except `notEqual`, which is true. The variants named
- * after the other convention are there for the places that need them.
+ * `f.add(a, b)` is OpIAdd or OpFAdd, `f.less(a, b)` one of OpULessThan, OpSLessThan, OpFOrdLessThan, by the tables below. An
+ * operand type missing from a row is an error that lists the types that would do. Float comparisons follow IEEE 754 as C
+ * and JavaScript do: false when an operand is NaN, except `notEqual`, which is true. Methods with Ordered or Unordered in
+ * their name follow the other convention.
  */
 import { ArgumentError } from "../core/errors.js";
 import { type ArithmeticOptions, Emitter } from "./emitter.js";
@@ -277,7 +277,7 @@ export class Arithmetic extends Emitter {
     return this.classify(Op.IsInf, "isInf", a);
   }
 
-  /** True when some component of a boolean vector is. */
+  /** True when any component of a boolean vector is true. */
   any(a: Operand): Value {
     return this.emit1(Op.Any, this.module.bool, this.booleans(a, "any"));
   }

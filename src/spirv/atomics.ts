@@ -1,8 +1,8 @@
 /**
- * Atomic operations on a place in memory. Reached as `f.atomic`; each returns what was there before.
+ * Atomic operations on a place in memory. Reached as `f.atomic`; each returns the previous value.
  *
- * The default is relaxed order over the widest scope the memory has (the workgroup for shared memory, else the device),
- * which is what counters and reductions want; name an order where other memory must follow.
+ * The default is relaxed order over the widest scope the memory has (the workgroup for shared memory, else the device), as
+ * counters and reductions need. Give an order where other accesses must be ordered too.
  */
 import { ArgumentError } from "../core/errors.js";
 import { Capability, MemorySemantics, Op } from "./enumerants.js";
@@ -91,7 +91,7 @@ export class AtomicOperations {
     return this.update(Op.AtomicExchange, "exchange", place, value, options);
   }
 
-  /** Stores `desired` if the place holds `expected`; returns what it held. Integers only. */
+  /** Stores `desired` if the place holds `expected`; returns the previous value. Integers only. */
   compareExchange(place: Ref, expected: Operand, desired: Operand, options?: AtomicOptions): Value {
     this.requireInteger(place.type, "compareExchange");
     const [scope, whenEqual] = this.semantics(place, options);

@@ -11,8 +11,8 @@
  *     const words = m.build();
  *
  * Types and constants are in module-values.ts, buffers and other memory in module-memory.ts; here are functions, entry
- * points and the finished module. Capabilities and extensions follow from what is used, and the same calls give the same
- * words. The emitter of fused kernels and the hand-written routines are its callers.
+ * points and the finished module. The builder declares the capabilities and extensions that are used. The same calls give
+ * the same words. The emitter of fused kernels and the catalogue's shaders call it.
  */
 import { ArgumentError } from "../core/errors.js";
 import { BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op } from "./enumerants.js";
@@ -63,7 +63,7 @@ export class ModuleBuilder extends ModuleMemory {
     return { name, type, builder };
   }
 
-  /** A kernel: what a pipeline runs. */
+  /** An entry point: the kernel of a pipeline. */
   entry(name: string, options: EntryOptions, body: (f: FunctionBuilder) => void): void {
     if (this.entries.some((entry) => entry.name === name)) {
       throw new ArgumentError(`entry point "${name}" is defined twice`);
@@ -82,7 +82,7 @@ export class ModuleBuilder extends ModuleMemory {
     return this.sections.source(file, text);
   }
 
-  /** The function being written, for what emits without naming one: buffers, push constants, `.x` of a vector. */
+  /** The function being written, for calls that emit without naming one: buffers, push constants, `.x` of a vector. */
   current(what: string): FunctionBuilder {
     const builder = this.open[this.open.length - 1];
     if (!builder) throw new ArgumentError(`${what}: instructions go inside m.entry(…) or m.function(…)`);
@@ -109,7 +109,7 @@ export class ModuleBuilder extends ModuleMemory {
     return this.sections.assemble(words);
   }
 
-  /** What console.log shows. */
+  /** For console.log. */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     const names = this.entries.map((entry) => `"${entry.name}"`).join(", ");
     return `SPIR-V ${this.sections.version.join(".")} module with entry points ${names}`;
@@ -155,7 +155,7 @@ export class ModuleBuilder extends ModuleMemory {
     return [a, b, c];
   }
 
-  /** Says the workgroup size: as numbers, or by the constants that decide it when the pipeline is made. */
+  /** Declares the workgroup size: numbers, or the specialisation constants that set it when the pipeline is made. */
   private localSizeMode(id: number, given: readonly (number | Value)[], size: LocalSize): void {
     const modes = this.sections.executionModes;
     const isFixed = given.every((n) => typeof n === "number");
@@ -170,7 +170,7 @@ export class ModuleBuilder extends ModuleMemory {
     }
   }
 
-  /** Before 1.6 the way is a constant decorated WorkgroupSize, which overrides the size of every entry point. */
+  /** Before SPIR-V 1.6 this takes a constant decorated WorkgroupSize, which overrides the size of every entry point. */
   private specializeSize(size: LocalSize): void {
     const same = this.specializedSize?.every((value, i) => value === size[i]);
     if (same) return;

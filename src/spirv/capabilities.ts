@@ -1,9 +1,9 @@
 /**
- * Which capability and which extension a feature costs.
+ * The capabilities and extensions that features need.
  *
- * Nobody declares capabilities by hand: the builder asks for one where it writes the type, variable or instruction that
- * needs it. Here are the two rules it goes by: the extension a capability comes from (until a SPIR-V version made it
- * core), and what narrow numbers need by the memory they are in.
+ * Nobody declares capabilities by hand: the builder requires one where it writes the type, variable or instruction that
+ * needs it. This file has its two rules: the extension of each capability (until a SPIR-V version made it core), and the
+ * capabilities of narrow numbers by the memory they are in.
  */
 import { Capability } from "./enumerants.js";
 import {
@@ -69,8 +69,8 @@ export function extensionFor(capability: number, minor: number): string | undefi
 }
 
 /**
- * What it takes to compute with `type`: a module may load, store and widen narrow numbers with the storage capabilities
- * alone (many devices offer just that), but constants, arithmetic, local variables and the rest need these.
+ * Capabilities for computing with `type`. A module may load, store and widen narrow numbers with the storage capabilities
+ * alone (many devices offer only those); constants, arithmetic, local variables and the rest need these.
  */
 export function arithmeticCapabilities(type: Type): number[] {
   const needed: number[] = [];
@@ -92,8 +92,8 @@ const STORAGE_16 = [
 ] as const;
 
 /**
- * What a module that mentions narrow numbers (a mask of CONTAINS bits) must still declare: their type alone needs either
- * a storage or the arithmetic capability, even when they only pass through on the way from f32 to f16 and back.
+ * Capabilities that a module with narrow numbers (a mask of CONTAINS bits) must still declare: the type alone needs a storage
+ * or the arithmetic capability, even in a conversion from f32 to f16 and back.
  */
 export function declarationCapabilities(contents: number, declared: ReadonlySet<number>): number[] {
   const rows = [
@@ -106,7 +106,7 @@ export function declarationCapabilities(contents: number, declared: ReadonlySet<
     .map(([, arithmetic]) => arithmetic);
 }
 
-/** What it takes to keep `type` in memory of a storage class. */
+/** Capabilities for `type` in memory of a storage class. */
 export function storageCapabilities(storage: StorageClassName, type: Type): number[] {
   const has8 = (type.contents & CONTAINS_INT8) !== 0;
   const has16 = (type.contents & (CONTAINS_INT16 | CONTAINS_FLOAT16 | CONTAINS_BFLOAT16)) !== 0;

@@ -106,7 +106,7 @@ export class Composites extends Conversion {
     return this.forbidContraction(scaled, Op.VectorTimesScalar, options);
   }
 
-  /** A value of which nothing may be assumed. */
+  /** An undefined value (OpUndef). */
   undefined(type: Type): Value {
     return this.emitMany(Op.Undef, type, []);
   }

@@ -79,7 +79,7 @@ export class ConstantTable {
     return this.bits(type, low, high);
   }
 
-  /** The constant with exactly these bits: the way to a NaN with a payload. */
+  /** The constant with exactly these bits, for example a NaN with a payload. */
   bits(type: ScalarType, low: number, high: number): Value {
     let known = this.scalars.get(type);
     if (!known) {

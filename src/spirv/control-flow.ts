@@ -2,7 +2,7 @@
  * Structured control flow by construction: branches and loops are closures, so merge blocks, continue targets and the
  * order of blocks are right whatever the kernel does inside.
  *
- * Values come out of a branch or a loop as what its closure returns (OpPhi), or through a variable, as the kernel likes:
+ * Values leave a branch or a loop as the closure's return value (OpPhi), or through a variable:
  *
  *     const y = f.if(f.less(x, 0), () => f.neg(x), () => x);
  *     const sum = f.fold(0, n, 1, zero, (i, sum) => f.add(sum, a.load(i)));
@@ -17,11 +17,11 @@ import { LoopControl, Op, SelectionControl } from "./enumerants.js";
 import type { Type } from "./types.js";
 import { type Operand, Value } from "./value.js";
 
-/** What the closure of a branch may return: nothing, one value, or several. */
+/** The return value of a branch's closure: nothing, one value, or several. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a closure without a return statement is the common case
 export type Yield = void | Operand | readonly Operand[];
 
-/** What the branch then yields: a value for each operand its closures return. */
+/** The results of the branch: a value for each operand its closures return. */
 export type Yielded<T extends Yield> = T extends Operand
   ? Value
   : T extends readonly Operand[]
@@ -40,13 +40,13 @@ export interface BranchOptions {
 
 type CaseLabel = number | bigint | readonly (number | bigint)[];
 
-/** A way into a block: the block it leaves, and the values that come along. */
+/** An edge into a block: the block it leaves, and the values it brings. */
 interface Edge {
   readonly from: number;
   readonly values: readonly Value[];
 }
 
-/** The end of one branch that reaches the merge block, with what its closure returned. */
+/** The end of one branch that reaches the merge block, with the values its closure returned. */
 interface Arm {
   readonly from: number;
   readonly values: readonly Operand[];
@@ -56,7 +56,7 @@ interface Arm {
 interface Loop {
   readonly merge: number;
   readonly next: number;
-  /** What the loop carries, as it was when the iteration began. */
+  /** The loop's state at the start of the iteration. */
   readonly state: readonly Value[];
   readonly exits: Edge[];
   readonly continues: Edge[];
@@ -320,7 +320,7 @@ export class ControlFlow extends Composites {
       this.openBlock(next);
       carried.forEach(({ following, value }, k) => {
         const incoming = loop.continues.flatMap((edge) => [edge.values[k].id, edge.from]);
-        // No path goes round again, yet the header must name something for one.
+        // No path goes round again, but the header needs a value for the back edge.
         if (incoming.length === 0) this.out.op2(Op.Undef, value.type.id, following);
         else this.phi(value.type, incoming, following);
       });
@@ -372,7 +372,7 @@ export class ControlFlow extends Composites {
     });
   }
 
-  /** Opens the block where arms meet, and makes one value of what each of them yields. */
+  /** Opens the merge block and joins the values that the arms yield. */
   private join(merge: number, arms: readonly (Arm | undefined)[], what: string): Yield {
     const reaching = arms.filter((arm) => arm !== undefined);
     const count = reaching[0]?.values.length ?? 0;
@@ -394,7 +394,7 @@ export class ControlFlow extends Composites {
     return reaching.some((arm) => arm.isList) ? values : values[0];
   }
 
-  /** Opens a block and makes one value of each the edges bring; a block no edge reaches is marked so. */
+  /** Opens a block and joins the values of its edges; a block without edges is unreachable. */
   private merge(label: number, edges: readonly Edge[]): Value[] {
     this.openBlock(label);
     if (edges.length === 0) {

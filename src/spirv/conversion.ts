@@ -50,7 +50,7 @@ export class Conversion extends Arithmetic {
     return this.emit1(Op.Bitcast, to, x);
   }
 
-  /** f32 rounded to what f16 can hold, still as f32. */
+  /** f32 rounded to f16's precision and range, still as f32. */
   quantizeToHalf(x: Value): Value {
     if (scalarOf(x.type) !== this.module.f32) {
       throw new ArgumentError(`quantizeToHalf (OpQuantizeToF16): takes f32, got ${x.type.name}`);
@@ -101,7 +101,7 @@ export class Conversion extends Arithmetic {
   }
 }
 
-/** Size for reinterpretation; 0 for what cannot be reinterpreted. */
+/** Size in bits for a bitcast; 0 for types that cannot be reinterpreted. */
 function bitsOf(type: Type): number {
   const scalar: ScalarType | undefined = scalarOf(type);
   if (!scalar || scalar.kind === "bool" || type.kind === "matrix") return 0;

@@ -238,7 +238,7 @@ class Disassembler {
     for (const name of set) this.shape(enumeration.parameters[name] ?? "");
   }
 
-  /** What follows something unknown cannot be understood either; spirv-as takes words written so. */
+  /** After an unknown enumerant the rest is shown as raw words, which spirv-as reads. */
   private rawRest(): void {
     while (this.at < this.end) this.operands.push(`!${this.word()}`);
   }
@@ -256,7 +256,7 @@ class Disassembler {
     return String(type.signed ? low | 0 : low);
   }
 
-  /** Keeps what later instructions are read by. */
+  /** Remembers types and sets that later instructions depend on. */
   private remember(opcode: number): void {
     const { words, start } = this;
     switch (opcode) {

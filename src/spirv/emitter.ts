@@ -3,8 +3,8 @@
  * instruction passes. The layers above (arithmetic, composites, control flow, memory) say which instruction to write.
  *
  * A function is three runs of words: its variables, a prologue, and the body. SPIR-V wants the variables first in the
- * first block; the prologue follows them and holds what every part of the function may share (built-in values, push
- * constants), so that the first use deep inside a loop still serves a later use outside it.
+ * first block; the prologue follows them and holds values that the whole function shares (built-in values, push constants),
+ * so that a value first used deep inside a loop is also valid outside it.
  */
 import { ArgumentError } from "../core/errors.js";
 import type { ModuleBuilder } from "./builder.js";
@@ -124,7 +124,7 @@ export class Emitter {
   emitVoid(opcode: number, operands: readonly (Value | number)[]): void {
     this.check(opcode);
     const mark = this.out.open(opcode);
-    // Storing is what narrow numbers may do with storage capabilities alone.
+    // Narrow numbers may be stored with storage capabilities alone.
     this.pushOperands(opcode, operands, opcode !== Op.Store);
     this.out.close(mark);
   }

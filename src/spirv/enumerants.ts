@@ -101,7 +101,7 @@ export const Op = {
   SpecConstantCompositeReplicateEXT: 4462, CompositeConstructReplicateEXT: 4463,
 } as const;
 
-/** What a module may use; every one it uses must be declared. */
+/** Capabilities: a module must declare each one it uses. */
 // biome-ignore format: a table of numbers reads best in rows
 export const Capability = {
   Matrix: 0, Shader: 1, Linkage: 5, Float16: 9, Float64: 10, Int64: 11, Int64Atomics: 12, Groups: 18, Int16: 22,
@@ -133,14 +133,14 @@ export const Capability = {
   AtomicFloat64AddEXT: 6034, AtomicFloat16AddEXT: 6095,
 } as const;
 
-/** Where a variable lives. */
+/** Storage classes of variables. */
 // biome-ignore format: a table of numbers reads best in rows
 export const StorageClass = {
   UniformConstant: 0, Input: 1, Uniform: 2, Output: 3, Workgroup: 4, CrossWorkgroup: 5, Private: 6, Function: 7,
   PushConstant: 9, Image: 11, StorageBuffer: 12, PhysicalStorageBuffer: 5349,
 } as const;
 
-/** What an annotation says. */
+/** Decorations of annotations. */
 // biome-ignore format: a table of numbers reads best in rows
 export const Decoration = {
   RelaxedPrecision: 0, SpecId: 1, Block: 2, BufferBlock: 3, RowMajor: 4, ColMajor: 5, ArrayStride: 6, MatrixStride: 7,
@@ -156,7 +156,7 @@ export const ExecutionModel = {
   Vertex: 0, TessellationControl: 1, TessellationEvaluation: 2, Geometry: 3, Fragment: 4, GLCompute: 5, Kernel: 6,
 } as const;
 
-/** How an entry point runs. */
+/** Execution modes of entry points. */
 // biome-ignore format: a table of numbers reads best in rows
 export const ExecutionMode = {
   LocalSize: 17, LocalSizeHint: 18, ContractionOff: 31, Initializer: 33, Finalizer: 34, SubgroupSize: 35,
@@ -174,7 +174,7 @@ export const BuiltIn = {
   SubgroupLeMask: 4419, SubgroupLtMask: 4420, DeviceIndex: 4438,
 } as const;
 
-/** Which invocations take part. */
+/** Scopes: the invocations that take part. */
 // biome-ignore format: a table of numbers reads best in rows
 export const Scope = {
   CrossDevice: 0, Device: 1, Workgroup: 2, Subgroup: 3, Invocation: 4, QueueFamily: 5, ShaderCallKHR: 6,
@@ -188,13 +188,13 @@ export const MemorySemantics = {
   ImageMemory: 0x800, OutputMemory: 0x1000, MakeAvailable: 0x2000, MakeVisible: 0x4000, Volatile: 0x8000,
 } as const;
 
-/** How pointers are represented. */
+/** Addressing models: how pointers are represented. */
 // biome-ignore format: a table of numbers reads best in rows
 export const AddressingModel = {
   Logical: 0, PhysicalStorageBuffer64: 5348,
 } as const;
 
-/** The rules of sharing. */
+/** Memory models. */
 // biome-ignore format: a table of numbers reads best in rows
 export const MemoryModel = {
   Simple: 0, GLSL450: 1, Vulkan: 3,
@@ -225,7 +225,7 @@ export const SelectionControl = {
   None: 0, Flatten: 1, DontFlatten: 2,
 } as const;
 
-/** How a load or store is done; a mask. */
+/** Memory operands of a load or store; a mask. */
 // biome-ignore format: a table of numbers reads best in rows
 export const MemoryAccess = {
   None: 0, Volatile: 1, Aligned: 2, Nontemporal: 4, MakePointerAvailable: 8, MakePointerVisible: 0x10,
@@ -256,7 +256,7 @@ export const ImageFormat = {
   R16ui: 38, R8ui: 39, R64ui: 40, R64i: 41,
 } as const;
 
-/** What a module was compiled from. */
+/** Source languages of modules. */
 // biome-ignore format: a table of numbers reads best in rows
 export const SourceLanguage = {
   Unknown: 0, ESSL: 1, GLSL: 2, OpenCL_C: 3, OpenCL_CPP: 4, HLSL: 5, CPP_for_OpenCL: 6, SYCL: 7, WGSL: 10, Slang: 11,
@@ -269,7 +269,7 @@ export const FPRoundingMode = {
   RTE: 0, RTZ: 1, RTP: 2, RTN: 3,
 } as const;
 
-/** What the compiler may assume of one float instruction; a mask. */
+/** Assumptions allowed for one float instruction; a mask. */
 // biome-ignore format: a table of numbers reads best in rows
 export const FPFastMathMode = {
   None: 0, NotNaN: 1, NotInf: 2, NSZ: 4, AllowRecip: 8, Fast: 0x10, AllowContract: 0x10000, AllowReassoc: 0x20000,

@@ -1,6 +1,6 @@
 /**
- * Float controls as a device offers them. Without SignedZeroInfNanPreserve a driver may assume that there are no NaNs and
- * infinities and that zero has no sign; kernels ask for it wherever the device can promise it.
+ * The float controls of a device. Without SignedZeroInfNanPreserve a driver may assume that there are no NaNs and infinities
+ * and that zero has no sign; kernels request it wherever the device offers it.
  */
 import type { ModuleOptions } from "./module-values.js";
 

@@ -1,6 +1,6 @@
 /**
  * Floats as the text of a disassembly: the shortest decimal that reads back to the same bits, and hexadecimal (as C's
- * %a) for what decimal cannot say or parsers disagree on: infinities, NaNs with their payload, subnormals.
+ * %a) for values that decimal cannot express or parsers disagree on: infinities, NaNs with their payload, subnormals.
  */
 import { decodeBf16, decodeF16 } from "../core/half.js";
 

@@ -38,7 +38,7 @@ export class FriendlyNames {
     return this.names.get(id) ?? String(id);
   }
 
-  /** Takes from an instruction the name it gives or deserves. */
+  /** Names ids from an instruction: OpName, or a name derived from the instruction. */
   learn(instruction: InstructionView): void {
     const named = this.nameFrom(instruction);
     if (named) this.suggest(...named);

@@ -1,5 +1,5 @@
 /**
- * One function under construction: what `m.entry` and `m.function` hand to their closure, usually called `f`.
+ * One function under construction. `m.entry` and `m.function` pass it to their closure, usually as `f`.
  *
  * The arithmetic, composites and control flow are inherited, one file each; here are the rest: built-in values, variables
  * and pointers, calls and returns, barriers. Subgroup operations, atomics and cooperative matrices hang off as
@@ -17,7 +17,7 @@ import { Subgroup } from "./subgroup.js";
 import type { FunctionType, PointerType, Type } from "./types.js";
 import { type Operand, Value } from "./value.js";
 
-/** Which memory a barrier orders. */
+/** The memory that a barrier orders. */
 export interface BarrierOptions {
   /** Shared (workgroup) memory; the default of a workgroup barrier. */
   readonly shared?: boolean;
@@ -133,7 +133,7 @@ export class FunctionBuilder extends ControlFlow {
     this.block = 0;
   }
 
-  /** Waits for every invocation of the workgroup; by default what they wrote to shared memory is then visible. */
+  /** Waits for every invocation of the workgroup; by default their writes to shared memory are then visible. */
   workgroupBarrier(options: BarrierOptions = { shared: true }): void {
     const scope = this.module.scope("Workgroup");
     this.emitVoid(Op.ControlBarrier, [scope, scope, this.barrierSemantics(options)]);
@@ -151,12 +151,12 @@ export class FunctionBuilder extends ControlFlow {
     this.emitVoid(Op.MemoryBarrier, [this.module.scope(scope), this.barrierSemantics(options)]);
   }
 
-  /** Marks what follows as coming from a line of a source kept with `m.source`. */
+  /** Marks the following instructions with a line of a source kept with `m.source`. */
   line(source: number, line: number, column = 0): void {
     this.emitVoid(Op.Line, [source, line, column]);
   }
 
-  /** A value computed once per function, before its body, whoever asks first. `key` says which. */
+  /** A value computed once per function, before its body. `key` identifies it. */
   once(key: unknown, write: () => Value): Value {
     let value = this.hoisted.get(key);
     if (!value) {

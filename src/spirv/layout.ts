@@ -1,7 +1,7 @@
 /**
- * Where things lie in memory under the scalar block layout (Vulkan 1.2 `scalarBlockLayout`): a vector is aligned like its
- * component, a struct like its most demanding member, and nothing is padded to 16 bytes. It is the layout of packed
- * typed arrays, which is why tensors, push constants and C structs from JavaScript need no translation.
+ * The scalar block layout of memory (Vulkan 1.2 `scalarBlockLayout`): a vector is aligned like its component, a struct like
+ * its most demanding member, and nothing is padded to 16 bytes. Typed arrays have the same layout, so tensors, push
+ * constants and C structs from JavaScript need no translation.
  */
 import { ArgumentError } from "../core/errors.js";
 import type { Type } from "./types.js";

@@ -108,7 +108,7 @@ export class ModuleMemory extends ModuleValues {
     return variable;
   }
 
-  /** What a pointer leads to: for a block that is one runtime array, that array. */
+  /** The memory behind a pointer: for a block that is one runtime array, that array. */
   place(pointer: Value): Ref {
     const { pointee } = pointerType(pointer);
     const only = pointee.kind === "struct" && pointee.members.length === 1 ? pointee.members[0].type : undefined;
@@ -133,7 +133,7 @@ export class ModuleMemory extends ModuleValues {
     if (restrict !== undefined) {
       this.sections.decorate(variable.id, restrict ? Decoration.Restrict : Decoration.Aliased);
     }
-    // In the Vulkan model it is each access that says so (see Ref.memoryOperands).
+    // In the Vulkan memory model each access declares it (see Ref.memoryOperands).
     if (coherent && !this.sections.usesVulkanMemoryModel) this.sections.decorate(variable.id, Decoration.Coherent);
     return variable;
   }

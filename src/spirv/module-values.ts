@@ -32,7 +32,7 @@ import {
 } from "./types.js";
 import { type Operand, type Region, Value } from "./value.js";
 
-/** How float instructions of one width behave; each item is a device feature to be asked for first. */
+/** Behaviour of float instructions of one width; each item is a device feature that must be queried first. */
 export interface FloatControl {
   readonly denormals?: "preserve" | "flush";
   readonly rounding?: "RTE" | "RTZ";
@@ -65,7 +65,7 @@ export interface BufferAccess extends PointerAccess {
 export class ModuleValues {
   readonly sections: Sections;
   readonly noContraction: boolean;
-  /** Where constants live; module variables have a region of their own, as entry points must list them. */
+  /** The region of constants. Module variables have another one, because entry points must list them. */
   readonly constantRegion: Region;
   readonly variableRegion: Region;
   protected readonly types: TypeTable;
@@ -80,7 +80,7 @@ export class ModuleValues {
     }
     this.sections = new Sections(version, names, vulkanMemoryModel);
     this.noContraction = noContraction;
-    // ModuleBuilder is the only class ever made of these layers.
+    // ModuleBuilder is the only class built on these layers.
     const module = this as unknown as ModuleBuilder;
     this.constantRegion = { open: true, root: this, module };
     this.variableRegion = { open: true, root: this, module };
@@ -189,7 +189,7 @@ export class ModuleValues {
     const elements = this.runtimeArray(element);
     this.checkAlignment(elements.element, elements.stride, access.align);
     const readOnly = access.writable === false;
-    // In the Vulkan memory model the accesses say it, not the memory.
+    // In the Vulkan memory model accesses declare it, not the memory.
     const coherent = access.coherent === true && !this.sections.usesVulkanMemoryModel;
     const block = this.struct([["elements", elements]], { block: true, layout: true, readOnly, coherent });
     return this.types.pointer("PhysicalStorageBuffer", block, pickAccess(access));
@@ -271,7 +271,7 @@ export class ModuleValues {
     return this.constant(this.u32, code);
   }
 
-  /** Memory semantics with what the Vulkan model demands: availability on release, visibility on acquire. */
+  /** Memory semantics as the Vulkan memory model requires them: availability on release, visibility on acquire. */
   ordered(semantics: number): number {
     if (!this.sections.usesVulkanMemoryModel) return semantics;
     const { Acquire, Release, AcquireRelease, MakeAvailable, MakeVisible } = MemorySemantics;

@@ -1,10 +1,11 @@
 /**
- * What the words after each opcode mean, as one short string per shape of instruction.
+ * The meaning of the words after each opcode, as one short string per shape of instruction.
  *
  *     T result type   R result id   I id   L literal integer   S string   N constant of the result type
  *     X extended instruction        O opcode (without "Op")     W switch target: literal and label
  *
- * and a lower-case letter for each enumeration (ENUMERATIONS below). `?` and `*` follow what may be absent or repeat.
+ * and a lower-case letter for each enumeration (ENUMERATIONS below). `?` marks an operand that may be absent, `*` one that may
+ * repeat.
  * Enumerants bring operands of their own; those are in PARAMETERS. The disassembler walks these tables; a test holds
  * them against the grammar file that Khronos publishes.
  */

@@ -1,7 +1,7 @@
 /**
  * Reads a SPIR-V module into tables: entry points, execution modes, global definitions, decorations, and the ids that each
- * function mentions. It refuses what is cut off or out of place, because drivers crash on such modules instead of
- * reporting them. reflect.ts answers questions from these tables.
+ * function mentions. It refuses modules that are cut off or have instructions out of place, because drivers crash on them.
+ * reflect.ts reads these tables.
  */
 import { FormatError } from "../core/errors.js";
 import { HEADER_WORDS, MAGIC, Op } from "./enumerants.js";

@@ -22,7 +22,7 @@ export class Ref {
   readonly storage: PointerType["storage"];
   private cached: Value | undefined;
 
-  /** `type` is what lies at the end of `path` from `base`. */
+  /** `type` is the type at the end of `path` from `base`. */
   constructor(
     private readonly base: Value,
     readonly type: Type,
@@ -41,7 +41,7 @@ export class Ref {
     let { type, access } = this;
     const path = [...this.path];
     for (const index of indices) {
-      // What is known of the alignment of an element does not hold for the parts inside it.
+      // The alignment of an element says nothing about the parts inside it.
       if (type.kind !== "runtimeArray" && access.align !== undefined) access = { ...access, align: undefined };
       if (type.kind === "struct") {
         const position = memberIndex(type, asMember(index, type), "access");

@@ -1,5 +1,5 @@
 /**
- * Subgroup operations: what the invocations that run in lockstep can do together without shared memory.
+ * Subgroup operations: exchanges and reductions among invocations that run in lockstep, without shared memory.
  *
  * Each family is a capability of its own and a bit of `subgroupSupportedOperations` on the Vulkan side; the module
  * declares those it uses. Reached as `f.subgroup`.

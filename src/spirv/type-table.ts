@@ -2,7 +2,7 @@
  * Declares the types of one module, each once.
  *
  * SPIR-V forbids declaring a non-aggregate type twice, and the builder compares types by identity, so every type goes
- * through the one map here. Declaring a type also declares what it costs: Int64 and Float64 (there is no storage-only
+ * through the one map here. Declaring a type also declares its capabilities: Int64 and Float64 (there is no storage-only
  * form of those), the storage capabilities of narrow numbers behind a pointer, bfloat16, cooperative matrices.
  */
 import { ArgumentError } from "../core/errors.js";
@@ -35,7 +35,7 @@ import {
 } from "./types.js";
 import type { Value } from "./value.js";
 
-/** How a struct is declared. */
+/** Options of a struct declaration. */
 export interface StructOptions {
   readonly name?: string;
   /** It is the outermost type of a buffer or push-constant block. */
@@ -275,7 +275,7 @@ export class TypeTable {
 
   private internAs<T extends Type>(key: string, make: () => T): T {
     const known = this.interned.get(key);
-    // The key begins with the kind and spells every parameter, so what it finds is a T.
+    // The key begins with the kind and contains every parameter, so the result is a T.
     if (known) return known as T;
     const made = make();
     this.interned.set(key, made);

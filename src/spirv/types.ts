@@ -91,7 +91,7 @@ export interface PointerType extends Declared {
   readonly kind: "pointer";
   readonly storage: StorageClassName;
   readonly pointee: Type;
-  /** What accesses through the pointer may assume. */
+  /** Facts that accesses through the pointer may rely on. */
   readonly access: PointerAccess;
 }
 
@@ -151,7 +151,7 @@ export function componentsOf(type: Type): number {
   }
 }
 
-/** The type one step inside: what an index into `type` selects; undefined when it takes no index. */
+/** The type that an index into `type` selects; undefined when it takes no index. */
 export function elementOf(type: Type): Type | undefined {
   switch (type.kind) {
     case "vector":

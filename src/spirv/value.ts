@@ -1,5 +1,5 @@
 /**
- * What an instruction yields and the next one takes: an id with its type, and the stretch of code in which it may be used.
+ * Values: the results and operands of instructions. A value is an id with its type and the region in which it may be used.
  *
  * SPIR-V demands that a definition dominates its uses. Because control flow is written as closures, that is lexical
  * scope: a value made inside a branch or a loop body dies with it. Each closure opens a `Region`; a use outside an open
@@ -8,7 +8,7 @@
 import type { ModuleBuilder } from "./builder.js";
 import type { Type } from "./types.js";
 
-/** A stretch of code. `root` is the module for constants and globals, else the function the code is in. */
+/** A part of the code. `root` is the module for constants and globals, else the function the code is in. */
 export interface Region {
   open: boolean;
   readonly root: object;
@@ -42,7 +42,7 @@ export class Value {
     return `%${this.id}: ${this.type.name}`;
   }
 
-  /** What console.log shows: a value refers to its whole module. */
+  /** For console.log: a value refers to its whole module. */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return this.toString();
   }

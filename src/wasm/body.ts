@@ -8,7 +8,7 @@ import type { Instruction } from "./instructions.js";
 import { Locals } from "./locals.js";
 import { placeNodes } from "./placement.js";
 import type { ValueType } from "./types.js";
-import type { Construct, Loop, MemoryAccess, Node, Place, Step, Value } from "./value.js";
+import type { Construct, Local, Loop, MemoryAccess, Node, Step, Value } from "./value.js";
 
 /** Opcodes outside the instruction tables: control flow, variables, constants. */
 // biome-ignore format: a table of numbers reads best in rows
@@ -23,9 +23,9 @@ const EMPTY_BLOCK_TYPE = 0x40;
 
 interface RecordedBody {
   readonly nodes: readonly Node[];
-  readonly parameters: readonly Place[];
+  readonly parameters: readonly Local[];
   readonly vectors: Iterable<Value<"v128">>;
-  /** Control can run off the end of the code, where nothing was left on the stack for the results. */
+  /** The end of the body is unreachable: no results are on the stack there. */
   readonly endsUnreachably: boolean;
 }
 
@@ -52,8 +52,8 @@ class BodyWriter {
 
   constructor(private readonly body: RecordedBody) {
     this.locals = new Locals(body.parameters.length);
-    body.parameters.forEach((place, i) => {
-      place.slot = i;
+    body.parameters.forEach((local, i) => {
+      local.slot = i;
     });
   }
 
@@ -125,13 +125,13 @@ class BodyWriter {
     this.localSet(node.slot);
   }
 
-  /** Writes an operand that needs no computing: a constant, or what a local holds. */
+  /** Writes an operand that needs no computing: a constant, or the value of a local. */
   private isAtHand(node: Node): boolean {
     const { step } = node;
     if (node.slot >= 0) {
       node.remaining--;
       if (node.remaining === 0) {
-        // Set by the instruction just written and never needed again: it can stay on the stack.
+        // The instruction just written set this local, and nothing else reads it: the value can stay on the stack.
         if (this.setEnd === this.out.length && this.setSlot === node.slot) {
           this.out.truncate(this.setStart);
           this.setEnd = -1;
@@ -141,8 +141,8 @@ class BodyWriter {
       return true;
     }
     if (step.kind === "constant") this.constant(node);
-    else if (step.kind === "local") this.localGet(step.place.slot);
-    else if (step.kind === "get" && node.isReadInPlace) this.localGet(step.place.slot);
+    else if (step.kind === "local") this.localGet(step.local.slot);
+    else if (step.kind === "get" && node.isReadInPlace) this.localGet(step.local.slot);
     else return false;
     return true;
   }
@@ -155,7 +155,7 @@ class BodyWriter {
         this.instruction(step.instruction, step.access, step.lanes);
         return;
       case "get":
-        this.localGet(step.place.slot);
+        this.localGet(step.local.slot);
         return;
       case "globalGet":
         out.byte(CONTROL["global.get"]);
@@ -166,12 +166,12 @@ class BodyWriter {
         out.unsigned(step.global.index);
         return;
       case "set":
-        this.setPlaces(step.places);
+        this.setLocals(step.locals);
         return;
       case "call":
         out.byte(CONTROL.call);
         out.unsigned(step.callee.index);
-        this.setPlaces(step.places);
+        this.setLocals(step.locals);
         return;
       case "enter":
       case "else":
@@ -239,7 +239,7 @@ class BodyWriter {
       }
     }
     if (step.kind === "enter") return;
-    for (const { type, slot } of step.closes?.places ?? []) if (slot >= 0) this.locals.giveBack(type, slot);
+    for (const { type, slot } of step.closes?.locals ?? []) if (slot >= 0) this.locals.giveBack(type, slot);
     if (step.kind === "end" && step.loop) this.locals.endLoop(step.loop);
   }
 
@@ -252,12 +252,12 @@ class BodyWriter {
     return this.labels.length - 1 - this.labels.lastIndexOf(target);
   }
 
-  /** The values are on the stack, so the last place comes first. */
-  private setPlaces(places: readonly Place[]): void {
-    for (let i = places.length - 1; i >= 0; i--) {
-      const place = places[i] as Place;
-      if (place.slot < 0) place.slot = this.locals.take(place.type);
-      this.localSet(place.slot);
+  /** The values are on the stack, so the last local comes first. */
+  private setLocals(locals: readonly Local[]): void {
+    for (let i = locals.length - 1; i >= 0; i--) {
+      const local = locals[i] as Local;
+      if (local.slot < 0) local.slot = this.locals.take(local.type);
+      this.localSet(local.slot);
     }
   }
 

@@ -1,17 +1,17 @@
 /**
- * Branches: one of two closures by a condition, one of many by a number. What they return comes out as values, through
- * locals that every branch writes.
+ * Branches: one of two closures by a condition, one of many by a number. Their return values become values of the branch,
+ * through locals that every closure writes.
  */
 import { ArgumentError } from "../core/errors.js";
 import { Recorder } from "./recorder.js";
 import type { Literal } from "./types.js";
-import { type Construct, type Loop, Node, type Operand, type Place, type Scope, type Value } from "./value.js";
+import { type Construct, type Local, type Loop, Node, type Operand, type Scope, type Value } from "./value.js";
 
-/** What the closure of a branch may return: nothing, one value, or several. */
+/** The return value of a branch's closure: nothing, one value, or several. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a closure without a return statement is the common case
 export type Yield = void | Operand | readonly Operand[];
 
-/** What the branch then yields: a value for each operand its closures return. */
+/** The results of the branch: a value for each operand its closures return. */
 type Yielded<T extends Yield> = T extends Operand
   ? Like<T>
   : T extends readonly Operand[]
@@ -24,15 +24,15 @@ export type Like<T> = T extends Value<infer U> ? Value<U> : Value;
 
 type CaseLabel = number | readonly number[];
 
-/** The end of one branch that reaches the end of the whole, with what its closure returned. */
+/** A closure that runs to its end, with the values it returned. */
 interface Arm {
-  /** The places written to at its end, filled in once the types are known, and what is written there. */
-  readonly places: Place[];
+  /** The locals written at its end, filled in once the types are known, and the values written there. */
+  readonly locals: Local[];
   readonly values: Operand[];
   readonly isList: boolean;
 }
 
-/** A scope that knows where it lies. */
+/** A scope with the scope around it. */
 export interface InnerScope extends Scope {
   readonly outer: Scope;
 }
@@ -91,7 +91,7 @@ export class Branches extends Recorder {
     this.end(fallback);
     this.terminated = false;
     if (otherwise) arms.push(this.body(otherwise, undefined));
-    else arms.push({ places: [], values: [], isList: false });
+    else arms.push({ locals: [], values: [], isList: false });
     this.end(merge);
     return this.join(arms, "switch");
   }
@@ -108,7 +108,7 @@ export class Branches extends Recorder {
   }
 
   protected open(loop: Loop = this.scope.loop): InnerScope {
-    const scope = { isOpen: true, owner: this, loop, places: [], outer: this.scope };
+    const scope = { isOpen: true, owner: this, loop, locals: [], outer: this.scope };
     this.scope = scope;
     return scope;
   }
@@ -171,19 +171,19 @@ export class Branches extends Recorder {
     return arm;
   }
 
-  /** Runs a closure and leaves what it returns in places; undefined when its path ends before that. */
+  /** Runs a closure and writes its return values to locals; undefined when its path ends before that. */
   private yields(run: () => Yield): Arm | undefined {
     const outcome = run();
     if (this.terminated) return undefined;
     const values = [...listOf(outcome)];
     for (const value of values) if (value instanceof Node) this.value(value, "the result of a branch");
-    const places: Place[] = [];
-    // Literals among the values get their type, and all of them their places, when every branch is known.
-    if (values.length > 0) this.record("none", { kind: "set", places }, values as Node[]);
-    return { places, values, isList: typeof outcome === "object" && !(outcome instanceof Node) };
+    const locals: Local[] = [];
+    // Literals among the values get their type, and all of them their locals, when every branch is known.
+    if (values.length > 0) this.record("none", { kind: "set", locals }, values as Node[]);
+    return { locals, values, isList: typeof outcome === "object" && !(outcome instanceof Node) };
   }
 
-  /** Makes one value of what each arm leaves behind. */
+  /** Joins the values of the arms. */
   private join(arms: readonly (Arm | undefined)[], what: string): Yield {
     const reaching = arms.filter((arm) => arm !== undefined);
     this.terminated = reaching.length === 0;
@@ -198,16 +198,16 @@ export class Branches extends Recorder {
     for (let k = 0; k < count; k++) {
       const typed = reaching.map((arm) => arm.values[k]).find((value) => value instanceof Node);
       if (!typed) throw new ArgumentError(`${what}, value ${k + 1}: only literals; write one as f.i32.const(…)`);
-      const place = this.place((typed as Value).type);
+      const local = this.local((typed as Value).type);
       for (const arm of reaching) {
         const value = arm.values[k] as Operand;
-        if (!(value instanceof Node)) arm.values[k] = this.as(value, place.type, `${what}, value ${k + 1}`) as Value;
-        else if (value.type !== place.type) {
-          throw new ArgumentError(`${what}, value ${k + 1}: one branch yields ${place.type}, another ${value.type}`);
+        if (!(value instanceof Node)) arm.values[k] = this.as(value, local.type, `${what}, value ${k + 1}`) as Value;
+        else if (value.type !== local.type) {
+          throw new ArgumentError(`${what}, value ${k + 1}: one branch yields ${local.type}, another ${value.type}`);
         }
-        arm.places.push(place);
+        arm.locals.push(local);
       }
-      results.push(this.local(place));
+      results.push(this.valueIn(local));
     }
     return reaching.some((arm) => arm.isList) ? results : results[0];
   }

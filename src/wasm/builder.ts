@@ -12,8 +12,8 @@
  *     m.export(run);
  *     const module = new WebAssembly.Module(m.build());
  *
- * Memory is imported, shared by default: all kernels of an engine work on one. The same calls give the same bytes. The
- * emitter of fused kernels and the hand-written routines are its callers.
+ * Memory is imported, shared by default: all kernels of an engine work on one memory. The same calls give the same bytes. The
+ * emitter of kernels calls it.
  */
 import { ArgumentError } from "../core/errors.js";
 import { listOf, type Yield } from "./branches.js";

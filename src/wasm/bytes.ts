@@ -78,7 +78,7 @@ export class ByteStream {
     this.append(bytes);
   }
 
-  /** A stretch of its own length in bytes, then its bytes. */
+  /** The length of the content in bytes, then its bytes. */
   sized(content: ByteStream): void {
     this.unsigned(content.length);
     this.append(content.view());

@@ -2,7 +2,7 @@
  * Structured control flow: branches and loops are closures, as in the SPIR-V builder, so the nesting of blocks and the
  * depths of jumps are right whatever the kernel does inside.
  *
- * Values come out of a branch or a loop as what its closure returns, or through a variable, as the kernel likes:
+ * Values leave a branch or a loop as the closure's return value, or through a variable:
  *
  *     const y = f.if(f.f32.lt(x, 0), () => f.f32.neg(x), () => x);
  *     const sum = f.fold(0, n, 1, f.f32.const(0), (i, sum) => f.f32.add(sum, f.f32.load(f.i32.shl(i, 2))));
@@ -12,18 +12,18 @@
 import { ArgumentError } from "../core/errors.js";
 import { Branches, type InnerScope, type Like, listOf, newConstruct, type Yield } from "./branches.js";
 import type { ValueType } from "./types.js";
-import { type Construct, type Loop, Node, type Operand, type Place, type Value } from "./value.js";
+import { type Construct, type Local, type Loop, Node, type Operand, type Value } from "./value.js";
 
 interface LoopOptions {
   /** Compare the counter as an unsigned number, as for addresses. Signed unless told. */
   readonly unsigned?: boolean;
 }
 
-/** An open loop: where `break` and `continue` go, and the places that hold what it carries. */
+/** An open loop: the targets of `break` and `continue`, and the locals of its state. */
 interface OpenLoop {
   readonly exit: Construct;
   readonly next: Construct;
-  readonly state: readonly Place[];
+  readonly state: readonly Local[];
   isLeft: boolean;
 }
 
@@ -158,31 +158,31 @@ export class ControlFlow extends Branches {
     if (!(step instanceof Node) && Number(step) === 0) throw new ArgumentError(`${what}: a step of 0 never ends`);
     const isDown = !(step instanceof Node) && Number(step) < 0;
     const compare = `${type}.${isDown ? "gt" : "lt"}_${options?.unsigned ? "u" : "s"}`;
-    const places = this.carry(initial, what);
+    const locals = this.carry(initial, what);
     const isEmpty = isNeverEntered(first, limit, isDown, options);
-    if (isEmpty) return places.map((place) => this.local(place));
+    if (isEmpty) return locals.map((local) => this.valueIn(local));
 
     const exit = newConstruct(isEmpty === undefined ? "if" : "block");
     const guard = isEmpty === undefined ? [this.op(compare, first as Value, limit as Value)] : [];
     this.record("none", { kind: "enter", construct: exit }, guard);
     const whole = this.open();
-    const counter = this.place(type);
+    const counter = this.local(type);
     this.assign([counter], [first]);
     const head = newConstruct("loop");
     const next = newConstruct("block");
     const loop = this.openLoop(head);
     this.record("none", { kind: "enter", construct: next });
-    const entered: OpenLoop = { exit, next, state: places, isLeft: true };
-    this.round(entered, (state) => body(state, this.local(counter)));
+    const entered: OpenLoop = { exit, next, state: locals, isLeft: true };
+    this.round(entered, (state) => body(state, this.valueIn(counter)));
     this.end(next);
     this.terminated = false;
-    const following = this.op(`${type}.add`, this.local(counter), stride as Value);
+    const following = this.op(`${type}.add`, this.valueIn(counter), stride as Value);
     this.assign([counter], [following]);
-    this.branchIf(head, this.op(compare, this.local(counter), limit as Value) as Value<"i32">);
+    this.branchIf(head, this.op(compare, this.valueIn(counter), limit as Value) as Value<"i32">);
     this.closeLoop(head, loop);
     this.close(whole);
     this.end(exit, whole);
-    return places.map((place) => this.local(place));
+    return locals.map((local) => this.valueIn(local));
   }
 
   private repeat(
@@ -190,14 +190,14 @@ export class ControlFlow extends Branches {
     condition: ((state: Value[]) => Operand<"i32">) | undefined,
     body: (state: Value[]) => Yield,
   ): Value[] {
-    const places = this.carry(initial, "loop");
+    const locals = this.carry(initial, "loop");
     const exit = newConstruct("block");
     const head = newConstruct("loop");
     this.record("none", { kind: "enter", construct: exit });
     const loop = this.openLoop(head);
-    const entered: OpenLoop = { exit, next: head, state: places, isLeft: condition !== undefined };
+    const entered: OpenLoop = { exit, next: head, state: locals, isLeft: condition !== undefined };
     if (condition) {
-      const test = this.as(condition(places.map((place) => this.local(place))), "i32", "loop condition");
+      const test = this.as(condition(locals.map((local) => this.valueIn(local))), "i32", "loop condition");
       this.branchIf(exit, this.op("i32.eqz", test as Value) as Value<"i32">);
     }
     this.round(entered, body);
@@ -208,14 +208,14 @@ export class ControlFlow extends Branches {
     this.closeLoop(head, loop);
     this.end(exit);
     this.terminated = !entered.isLeft;
-    return places.map((place) => this.local(place));
+    return locals.map((local) => this.valueIn(local));
   }
 
-  /** One round: runs the body and carries over what it returns. */
+  /** One round: runs the body and stores the state it returns. */
   private round(loop: OpenLoop, body: (state: Value[]) => Yield): void {
     this.loops.push(loop);
     try {
-      const outcome = listOf(body(loop.state.map((place) => this.local(place))));
+      const outcome = listOf(body(loop.state.map((local) => this.valueIn(local))));
       if (this.terminated) return;
       if (outcome.length === 0 && loop.state.length > 0) {
         throw new ArgumentError(`the loop carries ${loop.state.length} values, but its body returns none`);
@@ -237,11 +237,11 @@ export class ControlFlow extends Branches {
     if (given.length !== state.length) {
       throw new ArgumentError(`${what} passes ${given.length} values; the loop carries ${state.length}`);
     }
-    const values = given.map((value, k) => this.as(value, (state[k] as Place).type, `${what}, value ${k + 1}`));
-    const changed = state.map((_, k) => k).filter((k) => !isPlace(values[k] as Node, state[k] as Place));
+    const values = given.map((value, k) => this.as(value, (state[k] as Local).type, `${what}, value ${k + 1}`));
+    const changed = state.map((_, k) => k).filter((k) => !holdsValue(values[k] as Node, state[k] as Local));
     if (changed.length === 0) return;
     this.assign(
-      changed.map((k) => state[k] as Place),
+      changed.map((k) => state[k] as Local),
       changed.map((k) => values[k] as Node),
     );
   }
@@ -252,12 +252,12 @@ export class ControlFlow extends Branches {
     return loop;
   }
 
-  /** Places for what a loop carries, holding the initial values. */
-  private carry(initial: readonly Value[], what: string): Place[] {
+  /** Locals for the state of a loop, set to the initial values. */
+  private carry(initial: readonly Value[], what: string): Local[] {
     const values = initial.map((operand) => this.value(operand, `${what}, initial state`));
-    const places = values.map((value) => this.place(value.type));
-    if (places.length > 0) this.assign(places, values);
-    return places;
+    const locals = values.map((value) => this.local(value.type));
+    if (locals.length > 0) this.assign(locals, values);
+    return locals;
   }
 
   /** The type of the first value among the bounds; for literals alone i32. */
@@ -280,7 +280,7 @@ export class ControlFlow extends Branches {
   }
 }
 
-/** Whether a counted loop runs not even once; undefined when that shows only at run time. */
+/** Whether a counted loop never runs; undefined when only run time can tell. */
 function isNeverEntered(
   start: Node,
   end: Node,
@@ -295,7 +295,7 @@ function isNeverEntered(
   return isDown ? a <= b : a >= b;
 }
 
-/** True when the value is what the place holds already. */
-function isPlace({ step }: Node, place: Place): boolean {
-  return step.kind === "local" && step.place === place;
+/** True when the local already holds the value. */
+function holdsValue({ step }: Node, local: Local): boolean {
+  return step.kind === "local" && step.local === local;
 }

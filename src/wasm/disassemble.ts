@@ -44,7 +44,7 @@ class Disassembler {
       const id = reader.byte("a section");
       sections.push({ id, content: reader.part(reader.unsigned("a section's size"), "a section") });
     }
-    // Names come last in a module and are wanted first.
+    // Names come last in a module, but are needed first.
     for (const { id, content } of sections) {
       if (id === SECTION.custom) this.readNames(new ByteReader(this.bytes, content.at, content.end));
     }

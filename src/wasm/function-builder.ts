@@ -1,5 +1,5 @@
 /**
- * One function under construction: what `m.function` hands to its closure, usually called `f`.
+ * One function under construction. `m.function` passes it to its closure, usually as `f`.
  *
  * Instructions are methods of a namespace per type (`f.i32`, `f.f32x4`, `f.memory` …), control flow is inherited; here are
  * the rest: variables, globals, select, calls and returns.
@@ -11,7 +11,7 @@ import { type FunctionHandle, type Global, type Results, type Returned, resultLi
 import { SELECT } from "./instructions.js";
 import { type Namespaces, namespace } from "./namespaces.js";
 import type { ValueType } from "./types.js";
-import { Node, newPlace, type Operand, type Place, type Scope, type Value, type Written } from "./value.js";
+import { type Local, Node, newLocal, type Operand, type Scope, type Value, type Written } from "./value.js";
 
 /**
  * Something that can be read and written: a local variable, or a global of the module.
@@ -45,7 +45,7 @@ export interface FunctionBuilder extends Namespaces {}
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: every member of the interface is defined right below
 export class FunctionBuilder extends ControlFlow {
   readonly parameters: readonly Value[];
-  private readonly parameterPlaces: readonly Place[];
+  private readonly parameterLocals: readonly Local[];
   private readonly globals = new Map<Global, Written>();
 
   constructor(
@@ -55,25 +55,25 @@ export class FunctionBuilder extends ControlFlow {
     readonly results: Results,
   ) {
     super(module, name);
-    this.parameterPlaces = parameters.map(newPlace);
-    this.parameters = this.parameterPlaces.map((place) => this.local(place));
+    this.parameterLocals = parameters.map(newLocal);
+    this.parameters = this.parameterLocals.map((local) => this.valueIn(local));
   }
 
   /** A local that can be written again. `initial` is stored at this point, so again in every round of a loop. */
   variable<T extends ValueType>(type: T, initial: Operand<T>): Variable<T> {
-    const place = this.place(type);
+    const local = this.local(type);
     const { scope } = this;
-    this.assign([place], [this.as(initial, type, "variable, initial value")]);
+    this.assign([local], [this.as(initial, type, "variable, initial value")]);
     const check = (what: string): void => this.checkVariable(scope, what);
     return {
       type,
       get: () => {
         check("variable.get");
-        return this.record(type, { kind: "get", place }, [], place);
+        return this.record(type, { kind: "get", local }, [], local);
       },
       set: (value) => {
         check("variable.set");
-        this.assign([place], [this.as(value, type, "variable.set")]);
+        this.assign([local], [this.as(value, type, "variable.set")]);
       },
     };
   }
@@ -121,13 +121,13 @@ export class FunctionBuilder extends ControlFlow {
       this.as(args[i] as Operand, type, `call "${name}", argument ${i + 1}`),
     );
     const list = resultList(results);
-    // One result is the value of the call itself; several go to places at once.
-    const places = list.length === 1 ? [] : list.map((type) => this.place(type));
+    // One result is the value of the call itself; several go to locals at once.
+    const locals = list.length === 1 ? [] : list.map((type) => this.local(type));
     const type = list.length === 1 ? (list[0] as ValueType) : "none";
-    const node = this.record(type, { kind: "call", callee, places }, operands);
+    const node = this.record(type, { kind: "call", callee, locals }, operands);
     this.stored.writes.push(node.index);
     for (const { writes } of this.globals.values()) writes.push(node.index);
-    const values = list.length === 1 ? [node] : places.map((place) => this.local(place));
+    const values = list.length === 1 ? [node] : locals.map((local) => this.valueIn(local));
     return (typeof results === "string" ? values[0] : list.length === 0 ? undefined : values) as Returned<R>;
   }
 
@@ -148,7 +148,7 @@ export class FunctionBuilder extends ControlFlow {
     this.root.isOpen = false;
     return encodeBody({
       nodes: this.nodes,
-      parameters: this.parameterPlaces,
+      parameters: this.parameterLocals,
       vectors: this.vectors.values(),
       endsUnreachably: this.terminated && results.length > 0,
     });

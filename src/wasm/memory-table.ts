@@ -102,7 +102,7 @@ export const ATOMIC = {
   },
 } as const;
 
-/** Whole stretches of memory, and its size in pages of 64 KiB. The bytes that follow the opcode name memory 0. */
+/** Bulk memory operations, and the memory's size in pages of 64 KiB. The bytes that follow the opcode name memory 0. */
 // biome-ignore format: a table of numbers reads best in rows
 export const BULK = {
   ">i": { "memory.size": [0x3f, 1] },

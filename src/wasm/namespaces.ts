@@ -82,7 +82,7 @@ export interface Namespaces {
   readonly atomic: Tree<"atomic">;
 }
 
-/** What a namespace is at run time: methods that know the function being written. */
+/** A member of a namespace at run time: a method bound to the function being written. */
 type Method = (...given: never[]) => unknown;
 interface Branch {
   readonly methods: Map<string, (recorder: Recorder) => Method>;

@@ -5,15 +5,15 @@
  * A statement is a node with an effect. The nodes are visited from the last to the first, so that a node's users have
  * their positions before it gets its own; it can then move to the first of them when that is sound:
  * - nothing that it reads (memory, a variable, a global) is written in between;
- * - its user runs as often as it does: same loop, and if it is used again, the very same stretch of code, so that the
- *   local it leaves behind (local.tee) is set whenever a later use needs it;
+ * - its user runs as often as it does: same loop, and if it is used again, the same scope, so that the local it sets
+ *   (local.tee) is set whenever a later use needs it;
  * - the stack does not get deep. Expressions that lean left can be of any length, those that lean right are cut.
  *
- * What nobody uses gets no position and is not written at all.
+ * A node without uses gets no position and is not written at all.
  */
 import { isWrittenBetween, type Node } from "./value.js";
 
-/** Values on the stack below an operand, at most; beyond it a local is as good. */
+/** Most values on the stack below an operand; deeper expressions go through a local. */
 const MAX_HEIGHT = 64;
 
 export function placeNodes(nodes: readonly Node[]): void {
@@ -47,9 +47,9 @@ function isStatement({ type, step }: Node): boolean {
   return step.kind === "instruction" && step.instruction.effect === "effect";
 }
 
-/** A variable that keeps its value until the last use of this reading of it needs no copy: each use reads it anew. */
+/** If a variable is not written before the last use of this reading, each use reads the variable itself: no copy. */
 function isReadInPlace({ step, isUsedInItsLoop, index, lastUse }: Node): boolean {
-  return step.kind === "get" && isUsedInItsLoop && !isWrittenBetween(step.place, index, lastUse);
+  return step.kind === "get" && isUsedInItsLoop && !isWrittenBetween(step.local, index, lastUse);
 }
 
 function canMove(node: Node, nodes: readonly Node[]): boolean {

@@ -1,17 +1,17 @@
 /**
  * The lowest layer of a function under construction: records nodes in order, with the checks every instruction passes.
- * The layers above say what to record: control-flow.ts the branches and loops, function-builder.ts everything else.
+ * The layers above decide what to record: control-flow.ts branches and loops, function-builder.ts everything else.
  */
 import { ArgumentError } from "../core/errors.js";
 import { encodeLanes, encodeLiteral } from "./constants.js";
 import { INSTRUCTIONS, type Instruction, laneCount } from "./instructions.js";
 import type { LaneShape, Literal, ValueType } from "./types.js";
 import {
+  type Local,
   type MemoryAccess,
   Node,
-  newPlace,
+  newLocal,
   type Operand,
-  type Place,
   type Scope,
   type Step,
   type Value,
@@ -33,13 +33,13 @@ export class Recorder {
   readonly nodes: Node[] = [];
   /** @internal Vector constants, each once: the writer keeps those used again in locals. */
   readonly vectors = new Map<string, Value<"v128">>();
-  /** The same by the literal that all lanes hold, which is how most are asked for. */
+  /** Vector constants with one literal in all lanes, by that literal: the most common kind. */
   private readonly splats = new Map<string, Value<"v128">>();
 
   protected readonly root: Scope;
   protected scope: Scope;
   protected terminated = false;
-  /** Where memory is written, or may be: the positions of every effect on it. */
+  /** The positions of all effects that write memory, or may. */
   protected readonly stored: Written = { writes: [] };
   /** The steps of instructions without immediates, shared by all their uses. */
   private static readonly steps = new Map<Instruction, Step>();
@@ -48,7 +48,7 @@ export class Recorder {
     readonly module: object,
     readonly name: string,
   ) {
-    this.root = { isOpen: true, owner: this, loop: { parent: null, held: [] }, places: [] };
+    this.root = { isOpen: true, owner: this, loop: { parent: null, held: [] }, locals: [] };
     this.scope = this.root;
   }
 
@@ -159,21 +159,21 @@ export class Recorder {
     return node;
   }
 
-  /** @internal A place that ends with the innermost scope. */
-  protected place(type: ValueType): Place {
-    const place = newPlace(type);
-    this.scope.places.push(place);
-    return place;
+  /** @internal A local that ends with the innermost scope. */
+  protected local(type: ValueType): Local {
+    const local = newLocal(type);
+    this.scope.locals.push(local);
+    return local;
   }
 
-  /** @internal The value of a place that nothing changes as long as the value may be used. */
-  protected local<T extends ValueType>(place: Place & { readonly type: T }): Value<T> {
-    return new Node(place.type, { kind: "local", place }, NOTHING, this.scope, -1, null);
+  /** @internal The value of a local that does not change while the value is in scope. */
+  protected valueIn<T extends ValueType>(local: Local & { readonly type: T }): Value<T> {
+    return new Node(local.type, { kind: "local", local }, NOTHING, this.scope, -1, null);
   }
 
-  protected assign(places: Place[], values: readonly Node[]): Node<"none"> {
-    const node = this.record("none", { kind: "set", places }, values);
-    for (const place of places) place.writes.push(node.index);
+  protected assign(locals: Local[], values: readonly Node[]): Node<"none"> {
+    const node = this.record("none", { kind: "set", locals }, values);
+    for (const local of locals) local.writes.push(node.index);
     return node;
   }
 

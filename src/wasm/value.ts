@@ -1,40 +1,40 @@
 /**
- * What a function is recorded as: nodes in the order they were written, each an instruction, a constant, a use of a local
- * or a mark of control flow. Those with a type are the `Value`s that callers hold.
+ * The recording of a function: nodes in the order they were written, each an instruction, a constant, a use of a local or a
+ * mark of control flow. Nodes with a type are the `Value`s that callers hold.
  *
  * WebAssembly is a stack machine, and a value has no name there. Whether a node's result is computed where it is used, or
  * earlier and kept in a local, is only known once all its uses are; so nothing is encoded until the function is complete
  * (placement.ts decides, body.ts writes).
  *
- * Values obey lexical scope: what is made inside a branch or a loop body ends with it. A use outside is refused at once.
+ * Values obey lexical scope: a value made inside a branch or a loop body ends with it. A use outside is refused at once.
  */
 import type { FunctionHandle, Global } from "./handles.js";
 import type { Instruction } from "./instructions.js";
 import type { Literal, ValueType } from "./types.js";
 
-/** A loop, for asking whether two nodes run equally often. The function's body counts as the outermost. */
+/** A loop, to decide whether two nodes run equally often. The function's body counts as the outermost. */
 export interface Loop {
   readonly parent: Loop | null;
   /** Locals that must stay untouched until the loop ends; filled by the writer. */
   readonly held: { readonly type: ValueType; readonly slot: number }[];
 }
 
-/** A stretch of code: the function's body, a branch, or the body of a loop. */
+/** A part of the code: the function's body, a branch, or the body of a loop. */
 export interface Scope {
   isOpen: boolean;
   readonly owner: object;
   readonly loop: Loop;
-  /** Places that end with the scope. */
-  readonly places: Place[];
+  /** Locals that end with the scope. */
+  readonly locals: Local[];
 }
 
-/** Something that is written now and then: memory, a global, a variable. Holds the positions of the writes. */
+/** Something writable: memory, a global, a variable. Holds the positions of the writes. */
 export interface Written {
   readonly writes: number[];
 }
 
 /** A local with a fixed owner: a parameter, a variable, the state of a loop, the result of a branch. */
-export interface Place extends Written {
+export interface Local extends Written {
   readonly type: ValueType;
   /** Index of the local; -1 until the writer has chosen one. */
   slot: number;
@@ -46,13 +46,13 @@ export interface Construct {
   isTargeted: boolean;
 }
 
-/** Where and how memory is accessed: `align` as a power of two. */
+/** Offset and alignment of a memory access; `align` is an exponent of two. */
 export interface MemoryAccess {
   readonly offset: number;
   readonly align: number;
 }
 
-/** What a node is. */
+/** The kinds of nodes. */
 export type Step =
   | {
       readonly kind: "instruction";
@@ -61,14 +61,14 @@ export type Step =
       readonly lanes?: readonly number[];
     }
   | { readonly kind: "constant"; readonly value: number | bigint | Uint8Array }
-  /** A place that does not change while the value is in scope. */
-  | { readonly kind: "local"; readonly place: Place }
-  | { readonly kind: "get"; readonly place: Place }
+  /** A local that does not change while the value is in scope. */
+  | { readonly kind: "local"; readonly local: Local }
+  | { readonly kind: "get"; readonly local: Local }
   | { readonly kind: "globalGet"; readonly global: Global }
-  /** Writes all places at once: the operands are computed before the first is written. */
-  | { readonly kind: "set"; readonly places: Place[] }
+  /** Writes all locals at once: the operands are computed before the first is written. */
+  | { readonly kind: "set"; readonly locals: Local[] }
   | { readonly kind: "globalSet"; readonly global: Global }
-  | { readonly kind: "call"; readonly callee: FunctionHandle; readonly places: readonly Place[] }
+  | { readonly kind: "call"; readonly callee: FunctionHandle; readonly locals: readonly Local[] }
   | { readonly kind: "enter"; readonly construct: Construct; readonly loop?: Loop }
   | { readonly kind: "else"; readonly construct: Construct; readonly closes: Scope }
   | { readonly kind: "end"; readonly construct: Construct; readonly closes?: Scope; readonly loop?: Loop }
@@ -91,7 +91,7 @@ export class Node<T extends ValueType | "none" = ValueType | "none"> {
   height = 0;
   /** @internal False once it is used in a loop that it was made outside of. */
   isUsedInItsLoop = true;
-  /** @internal A reading of a variable that each use makes anew. */
+  /** @internal Each use reads the variable itself; there is no copy. */
   isReadInPlace = false;
   /** @internal Local that holds the result, and how many uses of it are still to be written. */
   slot = -1;
@@ -105,9 +105,9 @@ export class Node<T extends ValueType | "none" = ValueType | "none"> {
     readonly operands: readonly Node[],
     /** @internal */
     readonly scope: Scope,
-    /** @internal Position among the nodes of the function; -1 for what is no step of its own. */
+    /** @internal Position among the nodes of the function; -1 for nodes that are not recorded as steps. */
     readonly index: number,
-    /** @internal What must not be written between here and the place of use. */
+    /** @internal The memory or variable that must not be written between here and the use. */
     readonly reads: Written | null,
   ) {}
 
@@ -118,13 +118,13 @@ export class Node<T extends ValueType | "none" = ValueType | "none"> {
   }
 }
 
-/** A typed value. How it comes about on the stack is not its user's concern. */
+/** A typed value; placement.ts decides how it gets onto the stack. */
 export type Value<T extends ValueType = ValueType> = Node<T>;
 
 /** A value, or a literal that takes the type of the place it stands in. */
 export type Operand<T extends ValueType = ValueType> = Value<T> | Literal;
 
-export function newPlace(type: ValueType): Place {
+export function newLocal(type: ValueType): Local {
   return { type, slot: -1, writes: [] };
 }
 

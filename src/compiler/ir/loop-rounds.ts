@@ -44,7 +44,7 @@ function isStraight(statements: readonly Statement[]): boolean {
 }
 
 /** Rounds of statements: when they are done, and when the driver goes through them without doing anything. */
-interface Rounds {
+interface RoundCount {
   readonly done: number;
   readonly idle: number;
 }
@@ -58,11 +58,11 @@ interface Rounds {
  * @internal for tests: counts are compared with loops counted by hand
  */
 export function roundsOf({ body, lanes }: Kernel, steps = 1): number {
-  const total = (all: readonly Rounds[]): Rounds => ({
+  const total = (all: readonly RoundCount[]): RoundCount => ({
     done: all.reduce((sum, { done }) => sum + done, 0),
     idle: all.reduce((sum, { idle }) => sum + idle, 0),
   });
-  const ofLoop = (loop: Loop): Rounds => {
+  const ofLoop = (loop: Loop): RoundCount => {
     const inside = ofList(loop.body);
     const isEndless = loop.extent === MAX_I32;
     const { whole, single } = isEndless ? { whole: 0, single: 1 } : planLoop(loop, lanes, steps);
@@ -70,7 +70,7 @@ export function roundsOf({ body, lanes }: Kernel, steps = 1): number {
     const idle = 1 + inside.idle;
     return total(times.map((count) => ({ done: count * (1 + inside.done) + idle, idle })));
   };
-  const ofList = (statements: readonly Statement[]): Rounds =>
+  const ofList = (statements: readonly Statement[]): RoundCount =>
     total(
       statements.map((statement) =>
         statement.kind === "loop" ? ofLoop(statement) : total(innerLists(statement).map(ofList)),

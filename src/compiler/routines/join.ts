@@ -25,8 +25,8 @@ const LARGE = 1 << 14;
 /** What `concat` is, in memory. Params: axis. */
 export const join: RoutinePrimitive = { name: "join", kind: "routine", infer: concat.infer };
 
-/** A stretch of the axis: inputs, and how many elements each has for one place on the axes before it. */
-interface Stretch {
+/** Neighbouring inputs that one kernel copies, and how many elements each has for one place on the axes before. */
+interface CopiedInputs {
   readonly inputs: readonly number[];
   readonly lengths: readonly number[];
 }
@@ -40,13 +40,13 @@ export const joinRoutine: Routine = ({ inputs, shape, dtype, params }) => {
   const isLarge = outer * total * DTYPES[dtype].bytes > 2 ** 32;
   const kernels = new Map<string, Kernel>();
   let offset = 0;
-  const steps = stretchesOf(lengths, outer).map((stretch): RoutineStep => {
-    const key = stretch.lengths.join();
-    const kernel = kernels.get(key) ?? copyKernel(dtype, outer, stretch.lengths, total, isLarge);
+  const steps = copiesOf(lengths, outer).map((copied): RoutineStep => {
+    const key = copied.lengths.join();
+    const kernel = kernels.get(key) ?? copyKernel(dtype, outer, copied.lengths, total, isLarge);
     kernels.set(key, kernel);
     const start = offset;
-    offset += sum(stretch.lengths) * DTYPES[dtype].bytes;
-    const sources = stretch.inputs.map((index) => ({ kind: "input", index }) as const);
+    offset += sum(copied.lengths) * DTYPES[dtype].bytes;
+    const sources = copied.inputs.map((index) => ({ kind: "input", index }) as const);
     const [from, to] = [start, offset].map((bytes) => bytes / DTYPES[dtype].bytes / inner);
     const formula = (names: readonly string[]) => {
       const parts = names.slice(0, -1);
@@ -60,23 +60,23 @@ export const joinRoutine: Routine = ({ inputs, shape, dtype, params }) => {
 
 const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
 
-function stretchesOf(lengths: readonly number[], outer: number): Stretch[] {
-  const stretches: { inputs: number[]; lengths: number[] }[] = [];
+function copiesOf(lengths: readonly number[], outer: number): CopiedInputs[] {
+  const copies: { inputs: number[]; lengths: number[] }[] = [];
   let room = 0;
   lengths.forEach((length, input) => {
     if (length === 0) return;
-    const last = stretches.at(-1);
+    const last = copies.at(-1);
     const isLarge = outer * length >= LARGE;
     if (last && room > 0 && !isLarge) {
       last.inputs.push(input);
       last.lengths.push(length);
       room--;
     } else {
-      stretches.push({ inputs: [input], lengths: [length] });
+      copies.push({ inputs: [input], lengths: [length] });
       room = isLarge ? 0 : MAX_TOGETHER - 1;
     }
   });
-  return stretches;
+  return copies;
 }
 
 /** Rows of a result are `total` long; the kernel writes the first part of each, from as many inputs as there are lengths. */

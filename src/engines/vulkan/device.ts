@@ -26,7 +26,7 @@ import { LoadedPipeline } from "./loaded-pipeline.js";
 import { bindDeviceCall, bindDeviceCalls, createDevice, faultDescription, firstQueue } from "./logical-device.js";
 import { type Allocation, type Block, type MemoryOwner, MemoryPool } from "./memory.js";
 import { PipelineCacheFile } from "./pipeline-cache.js";
-import { KernelCompiler, type KernelOptions, type Pipeline } from "./pipelines.js";
+import { type KernelOptions, type Pipeline, PipelineCompiler } from "./pipelines.js";
 import { type DevicePlan, isSoftware, type PhysicalDevice } from "./plan.js";
 import { VulkanProgram } from "./recorded-program.js";
 import { type CopyKernel, Stream, type StreamOwner } from "./stream.js";
@@ -76,7 +76,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   private readonly pools: Record<"device" | "upload" | "readback" | "arguments", MemoryPool>;
   private readonly transfers: Transfers;
   private readonly descriptors: DescriptorSets;
-  private readonly kernels: KernelCompiler;
+  private readonly pipelines: PipelineCompiler;
   private readonly cache: PipelineCacheFile;
   private readonly imports = new HostImports();
   /** Ends what belongs to objects other than buffers; unlike memory, it does not go with the pools. */
@@ -115,7 +115,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
       for (const step of undo.reverse()) step();
       throw error;
     }
-    this.kernels = new KernelCompiler(
+    this.pipelines = new PipelineCompiler(
       this.calls,
       this.handle,
       found.description,
@@ -338,7 +338,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     const isOnDevice = from.mapped === null && to.mapped === null;
     if (!isOnDevice && (bytes > MAX_KERNEL_TRANSFER || from.address === 0n || to.address === 0n)) return null;
     if (!this.copier) {
-      const pipeline = this.kernels.compile(this.ownKernels.copy(), { name: "copy" });
+      const pipeline = this.pipelines.compile(this.ownKernels.copy(), { name: "copy" });
       const maxGroups = this.plan.limits.maxComputeWorkGroupCount[0];
       // It holds the pipeline, which a copy would not.
       this.copier = Object.assign(Object.create(pipeline) as Pipeline, { threads: pipeline.localSize[0], maxGroups });
@@ -374,7 +374,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   pipeline(spirv: Uint32Array | ByteSource | string, options: KernelOptions = {}): Pipeline {
     this.assertUsable("kernel");
     const source = typeof spirv === "string" ? readModule(spirv) : spirv;
-    return this.kernels.compile(toWords(asBytes(source)), options);
+    return this.pipelines.compile(toWords(asBytes(source)), options);
   }
 
   /** Runs `work` and tells where the GPU spent its time. */
@@ -427,7 +427,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
   collect(): boolean {
     const swept = this.leases.collect();
-    this.kernels.sweep();
+    this.pipelines.sweep();
     return swept > 0;
   }
 
@@ -443,7 +443,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
       usedBytes: this.isTakenDown ? 0 : this.pools.device.usedBytes,
       reservedBytes: pools.reduce((sum, pool) => sum + pool.blockBytes, 0),
       blocks: pools.reduce((sum, pool) => sum + pool.blockCount, 0),
-      pipelines: this.kernels.size,
+      pipelines: this.pipelines.size,
       dispatches: this.stream.counters.dispatches,
       barriers: this.stream.counters.barriers,
       submissions: this.stream.counters.submissions,
@@ -515,7 +515,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     await this.stream.destroy();
     this.stream.clock?.destroy();
     this.imports.releaseAll();
-    this.kernels.destroy();
+    this.pipelines.destroy();
     this.cache.destroy(this.isLost);
     this.descriptors.destroy();
     for (const pool of Object.values(this.pools)) pool.destroy();

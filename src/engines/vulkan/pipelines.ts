@@ -46,15 +46,15 @@ export interface Pipeline extends Dispatchable, EntryInterface {
   readonly key: string;
 }
 
-/** A handle that may be in the making still. */
-interface Making {
+/** A pipeline that the driver may still be compiling. */
+interface PendingPipeline {
   readonly value: Handle;
-  /** What is to be destroyed, when nobody will ask for the handle any more. */
+  /** Ends the compilation where nobody needs it; returns the handle to destroy, or null. */
   giveUp(): Handle | null;
 }
 
-export class KernelCompiler {
-  private readonly pipelines = new KernelCache<Pipeline, Making>((pipeline) =>
+export class PipelineCompiler {
+  private readonly pipelines = new KernelCache<Pipeline, PendingPipeline>((pipeline) =>
     this.whenUnused(() => this.destroyPipeline(pipeline)),
   );
   /** What is known of the modules last compiled: other specialisations of one need not read it again. */
@@ -128,7 +128,7 @@ export class KernelCompiler {
     this.pipelines.close();
   }
 
-  private destroyPipeline(pipeline: Making): void {
+  private destroyPipeline(pipeline: PendingPipeline): void {
     const handle = pipeline.giveUp();
     if (handle !== null) this.calls.vkDestroyPipeline(this.device, handle, 0);
   }
@@ -229,7 +229,7 @@ export class KernelCompiler {
     specialization: ReadonlyMap<number, SpecializationValue>,
     layout: Handle,
     { subgroupSize, ahead }: KernelOptions,
-  ): Making {
+  ): PendingPipeline {
     const { calls, device, cache } = this;
     const arena = new Arena(4096 + 4 * entry.length + 64 * specialization.size);
     const out = addressOf(8);

@@ -5,7 +5,7 @@ import type { Node } from "../node.js";
 import type { CompositePrimitive } from "../primitive.js";
 import { deviceOf, inferBundle, outputOf, partsOf } from "./bundle.js";
 
-/** A function whose inner values are not kept for the way back but computed again. Inputs: its arguments. Params: body. */
+/** A function whose inner values are recomputed in reverse mode, not stored. Inputs: its arguments. Params: body. */
 export const checkpoint: CompositePrimitive = {
   name: "checkpoint",
   kind: "composite",
@@ -24,7 +24,7 @@ export const checkpoint: CompositePrimitive = {
     },
     vjp: (g, { params, inputs }, cotangents) => {
       const body = params.body as GraphFunction;
-      // Behind this, nothing is known to be the same as on the way there.
+      // Nodes computed from these are not merged with the forward pass.
       const again = inputs.map((input) => g.anew(input));
       return g.pullBack(body.apply(again), cotangents, again);
     },

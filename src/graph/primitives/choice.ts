@@ -8,11 +8,11 @@ import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, outputOf, partsOf } from "./bundle.js";
 
 /**
- * One of several functions of the same inputs. Inputs: index (i32), then what the functions take. Params: branches. The index
- * is a scalar, or has axes of members, which then are the first axes of all results and of all inputs but those that the
- * members share (params: shared, the positions of these after the index): each member chooses.
- * Results are selected element by element, and derivatives in the same way, so that a branch not taken adds nothing, not
- * even NaN. Where all take one branch and there is much to compute, the compiler makes it a `branching`.
+ * One of several functions of the same inputs. Inputs: index (i32), then the functions' arguments. Params: branches. The index
+ * is a scalar, or has batch axes: then each member chooses, and all results and inputs have these axes first, except inputs
+ * that the members share (params: shared, their positions after the index).
+ * Results and derivatives are selected element by element, so a branch not taken adds nothing, not even NaN. For a scalar
+ * index and costly branches the compiler uses `branching` instead.
  */
 export const choice: CompositePrimitive = {
   name: "choice",
@@ -68,13 +68,13 @@ export const choice: CompositePrimitive = {
       const branches = node.params.branches as readonly GraphFunction[];
       const whole = ({ node: each, isBatched }: BatchedInput) =>
         isBatched ? each : g.broadcast(each, [size, ...each.shape]);
-      // All branches are computed for members that choose for themselves, but loops end at once for those that take another.
+      // With an index per member all branches are computed; loops end at once for members that take another branch.
       const isLooping = index.isBatched && node.inputs[0].shape.length === 0 && branches.some(hasLoop);
       const functions = isLooping
         ? branches.map((branch, value) => ifChosen(g, branch, node.inputs[0], value))
         : branches;
       const inputs = isLooping ? [index, ...others] : others;
-      // They need inputs of their own: what they have in common has a derivative in which they cannot be told apart any more.
+      // Each member needs its own inputs: the derivative by a shared input sums over members and cannot be separated.
       const isOwnChoice = index.isBatched || index.node.shape.length > 0;
       const given = inputs.map((input) => (isOwnChoice ? { node: whole(input), isBatched: true } : input));
       const own = given.map(({ node: each, isBatched }) => ({ node: makePlaceholder(each), isBatched }));
@@ -94,16 +94,16 @@ export const choice: CompositePrimitive = {
   },
 };
 
-/** A branch that takes the index, too, and whose loops run only if it is the branch's own. */
+/** A branch that also takes the index; its loops run only if the index selects it. */
 function ifChosen(g: GraphOps, branch: GraphFunction, index: Node, value: number): GraphFunction {
   const chosen = makePlaceholder(index);
   return new GraphFunction([chosen, ...branch.parameters], masked(g, branch, g.equal(chosen, value)));
 }
 
-/** A choice by a scalar of which one branch is computed and the others are not. Inputs and params as of a choice. */
+/** A choice by a scalar that computes only the chosen branch. Inputs and params as of `choice`. */
 export const branching: RoutinePrimitive = { name: "branching", kind: "routine", infer: inferBundle };
 
-/** Of the results of several branches those of the index, or of the index of each member. */
+/** Selects among the results of branches by the index, or by each member's index. */
 function selectedByIndex(g: GraphOps, index: Node, results: readonly (readonly Node[])[]): Node[] {
   const chosen = (i: number) =>
     results.slice(1).reduce((otherwise, branch, k) => selected(g, index, k + 1, branch[i], otherwise), results[0][i]);
@@ -133,7 +133,7 @@ const sharedBy =
   (position: number): boolean =>
     (params.shared as readonly number[]).includes(position);
 
-/** Cotangents of what members that choose for themselves share: added up, of each branch over the members that take it. */
+/** Cotangents of inputs shared by members with an index each: for each branch the sum over members that take it. */
 function sharedCotangents(g: GraphOps, node: Node, cotangents: readonly (Node | null)[]): (Node | null)[] {
   const [index, ...inputs] = node.inputs;
   const shared = node.params.shared as readonly number[];

@@ -7,22 +7,22 @@ import type { BatchedInput, CompositePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 import { inferBundle, outputOf, partsOf } from "./bundle.js";
 
-/** From arguments, results and the changes on one side to those on the other; null stands for zero. */
+/** Maps arguments, results, and tangents or cotangents of one side to those of the other; null stands for zero. */
 type CustomRule = (
   args: readonly Node[],
   results: readonly Node[],
   changes: readonly (Node | null)[],
 ) => readonly (Node | null)[];
 
-/** What a `custom` node does in place of the derivatives of its results. */
+/** The derivative rules of a `custom` node. */
 export interface CustomRules {
   readonly jvp: CustomRule | null;
   readonly vjp: CustomRule;
-  /** The rules for a batch of members; `isBatched` speaks of the arguments, then the results. */
+  /** The rules for a batch of members; `isBatched` lists the arguments, then the results. */
   batch(isBatched: readonly boolean[], size: number): CustomRules;
 }
 
-/** Results whose derivatives are given by hand. Inputs: results, arguments. Params: results, how many there are. */
+/** Results with custom derivatives. Inputs: results, arguments. Params: results, their number. */
 const custom: CompositePrimitive = {
   name: "custom",
   kind: "composite",
@@ -61,8 +61,8 @@ const custom: CompositePrimitive = {
 };
 
 /**
- * What a rule for one direction makes of `seeds`, linear in them, turned around: from changes of what it made to those of the
- * seeds. That is its derivative.
+ * The transpose of a rule that is linear in `seeds`: from cotangents of its results to cotangents of the seeds. It is the
+ * derivative of the rule.
  */
 export function transposed(
   g: GraphOps,
@@ -86,7 +86,7 @@ export function transposed(
   );
 }
 
-/** Not among the parameters, because a rule is no part of what a program computes. */
+/** An attachment, not a parameter: rules do not affect the program that a node compiles to. */
 const rulesOf = (node: Node): CustomRules => node.attachment as CustomRules;
 
 export function customNode(results: readonly Node[], args: readonly Node[], own: CustomRules): Node[] {

@@ -12,7 +12,7 @@ import type { CompositePrimitive, ElementwisePrimitive } from "../primitive.js";
 import * as E from "./elementwise.js";
 import * as R from "./reduce.js";
 
-/** Results from which on one thread each keeps a GPU busy; fewer are shared out over the lanes of a workgroup. */
+/** From this many results on, one thread per result keeps a GPU busy; fewer results get the lanes of a workgroup each. */
 const MANY_RESULTS = 16384;
 
 export const dot: CompositePrimitive = {

@@ -1,7 +1,7 @@
 /**
  * Elementwise primitives: one entry each. Operands are of one shape and, unless an entry says otherwise, of one dtype;
- * broadcasting and promotion are the tensor's business. `oracle` is the meaning in plain JavaScript, which the op sweep
- * compares with, over `domain`.
+ * broadcasting and promotion happen before. `oracle` is the meaning in plain JavaScript; the op sweep compares with it, over
+ * `domain`.
  */
 import { complexDType, DTYPES, type DType, type DTypeKind, isComplex, realDType } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
@@ -69,7 +69,7 @@ const INTEGER: readonly DTypeKind[] = ["int", "uint"];
 const REAL: readonly DTypeKind[] = ["int", "uint", "float"];
 const ANY: readonly DTypeKind[] = ["bool", "int", "uint", "float"];
 const BITS: readonly DTypeKind[] = ["bool", "int", "uint"];
-/** With complex numbers, which the compiler takes apart into real ones (compiler/rewrite/complex.ts); `lower` never sees them. */
+/** Floats and complex numbers. The compiler rewrites complex numbers as real ones (rewrite/complex.ts) before `lower`. */
 const INEXACT: readonly DTypeKind[] = ["float", "complex"];
 const NUMBER: readonly DTypeKind[] = [...REAL, "complex"];
 const EVERY: readonly DTypeKind[] = [...ANY, "complex"];
@@ -85,7 +85,7 @@ const chosenBy =
     return g.where(g[how](own, other), t, g.where(g.equal(own, other), g.mul(t, 0.5), 0));
   };
 
-/** Rules for complex operands where a small change does not just multiply: what it does forwards, and its transpose. */
+/** Derivative rules of a function that is not holomorphic: the map of a small change, and its transpose. */
 const notHolomorphic = (forward: Slope, backward: Slope): Pick<ElementwisePrimitive, "jvp" | "vjp"> => ({
   jvp: (g, node, [t]) => t && forward(g, t, node),
   vjp: (g, node, ct) => [backward(g, ct, node)],
@@ -215,7 +215,7 @@ export const abs = elementwise("abs", 1, {
   ),
   lower: (k, [x]) => k.abs(x),
 });
-/** The slope is told by the answer: what it was computed from need not be kept for the way back. */
+/** The slope follows from the result, so the operand need not be kept for reverse mode. */
 export const relu = elementwise("relu", 1, {
   kinds: REAL,
   isExact: true,
@@ -354,7 +354,7 @@ export const pow = elementwise("pow", 2, {
   ],
   lower: (k, [x, y]) => k.math("pow", x, y),
 });
-/** Of integers: a product of so many, which wraps around. Negative exponents, whose powers are fractions, give 0. */
+/** Integers: a repeated product that wraps. Negative exponents give 0. */
 export const integerPower = elementwise("integerPower", 2, {
   called: "pow",
   kinds: INTEGER,
@@ -385,12 +385,12 @@ export const hypot = elementwise("hypot", 2, {
   lower: (k, [x, y]) => k.math("hypot", x, y),
 });
 
-/** The share of an operand in the length, none at the origin. */
+/** The derivative by an operand, operand / hypot; 0 at the origin. */
 function shareOfHypot(operand: 0 | 1): Slope {
   return (g, t, node) => g.mul(t, g.where(g.equal(node, 0), 0, g.div(node.inputs[operand], node)));
 }
 
-/** log(eˣ + eʸ), without overflow. Next to its zeros the error is small beside the operands, not beside the result. */
+/** log(eˣ + eʸ), without overflow. Near its zeros the error is small relative to the operands, not to the result. */
 export const logaddexp = elementwise("logaddexp", 2, {
   kinds: FLOAT,
   cost: 50,
@@ -398,13 +398,13 @@ export const logaddexp = elementwise("logaddexp", 2, {
   domain: [-20, 20],
   slopes: [shareOfSum(0), shareOfSum(1)],
   lower: (k, [x, y]) => {
-    // Two equal infinities have no distance.
+    // Equal infinities: their difference would be NaN.
     const distance = k.select(k.compare("eq", x, y), zeroLike(k, x), k.abs(k.sub(x, y)));
     return k.add(k.max(x, y), k.math("log1p", k.math("exp", k.neg(distance))));
   },
 });
 
-/** The share of eˣ in the sum; all of it when x is the sum, which may be infinite and then has no distance from itself. */
+/** The share of eˣ in the sum; 1 when x equals the sum, which may be infinite. */
 function shareOfSum(operand: 0 | 1): Slope {
   return (g, t, node) => {
     const x = node.inputs[operand];
@@ -457,7 +457,7 @@ export const countLeadingZeros = elementwise("countLeadingZeros", 1, {
   kinds: INTEGER,
   cost: 24,
   lower: (k, [x]) => {
-    // Everything behind the first one becomes ones too; what is left are the zeros before it.
+    // Fill all bits below the highest one; the remaining zeros are the leading zeros.
     let filled = asUnsigned(k, x);
     const dtype = k.dtypeOf(filled);
     for (let distance = 1; distance < DTYPES[dtype].bits; distance *= 2) {
@@ -467,7 +467,7 @@ export const countLeadingZeros = elementwise("countLeadingZeros", 1, {
   },
 });
 
-/** The same bits without a sign, so that zeros come in from the left. */
+/** The same bits as an unsigned integer, so that right shifts insert zeros. */
 function asUnsigned<V>(k: ElementOps<V>, x: V): V {
   const dtype = k.dtypeOf(x);
   return DTYPES[dtype].kind === "int" ? k.cast(x, dtype.replace("i", "u") as DType) : x;
@@ -532,7 +532,7 @@ export const cast = elementwise("cast", 1, {
   kinds: EVERY,
   isExact: true,
   result: (_, params) => params.dtype as DType,
-  // Whoever applies the slope brings it to the dtype it needs.
+  // The caller casts the result to the dtype it needs.
   slopes: [(_, t) => t],
   lower: (k, [x], _, dtype) => k.cast(x, dtype),
 });
@@ -590,7 +590,7 @@ export const conj = elementwise("conj", 1, {
   oracle: (x) => x,
   lower: (_k, [x]) => x,
 });
-/** The angle of a complex number, from -π to π: of a real one 0, or π where it is negative. */
+/** The angle of a complex number, from -π to π; of a real number 0, or π if it is negative. */
 export const phase = elementwise("phase", 1, {
   kinds: INEXACT,
   result: ([dtype]) => realDType(dtype),

@@ -1,4 +1,4 @@
-/** Values that come from nowhere: memory, one constant, counting. */
+/** Leaves: nodes without inputs. */
 import type { DType } from "../../core/dtype.js";
 import type { LeafPrimitive } from "../primitive.js";
 
@@ -14,7 +14,7 @@ const leaf = (name: string): LeafPrimitive => ({
 /** Memory that holds a value. */
 export const buffer = leaf("buffer");
 
-/** One value, at every index. Params: value, dtype, shape. It is part of the program, or data of it if it changes (runtime/program-table.ts). */
+/** One value at every index. Params: value, dtype, shape. Part of the program, or an argument of it if it changes from run to run. */
 export const constant = leaf("constant");
 
 /** 0, 1, 2 … along one axis. Params: shape of one axis, dtype. */

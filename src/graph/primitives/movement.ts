@@ -1,6 +1,6 @@
 /**
- * Movement: operations that only say where an element is. None of them moves anything; the compiler asks each for the
- * index at which to read and goes on from there.
+ * Movement operations: each maps an index of its result to an index of its input. None of them moves data; the compiler
+ * rewrites the index and reads the input there.
  */
 import { ShapeError } from "../../core/errors.js";
 import {
@@ -138,7 +138,7 @@ export const slice: MovementPrimitive = {
     return [always(index.map((at, axis) => addConstant(scale(at, step[axis] as number), start[axis] as number)))];
   },
   beginsAt: ({ params, shape, inputs: [x] }) => {
-    // Of nothing the start may be anywhere.
+    // Empty: any start will do.
     if (sizeOf(shape) === 0) return 0;
     const [start, step] = [params.start, params.step] as readonly number[][];
     const strides = stridesOf(x.shape);
@@ -320,7 +320,7 @@ export const take: MovementPrimitive = {
   },
 };
 
-/** Positions as i32, those outside an axis moved to its nearest end: where reading finds its element. */
+/** Positions as i32, clamped to the axis, as reading clamps them. */
 const heldInside = (g: GraphOps, positions: Node, extent: number): Node => {
   const wide = g.cast(positions, "i32");
   const last = g.constantLike(extent - 1, wide);
@@ -400,7 +400,7 @@ export const window: MovementPrimitive = {
   batch: batched(({ axes, ...rest }) => ({ axes: (axes as readonly number[]).map((axis) => axis + 1), ...rest })),
 };
 
-/** The same elements, put in memory by a kernel of their own: for what would be computed again at every use. */
+/** The same elements, stored by a kernel of their own instead of being recomputed at every use. */
 export const stored: MovementPrimitive = {
   name: "stored",
   kind: "movement",
@@ -410,16 +410,15 @@ export const stored: MovementPrimitive = {
   batch: batched((params) => params),
 };
 
-/** The same elements: what a function is differentiated by. */
+/** The same elements, marked as the variable of a derivative. */
 export const variable: MovementPrimitive = { ...stored, name: "variable" };
 
 /**
- * The same elements, which are not taken for the same: what is computed from them is computed again, though it may have been
- * computed from the input before.
+ * The same elements, but not merged with the input as a common subexpression: results computed from them are recomputed.
  */
 export const anew: MovementPrimitive = { ...stored, name: "anew" };
 
-/** The same elements, of which no gradient flows. */
+/** The same elements, without a gradient. */
 export const stopped: MovementPrimitive = {
   ...stored,
   name: "stopped",
@@ -428,8 +427,8 @@ export const stopped: MovementPrimitive = {
 };
 
 /**
- * The input again and again in both directions, from a start on. Params: start, shape, per axis: element i of the result
- * is element (start + i) mod n of the input. Rolling, tiling and padding by wrapping are this.
+ * The input repeated periodically. Params: start, shape, per axis: element i of the result is element (start + i) mod n of
+ * the input. roll, tile and wrapping pads use it.
  */
 export const wrap: MovementPrimitive = {
   name: "wrap",
@@ -454,7 +453,7 @@ export const wrap: MovementPrimitive = {
   vjp: (g, { params, shape, inputs: [x] }, ct) => {
     const start = params.start as readonly number[];
     const from = x.shape;
-    // Each axis is filled up to whole rounds, and the rounds are added.
+    // Pad each axis to whole periods, then sum over the periods.
     const low = from.map((n, axis) => (n === 0 ? 0 : ((start[axis] % n) + n) % n));
     const rounds = from.map((n, axis) => (n === 0 ? 0 : Math.ceil((low[axis] + shape[axis]) / n)));
     const high = from.map((n, axis) => rounds[axis] * n - low[axis] - shape[axis]);
@@ -473,9 +472,9 @@ export const wrap: MovementPrimitive = {
 };
 
 /**
- * Elements at positions along several axes at once, which broadcast index tensors select. Inputs: data, then one integer
- * tensor of a common shape for each of `axes`. Params: axes (rising), at: where among the remaining axes the axes of the
- * positions stand in the result. Positions outside an axis read its nearest end.
+ * Elements at positions along several axes at once, as advanced indexing selects them. Inputs: data, then one integer tensor
+ * of a common shape for each of `axes`. Params: axes (rising), at: the place of the positions' axes among the remaining
+ * axes of the result. Positions outside an axis read its nearest end.
  */
 export const gather: MovementPrimitive = {
   name: "gather",

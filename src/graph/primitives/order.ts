@@ -39,7 +39,7 @@ export const searchSorted: RoutinePrimitive = {
     );
     const [rows, values] = both;
     if (rows.shape.length !== 2) return g.move(primitive, both, params);
-    // A row for each member, for values of any shape: they are laid out in a line.
+    // One row per member: values of any shape are flattened.
     const line = g.reshape(values, [size, values.shape.slice(1).reduce((product, extent) => product * extent, 1)]);
     return g.reshape(g.move(primitive, [rows, line], params), values.shape);
   },

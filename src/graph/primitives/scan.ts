@@ -21,7 +21,7 @@ export interface ScanParams {
 
 /**
  * A loop over the first axis of sequences. Inputs: constants, first carries, sequences. Parts: last carries, stacked results,
- * and, for the way back, the carries that each round began with, stacked too. What nobody uses is not computed.
+ * and, for reverse mode, the carries at the start of each round, stacked too. Unused parts are not computed.
  */
 export const scan: RoutinePrimitive = {
   name: "scan",
@@ -70,7 +70,7 @@ export const scan: RoutinePrimitive = {
         length,
         isReverse,
       });
-      // The tangents stand behind the values they belong to: among the carries, the stacked results, the carries begun with.
+      // Tangents follow the values they belong to: among the carries, the stacked results, the stacked carries.
       const count = results.length - carries;
       let carriedAt = carries;
       let stackedAt = carries + carried.length + count;
@@ -88,7 +88,7 @@ export const scan: RoutinePrimitive = {
       const isFloat = ({ dtype }: Node) => g.isDifferentiable(dtype);
       const sequences = inputs.slice(constants + carries);
       const began = partsOf(node).slice(body.results.length);
-      // The way back is a scan from the other end. It carries the cotangents of carries and, added up, of constants.
+      // Reverse mode is a scan from the other end. It carries the cotangents of carries and the summed ones of constants.
       const own = body.parameters.map(makePlaceholder);
       const results = body.apply(own);
       const floatCarries = own.slice(constants, constants + carries).map(isFloat);
@@ -98,7 +98,7 @@ export const scan: RoutinePrimitive = {
       const ctStacked = results
         .slice(carries)
         .map((result, i) => (cotangents[carries + i] ? makePlaceholder(result) : null));
-      // The carries that rounds began with are results, too, once a way back is itself differentiated.
+      // Stacked carries have cotangents too when a reverse scan is itself differentiated.
       const ctBegan = ctCarries.map((ct, i) => (cotangents[results.length + i] ? ct && makePlaceholder(ct) : null));
       const pulled = g.pullBack(results, [...ctCarries, ...ctStacked], own);
       const sums = own.slice(0, constants).map((parameter, i) => (pulled[i] ? makePlaceholder(parameter) : null));
@@ -153,7 +153,7 @@ export const scan: RoutinePrimitive = {
       const params = paramsOf(node);
       const { body, constants, carries, length } = params;
       const isSequence = (i: number) => i >= constants + carries;
-      // A carry is batched when its start is, or when a round makes it so: found by trying until nothing changes.
+      // A carry is batched if its start is, or if a round makes it so: iterate until nothing changes.
       const isBatched = inputs.map((input) => input.isBatched);
       const batchedBody = () => {
         const own = body.parameters.map((parameter, i) =>

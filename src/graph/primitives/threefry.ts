@@ -1,7 +1,7 @@
 /**
  * Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011): 64 bits
  * of counter scrambled under 64 bits of key. It is the generator of JAX and the source of all our random numbers. As an
- * elementwise primitive it fuses into whatever uses the numbers, so that they need no memory.
+ * elementwise primitive it fuses into the kernels that use the numbers, so they need no memory.
  */
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import type { ElementOps } from "../element-ops.js";
@@ -13,7 +13,7 @@ const ROTATIONS = [
 ] as const;
 const PARITY = 0x1bd11bda;
 
-/** Which of the two words of the result, or both folded into one. */
+/** One of the two words of the result, or both folded into one. */
 export type ThreefryWord = "first" | "second" | "folded";
 
 /** Inputs: two words of key, two words of counter, all u32. Params: word. */

@@ -33,7 +33,7 @@ export const cholesky: RoutinePrimitive = {
     const inner = g.lowerPart(g.matmul(g.transposed(l), g.lowerPart(ct)), 0.5);
     const left = g.solveLowerTransposed(l, inner, false);
     const whole = g.transposed(g.solveLowerTransposed(l, g.transposed(left), false));
-    // An element below the diagonal stands for the one above it too.
+    // An element below the diagonal also represents its mirror image above.
     return [g.add(g.lowerPart(whole), g.lowerPart(g.transposed(whole), 0))];
   },
   batch: (g, { primitive, params }, [{ node: a }]) => g.move(primitive, [a], params),

@@ -92,7 +92,7 @@ export const whileLoop: RoutinePrimitive = {
       const whole = ({ node: each, isBatched: has }: BatchedInput) =>
         has ? each : g.broadcast(each, [size, ...each.shape]);
       const goesOn = made.test;
-      // While any member goes on all do, but those that have finished keep their values.
+      // The loop runs while any member goes on; finished members keep their values.
       const results = made.results.map((result, i) => {
         if (!isBatched[constants + i]) return result.node;
         const next = whole(result);

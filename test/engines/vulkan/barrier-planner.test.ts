@@ -65,3 +65,7 @@ test("parts of an argument count as the whole", () => {
   const kernels = [{ writes: [argument(0)] }, { reads: [argument(0, 4096)], writes: [arena(0)] }];
   assert.deepEqual(barriers(kernels), [false, true]);
 });
+
+test("empty memory still has a place of its own", () => {
+  assert.deepEqual(barriers([{ writes: [arena(0, 0)] }, { reads: [arena(0, 0)] }]), [false, true]);
+});

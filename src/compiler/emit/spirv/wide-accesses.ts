@@ -75,13 +75,13 @@ function combine(x: Linear, y: Linear, factor: number): Linear {
   return { terms, constant: x.constant + factor * y.constant };
 }
 
-/** Where an access is, for finding its neighbours: the place of their vector, and the part it is of it. */
-interface Place {
+/** An access as a part of a vector: accesses with the same key are parts of the same vector. */
+interface VectorPart {
   readonly key: string;
   readonly part: number;
 }
 
-function placeOf(forms: LinearForms, kernel: Kernel, buffer: number, index: IRValue): Place | null {
+function vectorPartOf(forms: LinearForms, kernel: Kernel, buffer: number, index: IRValue): VectorPart | null {
   const { dtype, isUnaligned } = kernel.buffers[buffer];
   if (isUnaligned) return null;
   const width = widthOf(dtype);
@@ -116,11 +116,11 @@ function wideLoads(forms: LinearForms, kernel: Kernel, statements: readonly Stat
   for (const statement of statements) {
     if (statement.kind !== "let" || statement.value.op !== "load") continue;
     const { value } = statement;
-    const place = placeOf(forms, kernel, value.attribute as number, value.args[0]);
-    if (!place) continue;
-    const group = groups.get(place.key) ?? [];
-    group[place.part] = value;
-    groups.set(place.key, group);
+    const found = vectorPartOf(forms, kernel, value.attribute as number, value.args[0]);
+    if (!found) continue;
+    const group = groups.get(found.key) ?? [];
+    group[found.part] = value;
+    groups.set(found.key, group);
   }
   return [...groups.values()].filter((group) => {
     const found = group.filter(Boolean);
@@ -140,14 +140,14 @@ function wideStores(
     if (first.kind !== "store" || first.isOnce || isApart.has(first.buffer)) continue;
     const width = widthOf(kernel.buffers[first.buffer].dtype);
     const run = statements.slice(i, i + width);
-    const place = placeOf(forms, kernel, first.buffer, first.index);
+    const own = vectorPartOf(forms, kernel, first.buffer, first.index);
     const isWide =
-      place?.part === 0 &&
+      own?.part === 0 &&
       run.length === width &&
       run.every((store, part) => {
         if (store.kind !== "store" || store.buffer !== first.buffer || store.gate !== first.gate) return false;
-        const at = placeOf(forms, kernel, store.buffer, store.index);
-        return at?.key === place.key && at.part === part && !store.isOnce;
+        const at = vectorPartOf(forms, kernel, store.buffer, store.index);
+        return at?.key === own.key && at.part === part && !store.isOnce;
       });
     if (!isWide) continue;
     found.push(run as Store[]);

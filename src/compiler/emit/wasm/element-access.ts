@@ -3,114 +3,120 @@ import { DTYPES, type DType } from "../../../core/dtype.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { AtomicOp, IRType } from "../../ir/ir.js";
-import { type Form, gathered, laneOf, lanesOf, pairOf, single } from "./forms.js";
 import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, fourWords } from "./half.js";
+import { gathered, type LaneValue, laneOf, lanesOf, pairOf, single } from "./lane-values.js";
 import { areAhead, areNeighbours } from "./rising.js";
 import { binary, loadElement, storeElement, wasmType } from "./scalars.js";
 import { isHalf, LANES } from "./vector-plan.js";
 
 /** Elements side by side in memory: a buffer, or an array. */
-export interface Place {
+export interface ElementMemory {
   readonly start: Value<"i32">;
   readonly dtype: DType;
   /** Four rows have one of these each, and the same elements of all four lie side by side. */
   readonly isOfRows: boolean;
 }
 
-const bytesPerElement = ({ dtype, isOfRows }: Place): number => DTYPES[dtype].bytes * (isOfRows ? LANES : 1);
+const bytesPerElement = ({ dtype, isOfRows }: ElementMemory): number => DTYPES[dtype].bytes * (isOfRows ? LANES : 1);
 
 /** Four of them are a vector as they lie. */
-const isWord = ({ dtype }: Place): boolean => DTYPES[dtype].bytes === 4;
+const isWord = ({ dtype }: ElementMemory): boolean => DTYPES[dtype].bytes === 4;
 
 /** Memory ends before 32 bits do, so the upper half of a longer index says nothing. */
-export function addressOf(f: FunctionBuilder, place: Place, index: Value): Value<"i32"> {
-  const { start } = place;
-  const shift = Math.log2(bytesPerElement(place));
+export function addressOf(f: FunctionBuilder, memory: ElementMemory, index: Value): Value<"i32"> {
+  const { start } = memory;
+  const shift = Math.log2(bytesPerElement(memory));
   const at = index.type === "i64" ? f.i32.wrap_i64(index as Value<"i64">) : (index as Value<"i32">);
   return f.i32.add(start, shift === 0 ? at : f.i32.shl(at, shift));
 }
 
-export function offsetOf(place: Place, elements: number): { readonly offset: number } {
-  return { offset: elements * bytesPerElement(place) };
+export function offsetOf(memory: ElementMemory, elements: number): { readonly offset: number } {
+  return { offset: elements * bytesPerElement(memory) };
 }
 
 /** The elements at an index, `by` elements on. */
-export function loadForm(f: FunctionBuilder, place: Place, type: IRType, form: Form, by: number): Form {
-  if (place.isOfRows) {
-    const start = addressOf(f, place, single(form));
-    return { kind: "lanes", value: f.v128.load(start, offsetOf(place, by)) };
+export function loadLanes(
+  f: FunctionBuilder,
+  memory: ElementMemory,
+  type: IRType,
+  index: LaneValue,
+  by: number,
+): LaneValue {
+  if (memory.isOfRows) {
+    const start = addressOf(f, memory, single(index));
+    return { kind: "lanes", value: f.v128.load(start, offsetOf(memory, by)) };
   }
-  const at = (i: Value<"i32">) => loadElement(f, place.dtype, addressOf(f, place, i), offsetOf(place, by));
-  if (form.kind === "uniform") return { kind: "uniform", value: at(form.value as Value<"i32">) };
-  if (areNeighbours(form) && isWord(place)) {
-    return { kind: "lanes", value: f.v128.load(addressOf(f, place, form.value), offsetOf(place, by)) };
+  const at = (i: Value<"i32">) => loadElement(f, memory.dtype, addressOf(f, memory, i), offsetOf(memory, by));
+  if (index.kind === "uniform") return { kind: "uniform", value: at(index.value as Value<"i32">) };
+  if (areNeighbours(index) && isWord(memory)) {
+    return { kind: "lanes", value: f.v128.load(addressOf(f, memory, index.value), offsetOf(memory, by)) };
   }
-  if (areNeighbours(form) && isHalf(place.dtype)) {
-    const decode = place.dtype === "f16" ? decodeHalf : decodeBrain;
-    const words = f.v128.load16x4_u(addressOf(f, place, form.value), offsetOf(place, by));
+  if (areNeighbours(index) && isHalf(memory.dtype)) {
+    const decode = memory.dtype === "f16" ? decodeHalf : decodeBrain;
+    const words = f.v128.load16x4_u(addressOf(f, memory, index.value), offsetOf(memory, by));
     return { kind: "lanes", value: decode(fourWords(f), words) };
   }
-  if (areNeighbours(form) && place.dtype === "f64") {
-    const start = addressOf(f, place, form.value);
-    const half = (part: number) => f.v128.load(start, offsetOf(place, by + part));
+  if (areNeighbours(index) && memory.dtype === "f64") {
+    const start = addressOf(f, memory, index.value);
+    const half = (part: number) => f.v128.load(start, offsetOf(memory, by + part));
     return { kind: "pair", values: [half(0), half(2)] };
   }
-  const indexIn = (lane: number) => laneOf(f, form, "i32", lane) as Value<"i32">;
-  if (!isWord(place)) return gathered(f, type, (lane) => at(indexIn(lane)));
-  const start = areAhead(form) ? addressOf(f, place, form.value) : null;
-  const addressIn = (lane: number) => start ?? addressOf(f, place, indexIn(lane));
-  const offsetIn = (lane: number) => offsetOf(place, by + (areAhead(form) ? form.steps[lane] : 0));
+  const indexIn = (lane: number) => laneOf(f, index, "i32", lane) as Value<"i32">;
+  if (!isWord(memory)) return gathered(f, type, (lane) => at(indexIn(lane)));
+  const start = areAhead(index) ? addressOf(f, memory, index.value) : null;
+  const addressIn = (lane: number) => start ?? addressOf(f, memory, indexIn(lane));
+  const offsetIn = (lane: number) => offsetOf(memory, by + (areAhead(index) ? index.steps[lane] : 0));
   let value = f.v128.load32_zero(addressIn(0), offsetIn(0));
   for (let lane = 1; lane < LANES; lane++) value = f.v128.load32_lane(addressIn(lane), value, lane, offsetIn(lane));
   return { kind: "lanes", value };
 }
 
 /** Writes elements at an index, `by` elements on: those of all lanes, or that of one. */
-export function storeForm(
+export function storeLanes(
   f: FunctionBuilder,
-  place: Place,
-  index: Form,
+  memory: ElementMemory,
+  index: LaneValue,
   by: number,
-  form: Form,
+  value: LaneValue,
   type: IRType,
   lane: number | null,
 ): void {
-  if (place.isOfRows) {
-    f.v128.store(addressOf(f, place, single(index)), lanesOf(f, form, type), offsetOf(place, by));
+  if (memory.isOfRows) {
+    f.v128.store(addressOf(f, memory, single(index)), lanesOf(f, value, type), offsetOf(memory, by));
     return;
   }
-  if (lane === null && areNeighbours(index) && place.dtype === "f64") {
-    const start = addressOf(f, place, index.value);
-    for (const [half, vector] of pairOf(f, form).entries()) {
-      f.v128.store(start, vector, offsetOf(place, by + 2 * half));
+  if (lane === null && areNeighbours(index) && memory.dtype === "f64") {
+    const start = addressOf(f, memory, index.value);
+    for (const [half, vector] of pairOf(f, value).entries()) {
+      f.v128.store(start, vector, offsetOf(memory, by + 2 * half));
     }
     return;
   }
-  if (lane === null && areNeighbours(index) && isHalf(place.dtype)) {
-    const encode = place.dtype === "f16" ? encodeHalf : encodeBrain;
-    const words = encode(fourWords(f), lanesOf(f, form, type));
+  if (lane === null && areNeighbours(index) && isHalf(memory.dtype)) {
+    const encode = memory.dtype === "f16" ? encodeHalf : encodeBrain;
+    const words = encode(fourWords(f), lanesOf(f, value, type));
     const packed = f.i16x8.narrow_i32x4_u(words, words);
-    f.v128.store64_lane(addressOf(f, place, index.value), packed, 0, offsetOf(place, by));
+    f.v128.store64_lane(addressOf(f, memory, index.value), packed, 0, offsetOf(memory, by));
     return;
   }
-  const isAll = lane === null && isWord(place);
+  const isAll = lane === null && isWord(memory);
   if (isAll && areNeighbours(index)) {
-    f.v128.store(addressOf(f, place, index.value), lanesOf(f, form, type), offsetOf(place, by));
-  } else if (isAll && areAhead(index) && form.kind === "lanes" && type !== "bool") {
-    const start = addressOf(f, place, index.value);
+    f.v128.store(addressOf(f, memory, index.value), lanesOf(f, value, type), offsetOf(memory, by));
+  } else if (isAll && areAhead(index) && value.kind === "lanes" && type !== "bool") {
+    const start = addressOf(f, memory, index.value);
     for (const each of [0, 1, 2, 3]) {
-      f.v128.store32_lane(start, form.value, each, offsetOf(place, by + index.steps[each]));
+      f.v128.store32_lane(start, value.value, each, offsetOf(memory, by + index.steps[each]));
     }
   } else {
     for (const each of writers(index, lane)) {
-      const to = addressOf(f, place, laneOf(f, index, "i32", each) as Value<"i32">);
-      storeElement(f, place.dtype, to, laneOf(f, form, type, each), offsetOf(place, by));
+      const to = addressOf(f, memory, laneOf(f, index, "i32", each) as Value<"i32">);
+      storeElement(f, memory.dtype, to, laneOf(f, value, type, each), offsetOf(memory, by));
     }
   }
 }
 
 /** The lanes that write one by one: a certain one, one where all write to the same place, or all. */
-function writers(index: Form, lane: number | null): readonly number[] {
+function writers(index: LaneValue, lane: number | null): readonly number[] {
   if (lane !== null) return [lane];
   return index.kind === "uniform" ? [0] : [0, 1, 2, 3];
 }

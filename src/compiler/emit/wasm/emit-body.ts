@@ -1,5 +1,5 @@
 /**
- * The statements of a kernel as WebAssembly. Values are held in forms (forms.ts): one for all lanes where they agree, four
+ * The statements of a kernel as WebAssembly. Values are held as lane values (lane-values.ts): one for all lanes where they agree, four
  * where they do not. emit-kernel.ts says for which rows the body is written.
  */
 import { UnsupportedError } from "../../../core/errors.js";
@@ -16,8 +16,8 @@ import {
   type Statement,
   walkStatements,
 } from "../../ir/ir.js";
-import { addressOf, loadForm, offsetOf, type Place, storeForm, updateAtomically } from "./element-access.js";
-import { type Form, joined, laneOf, lanesOf, pairOf, partsOf, single, vector } from "./forms.js";
+import { addressOf, type ElementMemory, loadLanes, offsetOf, storeLanes, updateAtomically } from "./element-access.js";
+import { joined, type LaneValue, laneOf, lanesOf, pairOf, partsOf, single, vector } from "./lane-values.js";
 import { counted, rising } from "./rising.js";
 import { binary, scalar } from "./scalars.js";
 import { spreadValues, varyingValues } from "./varying-values.js";
@@ -30,10 +30,10 @@ type CountStatement = Extract<Statement, { kind: "count" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 export class BodyEmitter {
-  private readonly forms = new Map<number, Form>();
+  private readonly laneValues = new Map<number, LaneValue>();
   private readonly varying: ReadonlySet<number>;
   private readonly spread: ReadonlySet<number>;
-  private row: Form | null = null;
+  private row: LaneValue | null = null;
   /** Where to leave what is to be written; null: it is written at once. */
   private writeLater: (() => void)[] | null = null;
 
@@ -62,7 +62,7 @@ export class BodyEmitter {
     for (const statement of list) {
       switch (statement.kind) {
         case "let":
-          this.forms.set(statement.value.id, this.compute(statement.value));
+          this.laneValues.set(statement.value.id, this.compute(statement.value));
           break;
         case "loop":
           this.loop(statement);
@@ -95,27 +95,27 @@ export class BodyEmitter {
 
   /** Writes once for all lanes where they agree on whether to, and lane by lane where they do not. */
   private gated(gate: IRValue | null, write: (lane: number | null) => void): void {
-    const form = gate ? this.form(gate) : null;
-    if (!form) write(null);
-    else if (form.kind === "lanes") this.eachLane(gate, write);
-    else this.f.if(single(form) as Value<"i32">, () => write(null));
+    const test = gate ? this.laneValue(gate) : null;
+    if (!test) write(null);
+    else if (test.kind === "lanes") this.eachLane(gate, write);
+    else this.f.if(single(test) as Value<"i32">, () => write(null));
   }
 
   private eachLane(gate: IRValue | null, write: (lane: number) => void): void {
     for (let lane = 0; lane < LANES; lane++) {
-      if (gate) this.f.if(laneOf(this.f, this.form(gate), "bool", lane) as Value<"i32">, () => write(lane));
+      if (gate) this.f.if(laneOf(this.f, this.laneValue(gate), "bool", lane) as Value<"i32">, () => write(lane));
       else write(lane);
     }
   }
 
-  private form(value: IRValue): Form {
+  private laneValue(value: IRValue): LaneValue {
     if (value.op === "constant") return { kind: "uniform", value: this.constant(value) };
-    if (value.op === "row") return this.row as Form;
-    if (value.op === "lane") return this.laneForm();
-    return this.forms.get(value.id) as Form;
+    if (value.op === "row") return this.row as LaneValue;
+    if (value.op === "lane") return this.laneIndex();
+    return this.laneValues.get(value.id) as LaneValue;
   }
 
-  private laneForm(): Form {
+  private laneIndex(): LaneValue {
     const zero = this.f.i32.const(0);
     return this.kernel.lanes === 1 ? { kind: "uniform", value: zero } : counted(zero, LANES);
   }
@@ -136,8 +136,8 @@ export class BodyEmitter {
       this.vectorLoop(loop);
       return;
     }
-    const initial = loop.accumulators.map(({ initial: form, value }) =>
-      this.as(this.formOf(value), this.form(form), value.type),
+    const initial = loop.accumulators.map(({ initial: given, value }) =>
+      this.as(this.kindOf(value), this.laneValue(given), value.type),
     );
     if (loop.isLaneLoop && loop.extent % LANES !== 0) {
       throw new UnsupportedError(`${this.kernel.name}: ${loop.extent} rounds do not divide among ${LANES} lanes`);
@@ -149,26 +149,26 @@ export class BodyEmitter {
   }
 
   /** How a value is held that comes out of a loop or a branch: as four where lanes, or rows, come to differ. */
-  private formOf({ id, type }: IRValue): "uniform" | "lanes" | "pair" | "each" {
-    const isFour = (this.row as Form).kind === "rising" || this.varying.has(id);
+  private kindOf({ id, type }: IRValue): "uniform" | "lanes" | "pair" | "each" {
+    const isFour = (this.row as LaneValue).kind === "rising" || this.varying.has(id);
     if (!isFour) return "uniform";
     return NARROW.has(type) ? "lanes" : type === "f64" ? "pair" : "each";
   }
 
-  private as(kind: Form["kind"], form: Form, type: IRType): Form {
-    if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane)) };
-    if (kind === "pair") return { kind, values: pairOf(this.f, form) };
-    return kind === "lanes" ? { kind, value: lanesOf(this.f, form, type) } : { kind: "uniform", value: single(form) };
+  private as(kind: LaneValue["kind"], x: LaneValue, type: IRType): LaneValue {
+    if (kind === "each") return { kind, values: [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane)) };
+    if (kind === "pair") return { kind, values: pairOf(this.f, x) };
+    return kind === "lanes" ? { kind, value: lanesOf(this.f, x, type) } : { kind: "uniform", value: single(x) };
   }
 
   private branch({ condition, whenTrue, whenFalse, results }: Branch): void {
     const { f } = this;
-    const test = single(this.form(condition)) as Value<"i32">;
+    const test = single(this.laneValue(condition)) as Value<"i32">;
     const side = (statements: readonly Statement[], values: readonly IRValue[]) => () => {
       this.statements(statements);
       return values.flatMap((value, i) => {
         const { value: result } = results[i];
-        return partsOf(this.as(this.formOf(result), this.form(value), result.type));
+        return partsOf(this.as(this.kindOf(result), this.laneValue(value), result.type));
       });
     };
     if (whenFalse.length === 0 && results.length === 0) {
@@ -186,12 +186,12 @@ export class BodyEmitter {
         results.map((result) => result.whenFalse),
       ),
     );
-    const forms = joined(
-      results.map(({ value }) => this.formOf(value)),
+    const laneValues = joined(
+      results.map(({ value }) => this.kindOf(value)),
       values,
     );
     results.forEach(({ value }, i) => {
-      this.forms.set(value.id, forms[i]);
+      this.laneValues.set(value.id, laneValues[i]);
     });
   }
 
@@ -200,25 +200,25 @@ export class BodyEmitter {
     from: number,
     to: number,
     step: number,
-    initial: readonly Form[],
+    initial: readonly LaneValue[],
     index: "uniform" | "rising",
-  ): Form[] {
+  ): LaneValue[] {
     const { f } = this;
     const kinds = initial.map(({ kind }) => kind);
     const { exit } = loop;
     const isUneven = exit !== null && this.varying.has(exit.id);
     const first = isUneven ? [f.i32x4.const([0, 0, 0, 0])] : [];
     const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(partsOf), ...first], (i, state) => {
-      this.forms.set(loop.index.id, index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES));
+      this.laneValues.set(loop.index.id, index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES));
       const carried = joined(kinds, state);
       loop.accumulators.forEach(({ value }, k) => {
-        this.forms.set(value.id, carried[k]);
+        this.laneValues.set(value.id, carried[k]);
       });
       this.statements(loop.body);
-      const made = loop.accumulators.map(({ next }, k) => this.as(kinds[k], this.form(next), next.type));
+      const made = loop.accumulators.map(({ next }, k) => this.as(kinds[k], this.laneValue(next), next.type));
       if (exit && isUneven) return this.leaveOneByOne(loop, exit, state.at(-1) as Value<"v128">, carried, made);
       const next = made.flatMap(partsOf);
-      if (exit) f.if(single(this.form(exit)) as Value<"i32">, () => f.break(...next));
+      if (exit) f.if(single(this.laneValue(exit)) as Value<"i32">, () => f.break(...next));
       return next;
     });
     return joined(kinds, results);
@@ -229,8 +229,8 @@ export class BodyEmitter {
     { accumulators, body }: Loop,
     exit: IRValue,
     left: Value<"v128">,
-    carried: readonly Form[],
-    made: readonly Form[],
+    carried: readonly LaneValue[],
+    made: readonly LaneValue[],
   ): Value[] {
     const { f } = this;
     walkStatements(body, ({ kind }) => {
@@ -247,7 +247,7 @@ export class BodyEmitter {
         ),
       );
     });
-    const leaving = f.v128.or(left, lanesOf(this.f, this.form(exit), "bool"));
+    const leaving = f.v128.or(left, lanesOf(this.f, this.laneValue(exit), "bool"));
     f.if(f.i32x4.all_true(leaving), () => f.break(...next, leaving));
     return [...next, leaving];
   }
@@ -255,18 +255,18 @@ export class BodyEmitter {
   /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
   private vectorLoop(loop: Loop): void {
     const whole = loop.extent - (loop.extent % LANES);
-    const initial = loop.accumulators.map((accumulator): Form => {
-      return { kind: "lanes", value: lanesOf(this.f, this.form(accumulator.initial), accumulator.value.type) };
+    const initial = loop.accumulators.map((accumulator): LaneValue => {
+      return { kind: "lanes", value: lanesOf(this.f, this.laneValue(accumulator.initial), accumulator.value.type) };
     });
     const takesTurns = canTakeTurns(loop.body) && whole >= 4 * LANES * TURNS;
     const taken = takesTurns ? whole - (whole % (LANES * TURNS)) : 0;
     const begun = taken > 0 ? this.roundsInTurns(loop, taken, initial) : initial;
     const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, LANES, begun, "rising");
-    const combined = vectors.map((form, k): Form => {
+    const combined = vectors.map((x, k): LaneValue => {
       const accumulator = loop.accumulators[k];
       const op = combiningOp(accumulator) as BinaryOp;
       const { type } = accumulator.value;
-      const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane));
+      const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane));
       return { kind: "uniform", value: this.pairwise(op, type, parts) };
     });
     const results = whole === loop.extent ? combined : this.rounds(loop, whole, loop.extent, 1, combined, "uniform");
@@ -274,23 +274,23 @@ export class BodyEmitter {
   }
 
   /** Vectors of rounds that take turns, with accumulators of their own. */
-  private roundsInTurns(loop: Loop, to: number, initial: readonly Form[]): Form[] {
+  private roundsInTurns(loop: Loop, to: number, initial: readonly LaneValue[]): LaneValue[] {
     const { f } = this;
     const count = initial.length;
     const state = Array.from({ length: TURNS }, () => initial.flatMap(partsOf)).flat();
     const sums = f.fold(f.i32.const(0), to, LANES * TURNS, state, (i, carried) =>
       this.inTurns((turn) => {
-        this.forms.set(loop.index.id, counted(f.i32.add(i, turn * LANES), LANES));
+        this.laneValues.set(loop.index.id, counted(f.i32.add(i, turn * LANES), LANES));
         loop.accumulators.forEach(({ value }, k) => {
-          this.forms.set(value.id, { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> });
+          this.laneValues.set(value.id, { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> });
         });
         this.statements(loop.body);
-        return loop.accumulators.map(({ next }) => lanesOf(this.f, this.form(next), next.type));
+        return loop.accumulators.map(({ next }) => lanesOf(this.f, this.laneValue(next), next.type));
       }).flat(),
     );
     return loop.accumulators.map(({ value, next }, k) => {
-      const of = (turn: number): Form => ({ kind: "lanes", value: sums[turn * count + k] as Value<"v128"> });
-      const merge = (a: Form, b: Form) => vector(this.f, { ...next, args: [value, value] }, [a, b]);
+      const of = (turn: number): LaneValue => ({ kind: "lanes", value: sums[turn * count + k] as Value<"v128"> });
+      const merge = (a: LaneValue, b: LaneValue) => vector(this.f, { ...next, args: [value, value] }, [a, b]);
       return merge(merge(of(0), of(1)), merge(of(2), of(3)));
     });
   }
@@ -314,18 +314,18 @@ export class BodyEmitter {
     return pair(pair(parts[0], parts[1]), pair(parts[2], parts[3]));
   }
 
-  private finish(loop: Loop, results: readonly Form[]): void {
+  private finish(loop: Loop, results: readonly LaneValue[]): void {
     loop.accumulators.forEach(({ result }, k) => {
-      this.forms.set(result.id, results[k]);
+      this.laneValues.set(result.id, results[k]);
     });
   }
 
   // ---------------------------------------------------------------------------------------------- values
 
-  private compute(value: IRValue): Form {
-    const operands = value.args.map((arg) => this.form(arg));
+  private compute(value: IRValue): LaneValue {
+    const operands = value.args.map((arg) => this.laneValue(arg));
     if (value.op === "load") {
-      return this.load(this.placeOf("buffer", value.attribute as number), value.type, value.args[0], 0);
+      return this.load(this.memoryOf("buffer", value.attribute as number), value.type, value.args[0], 0);
     }
     if (value.op === "combineLanes" && this.kernel.lanes > 1) return this.combine(value, operands[0]);
     if (value.op === "fromLane") return this.fromLane(value, operands);
@@ -335,101 +335,106 @@ export class BodyEmitter {
         value: scalar(
           this.f,
           value,
-          operands.map((form) => single(form)),
+          operands.map((operand) => single(operand)),
         ),
       };
     }
     return rising(this.f, value, operands) ?? vector(this.f, value, operands);
   }
 
-  private combine({ attribute, type }: IRValue, form: Form): Form {
-    const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, form, type, lane));
+  private combine({ attribute, type }: IRValue, x: LaneValue): LaneValue {
+    const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane));
     return { kind: "uniform", value: this.pairwise(attribute as CombineOp, type, parts) };
   }
 
   /** A vector's bytes in another order: those of word i are 4 i … 4 i + 3. */
-  private fromLane({ type, args }: IRValue, [form, from]: readonly Form[]): Form {
+  private fromLane({ type, args }: IRValue, [x, from]: readonly LaneValue[]): LaneValue {
     const { f } = this;
-    if (form.kind === "uniform") return form;
-    if ("values" in form) throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
+    if (x.kind === "uniform") return x;
+    if ("values" in x) throw new UnsupportedError(`${this.kernel.name}: exchanges of ${type} on the CPU`);
     const words = f.i32x4.mul(lanesOf(this.f, from, args[1].type), f.i32x4.splat(f.i32.const(0x04040404)));
     const bytes = f.i32x4.add(words, f.i32x4.splat(f.i32.const(0x03020100)));
-    return { kind: "lanes", value: f.i8x16.swizzle(lanesOf(this.f, form, type), bytes) };
+    return { kind: "lanes", value: f.i8x16.swizzle(lanesOf(this.f, x, type), bytes) };
   }
 
-  private placeOf(from: "buffer" | "array", memory: number): Place {
+  private memoryOf(from: "buffer" | "array", slot: number): ElementMemory {
     if (from === "buffer") {
-      return { start: this.addresses[memory], dtype: this.kernel.buffers[memory].dtype, isOfRows: false };
+      return { start: this.addresses[slot], dtype: this.kernel.buffers[slot].dtype, isOfRows: false };
     }
-    const isOfRows = (this.row as Form).kind === "rising";
-    return { start: this.arrays[memory], dtype: this.kernel.arrays[memory].type, isOfRows };
+    const isOfRows = (this.row as LaneValue).kind === "rising";
+    return { start: this.arrays[slot], dtype: this.kernel.arrays[slot].type, isOfRows };
   }
 
-  /** An index, and a constant that is added to it: instructions have a place for that. */
-  private indexOf(index: IRValue): { readonly form: Form; readonly by: number } {
-    const [base, offset] = index.args;
+  /** An index, and a constant that is added to it: memory instructions have room for one. */
+  private indexOf(index: IRValue): { readonly base: LaneValue; readonly by: number } {
+    const [first, offset] = index.args;
     const by = index.op === "add" && offset.op === "constant" ? Number(offset.attribute) : 0;
     // The sum in an instruction does not wrap, so both parts must be numbers of elements.
-    return by > 0 && index.type === "i32" && isCount(base)
-      ? { form: this.form(base), by }
-      : { form: this.form(index), by: 0 };
+    return by > 0 && index.type === "i32" && isCount(first)
+      ? { base: this.laneValue(first), by }
+      : { base: this.laneValue(index), by: 0 };
   }
 
-  private load(place: Place, type: IRType, index: IRValue, part: number): Form {
-    const { form, by } = this.indexOf(index);
-    return loadForm(this.f, place, type, form, by + part);
+  private load(memory: ElementMemory, type: IRType, index: IRValue, part: number): LaneValue {
+    const { base, by } = this.indexOf(index);
+    return loadLanes(this.f, memory, type, base, by + part);
   }
 
   private read({ from, memory, index, results }: ReadStatement): void {
-    const place = this.placeOf(from, memory);
+    const elements = this.memoryOf(from, memory);
     results.forEach((result, part) => {
-      this.forms.set(result.id, this.splat(place, result, index, part) ?? this.load(place, result.type, index, part));
+      const value = this.splat(elements, result, index, part) ?? this.load(elements, result.type, index, part);
+      this.laneValues.set(result.id, value);
     });
   }
 
   /** A number that is needed in every lane is loaded into every lane. */
-  private splat(place: Place, { id }: IRValue, index: IRValue, part: number): Form | null {
+  private splat(memory: ElementMemory, { id }: IRValue, index: IRValue, part: number): LaneValue | null {
     const { f } = this;
-    const { form, by } = this.indexOf(index);
-    const isFloat = place.dtype === "f32" || place.dtype === "f64";
-    if (form.kind !== "uniform" || !isFloat || !this.spread.has(id)) return null;
-    const at = addressOf(this.f, place, form.value as Value<"i32">);
-    const offset = offsetOf(place, by + part);
-    if (place.dtype === "f32") return { kind: "lanes", value: f.v128.load32_splat(at, offset) };
+    const { base, by } = this.indexOf(index);
+    const isFloat = memory.dtype === "f32" || memory.dtype === "f64";
+    if (base.kind !== "uniform" || !isFloat || !this.spread.has(id)) return null;
+    const at = addressOf(this.f, memory, base.value as Value<"i32">);
+    const offset = offsetOf(memory, by + part);
+    if (memory.dtype === "f32") return { kind: "lanes", value: f.v128.load32_splat(at, offset) };
     const both = f.v128.load64_splat(at, offset);
     return { kind: "pair", values: [both, both] };
   }
 
   private write({ array, index, values }: WriteStatement, lane: number | null): void {
-    const place = this.placeOf("array", array);
+    const memory = this.memoryOf("array", array);
     values.forEach((value, part) => {
-      this.put(place, index, value, lane, part);
+      this.put(memory, index, value, lane, part);
     });
   }
 
   private store({ buffer, index, value }: StoreStatement, lane: number | null): void {
-    this.put(this.placeOf("buffer", buffer), index, value, lane);
+    this.put(this.memoryOf("buffer", buffer), index, value, lane);
   }
 
   /** Lanes come by one after the other. */
   private count({ array, index, value }: CountStatement, lane: number): void {
     const { f } = this;
-    const at = addressOf(this.f, this.placeOf("array", array), laneOf(this.f, this.form(index), "i32", lane));
-    f.i32.store(at, f.i32.add(f.i32.load(at), laneOf(this.f, this.form(value), "i32", lane) as Value<"i32">));
+    const at = addressOf(this.f, this.memoryOf("array", array), laneOf(this.f, this.laneValue(index), "i32", lane));
+    f.i32.store(at, f.i32.add(f.i32.load(at), laneOf(this.f, this.laneValue(value), "i32", lane) as Value<"i32">));
   }
 
-  private put(place: Place, at: IRValue, value: IRValue, lane: number | null, part = 0): void {
-    const { form: index, by: first } = this.indexOf(at);
-    const form = this.form(value);
-    const write = () => storeForm(this.f, place, index, first + part, form, value.type, lane);
+  private put(memory: ElementMemory, at: IRValue, value: IRValue, lane: number | null, part = 0): void {
+    const { base, by } = this.indexOf(at);
+    const stored = this.laneValue(value);
+    const write = () => storeLanes(this.f, memory, base, by + part, stored, value.type, lane);
     if (this.writeLater) this.writeLater.push(write);
     else write();
   }
 
   private atomic({ op, buffer, index, value }: AtomicStatement, lane: number): void {
     const { f } = this;
-    const at = addressOf(f, this.placeOf("buffer", buffer), laneOf(f, this.form(index), "i32", lane) as Value<"i32">);
-    updateAtomically(f, op, value.type, at, laneOf(f, this.form(value), value.type, lane));
+    const at = addressOf(
+      f,
+      this.memoryOf("buffer", buffer),
+      laneOf(f, this.laneValue(index), "i32", lane) as Value<"i32">,
+    );
+    updateAtomically(f, op, value.type, at, laneOf(f, this.laneValue(value), value.type, lane));
   }
 }
 

@@ -9,7 +9,7 @@
  * barrier is nothing.
  *
  * Arrays lie in memory that the caller lends: behind the addresses of the buffers comes that of `slots` places of
- * `slotBytes(kernel)` each, and their number. A thread takes a place that is free, as its first word tells. Four rows that
+ * `slotBytes(kernel)` each, and their number. A thread takes a scratch that is free, as its first word tells. Four rows that
  * are computed at once have their arrays interleaved there.
  */
 import { DTYPES } from "../../../core/dtype.js";
@@ -21,10 +21,10 @@ import { type Kernel, MAX_I32 } from "../../ir/ir.js";
 import { BodyEmitter } from "./emit-body.js";
 import { canTakeTurns, LANES, planVectors, TURNS, type VectorPlan } from "./vector-plan.js";
 
-/** A cache line: what a place begins with, and what arrays are aligned to. */
+/** A cache line: what a scratch begins with, and what arrays are aligned to. */
 const LINE = 64;
 
-/** Where the arrays of a kernel begin in its place, and how long the place is; 0 where there are no arrays. */
+/** Where the arrays of a kernel begin in its scratch, and how long the scratch is; 0 where there are no arrays. */
 function layOut({ arrays }: Kernel, plan: VectorPlan): { readonly starts: readonly number[]; readonly bytes: number } {
   let bytes = arrays.length > 0 ? LINE : 0;
   const rows = plan.isRowVector ? LANES : 1;
@@ -57,8 +57,8 @@ export function emitWasm(kernel: Kernel): Uint8Array {
     const addresses = kernel.buffers.map((_, i) => f.i32.load(args, { offset: 4 * i }));
     const { starts, bytes } = layOut(kernel, plan);
     const rows = () => {
-      const place = bytes > 0 ? takePlace(f, args, kernel.buffers.length, bytes) : null;
-      const arrays = place ? starts.map((offset) => f.i32.add(place, offset)) : [];
+      const scratch = bytes > 0 ? takeScratch(f, args, kernel.buffers.length, bytes) : null;
+      const arrays = scratch ? starts.map((offset) => f.i32.add(scratch, offset)) : [];
       const newBody = () => new BodyEmitter(f, kernel, addresses, arrays, plan);
       if (rowsPerCount(kernel) > 1) {
         f.for(start, end, 1, (count) => {
@@ -88,7 +88,7 @@ export function emitWasm(kernel: Kernel): Uint8Array {
           });
         });
       } else f.for(start, end, 1, (row) => newBody().rows(row, 1));
-      if (place) f.i32.atomic.store(place, 0);
+      if (scratch) f.i32.atomic.store(scratch, 0);
     };
     if (kernel.gate) f.if(f.i32.eq(f.i32.load(addresses[kernel.gate.buffer]), kernel.gate.value), rows);
     else rows();
@@ -97,16 +97,16 @@ export function emitWasm(kernel: Kernel): Uint8Array {
   return m.build();
 }
 
-/** The first free place, now taken. There are as many as threads, so one is always free, or soon. */
-function takePlace(f: FunctionBuilder, args: Value<"i32">, buffers: number, bytes: number): Value<"i32"> {
+/** The first free scratch, now taken. There are as many as threads, so one is always free, or soon. */
+function takeScratch(f: FunctionBuilder, args: Value<"i32">, buffers: number, bytes: number): Value<"i32"> {
   const first = f.i32.load(args, { offset: 4 * buffers });
   const slots = f.i32.load(args, { offset: 4 * buffers + 4 });
   const end = f.i32.add(first, f.i32.mul(slots, bytes));
-  const place = f.variable("i32", first);
+  const scratch = f.variable("i32", first);
   f.loop(() => {
-    f.breakIf(f.i32.eqz(f.i32.atomic.rmw.cmpxchg(place.get(), 0, 1)));
-    const next = f.i32.add(place.get(), bytes);
-    place.set(f.select(f.i32.eq(next, end), first, next));
+    f.breakIf(f.i32.eqz(f.i32.atomic.rmw.cmpxchg(scratch.get(), 0, 1)));
+    const next = f.i32.add(scratch.get(), bytes);
+    scratch.set(f.select(f.i32.eq(next, end), first, next));
   });
-  return place.get();
+  return scratch.get();
 }

@@ -6,7 +6,7 @@
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { Value as IRValue } from "../../ir/ir.js";
-import type { Form } from "./forms.js";
+import type { LaneValue } from "./lane-values.js";
 
 /** A number in each lane that is the first lane's and a constant more. */
 export interface Rising {
@@ -27,23 +27,23 @@ export const counted = (value: Value<"i32">, multiple: number): Rising => ({
 });
 
 /** Lanes are neighbours, in order. */
-export const areNeighbours = (form: Form): form is Rising =>
-  form.kind === "rising" && form.steps.every((step, lane) => step === lane);
+export const areNeighbours = (x: LaneValue): x is Rising =>
+  x.kind === "rising" && x.steps.every((step, lane) => step === lane);
 
 /** Lanes are in any places from the first on. */
-export const areAhead = (form: Form): form is Rising => form.kind === "rising" && form.steps.every((step) => step >= 0);
+export const areAhead = (x: LaneValue): x is Rising => x.kind === "rising" && x.steps.every((step) => step >= 0);
 
 /**
  * A quotient or remainder by a constant, where lanes do not reach the next multiple of it or their first is one: then one
  * division is enough for all.
  */
-function divided(f: FunctionBuilder, op: "idiv" | "irem", form: Rising, by: number): Form | null {
-  const { value, steps, multiple } = form;
-  if (!areAhead(form)) return null;
+function divided(f: FunctionBuilder, op: "idiv" | "irem", x: Rising, by: number): LaneValue | null {
+  const { value, steps, multiple } = x;
+  if (!areAhead(x)) return null;
   const quotient = () => f.i32.div_u(value, by);
   if (by % multiple === 0 && Math.max(...steps) < multiple) {
     if (op === "idiv") return { kind: "uniform", value: quotient() };
-    return { ...form, value: f.i32.rem_u(value, by) };
+    return { ...x, value: f.i32.rem_u(value, by) };
   }
   if (multiple % by !== 0) return null;
   if (op === "idiv") {
@@ -58,10 +58,10 @@ function divided(f: FunctionBuilder, op: "idiv" | "irem", form: Rising, by: numb
 }
 
 /** Sums, differences and multiples of what differs by constants differ by constants; so do some quotients. */
-export function rising(f: FunctionBuilder, value: IRValue, [a, b]: readonly Form[]): Form | null {
+export function rising(f: FunctionBuilder, value: IRValue, [a, b]: readonly LaneValue[]): LaneValue | null {
   if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
   if ("values" in a || "values" in b) return null;
-  const stepsOf = (form: Form) => (form.kind === "rising" ? form.steps : [0, 0, 0, 0]);
+  const stepsOf = (x: LaneValue) => (x.kind === "rising" ? x.steps : [0, 0, 0, 0]);
   const [x, y] = [a.value as Value<"i32">, b.value as Value<"i32">];
   const [first, second] = value.args;
   const constant = second.op === "constant" ? Number(second.attribute) : null;

@@ -1,4 +1,4 @@
-/** Values as vectors: the forms in which the emitter holds them, the way from one to another, and operations on four at once. */
+/** Values as vectors: the kinds in which the emitter holds them, the way from one to another, and operations on four at once. */
 import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
@@ -11,53 +11,53 @@ import { LANES, NARROW, PAIRED } from "./vector-plan.js";
  * A value as the emitter holds it: the same in all lanes, differing from lane to lane by constants, four values in a vector,
  * four f64 in two vectors, or, where they are other things of 64 bits, four values one by one.
  */
-export type Form =
+export type LaneValue =
   | { readonly kind: "uniform"; readonly value: Value }
   | Rising
   | { readonly kind: "lanes"; readonly value: Value<"v128"> }
   | { readonly kind: "pair"; readonly values: readonly [Value<"v128">, Value<"v128">] }
   | { readonly kind: "each"; readonly values: readonly Value[] };
 
-/** The values a form is made of, and forms made of such. */
-export const partsOf = (form: Form): readonly Value[] => ("values" in form ? form.values : [form.value]);
+/** The WebAssembly values that a lane value consists of. */
+export const partsOf = (x: LaneValue): readonly Value[] => ("values" in x ? x.values : [x.value]);
 
-export function joined(kinds: readonly Form["kind"][], values: readonly Value[]): Form[] {
+export function joined(kinds: readonly LaneValue["kind"][], values: readonly Value[]): LaneValue[] {
   let at = 0;
   return kinds.map((kind) => {
     const count = kind === "each" ? LANES : kind === "pair" ? 2 : 1;
     at += count;
-    if (count === 1) return { kind, value: values[at - 1] } as Form;
-    return { kind, values: values.slice(at - count, at) } as unknown as Form;
+    if (count === 1) return { kind, value: values[at - 1] } as LaneValue;
+    return { kind, values: values.slice(at - count, at) } as unknown as LaneValue;
   });
 }
 
 const shapeOf = (type: IRType): "f32x4" | "i32x4" => (type === "f32" ? "f32x4" : "i32x4");
 
-export function single(form: Form): Value {
-  if (form.kind === "uniform" || form.kind === "rising") return form.value;
+export function single(x: LaneValue): Value {
+  if (x.kind === "uniform" || x.kind === "rising") return x.value;
   throw new Error("emitWasm: four values where one is needed");
 }
 
 /** A value as four. Truth is a mask: all bits or none. */
-export function lanesOf(f: FunctionBuilder, form: Form, type: IRType): Value<"v128"> {
-  if (form.kind === "lanes") return form.value;
-  if ("values" in form || !NARROW.has(type)) {
+export function lanesOf(f: FunctionBuilder, x: LaneValue, type: IRType): Value<"v128"> {
+  if (x.kind === "lanes") return x.value;
+  if ("values" in x || !NARROW.has(type)) {
     throw new UnsupportedError(`emitWasm: ${type} in vectors of four on the CPU`);
   }
-  if (form.kind === "rising") {
-    return f.i32x4.add(f.i32x4.splat(form.value), f.i32x4.const([...form.steps]));
+  if (x.kind === "rising") {
+    return f.i32x4.add(f.i32x4.splat(x.value), f.i32x4.const([...x.steps]));
   }
-  if (type === "f32") return f.f32x4.splat(form.value as Value<"f32">);
-  const word = form.value as Value<"i32">;
+  if (type === "f32") return f.f32x4.splat(x.value as Value<"f32">);
+  const word = x.value as Value<"i32">;
   return f.i32x4.splat(type === "bool" ? f.i32.sub(0, word) : word);
 }
 
 /** Four f64 as two vectors. */
-export function pairOf(f: FunctionBuilder, form: Form): [Value<"v128">, Value<"v128">] {
-  if (form.kind === "pair") return [...form.values];
-  const one = (lane: number) => laneOf(f, form, "f64", lane) as Value<"f64">;
+export function pairOf(f: FunctionBuilder, x: LaneValue): [Value<"v128">, Value<"v128">] {
+  if (x.kind === "pair") return [...x.values];
+  const one = (lane: number) => laneOf(f, x, "f64", lane) as Value<"f64">;
   const first = f.f64x2.splat(one(0));
-  if (form.kind === "uniform") return [first, first];
+  if (x.kind === "uniform") return [first, first];
   return [f.f64x2.replace_lane(first, one(1), 1), f.f64x2.replace_lane(f.f64x2.splat(one(2)), one(3), 1)];
 }
 
@@ -67,15 +67,15 @@ function extract(f: FunctionBuilder, vector: Value<"v128">, type: IRType, lane: 
   return type === "bool" ? f.i32.and(word, 1) : word;
 }
 
-export function laneOf(f: FunctionBuilder, form: Form, type: IRType, lane: number): Value {
-  if (form.kind === "uniform") return form.value;
-  if (form.kind === "each") return form.values[lane];
-  if (form.kind === "pair") return f.f64x2.extract_lane(form.values[lane >> 1], lane % 2);
-  if (form.kind === "rising") return f.i32.add(form.value, form.steps[lane]);
-  return extract(f, form.value, type, lane);
+export function laneOf(f: FunctionBuilder, x: LaneValue, type: IRType, lane: number): Value {
+  if (x.kind === "uniform") return x.value;
+  if (x.kind === "each") return x.values[lane];
+  if (x.kind === "pair") return f.f64x2.extract_lane(x.values[lane >> 1], lane % 2);
+  if (x.kind === "rising") return f.i32.add(x.value, x.steps[lane]);
+  return extract(f, x.value, type, lane);
 }
 
-export function gathered(f: FunctionBuilder, type: IRType, part: (lane: number) => Value): Form {
+export function gathered(f: FunctionBuilder, type: IRType, part: (lane: number) => Value): LaneValue {
   if (!NARROW.has(type)) return { kind: "each", values: [0, 1, 2, 3].map(part) };
   let vector: Value<"v128"> =
     type === "f32" ? f.f32x4.splat(part(0) as Value<"f32">) : f.i32x4.splat(asMask(f, part(0), type));
@@ -93,8 +93,8 @@ function asMask(f: FunctionBuilder, value: Value, type: IRType): Value<"i32"> {
   return type === "bool" ? f.i32.sub(0, word) : word;
 }
 
-function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly Form[]): Form {
-  const halves = operands.map((form) => pairOf(f, form));
+function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly LaneValue[]): LaneValue {
+  const halves = operands.map((x) => pairOf(f, x));
   const half = (i: 0 | 1): Value<"v128"> => {
     const [a, b, c] = halves.map((each) => each[i]);
     if (op === "mulAdd") return f.f64x2.add(f.f64x2.mul(a, b), c);
@@ -120,18 +120,18 @@ const BITWISE: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>(["and", "or",
 const COMPARISONS: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>(["eq", "ne", "lt", "le", "gt", "ge"]);
 
 /** Computes a value in all lanes: as vectors where WebAssembly has the instruction, else one lane after the other. */
-export function vector(f: FunctionBuilder, value: IRValue, operands: readonly Form[]): Form {
+export function vector(f: FunctionBuilder, value: IRValue, operands: readonly LaneValue[]): LaneValue {
   const { op, type, args } = value;
   const types = [type, ...args.map((arg) => arg.type)];
   if (types.every((each) => each === "f64") && PAIRED.has(op)) return paired(f, op, operands);
   const made = types.every((each) => NARROW.has(each)) ? inVectors(f, value, operands) : null;
   if (made) return { kind: "lanes", value: made as Value<"v128"> };
-  const operandsAt = (lane: number) => operands.map((form, k) => laneOf(f, form, args[k].type, lane));
+  const operandsAt = (lane: number) => operands.map((x, k) => laneOf(f, x, args[k].type, lane));
   return gathered(f, type, (lane) => scalar(f, value, operandsAt(lane)));
 }
 
 /** The vector of a value of 32 bits; null for an operation that vectors do not have. */
-function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly Form[]): Value | null {
+function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneValue[]): Value | null {
   const { op, type, args } = value;
   const from = args[0].type;
   const lane = (i: number) => lanesOf(f, operands[i], args[i].type);
