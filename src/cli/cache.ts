@@ -18,7 +18,7 @@ const MOST_SHOWN = 10;
 
 export const cache: Command = {
   name: "cache",
-  summary: "where compiled kernels are kept, and how much space they take; `clear` removes them",
+  summary: "where compiled programs and pipelines are kept, and how much space they take; `clear` removes them",
   usage: "[clear]",
   words: ["clear"],
   switches: {},
