@@ -1,13 +1,14 @@
 /**
  * What a primitive is: one entry in one table, with every rule that is its own. Elementwise primitives say how one
- * element follows from its operands' elements; movement primitives say where an element is read; reductions name the
- * way two partial results combine. The compiler knows these kinds and no primitive of them by name; only routines, which
+ * element follows from its operands' elements; movement primitives say where an element is read; reductions name an
+ * entry of the table in reduction.ts. The compiler knows these kinds and no primitive of them by name; only routines, which
  * have kernels of their own, are looked up.
  */
 import type { DType } from "../core/dtype.js";
 import type { Bound, IndexExpr, IndexSpace } from "../core/index-expr.js";
 import type { ElementOps } from "./element-ops.js";
 import type { Node } from "./node.js";
+import type { ReduceOp } from "./reduction.js";
 import type { GraphOps } from "./vocabulary.js";
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -90,8 +91,6 @@ export interface MovementPrimitive extends Common {
    */
   beginsAt?(node: Node): number | null;
 }
-
-export type ReduceOp = "sum" | "product" | "max" | "min" | "all" | "any";
 
 export interface ReducePrimitive extends Common {
   readonly kind: "reduce";

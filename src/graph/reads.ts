@@ -5,7 +5,8 @@
 import { type IndexExpr, type IndexSpace, keyOf, unravel } from "../core/index-expr.js";
 import { productOf } from "../core/shape.js";
 import type { Node } from "./node.js";
-import type { Reading, ReduceOp } from "./primitive.js";
+import type { Reading } from "./primitive.js";
+import type { ReduceOp } from "./reduction.js";
 
 /** A reduction at one index. */
 export interface Reduction {

@@ -34,6 +34,9 @@
  *   all lanes do together stands in a branch only if the condition is the same for all of them.
  */
 import type { DType } from "../../core/dtype.js";
+import type { CombineOp } from "../../graph/reduction.js";
+
+export type { CombineOp };
 
 export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
 
@@ -58,8 +61,6 @@ export const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "s
 export type BinaryOp = (typeof binaryOps)[number];
 export type CompareOp = (typeof compareOps)[number];
 export type UnaryOp = (typeof unaryOps)[number];
-export type CombineOp = "add" | "mul" | "min" | "max" | "and" | "or";
-export type AtomicOp = "add" | "mul" | "min" | "max";
 
 export type IROp =
   | BinaryOp
@@ -159,7 +160,7 @@ export type Statement =
     }
   | {
       readonly kind: "atomic";
-      readonly op: AtomicOp;
+      readonly op: CombineOp;
       readonly buffer: number;
       readonly index: Value;
       readonly value: Value;

@@ -14,10 +14,10 @@ import { type Atom, constantExpr, type IndexExpr, IndexSpace, ravel } from "../.
 import { productOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
-import type { Reading, ReduceOp } from "../../graph/primitive.js";
+import type { Reading } from "../../graph/primitive.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
 import { indexKey, type Reduction, reductionAt } from "../../graph/reads.js";
-import { identityOf } from "../../graph/reduction.js";
+import { reductionOf } from "../../graph/reduction.js";
 import {
   branching,
   computeType,
@@ -28,7 +28,7 @@ import {
   wrap,
 } from "../elements/elements.js";
 import { heldIndex, indexValue } from "../ir/index-value.js";
-import { type CombineOp, MAX_I32, type Value } from "../ir/ir.js";
+import { MAX_I32, type Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Group } from "../schedule/group.js";
 import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
@@ -39,16 +39,6 @@ interface Written {
   readonly node: Node;
   at(position: IndexExpr): readonly IndexExpr[];
 }
-
-/** What combines two partial results. */
-const combining: Record<ReduceOp, CombineOp> = {
-  sum: "add",
-  product: "mul",
-  max: "max",
-  min: "min",
-  all: "and",
-  any: "or",
-};
 
 /** Combines neighbours, then neighbours of those, and so on. */
 function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
@@ -418,7 +408,7 @@ export class Lowering {
 
   /** The element that a total is. Sums and products of narrow dtypes are made in 32 bits, and cut or rounded here. */
   private reduced({ node: { dtype }, op }: Reduction, total: Value): Element {
-    const isExact = op === "max" || op === "min";
+    const { isExact } = reductionOf(op);
     return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
   }
 
@@ -426,12 +416,12 @@ export class Lowering {
   private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
     const { k } = this;
     const identities = reductions.map(({ node, op }) =>
-      k.constant(computeType(node.dtype), identityOf(op, node.dtype)),
+      k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
     );
     const merge =
       ({ op }: Reduction) =>
       (a: Value, b: Value) =>
-        k.binary(combining[op], a, b);
+        k.binary(reductionOf(op).combine, a, b);
     const found = (totals: readonly Value[], batch: Batch, bound: Value | null = null) => {
       const inner = bound ? this.both(gate, bound) : gate;
       const valueAt = ({ node, at }: Reduction, i: number, position: IndexExpr) => {
@@ -455,7 +445,7 @@ export class Lowering {
     for (const { blocks, block, rounds, round, inRound } of loops) {
       totals = this.loop(block, blocks, totals, (soFar) => {
         const sums = this.loop(round, rounds, identities, (accumulators) => found(accumulators, inRound));
-        return reductions.map(({ op }, i) => k.binary(combining[op], soFar[i], sums[i]));
+        return reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i]));
       });
     }
     if (after.count > 0) totals = found(totals, after);
@@ -474,7 +464,7 @@ export class Lowering {
         const totals = this.reduce(reductions, this.walkOver(extent), null);
         reductions.forEach((reduction, i) => {
           const { node, op, key } = reduction;
-          const total = this.isShared ? this.k.combineLanes(combining[op], totals[i]) : totals[i];
+          const total = this.isShared ? this.k.combineLanes(reductionOf(op).combine, totals[i]) : totals[i];
           this.remember(node, key, this.reduced(reduction, total));
         });
       }

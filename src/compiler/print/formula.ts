@@ -25,7 +25,7 @@ import type { Node } from "../../graph/node.js";
 import type { Reading } from "../../graph/primitive.js";
 import type { ScanParams } from "../../graph/primitives/control.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
-import type { BufferParameter } from "../ir/ir.js";
+import type { BufferParameter, CombineOp } from "../ir/ir.js";
 import type { Group } from "../schedule/group.js";
 
 /** Parts of a formula, lines of it, and characters in a line, at most. */
@@ -55,6 +55,12 @@ const INFIX: Readonly<Record<string, readonly [sign: string, binding: number]>> 
   greater: [">", COMPARISON],
   greaterEqual: [">=", COMPARISON],
 };
+
+/** An update in place: `a += b`, or `a = max(a, b)` where the operation has no sign. */
+export function updateText(op: CombineOp, target: string, value: string): string {
+  const infix = INFIX[op];
+  return infix ? `${target} ${infix[0]}= ${value}` : `${target} = ${op}(${target}, ${value})`;
+}
 
 /** The letters of axes, of which those of buffers are none; t is for what gets a name. */
 const AXES = "ijklmn";

@@ -10,11 +10,11 @@
  * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Other rows have neighbours
  * in memory that are other rows, so that one thread per row reads in good order by itself.
  */
-import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
+import type { DType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
-import type { CumulateOp } from "../../graph/primitives/cumulate.js";
+import { type CumulateOp, runningTotal } from "../../graph/primitives/cumulate.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
@@ -26,8 +26,6 @@ import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "./routine
 const PER_LANE = 4;
 /** Rows along memory shorter than this are one thread's work. */
 const MIN_LANE_ROW = 48;
-
-const COMBINE = { sum: "add", product: "mul", max: "max", min: "min" } as const;
 
 /** What is cumulated. */
 export interface Task {
@@ -197,8 +195,10 @@ function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSetti
   const isRagged = chunks * chunkLength > extent;
 
   const combine = combineWith(k, ops, task);
+  const { identity, neutral, combineOp } = runningTotal(task.op);
+  const isShown = task.isExclusive && role.stores === "elements";
   const nothing: Total = {
-    value: ops.constant(dtype, identityOf(task.op, dtype, task.isExclusive && role.stores === "elements")),
+    value: ops.constant(dtype, isShown ? identity(dtype) : neutral(dtype)),
     segment: hasSegments ? i(-1) : null,
   };
   const choose = (condition: Value, a: Total, b: Total): Total => ({
@@ -260,7 +260,7 @@ function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSetti
   }
 
   const tile = lanes * PER_LANE;
-  if (role.stores === "totals" && !hasSegments && task.op !== "logsumexp") {
+  if (role.stores === "totals" && !hasSegments && combineOp) {
     // Any order will do, so that no lane needs to hear of the others before the end.
     const spread = k.binary("add", first, k.lane);
     const [sum] = k.loop(chunkLength / tile, pack(nothing), (round, state) => {
@@ -269,7 +269,7 @@ function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSetti
       for (let j = 0; j < PER_LANE; j++) total = combine(total, read(k.binary("add", base, i(j * lanes))).total);
       return pack(total);
     });
-    const all = k.combineLanes(COMBINE[task.op], sum as Value);
+    const all = k.combineLanes(combineOp, sum as Value);
     k.store(target, totalIndex, wrap(k, dtype, all), true);
     return k.finish();
   }
@@ -304,43 +304,11 @@ function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSetti
 
 /** The later total added to the earlier; where a segment begins, the later alone. */
 function combineWith(k: KernelBuilder, ops: ElementOps<Element>, { op, hasSegments }: Task) {
-  const merge = (a: Element, b: Element): Element => {
-    switch (op) {
-      case "sum":
-        return ops.add(a, b);
-      case "product":
-        return ops.mul(a, b);
-      case "max":
-        return ops.max(a, b);
-      case "min":
-        return ops.min(a, b);
-      case "logsumexp": {
-        const spread = ops.math("log1p", ops.math("exp", ops.neg(ops.abs(ops.sub(a, b)))));
-        const twice = ops.add(a, ops.constant(a.dtype, Math.LN2));
-        return ops.select(ops.compare("eq", a, b), twice, ops.add(ops.max(a, b), spread));
-      }
-    }
-  };
+  const running = runningTotal(op);
   return (a: Total, b: Total): Total => {
-    const value = merge(a.value, b.value);
+    const value = running.combine(ops, a.value, b.value);
     if (!hasSegments || !a.segment || !b.segment) return { value, segment: null };
     const isSame = k.compare("eq", a.segment, b.segment);
     return { value: { dtype: value.dtype, value: k.select(isSame, value.value, b.value.value) }, segment: b.segment };
   };
-}
-
-/** Leaves every value as it is: adding 0 would lose the sign of -0. Where it is shown, nothing adds up to 0. */
-function identityOf(op: CumulateOp, dtype: DType, isShown: boolean): number | bigint {
-  switch (op) {
-    case "sum":
-      return isFloat(dtype) && !isShown ? -0 : 0;
-    case "product":
-      return 1;
-    case "max":
-      return isFloat(dtype) ? -Infinity : DTYPES[dtype].min;
-    case "min":
-      return isFloat(dtype) ? Infinity : DTYPES[dtype].max;
-    case "logsumexp":
-      return -Infinity;
-  }
 }

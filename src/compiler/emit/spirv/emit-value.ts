@@ -3,7 +3,7 @@
 import type { ModuleBuilder } from "../../../spirv/builder.js";
 import type { FunctionBuilder } from "../../../spirv/function-builder.js";
 import type { Value } from "../../../spirv/value.js";
-import type { IRType, Value as IRValue } from "../../ir/ir.js";
+import type { BinaryOp, IRType, Value as IRValue } from "../../ir/ir.js";
 import { valueType } from "./stored-elements.js";
 
 /** What the operation of a value makes of its operands; `otherwise`: what an operation makes that is no arithmetic. */
@@ -18,31 +18,19 @@ export function compute(
   const type = valueType(m, value.type);
   switch (value.op) {
     case "add":
-      return f.add(a, b);
     case "sub":
-      return f.sub(a, b);
     case "mul":
-      return f.mul(a, b);
     case "div":
     case "idiv":
-      return f.div(a, b);
     case "irem":
-      // Vulkan leaves OpSRem undefined for negative operands, and NVIDIA's drivers make use of it.
-      return value.type === "i32" || value.type === "i64" ? f.sub(a, f.mul(f.div(a, b), b)) : f.rem(a, b);
     case "min":
-      return isFloat ? f.select(f.or(f.isNan(a), f.less(a, b)), a, b) : f.min(a, b);
     case "max":
-      return isFloat ? f.select(f.or(f.isNan(a), f.greater(a, b)), a, b) : f.max(a, b);
     case "and":
-      return f.and(a, b);
     case "or":
-      return f.or(a, b);
     case "xor":
-      return value.type === "bool" ? f.notEqual(a, b) : f.xor(a, b);
     case "shl":
-      return f.shiftLeft(a, b);
     case "shr":
-      return f.shiftRight(a, b);
+      return binary(f, value.op, value.type, a, b);
     case "eq":
       return f.equal(a, b);
     case "ne":
@@ -89,8 +77,50 @@ export function compute(
       const distance = m.constant(m.u32, 32 - (value.attribute as number));
       return f.shiftRight(f.shiftLeft(a, distance), distance);
     }
-    default:
+    case "load":
+    case "combineLanes":
+    case "fromLane":
+    case "constant":
+    case "row":
+    case "lane":
+    case "index":
+    case "accumulator":
+    case "result":
       return otherwise();
+  }
+}
+
+/** An operation on two values of a type. Also how lanes, and updates of memory, combine what they have. */
+export function binary(f: FunctionBuilder, op: BinaryOp, type: IRType, a: Value, b: Value): Value {
+  const isFloat = type === "f32" || type === "f64";
+  switch (op) {
+    case "add":
+      return f.add(a, b);
+    case "sub":
+      return f.sub(a, b);
+    case "mul":
+      return f.mul(a, b);
+    case "div":
+    case "idiv":
+      return f.div(a, b);
+    case "irem":
+      // Vulkan leaves OpSRem undefined for negative operands, and NVIDIA's drivers make use of it.
+      return type === "i32" || type === "i64" ? f.sub(a, f.mul(f.div(a, b), b)) : f.rem(a, b);
+    // NaN wins.
+    case "min":
+      return isFloat ? f.select(f.or(f.isNan(a), f.less(a, b)), a, b) : f.min(a, b);
+    case "max":
+      return isFloat ? f.select(f.or(f.isNan(a), f.greater(a, b)), a, b) : f.max(a, b);
+    case "and":
+      return f.and(a, b);
+    case "or":
+      return f.or(a, b);
+    case "xor":
+      return type === "bool" ? f.notEqual(a, b) : f.xor(a, b);
+    case "shl":
+      return f.shiftLeft(a, b);
+    case "shr":
+      return f.shiftRight(a, b);
   }
 }
 
