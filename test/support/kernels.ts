@@ -4,7 +4,7 @@ import type { Target } from "../../src/compiler/program/program.js";
 import type { DeviceStorage } from "../../src/runtime/backend.js";
 import { backendFor } from "../../src/tensor/devices.js";
 
-type Numbers = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | Uint8Array;
+type Numbers = Uint16Array | Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | Uint8Array;
 
 /** What a backend does inside. */
 interface Inside {

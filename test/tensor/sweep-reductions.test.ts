@@ -1,13 +1,14 @@
 /**
  * The sweep over the table of reductions, and over what is made of them, against plain loops: every set of axes up to rank
  * 4, extents at which vectors, their tails, lanes and splitting in two steps begin, all dtypes, views as inputs, one value
- * everywhere. Values are small multiples of 1/4, whose sums a float holds exactly in any order, so that sums
+ * everywhere, running totals. Values are small multiples of 1/4, whose sums a float holds exactly in any order, so that sums
  * are compared exactly however they were associated.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { roundTo } from "../../src/core/cast.js";
 import { DTYPE_NAMES, DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
+import { type CumulateOp, cumulate } from "../../src/graph/primitives/cumulate.js";
 import { reducePrimitives } from "../../src/graph/primitives/reduce.js";
 import { REDUCE_OPS, type ReduceOp, type ReductionEntry, reductionOf } from "../../src/graph/reduction.js";
 import { derive, reshapeNode, scalarNode } from "../../src/tensor/build.js";
@@ -277,6 +278,57 @@ describe("reductions of one value everywhere", { skip }, () => {
 });
 
 const plainOf = (value: Value, dtype: DType): Value | boolean => (dtype === "bool" ? value !== 0 : value);
+
+describe("running totals of every reduction of numbers", { skip }, () => {
+  for (const [how, op] of inTable) {
+    const taken = dtypesOf(reductionOf(op)).filter((dtype) => dtype !== "bool");
+    if (taken.length === 0) continue;
+    test(`of ${how}, along memory and across it, whole and without the element itself`, () => {
+      taken.forEach((dtype, turn) => {
+        const extent = [20000, 5, 700, 60][turn % 4]!;
+        const [shape, axis] = turn % 3 === 0 ? [[2, extent], 1] : [[extent, 3], 0];
+        const isReverse = turn % 5 > 2;
+        const values = valuesFor(how, shape, dtype, randomFrom(extent));
+        for (const device of devices) {
+          for (const isExclusive of [false, true]) {
+            const x = tensorOf(values, shape, dtype, device);
+            const params = { axis, op: op satisfies CumulateOp, isReverse, isExclusive };
+            const got = valuesOf(new Tensor(derive(cumulate, x.node, params)));
+            const want = runningLoop(how, values, shape, axis, dtype, { isReverse, isExclusive });
+            const at = got.findIndex((value, i) => !Object.is(value, want[i]));
+            const what = `${dtype} [${shape}] along ${axis}${isReverse ? ", from the end" : ""} on ${device}`;
+            if (at >= 0) assert.fail(`${what}: element ${at} is ${got[at]}, not ${want[at]}`);
+          }
+        }
+      });
+    });
+  }
+});
+
+/** Totals one after another, of floats in doubles; the oracle of a pair is that of the reduction. */
+function runningLoop(
+  how: string,
+  values: readonly Value[],
+  shape: readonly number[],
+  axis: number,
+  dtype: DType,
+  { isReverse, isExclusive }: { readonly isReverse: boolean; readonly isExclusive: boolean },
+): Value[] {
+  const result = new Array<Value>(values.length);
+  const extent = shape[axis]!;
+  const wide = isFloat(dtype) ? "f64" : dtype;
+  const held = (total: Value) => (isFloat(dtype) ? roundTo(dtype, total) : total);
+  forEachIndex(shape.with(axis, 1), (start) => {
+    let total: Value | null = null;
+    for (let i = 0; i < extent; i++) {
+      const at = flatAt(shape, start.with(axis, isReverse ? extent - 1 - i : i));
+      const next: Value = total === null ? values[at]! : oracle(how, [total, values[at]!], wide, wide);
+      result[at] = held(isExclusive ? (total ?? byEntry(entryOf(how), [], wide)) : next);
+      total = next;
+    }
+  });
+  return result;
+}
 
 describe("reductions of every length", { skip }, () => {
   const extents = [1, 3, 4, 5, 7, 8, 9, 31, 33, 255, 257, 1024, 8192, 70001];

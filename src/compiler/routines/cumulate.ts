@@ -15,6 +15,7 @@ import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
 import { type CumulateOp, runningTotal } from "../../graph/primitives/cumulate.js";
+import type { PlainScalar } from "../../graph/reduction.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
@@ -76,8 +77,11 @@ export function planCumulate(task: Task, profile: TargetProfile, settings: Eleme
   const input: RoutineBuffer[] = [{ kind: "input", index: 0 }];
   if (task.hasSegments) input.push({ kind: "input", index: 1 });
   const result: RoutineBuffer = { kind: "result" };
+  const { identity, neutral } = runningTotal(task.op);
+  // Without the element itself, the first total is shown as it is.
+  const nothing = task.isExclusive ? identity(task.dtype) : neutral(task.dtype);
   if (cut.chunks === 1) {
-    const role: Role = { stores: "elements", startsFrom: null };
+    const role: Role = { stores: "elements", startsFrom: null, nothing };
     const step = { kernel: cumulateKernel(task, cut, role, settings), formula: formulaOf(task, cut, role) };
     return { temporaries: [], steps: [{ ...step, buffers: [...input, result] }] };
   }
@@ -101,9 +105,9 @@ export function planCumulate(task: Task, profile: TargetProfile, settings: Eleme
   return {
     temporaries,
     steps: [
-      step(task, cut, { stores: "totals", startsFrom: null }, [...input, ...totals]),
-      step(ofTotals, whole, { stores: "totalsSoFar", startsFrom: null }, [...totals, ...before]),
-      step(task, cut, { stores: "elements", startsFrom: "before" }, [...input, ...before, result]),
+      step(task, cut, { stores: "totals", startsFrom: null, nothing: neutral(task.dtype) }, [...input, ...totals]),
+      step(ofTotals, whole, { stores: "totalsSoFar", startsFrom: null, nothing }, [...totals, ...before]),
+      step(task, cut, { stores: "elements", startsFrom: "before", nothing }, [...input, ...before, result]),
     ],
   };
 }
@@ -130,6 +134,8 @@ interface Role {
   /** Every element's total, one total per chunk, or (for totals themselves) the total and its segment. */
   readonly stores: "elements" | "totals" | "totalsSoFar";
   readonly startsFrom: "before" | null;
+  /** The total of no elements. */
+  readonly nothing: PlainScalar;
 }
 
 /**
@@ -195,10 +201,9 @@ function cumulateKernel(task: Task, cut: Cut, role: Role, settings: ElementSetti
   const isRagged = chunks * chunkLength > extent;
 
   const combine = combineWith(k, ops, task);
-  const { identity, neutral, combineOp } = runningTotal(task.op);
-  const isShown = task.isExclusive && role.stores === "elements";
+  const { combineOp } = runningTotal(task.op);
   const nothing: Total = {
-    value: ops.constant(dtype, isShown ? identity(dtype) : neutral(dtype)),
+    value: ops.constant(dtype, role.nothing),
     segment: hasSegments ? i(-1) : null,
   };
   const choose = (condition: Value, a: Total, b: Total): Total => ({
