@@ -120,7 +120,7 @@ export function evaluate(node: SpecNode, inputs: readonly Plain[]): Plain {
     return plain(new Array<Value>(sizeOf(shape)).fill(filling(node.params.value as Value | boolean, dtype)));
   }
   if (op === "iota") return plain(Array.from({ length: sizeOf(shape) }, (_, i) => wrapped(BigInt(i), dtype)));
-  if (op in reducers) return reduce(node, inputs[0]!, plain);
+  if (op in reducePrimitives) return reduce(node, inputs[0]!, plain);
   if (op === "dot") return multiply(node, inputs, plain);
   if (op === "cumulate") return accumulate(node, inputs[0]!, plain);
   if (op === "argsort") return sortPositions(inputs[0]!, plain);
