@@ -3,11 +3,11 @@
  * loads, which axes of its result each reduction depends on. The scheduler surveys a group again after every cut.
  */
 import { DTYPES } from "../../core/dtype.js";
-import { atomsOf, describe, type IndexExpr, IndexSpace, keyOf, ravel, unravel } from "../../core/index-expr.js";
+import { atomsOf, describe, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
-import { symbolicIndex } from "../../graph/reads.js";
+import { forEachRead, indexKey, productAt, reductionAt } from "../../graph/reads.js";
 import { MAX_I32 } from "../ir/ir.js";
 import type { TargetProfile } from "../target/profile.js";
 import { statementsOf } from "./statement-counts.js";
@@ -92,7 +92,7 @@ export function surveyFrom(
       else if (nearest && !axisOf.has(nearest)) steps.ofLoop++;
       continue;
     }
-    const key = index.map(keyOf).join(";");
+    const key = indexKey(index);
     let keys = seen.get(node);
     if (!keys) {
       keys = new Set();
@@ -116,30 +116,13 @@ export function surveyFrom(
     }
     nodes.set(node, keys.size);
     const { primitive } = node;
-    if (primitive.kind === "elementwise") {
-      for (const input of node.inputs) stack.push({ node: input, index, isGated, outer });
-    } else if (primitive.kind === "movement") {
-      for (const reading of primitive.read(space, index, node)) {
-        for (const part of reading.index) {
-          if (!("terms" in part)) stack.push({ node: node.inputs[part.input], index: part.index, isGated, outer });
-        }
-        const isBounded = reading.bounds.some(({ value, low, high }) => value.min < low || value.max >= high);
-        stack.push({
-          node: node.inputs[reading.input],
-          index: symbolicIndex(space, reading, node),
-          isGated: isGated || isBounded,
-          outer,
-        });
-      }
-    } else if (primitive.kind === "reduce") {
-      const axes = node.params.axes as readonly number[];
-      const { shape } = node.inputs[0];
-      const extents = axes.map((axis) => shape[axis]);
-      const inner = space.variable("k", productOf(extents));
-      const reduced = unravel(space, inner, extents);
-      let kept = 0;
-      const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-      stack.push({ node: node.inputs[0], index: at, isGated, outer: node });
+    forEachRead(space, node, index, (input, at, isBounded) => {
+      stack.push({ node: input, index: at, isGated: isGated || isBounded, outer });
+    });
+    if (primitive.kind === "reduce") {
+      const { extent, at } = reductionAt(space, node, primitive.op, index);
+      const inner = space.variable("k", extent);
+      stack.push({ node: node.inputs[0], index: at(inner), isGated, outer: node });
       const known = reductions.get(node);
       const dependsOn = new Set(known?.axes ?? unitAxes);
       let isApart = known?.isApart === true || isGated;
@@ -153,21 +136,15 @@ export function surveyFrom(
       reductions.set(node, {
         node,
         axes: [...dependsOn].sort((a, b) => a - b),
-        extent: productOf(extents),
-        isInnermost: axes.includes(shape.length - 1),
+        extent,
+        isInnermost: (node.params.axes as readonly number[]).includes(node.inputs[0].shape.length - 1),
         isApart,
         outers: new Set([...(known?.outers ?? []), ...(outer ? [outer] : [])]),
       });
     } else if (primitive.kind === "composite") {
-      const [a, b] = node.inputs;
-      const [batch, row, column] = index;
-      const inner = space.variable("k", a.shape[2]);
+      const inner = space.variable("k", node.inputs[0].shape[2]);
       products.add(node);
-      const operands = [
-        { node: a, index: [batch, row, inner] },
-        { node: b, index: [batch, inner, column] },
-      ];
-      for (const operand of operands) stack.push({ ...operand, isGated, outer: node });
+      for (const operand of productAt(node, index, inner)) stack.push({ ...operand, isGated, outer: node });
     }
   }
   const ownIndex = words(variables, result);
