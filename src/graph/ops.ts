@@ -47,7 +47,6 @@ export const less = binary(E.less);
 export const greater = binary(E.greater);
 export const greaterEqual = binary(E.greaterEqual);
 export const maximum = binary(E.maximum);
-export const logaddexp = binary(E.logaddexp);
 
 export const complex = binary(E.complex);
 export const real = unary(E.real);

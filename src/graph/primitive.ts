@@ -1,13 +1,14 @@
 /**
  * The kinds of primitives. A primitive is one entry in one table, with all its rules. Elementwise primitives compute one
  * element from the elements of the operands; movement primitives give the index at which an element is read; reductions
- * name how two partial results combine. The compiler handles these kinds without knowing any primitive by name; only
+ * name an entry of the table in reduction.ts. The compiler handles these kinds without knowing any primitive by name; only
  * routines, which have kernels of their own, are looked up by name.
  */
 import type { DType } from "../core/dtype.js";
 import type { Bound, IndexExpr, IndexSpace } from "../core/index-expr.js";
 import type { ElementOps } from "./element-ops.js";
 import type { Node } from "./node.js";
+import type { ReduceOp } from "./reduction.js";
 import type { GraphOps } from "./vocabulary.js";
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -90,8 +91,6 @@ export interface MovementPrimitive extends Common {
    */
   beginsAt?(node: Node): number | null;
 }
-
-export type ReduceOp = "sum" | "product" | "max" | "min" | "all" | "any";
 
 export interface ReducePrimitive extends Common {
   readonly kind: "reduce";

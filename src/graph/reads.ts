@@ -1,44 +1,129 @@
 /**
- * The elements of its inputs that an element of a node depends on, as index expressions. The scheduler, the lowering and the
- * printers of programs use it before anything is computed.
+ * The elements of its inputs that an element of a node depends on, as index expressions: the one walk over movement,
+ * elementwise operations and reductions. The scheduler, the lowering, fused scans, functions of a thread and the printers of
+ * programs use it before anything is computed.
+ *
+ * `forEachRead` is for elementwise operations and movement, `reductionAt` for reductions, `productAt` for products of
+ * matrices. `readingsAt` gives each reading of a movement by itself, with its conditions.
  */
-import { type IndexExpr, type IndexSpace, keyOf, unravel } from "../core/index-expr.js";
+import { type Bound, type IndexExpr, type IndexSpace, keyOf, unravel } from "../core/index-expr.js";
 import { productOf } from "../core/shape.js";
 import type { Node } from "./node.js";
-import type { Reading, ReduceOp } from "./primitive.js";
-
-/** A reduction at one index. */
-export interface Reduction {
-  readonly node: Node;
-  readonly op: ReduceOp;
-  readonly key: string;
-  readonly extent: number;
-  /** Index into the reduced input, for a position among the reduced elements. */
-  at(position: IndexExpr): readonly IndexExpr[];
-}
+import type { MovementPrimitive, Reading } from "./primitive.js";
+import type { ReduceOp } from "./reduction.js";
 
 export const indexKey = (index: readonly IndexExpr[]): string => index.map(keyOf).join(";");
 
-/** The index of a reading; an index that is itself an element of an input becomes an unknown within its range. */
-export function symbolicIndex(space: IndexSpace, reading: Reading, node: Node): IndexExpr[] {
-  const { shape } = node.inputs[reading.input];
-  return reading.index.map((part, axis) => ("terms" in part ? part : space.computed(0, Math.max(0, shape[axis] - 1))));
+// ------------------------------------------------------------------------------------------------ element by element
+
+/** An element of an input; `isBounded`: it is needed only where some bounds hold that are not known to. */
+export type VisitRead = (input: Node, index: readonly IndexExpr[], isBounded: boolean) => void;
+
+/**
+ * Visits what an element of an elementwise operation or a movement is computed from; of other nodes nothing. Elements that
+ * are indices come before what they index, where they stand for themselves.
+ */
+export function forEachRead(space: IndexSpace, node: Node, index: readonly IndexExpr[], visit: VisitRead): void {
+  const { primitive, inputs } = node;
+  if (primitive.kind === "elementwise") {
+    for (const input of inputs) visit(input, index, false);
+  } else if (primitive.kind === "movement") {
+    const anywhere: ElementAt = (_node, _index, extent) => space.computed(0, Math.max(0, extent - 1));
+    for (const reading of readings(space, node, primitive, index)) {
+      for (const part of reading.index) if (!("terms" in part)) visit(inputs[part.input], part.index, false);
+      visit(inputs[reading.input], indexOf(node, reading, anywhere), reading.bounds.some(isOpen));
+    }
+  }
 }
 
-/** A reduction for an index of its result. */
+/** Where an axis is read that an element says: the node of that element, its index, the extent of the axis. */
+export type ElementAt = (node: Node, index: readonly IndexExpr[], extent: number) => IndexExpr;
+
+/** One place where a movement reads. The first whose bounds hold counts. */
+export interface PlacedReading {
+  readonly source: Node;
+  /** Bounds that the ranges of the indices leave open. */
+  readonly tests: readonly Bound[];
+  /** Some bound holds nowhere. */
+  readonly isNever: boolean;
+  index(elementAt: ElementAt): IndexExpr[];
+}
+
+/** The readings of a movement for one index of its result. */
+export function readingsAt(
+  space: IndexSpace,
+  node: Node,
+  primitive: MovementPrimitive,
+  index: readonly IndexExpr[],
+): PlacedReading[] {
+  return readings(space, node, primitive, index).map((reading) => {
+    const tests = reading.bounds.filter(isOpen);
+    return {
+      source: node.inputs[reading.input],
+      tests,
+      isNever: tests.some(({ value, low, high }) => value.max < low || value.min >= high),
+      index: (elementAt) => indexOf(node, reading, elementAt),
+    };
+  });
+}
+
+/** Whether the range of an expression leaves it open that it is within bounds. */
+const isOpen = ({ value, low, high }: Bound): boolean => value.min < low || value.max >= high;
+
+const readings = (
+  space: IndexSpace,
+  node: Node,
+  primitive: MovementPrimitive,
+  index: readonly IndexExpr[],
+): readonly Reading[] => primitive.read(space, index, node);
+
+function indexOf({ inputs }: Node, { input, index }: Reading, elementAt: ElementAt): IndexExpr[] {
+  const { shape } = inputs[input];
+  return index.map((part, axis) => ("terms" in part ? part : elementAt(inputs[part.input], part.index, shape[axis])));
+}
+
+// ------------------------------------------------------------------------------------------------ over a range
+
+/** A reduction at one index of its result. */
+export interface Reduction {
+  readonly node: Node;
+  readonly op: ReduceOp;
+  readonly index: readonly IndexExpr[];
+  /** Extents of the axes that are reduced, and of all of them together. */
+  readonly extents: readonly number[];
+  readonly extent: number;
+  /** Index of the input that is reduced, for a position in the stretch, or for one along each axis. */
+  at(position: IndexExpr): readonly IndexExpr[];
+  atEach(positions: readonly IndexExpr[]): readonly IndexExpr[];
+}
+
 export function reductionAt(space: IndexSpace, node: Node, op: ReduceOp, index: readonly IndexExpr[]): Reduction {
   const axes = node.params.axes as readonly number[];
   const { shape } = node.inputs[0];
   const extents = axes.map((axis) => shape[axis]);
+  const atEach = (positions: readonly IndexExpr[]) => {
+    let kept = 0;
+    return shape.map((_, axis) => (axes.includes(axis) ? positions[axes.indexOf(axis)] : index[kept++]));
+  };
   return {
     node,
     op,
-    key: indexKey(index),
+    index,
+    extents,
     extent: productOf(extents),
-    at: (position) => {
-      const reduced = unravel(space, position, extents);
-      let kept = 0;
-      return shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-    },
+    at: (position) => atEach(unravel(space, position, extents)),
+    atEach,
   };
+}
+
+/** The two elements that a product of matrices multiplies for an element of its result, at a position of the summation. */
+export function productAt(
+  { inputs: [a, b] }: Node,
+  [batch, row, column]: readonly IndexExpr[],
+  position: IndexExpr,
+): { readonly node: Node; readonly index: readonly IndexExpr[] }[] {
+  return [
+    { node: a, index: [batch, row, position] },
+    { node: b, index: [batch, position, column] },
+  ];
 }

@@ -4,6 +4,7 @@
  */
 import { DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
 import type { Params } from "../../src/graph/primitive.js";
+import { REDUCE_OPS, reductionOf } from "../../src/graph/reduction.js";
 import type { Value } from "./element-oracle.js";
 import { evaluate, inferred, type Plain, type Spec, type SpecNode } from "./graph-specs.js";
 import { sizeOf } from "./plain-views.js";
@@ -380,7 +381,10 @@ class Generator {
     const axes = shape.map((_, axis) => axis).filter(() => random.below(2) === 0);
     if (axes.length === 0) axes.push(random.below(shape.length));
     const isEmpty = axes.some((axis) => shape[axis] === 0);
-    const op = dtype === "bool" ? random.pick(["all", "any"]) : random.pick(["sum", "sum", "product", "max", "min"]);
+    const { kind } = DTYPES[dtype];
+    const taken = REDUCE_OPS.filter((each) => reductionOf(each).kinds.includes(kind));
+    // Sums are what most graphs reduce by.
+    const op = random.pick(kind === "bool" ? taken : ["sum", ...taken]);
     if (isEmpty && (op === "max" || op === "min")) return null;
     let source = x;
     if (isFloat(dtype) && op === "sum") source = this.toGrid(x, 8, 1 / 8);

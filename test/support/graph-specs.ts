@@ -15,8 +15,9 @@ import { dot } from "../../src/graph/primitives/dot.js";
 import * as L from "../../src/graph/primitives/leaf.js";
 import * as M from "../../src/graph/primitives/movement.js";
 import { argsort } from "../../src/graph/primitives/order.js";
-import * as R from "../../src/graph/primitives/reduce.js";
+import { reducePrimitives } from "../../src/graph/primitives/reduce.js";
 import { scatter } from "../../src/graph/primitives/scatter.js";
+import { type ReduceOp, reductionOf } from "../../src/graph/reduction.js";
 import { makeNode } from "../../src/tensor/build.js";
 import { backendFor } from "../../src/tensor/devices.js";
 import { elementOracle, entries, type Value, wrapped } from "./element-oracle.js";
@@ -47,7 +48,7 @@ export interface Plain {
 
 const elementwise = new Map(entries.map((entry) => [entry.name, entry]));
 const primitives = new Map<string, Primitive>();
-for (const primitive of [...entries, ...Object.values(L), ...Object.values(M), ...Object.values(R)]) {
+for (const primitive of [...entries, ...Object.values(L), ...Object.values(M), ...Object.values(reducePrimitives)]) {
   primitives.set(primitive.name, primitive);
 }
 for (const routine of [cumulate, argsort, scatter, dot]) primitives.set(routine.name, routine);
@@ -119,7 +120,7 @@ export function evaluate(node: SpecNode, inputs: readonly Plain[]): Plain {
     return plain(new Array<Value>(sizeOf(shape)).fill(filling(node.params.value as Value | boolean, dtype)));
   }
   if (op === "iota") return plain(Array.from({ length: sizeOf(shape) }, (_, i) => wrapped(BigInt(i), dtype)));
-  if (op in reducers) return reduce(node, inputs[0]!, plain);
+  if (op in reducePrimitives) return reduce(node, inputs[0]!, plain);
   if (op === "dot") return multiply(node, inputs, plain);
   if (op === "cumulate") return accumulate(node, inputs[0]!, plain);
   if (op === "argsort") return sortPositions(inputs[0]!, plain);
@@ -269,13 +270,33 @@ const reducers: Readonly<Record<string, (a: Value, b: Value, dtype: DType) => Va
   any: (a, b) => Number(a || b),
 };
 
+/** What is not written out above, by the elementwise operation that the table of reductions names for it. */
+const reducerOf = (op: string): ((a: Value, b: Value, dtype: DType) => Value) =>
+  reducers[op] ??
+  ((a, b, dtype) => {
+    const { elementwise } = reductionOf(op as ReduceOp);
+    return (elementOracle(elementwise, [dtype, dtype], dtype) as (a: Value, b: Value) => Value)(a, b);
+  });
+
 function identity(op: string, dtype: DType): Value {
   const { kind, min, max } = DTYPES[dtype];
   const wide = dtype === "i64" || dtype === "u64";
-  if (op === "product" || op === "all") return wide ? 1n : 1;
-  if (op === "sum" || op === "any") return wide ? 0n : 0;
-  if (kind === "float") return op === "max" ? -Infinity : Infinity;
-  return op === "max" ? min : max;
+  switch (op) {
+    case "product":
+    case "all":
+      return wide ? 1n : 1;
+    case "sum":
+    case "any":
+      return wide ? 0n : 0;
+    case "max":
+      return kind === "float" ? -Infinity : min;
+    case "min":
+      return kind === "float" ? Infinity : max;
+    default: {
+      const value = reductionOf(op as ReduceOp).identity(dtype);
+      return wide ? BigInt(value) : Number(value);
+    }
+  }
 }
 
 /** Sums are exact until they are done, and then rounded. */
@@ -286,7 +307,7 @@ function reduce({ op, params, dtype }: SpecNode, x: Plain, plain: Maker): Plain 
   const shape = x.shape.filter((_, axis) => !axes.includes(axis));
   const values = new Array<Value>(sizeOf(shape)).fill(identity(op, dtype));
   const doubt = new Uint8Array(values.length);
-  const combine = reducers[op]!;
+  const combine = reducerOf(op);
   forEachIndex(x.shape, (index, flat) => {
     const at = flatAt(
       shape,
@@ -324,7 +345,7 @@ function accumulate({ params, dtype, shape }: SpecNode, x: Plain, plain: Maker):
   const op = params.op as string;
   const values = new Array<Value>(x.values.length);
   const doubt = new Uint8Array(x.values.length);
-  const combine = reducers[op]!;
+  const combine = reducerOf(op);
   const extent = shape[axis]!;
   forEachIndex(shape.with(axis, Math.min(1, extent)), (start) => {
     let total = identity(op, dtype);

@@ -2,7 +2,7 @@
 import type { Kernel } from "../../src/compiler/ir/ir.js";
 import { backendFor } from "../../src/tensor/devices.js";
 
-type Numbers = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | Uint8Array;
+type Numbers = Uint16Array | Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | Uint8Array;
 
 /** Runs a kernel over copies of the arrays, one for each of its buffers, and returns what the buffers then hold. */
 export function runKernel<const B extends readonly Numbers[]>(device: string, kernel: Kernel, buffers: B): B {

@@ -3,7 +3,7 @@ import { Node } from "../../src/graph/node.js";
 import type { Params, Primitive } from "../../src/graph/primitive.js";
 import { buffer } from "../../src/graph/primitives/leaf.js";
 
-const nowhere = { id: "nowhere", realize: () => {} };
+export const nowhere = { id: "nowhere", realize: () => {} };
 
 export function make(primitive: Primitive, inputs: readonly Node[], params: Params = {}): Node {
   const { shape, dtype } = primitive.infer(inputs, params);

@@ -1,15 +1,21 @@
 /**
- * Reductions against plain loops: every set of axes up to rank 4, extents at which vectors, their tails, lanes and
- * splitting in two steps begin, all dtypes, views as inputs. Values are small multiples of 1/4, whose sums a float holds
- * exactly in any order, so that sums are compared exactly however they were associated.
+ * The sweep over the table of reductions, and over what is made of them, against plain loops: every set of axes up to rank
+ * 4, extents at which vectors, their tails, lanes and splitting in two steps begin, all dtypes, views as inputs, one value
+ * everywhere, running totals. Values are small multiples of 1/4, whose sums a float holds exactly in any order, so that sums
+ * are compared exactly however they were associated.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { roundTo } from "../../src/core/cast.js";
-import { DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
+import { DTYPE_NAMES, DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
+import { type CumulateOp, cumulate } from "../../src/graph/primitives/cumulate.js";
+import { reducePrimitives } from "../../src/graph/primitives/reduce.js";
+import { REDUCE_OPS, type ReduceOp, type ReductionEntry, reductionOf } from "../../src/graph/reduction.js";
+import { derive, reshapeNode, scalarNode } from "../../src/tensor/build.js";
+import { backendFor } from "../../src/tensor/devices.js";
 import type { ReduceOptions } from "../../src/tensor/reduce-node.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
-import { type Value, wrapped } from "../support/element-oracle.js";
+import { Tensor } from "../../src/tensor/tensor.js";
+import { elementOracle, type Value, wrapped } from "../support/element-oracle.js";
 import { flatAt, forEachIndex, sizeOf, tensorOf, type ViewKind, valuesOf, viewOf } from "../support/plain-views.js";
 import { type Random, randomFrom } from "../support/random.js";
 import { testDevices } from "../support/tensors.js";
@@ -17,11 +23,13 @@ import { testDevices } from "../support/tensors.js";
 const devices = testDevices();
 const skip = devices.length === 0 ? "missing: a device for tensors" : false;
 
-type Reduction = "sum" | "prod" | "max" | "min" | "all" | "any" | "mean" | "variance" | "logsumexp";
-const reductions: readonly Reduction[] = ["sum", "prod", "max", "min", "all", "any", "mean", "variance", "logsumexp"];
+/** By the names that users have for them. */
+const inTable = new Map<string, ReduceOp>(REDUCE_OPS.map((op) => [reductionOf(op).called ?? op, op]));
+const entryOf = (how: string): ReductionEntry => reductionOf(inTable.get(how)!);
+const reductions: readonly string[] = [...inTable.keys(), "mean", "variance", "logsumexp"];
 
 /** What a reduction of these values is, by a loop in doubles or bigints. */
-function oracle(how: Reduction, line: readonly Value[], dtype: DType, result: DType): Value {
+function oracle(how: string, line: readonly Value[], dtype: DType, result: DType): Value {
   const isWhole = !isFloat(dtype);
   switch (how) {
     case "sum":
@@ -58,14 +66,27 @@ function oracle(how: Reduction, line: readonly Value[], dtype: DType, result: DT
       if (!Number.isFinite(largest)) return largest;
       return Math.log(line.reduce<number>((t, x) => t + Math.exp(Number(x) - largest), 0)) + largest;
     }
+    default:
+      return byEntry(entryOf(how), line, result);
   }
+}
+
+/** The elementwise operation of the table, from one element to the next. */
+function byEntry({ elementwise, identity }: ReductionEntry, line: readonly Value[], dtype: DType): Value {
+  const combine = elementOracle(elementwise, [dtype, dtype], dtype);
+  const first = DTYPES[dtype].bits === 64 && !isFloat(dtype) ? BigInt(identity(dtype)) : Number(identity(dtype));
+  return line.reduce<Value>((total, x) => combine(total, x), first);
 }
 
 /** Relative error allowed of what is not exact, for up to 64 numbers; it grows with how many are summed in a row. */
 const relative: Partial<Record<DType, number>> = { f16: 2 ** -9, bf16: 2 ** -6, f32: 2 ** -20, f64: 2 ** -48 };
 
-function reduceTensor(x: Tensor, how: Reduction, options: ReduceOptions): Tensor {
-  return (x[how] as (options: ReduceOptions) => Tensor).call(x, options);
+/** By the method of that name; by the primitive, where there is none. */
+function reduceTensor(x: Tensor, how: string, options: ReduceOptions & { readonly axis: readonly number[] }): Tensor {
+  if (how in x) return (x[how as "sum"] as (options: ReduceOptions) => Tensor).call(x, options);
+  const reduced = derive(reducePrimitives[inTable.get(how)!], x.node, { axes: options.axis });
+  const kept = x.shape.map((extent, axis) => (options.axis.includes(axis) ? 1 : extent));
+  return new Tensor(options.keepDims ? reshapeNode(reduced, kept) : reduced);
 }
 
 interface Line {
@@ -75,7 +96,7 @@ interface Line {
 function expectReduced(
   x: Tensor,
   values: readonly Value[],
-  how: Reduction,
+  how: string,
   axes: readonly number[],
   keepDims: boolean,
 ): void {
@@ -104,7 +125,7 @@ function expectReduced(
 }
 
 /** Multiples of 1/4 up to 10; factors whose products stay small; truth that is not always the same. */
-function sample(how: Reduction, dtype: DType, random: Random, index: number): Value {
+function sample(how: string, dtype: DType, random: Random, index: number): Value {
   const { kind, signed } = DTYPES[dtype];
   if (kind === "bool") return random.below(2);
   if (how === "all" || how === "any")
@@ -117,7 +138,7 @@ function sample(how: Reduction, dtype: DType, random: Random, index: number): Va
   return wrapped(BigInt(random.below(40) - (signed ? 20 : 0)), dtype);
 }
 
-function valuesFor(how: Reduction, shape: readonly number[], dtype: DType, random: Random): Value[] {
+function valuesFor(how: string, shape: readonly number[], dtype: DType, random: Random): Value[] {
   const values = Array.from({ length: sizeOf(shape) }, (_, i) => sample(how, dtype, random, i));
   const isWide = dtype === "i64" || dtype === "u64";
   return isWide ? values.map((value) => BigInt(value)) : values;
@@ -140,13 +161,18 @@ const dtypes: readonly DType[] = [
 ];
 
 /** A dtype the reduction takes, the next in turn. */
-function dtypeFor(how: Reduction, turn: number): DType {
+function dtypeFor(how: string, turn: number, among = dtypes): DType {
   for (let i = turn; ; i++) {
-    const dtype = dtypes[i % dtypes.length]!;
+    const dtype = among[i % among.length]!;
     if ((how === "max" || how === "min") && dtype === "bool") continue;
+    if (!(how in Tensor.prototype) && !entryOf(how).kinds.includes(DTYPES[dtype].kind)) continue;
     return dtype;
   }
 }
+
+/** The real dtypes that an entry of the table takes by itself. */
+const dtypesOf = ({ kinds }: ReductionEntry): DType[] =>
+  DTYPE_NAMES.filter((dtype) => DTYPES[dtype].kind !== "complex" && kinds.includes(DTYPES[dtype].kind));
 
 describe("reductions over every set of axes", { skip }, () => {
   const shapes = [[], [5], [3, 4], [1, 9], [2, 3, 4], [33, 2, 2], [2, 3, 2, 5], [4, 1, 3, 8]];
@@ -183,6 +209,10 @@ describe("reductions over every set of axes", { skip }, () => {
       ] as const) {
         const x = tensorOf([], shape, "f32", device);
         for (const how of ["sum", "prod", "all", "any"] as const) expectReduced(x, [], how, axes, false);
+        for (const how of inTable.keys()) {
+          if (how in x) continue;
+          expectReduced(tensorOf([], shape, dtypesOf(entryOf(how))[0]!, device), [], how, axes, false);
+        }
         const isEmpty = axes.some((axis) => shape[axis] === 0);
         if (isEmpty) assert.throws(() => x.max({ axis: [...axes] }), /no elements/);
         else assert.equal(x.max({ axis: [...axes] }).size, 0);
@@ -212,6 +242,94 @@ describe("reductions over every set of axes", { skip }, () => {
   });
 });
 
+describe("reductions of one value everywhere", { skip }, () => {
+  for (const [how, op] of inTable) {
+    test(`${how} of a number, and of a tensor that was stretched`, () => {
+      for (const dtype of dtypesOf(reductionOf(op))) {
+        const reduced = (x: Tensor, axes: readonly number[]) =>
+          valuesOf(new Tensor(derive(reducePrimitives[op], x.node, { axes })));
+        const random = randomFrom(dtype.length);
+        for (const device of devices) {
+          for (const shape of [[2], [3], [2, 5], [8, 1, 3]]) {
+            const [value] = valuesFor(how, [1], dtype, random);
+            const [own, other] = valuesFor(how, [2], dtype, random);
+            const count = sizeOf(shape);
+            const constant = new Tensor(scalarNode(plainOf(value!, dtype), dtype, backendFor(device), shape));
+            const line = new Array<Value>(count).fill(value!);
+            const all = shape.map((_, axis) => axis);
+            const what = `${dtype} [${shape}] on ${device}`;
+            assert.deepEqual(reduced(constant, all), [oracle(how, line, dtype, dtype)], `a number, ${what}`);
+            // [2, 1, …] stretched to [2, …], reduced over all and over what it was stretched to.
+            const pair = tensorOf([own!, other!], [2, ...shape.map(() => 1)], dtype, device).broadcastTo([2, ...shape]);
+            const lines = [own!, other!].map((each) => new Array<Value>(count).fill(each));
+            const behind = shape.map((_, axis) => axis + 1);
+            const each = lines.map((copies) => oracle(how, copies, dtype, dtype));
+            assert.deepEqual(reduced(pair, behind), each, `stretched, ${what}`);
+            assert.deepEqual(
+              reduced(pair, [0, ...behind]),
+              [oracle(how, lines.flat(), dtype, dtype)],
+              `whole, ${what}`,
+            );
+          }
+        }
+      }
+    });
+  }
+});
+
+const plainOf = (value: Value, dtype: DType): Value | boolean => (dtype === "bool" ? value !== 0 : value);
+
+describe("running totals of every reduction of numbers", { skip }, () => {
+  for (const [how, op] of inTable) {
+    const taken = dtypesOf(reductionOf(op)).filter((dtype) => dtype !== "bool");
+    if (taken.length === 0) continue;
+    test(`of ${how}, along memory and across it, whole and without the element itself`, () => {
+      taken.forEach((dtype, turn) => {
+        const extent = [20000, 5, 700, 60][turn % 4]!;
+        const [shape, axis] = turn % 3 === 0 ? [[2, extent], 1] : [[extent, 3], 0];
+        const isReverse = turn % 5 > 2;
+        const values = valuesFor(how, shape, dtype, randomFrom(extent));
+        for (const device of devices) {
+          for (const isExclusive of [false, true]) {
+            const x = tensorOf(values, shape, dtype, device);
+            const params = { axis, op: op satisfies CumulateOp, isReverse, isExclusive };
+            const got = valuesOf(new Tensor(derive(cumulate, x.node, params)));
+            const want = runningLoop(how, values, shape, axis, dtype, { isReverse, isExclusive });
+            const at = got.findIndex((value, i) => !Object.is(value, want[i]));
+            const what = `${dtype} [${shape}] along ${axis}${isReverse ? ", from the end" : ""} on ${device}`;
+            if (at >= 0) assert.fail(`${what}: element ${at} is ${got[at]}, not ${want[at]}`);
+          }
+        }
+      });
+    });
+  }
+});
+
+/** Totals one after another, of floats in doubles; the oracle of a pair is that of the reduction. */
+function runningLoop(
+  how: string,
+  values: readonly Value[],
+  shape: readonly number[],
+  axis: number,
+  dtype: DType,
+  { isReverse, isExclusive }: { readonly isReverse: boolean; readonly isExclusive: boolean },
+): Value[] {
+  const result = new Array<Value>(values.length);
+  const extent = shape[axis]!;
+  const wide = isFloat(dtype) ? "f64" : dtype;
+  const held = (total: Value) => (isFloat(dtype) ? roundTo(dtype, total) : total);
+  forEachIndex(shape.with(axis, 1), (start) => {
+    let total: Value | null = null;
+    for (let i = 0; i < extent; i++) {
+      const at = flatAt(shape, start.with(axis, isReverse ? extent - 1 - i : i));
+      const next: Value = total === null ? values[at]! : oracle(how, [total, values[at]!], wide, wide);
+      result[at] = held(isExclusive ? (total ?? byEntry(entryOf(how), [], wide)) : next);
+      total = next;
+    }
+  });
+  return result;
+}
+
 describe("reductions of every length", { skip }, () => {
   const extents = [1, 3, 4, 5, 7, 8, 9, 31, 33, 255, 257, 1024, 8192, 70001];
   /** Where the reduced axis lies. */
@@ -231,7 +349,7 @@ describe("reductions of every length", { skip }, () => {
           if ((i + which + extent) % (isLarge ? 4 : 2) !== 0) return;
           // A product of that many whole numbers is slow in bigints, and a power of two says nothing.
           if (isLarge && how === "prod" && which > 0) return;
-          const dtype = isLarge ? (["f32", "i32", "f16", "f64"] as const)[(i + which) % 4]! : dtypeFor(how, i + which);
+          const dtype = dtypeFor(how, i + which, isLarge ? ["f32", "i32", "f16", "f64"] : dtypes);
           for (const device of devices) {
             if (device !== "cpu" && !isLarge && (i + which) % 4 > 1) continue;
             const random = randomFrom(extent + i);

@@ -6,11 +6,9 @@ import { UnsupportedError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
 import { GraphFunction } from "../../graph/function.js";
 import type { Node } from "../../graph/node.js";
-import type { CumulateOp } from "../../graph/primitives/cumulate.js";
-import { logaddexp } from "../../graph/primitives/elementwise.js";
+import { type CumulateOp, runningTotal } from "../../graph/primitives/cumulate.js";
 import type { ScanParams } from "../../graph/primitives/scan.js";
 import type { ScatterOp } from "../../graph/primitives/scatter.js";
-import { identityOf } from "../../graph/reduction.js";
 import { type Element, elementOps } from "../elements/elements.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
@@ -167,8 +165,6 @@ const solveLower: InlineRoutine = ({ k, settings }, node, [l, b], x) => {
   });
 };
 
-const COMBINE = { sum: "add", product: "mul", max: "max", min: "min" } as const;
-
 const cumulate: InlineRoutine = ({ k, settings }, node, inputs, result) => {
   if (inputs.length > 1) throw new UnsupportedError("cumulate of segments inside a function of a thread");
   const { i, add, mul } = integers(k);
@@ -182,25 +178,13 @@ const cumulate: InlineRoutine = ({ k, settings }, node, inputs, result) => {
   const extent = shape[axis];
   const inner = sizeOf(shape.slice(axis + 1));
   const ops = elementOps(k, settings);
-  const combine = (a: Value, b: Value) =>
-    op === "logsumexp"
-      ? logaddexp.lower(
-          ops,
-          [
-            { dtype, value: a },
-            { dtype, value: b },
-          ] as Element[],
-          {},
-          dtype,
-        ).value
-      : k.binary(COMBINE[op], a, b);
+  const running = runningTotal(op);
+  const combine = (a: Value, b: Value) => running.combine(ops, { dtype, value: a }, { dtype, value: b }).value;
   each(k, sizeOf(shape.slice(0, axis)), (outer) => {
     each(k, inner, (place) => {
       const first = add(mul(outer, extent * inner), place);
       const at = (step: Value) => add(first, mul(isReverse ? k.binary("sub", i(extent - 1), step) : step, inner));
-      const none = op === "logsumexp" ? Number.NEGATIVE_INFINITY : identityOf(op, dtype);
-      const type = dtype as "f32";
-      k.loop(extent, [k.constant(type, none)], (step, [total]) => {
+      k.loop(extent, [ops.constant(dtype, running.identity(dtype)).value], (step, [total]) => {
         const next = combine(total, inputs[0].load(at(step)));
         result.store(at(step), isExclusive ? total : next);
         return [next];

@@ -18,7 +18,6 @@ import {
   type IndexExpr,
   IndexSpace,
   isConstant,
-  keyOf,
   ravel,
   unravel,
 } from "../../core/index-expr.js";
@@ -29,7 +28,7 @@ import { part } from "../../graph/primitives/bundle.js";
 import { mul } from "../../graph/primitives/elementwise.js";
 import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
 import { scan } from "../../graph/primitives/scan.js";
-import { symbolicIndex } from "../../graph/reads.js";
+import { forEachRead, indexKey, reductionAt } from "../../graph/reads.js";
 import { rewrite } from "../compile.js";
 import { computeType, type Element, type ElementSettings } from "../elements/elements.js";
 import type { Value } from "../ir/ir.js";
@@ -208,7 +207,7 @@ class Inlining {
         this.noteLoad(node, index, ahead);
         return 1;
       }
-      const key = index.map(keyOf).join(";");
+      const key = indexKey(index);
       const known = seen.get(node)?.get(key);
       if (known !== undefined) return known;
       const { primitive } = node;
@@ -217,22 +216,10 @@ class Inlining {
         work = Math.max(work, visit(input, at, inside));
       };
       if (primitive.kind === "routine" || (isColumns && primitive === storedPrimitive && !isTarget)) cuts.add(node);
-      else if (primitive.kind === "elementwise") for (const input of node.inputs) need(input, index);
-      else if (primitive.kind === "movement") {
-        for (const reading of primitive.read(space, index, node)) {
-          for (const each of reading.index) if (!("terms" in each)) need(node.inputs[each.input], each.index);
-          need(node.inputs[reading.input], symbolicIndex(space, reading, node));
-        }
+      else if (primitive.kind === "elementwise" || primitive.kind === "movement") {
+        forEachRead(space, node, index, (input, at) => need(input, at));
       } else if (primitive.kind === "reduce") {
-        const axes = node.params.axes as readonly number[];
-        const { shape } = node.inputs[0];
-        const extents = axes.map((axis) => shape[axis]);
-        const extent = sizeOf(extents);
-        const at = (position: IndexExpr) => {
-          const reduced = unravel(space, position, extents);
-          let kept = 0;
-          return shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-        };
+        const { extent, at } = reductionAt(space, node, primitive.op, index);
         const isNested = index.some((each) => [...atomsOf(each)].some((atom) => within.has(atom)));
         if (isNested) this.nested.add(node);
         if (this.isWrittenOut(node)) for (let i = 0; i < extent; i++) need(node.inputs[0], at(constantExpr(i)));

@@ -35,6 +35,9 @@
  */
 import type { DType } from "../../core/dtype.js";
 import type { EncodedKernel } from "../../core/encoded-kernel.js";
+import type { CombineOp } from "../../graph/reduction.js";
+
+export type { CombineOp };
 
 export type IRType = "bool" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64";
 
@@ -45,8 +48,6 @@ const unaryOps = ["neg", "abs", "floor", "ceil", "trunc", "roundEven", "sqrt", "
 export type BinaryOp = (typeof binaryOps)[number];
 export type CompareOp = (typeof compareOps)[number];
 export type UnaryOp = (typeof unaryOps)[number];
-export type CombineOp = "add" | "mul" | "min" | "max" | "and" | "or";
-export type AtomicOp = "add" | "mul" | "min" | "max";
 
 export type IROp =
   | BinaryOp
@@ -146,7 +147,7 @@ export type Statement =
     }
   | {
       readonly kind: "atomic";
-      readonly op: AtomicOp;
+      readonly op: CombineOp;
       readonly buffer: number;
       readonly index: Value;
       readonly value: Value;

@@ -9,7 +9,6 @@ import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import {
   type ArrayDeclaration,
-  type AtomicOp,
   type BinaryOp,
   type BufferParameter,
   type CombineOp,
@@ -83,7 +82,7 @@ export class KernelBuilder {
   }
 
   /** buffer[index] = op(buffer[index], value), indivisibly; each lane does it for itself. */
-  atomic(op: AtomicOp, buffer: number, index: Value, value: Value, gate: Value | null = null): void {
+  atomic(op: CombineOp, buffer: number, index: Value, value: Value, gate: Value | null = null): void {
     this.region().statements.push({ kind: "atomic", op, buffer, index, value, gate });
   }
 

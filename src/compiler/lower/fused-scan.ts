@@ -22,7 +22,7 @@ import { type Node, pendingInOrder } from "../../graph/node.js";
 import { outputsOf, part } from "../../graph/primitives/bundle.js";
 import { dot } from "../../graph/primitives/dot.js";
 import type { ScanParams } from "../../graph/primitives/scan.js";
-import { symbolicIndex } from "../../graph/reads.js";
+import { forEachRead, indexKey } from "../../graph/reads.js";
 import type { Element, ElementSettings } from "../elements/elements.js";
 import { MAX_I32, type Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
@@ -200,20 +200,20 @@ class ScanLowering extends Lowering {
     const isOwn = (element: IndexExpr) => {
       const seen = new Map<Node, Set<string>>();
       const visit = (node: Node, index: readonly IndexExpr[]): boolean => {
-        const key = index.map(keyOf).join(";");
+        const key = indexKey(index);
         const known = seen.get(node) ?? new Set();
         if (known.has(key)) return true;
         seen.set(node, known.add(key));
         if (carried.has(node)) return sizeOf(node.shape) === 1 || keyOf(ravel(index, node.shape)) === keyOf(element);
         if (node.storage !== null) return true;
-        const { primitive, inputs } = node;
-        if (primitive.kind === "leaf") return true;
-        if (primitive.kind === "elementwise") return inputs.every((input) => visit(input, index));
-        if (primitive.kind !== "movement") return false;
-        return primitive.read(this.space, index, node).every((reading) => {
-          const isFound = reading.index.every((at) => "terms" in at || visit(inputs[at.input], at.index));
-          return isFound && visit(inputs[reading.input], symbolicIndex(this.space, reading, node));
+        const { kind } = node.primitive;
+        if (kind === "leaf") return true;
+        if (kind !== "elementwise" && kind !== "movement") return false;
+        let areOwn = true;
+        forEachRead(this.space, node, index, (input, at) => {
+          areOwn &&= visit(input, at);
         });
+        return areOwn;
       };
       return roots.every((root) => visit(root, this.indexOf(element, root.shape)));
     };

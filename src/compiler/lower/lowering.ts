@@ -14,10 +14,16 @@ import { type Atom, constantExpr, type IndexExpr, IndexSpace, ravel } from "../.
 import { productOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import type { Node } from "../../graph/node.js";
-import type { Reading, ReduceOp } from "../../graph/primitive.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
-import { indexKey, type Reduction, reductionAt } from "../../graph/reads.js";
-import { identityOf } from "../../graph/reduction.js";
+import {
+  type ElementAt,
+  indexKey,
+  type PlacedReading,
+  type Reduction,
+  readingsAt,
+  reductionAt,
+} from "../../graph/reads.js";
+import { reductionOf } from "../../graph/reduction.js";
 import {
   branching,
   computeType,
@@ -28,7 +34,7 @@ import {
   wrap,
 } from "../elements/elements.js";
 import { heldIndex, indexValue } from "../ir/index-value.js";
-import { type CombineOp, MAX_I32, type Value } from "../ir/ir.js";
+import { MAX_I32, type Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Group } from "../schedule/group.js";
 import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
@@ -39,16 +45,6 @@ interface Written {
   readonly node: Node;
   at(position: IndexExpr): readonly IndexExpr[];
 }
-
-/** What combines two partial results. */
-const combining: Record<ReduceOp, CombineOp> = {
-  sum: "add",
-  product: "mul",
-  max: "max",
-  min: "min",
-  all: "and",
-  any: "or",
-};
 
 /** Combines neighbours, then neighbours of those, and so on. */
 function inPairs<T>(values: readonly T[], merge: (a: T, b: T) => T): T {
@@ -308,7 +304,7 @@ export class Lowering {
         return primitive.isExact ? made : { dtype, value: rounded(this.k, dtype, made.value) };
       }
       case "movement":
-        return this.move(node, primitive.read(this.space, index, node), gate);
+        return this.move(node, readingsAt(this.space, node, primitive, index), gate);
       case "reduce":
         return this.reduceAlone(reductionAt(this.space, node, primitive.op, index), gate);
       case "routine":
@@ -339,15 +335,14 @@ export class Lowering {
   }
 
   /** The first reading whose bounds hold; bounds that the ranges prove are not tested. */
-  private move(node: Node, readings: readonly Reading[], gate: Value | null): Element {
+  private move(node: Node, readings: readonly PlacedReading[], gate: Value | null): Element {
     const { k } = this;
     const from = (i: number): Element => {
       const reading = readings[i];
       if (!reading) return this.outside(node);
-      const tests = reading.bounds.filter(({ value, low, high }) => value.min < low || value.max >= high);
-      if (tests.some(({ value, low, high }) => value.max < low || value.min >= high)) return from(i + 1);
-      const input = node.inputs[reading.input];
-      if (tests.length === 0) return this.element(input, this.resolve(node, reading, gate), gate);
+      if (reading.isNever) return from(i + 1);
+      const { source, tests } = reading;
+      if (tests.length === 0) return this.element(source, reading.index(this.elementAt(gate)), gate);
       let condition: Value | null = null;
       for (const { value, low, high } of tests) {
         const at = this.indexValue(value);
@@ -356,29 +351,25 @@ export class Lowering {
       }
       const isInside = condition as Value;
       const inner = this.both(gate, isInside);
-      const parts = this.resolve(node, reading, inner);
+      const parts = reading.index(this.elementAt(inner));
       // On the way to memory parts of an index that was split are joined again, if they are still seen to be such.
-      const index = this.isLoaded(input) ? parts : parts.map((part, axis) => this.inside(part, input.shape[axis]));
-      return this.ops.select({ dtype: "bool", value: isInside }, this.element(input, index, inner), from(i + 1));
+      const index = this.isLoaded(source) ? parts : parts.map((part, axis) => this.inside(part, source.shape[axis]));
+      return this.ops.select({ dtype: "bool", value: isInside }, this.element(source, index, inner), from(i + 1));
     };
     return from(0);
   }
 
-  /** The index of a reading, with elements of inputs where it asks for them, held inside the axis. */
-  private resolve(node: Node, reading: Reading, gate: Value | null): IndexExpr[] {
-    const { k } = this;
-    const { shape } = node.inputs[reading.input];
-    return reading.index.map((part, axis) => {
-      if ("terms" in part) return part;
-      const last = Math.max(0, shape[axis] - 1);
-      const { value } = this.element(node.inputs[part.input], part.index, gate);
-      const held = heldIndex(k, value, last);
+  /** An element as an index, held inside the axis. */
+  private elementAt(gate: Value | null): ElementAt {
+    return (node, index, extent) => {
+      const last = Math.max(0, extent - 1);
+      const held = heldIndex(this.k, this.element(node, index, gate).value, last);
       return entryOf(this.computed, held, () => {
         const atom = this.space.computed(0, last);
         this.assign(atom, held);
         return atom;
       });
-    });
+    };
   }
 
   /**
@@ -418,7 +409,7 @@ export class Lowering {
 
   /** The element that a total is. Sums and products of narrow dtypes are made in 32 bits, and cut or rounded here. */
   private reduced({ node: { dtype }, op }: Reduction, total: Value): Element {
-    const isExact = op === "max" || op === "min";
+    const { isExact } = reductionOf(op);
     return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
   }
 
@@ -426,12 +417,12 @@ export class Lowering {
   private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
     const { k } = this;
     const identities = reductions.map(({ node, op }) =>
-      k.constant(computeType(node.dtype), identityOf(op, node.dtype)),
+      k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
     );
     const merge =
       ({ op }: Reduction) =>
       (a: Value, b: Value) =>
-        k.binary(combining[op], a, b);
+        k.binary(reductionOf(op).combine, a, b);
     const found = (totals: readonly Value[], batch: Batch, bound: Value | null = null) => {
       const inner = bound ? this.both(gate, bound) : gate;
       const valueAt = ({ node, at }: Reduction, i: number, position: IndexExpr) => {
@@ -455,7 +446,7 @@ export class Lowering {
     for (const { blocks, block, rounds, round, inRound } of loops) {
       totals = this.loop(block, blocks, totals, (soFar) => {
         const sums = this.loop(round, rounds, identities, (accumulators) => found(accumulators, inRound));
-        return reductions.map(({ op }, i) => k.binary(combining[op], soFar[i], sums[i]));
+        return reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i]));
       });
     }
     if (after.count > 0) totals = found(totals, after);
@@ -473,9 +464,9 @@ export class Lowering {
       for (const [extent, reductions] of turn) {
         const totals = this.reduce(reductions, this.walkOver(extent), null);
         reductions.forEach((reduction, i) => {
-          const { node, op, key } = reduction;
-          const total = this.isShared ? this.k.combineLanes(combining[op], totals[i]) : totals[i];
-          this.remember(node, key, this.reduced(reduction, total));
+          const { node, op, index } = reduction;
+          const total = this.isShared ? this.k.combineLanes(reductionOf(op).combine, totals[i]) : totals[i];
+          this.remember(node, indexKey(index), this.reduced(reduction, total));
         });
       }
     }

@@ -4,7 +4,7 @@
  */
 import { type Atom, atomsOf, constantExpr, type IndexExpr, type IndexSpace } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
-import { indexKey, type Reduction, reductionAt, symbolicIndex } from "../../graph/reads.js";
+import { forEachRead, indexKey, type Reduction, reductionAt } from "../../graph/reads.js";
 import type { Group } from "../schedule/group.js";
 
 /** A result of the kernel: where its elements are in terms of the row and, if it has any, the column. */
@@ -43,13 +43,8 @@ export function reductionsInTurns(
     const need = (input: Node, index: readonly IndexExpr[], within = inner) => {
       turn = Math.max(turn, visit(input, index, within));
     };
-    if (primitive.kind === "elementwise") for (const input of node.inputs) need(input, at);
-    else if (primitive.kind === "movement") {
-      for (const reading of primitive.read(space, at, node)) {
-        for (const part of reading.index) if (!("terms" in part)) need(node.inputs[part.input], part.index);
-        need(node.inputs[reading.input], symbolicIndex(space, reading, node));
-      }
-    } else if (primitive.kind === "reduce" && isWrittenOut?.(node)) {
+    forEachRead(space, node, at, (input, index) => need(input, index));
+    if (primitive.kind === "reduce" && isWrittenOut?.(node)) {
       const { extent, at: indexAt } = reductionAt(space, node, primitive.op, at);
       for (let i = 0; i < extent; i++) need(node.inputs[0], indexAt(constantExpr(i)));
     } else if (primitive.kind === "reduce") {

@@ -16,15 +16,14 @@ import {
   describe,
   type IndexExpr,
   IndexSpace,
-  keyOf,
   scale,
   type Variable,
 } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
-import type { Reading } from "../../graph/primitive.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
 import type { ScanParams } from "../../graph/primitives/scan.js";
-import type { BufferParameter } from "../ir/ir.js";
+import { indexKey, type PlacedReading, productAt, readingsAt, reductionAt } from "../../graph/reads.js";
+import type { BufferParameter, CombineOp } from "../ir/ir.js";
 import type { Group } from "../schedule/group.js";
 
 /** Parts of a formula, lines of it, and characters in a line, at most. */
@@ -54,6 +53,12 @@ const INFIX: Readonly<Record<string, readonly [sign: string, binding: number]>> 
   greater: [">", COMPARISON],
   greaterEqual: [">=", COMPARISON],
 };
+
+/** An update in place: `a += b`, or `a = max(a, b)` where the operation has no sign. */
+export function updateText(op: CombineOp, target: string, value: string): string {
+  const infix = INFIX[op];
+  return infix ? `${target} ${infix[0]}= ${value}` : `${target} = ${op}(${target}, ${value})`;
+}
 
 /** Letters of axes and of buffers; t is kept for named parts. */
 const AXES = "ijklmn";
@@ -202,7 +207,7 @@ class Formulas {
   private element(node: Node, index: readonly IndexExpr[], depth: number): Term {
     const byIndex = this.known.get(node) ?? new Map<string, Term>();
     this.known.set(node, byIndex);
-    const key = index.map(keyOf).join(";");
+    const key = indexKey(index);
     const known = byIndex.get(key);
     if (known) return known;
     const made = ++this.terms > MAX_TERMS ? this.plain("…") : this.make(node, index, depth);
@@ -224,23 +229,17 @@ class Formulas {
           inputs.map((input) => this.element(input, index, depth)),
         );
       case "movement":
-        return this.moved(node, primitive.read(this.space, index, node), depth);
+        return this.moved(node, readingsAt(this.space, node, primitive, index), depth);
       case "reduce": {
-        const axes = params.axes as readonly number[];
-        const { shape } = inputs[0];
-        const rounds = axes.map((axis, i) => this.counter(depth + i, shape[axis]));
-        let kept = 0;
-        const at = shape.map((_, axis) => (axes.includes(axis) ? rounds[axes.indexOf(axis)] : index[kept++]));
-        return this.reduction(primitive.op, rounds, this.element(inputs[0], at, depth + axes.length));
+        const { extents, atEach } = reductionAt(this.space, node, primitive.op, index);
+        const rounds = extents.map((extent, i) => this.counter(depth + i, extent));
+        return this.reduction(primitive.op, rounds, this.element(inputs[0], atEach(rounds), depth + extents.length));
       }
       case "composite": {
-        const [a, b] = inputs;
-        const [batch, row, column] = index;
-        const inner = this.counter(depth, a.shape[2]);
-        const operands = [
-          this.element(a, [batch, row, inner], depth + 1),
-          this.element(b, [batch, inner, column], depth + 1),
-        ];
+        const inner = this.counter(depth, inputs[0].shape[2]);
+        const operands = productAt(node, index, inner).map((operand) =>
+          this.element(operand.node, operand.index, depth + 1),
+        );
         return this.reduction("sum", [inner], this.infix("*", PRODUCT, operands));
       }
       case "routine":
@@ -298,19 +297,13 @@ class Formulas {
   }
 
   /** The first reading whose bounds hold; bounds that the ranges prove are not mentioned. */
-  private moved(node: Node, readings: readonly Reading[], depth: number): Term {
+  private moved(node: Node, readings: readonly PlacedReading[], depth: number): Term {
     const [reading, ...others] = readings;
     if (!reading) return this.outside(node);
-    const tests = reading.bounds.filter(({ value, low, high }) => value.min < low || value.max >= high);
-    if (tests.some(({ value, low, high }) => value.max < low || value.min >= high)) {
-      return this.moved(node, others, depth);
-    }
-    const input = node.inputs[reading.input];
-    const index = reading.index.map((part, axis) => {
-      if ("terms" in part) return part;
-      return this.elementIndex(this.element(node.inputs[part.input], part.index, depth), input.shape[axis]);
-    });
-    const inside = this.element(input, index, depth);
+    if (reading.isNever) return this.moved(node, others, depth);
+    const { source, tests } = reading;
+    const index = reading.index((element, at, extent) => this.elementIndex(this.element(element, at, depth), extent));
+    const inside = this.element(source, index, depth);
     if (tests.length === 0) return inside;
     const otherwise = this.moved(node, others, depth);
     const atoms = tests.flatMap(({ value }) => [...atomsOf(value)]);

@@ -12,15 +12,15 @@ import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, sc
 import { Node, pendingInOrder } from "../../graph/node.js";
 import type { ElementwisePrimitive, Params, Primitive } from "../../graph/primitive.js";
 import { part } from "../../graph/primitives/bundle.js";
-import { byDoubling, cumulate } from "../../graph/primitives/cumulate.js";
+import { byDoubling, type CumulateOp, cumulate, runningTotal } from "../../graph/primitives/cumulate.js";
 import { dot } from "../../graph/primitives/dot.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { constant, iota } from "../../graph/primitives/leaf.js";
 import { expand, pad, permute, reshape, slice } from "../../graph/primitives/movement.js";
-import { product, sum } from "../../graph/primitives/reduce.js";
 import { scan } from "../../graph/primitives/scan.js";
 import { scatter } from "../../graph/primitives/scatter.js";
 import { whileLoop } from "../../graph/primitives/while.js";
+import { type ReductionEntry, reductionOf } from "../../graph/reduction.js";
 import { g } from "../../graph/vocabulary.js";
 import {
   type Complex,
@@ -90,8 +90,12 @@ export function expandComplex({ primitive, params, shape, dtype, device }: Node,
     return owned(new Node(primitive, params, given, shape, dtype, device));
   }
   if (primitive === dot) return matrixProduct(inputs[0], inputs[1]);
-  if (primitive === product) return productOver(inputs[0], params.axes as readonly number[]);
-  return primitive === cumulate && params.op === "product" ? byDoubling(g, { params, inputs }) : null;
+  if (primitive.kind === "reduce") {
+    const entry = reductionOf(primitive.op);
+    return entry.complex === "halves" ? reducedByHalves(entry, inputs[0], params.axes as readonly number[]) : null;
+  }
+  if (primitive !== cumulate) return null;
+  return runningTotal(params.op as CumulateOp).complex === "halves" ? byDoubling(g, { params, inputs }) : null;
 }
 
 /**
@@ -108,8 +112,8 @@ function matrixProduct(a: Node, b: Node): Node {
   return complexOfMemory(reshapeNode(makeNode(dot, [left, right], {}, a.device), [batch, m, n, 2]));
 }
 
-/** One half times the other until one is left; where they do not match, a factor of 1 is added. */
-function productOver(x: Node, axes: readonly number[]): Node {
+/** One half combined with the other until one is left; where they do not match, what changes nothing is added. */
+function reducedByHalves({ elementwise, identity }: ReductionEntry, x: Node, axes: readonly number[]): Node {
   const kept = x.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
   const shape = kept.map((axis) => x.shape[axis]);
   const zeros = shape.map(() => 0);
@@ -118,14 +122,14 @@ function productOver(x: Node, axes: readonly number[]): Node {
   while (count !== 1) {
     const none = [...zeros, 0];
     if (count === 0 || count % 2 === 1) {
-      line = derive(pad, line, { low: none, high: [...zeros, 1], interior: none, value: 1 });
+      line = derive(pad, line, { low: none, high: [...zeros, 1], interior: none, value: identity(x.dtype) });
       count++;
       continue;
     }
     count /= 2;
     const half = (start: number) =>
       derive(slice, line, { start: [...zeros, start], step: none.map(() => 1), shape: [...shape, count] });
-    line = makeNode(E.mul, [half(0), half(count)], {}, x.device);
+    line = makeNode(elementwise, [half(0), half(count)], {}, x.device);
   }
   return reshapeNode(line, shape);
 }
@@ -217,9 +221,15 @@ function wholeExponent(node: Node): number | null {
 
 // ------------------------------------------------------------------------------------------------ making nodes
 
-/** Linear in its complex inputs, or without arithmetic: each part of the result is that of one part of the inputs. */
-const separable = new Set<Primitive>([constant, E.add, E.sub, E.neg, E.where, sum, cumulate, scatter]);
-const isSeparable = (primitive: Primitive): boolean => primitive.kind === "movement" || separable.has(primitive);
+/**
+ * Linear in its complex inputs, or without arithmetic: each part of the result is that of one part of the inputs. Running
+ * totals and scattering of complex numbers take no operations but such.
+ */
+const separable = new Set<Primitive>([constant, E.add, E.sub, E.neg, E.where, cumulate, scatter]);
+const isSeparable = (primitive: Primitive): boolean => {
+  if (primitive.kind === "reduce") return reductionOf(primitive.op).complex === "parts";
+  return primitive.kind === "movement" || separable.has(primitive);
+};
 
 function partOf(node: Node, inputs: readonly Taken[], which: "re" | "im"): Node {
   const { primitive, params, dtype } = node;

@@ -7,7 +7,7 @@ import { Node, pendingInOrder } from "../../graph/node.js";
 import type { Params, Primitive } from "../../graph/primitive.js";
 import { cast } from "../../graph/primitives/elementwise.js";
 import { pad, reshape } from "../../graph/primitives/movement.js";
-import { identityOf } from "../../graph/reduction.js";
+import { reductionOf } from "../../graph/reduction.js";
 import type { SplitProfile } from "../target/profile.js";
 
 /** Elements that are reduced in one loop, at most: its rounds are counted in 32 bits. */
@@ -42,7 +42,7 @@ function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, w
   const length = Math.ceil(shape[axis] / count);
   // Partial results of narrow floats are kept as f32, so that the result is rounded once.
   const wide = x.dtype === "f16" || x.dtype === "bf16" ? derive(cast, x, { dtype: "f32" }) : x;
-  const filled = fill(wide, axis, count * length - shape[axis], identityOf(primitive.op, x.dtype));
+  const filled = fill(wide, axis, count * length - shape[axis], reductionOf(primitive.op).identity(x.dtype));
   const cut = derive(reshape, filled, { shape: [...shape.slice(0, axis), count, length, ...shape.slice(axis + 1)] });
   const inner = axes.map((each) => (each < axis ? each : each + 1));
   const partial = derive(primitive, cut, { axes: inner });

@@ -6,18 +6,17 @@
  * the lanes' totals are cumulated among them by doubling distances (Hillis and Steele 1986). Rows of another axis get one
  * thread each: neighbouring threads then read neighbours in memory.
  */
-import { DTYPES, type DType, isFloat } from "../../core/dtype.js";
+import type { DType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
-import type { CumulateOp } from "../../graph/primitives/cumulate.js";
+import { type CumulateOp, runningTotal } from "../../graph/primitives/cumulate.js";
+import type { PlainScalar } from "../../graph/reduction.js";
 import { computeType, type Element, type ElementSettings, elementOps, wrap } from "../elements/elements.js";
-import type { Kernel, Value } from "../ir/ir.js";
+import type { CombineOp, Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 
 /** Neighbours that one lane takes at a time. */
 export const PER_LANE = 4;
-
-const COMBINE = { sum: "add", product: "mul", max: "max", min: "min" } as const;
 
 /** One call of cumulate: the operation, its operand and its options. */
 export interface Cumulation {
@@ -41,6 +40,8 @@ export interface Role {
   /** Every element's total, one total per chunk, or (for totals themselves) the total and its segment. */
   readonly stores: "elements" | "totals" | "totalsSoFar";
   readonly startsFrom: "before" | null;
+  /** The total of no elements. */
+  readonly nothing: PlainScalar;
 }
 
 /** The extent of the axis, and how many places there are on those before and behind it. */
@@ -87,8 +88,11 @@ interface ChunkKernel {
 export function cumulateKernel(task: Cumulation, cut: Cut, role: Role, settings: ElementSettings): Kernel {
   const chunk = startKernel(task, cut, role, settings);
   if (cut.lanes === 1) cumulateAlone(chunk);
-  else if (role.stores === "totals" && !task.hasSegments && task.op !== "logsumexp") totalOverLanes(chunk, task.op);
-  else cumulateOverLanes(chunk);
+  else {
+    const { combineOp } = runningTotal(task.op);
+    if (role.stores === "totals" && !task.hasSegments && combineOp) totalOverLanes(chunk, combineOp);
+    else cumulateOverLanes(chunk);
+  }
   return chunk.k.finish();
 }
 
@@ -105,7 +109,7 @@ function startKernel(task: Cumulation, cut: Cut, role: Role, settings: ElementSe
   const first = k.binary("mul", chunk, k.constant("i32", chunkLength));
   const combine = combineWith(k, ops, task);
   const nothing: Total = {
-    value: ops.constant(dtype, identityOf(task.op, dtype, task.isExclusive && role.stores === "elements")),
+    value: ops.constant(dtype, role.nothing),
     segment: hasSegments ? k.constant("i32", -1) : null,
   };
   return { k, task, cut, role, buffers, block, within, first, combine, nothing };
@@ -146,7 +150,7 @@ function cumulateAlone(chunk: ChunkKernel): void {
 }
 
 /** The chunk's total where any order will do: no lane needs another lane's total before the end. */
-function totalOverLanes(chunk: ChunkKernel, op: keyof typeof COMBINE): void {
+function totalOverLanes(chunk: ChunkKernel, combineOp: CombineOp): void {
   const { k, task, cut, buffers, first, combine, nothing } = chunk;
   const i = (value: number) => k.constant("i32", value);
   const tile = cut.lanes * PER_LANE;
@@ -159,7 +163,7 @@ function totalOverLanes(chunk: ChunkKernel, op: keyof typeof COMBINE): void {
     }
     return pack(total);
   });
-  const all = k.combineLanes(COMBINE[op], sum as Value);
+  const all = k.combineLanes(combineOp, sum as Value);
   k.store(buffers.target, k.row, wrap(k, task.dtype, all), true);
 }
 
@@ -279,43 +283,11 @@ const unpack = ({ dtype }: Cumulation, [value, segment]: readonly Value[]): Tota
 
 /** The later total added to the earlier; where a segment begins, the later alone. */
 function combineWith(k: KernelBuilder, ops: ElementOps<Element>, { op, hasSegments }: Cumulation) {
-  const merge = (a: Element, b: Element): Element => {
-    switch (op) {
-      case "sum":
-        return ops.add(a, b);
-      case "product":
-        return ops.mul(a, b);
-      case "max":
-        return ops.max(a, b);
-      case "min":
-        return ops.min(a, b);
-      case "logsumexp": {
-        const spread = ops.math("log1p", ops.math("exp", ops.neg(ops.abs(ops.sub(a, b)))));
-        const twice = ops.add(a, ops.constant(a.dtype, Math.LN2));
-        return ops.select(ops.compare("eq", a, b), twice, ops.add(ops.max(a, b), spread));
-      }
-    }
-  };
+  const running = runningTotal(op);
   return (a: Total, b: Total): Total => {
-    const value = merge(a.value, b.value);
+    const value = running.combine(ops, a.value, b.value);
     if (!hasSegments || !a.segment || !b.segment) return { value, segment: null };
     const isSame = k.compare("eq", a.segment, b.segment);
     return { value: { dtype: value.dtype, value: k.select(isSame, value.value, b.value.value) }, segment: b.segment };
   };
-}
-
-/** Leaves every value as it is: adding 0 would lose the sign of -0. Where it is shown, nothing adds up to 0. */
-function identityOf(op: CumulateOp, dtype: DType, isShown: boolean): number | bigint {
-  switch (op) {
-    case "sum":
-      return isFloat(dtype) && !isShown ? -0 : 0;
-    case "product":
-      return 1;
-    case "max":
-      return isFloat(dtype) ? -Infinity : DTYPES[dtype].min;
-    case "min":
-      return isFloat(dtype) ? Infinity : DTYPES[dtype].max;
-    case "logsumexp":
-      return -Infinity;
-  }
 }

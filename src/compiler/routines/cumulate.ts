@@ -8,7 +8,7 @@
  */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
-import type { CumulateOp } from "../../graph/primitives/cumulate.js";
+import { type CumulateOp, runningTotal } from "../../graph/primitives/cumulate.js";
 import { computeType, type ElementSettings } from "../elements/elements.js";
 import { axisNames } from "../print/formula.js";
 import type { TargetProfile } from "../target/profile.js";
@@ -37,8 +37,11 @@ export function planCumulate(task: Cumulation, profile: TargetProfile, settings:
   const input: RoutineBuffer[] = [{ kind: "input", index: 0 }];
   if (task.hasSegments) input.push({ kind: "input", index: 1 });
   const result: RoutineBuffer = { kind: "result" };
+  const { identity, neutral } = runningTotal(task.op);
+  // Without the element itself, the first total is shown as it is.
+  const nothing = task.isExclusive ? identity(task.dtype) : neutral(task.dtype);
   if (cut.chunks === 1) {
-    const role: Role = { stores: "elements", startsFrom: null };
+    const role: Role = { stores: "elements", startsFrom: null, nothing };
     const step = { kernel: cumulateKernel(task, cut, role, settings), formula: formulaOf(task, cut, role) };
     return { temporaries: [], steps: [{ ...step, buffers: [...input, result] }] };
   }
@@ -62,9 +65,9 @@ export function planCumulate(task: Cumulation, profile: TargetProfile, settings:
   return {
     temporaries,
     steps: [
-      step(task, cut, { stores: "totals", startsFrom: null }, [...input, ...totals]),
-      step(ofTotals, whole, { stores: "totalsSoFar", startsFrom: null }, [...totals, ...before]),
-      step(task, cut, { stores: "elements", startsFrom: "before" }, [...input, ...before, result]),
+      step(task, cut, { stores: "totals", startsFrom: null, nothing: neutral(task.dtype) }, [...input, ...totals]),
+      step(ofTotals, whole, { stores: "totalsSoFar", startsFrom: null, nothing }, [...totals, ...before]),
+      step(task, cut, { stores: "elements", startsFrom: "before", nothing }, [...input, ...before, result]),
     ],
   };
 }

@@ -5,6 +5,7 @@ import type { ScatterOp } from "../../graph/primitives/scatter.js";
 import { computeType } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
+import { updateText } from "../print/formula.js";
 import type { Routine } from "../target/routine.js";
 
 /** Neighbours are moved at once where their number allows. */
@@ -27,11 +28,6 @@ function copyKernel(name: string, dtype: DType, size: number, neighbours: number
   });
   return k.finish();
 }
-
-const combined = (op: ScatterOp, target: string, value: string): string => {
-  if (op === "add") return `${target} += ${value}`;
-  return op === "mul" ? `${target} *= ${value}` : `${target} = ${op}(${target}, ${value})`;
-};
 
 export const scatterRoutine: Routine = (node, profile) => {
   const [x, positions, updates] = node.inputs as readonly [Node, Node, Node];
@@ -74,7 +70,7 @@ export const scatterRoutine: Routine = (node, profile) => {
         buffers: [{ kind: "input", index: 1 }, { kind: "input", index: 2 }, { kind: "result" }],
         formula: ([places, values, to]) => {
           const [target, value] = [`${to}${element(`${places}[i]`)}`, `${values}${element("i")}`];
-          return `${combined(node.params.op as ScatterOp, target, value)} where 0 <= ${places}[i] < ${rows}`;
+          return `${updateText(node.params.op as ScatterOp, target, value)} where 0 <= ${places}[i] < ${rows}`;
         },
       },
     ],

@@ -4,7 +4,7 @@
  */
 import { type Atom, atomsOf, evaluate, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
-import { symbolicIndex } from "../../graph/reads.js";
+import { forEachRead, indexKey } from "../../graph/reads.js";
 
 export interface FoundLoad {
   readonly node: Node;
@@ -26,19 +26,11 @@ export function loadsOf(
   const visit = (node: Node, index: readonly IndexExpr[], isGated: boolean) => {
     const number = numbers.get(node) ?? numbers.size;
     numbers.set(node, number);
-    const key = `${number}@${index.map((part) => `${part.constant}+${part.terms.map((t) => `${t.factor}*${t.atom.id}`)}`)}`;
+    const key = `${number}@${indexKey(index)}`;
     if (seen.has(key)) return;
     seen.add(key);
-    const { primitive } = node;
     if (isLoaded(node)) found.push({ node, index, isGated });
-    else if (primitive.kind === "elementwise") for (const input of node.inputs) visit(input, index, isGated);
-    else if (primitive.kind === "movement") {
-      for (const reading of primitive.read(space, index, node)) {
-        for (const part of reading.index) if (!("terms" in part)) visit(node.inputs[part.input], part.index, isGated);
-        const isBounded = reading.bounds.some(({ value, low, high }) => value.min < low || value.max >= high);
-        visit(node.inputs[reading.input], symbolicIndex(space, reading, node), isGated || isBounded);
-      }
-    }
+    else forEachRead(space, node, index, (input, at, isBounded) => visit(input, at, isGated || isBounded));
   };
   visit(result, at, false);
   return found;

@@ -3,11 +3,11 @@
  * loads, which axes of its result each reduction depends on. The scheduler surveys a group again after every cut.
  */
 import { DTYPES } from "../../core/dtype.js";
-import { atomsOf, describe, type IndexExpr, IndexSpace, keyOf, ravel, unravel } from "../../core/index-expr.js";
+import { type Atom, atomsOf, describe, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
-import { symbolicIndex } from "../../graph/reads.js";
+import { forEachRead, indexKey, productAt, reductionAt } from "../../graph/reads.js";
 import { MAX_I32 } from "../ir/ir.js";
 import type { TargetProfile } from "../target/profile.js";
 import { statementsOf } from "./statement-counts.js";
@@ -55,6 +55,8 @@ export const nothing: Survey = {
   isAcross: false,
 };
 
+type Limits = Pick<TargetProfile, "maxNodes" | "maxStatements">;
+
 /**
  * Walks a group from its result: which nodes it computes and loads, and which axes of the result each reduction depends
  * on. Past the limits further nodes are cut off, to be stored, and so are nodes that would be computed at too many places.
@@ -63,130 +65,185 @@ export const nothing: Survey = {
 export function surveyFrom(
   result: Node,
   isLoaded: (node: Node) => boolean,
-  limits: Pick<TargetProfile, "maxNodes" | "maxStatements"> | null,
+  limits: Limits | null,
   rowAxes: readonly number[] | null = null,
 ): Survey & { readonly cuts: readonly Node[]; readonly statements: number } {
-  const space = new IndexSpace();
-  const variables = result.shape.map((extent, axis) => space.variable(axisName(result, axis, rowAxes), extent));
-  const axisOf = new Map(variables.map((variable, axis) => [variable.terms[0]?.atom, axis]));
-  const unitAxes = result.shape.flatMap((extent, axis) => (extent === 1 ? [axis] : []));
-  const nodes = new Map<Node, number>();
-  const loads = new Map<Node, Set<string>>();
-  const seen = new Map<Node, Set<string>>();
-  const reductions = new Map<Node, FoundReduction>();
-  const products = new Set<Node>();
+  const found = begin(result, rowAxes);
   const cuts = new Set<Node>();
   let statements = 0;
-  const words = (index: readonly IndexExpr[], { shape }: Node) => (rowAxes ? describe(ravel(index, shape)) : "");
-  const last = variables.findLast(({ terms }) => terms.length > 0)?.terms[0].atom;
-  const steps = { ofRow: 0, ofLoop: 0 };
-  const stack: { node: Node; index: readonly IndexExpr[]; isGated: boolean; outer: Node | null }[] = [
-    { node: result, index: variables, isGated: false, outer: null },
-  ];
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const { node, index, isGated, outer } = next;
+  const stack: Visit[] = [{ node: result, index: found.variables, isGated: false, outer: null }];
+  for (let visit = stack.pop(); visit; visit = stack.pop()) {
+    const { node } = visit;
     if (node.storage !== null || (node !== result && isLoaded(node))) {
-      loads.set(node, (loads.get(node) ?? new Set()).add(words(index, node)));
-      const nearest = ravel(index, node.shape).terms.find(({ factor }) => factor === 1)?.atom;
-      if (nearest && nearest === last) steps.ofRow++;
-      else if (nearest && !axisOf.has(nearest)) steps.ofLoop++;
+      noteLoad(found, visit);
       continue;
     }
-    const key = index.map(keyOf).join(";");
-    let keys = seen.get(node);
-    if (!keys) {
-      keys = new Set();
-      seen.set(node, keys);
-    }
-    if (keys.has(key)) continue;
-    keys.add(key);
+    const places = placesWith(found, visit);
+    if (places === null) continue;
     if (limits) statements += statementsOf(node);
-    const isTooMany =
-      limits &&
-      !nodes.has(node) &&
-      nodes.size >= limits.maxNodes &&
-      node.inputs.length > 0 &&
-      !isMovedLoad(node, isLoaded);
-    const isApart = node.primitive.kind === "routine" || (node.primitive === storedPrimitive && node !== result);
-    const maxPlaces = node.primitive.kind === "movement" ? MAX_PLACES.movement : MAX_PLACES.compute;
-    const isTooOften = keys.size > maxPlaces && node.inputs.length > 0 && node !== result;
-    if (isTooMany || isTooOften || isApart) {
+    const isTooMany = limits !== null && isOverLimit(found, node, limits) && !isMovedLoad(node, isLoaded);
+    if (isTooMany || isTooOften(found, node, places) || isApart(found, node)) {
       cuts.add(node);
       continue;
     }
-    nodes.set(node, keys.size);
-    const { primitive } = node;
-    if (primitive.kind === "elementwise") {
-      for (const input of node.inputs) stack.push({ node: input, index, isGated, outer });
-    } else if (primitive.kind === "movement") {
-      for (const reading of primitive.read(space, index, node)) {
-        for (const part of reading.index) {
-          if (!("terms" in part)) stack.push({ node: node.inputs[part.input], index: part.index, isGated, outer });
-        }
-        const isBounded = reading.bounds.some(({ value, low, high }) => value.min < low || value.max >= high);
-        stack.push({
-          node: node.inputs[reading.input],
-          index: symbolicIndex(space, reading, node),
-          isGated: isGated || isBounded,
-          outer,
-        });
-      }
-    } else if (primitive.kind === "reduce") {
-      const axes = node.params.axes as readonly number[];
-      const { shape } = node.inputs[0];
-      const extents = axes.map((axis) => shape[axis]);
-      const inner = space.variable("k", productOf(extents));
-      const reduced = unravel(space, inner, extents);
-      let kept = 0;
-      const at = shape.map((_, axis) => (axes.includes(axis) ? reduced[axes.indexOf(axis)] : index[kept++]));
-      stack.push({ node: node.inputs[0], index: at, isGated, outer: node });
-      const known = reductions.get(node);
-      const dependsOn = new Set(known?.axes ?? unitAxes);
-      let isApart = known?.isApart === true || isGated;
-      for (const expression of index) {
-        for (const atom of atomsOf(expression)) {
-          const axis = axisOf.get(atom);
-          if (axis === undefined) isApart = true;
-          else dependsOn.add(axis);
-        }
-      }
-      reductions.set(node, {
-        node,
-        axes: [...dependsOn].sort((a, b) => a - b),
-        extent: productOf(extents),
-        isInnermost: axes.includes(shape.length - 1),
-        isApart,
-        outers: new Set([...(known?.outers ?? []), ...(outer ? [outer] : [])]),
-      });
-    } else if (primitive.kind === "composite") {
-      const [a, b] = node.inputs;
-      const [batch, row, column] = index;
-      const inner = space.variable("k", a.shape[2]);
-      products.add(node);
-      const operands = [
-        { node: a, index: [batch, row, inner] },
-        { node: b, index: [batch, inner, column] },
-      ];
-      for (const operand of operands) stack.push({ ...operand, isGated, outer: node });
-    }
+    found.nodes.set(node, places);
+    pushReads(found, visit, stack);
   }
-  const ownIndex = words(variables, result);
+  const { nodes, loads, reductions, products, variables } = found;
   return {
     nodes,
     reductions: [...reductions.values()],
     products: [...products],
     loads,
-    ownIndex,
-    isAcross:
-      reductions.size > 0 &&
-      [...reductions.values()].every(({ axes }) => axes.length === result.shape.length) &&
-      steps.ofRow > 0 &&
-      steps.ofLoop === 0 &&
-      [...nodes.keys()].every((node) => DTYPES[node.dtype].bytes <= 4 && productOf(node.shape) <= MAX_I32) &&
-      [result, ...loads.keys()].every((node) => DTYPES[node.dtype].bytes === 4 && productOf(node.shape) <= MAX_I32),
+    ownIndex: words(found, variables, result),
+    isAcross: isAcross(found),
     cuts: [...cuts],
     statements,
   };
+}
+
+/** An element that a group needs: under bounds that may not hold, for a reduction or product that goes over it. */
+interface Visit {
+  readonly node: Node;
+  readonly index: readonly IndexExpr[];
+  readonly isGated: boolean;
+  readonly outer: Node | null;
+}
+
+/** What has been found of a group so far. */
+interface Found {
+  readonly result: Node;
+  readonly space: IndexSpace;
+  /** The index of the result, by axis, and the axes by what counts along them. */
+  readonly variables: readonly IndexExpr[];
+  readonly axisOf: ReadonlyMap<Atom | undefined, number>;
+  readonly unitAxes: readonly number[];
+  /** What counts along the last axis that has neighbours. */
+  readonly innermost: Atom | undefined;
+  readonly isWorded: boolean;
+  /** Indices at which each node was seen. */
+  readonly seen: Map<Node, Set<string>>;
+  readonly nodes: Map<Node, number>;
+  readonly loads: Map<Node, Set<string>>;
+  readonly reductions: Map<Node, FoundReduction>;
+  readonly products: Set<Node>;
+  /** Loads whose neighbours in memory are those of neighbouring rows, and of neighbouring rounds of a loop. */
+  neighboursByRow: number;
+  neighboursByRound: number;
+}
+
+function begin(result: Node, rowAxes: readonly number[] | null): Found {
+  const space = new IndexSpace();
+  const variables = result.shape.map((extent, axis) => space.variable(axisName(result, axis, rowAxes), extent));
+  return {
+    result,
+    space,
+    variables,
+    axisOf: new Map(variables.map((variable, axis) => [variable.terms[0]?.atom, axis])),
+    unitAxes: result.shape.flatMap((extent, axis) => (extent === 1 ? [axis] : [])),
+    innermost: variables.findLast(({ terms }) => terms.length > 0)?.terms[0].atom,
+    isWorded: rowAxes !== null,
+    seen: new Map(),
+    nodes: new Map(),
+    loads: new Map(),
+    reductions: new Map(),
+    products: new Set(),
+    neighboursByRow: 0,
+    neighboursByRound: 0,
+  };
+}
+
+/** An index as text that is the same for the same rows of other groups; empty where nobody will compare. */
+const words = ({ isWorded }: Found, index: readonly IndexExpr[], { shape }: Node): string =>
+  isWorded ? describe(ravel(index, shape)) : "";
+
+function noteLoad(found: Found, { node, index }: Visit): void {
+  const { loads, innermost, axisOf } = found;
+  loads.set(node, (loads.get(node) ?? new Set()).add(words(found, index, node)));
+  const nearest = ravel(index, node.shape).terms.find(({ factor }) => factor === 1)?.atom;
+  if (!nearest) return;
+  if (nearest === innermost) found.neighboursByRow++;
+  else if (!axisOf.has(nearest)) found.neighboursByRound++;
+}
+
+/** At how many places a node has been seen with this one; null if this one was among them. */
+function placesWith({ seen }: Found, { node, index }: Visit): number | null {
+  let keys = seen.get(node);
+  if (!keys) {
+    keys = new Set();
+    seen.set(node, keys);
+  }
+  const key = indexKey(index);
+  if (keys.has(key)) return null;
+  return keys.add(key).size;
+}
+
+/** One node more than a group may have. */
+const isOverLimit = ({ nodes }: Found, node: Node, { maxNodes }: Limits): boolean =>
+  nodes.size >= maxNodes && !nodes.has(node) && node.inputs.length > 0;
+
+function isTooOften({ result }: Found, node: Node, places: number): boolean {
+  const most = node.primitive.kind === "movement" ? MAX_PLACES.movement : MAX_PLACES.compute;
+  return places > most && node.inputs.length > 0 && node !== result;
+}
+
+/** It is computed by a kernel of its own: a routine, or what was asked to be stored. */
+const isApart = ({ result }: Found, node: Node): boolean =>
+  node.primitive.kind === "routine" || (node.primitive === storedPrimitive && node !== result);
+
+/** The elements that an element is computed from are to be visited next. */
+function pushReads(found: Found, visit: Visit, stack: Visit[]): void {
+  const { space, products } = found;
+  const { node, index, isGated, outer } = visit;
+  const { primitive } = node;
+  forEachRead(space, node, index, (input, at, isBounded) => {
+    stack.push({ node: input, index: at, isGated: isGated || isBounded, outer });
+  });
+  if (primitive.kind === "reduce") {
+    const { extent, at } = reductionAt(space, node, primitive.op, index);
+    stack.push({ node: node.inputs[0], index: at(space.variable("k", extent)), isGated, outer: node });
+    noteReduction(found, visit, extent);
+  } else if (primitive.kind === "composite") {
+    const inner = space.variable("k", node.inputs[0].shape[2]);
+    products.add(node);
+    for (const operand of productAt(node, index, inner)) stack.push({ ...operand, isGated, outer: node });
+  }
+}
+
+/** A reduction that is seen at several indices depends on all axes that some of them do. */
+function noteReduction({ reductions, unitAxes, axisOf }: Found, visit: Visit, extent: number): void {
+  const { node, index, isGated, outer } = visit;
+  const known = reductions.get(node);
+  const dependsOn = new Set(known?.axes ?? unitAxes);
+  let isNeededApart = known?.isApart === true || isGated;
+  for (const expression of index) {
+    for (const atom of atomsOf(expression)) {
+      const axis = axisOf.get(atom);
+      if (axis === undefined) isNeededApart = true;
+      else dependsOn.add(axis);
+    }
+  }
+  reductions.set(node, {
+    node,
+    axes: [...dependsOn].sort((a, b) => a - b),
+    extent,
+    isInnermost: (node.params.axes as readonly number[]).includes(node.inputs[0].shape.length - 1),
+    isApart: isNeededApart,
+    outers: new Set([...(known?.outers ?? []), ...(outer ? [outer] : [])]),
+  });
+}
+
+/** Whether rows of a reduction are best computed side by side: see `Survey`. Lanes are of 32 bits. */
+function isAcross({ result, reductions, nodes, loads, neighboursByRow, neighboursByRound }: Found): boolean {
+  const isCountable = ({ shape }: Node) => productOf(shape) <= MAX_I32;
+  return (
+    reductions.size > 0 &&
+    [...reductions.values()].every(({ axes }) => axes.length === result.shape.length) &&
+    neighboursByRow > 0 &&
+    neighboursByRound === 0 &&
+    [...nodes.keys()].every((node) => DTYPES[node.dtype].bytes <= 4 && isCountable(node)) &&
+    [result, ...loads.keys()].every((node) => DTYPES[node.dtype].bytes === 4 && isCountable(node))
+  );
 }
 
 /** Whether a node only moves what is in memory: storing it would save nothing. */

@@ -3,26 +3,66 @@
  * on the axis; the total starts anew where they change. Params: axis, op, isReverse (from the end), isExclusive (without
  * the element itself).
  */
-import { isComplex } from "../../core/dtype.js";
+import { DTYPES, type DType, type DTypeKind, isComplex } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
+import type { ElementOps } from "../element-ops.js";
 import type { Node } from "../node.js";
-import type { Params, RoutinePrimitive } from "../primitive.js";
+import type { ElementwisePrimitive, Params, RoutinePrimitive } from "../primitive.js";
+import { type CombineOp, type PlainScalar, type ReduceOp, type ReductionEntry, reductionOf } from "../reduction.js";
 import type { GraphOps } from "../vocabulary.js";
+import { logaddexp } from "./elementwise.js";
 import { takeAlongAxis } from "./movement.js";
 
-export type CumulateOp = "sum" | "product" | "max" | "min" | "logsumexp";
+/** Every reduction of numbers, and log Σ exp. */
+export type CumulateOp = ReduceOp | "logsumexp";
+
+/** How a running total goes on. */
+export interface RunningTotal {
+  readonly kinds: readonly DTypeKind[];
+  /** The later total added to the earlier. */
+  combine<V>(k: ElementOps<V>, earlier: V, later: V): V;
+  /** The operation of the loop-nest language that combines totals in any order; null where there is none. */
+  readonly combineOp: CombineOp | null;
+  readonly elementwise: ElementwisePrimitive;
+  /** Before the first element, where that is shown, and where it is not but combined with: see reduction.ts. */
+  identity(dtype: DType): PlainScalar;
+  neutral(dtype: DType): PlainScalar;
+  readonly complex: ReductionEntry["complex"];
+  readonly derivative: ReductionEntry["derivative"] | "doubling";
+}
+
+const logSumExp: RunningTotal = {
+  kinds: ["float"],
+  combine: (k, a, b) => {
+    const spread = k.math("log1p", k.math("exp", k.neg(k.abs(k.sub(a, b)))));
+    const twice = k.add(a, k.constant(k.dtypeOf(a), Math.LN2));
+    // Two equal infinities have no distance.
+    return k.select(k.compare("eq", a, b), twice, k.add(k.max(a, b), spread));
+  },
+  combineOp: null,
+  elementwise: logaddexp,
+  identity: () => -Infinity,
+  neutral: () => -Infinity,
+  complex: "refused",
+  derivative: "doubling",
+};
+
+export function runningTotal(op: CumulateOp): RunningTotal {
+  if (op === "logsumexp") return logSumExp;
+  const entry = reductionOf(op);
+  return { ...entry, combineOp: entry.combine, combine: (k, a, b) => k[entry.combine](a, b) };
+}
 
 export const cumulate: RoutinePrimitive = {
   name: "cumulate",
   kind: "routine",
   infer: ([x, segments], params) => {
     const { shape, dtype } = x as Node;
-    if (dtype === "bool") throw new DTypeError("cumulate: takes numbers, not bool; cast it first.");
-    if (isComplex(dtype) && params.op !== "sum" && params.op !== "product") {
-      throw new DTypeError(
-        `cumulate, ${params.op}: takes real numbers, not ${dtype}; take real(), imag() or abs() first.`,
-      );
+    const { kinds } = runningTotal(params.op as CumulateOp);
+    if (dtype === "bool" || !kinds.includes(DTYPES[dtype].kind)) {
+      const remedy = isComplex(dtype) ? "take its real(), imag() or abs()" : "cast it";
+      throw new DTypeError(`cumulate, ${params.op}: takes ${kinds.join(", ")}, not ${dtype}; ${remedy} first.`);
     }
     const extent = shape[params.axis as number];
     if (segments && (segments.dtype !== "i32" || segments.shape.length !== 1 || segments.shape[0] !== extent)) {
@@ -33,21 +73,36 @@ export const cumulate: RoutinePrimitive = {
   jvp: (g, node, [t]) => {
     if (!t) return null;
     const { op, axis } = node.params as unknown as CumulateParams;
-    if (op === "sum") return makeLike(g, node, t);
-    if (op === "max" || op === "min") return g.takeAlongAxis(t, reachedAt(g, node), axis);
-    return g.pushForward([byDoubling(g, node)], [node.inputs[0]], [t])[0];
+    switch (runningTotal(op).derivative) {
+      case "linear":
+        return makeLike(g, node, t);
+      case "extreme":
+        return g.takeAlongAxis(t, reachedAt(g, node), axis);
+      case "product":
+      case "doubling":
+        return g.pushForward([byDoubling(g, node)], [node.inputs[0]], [t])[0];
+      case "none":
+        return null;
+    }
   },
   vjp: (g, node, ct) => {
     const { op, axis, isReverse } = node.params as unknown as CumulateParams;
     const [x, ...segments] = node.inputs;
     const others = segments.map(() => null);
-    if (op === "sum") return [makeLike(g, node, ct, { isReverse: !isReverse }), ...others];
-    if (op === "max" || op === "min") {
-      // Each total goes back to the element it was reached at: the transpose of taking it from there.
-      const taken = g.takeAlongAxis(x, reachedAt(g, node), axis);
-      return [(takeAlongAxis.vjp as Vjp)(g, taken, ct)[0], ...others];
+    switch (runningTotal(op).derivative) {
+      case "linear":
+        return [makeLike(g, node, ct, { isReverse: !isReverse }), ...others];
+      case "extreme": {
+        // Each total goes back to the element it was reached at: the transpose of taking it from there.
+        const taken = g.takeAlongAxis(x, reachedAt(g, node), axis);
+        return [(takeAlongAxis.vjp as Vjp)(g, taken, ct)[0], ...others];
+      }
+      case "product":
+      case "doubling":
+        return [g.pullBack([byDoubling(g, node)], [ct], [x])[0], ...others];
+      case "none":
+        return [null, ...others];
     }
-    return [g.pullBack([byDoubling(g, node)], [ct], [x])[0], ...others];
   },
   batch: (g, { primitive, params }, [x, segments], size) => {
     const whole = x.isBatched ? x.node : g.broadcast(x.node, [size, ...x.node.shape]);
@@ -99,13 +154,13 @@ function reachedAt(g: GraphOps, node: Node): Node {
 }
 
 /**
- * Running products and sums of exponentials written as doubling steps of elementwise operations, whose derivatives are
- * known and which complex numbers have: each step combines an element with the one 1, 2, 4 … places before it, in its
- * segment.
+ * Running totals written as doubling steps of elementwise operations, whose derivatives are known and which complex numbers
+ * have: each step combines an element with the one 1, 2, 4 … places before it, in its segment.
  */
 export function byDoubling(g: GraphOps, { params, inputs: [x, segments] }: Pick<Node, "params" | "inputs">): Node {
   const { axis, op, isReverse, isExclusive } = params as unknown as CumulateParams;
-  const neutral = op === "product" ? 1 : -Infinity;
+  const { elementwise, identity } = runningTotal(op);
+  const neutral = Number(identity(x.dtype));
   const extent = x.shape[axis];
   const along = x.shape.map((_, i) => (i === axis ? extent : 1));
   const segmentOf = segments && g.broadcast(g.reshape(segments, along), x.shape);
@@ -122,7 +177,7 @@ export function byDoubling(g: GraphOps, { params, inputs: [x, segments] }: Pick<
   let total = isExclusive && extent > 0 ? shifted(x, 1) : x;
   for (let distance = 1; distance < extent; distance *= 2) {
     const before = shifted(total, distance);
-    total = op === "product" ? g.mul(total, before) : g.logaddexp(total, before);
+    total = g.move(elementwise, [total, before], {});
   }
   return total;
 }

@@ -11,7 +11,7 @@ import type { Node } from "../node.js";
 import type { ElementwisePrimitive, Params, Slope } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 
-interface ElementwiseEntry extends ElementwisePrimitive {
+export interface ElementwiseEntry extends ElementwisePrimitive {
   readonly arity: number;
   readonly kinds: readonly DTypeKind[];
   readonly oracle?: (...args: number[]) => number | boolean;

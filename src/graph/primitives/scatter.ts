@@ -5,20 +5,24 @@
  */
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import type { Node } from "../node.js";
-import type { RoutinePrimitive } from "../primitive.js";
+import type { Params, RoutinePrimitive } from "../primitive.js";
+import { type CombineOp, type ReductionEntry, reductionBy } from "../reduction.js";
 import type { GraphOps } from "../vocabulary.js";
 
-export type ScatterOp = "add" | "mul" | "min" | "max";
+/** The operations that users may name: those that combine the partial results of reductions of numbers. */
+export type ScatterOp = Extract<CombineOp, "add" | "mul" | "min" | "max">;
+
+const ruleOf = ({ op }: Params): ReductionEntry => reductionBy(op as ScatterOp);
 
 const atomicDTypes = ["i32", "u32", "i64", "u64", "f32", "f64"];
-/** Sums of complex numbers are the sums of their parts; what else there is mixes the parts. */
-const addedDTypes = [...atomicDTypes, "c64", "c128"];
+/** Where parts of complex numbers are combined each by itself; what else there is mixes the parts. */
+const withComplexDTypes = [...atomicDTypes, "c64", "c128"];
 
 export const scatter: RoutinePrimitive = {
   name: "scatter",
   kind: "routine",
   infer: ([x, positions, updates], params) => {
-    const dtypes = params.op === "add" ? addedDTypes : atomicDTypes;
+    const dtypes = ruleOf(params).complex === "parts" ? withComplexDTypes : atomicDTypes;
     if (!dtypes.includes(x.dtype) || updates.dtype !== x.dtype) {
       throw new DTypeError(`scatter, ${params.op}: ${updates.dtype} into ${x.dtype}; it takes ${dtypes.join(", ")}.`);
     }
@@ -39,15 +43,15 @@ export const scatter: RoutinePrimitive = {
     const [x, positions, updates] = node.inputs;
     const changeOfX = tx ?? g.zeros(x.shape, x);
     const changes = tu ?? g.zeros(updates.shape, updates);
-    if (node.params.op === "add") return g.scatterAdd(changeOfX, positions, changes);
     const share = sharesOf(g, node);
+    if (!share) return g.scatterAdd(changeOfX, positions, changes);
     return g.scatterAdd(g.mul(changeOfX, share.ofX), positions, g.mul(changes, share.ofUpdates));
   },
   vjp: (g, node, ct) => {
     const [, positions, updates] = node.inputs;
     const spread = rowsAt(g, ct, positions, updates);
-    if (node.params.op === "add") return [ct, null, spread];
     const share = sharesOf(g, node);
+    if (!share) return [ct, null, spread];
     return [g.mul(ct, share.ofX), null, g.mul(spread, share.ofUpdates)];
   },
   batch: (g, { params }, inputs, size) => {
@@ -74,21 +78,44 @@ function rowsAt(g: GraphOps, x: Node, positions: Node, updates: Node, otherwise 
   return g.where(g.broadcast(g.reshape(isInside, [positions.shape[0], 1]), updates.shape), taken, otherwise);
 }
 
-/** How much a small change of each element changes the result it went into, for extremes and products. */
-function sharesOf(g: GraphOps, node: Node): { ofX: Node; ofUpdates: Node } {
+interface Shares {
+  readonly ofX: Node;
+  readonly ofUpdates: Node;
+}
+
+/** How much a small change of each element changes the result it went into; null where that is all of it. */
+function sharesOf(g: GraphOps, node: Node): Shares | null {
+  const { derivative } = ruleOf(node.params);
+  switch (derivative) {
+    case "linear":
+      return null;
+    case "product":
+      return sharesOfProduct(g, node);
+    case "extreme":
+      return sharesOfExtreme(g, node);
+    case "none":
+      throw new DTypeError(`scatter, ${node.params.op}: it has no derivative.`);
+  }
+}
+
+/** The product of the others: without zeros the result over the element; with one, only that one matters. */
+function sharesOfProduct(g: GraphOps, node: Node): Shares {
   const [x, positions, updates] = node.inputs;
   const at = (value: Node) => rowsAt(g, value, positions, updates);
-  if (node.params.op === "mul") {
-    // The product of the others: without zeros the result over the element; with one, only that one matters.
-    const isZero = (value: Node) => g.equal(value, 0);
-    const withoutZeros = (value: Node) => g.where(isZero(value), 1, value);
-    const product = g.move(scatter, [withoutZeros(x), positions, withoutZeros(updates)], { op: "mul" });
-    const count = (value: Node) => g.cast(isZero(value), value.dtype);
-    const zeros = g.scatterAdd(count(x), positions, count(updates));
-    const others = (value: Node, total: Node, zerosThere: Node) =>
-      g.where(g.greater(g.sub(zerosThere, count(value)), 0), 0, g.div(total, withoutZeros(value)));
-    return { ofX: others(x, product, zeros), ofUpdates: others(updates, at(product), at(zeros)) };
-  }
+  const isZero = (value: Node) => g.equal(value, 0);
+  const withoutZeros = (value: Node) => g.where(isZero(value), 1, value);
+  const product = g.move(scatter, [withoutZeros(x), positions, withoutZeros(updates)], { op: "mul" });
+  const count = (value: Node) => g.cast(isZero(value), value.dtype);
+  const zeros = g.scatterAdd(count(x), positions, count(updates));
+  const others = (value: Node, total: Node, zerosThere: Node) =>
+    g.where(g.greater(g.sub(zerosThere, count(value)), 0), 0, g.div(total, withoutZeros(value)));
+  return { ofX: others(x, product, zeros), ofUpdates: others(updates, at(product), at(zeros)) };
+}
+
+/** Elements that are the extreme one, in equal parts. */
+function sharesOfExtreme(g: GraphOps, node: Node): Shares {
+  const [x, positions, updates] = node.inputs;
+  const at = (value: Node) => rowsAt(g, value, positions, updates);
   const isReached = (value: Node, result: Node) => g.cast(g.equal(value, result), value.dtype);
   const fromX = isReached(x, node);
   // What was left out reached nothing, and nothing equals NaN.

@@ -1,5 +1,5 @@
 /** What the statements of a kernel do to its memory, as far as its declaration depends on that. */
-import { type AtomicOp, type IRType, type Kernel, walkStatements } from "../../ir/ir.js";
+import { type CombineOp, type IRType, type Kernel, walkStatements } from "../../ir/ir.js";
 
 interface Accesses {
   /** Buffers that are updated by comparing and exchanging, which works on integers. */
@@ -34,8 +34,8 @@ export function surveyAccesses(kernel: Kernel, atomicFloats: readonly IRType[]):
   return { exchanged, sharedByLanes, widths };
 }
 
-/** An atomic that there is no instruction for. */
-function isExchanged(op: AtomicOp, type: IRType, atomicFloats: readonly IRType[]): boolean {
+/** An atomic that there is no instruction for: nothing multiplies in memory, and floats are added there at most. */
+function isExchanged(op: CombineOp, type: IRType, atomicFloats: readonly IRType[]): boolean {
   const isFloat = type === "f32" || type === "f64";
   return op === "mul" || (isFloat && !(op === "add" && atomicFloats.includes(type)));
 }

@@ -4,10 +4,12 @@
  * found goes through shared memory.
  */
 
+import { reductionBy } from "../../../graph/reduction.js";
 import type { FunctionBuilder } from "../../../spirv/function-builder.js";
 import type { Ref } from "../../../spirv/ref.js";
 import type { Value } from "../../../spirv/value.js";
 import type { CombineOp, IRType } from "../../ir/ir.js";
+import { binary } from "./emit-value.js";
 
 export interface Lanes {
   readonly count: number;
@@ -38,7 +40,7 @@ export function combineLanes(
   if (subgroups > inSubgroup) {
     return inPairs(
       Array.from({ length: subgroups }, (_, i) => place.load(i)),
-      (a, b) => merge(f, op, a, b, type),
+      (a, b) => binary(f, op, type, a, b),
     );
   }
   const found = place.load(f.and(lanes.own, subgroups - 1));
@@ -46,14 +48,14 @@ export function combineLanes(
 }
 
 function withinSubgroup(f: FunctionBuilder, op: CombineOp, x: Value, type: IRType, lane: Value, count: number): Value {
+  const { isSymmetric } = reductionBy(op);
   let total = x;
   for (let distance = 1; distance < count; distance *= 2) {
     const other = fromPartner(f, total, type, distance);
-    // Of a smallest and a largest that are equal but not the same (0 and -0) all lanes must take the same one.
-    const isOrdered = op === "min" || op === "max";
-    const isSecond = isOrdered ? f.notEqual(f.and(lane, distance), 0) : null;
+    // Where the order matters (of 0 and -0 the second is taken) all lanes must combine in the same one.
+    const isSecond = isSymmetric ? null : f.notEqual(f.and(lane, distance), 0);
     const [a, b] = isSecond ? [f.select(isSecond, other, total), f.select(isSecond, total, other)] : [total, other];
-    total = merge(f, op, a, b, type);
+    total = binary(f, op, type, a, b);
   }
   return total;
 }
@@ -72,7 +74,7 @@ function throughMemory(f: FunctionBuilder, op: CombineOp, x: Value, type: IRType
   for (let distance = 1; distance < lanes.count; distance *= 2) {
     f.workgroupBarrier();
     f.if(f.equal(f.and(own, 2 * distance - 1), 0), () => {
-      memory.store(own, merge(f, op, memory.load(own), memory.load(f.add(own, distance)), type));
+      memory.store(own, binary(f, op, type, memory.load(own), memory.load(f.add(own, distance))));
     });
   }
   f.workgroupBarrier();
@@ -83,15 +85,4 @@ function inPairs(values: readonly Value[], combine: (a: Value, b: Value) => Valu
   let rest = values;
   while (rest.length > 1) rest = rest.flatMap((a, i) => (i % 2 === 0 ? combine(a, rest[i + 1] as Value) : []));
   return rest[0] as Value;
-}
-
-/** NaN wins. */
-export function merge(f: FunctionBuilder, op: CombineOp, a: Value, b: Value, type: IRType): Value {
-  if (op === "add") return f.add(a, b);
-  if (op === "mul") return f.mul(a, b);
-  if (op === "and") return f.and(a, b);
-  if (op === "or") return f.or(a, b);
-  const isFloat = type === "f32" || type === "f64";
-  const wins = op === "min" ? f.less(a, b) : f.greater(a, b);
-  return f.select(isFloat ? f.or(f.isNan(a), wins) : wins, a, b);
 }

@@ -18,8 +18,8 @@ import {
   walkStatements,
 } from "../../ir/ir.js";
 import { planLoop } from "../../ir/loop-rounds.js";
-import { combineLanes, type Lanes, merge } from "./combine-lanes.js";
-import { compute } from "./emit-value.js";
+import { combineLanes, type Lanes } from "./combine-lanes.js";
+import { binary, compute } from "./emit-value.js";
 import { narrow, valueType, widen } from "./stored-elements.js";
 import type { WideAccesses } from "./wide-accesses.js";
 
@@ -247,15 +247,15 @@ export class BodyEmitter {
     const { f, m } = this;
     const place = (this.memory.buffers[buffer] as Ref).at(this.get(index));
     const operand = this.get(value);
-    if (!this.memory.exchanged.has(buffer)) {
-      f.atomic[op as "add" | "min" | "max"](place, operand);
+    if (op !== "mul" && !this.memory.exchanged.has(buffer)) {
+      f.atomic[op](place, operand);
       return;
     }
     f.iterate(
       [f.atomic.load(place), m.constant(m.bool, false)],
       ([, isDone]) => f.not(isDone),
       ([expected]) => {
-        const combined = merge(f, op, f.bitcast(expected, operand.type), operand, value.type);
+        const combined = binary(f, op, value.type, f.bitcast(expected, operand.type), operand);
         const seen = f.atomic.compareExchange(place, expected, f.bitcast(combined, place.type));
         return [seen, f.equal(seen, expected)];
       },

@@ -2,26 +2,41 @@
 import type { ModuleBuilder } from "../../../spirv/builder.js";
 import type { FunctionBuilder } from "../../../spirv/function-builder.js";
 import type { Value } from "../../../spirv/value.js";
-import type { IROp, IRType, Value as IRValue } from "../../ir/ir.js";
+import type { BinaryOp, CompareOp, IROp, IRType, Value as IRValue, UnaryOp } from "../../ir/ir.js";
 import { valueType } from "./stored-elements.js";
 
-/** Operations that are one method of the assembler, whatever the type. */
-const DIRECT: Partial<Record<IROp, (f: FunctionBuilder, a: Value, b: Value, c: Value) => Value>> = {
+type Binary = (f: FunctionBuilder, a: Value, b: Value, type: IRType) => Value;
+
+const isFloat = (type: IRType): boolean => type === "f32" || type === "f64";
+
+const BINARY: Readonly<Record<BinaryOp, Binary>> = {
   add: (f, a, b) => f.add(a, b),
   sub: (f, a, b) => f.sub(a, b),
   mul: (f, a, b) => f.mul(a, b),
   div: (f, a, b) => f.div(a, b),
   idiv: (f, a, b) => f.div(a, b),
+  // Vulkan leaves OpSRem undefined for negative operands, and NVIDIA's drivers make use of it.
+  irem: (f, a, b, type) => (type === "i32" || type === "i64" ? f.sub(a, f.mul(f.div(a, b), b)) : f.rem(a, b)),
+  // NaN wins.
+  min: (f, a, b, type) => (isFloat(type) ? f.select(f.or(f.isNan(a), f.less(a, b)), a, b) : f.min(a, b)),
+  max: (f, a, b, type) => (isFloat(type) ? f.select(f.or(f.isNan(a), f.greater(a, b)), a, b) : f.max(a, b)),
   and: (f, a, b) => f.and(a, b),
   or: (f, a, b) => f.or(a, b),
+  xor: (f, a, b, type) => (type === "bool" ? f.notEqual(a, b) : f.xor(a, b)),
   shl: (f, a, b) => f.shiftLeft(a, b),
   shr: (f, a, b) => f.shiftRight(a, b),
+};
+
+const COMPARE: Readonly<Record<CompareOp, Binary>> = {
   eq: (f, a, b) => f.equal(a, b),
   ne: (f, a, b) => f.notEqual(a, b),
   lt: (f, a, b) => f.less(a, b),
   le: (f, a, b) => f.lessEqual(a, b),
   gt: (f, a, b) => f.greater(a, b),
   ge: (f, a, b) => f.greaterEqual(a, b),
+};
+
+const UNARY: Readonly<Record<UnaryOp, (f: FunctionBuilder, a: Value) => Value>> = {
   neg: (f, a) => f.neg(a),
   abs: (f, a) => f.abs(a),
   floor: (f, a) => f.floor(a),
@@ -30,8 +45,13 @@ const DIRECT: Partial<Record<IROp, (f: FunctionBuilder, a: Value, b: Value, c: V
   roundEven: (f, a) => f.roundEven(a),
   sqrt: (f, a) => f.sqrt(a),
   not: (f, a) => f.not(a),
-  select: (f, a, b, c) => f.select(a, b, c),
 };
+
+const isOf = <Op extends IROp>(table: Readonly<Record<Op, unknown>>, op: IROp): op is Op => Object.hasOwn(table, op);
+
+/** An operation on two values of a type. Lanes, and updates of memory, combine their values with it too. */
+export const binary = (f: FunctionBuilder, op: BinaryOp, type: IRType, a: Value, b: Value): Value =>
+  BINARY[op](f, a, b, type);
 
 /** Writes the operation of a value on its operands; `otherwise` writes an operation that is no arithmetic. */
 export function compute(
@@ -41,26 +61,19 @@ export function compute(
   [a, b, c]: readonly Value[],
   otherwise: () => Value,
 ): Value {
-  const isFloat = value.type === "f32" || value.type === "f64";
-  const type = valueType(m, value.type);
-  const direct = DIRECT[value.op];
-  if (direct) return direct(f, a, b, c);
-  switch (value.op) {
-    case "irem":
-      // Vulkan leaves OpSRem undefined for negative operands, and NVIDIA's drivers make use of it.
-      return value.type === "i32" || value.type === "i64" ? f.sub(a, f.mul(f.div(a, b), b)) : f.rem(a, b);
-    case "min":
-      return isFloat ? f.select(f.or(f.isNan(a), f.less(a, b)), a, b) : f.min(a, b);
-    case "max":
-      return isFloat ? f.select(f.or(f.isNan(a), f.greater(a, b)), a, b) : f.max(a, b);
-    case "xor":
-      return value.type === "bool" ? f.notEqual(a, b) : f.xor(a, b);
+  const { op } = value;
+  if (isOf(BINARY, op)) return BINARY[op](f, a, b, value.type);
+  if (isOf(COMPARE, op)) return COMPARE[op](f, a, b, value.type);
+  if (isOf(UNARY, op)) return UNARY[op](f, a);
+  switch (op) {
+    case "select":
+      return f.select(a, b, c);
     case "mulAdd":
-      return isFloat ? f.fma(a, b, c) : f.add(f.mul(a, b), c);
+      return isFloat(value.type) ? f.fma(a, b, c) : f.add(f.mul(a, b), c);
     case "convert":
       return convert(f, m, a, value.args[0].type, value.type);
     case "bitcast":
-      return f.bitcast(a, type);
+      return f.bitcast(a, valueType(m, value.type));
     case "highWord":
       return f.extract(f.bitcast(a, m.vec(m.u32, 2)), 1);
     case "lowWord":
@@ -71,7 +84,15 @@ export function compute(
       const distance = m.constant(m.u32, 32 - (value.attribute as number));
       return f.shiftRight(f.shiftLeft(a, distance), distance);
     }
-    default:
+    case "load":
+    case "combineLanes":
+    case "fromLane":
+    case "constant":
+    case "row":
+    case "lane":
+    case "index":
+    case "accumulator":
+    case "result":
       return otherwise();
   }
 }

@@ -2,7 +2,7 @@
 import { DTYPES, type DType } from "../../../core/dtype.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
-import type { AtomicOp, IRType } from "../../ir/ir.js";
+import type { CombineOp, IRType } from "../../ir/ir.js";
 import { decodeBrain, decodeHalf, encodeBrain, encodeHalf, fourWords } from "./half.js";
 import { gathered, type LaneValue, laneOf, lanesOf, pairOf, single } from "./lane-values.js";
 import { areAhead, areNeighbours } from "./rising.js";
@@ -124,7 +124,7 @@ function writers(index: LaneValue, lane: number | null): readonly number[] {
 /** Several threads may change an element at once: each tries until nobody was faster. */
 export function updateAtomically(
   f: FunctionBuilder,
-  op: AtomicOp,
+  op: CombineOp,
   type: IRType,
   at: Value<"i32">,
   operand: Value,

@@ -6,7 +6,6 @@ import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import {
-  type BinaryOp,
   type Branch,
   type CombineOp,
   type IRType,
@@ -264,7 +263,7 @@ export class BodyEmitter {
     const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, LANES, begun, "rising");
     const combined = vectors.map((x, k): LaneValue => {
       const accumulator = loop.accumulators[k];
-      const op = combiningOp(accumulator) as BinaryOp;
+      const op = combiningOp(accumulator) as CombineOp;
       const { type } = accumulator.value;
       const parts = [0, 1, 2, 3].map((lane) => laneOf(this.f, x, type, lane));
       return { kind: "uniform", value: this.pairwise(op, type, parts) };
@@ -309,7 +308,7 @@ export class BodyEmitter {
   }
 
   /** The order of combining four lanes, wherever they come from. */
-  private pairwise(op: CombineOp | BinaryOp, type: IRType, parts: readonly Value[]): Value {
+  private pairwise(op: CombineOp, type: IRType, parts: readonly Value[]): Value {
     const pair = (a: Value, b: Value) => binary(this.f, op, type, a, b);
     return pair(pair(parts[0], parts[1]), pair(parts[2], parts[3]));
   }

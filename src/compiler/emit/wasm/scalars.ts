@@ -135,8 +135,29 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "sqrt":
     case "not":
       return unary(f, value.op, value.type, a);
-    default:
-      return binary(f, value.op as BinaryOp, value.type, a, b);
+    case "add":
+    case "sub":
+    case "mul":
+    case "div":
+    case "idiv":
+    case "irem":
+    case "min":
+    case "max":
+    case "and":
+    case "or":
+    case "xor":
+    case "shl":
+    case "shr":
+      return binary(f, value.op, value.type, a, b);
+    case "constant":
+    case "row":
+    case "lane":
+    case "index":
+    case "accumulator":
+    case "result":
+    case "load":
+    case "fromLane":
+      throw new Error(`emitWasm: ${value.op} is not computed`);
   }
 }
 
@@ -161,7 +182,12 @@ export function binary(f: FunctionBuilder, op: BinaryOp, type: IRType, a: Value,
       return f.op(`${wasm}.shl`, a, b);
     case "shr":
       return f.op(`${wasm}.shr${sign}`, a, b);
-    default:
+    case "add":
+    case "sub":
+    case "mul":
+    case "and":
+    case "or":
+    case "xor":
       return f.op(`${wasm}.${op}`, a, b);
   }
 }

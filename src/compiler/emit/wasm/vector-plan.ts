@@ -1,7 +1,8 @@
 /** What a kernel computes four at a time on the CPU: neighbouring rows, neighbouring rounds of loops, or nothing. */
 import { DTYPES, type DType } from "../../../core/dtype.js";
+import { asCombineOp, reductionBy } from "../../../graph/reduction.js";
 import {
-  type BinaryOp,
+  type CombineOp,
   type IRType,
   type Value as IRValue,
   type Kernel,
@@ -124,26 +125,17 @@ export function planVectors(kernel: Kernel): VectorPlan {
   return { isRowVector: false, loops: new Set(chosen) };
 }
 
-/** The ways to combine the four lanes of an accumulator, which must start from what they leave unchanged. */
-const IDENTITY: Readonly<Record<string, readonly (number | boolean)[]>> = {
-  add: [0],
-  mul: [1],
-  min: [Infinity, 2147483647, 4294967295],
-  max: [-Infinity, -2147483648, 0],
-  and: [true],
-  or: [false],
-};
-
-export function combiningOp({ value, next }: Loop["accumulators"][number]): BinaryOp | null {
-  if (!(next.op in IDENTITY)) return null;
-  return next.args.filter((arg) => arg === value).length === 1 ? (next.op as BinaryOp) : null;
+/** The operation that combines an accumulator with something else, if partial results combine with it too. */
+export function combiningOp({ value, next }: Loop["accumulators"][number]): CombineOp | null {
+  return next.args.filter((arg) => arg === value).length === 1 ? asCombineOp(next.op) : null;
 }
 
 function isVectorizable(loop: Loop): boolean {
   const combines = loop.accumulators.every((accumulator) => {
     const op = combiningOp(accumulator);
     const { initial } = accumulator;
-    return op !== null && initial.op === "constant" && IDENTITY[op].includes(initial.attribute as number);
+    // Four lanes start from it instead of one, so it must be what changes nothing.
+    return op !== null && initial.op === "constant" && initial.attribute === reductionBy(op).identity(initial.type);
   });
   // A running total may only be used to make the next one: a lane does not know the others' share.
   const isPrivate = loop.accumulators.every(({ value, next }) =>

@@ -5,6 +5,8 @@ import { emitSpirv } from "../../../../src/compiler/emit/spirv/emit-kernel.js";
 import { mappingOf } from "../../../../src/compiler/emit/spirv/mapping.js";
 import type { CombineOp, IRType, Kernel } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
+import { REDUCE_OPS, reductionOf } from "../../../../src/graph/reduction.js";
+import { elementOracle } from "../../../support/element-oracle.js";
 import { runKernel } from "../../../support/kernels.js";
 import { assertValid, without } from "../../../support/spirv-val.js";
 import { describeOnTensorDevices } from "../../../support/tensors.js";
@@ -75,6 +77,25 @@ describeOnTensorDevices("lanes", (device) => {
           `row ${row} of ${lanes} lanes: ${line}`,
         );
         assert.equal(Number.isNaN(line[0]), row % 3 === 0);
+      }
+    }
+  });
+
+  test("whatever combines the partial results of some reduction combines lanes", () => {
+    for (const op of REDUCE_OPS) {
+      const { combine, kinds, elementwise } = reductionOf(op);
+      const type = kinds.includes("int") ? "i32" : "bool";
+      const oracle = elementOracle(elementwise, [type, type], type) as (a: number, b: number) => number;
+      for (const lanes of counts) {
+        const values = Array.from({ length: rows * lanes }, (_, i) =>
+          type === "bool" ? (i % 3) % 2 : (i * 2654435761) | 0,
+        );
+        const source = type === "bool" ? Uint8Array.from(values) : Int32Array.from(values);
+        const [, result] = runKernel(device, combination(combine, type, rows, lanes), [source, source.slice()]);
+        for (let row = 0; row < rows; row++) {
+          const wanted = lineOf(source, lanes, row).reduce((a, b) => oracle(a, b));
+          assert.deepEqual(lineOf(result, lanes, row), new Array(lanes).fill(wanted), `${op}, ${lanes} lanes`);
+        }
       }
     }
   });
