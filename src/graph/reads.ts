@@ -17,7 +17,7 @@ export const indexKey = (index: readonly IndexExpr[]): string => index.map(keyOf
 // ------------------------------------------------------------------------------------------------ element by element
 
 /** An element of an input; `isBounded`: it is needed only where some bounds hold that are not known to. */
-export type VisitRead = (input: Node, index: readonly IndexExpr[], isBounded: boolean) => void;
+type VisitRead = (input: Node, index: readonly IndexExpr[], isBounded: boolean) => void;
 
 /**
  * Visits what an element of an elementwise operation or a movement is computed from; of other nodes nothing. Elements that

@@ -18,7 +18,7 @@ import { takeAlongAxis } from "./movement.js";
 export type CumulateOp = ReduceOp | "logsumexp";
 
 /** How a running total goes on. */
-export interface RunningTotal {
+interface RunningTotal {
   readonly kinds: readonly DTypeKind[];
   /** The later total added to the earlier. */
   combine<V>(k: ElementOps<V>, earlier: V, later: V): V;

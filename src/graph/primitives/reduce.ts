@@ -76,7 +76,7 @@ const derivatives: Readonly<Record<ReductionEntry["derivative"], Rules>> = {
   none: {},
 };
 
-/** By name. */
+/** The primitives by name. @internal for tests: all of them together are checked */
 export const reducePrimitives = Object.fromEntries(REDUCE_OPS.map((op) => [op, reduction(op)])) as Readonly<
   Record<ReduceOp, ReducePrimitive>
 >;
