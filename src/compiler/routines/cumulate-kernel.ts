@@ -304,7 +304,7 @@ function combineWith(k: KernelBuilder, ops: ElementOps<Element>, { op, hasSegmen
   };
 }
 
-/** Leaves every value as it is: adding 0 would lose the sign of -0. Where it is shown, nothing adds up to 0. */
+/** The neutral element: -0 for float sums, because adding 0 would lose the sign of -0. An empty sum that is shown is 0. */
 function identityOf(op: CumulateOp, dtype: DType, isShown: boolean): number | bigint {
   switch (op) {
     case "sum":
