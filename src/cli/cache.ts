@@ -1,4 +1,4 @@
-/** `pumice cache`: what Pumice keeps on disk, and a way to be rid of it. */
+/** `pumice cache`: lists Pumice's files on disk and removes them. */
 import { lstatSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, ExpectedError } from "./command.js";
@@ -96,7 +96,7 @@ function removeFiles(files: readonly CachedFile[]): { removed: CachedFile[]; fai
       unlinkSync(file.path);
       removed.push(file);
     } catch (error) {
-      // Gone in the meantime is as good as removed.
+      // Gone in the meantime: counts as removed.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") failures.push((error as Error).message);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Which device would be used, and why: the best GPU, or what `PUMICE_DEVICE` asks for. Pure; `info` and `doctor` explain
- * it, the tour follows it. Devices come as `listDevices()` gives them: best first.
+ * The default device and the reason for it: the best GPU, or the device named by `PUMICE_DEVICE`. Pure; `info` and `doctor`
+ * explain it, the tour uses it. Devices come in the order of `listDevices()`: best first.
  */
 import type { PhysicalDevice } from "../vulkan/index.js";
 import { plural } from "./terminal.js";
@@ -22,7 +22,7 @@ export interface Choice {
   readonly why: string;
 }
 
-/** What a device is, in words. */
+/** The kinds of devices, in words. */
 export const kinds: Readonly<Record<Candidate["type"], string>> = {
   discrete: "discrete GPU",
   virtual: "virtual GPU",

@@ -1,11 +1,11 @@
-/** A device in words: what the driver reports, as labelled lines for `pumice info`. Pure; the tables say what is shown. */
+/** The driver's description of a device as labelled lines, for `pumice info`. Pure; the tables list what is shown. */
 import type { DevicePlan, ListedDevice, PhysicalDevice } from "../vulkan/index.js";
 import { kinds } from "./choice.js";
 import { bytes } from "./terminal.js";
 
 export type Line = readonly [label: string, text: string];
 
-/** A device with what it would be opened with; no plan for one that cannot be used. */
+/** A device with the plan it would be opened with; no plan for one that cannot be used. */
 export interface PlannedDevice extends ListedDevice {
   readonly plan: DevicePlan | null;
 }
@@ -49,7 +49,7 @@ export function describeDevice({ properties: device, refusal, availableBytes }: 
   ];
 }
 
-/** What `--verbose` adds. */
+/** The additional lines of `--verbose`. */
 export function describeDetails({ properties: device, plan }: PlannedDevice): Line[] {
   return [
     ...device.cooperativeMatrices.map(
@@ -73,7 +73,7 @@ export function describeDetails({ properties: device, plan }: PlannedDevice): Li
   ];
 }
 
-/** The driver's name and version as its maker writes it, where it says. */
+/** The driver's name and version, in the vendor's notation where the driver gives it. */
 export function driverOf({ driverName, driverInfo, driverVersion }: PhysicalDevice): string {
   const named = [driverName, driverInfo].filter(Boolean).join(", ");
   return named || `version ${hex(driverVersion)}, which does not name itself`;

@@ -1,9 +1,9 @@
 /**
- * What is wrong with a machine and how to mend it: a pure function from facts (facts.ts gathers them) to findings, so that
- * machines nobody here owns are tested by writing down what they would report. `pumice doctor` prints the findings.
+ * Diagnoses a machine: a pure function from facts (facts.ts gathers them) to findings and remedies. So any machine can be
+ * tested by writing down its facts. `pumice doctor` prints the findings.
  *
- * Each check is a function of the table at the end and answers with its own findings, in the order they are read: what
- * Pumice stands on first, then the drivers, then the devices.
+ * Each check is a function in the table at the end and returns its findings. They are printed in the order of the table:
+ * prerequisites first, then the drivers, then the devices.
  */
 import { type Candidate, chooseDevice, kinds } from "./choice.js";
 import type { Manifest } from "./manifests.js";
@@ -13,7 +13,7 @@ export interface Facts {
   readonly platform: NodeJS.Platform;
   readonly nodeVersion: string;
   readonly isContainer: boolean;
-  /** The variables that bear on Vulkan or Pumice, as far as they are set. */
+  /** Environment variables that affect Vulkan or Pumice, if set. */
   readonly variables: Readonly<Record<string, string>>;
   readonly koffi: Outcome<{ readonly version: string }>;
   readonly loader: LoaderFacts;
@@ -25,10 +25,10 @@ export interface Facts {
   };
   /** The GPUs' device files (Linux, FreeBSD). */
   readonly nodes: readonly DeviceNode[];
-  /** Makers of the GPUs on the PCI bus, as far as the system tells. */
+  /** Vendors of the GPUs on the PCI bus, where the system lists them. */
   readonly gpuVendors: readonly GpuVendor[];
   readonly nvidia: NvidiaFacts;
-  /** What listing the devices gave. */
+  /** The result of listing the devices. */
   readonly listing: Outcome<{ readonly devices: readonly DeviceFacts[] }>;
   /** Where compiled kernels are kept (a null folder: nowhere, as asked); null when it could not be looked up. */
   readonly cache: { readonly folder: string | null; readonly problem: string | null } | null;
@@ -45,7 +45,7 @@ export type LoaderFacts =
     }
   /** `remedy`: how to get one on this platform. */
   | { readonly state: "missing"; readonly why: string; readonly remedy: string }
-  /** It took the process down that opened it. */
+  /** Opening it crashed the process. */
   | { readonly state: "broken"; readonly why: string }
   /** It could not be looked for. */
   | { readonly state: "unknown" };
@@ -77,12 +77,12 @@ export interface DeviceFacts extends Candidate {
 export type Level = "ok" | "info" | "warning" | "problem";
 
 export interface Finding {
-  /** Which check it is of: stable, for programs that read the JSON. */
+  /** The name of its check: stable, for programs that read the JSON. */
   readonly check: string;
   readonly level: Level;
   readonly text: string;
   readonly details: readonly string[];
-  /** What to do, one step or alternative each. */
+  /** Remedies, one step or alternative each. */
   readonly remedies: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export function diagnose(facts: Facts): Finding[] {
   );
 }
 
-/** What it comes to, in a sentence or two; `ok` when some Vulkan device can be used. */
+/** The summary, in a sentence or two; `ok` when some Vulkan device can be used. */
 export function verdict(facts: Facts): { ok: boolean; text: string } {
   const devices = devicesOf(facts).map(withTrial);
   const ok = devices.some(({ refusal }) => refusal === null);
@@ -117,7 +117,7 @@ const OLDEST_NODE = 20;
 
 const devicesOf = ({ listing }: Facts): readonly DeviceFacts[] => (listing.ok ? listing.devices : []);
 
-/** A device whose trial failed is as good as refused. */
+/** A device whose trial failed counts as refused. */
 function withTrial(device: DeviceFacts): DeviceFacts {
   return device.refusal === null && device.trial?.ok === false ? { ...device, refusal: device.trial.why } : device;
 }
@@ -127,7 +127,7 @@ const hasGpu = (facts: Facts) =>
     .map(withTrial)
     .some(({ type, refusal }) => type !== "cpu" && refusal === null);
 
-/** What keeps a driver from working is a problem until some GPU works, then a remark. */
+/** A broken driver is a problem unless some GPU works; then it is a warning. */
 const gravity = (facts: Facts): Level => (hasGpu(facts) ? "warning" : "problem");
 
 const node: Check = ({ nodeVersion }) =>
@@ -232,7 +232,7 @@ function manifestRemedies(facts: Facts, library: string, problem: string): strin
   ];
 }
 
-/** How to get a driver for the GPUs that are there; for any, when that is not known. */
+/** How to install drivers for the GPUs of this machine; for any GPU, when they are not known. */
 function driverRemedies({ platform, gpuVendors }: Facts): string[] {
   switch (platform) {
     case "win32":
@@ -283,7 +283,7 @@ const nodes: Check = (facts) => {
 };
 
 function permissionRemedies(closed: readonly DeviceNode[], { platform, isContainer }: Facts): string[] {
-  // Root's own group is nobody's to join: the usual ones are what udev gives these files on a healthy system.
+  // Nobody should join root's group: suggest the groups that udev gives these files on a healthy system.
   const groups = [...new Set(closed.map(({ group }) => group).filter((group) => group !== "root" && group !== "0"))];
   const joined = (groups.length > 0 ? groups : ["render", "video"]).join(",");
   if (isContainer) {
@@ -361,7 +361,7 @@ const devices: Check = (facts) => {
     const remedies = [
       "Find the driver at fault by naming one at a time: VK_DRIVER_FILES=/path/to/manifest.json npx pumice doctor",
     ];
-    // Without any manifest that is what it comes to, and the remedy stands there.
+    // Without any manifest the check of manifests reports it, with the remedy.
     const isExplained = manifests.files.length === 0;
     return [
       { level: "problem", text: `The devices cannot be listed: ${listing.why}`, remedies: isExplained ? [] : remedies },

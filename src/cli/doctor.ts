@@ -1,4 +1,4 @@
-/** `pumice doctor`: looks the machine over, says what is wrong and what to do about it. */
+/** `pumice doctor`: checks the machine and prints problems with their remedies. */
 import type { Command } from "./command.js";
 import { diagnose, type Finding, type Level, verdict } from "./diagnosis.js";
 import { gatherFacts } from "./facts.js";

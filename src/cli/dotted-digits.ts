@@ -1,4 +1,4 @@
-/** The ten digits in 5×7 dots, as on an old display: what the tour's network learns to read. */
+/** The ten digits in 5×7 dots, as on an old display. The tour's network learns to read them. */
 import type { Tensor } from "../index.js";
 
 const DIGITS = [
@@ -21,7 +21,7 @@ export function noisyDigits({ tensor, random }: typeof import("../index.js"), ke
   return digits.sub(isFlipped.cast("f32")).abs();
 }
 
-/** A digit for people. */
+/** A digit as text. */
 export function drawDots(digit: Tensor): string {
   const values = digit.dataSync();
   const rows = Array.from({ length: 7 }, (_, row) => Array.from({ length: 5 }, (_, i) => values[5 * row + i]));

@@ -1,6 +1,6 @@
 /**
- * Gathers the facts that diagnosis.ts judges: reads the system's files and asks probe.ts about the drivers. It decides
- * nothing; whatever cannot be read is taken for absent.
+ * Gathers the facts for diagnosis.ts: reads the system's files and asks probe.ts about the drivers. It decides nothing; a file
+ * that cannot be read counts as absent.
  */
 import {
   accessSync,
@@ -142,8 +142,8 @@ async function cacheFacts(): Promise<Facts["cache"]> {
   const { cacheFolder } = await import("../vulkan/index.js");
   const folder = cacheFolder();
   if (folder === null) return { folder, problem: null };
-  // What is not there yet is made when needed, in the nearest folder that is. Permissions do not tell root of read-only
-  // and made-up file systems, so something is written there.
+  // A missing folder is created when needed, in the nearest existing one. For root, permissions do not reveal read-only and
+  // virtual file systems, so a file is written there as a test.
   let nearest = folder;
   while (!existsSync(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   if (!statSync(nearest, { throwIfNoEntry: false })?.isDirectory())

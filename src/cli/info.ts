@@ -1,4 +1,4 @@
-/** `pumice info`: the devices of this machine, what each can do, and which one would be used. */
+/** `pumice info`: lists the devices of this machine, their abilities, and the default one. */
 import type { ListedDevice } from "../vulkan/index.js";
 import { type Candidate, type Choice, chooseDevice } from "./choice.js";
 import type { Command } from "./command.js";
@@ -69,7 +69,7 @@ function printChoice(choice: Choice, devices: readonly ListedDevice[], terminal:
   for (const line of wrap(text, terminal.width)) terminal.print(line);
 }
 
-/** The whole answer, also when it is that Vulkan cannot be used. */
+/** Prints everything as JSON, also when Vulkan cannot be used. */
 async function printJson(terminal: Terminal): Promise<number> {
   let devices: PlannedDevice[] = [];
   let loader: ReturnType<Vulkan["inspectLoader"]> | null = null;

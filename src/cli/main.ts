@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The `pumice` program. It finds the command, checks what it was given, runs it and turns its outcome into an exit code:
- * 0 done, 1 it could not be done, 2 called wrongly. To add a command, write its file and add it to the table.
+ * The `pumice` program. It finds the command, checks its arguments, runs it and sets the exit code: 0 success, 1 failure, 2
+ * wrong usage. To add a command, write its file and add it to the table.
  */
 import { parseArgs } from "node:util";
 import { cache } from "./cache.js";
@@ -95,7 +95,7 @@ function commandHelp({ name, usage, summary, help, switches }: Command): string 
   ].join("\n");
 }
 
-// Someone who looked at the first lines (`pumice info | head`) has seen enough.
+// The reader closed the pipe (`pumice info | head`): end quietly.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;
@@ -104,7 +104,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 const terminal = openTerminal(process.stdout, process.env);
 try {
   const code = await main(process.argv.slice(2), terminal);
-  // A 1 that the validation layer left there (PUMICE_VALIDATE) stays.
+  // An exit code 1 set by the validation layer (PUMICE_VALIDATE) stays.
   if (code !== 0) process.exitCode = code;
 } catch (error) {
   const errors = openTerminal(process.stderr, process.env);

@@ -1,6 +1,6 @@
 /**
- * Driver manifests: the small JSON files by which the Vulkan loader finds drivers. Where it looks for them and what one
- * says, as pure functions (after docs/LoaderDriverInterface.md of KhronosGroup/Vulkan-Loader); facts.ts reads the disk.
+ * Driver manifests: the small JSON files by which the Vulkan loader finds drivers. Pure functions for the search path and for
+ * parsing (after docs/LoaderDriverInterface.md of KhronosGroup/Vulkan-Loader); facts.ts reads the disk.
  */
 import { posix, win32 } from "node:path";
 
@@ -11,7 +11,7 @@ interface ManifestSearch {
   readonly places: readonly string[];
 }
 
-/** Where the loader looks on this platform. On Windows it asks the registry, which we do not read. */
+/** The loader's search path on this platform. On Windows it reads the registry, which we do not. */
 export function manifestSearch(platform: NodeJS.Platform, env: NodeJS.ProcessEnv, home: string): ManifestSearch {
   const list = (value: string | undefined, fallback = "") =>
     (value || fallback).split(platform === "win32" ? ";" : ":").filter(Boolean);
@@ -38,13 +38,13 @@ export interface Manifest {
   readonly path: string;
   /** The driver's library, made absolute where the manifest gives a path; "" when it names none. */
   readonly library: string;
-  /** Why no driver can come of it, or null. */
+  /** Why it gives no driver, or null. */
   readonly problem: string | null;
-  /** For programs of another word size than ours: the loader passes it over, and so may we. */
+  /** For programs of another word size: the loader ignores it, and so do we. */
   readonly isForeign: boolean;
 }
 
-/** What a manifest's text says. Whether its library can be loaded is for whoever can try. */
+/** Parses a manifest. It does not check whether the library can be loaded. */
 export function parseManifest(path: string, text: string, platform: NodeJS.Platform): Manifest {
   const broken = (problem: string): Manifest => ({ path, library: "", problem, isForeign: false });
   let content: { ICD?: { library_path?: unknown; library_arch?: unknown } } | null;

@@ -1,9 +1,9 @@
 /**
- * examples/mnist as the tour runs it. Examples are users of the package and not part of what is published, so this one is
- * looked for at run time, beside this build; the digits come with a package for development.
+ * Loads examples/mnist for the tour. Examples are not published with the package, so it is looked up at run time, beside this
+ * build; the digits come with a development dependency.
  */
 
-/** What the tour uses of the example; models, digits and weights are passed on and not looked into. */
+/** The parts of the example that the tour uses; models, digits and weights are opaque. */
 export interface Mnist {
   readonly mlp: object;
   readonly loadDigits: (part: "train" | "test", limit: number) => object;
@@ -26,7 +26,7 @@ interface MnistProgress {
 
 const folder = new URL("../../examples/mnist/", import.meta.url);
 
-/** The example, or what is missing and how to get it. */
+/** The example, or a message about what is missing and how to get it. */
 export async function findMnist(from = folder): Promise<Mnist | string> {
   const files = ["data.js", "models.js", "training.js"].map((file) => import(new URL(file, from).href));
   let found: Mnist;

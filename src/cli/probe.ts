@@ -1,7 +1,6 @@
 /**
- * The doctor's hands: the questions whose answer runs a driver's code. Each is asked in a process of its own, because a
- * driver that crashes or hangs is one of the things the doctor is there to find. `ask` starts the process; this same
- * file, run as a program, answers.
+ * Questions of the doctor whose answers run a driver's code. Each runs in a process of its own, because the doctor must also
+ * find drivers that crash or hang. `ask` starts the process; this same file, run as a program, answers.
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -11,7 +10,7 @@ import { firstLine, reason } from "./surface.js";
 
 interface Answers {
   koffi: { version: string };
-  /** Which libraries cannot be loaded, and why. */
+  /** Libraries that cannot be loaded, with the reason. */
   libraries: { failures: Record<string, string> };
   loader: { loader: LoaderFacts };
   devices: { devices: DeviceFacts[] };
@@ -21,7 +20,7 @@ interface Answers {
 const ANSWER = "pumice-probe:";
 const PATIENCE_MS = 60_000;
 
-/** Asks a process of its own. */
+/** Runs a question in a process of its own. */
 export function ask<Q extends keyof Answers>(question: Q, ...args: string[]): Promise<Outcome<Answers[Q]>> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url), question, ...args], {

@@ -1,6 +1,6 @@
 /**
- * The public surface, loaded late. It brings koffi's native code with it, and where that does not load the program must
- * still be able to say so: hence no command imports the surface at its top.
+ * Loads the public surface late. It loads koffi's native code, and the program must be able to report when that fails: so no
+ * command imports the surface at its top.
  */
 import { ExpectedError } from "./command.js";
 
@@ -27,7 +27,7 @@ export function reason(error: unknown): string {
   return firstLine(error).replace(/\.? *`npx pumice doctor` [^`]*$/, "");
 }
 
-/** True for errors that are thrown on purpose: their message is all there is to say. */
+/** True for errors that are thrown on purpose: only their message is shown. */
 export async function isExpected(error: unknown): Promise<boolean> {
   if (error instanceof ExpectedError) return true;
   try {

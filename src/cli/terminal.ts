@@ -1,4 +1,4 @@
-/** Printing for people: colours where they are wanted, wrapped text, aligned columns, and sizes in human units. */
+/** Text output: colours where they are wanted, wrapped text, aligned columns, and sizes in human units. */
 
 const codes = {
   bold: [1, 22],
@@ -18,7 +18,7 @@ export interface Terminal {
   readonly width: number;
 }
 
-/** What a terminal needs to know of an output stream. */
+/** The parts of an output stream that a terminal uses. */
 interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;

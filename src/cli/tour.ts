@@ -1,7 +1,7 @@
 /**
- * `pumice tour`, which `npm start` runs too: a guided run of what Pumice does, in well under a minute. A stop shows the
- * text of the function it then runs, so what is read is what happened. To add a stop, add its entry to the table; its
- * function takes what it uses from the context by name and reads as a user's program would.
+ * `pumice tour`, also run by `npm start`: a guided run through Pumice, in well under a minute. A stop prints the text of the
+ * function that it then runs. To add a stop, add its entry to the table; its function takes what it uses from the context by
+ * name and reads like a user's program.
  */
 
 import { format } from "node:util";
@@ -19,7 +19,7 @@ import { type Terminal, wrap } from "./terminal.js";
 
 interface Stop {
   readonly title: string;
-  /** What is about to be seen. */
+  /** Introduction of the stop. */
   readonly about: string;
   /** Whether it needs a Vulkan device, or only tensors, which run on the CPU too. */
   readonly needs: "vulkan" | "tensors";
@@ -28,14 +28,14 @@ interface Stop {
   readonly run: (context: Context) => void | Promise<void>;
 }
 
-/** What differs from machine to machine. Stops that need a Vulkan device are only visited with one. */
+/** Facts about this machine. Stops that need a Vulkan device are only visited with one. */
 interface Given {
   readonly device: VulkanDevice;
-  /** Or why there is none. */
+  /** The example, or why there is none. */
   readonly mnist: Mnist | string;
 }
 
-/** What a stop's function may name. Its `console` prints under the stop's code. */
+/** Names that a stop's function may use. Its `console` prints under the stop's code. */
 type Context = Vulkan &
   Pumice & {
     readonly device: VulkanDevice;
@@ -280,7 +280,7 @@ Exit code: 0, or 1 when a stop did not give the right result.`,
 
 type Pumice = typeof import("../index.js");
 
-/** The device the tour is given on, with a word about it; or why there is none. */
+/** The device of the tour, with a note about it; or why there is none. */
 async function openForTour(vulkan: Vulkan): Promise<{ device: VulkanDevice; note: string } | string> {
   let devices: ReturnType<Vulkan["listDevices"]>;
   try {

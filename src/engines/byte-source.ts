@@ -1,4 +1,4 @@
-/** What users may give as bytes, to buffers of either engine, and room for what they are given. */
+/** Bytes from users for the buffers of either engine, and new memory for bytes that are read. */
 import { ArgumentError } from "../core/errors.js";
 
 /** Anything that is bytes. */
@@ -12,8 +12,7 @@ export function asBytes(source: ByteSource): Uint8Array {
 }
 
 /**
- * Bytes with anything in them, for whoever writes all of them at once: zeros would be written first, and memory that is new to
- * the process touched, by the thread that asks.
+ * Uninitialised bytes, for callers that overwrite all of them. Zeroing would write new memory first, on the calling thread.
  */
 export function unwrittenBytes(byteLength: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.allocUnsafeSlow(byteLength).buffer as ArrayBuffer);

@@ -1,6 +1,6 @@
 /**
- * `PUMICE_DEBUG` prints what is decided, compiled and done, to standard error, as far as its words ask for it, which are
- * separated by commas: `PUMICE_DEBUG=1,graph,loops`.
+ * `PUMICE_DEBUG` prints decisions, compiled code and commands to standard error. Its value lists topics, separated by commas:
+ * `PUMICE_DEBUG=1,graph,loops`.
  *
  * - 1: devices, caches and memory blocks; 2: also pipelines and submissions; 3: also every command;
  * - graph, kernels: the operations of every program that is compiled, and the kernels they become, as `explain` shows them;
@@ -26,7 +26,7 @@ for (const word of words) {
 
 export const debugLevel = level;
 
-/** Whether what is compiled is to be seen: then all of it is compiled, and nothing taken from disk. */
+/** Whether compiled programs are printed. Then every program is compiled, and none is read from disk. */
 export const showsPrograms = TOPICS.some((topic) => topics.has(topic));
 
 export function debug(at: 1 | 2 | 3, message: () => string): void {
@@ -38,10 +38,10 @@ interface HeldText {
   readonly text: string;
 }
 
-/** What there is to print of a program, until it is complete. */
+/** Texts of the program that is being compiled, held until it is complete. */
 let held: HeldText[] | null = null;
 
-/** Prints what was compiled: a title, and the text below it. */
+/** Prints a compiled graph, kernel or module: a title, and the text below it. */
 export function debugText(topic: DebugTopic, title: string, text: () => string): void {
   if (!topics.has(topic)) return;
   const whole = `${topic} of ${title}\n${text()}`;
@@ -49,7 +49,7 @@ export function debugText(topic: DebugTopic, title: string, text: () => string):
   else print(whole);
 }
 
-/** Compiles a program; its texts come in the order of reading: the graph and the kernels before their loops and code. */
+/** Compiles a program and prints its texts in reading order: the graph and the kernels before their loops and code. */
 export function debugInOrder<T>(compileProgram: () => T): T {
   if (!showsPrograms || held) return compileProgram();
   const texts: HeldText[] = [];

@@ -1,6 +1,6 @@
 /**
- * What the runtime needs of an engine: memory, code made ready to run, and two ways to run it, kernel by kernel or as a
- * recorded program. engines/host and engines/vulkan implement it, and nothing above the engines knows which one it drives.
+ * The interface between the runtime and an engine: memory, loaded kernels, and two ways to run them, kernel by kernel or as a
+ * recorded program. engines/host and engines/vulkan implement it; nothing above the engines knows which one it drives.
  * A third target is one more emitter (compiler/emit) and one more engine.
  */
 import type { DType } from "../core/dtype.js";
@@ -10,7 +10,7 @@ import type { Profile } from "./profile.js";
 /** Memory on a device. */
 export interface EngineMemory {
   readonly byteLength: number;
-  /** It is all of its memory and nobody else's, and may be written. */
+  /** It is a whole allocation with no other holder, so it may be overwritten. */
   readonly isUnshared: boolean;
   /** Bytes that stay allocated as long as it lives. */
   readonly keptBytes: number;
@@ -33,11 +33,11 @@ export interface LoadedKernel {
 export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedKernel = LoadedKernel> {
   /** It computes in f64. */
   readonly hasDoubles: boolean;
-  /** A driver that runs on the CPU and only plays a GPU. */
+  /** The driver runs on the CPU (lavapipe). */
   readonly isSoftware: boolean;
   /** Memory of zeros. */
   alloc(byteLength: number): M;
-  /** Memory with anything in it, for callers that overwrite all of it. */
+  /** Uninitialised memory, for callers that overwrite all of it. */
   allocUninitialized(byteLength: number): M;
   upload(bytes: Uint8Array): M;
   /** Runs `work` with memory that holds a few bytes for the kernels that it dispatches, and for no others. */
@@ -60,7 +60,7 @@ export type ProgramArgument<M> =
   | { readonly kind: "fixed"; readonly memory: M }
   | { readonly kind: "scalar"; readonly dtype: DType };
 
-/** Where a kernel of a recorded program finds a buffer. */
+/** The memory of a kernel's buffer in a recorded program. */
 export type BufferPlace =
   | {
       readonly from: "argument" | "result";

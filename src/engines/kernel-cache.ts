@@ -1,16 +1,15 @@
 /**
- * Compiled kernels by key, for both engines. A program holds its kernels, the cache does not: a kernel that nobody holds any
- * more is given back, so that a program called with ever new shapes does not pile them up. The last few asked for stay
- * whoever holds them, because code that asks anew for each run (the catalogue of `pumice/vulkan` does) should not compile
- * after every garbage collection.
+ * Compiled kernels by key, for both engines. Programs hold their kernels, the cache does not: an unreferenced kernel is
+ * released, so that ever new shapes do not pile up kernels. The most recently used ones stay in any case, because code that
+ * looks its kernel up for each run (the catalogue of `pumice/vulkan`) should not compile after every garbage collection.
  */
 import { type Lease, Leases } from "./leases.js";
 
-/** How many of the kernels last asked for are kept in any case. */
+/** The number of recently used kernels that stay in any case. */
 export const KEPT_KERNELS = 64;
 /**
- * V8 does not see what a kernel costs the driver, so beyond this many new ones, and as many as there were, garbage is
- * collected here. That takes about as long as compiling ten kernels.
+ * V8 does not see the driver's memory of a kernel. So garbage is collected after this many new kernels, and as many as were
+ * alive. A collection takes about as long as compiling ten kernels.
  */
 const COLLECT_AFTER = 256;
 
@@ -20,7 +19,7 @@ interface Entry<K extends object, R> {
   readonly lease: Lease;
 }
 
-/** `K`: what users of a kernel hold. `R`: what is given back when none does; it must not hold the kernel. */
+/** `K`: the object that users hold. `R`: the resource released when nobody does; it must not refer to the kernel. */
 export class KernelCache<K extends object, R> {
   private readonly entries = new Map<string, Entry<K, R>>();
   /** In the order of their last use. */
@@ -34,7 +33,7 @@ export class KernelCache<K extends object, R> {
     return this.entries.size;
   }
 
-  /** What has not been given back. */
+  /** Resources that are not released yet. */
   get resources(): R[] {
     return [...this.entries.values()].map(({ resource }) => resource);
   }
@@ -50,7 +49,7 @@ export class KernelCache<K extends object, R> {
       this.leases.collect();
       this.collectAt = 2 * this.size + COLLECT_AFTER;
     }
-    // One that is gone, and that no sweep has come upon yet.
+    // Its object was collected, but no sweep has released it yet.
     const gone = this.entries.get(key);
     if (gone) this.leases.end(gone.lease);
     const lease = this.leases.add(kernel, () => {
@@ -61,12 +60,12 @@ export class KernelCache<K extends object, R> {
     this.touch(key, kernel);
   }
 
-  /** Gives back what belongs to kernels that have been collected. */
+  /** Releases the resources of kernels that have been collected. */
   sweep(): void {
     this.leases.sweep();
   }
 
-  /** Forgets all without giving anything back: whoever closes the device does. */
+  /** Forgets all kernels without releasing: closing the device does that. */
   close(): void {
     this.leases.close();
     this.recent.clear();

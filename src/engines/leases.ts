@@ -16,7 +16,7 @@ export interface Lease {
   index: number;
 }
 
-/** Kept objects are let go after this many new leases, so that V8 may collect them in passing. */
+/** Ends V8's keep-alive period after this many new leases, so that ordinary collections can free objects. */
 const CLEAR_EVERY = 2048;
 
 let emptyJob: (() => void) | undefined;
@@ -66,7 +66,7 @@ export class Leases {
     return this.live.length;
   }
 
-  /** Releases what the object stands for once it is unreachable. `release` must not hold the object. */
+  /** Calls `release` once the object is unreachable. `release` must not refer to the object. */
   add(object: object, release: () => void): Lease {
     const lease = { object: new WeakRef(object), release, index: this.live.length };
     this.live.push(lease);
@@ -82,7 +82,7 @@ export class Leases {
     if (this.drop(lease)) lease.release?.();
   }
 
-  /** Returns what belongs to objects that are gone. */
+  /** Releases the leases of collected objects; returns their number. */
   sweep(): number {
     let swept = 0;
     for (let i = this.live.length - 1; i >= 0; i--) {
@@ -102,7 +102,7 @@ export class Leases {
     return swept;
   }
 
-  /** Ends every lease without releasing: what they stood for goes with the device. */
+  /** Ends every lease without releasing: the device takes its memory with it. */
   close(): void {
     everyone.delete(this);
     for (const lease of this.live) lease.index = -1;

@@ -1,6 +1,6 @@
 /**
- * Where the time goes: what an engine measured of each command while a profile was open, gathered into a table per kernel
- * and into a trace that chrome://tracing and Perfetto show.
+ * Profiles: the times of all commands while a profile was open, as a table per kernel and as a trace for chrome://tracing and
+ * Perfetto.
  */
 import { writeFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** Numbers among the arguments of a recorded program: how they lie in the memory that its kernels read them from. */
+/** The layout of numbers among the arguments of a recorded program, in the memory that its kernels read. */
 import { castScalar } from "../core/cast.js";
 import { encodeValues } from "../core/storage.js";
 import type { ProgramArgument } from "./engine.js";

@@ -6,9 +6,9 @@
  * A chunk also carries the hazard state of its memory (`readEpoch`, `writeEpoch`): splitting copies it, merging keeps
  * the later, so memory that is reused at once is still ordered after its last use (see `vulkan/stream.ts`).
  *
- * Buffers may share a chunk: each has all of it or a part, and it is free when the last has given up its own. A part is a
- * chunk, too, as far as engines can tell; its hazard state, too, is copied at first and merged at last, for which nobody
- * may write the memory in between.
+ * Buffers may share a chunk: each holds all of it or a part, and it is free when the last holder has given it up. Engines see
+ * a part as a chunk. Its hazard state is copied when it is made and merged when it ends, so nobody may write the memory in
+ * between.
  */
 
 export interface Chunk<Block> {
@@ -19,7 +19,7 @@ export interface Chunk<Block> {
   /** Epoch of the stream in which the memory was last read or written by a recorded command. */
   readEpoch: number;
   writeEpoch: number;
-  /** The chunk that this one is a part of, and how many have one beside the first holder. */
+  /** The chunk that this one is a part of, and the number of holders beside the first. */
   whole: Chunk<Block> | null;
   sharers: number;
   /** Neighbours in the block. */
@@ -47,7 +47,7 @@ export function newChunk<Block>(block: Block, offset: number, size: number): Chu
   };
 }
 
-/** Some of a chunk for one more holder; the bytes of a part begin where the chunk's do, plus `offset`. */
+/** A part of a chunk for one more holder, from `offset` on. */
 export function partOf<Block>(chunk: Chunk<Block>, offset: number, size: number): Chunk<Block> {
   const part = newChunk(chunk.block, chunk.offset + offset, size);
   part.isFree = false;
@@ -57,10 +57,10 @@ export function partOf<Block>(chunk: Chunk<Block>, offset: number, size: number)
   return part;
 }
 
-/** Whether a chunk is whole and has one holder: whoever has it may write it. */
+/** Whether a chunk is whole and has one holder, which may then write it. */
 export const isUnshared = ({ whole, sharers }: Chunk<unknown>): boolean => whole === null && sharers === 0;
 
-/** Ends what one holder has of a chunk; the last one's end frees it. */
+/** Gives up one holder's share of a chunk; the last one frees it. */
 export function giveUp<Block>(chunk: Chunk<Block>, memory: { free(whole: Chunk<Block>): void }): void {
   const whole = chunk.whole ?? chunk;
   if (whole !== chunk) keepLater(whole, chunk);

@@ -189,7 +189,7 @@ export interface LeapfrogChain<A> {
 /**
  * Runs K leapfrog steps of a synthesised model in one dispatch. `q` and `p` hold d elements, `extras` the observations
  * followed by the d inverse masses, `push` 20 to 128 bytes: K, number of observations, d, 0, then ε (f32 at byte 16,
- * or f64 with `{ type: "f64" }`), then whatever the model's template adds.
+ * or f64 with `{ type: "f64" }`), then further parameters of the model.
  */
 export async function leapfrogChain<T extends CatalogueType = "f32">(
   device: VulkanDevice,
@@ -279,7 +279,7 @@ function find(
   return device.kernel(words, { name, specialization });
 }
 
-/** Workgroups for n threads. Only our own kernels know to continue along y; another's may be too many for a row. */
+/** Workgroups for n threads. Only our own kernels continue along y; a caller's kernel must fit into one row. */
 function grid(kernel: Kernel, n: number, options: CatalogueOptions): readonly [number] | readonly [number, number] {
   const groups = Math.ceil(n / kernel.localSize[0]);
   return options.shader === undefined ? groupGrid(kernel.device, groups) : [groups];
@@ -320,7 +320,7 @@ function checkHolds(operation: string, name: string, buffer: DeviceBuffer, n: nu
   throw new SizeMismatchError(`${operation}: ${name} has ${buffer.byteLength} bytes; ${needed} are needed.`);
 }
 
-/** For kernels that write elements other threads have yet to read. */
+/** Refuses an output that is also an input: other threads may not have read it yet. */
 function checkApart(operation: string, out: DeviceBuffer, inputs: Readonly<Record<string, DeviceBuffer>>): void {
   for (const [name, input] of Object.entries(inputs)) {
     if (input !== out) continue;

@@ -1,6 +1,6 @@
 /**
  * A leapfrog chain for `leapfrogChain`, written with our assembler: d independent normals. It is the smallest model that
- * keeps the whole contract, so it serves as the example of one, in the tour and in the tests.
+ * uses the whole contract; the tour and the tests run it.
  *
  * log p(q) = -½ Σ τᵢ (qᵢ - μᵢ)², up to a constant. The "observations" are the d means μ and then the d precisions τ; the d
  * inverse masses follow, as in every chain. Entry t of each chain is the state after step t + 1, with the gradient and
@@ -38,7 +38,7 @@ export function gaussianChainShader(type: CatalogueType = "f32"): Uint32Array {
     const { d } = push;
     const half = f.mul(push.stepSize, 0.5);
     f.for(m.constant(m.u32, 0), push.steps, 1, (t) => {
-      // Each thread keeps to its own components, so it finds the state it left in the chain itself.
+      // Each thread works on the same components in every step, so it finds its last state in the chain.
       const row = f.mul(t, d);
       const isFirst = f.equal(t, 0);
       const logDensity = f.fold(lane, d, THREADS, zero, (i, total) => {

@@ -1,4 +1,4 @@
-/** Opens a device and hands it the kernels the engine runs on its own account. */
+/** Opens a device and supplies the kernels that the engine itself runs. */
 
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import { type OpenOptions, openEngine } from "../engines/vulkan/open.js";

@@ -1,11 +1,11 @@
-/** What a module hands out to be named in function bodies: functions to call, globals to read and write. */
+/** Handles of a module, for use in function bodies: functions to call, globals to read and write. */
 import type { ValueType } from "./types.js";
 import type { Value } from "./value.js";
 
 /** One result, several, or none. */
 export type Results = ValueType | readonly ValueType[];
 
-/** What a call gives: the value, the values, or nothing. */
+/** The type of a call: the value, the values, or nothing. */
 export type Returned<R extends Results> = R extends ValueType
   ? Value<R>
   : R extends readonly []

@@ -1,6 +1,6 @@
 /**
- * The instruction tables as one list of rows, by name and by opcode: what the builder records, the writer encodes and the
- * disassembler reads back. A new instruction is a new entry in a table; nothing else changes.
+ * The instruction tables as one list, by name and by opcode, for the builder, the writer and the disassembler. A new
+ * instruction is a new entry in a table; nothing else changes.
  */
 import { ATOMIC, BULK, LANE_LOAD, LANE_STORE, LOAD, STORE } from "./memory-table.js";
 import { SCALAR } from "./scalar-table.js";
@@ -8,13 +8,12 @@ import { LANES, type LaneShape, type ValueType } from "./types.js";
 import { LANE, SHUFFLE, VECTOR } from "./vector-table.js";
 
 /**
- * What an instruction does besides its result. A pure one may be computed later than written, or not at all; a load the
- * same, as long as no effect comes in between. Traps do not count: an instruction that would trap but whose result nobody
- * uses is dropped.
+ * The effect of an instruction besides its result. A pure one may be computed later, or not at all; a load too, if no effect
+ * comes in between. Traps do not count: an instruction that would trap is dropped if its result is unused.
  */
 type Effect = "pure" | "load" | "effect";
 
-/** What follows the opcode: nothing, alignment and offset, a lane, both, sixteen lanes, or zero bytes. */
+/** Operands after the opcode: none, alignment and offset, a lane, both, sixteen lanes, or zero bytes. */
 type Immediates = "none" | "access" | "lane" | "access lane" | "lanes" | "zeros";
 
 export interface Instruction {
@@ -24,11 +23,11 @@ export interface Instruction {
   readonly result: ValueType | "none";
   readonly effect: Effect;
   readonly immediates: Immediates;
-  /** Bytes accessed, lanes to choose from, or zero bytes to write: whatever the immediates are about. */
+  /** Bytes accessed, number of lanes, or number of zero bytes, by the kind of immediates. */
   readonly extent: number;
   /** Accesses trap unless they are aligned, and say so in the encoding. */
   readonly isAtomic: boolean;
-  /** How a literal in a vector operand is spread over its lanes; undefined where the name does not tell. */
+  /** The lanes over which a literal operand is spread; undefined where the name does not tell. */
   readonly literalLanes: LaneShape | undefined;
 }
 
@@ -86,7 +85,7 @@ addTable(BULK, "effect", "zeros");
 export const INSTRUCTIONS: ReadonlyMap<string, Instruction> = byName;
 export const INSTRUCTION_BY_OPCODE: ReadonlyMap<number, Instruction> = byOpcode;
 
-/** How many lanes `load16_lane` and its like have to choose from; for other lane instructions their extent. */
+/** The number of lanes of `load16_lane` and its like; for other lane instructions their extent. */
 export function laneCount({ immediates, extent }: Instruction): number {
   return immediates === "access lane" ? 16 / extent : extent;
 }

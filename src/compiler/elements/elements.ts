@@ -1,8 +1,7 @@
 /**
- * One element of any dtype, in the loop-nest language: the arithmetic the primitives are written in (`ElementOps`),
- * implemented once. Narrow integers are kept in i32 or u32 and wrapped after every operation that can leave their range;
- * f16 and bf16 are computed in f32. A primitive may take several operations, so whoever lowers one rounds the result
- * (`rounded`), once.
+ * The arithmetic of elements (`ElementOps`) over the loop-nest language, implemented once for all dtypes. Narrow integers are
+ * kept in i32 or u32 and wrapped after every operation that can leave their range; f16 and bf16 are computed in f32. A
+ * primitive may take several operations, so the lowering rounds the result of the primitive (`rounded`), once.
  */
 import { roundTo } from "../../core/cast.js";
 import { DTYPES, type DType, type Scalar } from "../../core/dtype.js";
@@ -52,7 +51,7 @@ export interface ElementSettings {
   readonly isCorrectlyRounded: boolean;
 }
 
-/** `rarely` says how to deal with what is seldom needed; a branch unless told. */
+/** `rarely` computes rare corrections: in a branch, unless another way is given. */
 export function elementOps(
   k: KernelBuilder,
   settings: ElementSettings,
@@ -122,7 +121,7 @@ export function elementOps(
   };
 }
 
-/** Computes what is seldom needed only where it is. */
+/** Computes a rare correction in a branch. */
 export const branching =
   (k: KernelBuilder): ScalarOps<Value>["rarely"] =>
   (condition, usual, compute) =>
@@ -194,12 +193,12 @@ export function wrap(k: KernelBuilder, dtype: DType, value: Value): Value {
   }
 }
 
-/** What was computed in f32 as the dtype holds it, if that is a narrow float. */
+/** A value computed in f32, rounded to the dtype if that is a narrow float. */
 export function rounded(k: KernelBuilder, dtype: DType, value: Value): Value {
   return isNarrowFloat(dtype) ? roundToNarrow(k, value, dtype) : value;
 }
 
-/** The one signed division that overflows, the least number by -1, wraps to itself; some targets trap on it. */
+/** The only signed division that overflows, the least number by -1, wraps to itself; some targets trap on it. */
 function signedDivision(k: KernelBuilder, op: "idiv" | "irem", a: Value, b: Value): Value {
   const isMinusOne = k.compare("eq", b, k.constant(b.type, -1));
   const safe = k.select(isMinusOne, k.constant(b.type, 1), b);
@@ -234,7 +233,7 @@ function compareValues(k: KernelBuilder, how: Comparison, a: Value, b: Value): V
   return k.compare(how, number(a), number(b));
 }
 
-/** Shifts by the width or more give 0, or the sign: what the instruction does then depends on the target. */
+/** Shifts by the width or more give 0, or the sign: the instruction's result would depend on the target. */
 function shift(k: KernelBuilder, direction: "left" | "right", a: Element, distance: Element): Element {
   const { bits } = DTYPES[a.dtype];
   const type = a.value.type;

@@ -1,10 +1,10 @@
 /**
- * Rounding to f16 and bf16, which are computed as f32: the result of an operation is rounded where it stands, so that a
- * value does not depend on whether it was stored in between. What does not fit an f32 is brought there without losing the
- * last bit that decides ("round to odd": Boldo and Melquiond, 2008), so that it is rounded only once.
+ * Rounding to f16 and bf16, which are computed as f32: every result is rounded, so that it does not depend on whether it was
+ * stored in between. A wider value is first rounded to odd in f32 (Boldo and Melquiond, 2008), so that the second rounding
+ * gives the same as a single one.
  *
- * It is done in arithmetic, though many devices convert to f16 in one instruction: which way that rounds is the driver's
- * choice, and this is the same everywhere, and in vectors on the CPU.
+ * It uses plain arithmetic, though many devices convert to f16 in one instruction: the driver chooses how that rounds, and
+ * this is the same everywhere and vectorises on the CPU.
  */
 import type { DType } from "../../core/dtype.js";
 import type { Value } from "../ir/ir.js";
@@ -45,7 +45,7 @@ function oddSingle(k: KernelBuilder, x: Value): Value {
   return k.select(k.compare("eq", back, x), nearest, odd);
 }
 
-/** A whole number of 32 bits with at most 24 that count: the low eight of a large one become one bit, set if any is. */
+/** A 32-bit integer with at most 24 significant bits: the low eight of a large one become one sticky bit, set if any was. */
 function stickyWord(k: KernelBuilder, x: Value): Value {
   const constant = (value: number) => k.constant(x.type, value);
   const isSmall =
@@ -58,7 +58,7 @@ function stickyWord(k: KernelBuilder, x: Value): Value {
   return k.select(isSmall, x, sticky);
 }
 
-/** The same for 64 bits: the upper 32 that count, scaled back afterwards. */
+/** The same for 64 bits: the upper 32 significant bits, scaled back afterwards. */
 function stickyWide(k: KernelBuilder, x: Value): Value {
   const { type } = x;
   const word = type === "u64" ? "u32" : "i32";
@@ -92,12 +92,12 @@ function roundToBrain(k: KernelBuilder, x: Value): Value {
   return k.select(k.compare("ne", x, x), x, rounded);
 }
 
-/** Next to 2^13 times the power of two below a number, floats are as far apart as f16 are next to it: adding it rounds. */
+/** Adds and subtracts 2^13 times the power of two below x: floats of that size are spaced like f16 around x, so this rounds. */
 function roundToHalf(k: KernelBuilder, x: Value): Value {
   const word = (value: number) => k.constant("u32", value);
   const bits = k.bitcast("u32", x);
   const power = k.binary("and", bits, word(0x7f800000));
-  // Denormal f16 are as far apart as those from 2^-14 on; from 2^16 on any power will do.
+  // Denormal f16 have the spacing of those from 2^-14 on; from 2^16 on any power will do.
   const held = k.binary("min", k.binary("max", power, word(0x38800000)), word(0x47800000));
   const coarse = k.bitcast("f32", k.binary("add", held, word(13 << 23)));
   const magnitude = k.binary("sub", k.binary("add", k.unary("abs", x), coarse), coarse);
@@ -117,7 +117,7 @@ export function bitsOfNarrow(k: KernelBuilder, x: Value, from: "f16" | "bf16"): 
   const isNan = k.compare("ne", x, x);
   if (from === "bf16") return k.select(isNan, k.binary("or", upper, word(0x40)), upper);
   const magnitude = k.binary("and", bits, word(0x7fffffff));
-  // The exponent goes from bias 127 to 15; denormal numbers are so many times the least one.
+  // Change the exponent's bias from 127 to 15; a denormal number is a multiple of the least one.
   const normal = k.binary("shr", k.binary("sub", magnitude, word(112 << 23)), word(13));
   const isSmall = k.compare("lt", magnitude, word(113 << 23));
   const least = k.bitcast("f32", k.select(isSmall, magnitude, word(0)));

@@ -1,9 +1,9 @@
-/** Index expressions as values of a kernel: the step from arithmetic about indices to arithmetic that is done. */
+/** Lowers index expressions to values of a kernel. */
 import { type Atom, add as addIndex, constantExpr, type IndexExpr } from "../../core/index-expr.js";
 import { MAX_I32, type Value } from "./ir.js";
 import type { KernelBuilder } from "./kernel-builder.js";
 
-/** What loop variables, and parts of indices that were computed, are. */
+/** The values of loop variables and computed atoms. */
 type Atoms = ReadonlyMap<Atom, Value>;
 
 const isNarrow = ({ min, max }: IndexExpr): boolean => min >= -MAX_I32 && max <= MAX_I32;
@@ -40,12 +40,12 @@ function atomValue(k: KernelBuilder, atoms: Atoms, atom: Atom): Value {
   return shift === 0 ? quotient : k.binary("sub", quotient, k.constant(inner.type, shift));
 }
 
-/** A position along an axis, held between 0 and its last, as an i32 where that fits. */
+/** A position along an axis, clamped to 0 … last, as an i32 where that fits. */
 export function heldIndex(k: KernelBuilder, value: Value, last: number): Value {
   const { type } = value;
   const isSigned = type === "i32" || type === "i64";
   const above = isSigned ? k.binary("max", value, k.constant(type, 0)) : value;
-  // What the type cannot hold is no limit to it.
+  // A limit beyond the type's range needs no clamp.
   const isLimit = last <= (type === "i32" ? MAX_I32 : type === "u32" ? 2 ** 32 - 1 : Number.POSITIVE_INFINITY);
   const held = isLimit ? k.binary("min", above, k.constant(type, last)) : above;
   return k.convert(last <= MAX_I32 ? "i32" : "i64", held);

@@ -1,19 +1,18 @@
 /**
- * The loop-nest language: what the scheduler writes and both emitters read.
+ * The loop-nest language. The lowering, the tiles and the routines write it; both emitters read it.
  *
  * A kernel runs its body once per row, for rows 0 … rows - 1, all in parallel. A row is worked on by `lanes` lanes: one
  * thread, or a whole workgroup that shares the loops marked as lane loops and combines its accumulators with
- * `combineLanes`. The body is straight-line code, counted loops with accumulators, and stores; a value is computed once,
- * in the outermost place where its operands exist, so loop-invariant code and common subexpressions take care of
- * themselves.
+ * `combineLanes`. The body is straight-line code, counted loops with accumulators, and stores; a value is computed once, in
+ * the outermost region where its operands exist, which hoists loop-invariant code and merges common subexpressions.
  *
  * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows. Indices are i32, or
  * i64 where they count further; so is the row where there are more than 2^31.
  *
- * Most values are pure, and where the code stands that asks for one says nothing about where it is computed. Four things
- * happen in the order they are written: stores, reads of what a kernel itself writes, accesses to arrays, and barriers.
+ * Most values are pure: they may be computed elsewhere than where the code asks for them. Four things happen in the order
+ * they are written: stores, reads of buffers that the kernel also writes, accesses to arrays, and barriers.
  *
- * What emitters must know beyond that:
+ * Further rules for emitters:
  *
  * - A gated store or atomic happens only where its gate is true; its index may be invalid elsewhere.
  * - An atomic changes one element indivisibly with respect to the other atomics of the kernel, in no particular order,
@@ -24,14 +23,14 @@
  * - `fromLane` gives each lane the value another lane of its row has at this point. It stands, like `combineLanes`, only
  *   where all lanes of the row come by together, and not at all in a kernel of one lane.
  * - A loop with `exit` ends after the round in which that value is true; accumulators leave with that round's values.
- *   Such a loop is no lane loop. It may hold what all lanes do together only if they all leave it in the same round.
+ *   Such a loop is no lane loop. It may contain operations of all lanes only if they all leave it in the same round.
  * - An array belongs to a row and is shared by its lanes, or to each lane if it is private; when the row begins its
- *   contents are undefined. Of several neighbours that are accessed at once the first has an index that is a multiple of their number.
- * - A lane sees what other lanes have written, to arrays and to buffers, after a barrier. A barrier is something all lanes
- *   do together.
+ *   contents are undefined. The index of the first of several neighbours accessed at once is a multiple of their number.
+ * - A lane sees the writes of other lanes, to arrays and to buffers, after a barrier. All lanes must reach a barrier
+ *   together.
  * - `load` is for buffers that the kernel does not write, `read` for those it does.
- * - What is computed inside a branch stays inside it: it may be costly, or fail, where the condition does not hold. What
- *   all lanes do together stands in a branch only if the condition is the same for all of them.
+ * - Code inside a branch stays inside it: it may be costly, or fail, where the condition does not hold. Operations of all
+ *   lanes may stand in a branch only if the condition is the same for all of them.
  */
 import type { DType } from "../../core/dtype.js";
 import type { EncodedKernel } from "../../core/encoded-kernel.js";
@@ -78,7 +77,7 @@ export interface Value {
   readonly args: readonly Value[];
   /** A constant's value, a load's buffer, the width of a sign extension, the operation of a combination. */
   readonly attribute: number | bigint | boolean | CombineOp | null;
-  /** How many regions enclose the place where it is computed. */
+  /** The number of regions around the place where it is computed. */
   readonly depth: number;
 }
 
@@ -104,7 +103,7 @@ export interface Branch {
   readonly condition: Value;
   readonly whenTrue: readonly Statement[];
   readonly whenFalse: readonly Statement[];
-  /** What comes out of it, by the side that was taken. */
+  /** Its results, by the side that was taken. */
   readonly results: readonly { readonly value: Value; readonly whenTrue: Value; readonly whenFalse: Value }[];
 }
 
@@ -114,7 +113,7 @@ export type Statement =
   | Branch
   | { readonly kind: "barrier" }
   | {
-      /** Neighbours, in the order of what is written around it. */
+      /** Reads neighbours, in order with the writes around it. */
       readonly kind: "read";
       readonly from: "buffer" | "array";
       readonly memory: number;
@@ -122,7 +121,7 @@ export type Statement =
       readonly results: readonly Value[];
     }
   | {
-      /** Neighbours in an array. */
+      /** Writes neighbours in an array. */
       readonly kind: "write";
       readonly array: number;
       readonly index: Value;
@@ -130,7 +129,7 @@ export type Statement =
       readonly gate: Value | null;
     }
   | {
-      /** An element of an array is added to, whichever lanes add to it. */
+      /** Adds to an element of an array, atomically among the lanes. */
       readonly kind: "count";
       readonly array: number;
       readonly index: Value;
@@ -157,16 +156,16 @@ export type Statement =
 export interface BufferParameter {
   readonly dtype: DType;
   readonly isWritten: boolean;
-  /** It has more bytes than 32 bits count. */
+  /** It has more than 2^32 bytes. */
   readonly isLarge: boolean;
-  /** It may begin anywhere, not at a multiple of 16 bytes as others do. */
+  /** It may begin anywhere; other buffers begin at a multiple of 16 bytes. */
   readonly isUnaligned?: boolean;
 }
 
 export interface ArrayDeclaration {
   readonly type: IRType;
   readonly size: number;
-  /** Every lane has one of its own. */
+  /** Every lane has its own. */
   readonly isPrivate?: boolean;
 }
 
@@ -179,13 +178,13 @@ export interface Kernel {
   readonly body: readonly Statement[];
   /** Number of statements, a measure of its size. */
   readonly size: number;
-  /** Some elements are stored by several rows, each to the same value. What it stores must not be what it loads. */
+  /** Several rows store some elements, all the same value. It must not load from the buffers it stores to. */
   readonly isRepeating: boolean;
-  /** It does nothing unless the first element of this buffer, of i32, is this value. */
+  /** It runs only if the first element of this buffer, of i32, is this value. */
   readonly gate?: { readonly buffer: number; readonly value: number };
 }
 
-/** A kernel as those who run it know it. What it computes is not known of one whose code was read from a file. */
+/** A kernel as engines and printers see it. The body is null for a kernel whose code was read from a file. */
 export type KernelOutline = Omit<Kernel, "body"> & { readonly body: Kernel["body"] | null };
 
 /**
@@ -217,7 +216,7 @@ export function walkStatements(statements: readonly Statement[], visit: (stateme
   }
 }
 
-/** The values a statement needs itself, not counting what the statements inside it do. */
+/** The values that a statement itself uses, without those of the statements inside it. */
 export function usedBy(statement: Statement): Value[] {
   const given = (...values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
   switch (statement.kind) {
@@ -243,7 +242,7 @@ export function usedBy(statement: Statement): Value[] {
   }
 }
 
-/** Statements without the values that nothing needs: some functions compute more than every caller wants. */
+/** Statements without unused values: some functions compute more than every caller needs. */
 function withoutUnused(statements: readonly Statement[], used: Set<number>): Statement[] {
   const kept: Statement[] = [];
   for (let i = statements.length - 1; i >= 0; i--) {
@@ -259,7 +258,7 @@ function withoutUnused(statements: readonly Statement[], used: Set<number>): Sta
   return kept.reverse();
 }
 
-/** A kernel of these statements, or of those among them that do anything. */
+/** A kernel of these statements, without unused values. */
 export function withBody(kernel: Omit<Kernel, "body" | "size">, statements: readonly Statement[]): Kernel {
   const body = withoutUnused(statements, new Set());
   let size = 0;

@@ -1,9 +1,9 @@
 /**
- * Writes kernels of the loop-nest language (ir.ts), operation by operation. Whoever makes kernels uses it: the lowering of
- * groups, routines, tiles, and the samplers.
+ * Writes kernels of the loop-nest language (ir.ts), operation by operation. The lowering of groups, the routines, the tiles
+ * and the samplers use it.
  *
- * A value that was asked for before is the one there is, and a value is placed in the outermost region where its operands
- * exist: that is where common subexpressions and loop-invariant code are dealt with.
+ * A value that was asked for before is returned again, and a value is placed in the outermost region where its operands
+ * exist. This removes common subexpressions and hoists loop-invariant code.
  */
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
@@ -25,7 +25,7 @@ import {
 
 interface Region {
   readonly statements: Statement[];
-  /** Values computed here, by what they are. */
+  /** Values computed in this region, by operation and operands. */
   readonly known: Map<string, Value>;
 }
 
@@ -35,11 +35,11 @@ const isInteger = (type: IRType): boolean => type !== "bool" && type !== "f32" &
 export class KernelBuilder {
   private nextId = 0;
   private readonly regions: Region[] = [{ statements: [], known: new Map() }];
-  /** The depth that values do not rise above: that of the innermost open branch. */
+  /** Values are not hoisted above this depth: that of the innermost open branch. */
   private floor = 0;
   private readonly buffers: BufferParameter[] = [];
   private readonly arrays: ArrayDeclaration[] = [];
-  /** Whether rows store elements of one another, too. */
+  /** Whether several rows store the same elements (`Kernel.isRepeating`). */
   isRepeating = false;
   readonly row: Value;
   readonly lane: Value;
@@ -53,7 +53,7 @@ export class KernelBuilder {
     this.lane = this.make("lane", "i32", [], null);
   }
 
-  /** How many loops and branches are open. */
+  /** The number of open loops and branches. */
   get depth(): number {
     return this.regions.length - 1;
   }
@@ -76,17 +76,17 @@ export class KernelBuilder {
     return this.make("load", type, [index], buffer);
   }
 
-  /** Writes an element, narrowed. `isOnce`: the same for all lanes, so that one of them writes it. */
+  /** Writes an element, narrowed. `isOnce`: the same for all lanes, so one of them writes it. */
   store(buffer: number, index: Value, value: Value, isOnce = this.lanes === 1, gate: Value | null = null): void {
     this.region().statements.push({ kind: "store", buffer, index, value, isOnce, gate });
   }
 
-  /** buffer[index] = op(buffer[index], value), indivisibly; each lane does it for itself. */
+  /** buffer[index] = op(buffer[index], value), atomically, for each lane. */
   atomic(op: CombineOp, buffer: number, index: Value, value: Value, gate: Value | null = null): void {
     this.region().statements.push({ kind: "atomic", op, buffer, index, value, gate });
   }
 
-  /** Reads an element, widened, of a buffer that the kernel writes, too. */
+  /** Reads an element, widened, of a buffer that the kernel also writes. */
   read(buffer: number, index: Value, type: IRType): Value {
     return this.readNeighbours("buffer", buffer, index, type, 1)[0] as Value;
   }
@@ -119,7 +119,7 @@ export class KernelBuilder {
     this.region().statements.push({ kind: "write", array, index, values, gate });
   }
 
-  /** array[index] += value, indivisibly; each lane does it for itself. The array is of i32. */
+  /** array[index] += value, atomically, for each lane. The array is of i32. */
   count(array: number, index: Value, value: Value, gate: Value | null = null): void {
     if (this.arrayType(array) !== "i32" || value.type !== "i32") {
       throw new ArgumentError(`count: ${value.type} in an array of ${this.arrayType(array)}; both must be i32`);
@@ -127,7 +127,7 @@ export class KernelBuilder {
     this.region().statements.push({ kind: "count", array, index, value, gate });
   }
 
-  /** Lanes wait for each other; each then sees what the others wrote before. */
+  /** Lanes wait for each other; each then sees the earlier writes of the others. */
   barrier(): void {
     if (this.lanes > 1) this.region().statements.push({ kind: "barrier" });
   }
@@ -141,7 +141,7 @@ export class KernelBuilder {
     body: (index: Value, accumulators: readonly Value[]) => readonly Value[],
     options: {
       readonly isLaneLoop?: boolean;
-      /** From the values a round ends with: whether it was the last. */
+      /** Decides from the values of a finished round whether it was the last. */
       readonly exitWhen?: (next: readonly Value[]) => Value;
     } = {},
   ): Value[] {
@@ -171,7 +171,7 @@ export class KernelBuilder {
     return accumulators.map(({ result }) => result);
   }
 
-  /** Does one thing or another. Both sides return as many values; those of the side taken are returned. */
+  /** A branch. Both sides return equally many values; the results are those of the side taken. */
   when(condition: Value, whenTrue: () => readonly Value[], whenFalse: () => readonly Value[] = () => []): Value[] {
     if (condition.op === "constant") return [...(condition.attribute ? whenTrue() : whenFalse())];
     const [yes, no] = [this.side(whenTrue), this.side(whenFalse)];
@@ -236,7 +236,7 @@ export class KernelBuilder {
     return this.make(op, x.type, [x], null);
   }
 
-  /** a·b + c, rounded once or twice, whichever the target does faster: for sums whose order is free anyway. */
+  /** a·b + c, rounded once or twice, whichever is faster on the target: for sums whose order is free anyway. */
   mulAdd(a: Value, b: Value, c: Value): Value {
     if (a.type !== b.type || a.type !== c.type) {
       throw new ArgumentError(`mulAdd: operands of ${a.type}, ${b.type} and ${c.type}`);
@@ -306,8 +306,8 @@ export class KernelBuilder {
   }
 
   /**
-   * The value, computed at the given depth, or as near to it as the open branches allow; the one there is when it was
-   * computed before.
+   * The value, computed at the given depth, or as near to it as the open branches allow. An equal value that was computed
+   * before is reused.
    */
   private place(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"], from: number): Value {
     let key = `${op}:${type}:${attributeKey(attribute)}`;
@@ -325,7 +325,7 @@ export class KernelBuilder {
     return value;
   }
 
-  /** Integer identities that index arithmetic leaves behind. */
+  /** Folds integer identities that index arithmetic produces. */
   private foldInteger(op: BinaryOp, a: Value, b: Value): Value | null {
     if (!isInteger(a.type)) return null;
     const x = a.op === "constant" ? Number(a.attribute) : null;

@@ -1,20 +1,20 @@
 /**
- * How often the loops of a kernel go round. Mesa's software driver ends the loops of a thread after 65,535 rounds, all loops
- * counted together, whether they are done or not; what comes later goes round once. So where rounds are limited, loops do
- * several steps in a round: a body is written so often that a thread stays below. The SPIR-V emitter writes what is planned
- * here; the backend refuses kernels that are beyond help.
+ * Limits the loop rounds of a kernel. Mesa's software driver ends the loops of a thread after 65,535 rounds, all loops
+ * counted together, finished or not; later loops run one round. So on that driver loops do several steps per round: the
+ * body is unrolled until a thread stays below the limit. The SPIR-V emitter follows this plan; the runtime refuses kernels
+ * that no plan can save.
  */
 import { innerLists, type Kernel, type Loop, MAX_I32, type Statement } from "./ir.js";
 
-/** Rounds that a thread may go on a software driver, with some to spare. */
+/** Most rounds of a thread on the software driver, with a margin. */
 export const SOFTWARE_ROUNDS = 65_000;
 
-/** A round has this many steps at most: code grows with it, and so does the time it takes to compile. */
+/** Most steps in a round: code size and compile time grow with them. */
 const MAX_STEPS = 16;
-/** Loops of so few rounds are written out where rounds have several steps, so that the loop around them can have them. */
+/** Loops of at most this many rounds are unrolled completely, so that the loop around them can be unrolled too. */
 const MAX_WRITTEN_OUT = 4;
 
-/** How a loop is written: `whole` rounds of so many steps, then rounds of one step. A whole round by itself needs no loop. */
+/** The plan of a loop: `whole` rounds of several steps, then rounds of one step. A single whole round needs no loop. */
 interface LoopPlan {
   readonly steps: number;
   readonly whole: number;
@@ -34,7 +34,7 @@ export function planLoop(loop: Loop, lanes: number, steps: number): LoopPlan {
 
 const isShort = ({ extent, isLaneLoop, exit }: Loop): boolean => !isLaneLoop && !exit && extent <= MAX_WRITTEN_OUT;
 
-/** Whether statements stay without a loop, and have nothing that lanes do together. */
+/** Whether statements contain no loop and no operation of all lanes. */
 function isStraight(statements: readonly Statement[]): boolean {
   return statements.every((statement) => {
     if (statement.kind === "barrier" || (statement.kind === "loop" && !isShort(statement))) return false;
@@ -43,7 +43,7 @@ function isStraight(statements: readonly Statement[]): boolean {
   });
 }
 
-/** Rounds of statements: when they are done, and when the driver goes through them without doing anything. */
+/** Rounds of statements: when they run, and when the driver passes through them inactive. */
 interface RoundCount {
   readonly done: number;
   readonly idle: number;
@@ -79,7 +79,7 @@ export function roundsOf({ body, lanes }: Kernel, steps = 1): number {
   return ofList(body).done;
 }
 
-/** Steps that a round must have for a thread to stay within so many rounds; the most there are, where it cannot. */
+/** The steps per round that keep a thread within `maxRounds`; MAX_STEPS where nothing does. */
 export function stepsWithin(kernel: Kernel, maxRounds: number): number {
   if (maxRounds === Infinity) return 1;
   let steps = 1;
@@ -87,6 +87,6 @@ export function stepsWithin(kernel: Kernel, maxRounds: number): number {
   return steps;
 }
 
-/** Rounds that a thread goes at most when its loops are written so that it stays within so many, where it can. */
+/** Most rounds of a thread with the steps of `stepsWithin`. */
 export const roundsWithin = (kernel: Kernel, maxRounds: number): number =>
   roundsOf(kernel, stepsWithin(kernel, maxRounds));

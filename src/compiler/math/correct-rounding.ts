@@ -8,8 +8,8 @@
  * its own precision, so no ties arise, except when a quotient is rounded again into a denormal (see `divide`).
  *
  * For f32 there is a shorter way. A quotient of 12 bits leaves a remainder that two products give exactly, and with it
- * the quotient is right to a few hundredths of an ulp. Which neighbour is nearest, the exact remainder tells: of 24-bit
- * integers, whose product need only be known modulo 2^32, since the remainder is small.
+ * the quotient is right to a few hundredths of an ulp. The exact remainder then decides which neighbour is nearest; it is
+ * computed in 24-bit integers modulo 2^32, which suffices because it is small.
  *
  * `divide` and `squareRoot` take any operands. `divideNormal` is half the work, for library code that knows its
  * operands, and `reciprocalOfUnit` less still.
@@ -141,8 +141,8 @@ function hasPlainQuotient<V>(k: ScalarOps<V>, a: V, b: V): V {
 }
 
 /**
- * a / b for callers that know both to be far from the ends of the range. Elsewhere the result is exact if b is 1, and
- * otherwise only close, which is enough where it is too small, or too large, to show.
+ * a / b for operands far from the ends of the range. Elsewhere the result is exact if b is 1, and otherwise only close, which
+ * is enough where it is too small or too large to affect the caller's result.
  */
 export function divideNormal<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   if (k.isCorrectlyRounded("div", type)) return k.div(a, b);

@@ -42,7 +42,7 @@ const expm1Coefficients = {
 /** Beyond these exp is infinite or rounds to zero, also after division by 4. */
 const expLimits = { f32: { low: -106, high: 90 }, f64: { low: -748, high: 711 } } as const;
 
-/** Each limit is compared with what it replaces: a target that has such a minimum or maximum takes one instruction. */
+/** Written as compare and select, so that a target with such a minimum or maximum needs one instruction. */
 function clamp<V>(k: ScalarOps<V>, x: V, low: V, high: V): V {
   const below = k.select(k.gt(x, high), high, x);
   return k.select(k.lt(below, low), low, below);
@@ -62,7 +62,7 @@ interface Powers<V> {
   readonly powers: readonly [V, V];
 }
 
-/** An integer as a float and as an i32, and its power of two. Nothing is spent on what a caller does not use. */
+/** An integer as a float and as an i32, and its power of two. Unused parts cost nothing. */
 interface Exponent<V> extends Powers<V> {
   readonly n: V;
   readonly exponent: V;
@@ -70,9 +70,8 @@ interface Exponent<V> extends Powers<V> {
 
 /**
  * The integer nearest to x, below 2^21 in size. Next to 1.5 · 2^23 (2^52) floats are integers, and their last bits are
- * those of the integer: an addition does what rounding and converting would, at less cost. Adding twice the bias of
- * exponents on the way makes each half of the last bits the exponent of a float; what stands above them is even, and
- * shifted out.
+ * those of the integer: an addition rounds and converts at less cost. Adding twice the exponent bias as well makes each half
+ * of the last bits the exponent of a float; the bits above them are even, and shifted out.
  */
 function nearestInteger<V>(k: ScalarOps<V>, x: V, type: FloatType): Exponent<V> {
   const { bias, precision } = formats[type];
@@ -90,7 +89,7 @@ function nearestInteger<V>(k: ScalarOps<V>, x: V, type: FloatType): Exponent<V> 
   };
 }
 
-/** (significand + rest) times a power of two: `rest` is the rounding error of the significand, for those who want it. */
+/** (significand + rest) times a power of two: `rest` is the rounding error of the significand. */
 interface ExpParts<V> extends Powers<V> {
   readonly significand: V;
   readonly rest: V;

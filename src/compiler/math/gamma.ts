@@ -33,7 +33,7 @@ const middleCoefficients = {
   ],
 } as const;
 
-/** What Stirling's formula leaves, times x, in 1/x² from x = 4 and 8 on: right to 2^-33.2 and 2^-63.2. */
+/** The remainder of Stirling's formula, times x, in 1/x² from x = 4 and 8 on: right to 2^-33.2 and 2^-63.2. */
 const stirlingCoefficients = {
   f32: [0.08333329856395721, -0.002774986904114485, 0.0007237206446006894],
   f64: [
@@ -56,10 +56,10 @@ const middleCentre = { f32: 1.47314453125, f64: 1.46630859375 } as const;
 /** log(2 pi) / 2 - 1/2 */
 const stirlingConstant = 0.4189385332046727;
 
-/** Where the expansion at infinity takes over. */
+/** The expansion at infinity is used from here on. */
 export const largeFrom = { f32: 4, f64: 8 } as const;
 
-/** An x between 2 and `largeFrom` taken down to (1, 2] in steps of 1; `visit` learns where each step taken ends. */
+/** Takes x between 2 and `largeFrom` down to (1, 2] in steps of 1; calls `visit` with the end of each step. */
 export function stepDown<V>(k: ScalarOps<V>, x: V, type: FloatType, visit: (isTaken: V, y: V) => void): V {
   const c = constants(k, type);
   let y = x;

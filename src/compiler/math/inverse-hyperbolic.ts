@@ -1,6 +1,6 @@
 /**
- * asinh, acosh and atanh, each as log1p of a pair of floats, so that what is lost on the way to the logarithm's
- * argument is put back inside it:
+ * asinh, acosh and atanh, each as log1p of a pair of floats: the pair keeps the rounding errors made in the logarithm's
+ * argument:
  *
  *   asinh x = log1p(x + x² / (1 + sqrt(1 + x²))),   acosh x = log1p(t + sqrt(2t + t²)) with t = x - 1,
  *   atanh x = log1p(2x / (1 - x)) / 2.

@@ -1,8 +1,8 @@
 /**
- * The table of everything the math library offers: what tests, docs and lowerings walk.
+ * The table of all functions of the math library, for tests, docs and the lowering.
  *
- * `ulp` is the error claimed for each type, over the whole range, denormals included; `docs/accuracy.md` holds what was
- * measured. An ulp is the spacing of floats at the exact result.
+ * `ulp` is the error claimed for each type, over the whole range, denormals included; `docs/accuracy.md` holds the
+ * measurements. An ulp is the spacing of floats at the exact result.
  */
 import { digamma } from "./digamma.js";
 import { erf, erfc, erfInv } from "./error-function.js";

@@ -76,7 +76,7 @@ function reduce<V>(k: ScalarOps<V>, x: V, type: FloatType): { exponent: V; f: V 
   };
 }
 
-/** What every logarithm gives at +inf, NaN, zero and negative arguments. */
+/** The results of every logarithm at +inf, NaN, zero and negative arguments. */
 function withSpecialValues<V>(k: ScalarOps<V>, x: V, result: V, type: FloatType): V {
   const c = constants(k, type);
   const finite = k.select(k.lt(x, c(Infinity)), result, x);
@@ -150,7 +150,7 @@ export function log1pOfPair<V>(k: ScalarOps<V>, high: V, low: V | undefined, typ
   const sum = twoSum(k, c(1), high);
   const lost = low === undefined ? sum.low : k.add(sum.low, low);
   const { exponent, significand } = splitExponent(k, sum.high, type);
-  // At the very end of the range the limit keeps 2^-n a normal number; what was lost does not show there.
+  // At the very end of the range the limit keeps 2^-n a normal number; the error does not matter there.
   const limit = k.constant("i32", formats[type].bias - 1);
   const shift = k.select(k.gt(exponent, limit), limit, exponent);
   const error = k.mul(lost, powerOfTwo(k, k.sub(k.constant("i32", 0), shift), type));

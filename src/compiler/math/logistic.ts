@@ -2,7 +2,7 @@
  * sigmoid and softplus (log1pexp), each through exp of a negative argument, which cannot overflow.
  *
  * sigmoid(x) = 1 / (1 + exp(-x)) for x >= 0 and exp(x) / (1 + exp(x)) below, so that tiny results keep full relative
- * precision down to the denormals; a last step adds what rounding exp and the sum lost. softplus(x) = max(x, 0) +
+ * precision down to the denormals; a last step corrects the rounding errors of exp and of the sum. softplus(x) = max(x, 0) +
  * log1p(exp(-|x|)).
  */
 import { reciprocalOfUnit } from "./correct-rounding.js";
@@ -22,7 +22,7 @@ export function sigmoid<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const reciprocal = reciprocalOfUnit(k, denominator, type);
   const quotient = k.select(isNegative, mul(z, reciprocal), reciprocal);
 
-  // What rounding took from z (relative to z) and from 1 + z; 1 / (1 + z) is the quotient or its complement.
+  // The rounding errors of z (relative to z) and of 1 + z; 1 / (1 + z) is the quotient or its complement.
   const lostFromZ = mul(rest, sub(c(2), significand));
   const lostFromSum = sub(z, sub(denominator, one));
   const below = mul(sub(one, quotient), sub(lostFromZ, lostFromSum));

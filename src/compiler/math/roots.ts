@@ -59,7 +59,7 @@ export function cbrt<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   return select(isOrdinary, withSignOf(k, result, x, type), x);
 }
 
-/** Where the square would overflow or lose bits to underflow, and the factor that prevents it. */
+/** Limits beyond which the square overflows or loses bits to underflow, and the factors that prevent it. */
 export const hypotScales = {
   f32: { large: 2 ** 62, down: 2 ** -66, small: 2 ** -40, up: 2 ** 90 },
   f64: { large: 2 ** 500, down: 2 ** -550, small: 2 ** -450, up: 2 ** 600 },

@@ -20,7 +20,7 @@ export type FloatType = "f32" | "f64";
 export type IntegerType = "i32" | "u32";
 export type ScalarType = FloatType | IntegerType | "bool";
 
-/** `V` is whatever a target calls a value: an SPIR-V id with its type, an IR node, or a JavaScript number. */
+/** `V` is the target's type of values: a SPIR-V id with its type, an IR value, or a JavaScript number. */
 export interface ScalarOps<V> {
   readonly typeOf: (value: V) => ScalarType;
   /** f32 constants are rounded to nearest; integers must be in range; `bool` takes 0 or 1. */
@@ -64,7 +64,7 @@ export interface ScalarOps<V> {
   readonly shr: (a: V, distance: V) => V;
 
   readonly select: (condition: V, whenTrue: V, whenFalse: V) => V;
-  /** What is computed where the condition holds, which is seldom, and `usual` elsewhere. */
+  /** The result of `compute` where the condition holds, which is rare, and `usual` elsewhere. */
   readonly rarely: (condition: V, usual: V, compute: () => V) => V;
 
   /** Same bits, other type, among f32, i32 and u32. */

@@ -76,8 +76,8 @@ export function cos<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
 }
 
 /**
- * The quotient of sine and cosine, then one correction for what each lost to rounding: its divisor is the cosine, or
- * the sine, which is the cosine over the quotient; a rough 1 / cos r = 1 + r²/2 + … is enough there.
+ * The quotient of sine and cosine, then one correction for the rounding errors of both. The correction divides by the cosine,
+ * or by the sine, which is the cosine divided by the quotient; a rough 1 / cos r = 1 + r²/2 + … is enough there.
  */
 export function tan<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { add, sub, mul, select } = k;

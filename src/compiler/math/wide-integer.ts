@@ -26,8 +26,8 @@ export function mulHigh<V>(k: ScalarOps<V>, a: SplitWord<V>, b: SplitWord<V>): V
 }
 
 /**
- * Sums each column of u32 words, most significant column first, carrying into the next; what the first column carries
- * is dropped.
+ * Sums each column of u32 words, most significant column first, carrying into the next; the carry out of the first column is
+ * dropped.
  */
 export function addColumns<V>(k: ScalarOps<V>, columns: readonly (readonly V[])[]): V[] {
   const [zero, one] = [k.constant("u32", 0), k.constant("u32", 1)];

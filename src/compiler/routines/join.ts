@@ -1,10 +1,10 @@
 /**
- * Many tensors one after another along an axis. A few are fused into the kernel that reads them, which looks at each input
- * for each element; of many, that is slow to run and slower to compile. So they are copied into memory side by side: large
- * ones by a kernel each, neighbours that are small by one together, which finds the input by bisection. Kernels do not know
- * where in the result they write, so inputs of one shape share one.
+ * Concatenates many tensors. A few inputs are fused into the kernel that reads them, which tests every input for each element;
+ * with many, that is slow to run and slower to compile. So they are copied side by side: large inputs by a kernel each, small
+ * neighbours by one kernel that finds the input by bisection. The offset in the result is no part of a kernel, so inputs of
+ * one shape share a kernel.
  *
- * The compiler puts it in the place of long concatenations (expand.ts).
+ * The compiler substitutes it for long concatenations (rewrite/implementations.ts).
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
 import { sizeOf } from "../../core/shape.js";
@@ -15,14 +15,14 @@ import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Routine, RoutineStep } from "../target/routine.js";
 
-/** Inputs that are still fused. */
+/** Most inputs that are fused. */
 export const MAX_FUSED_INPUTS = 16;
 /** Inputs that one kernel copies: with the result their addresses fit the push block. */
 const MAX_TOGETHER = 12;
-/** Elements from which on an input is worth a kernel of its own. */
+/** Inputs of this many elements or more get a kernel of their own. */
 const LARGE = 1 << 14;
 
-/** What `concat` is, in memory. Params: axis. */
+/** `concat` as a routine. Params: axis. */
 export const join: RoutinePrimitive = { name: "join", kind: "routine", infer: concat.infer };
 
 /** Neighbouring inputs that one kernel copies, and how many elements each has for one place on the axes before. */

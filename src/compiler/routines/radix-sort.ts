@@ -1,8 +1,8 @@
 /**
  * Sorting long rows digit by digit, the last first, eight bits at a time: as many passes as a key has bytes, whatever the
- * length of the row. A row is cut into tiles. A pass counts how often each digit occurs in each tile, adds the counts up
- * (all tiles of digit 0, all of digit 1, …), which says where the elements of each tile go, and moves them there. Equal
- * digits keep their order, so that the passes before are not undone and the sort is stable.
+ * length of the row. A row is cut into tiles. A pass counts how often each digit occurs in each tile, sums the counts (all
+ * tiles of digit 0, all of digit 1, …) to find the place of each element, and moves the elements there. Equal digits keep
+ * their order, so that later passes keep the order of earlier ones and the sort is stable.
  *
  * A tile is one thread's work where a row has few threads, as on a CPU. Otherwise a workgroup sorts it in shared memory
  * first (radix-tile-sort.ts).

@@ -36,7 +36,7 @@ export const scatterRoutine: Routine = (node, profile) => {
 
   const copy = copyKernel(`scatter copy[${rows}×${inner}]`, x.dtype, rows * inner, profile.width);
   const size = rows * inner === 0 ? 0 : (positions.shape[0] as number) * inner;
-  // Single elements: a thread has several updates under way. Those of a row lie side by side, and so do their threads.
+  // Single elements: a thread has several updates in flight. Updates of a row are neighbours, and so are their threads.
   const width = inner === 1 ? widthFor(size, profile.width) : 1;
   const k = new KernelBuilder(`scatter ${node.params.op}[${updates.shape.join("×")}]`, size / width);
   const i = (value: number) => k.constant("i32", value);
@@ -54,7 +54,7 @@ export const scatterRoutine: Routine = (node, profile) => {
     k.atomic(node.params.op as ScatterOp, target, index, value, isInside);
   }
 
-  // Rows of one element are elements of a vector to whoever scatters.
+  // Rows of one element are printed as elements of a vector.
   const element = (row: string) => (inner === 1 ? `[${row}]` : `[${row}, j]`);
   return {
     temporaries: [],

@@ -90,7 +90,7 @@ function runKernel(type: KeyType, rows: number, extent: number, storesKeys: bool
     const index = k.binary("add", base, at);
     const safe = isInside ? k.select(isInside, index, i(0)) : index;
     const key = k.load(source, safe, type);
-    // What is not there stays behind what is, even behind the largest key.
+    // Places beyond the row get the largest key, so that they stay behind all elements.
     return { at, isInside, index, key: isInside ? k.select(isInside, key, last) : key };
   });
   const sorted = items.map(({ at, key }) => ({ key, at }));

@@ -1,10 +1,10 @@
 /**
  * Cholesky factors and triangular solutions. Column j of a factor needs the columns before it, row i of a solution the
  * rows before it, so there is a kernel run per column or row; all matrices of a batch and all elements of the column go
- * in parallel. The same kernel serves every step: which one it is, it reads from memory, and the kernel before it wrote.
- * (Kernels with the step built in would be n programs to compile.)
+ * in parallel. The same kernel serves every step: it reads the step's number from memory, where the kernel before wrote it.
+ * (Kernels with the step built in would be n kernels to compile.)
  *
- * Each element is its right side less a dot product with what is known; where elements are few, lanes share the product.
+ * Each element is its right side minus a dot product with known elements; where elements are few, lanes share the product.
  */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
@@ -90,7 +90,7 @@ export const solveLowerRoutine: Routine = (node, profile, settings) => {
   );
 };
 
-/** Sums over the positions before the step. Beyond, nothing was written yet, so what is there does not count. */
+/** Sums over the positions before the step; later ones are not computed yet and are masked. */
 function dots(
   k: KernelBuilder,
   dtype: DType,
@@ -113,7 +113,7 @@ function dots(
   return sums.map((sum) => k.combineLanes("add", sum));
 }
 
-/** A kernel that is run `steps` times, each time told by the one before which step it is. */
+/** Runs a kernel `steps` times; each run writes the number of the next step. */
 function inSteps(
   node: Node,
   steps: number,

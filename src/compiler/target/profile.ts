@@ -1,6 +1,6 @@
 /**
- * What is good on a target: how far the scheduler fuses, how rows are shared out, which tiles products take. The backends
- * start from one of these two and put in what they know of their device.
+ * Tuning parameters of a target: how far the scheduler fuses, how lanes share rows, which tiles products use. Each target
+ * starts from one of these two and adds the facts of its device.
  */
 
 import type { TileProfile } from "./tile-profile.js";
@@ -8,9 +8,9 @@ import type { TileProfile } from "./tile-profile.js";
 export interface TargetProfile {
   /** Lanes that may share a row; 1 on the CPU. */
   readonly maxLanes: number;
-  /** What kernels that read vectors expect memory to be aligned to, in bytes; 1 where vectors may lie anywhere. */
+  /** Alignment of memory that vector loads require, in bytes; 1 where vectors may lie anywhere. */
   readonly alignment: number;
-  /** Neighbours that are moved at once, and steps of the lanes of a row that are under way together. */
+  /** Neighbouring elements of one load or store, and steps of a lane in one round of a loop. */
   readonly width: number;
   readonly unroll: number;
   /** The same for numbers of 64 bits. */
@@ -26,25 +26,25 @@ export interface TargetProfile {
   /** Nodes in one kernel, at most, and statements that they take. */
   readonly maxNodes: number;
   readonly maxStatements: number;
-  /** Tensors that a kernel loads from, at most, where it can be helped: beyond that drivers take long to compile it. */
+  /** Most tensors that a kernel should load from: with more, drivers take long to compile it. */
   readonly maxLoads: number;
   /** Buffers of a kernel with several results, at most. */
   readonly maxBuffers: number;
-  /** Kernels that need nothing of each other run at the same time. */
+  /** Independent kernels run at the same time. */
   readonly isConcurrent: boolean;
-  /** The host waits long for what it reads: rounds of a loop that may end are sent off before that is known. */
+  /** Reading back takes long: rounds of a while loop are submitted before its condition is known. */
   readonly runsAhead: boolean;
-  /** When to do a reduction in two steps. */
+  /** Rules for reductions in two steps. */
   readonly split: SplitProfile;
-  /** How products of matrices are computed. */
+  /** Tiles of matrix products. */
   readonly tiles: TileProfile;
-  /** How rows are sorted. */
+  /** Rules for sorting rows. */
   readonly sort: SortProfile;
 }
 
-/** When a reduction is done in two steps (rewrite/split-reductions.ts). */
+/** Rules for reductions in two steps (rewrite/split-reductions.ts). */
 export interface SplitProfile {
-  /** Threads that are wanted at work. */
+  /** Threads that keep the device busy. */
   readonly parallelism: number;
   /** Threads that share a result when the axis lies along memory. */
   readonly lanes: number;
@@ -82,16 +82,16 @@ export const gpuProfile: TargetProfile = {
   isConcurrent: true,
   runsAhead: true,
   split: { parallelism: 131072, lanes: 256, leastPerThread: 32, leastExtent: 512 },
-  // What Vulkan guarantees; a device that offers more has a profile of its own.
+  // The limits that Vulkan guarantees; a device that offers more gets its own values.
   tiles: { kind: "shared", sharedBytes: 16384, maxLanes: 128, units: 64 },
-  // On an H200 a single row of 4096 takes as long either way, many of them a quarter of the time.
+  // On an H200 a single row of 4096 takes as long either way; with many rows the radix sort takes a quarter of the time.
   sort: { digitsFrom: 4096, lanes: 256, sharedBytes: 16384 },
 };
 export const cpuProfile: TargetProfile = {
   maxLanes: 1,
   alignment: 1,
   width: 1,
-  // Four rounds, or rows, are done at once by the emitter, but only of 32 bits.
+  // The emitter vectorises four rounds, or rows, but only of 32 bits.
   unroll: 1,
   unrollWide: 4,
   held: 4,

@@ -1,7 +1,7 @@
 /**
  * Routines: kernels written by hand in the loop-nest language, for operations that are not one loop over their result:
- * scans, sorting, scattering. A routine gets memory for its inputs and its result, asks for what it needs in between, and
- * says which kernels run in which order. Both targets run it, because both emitters read the language.
+ * scans, sorting, scattering. A routine gets memory for its inputs and its result, declares temporaries, and lists its kernels
+ * in order. Both targets run it, because both emitters read the language.
  */
 import type { DType } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
@@ -19,7 +19,7 @@ export type RoutineBuffer =
     }
   | { readonly kind: "temporary"; readonly index: number };
 
-/** `K`: kernels that every target takes, or also those that one target has for itself. */
+/** `K`: kernels for every target, or also native kernels of one target. */
 export interface RoutinePlan<K extends Kernel | NativeKernel = Kernel> {
   readonly temporaries: readonly { readonly dtype: DType; readonly shape: readonly number[] }[];
   readonly steps: readonly RoutineStep<K>[];
@@ -28,7 +28,7 @@ export interface RoutinePlan<K extends Kernel | NativeKernel = Kernel> {
 export interface RoutineStep<K extends Kernel | NativeKernel = Kernel> {
   readonly kernel: K;
   readonly buffers: readonly RoutineBuffer[];
-  /** What it computes, for people, given the names of its buffers (print/formula.ts). */
+  /** A formula of the kernel as text, given the names of its buffers (print/formula.ts). */
   readonly formula: (names: readonly string[]) => string;
   /** It copies its first buffer to its second, and is left out where they are the same memory. */
   readonly isCopy?: boolean;
@@ -40,5 +40,5 @@ export type Routine<K extends Kernel | NativeKernel = Kernel> = (
   settings: ElementSettings,
 ) => RoutinePlan<K>;
 
-/** A routine that one target has for itself. */
+/** A routine of one target. */
 export type NativeRoutine = Routine<Kernel | NativeKernel>;

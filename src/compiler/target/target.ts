@@ -1,4 +1,4 @@
-/** The machine that programs are compiled for, as the compiler sees it: what is good there, and an emitter. */
+/** A target of the compiler: its tuning parameters and an emitter. */
 import type { EncodedKernel } from "../../core/encoded-kernel.js";
 import type { ElementSettings } from "../elements/elements.js";
 import type { Kernel, KernelOutline } from "../ir/ir.js";
@@ -8,23 +8,23 @@ import type { NativeRoutine } from "./routine.js";
 export interface Target {
   /** "wasm" or "spirv". */
   readonly language: "wasm" | "spirv";
-  /** All that `encode` depends on besides the kernel, in words. */
+  /** Everything that `encode` depends on besides the kernel, as text. */
   readonly identity: string;
   readonly profile: TargetProfile;
   readonly settings: ElementSettings;
   /** Rounds that the loops of a thread may go, all together: see ir/loop-rounds.ts. */
   readonly maxRounds: number;
-  /** `isIndirect`: which buffers' addresses the kernel finds in memory, because they change from run to run. */
+  /** `isIndirect`: buffers whose addresses the kernel loads from memory, because they change from run to run. */
   encode(kernel: Kernel, isIndirect: readonly boolean[] | null): EncodedKernel;
-  /** How the rows of a kernel are spread over the device, in words. `numbers` are those of the encoded kernel. */
+  /** The mapping of a kernel's rows to the device, as text. `numbers` are those of the encoded kernel. */
   mappingOf(kernel: KernelOutline, numbers: readonly number[]): string;
-  /** Ways to compute routines that only this target has, by the name of their primitive: in place of routines/. */
+  /** Routines of this target alone, by the name of their primitive; they replace those of routines/. */
   readonly routines?: Readonly<Record<string, NativeRoutine>>;
   /** Emitted code as text. */
   disassemble(bytes: Uint8Array): string;
 }
 
-/** Makes code of an encoded kernel ready to run. */
+/** Loads an encoded kernel for running. */
 export type LoadKernel<Code> = (encoded: EncodedKernel, kernel: KernelOutline) => Code;
 
 /** A program to be recorded once and run many times. */

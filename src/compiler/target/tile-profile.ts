@@ -1,11 +1,11 @@
-/** What a device offers to products of matrices, and the shapes of tiles they are computed in. tiles/plan.ts chooses. */
+/** The facts of a device that tiles depend on, and the shapes of tiles. tiles/plan.ts chooses. */
 
-/** What tiles are made for. */
+/** The facts of a device that the choice of tiles depends on. */
 export interface TileProfile {
   /**
    * shared: a workgroup loads tiles into memory that it shares (GPUs). registers: a thread computes a small tile by itself
    * (software Vulkan, where barriers are slow). panels: a thread packs operands for its vectors and caches (CPUs). none:
-   * every product is a sum of products, as inside functions of a thread.
+   * every product is a plain sum of products, as in inlined functions.
    */
   readonly kind: "shared" | "registers" | "panels" | "none";
   /** Bytes of memory that a workgroup may share. */
@@ -14,7 +14,7 @@ export interface TileProfile {
   readonly maxLanes: number;
   /** Multiprocessors, or threads, that work at the same time. */
   readonly units: number;
-  /** For tests and for tuning: every product is computed in tiles, however small, in this one if it is given. */
+  /** For tests and tuning: every product uses tiles, however small, and this tile if it is given. */
   readonly forced?: { readonly tile?: Tile; readonly parts: number };
 }
 
@@ -24,11 +24,11 @@ export interface SharedTile {
   readonly rows: number;
   readonly columns: number;
   readonly depth: number;
-  /** The part of it that one lane has in registers. */
+  /** The part of the tile in the registers of one lane. */
   readonly perLane: readonly [rows: number, columns: number];
-  /** Tiles of each operand that there is memory for: with two, one is worked on while the next arrives. */
+  /** Tiles of each operand in shared memory: with two, one is multiplied while the next is loaded. */
   readonly buffers: 1 | 2;
-  /** Steps along the depth that are written out; the rest is a loop. */
+  /** Unrolled steps along the depth; the rest is a loop. */
   readonly unrolled: number;
 }
 
@@ -39,7 +39,7 @@ export interface RegisterTile {
   readonly columns: number;
 }
 
-/** A thread's tile of the result, and the part of it that is in registers: so many rows of so many vectors. */
+/** A thread's tile of the result, and the part of it in registers: `micro` rows of vectors. */
 export interface PanelTile {
   readonly kind: "panels";
   readonly rows: number;

@@ -1,4 +1,4 @@
-/** The arithmetic of products: what elements are multiplied and added up as, and how a sum becomes an element again. */
+/** The arithmetic of products: the type that elements are multiplied and summed in, and conversions to and from it. */
 import type { DType } from "../../core/dtype.js";
 import { accumulatorDType } from "../../graph/primitives/dot.js";
 import { computeType, type Element, wrap } from "../elements/elements.js";
@@ -9,11 +9,11 @@ import type { Lowering } from "../lower/lowering.js";
 export interface ProductArithmetic {
   readonly type: IRType;
   readonly zero: Value;
-  /** An operand's element as it is kept in tiles. */
+  /** An operand's element in the type of the tiles. */
   enter(element: Element): Value;
   /** sum + a·b */
   step(a: Value, b: Value, sum: Value): Value;
-  /** The element of the product that a sum is. */
+  /** The sum as an element of the product. */
   leave(sum: Value): Element;
 }
 
@@ -26,7 +26,7 @@ export function productArithmetic(k: KernelBuilder, lowering: Lowering, dtype: D
     zero: k.constant(type, 0),
     enter: ({ value }) => value,
     step: (a, b, sum) => k.mulAdd(a, b, sum),
-    // Narrow integers are cut to their width once, at the end: what wraps in between is lost either way.
+    // Narrow integers are wrapped once, at the end: the low bits do not depend on the high ones.
     leave: (sum) => {
       if (wide !== dtype) return lowering.ops.cast({ dtype: wide, value: sum }, dtype);
       return { dtype, value: wrap(k, dtype, sum) };
@@ -34,7 +34,7 @@ export function productArithmetic(k: KernelBuilder, lowering: Lowering, dtype: D
   };
 }
 
-/** Whether any pair is true, in words: arrays of truth values are no vectors. */
+/** Whether any pair is true, computed in words: bools have no vectors. */
 function booleanArithmetic(k: KernelBuilder): ProductArithmetic {
   const [zero, one] = [k.constant("u32", 0), k.constant("u32", 1)];
   return {

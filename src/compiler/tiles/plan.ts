@@ -1,14 +1,14 @@
 /**
- * How products of matrices are cut into tiles: whether at all, into which, and whether the summation is split, so that
- * there is work for all of the device. A pure choice by shape and target. The times it compares are estimates in cycles;
- * the constants are those of a GPU of 2023 (NVIDIA H200), and others differ less between shapes than in speed.
+ * Plans the tiles of matrix products: whether to use tiles, which, and whether to split the summation so that the whole device
+ * has work. A pure choice by shape and target. The times it compares are estimates in cycles with the constants of an NVIDIA
+ * H200; on other GPUs the ratios between shapes are similar.
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
 import type { RegisterTile, SharedTile, Tile, TileProfile } from "../target/tile-profile.js";
 
 interface ProductPlan {
   readonly tile: Tile;
-  /** How much of the summation is done at once; less than all of it when it is split into parts that are added up. */
+  /** The length of one part of the summation; less than all of it if it is split into parts that are then added. */
   readonly length: number;
 }
 
@@ -20,18 +20,18 @@ interface ProductShape {
   readonly dtype: DType;
 }
 
-/** Products of fewer multiplications than this are left to the sum of products that fuses with everything. */
+/** Products of fewer multiplications stay plain sums of products, which fuse with everything. */
 const SMALL_PRODUCT = 1 << 18;
-/** So are those of a matrix with few rows or columns, which only read their operands once. */
+/** So do products with few rows or columns, which read their operands only once. */
 const SKINNY = 8;
 const SHORT = 8;
 
 export const lanesOf = ({ rows, columns, perLane }: SharedTile): number => (rows / perLane[0]) * (columns / perLane[1]);
 
-/** Elements of an array that lie between a row of a tile and the next: whole vectors, and not all in the same banks. */
+/** Elements from one row of a tile to the next: a multiple of a vector, and rows begin in different banks. */
 export const pitchOf = (extent: number): number => extent + 4;
 
-/** Bytes of the type that elements of a dtype are kept in. */
+/** Bytes of the type in which a dtype is computed. */
 export const wideBytes = (dtype: DType): number => Math.max(4, DTYPES[dtype].bytes);
 
 /** @internal for tests: a tile must fit the shared memory that the profile states */
@@ -40,7 +40,7 @@ export const sharedBytesOf = ({ rows, columns, depth, buffers }: SharedTile, byt
 
 interface SharedVariant {
   readonly tile: SharedTile;
-  /** Share of the arithmetic units that it keeps busy when there is enough of it. */
+  /** Share of the peak arithmetic rate on large products. */
   readonly efficiency: number;
   /** Workgroups that a multiprocessor holds at once. */
   readonly resident: number;
@@ -77,27 +77,27 @@ const REGISTER_TILE: RegisterTile = { kind: "registers", rows: 4, columns: 4 };
 
 /** Multiply-adds of 4-byte numbers a multiprocessor does per cycle. */
 const PER_CYCLE = 128;
-/** Cycles a step takes at least: memory, barriers. */
+/** Least cycles of a step: memory, barriers. */
 const LATENCY = 600;
-/** How much of a round that is not full counts as one: workgroups do not all end at once. */
+/** A last wave that is not full costs at least this share of a full one: workgroups do not all end at once. */
 const RAGGED_ROUND = 0.6;
-/** Cycles that adding up the parts of a split summation takes: a kernel more, and its memory. */
+/** Cycles for adding the parts of a split summation: one more kernel, and its memory. */
 const SPLIT_CYCLES = 9000;
 const BYTES_PER_CYCLE = 2000;
-/** A part of a split summation is at least this long, and there are at most so many. */
+/** Least length and largest number of the parts of a split summation. */
 const LEAST_PART = 48;
 const MOST_PARTS = 64;
-/** What it costs more to test in every load whether the last part has ended. */
+/** Slowdown from testing in every load whether the last part has ended. */
 const RAGGED_PART = 1.25;
 
-/** The way to compute a product in tiles, or null where that would not be worth it. */
+/** The plan of a product in tiles, or null where tiles are not worth it. */
 export function planProduct(shape: ProductShape, profile: TileProfile): ProductPlan | null {
   const { batch, m, n, k, dtype } = shape;
   if (profile.kind === "none" || DTYPES[dtype].kind === "complex" || batch * m * n * k === 0) return null;
   if (profile.forced) {
     const { parts, tile = planTile(shape, profile)?.tile } = profile.forced;
     const step = tile?.kind === "shared" ? tile.depth : 1;
-    // Panels are whole.
+    // A tile of panels must fit into the matrix.
     if (tile?.kind === "panels" && (tile.rows > m || tile.columns > n)) return null;
     return tile ? { tile, length: parts === 1 ? k : Math.ceil(k / parts / step) * step } : null;
   }
@@ -141,7 +141,7 @@ function planShared(shape: ProductShape, profile: TileProfile): ProductPlan | nu
   return best;
 }
 
-/** Rows, columns and depth of a tile, at most, and how many numbers its operands and sums are: 320 KiB of a core's cache. */
+/** Most rows, columns and depth of a tile, and most numbers in its operands and sums: 320 KiB of a core's cache. */
 const PANEL_SIDE = 256;
 const PANEL_DEPTH = 256;
 const PANEL_NUMBERS = 80 << 10;
@@ -149,25 +149,25 @@ const LEAST_SIDE = 16;
 /** A part of a split summation is at least this long. */
 const LEAST_PANEL_PART = 512;
 
-// What things cost, in multiply-adds, as measured on a Zen 4: 0.06 ns.
-/** Copying a number into a panel. A plain matrix takes less, one of windows more. */
+// Costs in multiply-adds of 0.06 ns, as measured on a Zen 4.
+/** Copying a number into a panel: less for a plain matrix, more for windows. */
 const COPY = 10;
-/** Putting a sum aside, and taking it up again. */
+/** Storing a partial sum and loading it again. */
 const PUT_ASIDE = 6;
-/** Adding a sum of a part to those of the others: it is stored and loaded; and starting a kernel that does. */
+/** Adding the sums of a split summation: storing and loading each; and starting the kernel. */
 const ADD_PART = 6;
 const START_ADDING = 400_000;
-/** What part of a tile threads wait for the last one to end. */
+/** The share of a tile's time that threads wait for the last one. */
 const WAIT = 0.25;
 
 interface Micro {
   readonly rows: number;
   readonly vectors: number;
-  /** How much longer a multiply-add takes than in the best one. */
+  /** Time of a multiply-add relative to the best one. */
   readonly slowness: number;
 }
 
-/** Sums that are in registers at a time: rows of vectors. Four numbers of 8 bytes take two registers. */
+/** Sums in registers at a time: rows of vectors. Four numbers of 8 bytes take two registers. */
 const MICRO = {
   words: [
     { rows: 4, vectors: 2, slowness: 1 },
@@ -190,7 +190,7 @@ function even(extent: number, most: number, step: number): number {
   return best;
 }
 
-/** Extents of tiles to choose from: equal ones of about so many, of half as many, and so on. */
+/** Candidate extents of tiles: PANEL_SIDE, half of it, and so on, each evened out over the axis. */
 function sides(extent: number, step: number): ReadonlySet<number> {
   const found = new Set<number>();
   for (let most = PANEL_SIDE; most >= Math.max(LEAST_SIDE, step); most /= 2) found.add(even(extent, most, step));
@@ -200,7 +200,7 @@ function sides(extent: number, step: number): ReadonlySet<number> {
 /** The tile, and the number of parts, that should take the least time. */
 function planPanels(shape: ProductShape, { units }: TileProfile): ProductPlan {
   const { batch, m, n, k, dtype } = shape;
-  // There are vectors of everything but of 64-bit integers.
+  // 64-bit integers have no vectors.
   const kind = wideBytes(dtype) === 4 ? "words" : dtype === "f64" ? "floats" : "integers";
   const lanes = kind === "integers" ? 1 : 4;
   let best: ProductPlan | null = null;

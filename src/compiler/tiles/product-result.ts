@@ -1,4 +1,4 @@
-/** Storing the elements of a product, after what is done to them: the end of every kernel that computes one. */
+/** Stores the elements of a product after its fused epilogue: the end of every product kernel. */
 import { type IndexExpr, ravel, unravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
 import { permute, reshape } from "../../graph/primitives/movement.js";
@@ -8,14 +8,14 @@ import type { Lowering } from "../lower/lowering.js";
 import type { FusedProduct, Group } from "../schedule/group.js";
 import type { ProductArithmetic } from "./arithmetic.js";
 
-/** An element of the product: its index, its sum, and when it is one at all. */
+/** An element of the product: its index, its sum, and a gate that is false outside the result. */
 interface ProductElement {
   readonly index: readonly IndexExpr[];
   readonly sum: Value;
   readonly gate: Value | null;
 }
 
-/** Stores elements side by side. What they take is computed before the first is stored, so that they can go as one. */
+/** Stores neighbouring elements. All values are computed before the first store, so that the stores can become one. */
 export function storeElements(
   k: KernelBuilder,
   lowering: Lowering,
@@ -35,7 +35,7 @@ export function storeElements(
   for (const { at, value, gate } of stores) k.store(target, at, value, false, gate);
 }
 
-/** Where an element of the product is in the result. */
+/** The index in the result of an element of the product. */
 function resultIndex(lowering: Lowering, index: readonly IndexExpr[], path: readonly Node[]): readonly IndexExpr[] {
   return path.reduce<readonly IndexExpr[]>((at, { primitive, params, shape, inputs }) => {
     if (primitive === permute) return (params.axes as readonly number[]).map((axis) => at[axis]);

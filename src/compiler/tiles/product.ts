@@ -1,6 +1,6 @@
 /**
- * Products of matrices, tile by tile. A product comes with the tile it was planned to be computed in and with what is done
- * to its elements afterwards; each way to compute a tile is a file of its own.
+ * Lowers matrix products to kernels, by the kind of their tile. A product comes with its planned tile and its fused epilogue;
+ * each kind of tile has a file of its own.
  */
 import type { ElementSettings } from "../elements/elements.js";
 import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";

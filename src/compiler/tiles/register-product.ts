@@ -1,6 +1,6 @@
 /**
- * A product of matrices where barriers cost more than they save, as on a software Vulkan driver: each thread computes a
- * small tile of the result by itself, in registers, straight from memory.
+ * A matrix product for targets where barriers cost more than they save, such as software Vulkan drivers: each thread computes
+ * a small tile of the result in registers, straight from memory.
  */
 import { unravel } from "../../core/index-expr.js";
 import type { ElementSettings } from "../elements/elements.js";

@@ -1,11 +1,10 @@
 /**
- * A product of matrices on a GPU. A workgroup computes a tile of the result. It loads tiles of both operands into memory
- * that its lanes share, as many columns of one and rows of the other as the tile is deep; each lane multiplies its part of
- * them in registers, while the next ones arrive. Operands are read like any element, so that transposes, slices, windows,
- * casts and cheap operations are done on the way.
+ * A matrix product on a GPU. A workgroup computes a tile of the result. It loads tiles of both operands, `depth` steps of the
+ * summation, into shared memory; each lane multiplies its part of them in registers while the next tiles are loaded.
+ * Operands are read like any element, so transposes, slices, windows, casts and cheap operations are fused into the loads.
  *
- * The tile of 128×128 with 8×8 elements per lane is the one everybody ends up with (Volkov and Demmel 2008; CUTLASS): a
- * lane then multiplies four times for each number it reads.
+ * Tiles of 128×128 with 8×8 elements per lane are the usual choice (Volkov and Demmel 2008; CUTLASS): a lane then multiplies
+ * four times for each number it reads.
  */
 import { constantExpr, type IndexExpr, add as plus, scale, unravel } from "../../core/index-expr.js";
 import type { Node } from "../../graph/node.js";
@@ -20,7 +19,7 @@ import { lanesOf, wideBytes } from "./plan.js";
 import { storeElements } from "./product-result.js";
 import { Stage, type StagedOperand } from "./staged-operand.js";
 
-/** Tiles of a column of tiles that follow one another: workgroups at work at the same time then share operands. */
+/** Consecutive workgroups take this many tiles of one column of tiles: those running at the same time then share operands. */
 const STRIP = 8;
 
 /** A shared product in the making. */

@@ -50,7 +50,7 @@ export class Stage {
     this.array = k.array(arithmetic.type, buffers * depth * this.pitch);
     const isLoaded = (node: Node) => lowering.isLoaded(node);
     const [one, zero] = [1, 0].map(constantExpr);
-    // Which of the operand's axes each of the two is.
+    // The operand's axis along the tile; the other one is along the summation.
     const axisOf = (expression: IndexExpr) => operand.at(expression, zero).indexOf(expression);
     const along = axisOf(one);
     const strides = loadStrides(operand.node, isLoaded);
@@ -58,7 +58,7 @@ export class Stage {
     const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
     this.isAlongSum = votes(other) > votes(along);
     const [extent, axis] = this.isAlongSum ? [summed, other] : [operand.extent, along];
-    // A vector must not reach beyond the axis, nor begin anywhere but at a multiple of its width.
+    // A vector must lie inside the axis and begin at a multiple of its width.
     const isRegular = strides.every((each) =>
       each.every((stride, i) => (i === axis ? stride === 1 || stride === 0 : stride % width === 0)),
     );

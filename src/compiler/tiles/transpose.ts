@@ -1,7 +1,7 @@
 /**
- * Results whose neighbours come from far apart: a transposed matrix, read row by row, takes one number of every row of its
- * source. Such a result is made square by square. On a GPU a workgroup loads a square the way it lies in memory, and
- * stores it the other way, with shared memory in between; on a CPU a square fits the cache.
+ * Results whose neighbours are far apart in the source: a row of a transposed matrix takes one number of every row of its
+ * source. Such a result is computed square by square. On a GPU a workgroup loads a square along the source's rows and stores
+ * it along the result's, through shared memory; on a CPU a square fits the cache.
  *
  * Only the loads with neighbours far apart go through shared memory; everything else is computed as usual.
  */
@@ -17,7 +17,7 @@ import type { Group, LoweredKernel, TransposedAxes } from "../schedule/group.js"
 import { type FoundLoad, loadStrides, loadsOf } from "../schedule/loads.js";
 import { FAR, LANES } from "../schedule/transposed-axes.js";
 
-/** The side of a square. On a GPU (H200) 32 moves 3.7 TB/s; with 64, vectors meet in the same banks, and it is 1.3. */
+/** The side of a square. On an H200, 32 moves 3.7 TB/s; 64 moves 1.3, because of bank conflicts. */
 const SIDE = 32;
 /** Elements a lane moves at once. */
 const UNIT = 4;
@@ -178,7 +178,7 @@ function storeUnit(
   for (const { to, value, gate } of stores) k.store(target, to, value, false, gate);
 }
 
-/** The loads that go through shared memory, as far as it reaches, by their position among those of an element. */
+/** The loads to send through shared memory, as many as fit, by their position among the loads of an element. */
 function badLoads(
   lowering: Lowering,
   index: readonly IndexExpr[],
@@ -201,7 +201,7 @@ function badLoads(
   });
 }
 
-/** Squares that overlap at the edges, where they write the same twice: nothing has to be tested. */
+/** Squares overlap at the edges, where they store the same elements twice: no bounds are tested. */
 function throughCache(group: Group, axes: TransposedAxes, name: string, settings: ElementSettings): LoweredKernel {
   const { node: result, from, to } = axes;
   const [alongExtent, acrossExtent] = [result.shape[from], result.shape[to]];

@@ -12,8 +12,8 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env, platform = pro
 }
 
 /**
- * What Pumice writes under that folder: `pumice cache` counts these files and `pumice cache clear` removes them, and
- * nothing else. Who keeps another kind of file there adds its row.
+ * The kinds of files that Pumice writes under that folder. `pumice cache` counts these files and `pumice cache clear` removes
+ * them, and nothing else. A new kind of cache adds its row.
  */
 export const cacheKinds: readonly { readonly kind: string; readonly folder: string; readonly files: RegExp }[] = [
   { kind: "compiled pipelines", folder: "vulkan", files: /^[0-9a-f]{16}\.pipelines$/ },

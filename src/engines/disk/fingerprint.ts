@@ -1,24 +1,23 @@
 /**
- * Which compiler this is: a hash over the files that decide what a program becomes, taken once, when the first program is
- * looked up on disk. So a program that another version compiled, or this one before someone changed a line of it, is never
- * taken for one of ours, whoever forgot to count up a number.
+ * The identity of the compiler: a hash over the files that compiled programs depend on, taken once, when the first program is
+ * looked up on disk. A program that other code has compiled is never used, even if nobody changed a version number.
  */
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { debug } from "../debug.js";
 
-/** Folders whose files decide what a program becomes. */
+/** Folders whose files compiled programs depend on. */
 const FOLDERS = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
 const SOURCE = /(?<!\.d)\.[jt]s$/;
-/** Four times what they are today. */
+/** The most bytes to hash: four times their size today. */
 const MOST_BYTES = 4 << 20;
-/** This file, from the folder that they are in. A bundler would have put it elsewhere. */
+/** This file's path below the folders' parent. A bundler changes it; then there is no fingerprint. */
 const OWN_NAME = /\/engines\/disk\/fingerprint\.[jt]s$/;
 
 let known: string | null | undefined;
 
-/** Null where the files are not to be found, or have changed since the process began: what it runs is then not known. */
+/** Null if the files are missing or have changed since the process started: the running code is then unknown. */
 export function compilerFingerprint(): string | null {
   if (known === undefined) {
     known = hashFiles(import.meta.url, performance.timeOrigin);
@@ -43,7 +42,7 @@ export function hashFiles(own: string, since: number): string | null {
   }
 }
 
-/** Somebody waits for the first result of a process while this reads, so it reads all into one piece of memory. */
+/** Reads all files into one buffer: the first result of a process waits for this. */
 class Files {
   private readonly bytes = Buffer.allocUnsafeSlow(MOST_BYTES);
   private length = 0;
@@ -71,7 +70,7 @@ class Files {
     try {
       const room = MOST_BYTES - this.length;
       const count = readSync(file, this.bytes, this.length, room, null);
-      // Asked of the open file, so that it is the time of these bytes.
+      // Of the open file, so that the time belongs to the bytes read.
       if (fstatSync(file).ctimeMs >= this.since || count === room) throw new Error(`${path} has changed`);
       this.length += count;
       this.names += `${path} ${count},`;

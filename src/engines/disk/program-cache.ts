@@ -1,10 +1,10 @@
 /**
- * Compiled programs, kept on disk between runs, one file each. As for pipelines (engines/vulkan/pipeline-cache.ts), a file is
- * written whole under another name and renamed, says what it is for and carries its checksum; anything that does not match
- * is compiled anew and written again. Nothing here can fail a program: without a cache it is only slower.
+ * Compiled programs on disk, one file each. As for pipelines (engines/vulkan/pipeline-cache.ts), a file is written under
+ * another name and renamed, names its program and carries a checksum; a file that does not match is ignored and replaced.
+ * Nothing here can fail a program: without a cache it is only slower.
  *
- * A program is found under a key, the SHA-256 of all it follows from: the graph, the device and the compiler itself. The
- * folder holds a limited number of bytes; programs that were not used for the longest time go first.
+ * The key of a program is the SHA-256 of everything it depends on: the graph, the device and the compiler itself. The folder
+ * has a limited size; the least recently used programs are removed first.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
@@ -18,12 +18,12 @@ const FORMAT = 1;
 /** magic 8, format 4, nothing 4, key 32, length 8, SHA-256 32. */
 const HEADER = 88;
 const SAVE_AFTER_MS = 2000;
-/** Programs that wait to be written hold memory. */
+/** Most programs waiting to be written: they hold memory. */
 const MOST_WAITING = 32;
 const MAX_BYTES = 128 << 20;
-/** What a process spends on finding its first program: hashing the compiler's files. */
+/** A shorter compilation is not worth a file: hashing the compiler's files alone takes about this long. */
 const WORTH_KEEPING_MS = 5;
-/** Room is made anew after a share of the bytes has been written: looking at all the files takes its time. */
+/** The folder is tidied after this share of its limit has been written: listing all files takes time. */
 const TIDY_SHARE = 32;
 const UNFINISHED = /\.program\.\d+\.[0-9a-z]+$/;
 
@@ -58,7 +58,7 @@ export function decodeProgramFile(key: string, file: Uint8Array): Uint8Array | {
   return sum.equals(bytes.subarray(56, HEADER)) ? payload : { why: "its checksum does not match" };
 }
 
-/** Caches with something to write: saved when the process ends, by one listener however many there are. */
+/** Caches with something to write. One listener saves them all when the process ends. */
 const unsaved = new Set<ProgramCache>();
 function saveAll(): void {
   for (const cache of unsaved) cache.save();
@@ -66,16 +66,16 @@ function saveAll(): void {
 
 export class ProgramCache {
   private readonly folder: string;
-  /** What is to be written, by the path of its file; null where one was only used. */
+  /** Files to write, by path; null for files that were only used, to update their time. */
   private readonly waiting = new Map<string, (() => Uint8Array) | null>();
   private timer: NodeJS.Timeout | null = null;
-  /** Bytes written since there was last made room; before the first time nobody knows how many. */
+  /** Bytes written since the last tidying; infinite before the first. */
   private untidied = Number.POSITIVE_INFINITY;
 
   constructor(
     root: string,
     private readonly maxBytes = MAX_BYTES,
-    /** What takes less time to compile is not kept. */
+    /** Programs that compile faster than this are not kept. */
     readonly worthKeepingMs = WORTH_KEEPING_MS,
   ) {
     this.folder = join(root, "programs");
@@ -98,12 +98,12 @@ export class ProgramCache {
     return null;
   }
 
-  /** Writes a program before long: not now, when someone waits for its first result. */
+  /** Writes a program soon, but not now: its first result comes first. */
   keep(key: string, payload: () => Uint8Array): void {
     this.note(this.pathOf(key), () => encodeProgramFile(key, payload()));
   }
 
-  /** Writes what waits now, and makes room. */
+  /** Writes all waiting programs now, and tidies the folder. */
   save(): void {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
@@ -139,7 +139,7 @@ export class ProgramCache {
     unsaved.add(this);
   }
 
-  /** Removes the programs that were used the longest ago, and what processes that were killed while writing left. */
+  /** Removes the least recently used programs, and leftovers of processes that were killed while writing. */
   private makeRoom(): void {
     this.untidied = 0;
     try {
@@ -157,7 +157,7 @@ export class ProgramCache {
   }
 }
 
-/** Gone in the meantime is as good as empty. */
+/** A file that is gone in the meantime counts as empty. */
 function fileAt(path: string): { readonly path: string; readonly size: number; readonly time: number } {
   const stats = statSync(path, { throwIfNoEntry: false });
   return { path, size: stats?.size ?? 0, time: stats?.mtimeMs ?? 0 };
@@ -169,7 +169,7 @@ function touch(path: string): void {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // Removed by another process, or not ours to change: it is then only older than it should be.
+    // Removed by another process, or not writable: its time stays too old.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A stretch of host memory as its user holds it. It ends on `dispose()`, on garbage collection or when the device closes,
- * and says so when used afterwards; an address that was given away never leads to another buffer through this handle.
+ * A buffer of host memory. It ends on `dispose()`, on garbage collection or when the device closes, and throws when used
+ * afterwards; memory that was given to another buffer is never reached through this handle.
  */
 import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/errors.js";
 import { asBytes, type ByteSource, unwrittenBytes } from "../byte-source.js";
@@ -35,7 +35,7 @@ export class HostAllocation {
     return this.chunk === null || this.device.isClosed;
   }
 
-  /** Where the buffer begins in the memory that kernels see: a multiple of 64. It is valid as long as the buffer lives. */
+  /** The buffer's address in the memory of the kernels: a multiple of 64, valid as long as the buffer lives. */
   get address(): number {
     return this.contents("address");
   }
@@ -80,15 +80,15 @@ export class HostAllocation {
   }
 
   /**
-   * @internal Some of its bytes as a buffer of their own. They are the same memory, which is there until both have ended and
-   * which nobody writes meanwhile.
+   * @internal A part of its bytes as another buffer over the same memory. The memory is freed when both have ended; nobody may
+   * write it meanwhile.
    */
   part(offset: number, byteLength: number): HostAllocation {
     this.contents("part");
     return this.device.holding(partOf(this.chunk as HostChunk, offset, byteLength), byteLength);
   }
 
-  /** @internal Whether it has its memory to itself, all of it, and how many bytes are kept for it. */
+  /** @internal Whether it is a whole allocation with no other holder. */
   get isUnshared(): boolean {
     return this.chunk !== null && isUnshared(this.chunk);
   }
@@ -108,7 +108,7 @@ export class HostAllocation {
     this.dispose();
   }
 
-  /** @internal The address, with pending zeros written: for whoever reads or partly writes the buffer. */
+  /** @internal The address, with pending zeros written: for kernels that read the buffer or write parts of it. */
   contents(operation: string): number {
     const address = this.locate(operation);
     if (this.isZeroPending) {

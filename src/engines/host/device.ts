@@ -1,7 +1,7 @@
 /**
  * The CPU as a device: WebAssembly kernels over shared memory, split over threads. It has the shape of a Vulkan device, so
- * that what is above need not know which it drives; but it is synchronous, since the CPU that would wait is the one that
- * works. It needs no driver and is always there.
+ * the layers above need not know which one they drive. It is synchronous, since the CPU that would wait is the one that
+ * works. It needs no driver and is always available.
  */
 import { cpus } from "node:os";
 import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
@@ -66,7 +66,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   private readonly leases = new Leases();
   private readonly kernels: HostKernelCompiler;
   private readonly scratch = new Scratch(this);
-  /** Memory of `withBytes`: kernels have run when they return, so the same serves the next call. */
+  /** Memory of `withBytes`. Kernels have run when they return, so the next call can reuse it. */
   private readonly lent: HostAllocation[] = [];
   private isOver = false;
 
@@ -96,7 +96,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     return this.buffer(byteLength, true);
   }
 
-  /** A buffer whose contents are whatever was there: for callers that overwrite all of it. */
+  /** An uninitialised buffer, for callers that overwrite all of it. */
   allocUninitialized(byteLength: number): HostAllocation {
     return this.buffer(byteLength, false);
   }
@@ -142,7 +142,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     return this.kernels.compile(asBytes(wasm), options);
   }
 
-  /** Runs `work` and tells where the time went. */
+  /** Runs `work` and measures the time of its kernels. */
   async profile(work: () => unknown): Promise<Profile> {
     this.assertUsable("profile");
     if (this.clock) throw new ArgumentError("profile: a profile is being taken already.");
@@ -180,7 +180,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     return swept > 0;
   }
 
-  /** WebAssembly memory does not shrink; this only takes back what was dropped. */
+  /** WebAssembly memory does not shrink; this only frees the memory of dropped buffers. */
   trim(): void {
     if (!this.isOver) this.leases.sweep();
   }

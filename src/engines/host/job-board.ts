@@ -1,10 +1,10 @@
 /**
- * What the main thread and its workers tell each other: a few words of shared memory, and the protocol on them. One job is
- * open at a time. Everyone who takes part claims chunks of it from a counter until there are none left.
+ * The protocol between the main thread and its workers, on a few words of shared memory. One job is open at a time. Every
+ * participant claims chunks of it from a counter until none are left.
  *
- * The main thread never waits for a worker that has not joined: a worker that sleeps, starts up or died costs nothing but
- * its help. `state` makes that safe: it holds "open", the number of workers inside, and a sequence number in one word, so
- * that joining and closing cannot miss each other. Words that different threads write are on different cache lines.
+ * The main thread never waits for a worker that has not joined: a worker that sleeps, starts up or died only fails to help.
+ * `state` makes that safe: one word holds "open", the number of workers inside, and a sequence number, so that joining and
+ * closing cannot miss each other. Words that different threads write are on different cache lines.
  */
 const WAKE = 0;
 const STATE = 16;
@@ -36,7 +36,7 @@ interface Job {
   readonly args: number;
   readonly length: number;
   readonly chunk: number;
-  /** Workers who may join. */
+  /** Most workers that may join. */
   readonly limit: number;
 }
 
@@ -65,7 +65,7 @@ export class JobBoard {
     this.wake(limit);
   }
 
-  /** Lets nobody else in. */
+  /** Closes the job: no worker can join any more. */
   close(): void {
     Atomics.sub(this.words, STATE, OPEN);
   }
@@ -85,12 +85,12 @@ export class JobBoard {
     return Atomics.load(this.words, FAILED) !== 0;
   }
 
-  /** Workers that went down with the board in hand. */
+  /** Workers that died during a job. */
   get dead(): number {
     return Atomics.load(this.words, DEAD);
   }
 
-  /** Has workers look into their mail: when they next have something to do, or at once. */
+  /** Tells workers to read their messages: with the next job, or at once. */
   announceMail(isUrgent = false): void {
     Atomics.add(this.words, MAIL, 1);
     if (isUrgent) this.wake(Infinity);
@@ -116,12 +116,12 @@ export class JobBoard {
     return Atomics.load(this.words, STOP) !== 0;
   }
 
-  /** Changes with every job and every letter. */
+  /** Changes with every job and every message. */
   get news(): number {
     return Atomics.load(this.words, WAKE);
   }
 
-  /** Sleeps unless there has been news since. */
+  /** Sleeps unless `news` has changed. */
   sleepSince(news: number): void {
     Atomics.add(this.words, SLEEPING, 1);
     Atomics.wait(this.words, WAKE, news);
@@ -163,7 +163,7 @@ export class JobBoard {
     this.abandon();
   }
 
-  /** A worker's last words. The main thread may be waiting for it. */
+  /** Reports a worker's death: the main thread may be waiting for it. */
   die(): void {
     Atomics.add(this.words, DEAD, 1);
     Atomics.notify(this.words, STATE);
@@ -171,7 +171,7 @@ export class JobBoard {
 
   // ---------------------------------------------------------------------------------------------- both
 
-  /** The number of the next chunk nobody has. */
+  /** Claims the next chunk and returns its number. */
   claim(): number {
     return Atomics.add(this.words, NEXT, 1);
   }
@@ -188,10 +188,10 @@ export function work(board: JobBoard, run: RunFunction, args: number, length: nu
   for (let i = board.claim(); i < count; i = board.claim()) run(args, i * chunk, Math.min(length, (i + 1) * chunk));
 }
 
-/** What a kernel exports: computes the rows from `start` up to `end`. */
+/** The exported function of a kernel: computes the rows from `start` up to `end`. */
 export type RunFunction = (args: number, start: number, end: number) => void;
 
-/** Polls for a short time before going to sleep, which takes tens of microseconds to wake from. */
+/** Polls for a short time. Waking from sleep takes tens of microseconds. */
 export function spin(isOver: () => boolean, microseconds: number): boolean {
   const until = performance.now() + microseconds / 1000;
   do {

@@ -2,9 +2,9 @@
  * A compiled kernel of the host engine.
  *
  * The contract: a WebAssembly module that imports `env.memory` and exports `run(args, start, end)`, three i32. `args` is the
- * address of a block of words: the addresses of the run's buffers, then whatever else the caller passes. The rows from
- * `start` up to `end` are computed. Any partition of the rows must give the same result, in any order and at the same
- * time, because that is how threads share them.
+ * address of a block of words: the addresses of the run's buffers, then the caller's arguments. It computes the rows from
+ * `start` up to `end`. Threads share the rows, so any partition of them must give the same result, in any order and at the
+ * same time.
  */
 import { createHash } from "node:crypto";
 import { ArgumentError, FormatError, UnsupportedError } from "../../core/errors.js";
@@ -32,11 +32,11 @@ interface HostRunOptions {
   readonly args?: ByteSource;
   /** Rows to compute, below 2^31. */
   readonly length: number;
-  /** The fewest rows worth a thread's attention; chunks are multiples of it. */
+  /** The fewest rows worth a thread; chunks are multiples of it. */
   readonly grain?: number;
 }
 
-/** Rows of a kernel that says nothing: about 20 µs of simple arithmetic. */
+/** The default grain: about 20 µs of simple arithmetic. */
 const DEFAULT_GRAIN = 16384;
 const none: readonly HostAllocation[] = [];
 
@@ -140,12 +140,12 @@ export class HostKernel {
 }
 
 /**
- * Compiles and links modules, each once: by the SHA-256 of its bytes and the function it is entered by. It is kept while
- * someone holds it.
+ * Compiles and links modules, each once per SHA-256 of its bytes and entry function. A kernel lives as long as someone holds
+ * it.
  */
 export class HostKernelCompiler {
   private readonly known = new KernelCache<HostKernel, SharedKernel>((kernel) => this.giveUp(kernel));
-  /** Kernels that workers are yet to forget: many go at a time, and a letter costs more than a kernel. */
+  /** Kernels that workers should drop. Sent in groups, because a message costs more than a kernel. */
   private readonly givenUp: SharedKernel[] = [];
 
   constructor(private readonly device: HostDevice) {}

@@ -1,6 +1,6 @@
 /**
- * A kernel of the compiler on the CPU. Its numbers: how far it counts (rows, or several at a time), the rows that are worth
- * waking a thread for, and the bytes each thread needs for the kernel's arrays.
+ * A kernel of the compiler on the CPU. Its numbers: the count of its loop (rows, or groups of rows), the rows worth a thread,
+ * and the bytes each thread needs for the kernel's arrays.
  */
 import type { EncodedKernel } from "../../core/encoded-kernel.js";
 import type { LoadedKernel } from "../engine.js";
@@ -31,7 +31,7 @@ export class LoadedHostKernel implements LoadedKernel {
     }
     const { threads, memory } = this.device;
     const { address } = this.scratch.of(threads * slotBytes);
-    // The first word of a thread's part says whether it is in use; a thread whose kernel failed did not clear it.
+    // The first word of each part marks it as in use; a thread whose kernel failed did not clear it.
     for (let i = 0; i < threads; i++) memory.words(address + i * slotBytes, 1)[0] = 0;
     this.kernel.runAt([...addresses, address, threads], length, grain);
   }

@@ -2,8 +2,8 @@
  * The memory of a host device: one shared WebAssembly memory that every kernel on every thread sees at the same addresses.
  * It starts small and grows; buffers are cut out of it by the same allocator that cuts up blocks of GPU memory.
  *
- * WebAssembly addresses have 32 bits, so a device holds at most 4 GiB. What it has grown to it keeps: WebAssembly memory
- * never shrinks. A memory takes address space for all it may become, so those of closed devices are used again.
+ * WebAssembly addresses have 32 bits, so a device holds at most 4 GiB, and WebAssembly memory never shrinks. A memory reserves
+ * address space for its maximum, so the memories of closed devices are reused.
  */
 import { OutOfMemoryError } from "../../core/errors.js";
 import { type WasmMemory, WebAssembly } from "../../core/webassembly.js";
@@ -12,7 +12,7 @@ import { type Chunk, newChunk, roundToClass, Suballocator } from "../suballocato
 
 export type HostChunk = Chunk<"heap">;
 
-/** What the memory needs of the device it serves. */
+/** The parts of the device that the memory uses. */
 export interface HostMemoryOwner {
   /** Collects garbage and frees what was dropped; true when something came back. */
   collect(): boolean;
@@ -23,17 +23,17 @@ export interface HostMemoryOwner {
 const PAGE = 65536;
 const MAX_PAGES = 65536;
 const MiB = 1024 * 1024;
-/** Cache lines, and more than any vector needs. */
+/** A cache line; more than any vector needs. */
 const UNIT = 64;
 /** The first page is the engine's: no buffer is at address 0, and kernels find their arguments there. */
 const RESERVED = PAGE;
 const FIRST_PAGES = 64;
 /** Growing by halves, but by no more than this beyond what is needed, in pages. */
 const LARGEST_STEP = (64 * MiB) / PAGE;
-/** Bytes handed out before a lack of room asks for a collection of garbage rather than for growth. */
+/** After this many allocated bytes a full memory collects garbage before it grows. */
 const PATIENCE = 256 * MiB;
 
-/** Where a kernel's arguments are written, and how many bytes there may be. */
+/** The address of a kernel's arguments, and their largest size. */
 export const ARGUMENTS = { address: 256, bytes: RESERVED - 256 } as const;
 
 interface Spare {
@@ -100,7 +100,7 @@ export class HostMemory {
     this.heap.free(chunk);
   }
 
-  /** The bytes at an address. The view stays valid when the memory grows; what it shows may be freed and given away. */
+  /** The bytes at an address. The view stays valid when the memory grows, but its bytes may be freed and reused. */
   view(address: number, byteLength: number): Uint8Array {
     return new Uint8Array(this.buffer, address, byteLength);
   }
@@ -109,13 +109,13 @@ export class HostMemory {
     return new Uint32Array(this.buffer, address, count);
   }
 
-  /** Puts the memory by for the next device. */
+  /** Keeps the memory for the next device. */
   retire(): void {
     spares.push({ memory: this.memory, maxPages: this.maxPages, touched: this.touched });
   }
 
   private allocateSlowly(bytes: number): HostChunk {
-    // Dropped buffers hold memory that V8 knows nothing of, so running out is what asks for a collection; unless the last
+    // V8 does not see the memory of dropped buffers, so running out triggers a collection; unless the last
     // one is recent: a program with a truly large live set must not collect all day.
     if (this.sinceCollection >= this.patience) {
       const found = this.collect(bytes);
@@ -134,7 +134,7 @@ export class HostMemory {
     return this.heap.allocate(bytes) as HostChunk;
   }
 
-  /** What garbage made room for, if it did. */
+  /** Collects garbage and tries again; null if there is still no room. */
   private collect(bytes: number): HostChunk | null {
     const hasFreed = this.owner.collect();
     this.sinceCollection = 0;

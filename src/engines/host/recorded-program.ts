@@ -1,4 +1,4 @@
-/** A recorded program on the CPU: its kernels run one after another, on addresses that are known but for the arguments'. */
+/** A recorded program on the CPU: runs its kernels one after another. All addresses but those of arguments are known. */
 import type { BufferPlace, RecordableProgram, RecordedProgram } from "../engine.js";
 import { memoryPositions, SCALAR_STRIDE, scalarBytes, writeScalars } from "../scalar-arguments.js";
 import type { HostAllocation } from "./allocation.js";

@@ -1,6 +1,6 @@
 /**
  * The worker threads of a process (of an isolate, strictly: a program that loads Pumice in a worker thread gets a pool there
- * of its own). All devices share them; jobs run one at a time, because whoever starts one takes part in it and waits.
+ * of its own). All devices share them; jobs run one at a time, because the thread that starts a job takes part and waits.
  *
  * Workers start with the first job that is large enough and do not keep the process alive. A worker that dies in a job
  * takes the job with it: the caller gets a `DeviceError`, and the next job finds a new pool.
@@ -16,7 +16,7 @@ import { debug } from "../debug.js";
 import { JobBoard, MAX_WORKERS, type RunFunction, spin, work } from "./job-board.js";
 import type { Fault, Letter, Report, WorkerData } from "./worker.js";
 
-/** A kernel as workers get to know it. */
+/** A kernel as it is sent to workers. */
 export interface SharedKernel {
   readonly name: string;
   readonly module: WasmModule;
@@ -35,14 +35,14 @@ interface Member {
   thread: string | null;
 }
 
-/** Waking a sleeper takes some 50 µs, about what a small job takes; a thread that polls takes a core away from others. */
+/** Waking a thread takes about 50 µs, as long as a small job; but a thread that polls occupies a core. */
 const SPIN_MICROSECONDS = 50;
-/** How often the main thread looks whether the workers it waits for still exist. */
+/** Interval at which the main thread checks that the workers it waits for still exist. */
 const CHECK_MILLISECONDS = 100;
 
 const MAX_STILLBORN = 3;
 
-/** Threads to use, the main one included, where nobody says how many. */
+/** The default number of threads, the main one included. */
 export function defaultThreads(): number {
   return Math.min(threadsWanted(availableParallelism()), MAX_WORKERS + 1);
 }
@@ -53,7 +53,7 @@ export class ThreadPool {
   private readonly ids = new WeakMap<SharedKernel, number>();
   private nextId = 1;
   private deaths = 0;
-  /** Workers that ended before they could begin. */
+  /** Workers that ended before their first message. */
   private stillborn = 0;
   restarts = 0;
 
@@ -82,7 +82,7 @@ export class ThreadPool {
     throw failed(kernel.name, cause);
   }
 
-  /** Has workers drop what belongs to kernels that will not run again. */
+  /** Tells workers to drop kernels that will not run again. */
   forget(kernels: Iterable<SharedKernel>): void {
     const ids = [...kernels].map((kernel) => this.ids.get(kernel)).filter((id) => id !== undefined);
     if (ids.length === 0 || this.members.length === 0) return;
@@ -90,7 +90,7 @@ export class ThreadPool {
       post(member, { kind: "forget", ids });
       for (const id of ids) member.knows.delete(id);
     }
-    // They hold on to code and, of a device that was closed, to its memory.
+    // Workers keep the code alive, and the memory of closed devices.
     this.board.announceMail(true);
   }
 
@@ -102,7 +102,7 @@ export class ThreadPool {
     await Promise.all(members.map(({ worker }) => worker.terminate()));
   }
 
-  /** @internal For tests: how each worker is to go down in its next job. */
+  /** @internal For tests: makes each worker fail in its next job. */
   injectFault(how: Fault): void {
     for (const member of this.members) post(member, { kind: "fault", how });
     this.board.announceMail();
@@ -113,7 +113,7 @@ export class ThreadPool {
     await Promise.all(this.members.map(({ worker }) => worker.terminate()));
   }
 
-  /** Where threads are forbidden, or their script was not installed along, this thread does the work alone. */
+  /** Starts workers. If threads are forbidden, or their script is not installed, this thread works alone. */
   private ensureWorkers(count: number): void {
     while (this.members.length < count && this.stillborn < MAX_STILLBORN) {
       try {
@@ -152,7 +152,7 @@ export class ThreadPool {
     return member;
   }
 
-  /** Between jobs a worker's end is no more than a place to fill, unless it never began. */
+  /** Removes a worker that has ended. Between jobs it is simply replaced, unless it never started. */
   private lose(member: Member, reason: Error): void {
     const at = this.members.indexOf(member);
     if (at < 0) return;
@@ -198,7 +198,7 @@ export class ThreadPool {
     }
   }
 
-  /** Ends all workers, and does not return while one may still write to memory, as far as that can be seen. */
+  /** Ends all workers, and waits, as far as it can tell, until none writes to memory any more. */
   private abandonWorkers(): void {
     const threads = this.members.map(({ thread }) => thread).filter((thread) => thread !== null);
     this.restarts++;
@@ -207,14 +207,14 @@ export class ThreadPool {
     for (let tries = 0; tries < 1000 && threads.some(exists); tries++) Atomics.wait(clock, 0, 0, 1);
   }
 
-  /** Whether a worker is gone that cannot have said goodbye. The event that tells would come only after we return. */
+  /** Whether a worker died without reporting it. Its exit event would arrive only after we return. */
   private hasLostWorker(): boolean {
     if (this.board.dead > this.deaths) return true;
     this.readReports();
     return this.members.some(({ thread }) => thread !== null && !exists(thread));
   }
 
-  /** What workers have to say; the failures among it. */
+  /** Reads the messages of workers; returns the failures. */
   private readReports(): (Report & { kind: "failure" })[] {
     const failures: (Report & { kind: "failure" })[] = [];
     for (const member of this.members) {
@@ -246,7 +246,7 @@ function post({ port }: Member, letter: Letter): void {
   port.postMessage(letter);
 }
 
-/** The error a caller sees for one thrown inside a kernel, by whichever thread. */
+/** The error for the caller when a kernel throws, on any thread. */
 export function failed(kernel: string, cause: { readonly name: string; readonly message: string }): DeviceError {
   return new DeviceError(`${kernel} failed: ${cause.message} (${cause.name}). What it was to write is undefined.`, {
     cause,

@@ -1,13 +1,13 @@
 /**
  * A worker thread of the host engine: waits for jobs on the board, helps with them, and goes back to waiting. It never
- * returns to its event loop; kernels arrive through a port that it reads when told that there is mail.
+ * returns to its event loop; kernels arrive through a port that it reads when the board says so.
  */
 import { readlinkSync } from "node:fs";
 import { type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { type WasmMemory, type WasmModule, WebAssembly } from "../../core/webassembly.js";
 import { JobBoard, type RunFunction, spin, work } from "./job-board.js";
 
-/** What a worker starts with. */
+/** The data a worker starts with. */
 export interface WorkerData {
   readonly board: SharedArrayBuffer;
   readonly port: MessagePort;
@@ -15,7 +15,7 @@ export interface WorkerData {
   readonly spinMicroseconds: number;
 }
 
-/** What the main thread sends. */
+/** Messages from the main thread. */
 export type Letter =
   | {
       readonly kind: "kernel";
@@ -25,13 +25,13 @@ export type Letter =
       readonly entry: string;
     }
   | { readonly kind: "forget"; readonly ids: readonly number[] }
-  /** For tests: how to go down in the next job. */
+  /** For tests: fail in the next job. */
   | { readonly kind: "fault"; readonly how: Fault };
 
-/** To exit, to exit without a word to anyone, or to throw. */
+/** Exit, exit without a report, or throw. */
 export type Fault = "exit" | "vanish" | "throw";
 
-/** What a worker sends back: which thread it is, and how a kernel failed. */
+/** Messages to the main thread: the thread's identity, and failures of kernels. */
 export type Report =
   | { readonly kind: "thread"; readonly id: string | null }
   | { readonly kind: "failure"; readonly name: string; readonly message: string; readonly stack: string };
@@ -84,7 +84,7 @@ function help(): void {
   try {
     if (fault === "throw") throw new Error("a fault was asked for");
     const run = instanceOf(job.kernel);
-    // Not knowing the kernel means having come too early to help; the others manage.
+    // The kernel has not arrived yet: the other threads do this job.
     if (run) work(board, run, job.args, job.length, job.chunk);
   } catch (error) {
     const { name, message, stack = "" } = error as Error;
@@ -96,7 +96,7 @@ function help(): void {
 
 function threadId(): string | null {
   try {
-    // "<process>/task/<thread>", where there is a /proc: lets the main thread see whether this one still exists.
+    // "<process>/task/<thread>", on systems with /proc: the main thread can check whether this thread still exists.
     return readlinkSync("/proc/thread-self");
   } catch {
     return null;

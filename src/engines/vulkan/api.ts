@@ -2,8 +2,8 @@
  * Every Vulkan function the runtime calls, as data: name → "result: argument types".
  *
  * Pointers and handles are `u64`; JavaScript passes them as numbers (addresses fit in 53 bits) or, for the few drivers
- * that hand out full-width handles, as bigints. One table means that one wrapper sees all that the driver is told:
- * that is how tests log, count and inject faults, and how `PUMICE_DEBUG` traces.
+ * that hand out full-width handles, as bigints. Because there is one table, one wrapper sees every driver call: tests log,
+ * count and inject faults with it, and `PUMICE_DEBUG` traces.
  */
 
 /** A Vulkan handle or an address. Numbers where they are exact, bigints otherwise. */
@@ -95,7 +95,7 @@ export type InstanceFunction = keyof typeof instanceSignatures;
 export type DeviceFunction = keyof typeof deviceSignatures;
 export type FunctionName = GlobalFunction | InstanceFunction | DeviceFunction;
 
-/** A bound driver function. `void` functions return undefined, typed as number because nobody looks. */
+/** A bound driver function. `void` functions return undefined; their result is never used. */
 export type VulkanFunction = ((...args: Handle[]) => number) & {
   /** Runs the call on a worker thread. Only waiting calls use it. */
   async?: (...args: Handle[]) => Promise<number>;

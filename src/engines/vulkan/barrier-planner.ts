@@ -1,6 +1,6 @@
 /**
- * Where a recorded program needs barriers: before a kernel that reads or writes memory that an earlier one has written, or
- * writes memory that an earlier one has read, since the last barrier. Pure: recorded-program.ts asks for each dispatch.
+ * Plans the barriers of a recorded program: one before a kernel that reads or writes memory that a kernel since the last
+ * barrier has written, or that writes memory it has read. Pure; recorded-program.ts calls it for each dispatch.
  */
 import type { BufferPlace } from "../engine.js";
 
@@ -37,7 +37,7 @@ export class BarrierPlanner {
     if (place.from === "arena") {
       return { memory: "arena", start: place.start, end: place.start + Math.max(1, place.byteLength) };
     }
-    // A result that may be written over an argument goes under the argument's name.
+    // A result that may take over an argument's memory counts as that argument.
     const argument = place.from === "argument" ? place.index : this.inPlace[place.index];
     const memory = argument >= 0 ? `argument ${argument}` : `result ${place.index}`;
     return { memory, start: 0, end: Number.POSITIVE_INFINITY };

@@ -1,6 +1,6 @@
 /**
- * A stretch of device memory as its user holds it. It never shows a driver handle: it reaches its allocation through a
- * lease that ends on `dispose()`, on garbage collection or when the device closes, and says so when used afterwards.
+ * A buffer of device memory. It exposes no driver handle: it reaches its allocation through a lease that ends on `dispose()`,
+ * on garbage collection or when the device closes, and throws when used afterwards.
  */
 import { ArgumentError, DeviceError, DisposedError, SizeMismatchError } from "../../core/errors.js";
 import { asBytes, type ByteSource, describe, unwrittenBytes } from "../byte-source.js";
@@ -14,7 +14,7 @@ export class DeviceBuffer {
   private lease: Lease | null = null;
   /** Zeros are written on first use, so that a buffer filled at once is not filled twice. */
   private isZeroPending: boolean;
-  /** Why nobody knows the contents: a write failed part-way. The next one that does not ends this. */
+  /** The error of a write that failed part-way: the contents are undefined until the next complete write. */
   private brokenBy: unknown = null;
 
   /** @internal Use `device.alloc` or `device.upload`. */
@@ -81,14 +81,14 @@ export class DeviceBuffer {
   }
 
   /**
-   * @internal Some of its bytes as a buffer of their own. They are the same memory, which is there until both have ended and
-   * which nobody writes meanwhile.
+   * @internal A part of its bytes as another buffer over the same memory. The memory is freed when both have ended; nobody may
+   * write it meanwhile.
    */
   part(offset: number, byteLength: number): DeviceBuffer {
     return this.device.holding(partOf(this.contents("part"), offset, byteLength), byteLength);
   }
 
-  /** @internal Whether it has its memory to itself, all of it, and how many bytes are kept for it. */
+  /** @internal Whether it is a whole allocation with no other holder. */
   get isUnshared(): boolean {
     return this.allocation !== null && isUnshared(this.allocation);
   }
@@ -108,7 +108,7 @@ export class DeviceBuffer {
     this.dispose();
   }
 
-  /** @internal The memory, with pending zeros written: for whoever reads or partly writes it. */
+  /** @internal The memory, with pending zeros written: for commands that read it or write parts of it. */
   contents(operation: string): Allocation {
     const memory = this.memory(operation);
     if (this.brokenBy) {
@@ -125,7 +125,7 @@ export class DeviceBuffer {
     return memory;
   }
 
-  /** Does what replaces all of the contents. */
+  /** Records a command that replaces all of the contents. */
   private overwrite(record: () => void): void {
     try {
       record();

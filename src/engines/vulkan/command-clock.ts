@@ -1,4 +1,4 @@
-/** Times the GPU's commands: timestamps around every one while a profile is open (see ../profile.ts). */
+/** Times GPU commands with timestamps around each, while a profile is open (see ../profile.ts). */
 import type { ProfileEvent } from "../profile.js";
 import { type DeviceFunction, type FunctionTable, type Handle, PipelineStage } from "./api.js";
 import * as L from "./layouts.js";

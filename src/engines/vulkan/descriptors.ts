@@ -125,8 +125,8 @@ export class DescriptorSets {
     }
   }
 
-  /** Writes for n storage buffers with all but handles, offsets and ranges filled in: packing them anew costs more than
-   * the driver's part of a dispatch. */
+  /** Packed writes for n storage buffers, complete but for handles, offsets and ranges. Packing them for each dispatch would cost
+   * more than the driver's part of it. */
   private templateFor(count: number): WriteTemplate {
     const known = this.templates.get(count);
     if (known) return known;

@@ -1,5 +1,5 @@
 /**
- * An open Vulkan device: creates what the plan says, owns everything made on it, and takes it all down again.
+ * An open Vulkan device: creates the logical device by the plan, owns everything made on it, and destroys it all.
  *
  * It is also where a lost device is noticed: every driver call that returns a code passes through here, and the first
  * VK_ERROR_DEVICE_LOST poisons the device. From then on each use throws the same `DeviceLostError`, which names the
@@ -48,14 +48,14 @@ export interface DeviceStats {
   readonly downloadedBytes: number;
 }
 
-/** Kernels the engine itself dispatches. It cannot compile any, so whoever opens the device brings them. */
+/** Kernels that the engine itself dispatches. It cannot compile, so the caller that opens the device supplies them. */
 export interface EngineKernels {
   /** Copies vectors of 16 bytes; push block: from, to, count, stride (threads along x). */
   copy(): Uint32Array;
 }
 
 const MiB = 1024 * 1024;
-/** The most the copy kernel counts in one dispatch. */
+/** The most bytes of one dispatch of the copy kernel. */
 const MAX_KERNEL_COPY = 16 * (2 ** 32 - 1);
 /** Transfers up to this size go by kernel. */
 const MAX_KERNEL_TRANSFER = 64 * 1024;
@@ -79,7 +79,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   private readonly pipelines: PipelineCompiler;
   private readonly cache: PipelineCacheFile;
   private readonly imports = new HostImports();
-  /** Ends what belongs to objects other than buffers; unlike memory, it does not go with the pools. */
+  /** Releases for objects other than buffers; unlike memory, these do not go with the pools. */
   private readonly held = new Set<() => void>();
   private readonly pendingReads = new Set<Promise<unknown>>();
   private readonly instance: Instance;
@@ -153,7 +153,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     return this.found.description.name;
   }
 
-  /** What the driver says of the device. */
+  /** The driver's description of the device. */
   get properties(): PhysicalDevice {
     return this.found.description;
   }
@@ -198,7 +198,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     return buffer;
   }
 
-  /** A buffer whose contents are whatever was there: for callers that overwrite all of it. */
+  /** An uninitialised buffer, for callers that overwrite all of it. */
   allocUninitialized(byteLength: number): DeviceBuffer {
     return this.buffer(byteLength, false);
   }
@@ -223,8 +223,8 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   }
 
   /**
-   * @internal Memory that the host writes and kernels read without a copy in between. Whoever writes it again must know
-   * that the GPU has read it.
+   * @internal Memory that the host writes and kernels read without a copy in between. Before writing it again, the caller must
+   * wait until the GPU has read it.
    */
   argumentBlock(byteLength: number): ArgumentBlock {
     this.assertUsable("argumentBlock");
@@ -245,7 +245,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     const allocation = pool.allocate(Math.max(1, bytes.byteLength));
     (allocation.block.mapped as Uint8Array).set(bytes, allocation.offset);
     const buffer = new DeviceBuffer(this, bytes.byteLength, allocation, false);
-    // The host writes it for the next one, which no barrier holds back.
+    // The next user's write comes from the host, which barriers do not order: wait for the GPU.
     buffer.attach(this.leases.add(buffer, () => this.stream.whenDone(() => pool.free(allocation))));
     return buffer;
   }
@@ -329,9 +329,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   }
 
   /**
-   * @internal How to copy. On a GPU a kernel moves five times what NVIDIA's vkCmdCopyBuffer does, and small transfers
-   * to and from the host take less time in the compute queue's own stage; large ones are left to the copy engines, and
-   * software devices to the command, a memcpy. Allocations are padded, so whole vectors may be copied.
+   * @internal The kernel to copy with, or null for vkCmdCopyBuffer. On a GPU a kernel is five times as fast as NVIDIA's
+   * vkCmdCopyBuffer, and small transfers to and from the host are faster in the compute stage. Large transfers go to the
+   * copy engines; software devices use the command, a memcpy. Allocations are padded, so whole vectors may be copied.
    */
   copyKernel(from: Block, to: Block, bytes: number): CopyKernel | null {
     if (!this.ownKernels || !this.isCopyingByKernel || bytes > MAX_KERNEL_COPY) return null;
@@ -340,7 +340,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     if (!this.copier) {
       const pipeline = this.pipelines.compile(this.ownKernels.copy(), { name: "copy" });
       const maxGroups = this.plan.limits.maxComputeWorkGroupCount[0];
-      // It holds the pipeline, which a copy would not.
+      // An object that inherits from the pipeline keeps it alive; a copy would not.
       this.copier = Object.assign(Object.create(pipeline) as Pipeline, { threads: pipeline.localSize[0], maxGroups });
     }
     return this.copier;
@@ -377,7 +377,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     return this.pipelines.compile(toWords(asBytes(source)), options);
   }
 
-  /** Runs `work` and tells where the GPU spent its time. */
+  /** Runs `work` and measures the GPU time of its commands. */
   async profile(work: () => unknown): Promise<Profile> {
     this.assertUsable("profile");
     if (this.plan.timestampMask === 0n) throw new UnsupportedError(`profile: ${this.name} has no timestamps.`);
@@ -397,7 +397,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
       try {
         this.stream.flush();
       } catch {
-        // whoever uses the results is told
+        // using the results reports the error
       }
       this.stream.whenDone(() => clock.destroy());
     }
@@ -452,7 +452,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     };
   }
 
-  /** Bytes the driver would still give, where it says; else what the heap has beyond our own blocks. */
+  /** Bytes still available: by the driver's budget if it has one, else the heap minus our own blocks. */
   availableBytes(): number {
     if (this.closing) throw new DisposedError(`availableBytes: the device ${this.name} was closed.`);
     const heap = this.properties.memoryTypes[this.plan.memory.device]?.heap ?? 0;

@@ -1,4 +1,4 @@
-/** Names that Vulkan enumerates: extensions and layers, of the loader and of devices. instance.ts and physical-device.ts call this. */
+/** Names of extensions and layers, of the loader and of devices. instance.ts and physical-device.ts call this. */
 import { type FunctionName, type FunctionTable, type GlobalFunction, VK_INCOMPLETE } from "./api.js";
 import * as L from "./layouts.js";
 import { addressOf } from "./native.js";

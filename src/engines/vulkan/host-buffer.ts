@@ -1,6 +1,6 @@
 /**
- * Host memory the GPU copies to and from directly. It is ordinary JavaScript memory that the driver was told of, so it
- * stays valid whatever happens to the device; only the direct path ends with it.
+ * Host memory that the GPU copies to and from directly. It is ordinary JavaScript memory imported by the driver, so it stays
+ * valid whatever happens to the device; only direct copies end with the device.
  */
 import { markAsUntransferable } from "node:worker_threads";
 import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
@@ -26,7 +26,7 @@ export class HostBuffer {
     return this.bytes.byteLength;
   }
 
-  /** Tells the driver to let go; the bytes stay usable as plain memory. */
+  /** Ends the import; the bytes stay usable as plain memory. */
   dispose(): void {
     this.onDispose();
   }
@@ -55,18 +55,18 @@ function hostMemory(byteLength: number): ArrayBuffer {
   }
 }
 
-/** The host memory that a device was told of. */
+/** The host memory that a device has imported. */
 export class HostImports {
-  /** By the JavaScript memory it stands for. */
+  /** By the JavaScript memory. */
   private readonly allocations = new WeakMap<ArrayBufferLike, Allocation>();
   private readonly releases = new Set<() => void>();
 
-  /** Tells the driver of memory; returns the way to make it forget. */
+  /** Imports memory; returns the function that ends the import. */
   add(calls: FunctionTable<DeviceFunction>, device: Handle, whole: Uint8Array): () => void {
     const { allocation, release } = importHostMemory(calls, device, whole);
     const { buffer: memory } = whole;
     this.allocations.set(memory, allocation);
-    // The closure keeps the memory itself alive until the driver has let go of it.
+    // The closure keeps the memory alive until the import has ended.
     const letGo = () => {
       this.releases.delete(letGo);
       if (this.allocations.get(memory) === allocation) this.allocations.delete(memory);
@@ -89,7 +89,7 @@ export class HostImports {
   }
 }
 
-/** Imports memory; returns an allocation over it and the way to undo it. */
+/** Imports memory; returns an allocation over it and the function that ends the import. */
 function importHostMemory(
   calls: FunctionTable<DeviceFunction>,
   device: Handle,

@@ -137,7 +137,7 @@ export class Instance {
     return this.found;
   }
 
-  /** Bytes the driver says each heap still allows this process and those it uses now; null without the extension. */
+  /** For each heap the bytes this process may use and those it uses now; null without the extension. */
   memoryBudget(physical: Handle): { budget: number[]; usage: number[] } | null {
     const arena = new Arena();
     const B = L.VkPhysicalDeviceMemoryBudgetPropertiesEXT;
@@ -203,7 +203,7 @@ function createInstance(
   return arena.handle(out);
 }
 
-/** The struct that switches on what a validation mode needs, or 0 where the layer's defaults do. */
+/** The struct that enables a validation mode's checks, or 0 where the layer's defaults suffice. */
 function validationFeatures(calls: FunctionTable<GlobalFunction>, arena: Arena, mode: ValidationMode): number {
   if (!layerNames(calls).includes(VALIDATION_LAYER)) {
     throw new UnsupportedError(

@@ -1,4 +1,4 @@
-/** A compiled kernel as its user holds it: checks the arguments of each run against what the module declares. */
+/** A compiled kernel: checks the arguments of each run against the interface of the module. */
 import { ArgumentError, SizeMismatchError } from "../../core/errors.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { DeviceBuffer } from "./buffer.js";
@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly push?: ByteSource;
   /** Workgroups along x, y, z. */
   readonly groups: readonly [number] | readonly [number, number] | readonly [number, number, number];
-  /** Buffers the kernel reaches by address instead of a binding: those it only reads, and those it writes. */
+  /** Buffers that the kernel reaches by address, not by a binding: those it only reads, and those it writes. */
   readonly reads?: readonly DeviceBuffer[];
   readonly writes?: readonly DeviceBuffer[];
 }

@@ -1,7 +1,6 @@
 /**
- * The Vulkan structs themselves: layouts transcribed from the registry, one per struct the runtime packs or reads.
- * Feature structs list only names, every member being a VkBool32; their members' names are the feature names that
- * `planDevice` and `pumice info` speak of.
+ * The layouts of Vulkan structs, transcribed from the registry, one per struct the runtime packs or reads. Feature structs
+ * list only names, every member being a VkBool32; `planDevice` and `pumice info` use the same names.
  */
 import { type Layout, layout } from "./structs.js";
 

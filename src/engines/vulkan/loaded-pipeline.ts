@@ -1,6 +1,6 @@
 /**
- * A kernel of the compiler on a Vulkan device. Its numbers: workgroups along each axis, and 1 where it has so many buffers
- * that the push block holds not their addresses but that of a table of them.
+ * A kernel of the compiler on a Vulkan device. Its numbers: workgroups along each axis, and 1 if it has too many buffers for the
+ * push block, which then holds the address of a table of addresses.
  */
 import type { KernelInterface } from "../../core/encoded-kernel.js";
 import type { LoadedKernel } from "../engine.js";
@@ -10,7 +10,7 @@ import { type Allocation, putAddress } from "./memory.js";
 import type { Pipeline } from "./pipelines.js";
 
 export class LoadedPipeline implements LoadedKernel {
-  /** The buffers of a dispatch are listed here: making new lists for every one is slow. */
+  /** Reused lists of the buffers of a dispatch: new lists for each would be slow. */
   private readonly reads: Allocation[] = [];
   private readonly writes: Allocation[] = [];
 
@@ -26,7 +26,7 @@ export class LoadedPipeline implements LoadedKernel {
     return [x, y, z];
   }
 
-  /** Its buffers' addresses stand in a table. */
+  /** Whether its buffers' addresses are in a table. */
   get isTabled(): boolean {
     return this.numbers[3] === 1;
   }

@@ -1,4 +1,4 @@
-/** The driver's own device: creating it as the plan says, its functions, its queue, and what it says when it is lost. */
+/** The VkDevice: creates it by the plan, binds its functions, gets its queue, and reads the driver's report of a lost device. */
 import { UnsupportedError } from "../../core/errors.js";
 import {
   type DeviceFunction,
@@ -21,7 +21,7 @@ export function createDevice(instance: Instance, found: FoundDevice, plan: Devic
   const enabled = new Set(plan.features);
   const enables = (layout: Layout) => [...layout.fields.keys()].some((name) => enabled.has(name));
   const chained = [
-    // A struct of which nothing is switched on is left out: an older loader may not know it.
+    // A struct without enabled features is left out: an older loader may not know it.
     ...L.extensionFeatures.map(({ layout }) => layout).filter(enables),
     L.VkPhysicalDeviceVulkan12Features,
     L.VkPhysicalDeviceVulkan11Features,
@@ -54,7 +54,7 @@ export function createDevice(instance: Instance, found: FoundDevice, plan: Devic
   return arena.handle(out);
 }
 
-/** Binds the device's functions. Those that return a code throw what `lose` makes of one that says the device is lost. */
+/** Binds the device's functions. When a call returns VK_ERROR_DEVICE_LOST, it throws the error that `lose` makes. */
 export function bindDeviceCalls(
   instance: Instance,
   device: Handle,
@@ -102,7 +102,7 @@ export function firstQueue(calls: FunctionTable<DeviceFunction>, device: Handle,
   return arena.handle(out);
 }
 
-/** What the driver says of the fault that lost a device, as a sentence; empty where it says nothing. */
+/** The driver's description of the fault that lost a device, as a sentence; empty where there is none. */
 export function faultDescription(calls: FunctionTable<DeviceFunction>, device: Handle): string {
   const query = calls.vkGetDeviceFaultInfoEXT;
   if (!query) return "";

@@ -29,7 +29,7 @@ export interface Block {
   readonly isLarge: boolean;
 }
 
-/** An address as blocks have it. */
+/** An address as a block stores it. */
 export const addressWords = (address: bigint) => ({
   address,
   addressLow: Number(address & 0xffffffffn),
@@ -38,14 +38,14 @@ export const addressWords = (address: bigint) => ({
 
 export type Allocation = Chunk<Block>;
 
-/** Writes the address of an allocation, or of a place in it, where a kernel looks for it. In halves: bigints are slow. */
+/** Writes the address of an allocation, or of a place in it, for a kernel. As two words: bigints are slow. */
 export function putAddress(view: DataView, at: number, { block, offset }: Allocation, inside = 0): void {
   const low = block.addressLow + offset + inside;
   view.setUint32(at, low, true);
   view.setUint32(at + 4, block.addressHigh + Math.floor(low / 2 ** 32), true);
 }
 
-/** What the pool needs of the device it serves. */
+/** The parts of the device that the pool uses. */
 export interface MemoryOwner {
   readonly calls: FunctionTable<DeviceFunction>;
   readonly handle: Handle;
@@ -174,9 +174,9 @@ export class MemoryPool {
   }
 
   /**
-   * Dropped tensors hold device memory that V8 knows nothing of, so running out of free memory is what asks for a
-   * collection, once enough was handed out to make it worth while. When much is still in use, the next one is put off
-   * for longer: a program with a truly large live set must not collect all day. True when something came back.
+   * V8 does not see the device memory of dropped tensors, so running out of free memory triggers a collection, once enough
+   * was allocated to make it worthwhile. If much is still in use, the next one is postponed: a program with a large live set
+   * must not collect all day. True when memory was freed.
    */
   private collectIfDue(): boolean {
     if (this.sinceCollection < this.patience) return false;
@@ -186,7 +186,7 @@ export class MemoryPool {
     return hasFreed;
   }
 
-  /** A new block, of `least` bytes when there is no more; or, when collecting garbage made room, what `retry` found. */
+  /** A new block, of at least `least` bytes; or the result of `retry`, if collecting garbage made room. */
   private createBlock(
     size: number,
     least: number,

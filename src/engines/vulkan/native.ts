@@ -13,8 +13,8 @@ export interface Bytes {
 }
 
 /**
- * Memory the driver may read and write. A plain ArrayBuffer lives off the JavaScript heap and does not move; a typed
- * array of 64 bytes or fewer made without one may live on the heap and does, which is why nothing else is ever passed.
+ * Memory that the driver may read and write: always over an ArrayBuffer, which lives off the JavaScript heap and does not
+ * move. A typed array of 64 bytes or fewer made without one may live on the heap and move.
  */
 export function addressOf(length: number): Bytes {
   const buffer = new ArrayBuffer(Math.max(256, length));

@@ -1,4 +1,4 @@
-/** Choosing and opening a device: what is there, which one would be used and why. */
+/** Lists, chooses and opens Vulkan devices. */
 import { DeviceError } from "../../core/errors.js";
 import { cacheFolder } from "../disk/cache-folder.js";
 import type { Interposer } from "./api.js";
@@ -67,7 +67,7 @@ export function openEngine(options: OpenOptions = {}, kernels: EngineKernels | n
   }
 }
 
-/** Without a wish of the caller's, `PUMICE_DEVICE=vulkan` names the best Vulkan device, even a software one. */
+/** Chooses by the options; without any, `PUMICE_DEVICE=vulkan` allows the best Vulkan device, even a software one. */
 function choose(devices: readonly FoundDevice[], options: OpenOptions): FoundDevice {
   const { index, name, software } = options;
   const listing = devices.map((device, i) => `${i}: ${device.description.name}`).join(", ") || "none";

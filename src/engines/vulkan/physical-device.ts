@@ -75,7 +75,7 @@ function readProperties(
   instanceVersion: Version,
 ): Properties {
   const arena = new Arena();
-  // Version and limits first: they say which structs may be chained.
+  // Version and limits first: they decide which structs may be chained.
   const first = arena.pack(P, {});
   calls.vkGetPhysicalDeviceProperties2(physical, first);
   const apiVersion = unpackVersion(arena.number(P, first, "apiVersion"));
@@ -105,7 +105,7 @@ function readProperties(
 function limitsOf({ arena, at }: Properties): DeviceLimits {
   const basic = (name: string) => arena.number(P, at.basic, name);
   const triple = (name: string) => [0, 1, 2].map((i) => arena.number(P, at.basic, name, i)) as [number, number, number];
-  /** A limit of a struct, or what holds where the device does not know the struct. */
+  /** A limit of a struct, or the default where the device does not know the struct. */
   const extra = (layout: Layout, from: number, name: string, otherwise: number) =>
     from ? arena.number(layout, from, name) : otherwise;
   return {

@@ -1,18 +1,17 @@
 /**
- * A pipeline that another thread makes while this one goes on. A driver takes tens of milliseconds over a kernel, and a
- * program has dozens, so they are made side by side; whoever needs one first waits for it.
+ * A pipeline that another thread compiles while this one goes on. A driver takes tens of milliseconds for a kernel, and a
+ * program has dozens, so they are compiled in parallel; the first use waits.
  *
- * The wait is synchronous and cannot hear a promise, so it watches the memory that the driver writes the handle to. A
- * driver that fails writes a null handle there, or nothing; then the pipeline is made once more in the plain way, which
- * tells why.
+ * The wait is synchronous and cannot await a promise, so it watches the memory that the driver writes the handle to. A driver
+ * that fails writes a null handle there, or nothing; then the pipeline is compiled again on this thread, for the error.
  */
 import type { Handle } from "./api.js";
 import { handleAt } from "./structs.js";
 
 const NOT_YET = 0xffff_ffff_ffff_ffffn;
-/** How long a null handle is given to become another: a driver may clear the memory before it begins. */
+/** A null handle counts as failure only after this time: a driver may clear the memory before it begins. */
 const GRACE_MS = 200;
-/** After this a driver is taken to have forgotten. */
+/** After this time the driver's thread is given up. */
 const PATIENCE_MS = 120_000;
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
@@ -27,7 +26,7 @@ export class PipelineAhead {
     start: () => Promise<unknown>,
     /** Makes it here and now. */
     private readonly makeNow: () => Handle,
-    /** Frees what making it needed. */
+    /** Frees the memory that compiling needed. */
     private readonly done: () => void,
   ) {
     out.setBigUint64(0, NOT_YET, true);
@@ -41,7 +40,7 @@ export class PipelineAhead {
     return this.handle;
   }
 
-  /** Hands over what is to be destroyed: nothing, when the driver failed and nobody asked for it since. */
+  /** The handle to destroy; null when the driver failed and nobody used the pipeline since. */
   giveUp(): Handle | null {
     if (this.handle !== null) return this.handle;
     const isMade = this.isMade();

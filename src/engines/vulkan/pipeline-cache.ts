@@ -1,8 +1,7 @@
 /**
- * The driver's compiled pipelines, kept on disk between runs. A file is written whole under another name and renamed,
- * so a reader never meets half of one; it says which device and driver it is for and carries its checksum, and
- * anything that does not match is ignored and written anew. Nothing here can fail a program: without a cache it is
- * only slower.
+ * The driver's compiled pipelines on disk. A file is written under another name and renamed, so a reader never sees half of
+ * one; it names its device and driver and carries a checksum. A file that does not match is ignored and replaced. Nothing
+ * here can fail a program: without a cache it is only slower.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -20,7 +19,7 @@ const FORMAT = 1;
 /** magic 8, format 4, driver version 4, device UUID 16, driver UUID 16, cache UUID 16, payload length 8, SHA-256 32. */
 const HEADER = 104;
 const SAVE_AFTER_MS = 2000;
-/** A temporary file this old belongs to nobody any more. */
+/** An older temporary file was left by a process that was killed. */
 export const LEFT_AFTER_MS = 3600_000;
 
 /**
@@ -99,7 +98,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Removes what processes that were killed while writing left beside a file, unless it is from just now. */
+/** Removes old temporary files beside a file, left by processes that were killed while writing. */
 function removeLeftovers(path: string): void {
   try {
     for (const name of readdirSync(dirname(path))) {
@@ -111,7 +110,7 @@ function removeLeftovers(path: string): void {
   }
 }
 
-/** Caches with something new in them: saved when the process ends, by one listener however many there are. */
+/** Caches with new pipelines. One listener saves them all when the process ends. */
 const unsaved = new Set<PipelineCacheFile>();
 function saveAll(): void {
   for (const cache of unsaved) cache.save();
@@ -136,7 +135,7 @@ export class PipelineCacheFile {
     this.handle = this.create(known) ?? (this.create(null, true) as Handle);
   }
 
-  /** A pipeline was compiled: saves before long. */
+  /** Call after compiling a pipeline: saves soon. */
   changed(): void {
     if (!this.path || this.timer) return;
     this.timer = setTimeout(() => this.save(), SAVE_AFTER_MS);
@@ -145,7 +144,7 @@ export class PipelineCacheFile {
     unsaved.add(this);
   }
 
-  /** Writes what is new now. */
+  /** Writes new pipelines now. */
   save(): void {
     if (!this.timer || !this.path) return;
     this.forget();

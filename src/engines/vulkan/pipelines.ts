@@ -1,6 +1,6 @@
 /**
- * From SPIR-V to something that can be dispatched. A module is read and checked against the device's plan, compiled
- * once per (module, entry point, specialisation) under the SHA-256 of those, and kept while someone holds it.
+ * Compiles SPIR-V to pipelines. A module is read, checked against the device's plan and compiled once per (module, entry
+ * point, specialisation), under the SHA-256 of those. A pipeline lives as long as someone holds it.
  */
 import { createHash } from "node:crypto";
 import { ArgumentError, UnsupportedError } from "../../core/errors.js";
@@ -40,7 +40,7 @@ export interface KernelOptions {
   readonly ahead?: boolean;
 }
 
-/** Whoever has its handle recorded holds the object, or a copy made by `renamed`: the handle goes with it. */
+/** The handle is destroyed with this object: a recording that uses the handle must hold the object, or a `renamed` one. */
 export interface Pipeline extends Dispatchable, EntryInterface {
   readonly pushBytes: number;
   readonly key: string;
@@ -57,7 +57,7 @@ export class PipelineCompiler {
   private readonly pipelines = new KernelCache<Pipeline, PendingPipeline>((pipeline) =>
     this.whenUnused(() => this.destroyPipeline(pipeline)),
   );
-  /** What is known of the modules last compiled: other specialisations of one need not read it again. */
+  /** Interfaces of recently compiled modules: another specialisation of one need not read it again. */
   private readonly modules = new Map<string, ModuleInterface>();
   compiled = 0;
 
@@ -68,7 +68,7 @@ export class PipelineCompiler {
     private readonly plan: DevicePlan,
     private readonly descriptors: DescriptorSets,
     private readonly cache: PipelineCacheFile,
-    /** Does something once the GPU has passed all that is recorded. */
+    /** Runs an action once the GPU has finished everything recorded so far. */
     private readonly whenUnused: (action: () => void) => void,
   ) {}
 
@@ -265,7 +265,7 @@ export class PipelineCompiler {
       const start = async () => {
         const inUse = [arena, code, out];
         await later(device, cache.handle, 1, info, 0, out.address);
-        // Until here the driver reads and writes this memory, whoever else has forgotten it.
+        // The driver reads and writes this memory until here, so it must stay alive.
         inUse.length = 0;
       };
       return new PipelineAhead(out.view, start, makeNow, done);
@@ -279,12 +279,12 @@ export class PipelineCompiler {
   }
 }
 
-/** The same pipeline under another name. It may still be in the making, and goes when nobody holds it: no copy. */
+/** The same pipeline under another name. It inherits from the original, which it keeps alive; its handle may still be pending. */
 function renamed(pipeline: Pipeline, name: string): Pipeline {
   return Object.create(pipeline, { name: { value: name, enumerable: true } }) as Pipeline;
 }
 
-/** Optimisers drop a buffer no code uses and leave the others' numbers: what is bound there is not looked at. */
+/** Adds bindings for unused buffers: optimisers drop those and keep the numbers of the others. */
 function withUnused(used: readonly Binding[], count: number): Binding[] {
   const unused = { set: 0, kind: "storage buffer", isReadOnly: true } as const;
   return Array.from(
@@ -293,7 +293,7 @@ function withUnused(used: readonly Binding[], count: number): Binding[] {
   );
 }
 
-/** Refuses a value that the constant would not hold as it is. */
+/** Refuses a value that the constant cannot hold exactly. */
 function checkValue({ constantId, kind, bytes, isSigned }: SpecConstant, value: SpecializationValue): void {
   if (kind === "float" && bytes === 2) {
     throw new UnsupportedError(`Specialisation constant ${constantId} is a 16-bit float, which cannot be given yet.`);

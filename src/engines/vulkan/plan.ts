@@ -1,6 +1,6 @@
 /**
- * Deciding what to ask of a physical device, apart from asking it: a pure function from what the driver reported to a
- * plan, so that a 2012 laptop GPU, lavapipe and a data-centre card are all tested without any of them.
+ * Plans a logical device: a pure function from the driver's description to a plan, so that a 2012 laptop GPU, lavapipe and a
+ * data-centre card are all tested without any of them.
  */
 import { MemoryHeapDeviceLocal, MemoryProperty, QueueFlag } from "./api.js";
 
@@ -18,7 +18,7 @@ export interface CooperativeMatrix {
   readonly scope: string;
 }
 
-/** What the driver says of a physical device. Plain data: `pumice info --json` prints it, tests write it by hand. */
+/** The driver's description of a physical device. Plain data: `pumice info --json` prints it, tests write it by hand. */
 export interface PhysicalDevice {
   readonly name: string;
   readonly type: DeviceType;
@@ -65,14 +65,14 @@ export interface DeviceLimits {
   minImportedHostPointerAlignment: number;
 }
 
-/** What the device will be created with and what the runtime may count on. */
+/** The extensions, features and memory types to create the device with; the runtime relies on them. */
 export interface DevicePlan {
   readonly extensions: readonly string[];
   /** Names of the features to switch on. */
   readonly features: readonly string[];
   readonly queueFamily: number;
   readonly timestampMask: bigint;
-  /** Index of the memory type for tensors, for uploads, for read-back, and for what the host tells kernels directly. */
+  /** Index of the memory type for tensors, for uploads, for read-back, and for arguments that kernels read directly. */
   readonly memory: {
     readonly device: number;
     readonly upload: number;

@@ -1,8 +1,7 @@
 /**
- * A recorded program on a Vulkan device: its dispatches and barriers stand in a command buffer that each run replays.
- * Arguments, results and numbers change from run to run: their addresses and values stand in a small block of memory that
- * the host writes and the kernels read. Runs overlap, so there are several such blocks, each with a recording of its own;
- * they take turns.
+ * A recorded program on a Vulkan device: each run replays a command buffer of dispatches and barriers. Arguments, results and
+ * numbers change from run to run: the host writes their addresses and values to a small block of memory that the kernels
+ * read. Runs overlap, so there are several blocks, each with a recording of its own, used in turn.
  */
 import type { KernelInterface } from "../../core/encoded-kernel.js";
 import type { BufferPlace, RecordableProgram, RecordedProgram } from "../engine.js";
@@ -14,7 +13,7 @@ import type { LoadedPipeline } from "./loaded-pipeline.js";
 import { type Allocation, putAddress } from "./memory.js";
 import { type RecordedDispatch, Recording } from "./recording.js";
 
-/** Runs that may be under way at once; further ones wait for the first. Short programs have more, to keep the device busy. */
+/** Runs in flight at once; further runs wait for the oldest. Short programs have more, to keep the device busy. */
 const [MIN_TURNS, MAX_TURNS, BATCH] = [16, 32, 128];
 
 interface Turn {
@@ -25,7 +24,7 @@ interface Turn {
   value: number;
 }
 
-/** A buffer that is other memory in every run: an argument or a result, from an offset on. */
+/** A buffer whose memory changes from run to run: an argument or a result, from an offset on. */
 interface MovingBuffer {
   readonly from: "argument" | "result";
   readonly index: number;
@@ -33,7 +32,7 @@ interface MovingBuffer {
 }
 
 interface Pointer extends MovingBuffer {
-  /** Where its address stands in the block. */
+  /** The offset of its address in the block. */
   readonly at: number;
 }
 
@@ -46,10 +45,10 @@ interface Dispatch {
 export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
   private readonly arena: DeviceBuffer | null;
   private readonly dispatches: readonly Dispatch[];
-  /** By argument: which of the memory of a run it is. */
+  /** By argument: its index among the memory of a run. */
   private readonly memoryOf: readonly number[];
   private readonly pointers = new Map<string, Pointer>();
-  /** Where the table of a dispatch stands in the block, if it has one. */
+  /** The offset of a dispatch's address table in the block, if it has one. */
   private readonly tables: readonly number[];
   private readonly scalarsAt: number;
   private readonly blockBytes: number;
@@ -58,7 +57,7 @@ export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
   private next = 0;
   private readonly maxTurns: number;
   private readonly fixed: readonly Allocation[];
-  /** Dispatches whose buffers' addresses stand in a table. */
+  /** Dispatches with an address table. */
   private readonly tabled: readonly number[];
   private readonly name: string;
 
@@ -87,7 +86,7 @@ export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
     this.blockBytes = this.scalarsAt + scalarBytes(args);
   }
 
-  /** The place as a buffer that moves; null for memory that stays where it is. */
+  /** The place as a moving buffer; null for memory whose address is fixed. */
   private movingAt(place: BufferPlace): MovingBuffer | null {
     if (place.from === "arena") return null;
     const isMoving = place.from === "result" || this.program.arguments[place.index].kind === "memory";
@@ -126,7 +125,7 @@ export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
     return results;
   }
 
-  /** For profiles, which want to see each kernel. */
+  /** For profiles, which time each kernel. */
   private dispatchOneByOne(turn: Turn, reads: readonly Allocation[], writes: readonly Allocation[]): void {
     const { stream } = this.device;
     for (const { kernel, push, groups } of turn.dispatches) {
@@ -188,7 +187,7 @@ export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
     });
   }
 
-  /** What a kernel is told of a buffer: its address, or where its address stands. */
+  /** The push word of a buffer: its address, or the address of its address. */
   private addressOf(place: BufferPlace, block: ArgumentBlock): bigint {
     const moving = this.movingAt(place);
     if (moving) return block.address + BigInt((this.pointers.get(pointerKey(moving)) as Pointer).at);

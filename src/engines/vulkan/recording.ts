@@ -19,10 +19,10 @@ import { Arena } from "./structs.js";
 
 export interface RecordedDispatch {
   readonly kernel: Dispatchable;
-  /** The addresses its buffers, or the table of them, have. */
+  /** The addresses of its buffers, or of their table. */
   readonly push: readonly bigint[];
   readonly groups: readonly [number, number, number];
-  /** Whether what came before must be finished first. */
+  /** Whether a barrier comes before it. */
   readonly isAfterBarrier: boolean;
 }
 
@@ -37,7 +37,7 @@ const SIMULTANEOUS_USE = 4;
 
 export class Recording {
   readonly commands: Handle;
-  /** How many dispatches it stands for. */
+  /** The number of dispatches. */
   readonly length: number;
   readonly barriers: number;
   private readonly pool: Handle;

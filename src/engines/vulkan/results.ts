@@ -1,4 +1,4 @@
-/** Turns a VkResult into the error a user meets, naming the call that failed. */
+/** Turns a VkResult into an error that names the call that failed. */
 import { DeviceError, DeviceLostError, OutOfMemoryError, type PumiceError } from "../../core/errors.js";
 import { type FunctionName, resultNames } from "./api.js";
 

@@ -1,14 +1,14 @@
 /**
  * The stream records commands ahead of the GPU and submits them in batches on one queue, in program order.
  *
- * Hazards: the stream counts epochs; a barrier ends one. Memory carries the epoch of its last recorded read and write,
- * so "is there a conflict since the last barrier" is one comparison per buffer, and a barrier is recorded only when
- * there is. Batches: a batch is submitted when it is full, when the GPU has run dry, when someone waits, or at the next
- * turn of the event loop. Each signals the next value of the timeline; what a batch borrowed (staging memory,
- * descriptor sets, its command pool) returns when the timeline passes it.
+ * Hazards: the stream counts epochs; a barrier ends one. Memory carries the epoch of its last recorded read and write, so
+ * one comparison per buffer tells whether a command conflicts with one since the last barrier, and only then a barrier is
+ * recorded. Batches: a batch is submitted when it is full, when the GPU is idle, when someone waits, or at the next turn of
+ * the event loop. Each signals the next value of the timeline; the resources of a batch (staging memory, descriptor sets,
+ * its command pool) are reused when the timeline has passed it.
  *
- * A batch that cannot be submitted takes its commands with it. The epochs it covered are remembered as lost, and using
- * memory last written in them throws: a wrong value is never read.
+ * A batch that cannot be submitted is lost with its commands. Its epochs are remembered as lost, and using memory last
+ * written in them throws: a wrong value is never read.
  */
 import { DeviceError, type PumiceError } from "../../core/errors.js";
 import { debug, debugLevel } from "../debug.js";
@@ -32,7 +32,7 @@ import { Arena, putU64 } from "./structs.js";
 import { Timeline } from "./timeline.js";
 import { throwOnValidation } from "./validation.js";
 
-/** What the stream needs to know of a compiled kernel. */
+/** The parts of a compiled kernel that the stream uses. */
 export interface Dispatchable {
   readonly name: string;
   readonly pipeline: Handle;
@@ -64,7 +64,7 @@ interface Batch {
   value: number;
   length: number;
   firstEpoch: number;
-  /** Names of what was recorded, for the error that a lost device gives. */
+  /** Names of recorded commands, for the error of a lost device. */
   names: string[];
   /** Staging memory to return when the batch is done. */
   borrowed: { pool: MemoryPool; allocation: Allocation }[];
@@ -74,11 +74,11 @@ interface Batch {
 const FULL = 128;
 /**
  * With an idle GPU the first commands are submitted early, for latency; each further batch before someone waits may be
- * twice as long, because a submission costs what four commands do and a program that keeps recording wants throughput.
+ * twice as long, for throughput: a submission costs as much as four commands.
  */
 const EAGER = 16;
 const MAX_IN_FLIGHT = 32;
-/** Where in the scratch memory the arguments of copies are put, clear of the caller's push constants. */
+/** The offset of copy arguments in the scratch memory, behind the caller's push constants. */
 const COPY_SCRATCH = 2048;
 
 const STAGES = PipelineStage.compute | PipelineStage.transfer;
@@ -180,7 +180,7 @@ export class Stream {
     bound: readonly BoundBuffer[] | null = null,
   ): void {
     const commands = this.open(kernel.name);
-    // A kernel may read what it writes.
+    // A kernel may also read a buffer that it writes.
     if (this.lost.length > 0) for (const allocation of writes) this.assertNotLost(allocation);
     this.order(commands, reads, writes);
     this.clock?.before(commands, kernel.name);
@@ -196,7 +196,7 @@ export class Stream {
     this.recorded();
   }
 
-  /** Runs a recording. `reads` and `writes` are what it touches as a whole. */
+  /** Runs a recording. `reads` and `writes` list all memory that it touches. */
   replay(recording: Recording, reads: readonly Allocation[], writes: readonly Allocation[]): void {
     const commands = this.open(recording.name);
     if (this.lost.length > 0) for (const allocation of writes) this.assertNotLost(allocation);
@@ -204,7 +204,7 @@ export class Stream {
     this.clock?.before(commands, recording.name);
     putU64(this.scratch.view, COPY_SCRATCH, recording.commands);
     this.calls.vkCmdExecuteCommands(commands, 1, this.scratch.address + COPY_SCRATCH);
-    // What was bound before is not bound any more.
+    // The recording bound its own pipelines.
     this.boundPipeline = 0;
     this.counters.dispatches += recording.length;
     this.counters.barriers += recording.barriers;
@@ -261,7 +261,7 @@ export class Stream {
     this.recorded();
   }
 
-  /** Runs when the GPU has passed all that is recorded now. */
+  /** Runs the action when the GPU has finished everything recorded so far. */
   whenDone(action: () => void): void {
     if (this.batch) this.batch.onDone.push(action);
     else {
@@ -273,7 +273,7 @@ export class Stream {
 
   // ---------------------------------------------------------------------------------------------- waiting
 
-  /** Submits what is recorded. Returns the timeline value it reaches. */
+  /** Submits all recorded commands. Returns the timeline value they reach. */
   flush(): number {
     this.eager = EAGER;
     if (this.batch) this.submit(this.batch);
@@ -294,7 +294,7 @@ export class Stream {
     return batch.commands;
   }
 
-  /** Ends the epoch with a barrier when a command would meet an unordered access; then notes the command's own. */
+  /** Records a barrier, which ends the epoch, if the command conflicts with one of this epoch; then notes its accesses. */
   private order(commands: Handle, reads: readonly Allocation[], writes: readonly Allocation[]): void {
     const { epoch } = this;
     let hasConflict = false;
@@ -316,7 +316,7 @@ export class Stream {
     this.epoch++;
   }
 
-  /** One copy, by the copy kernel where that is the better way, else by the driver's command. */
+  /** One copy, by the copy kernel where there is one, else by the driver's command. */
   private recordCopy(
     commands: Handle,
     name: string,
@@ -330,7 +330,7 @@ export class Stream {
     const { calls } = this;
     const { view, address } = this.scratch;
     const at = COPY_SCRATCH;
-    // The kernel moves whole vectors, which end inside the memory if they begin where vectors do.
+    // The kernel copies whole vectors; if they start aligned, they end inside the padded allocation.
     const isAligned = (from.offset + fromOffset) % 16 === 0 && (to.offset + toOffset) % 16 === 0;
     const kernel = isAligned ? this.owner.copyKernel(from.block, to.block, bytes) : null;
     if (kernel) {
@@ -379,7 +379,7 @@ export class Stream {
     return this.lost.find(({ first, last }) => writeEpoch >= first && writeEpoch <= last)?.why ?? null;
   }
 
-  /** For memory that is handed out anew: what it held is nobody's loss. */
+  /** For reallocated memory: its old contents do not matter. */
   forgetLoss(allocation: Allocation): void {
     if (this.lost.length > 0 && this.lossOf(allocation)) allocation.writeEpoch = 0;
   }
@@ -401,7 +401,7 @@ export class Stream {
     batch.length = 0;
     this.batch = batch;
     this.boundPipeline = 0;
-    // A batch begins with a barrier, and so an epoch: epochs of different batches never mix.
+    // A batch begins with a barrier and thus a new epoch: epochs of different batches never mix.
     this.barrier(batch.commands);
     batch.firstEpoch = this.epoch;
     if (!this.isFlushScheduled) {
@@ -412,14 +412,14 @@ export class Stream {
     return batch;
   }
 
-  /** Work that nobody waits for yet still starts: at the next turn of the event loop. */
+  /** Submits at the next turn of the event loop, even if nobody waits. */
   private readonly flushSoon = (): void => {
     this.isFlushScheduled = false;
     if (!this.batch) return;
     try {
       this.flush();
     } catch {
-      // Remembered as lost work (or a lost device): whoever uses the results is told.
+      // Remembered as lost work (or a lost device): using the results throws.
     }
   };
 
@@ -460,7 +460,7 @@ export class Stream {
     this.batch = null;
     this.clock?.end(batch.commands);
     batch.value = this.submittedValue + 1;
-    // Listed before the driver is asked: should the device be lost in the call, the batch is among its unfinished work.
+    // Listed before the call: if the device is lost in it, the batch counts as unfinished work.
     this.inFlight.push(batch);
     let call: "vkEndCommandBuffer" | "vkQueueSubmit" = "vkEndCommandBuffer";
     let result = this.calls.vkEndCommandBuffer(batch.commands);
@@ -469,7 +469,7 @@ export class Stream {
       this.fixed.setU64(this.submitValue, batch.value);
       this.fixed.setU64(this.submitCommands, batch.commands);
       result = this.calls.vkQueueSubmit(this.owner.queue, 1, this.submitInfo, 0);
-      // A failed submission leaves everything as it was, so it may be tried again once memory has been found.
+      // A failed submission changes nothing, so it can be repeated after memory was freed.
       if (isOutOfMemory(result) && this.owner.collect()) {
         result = this.calls.vkQueueSubmit(this.owner.queue, 1, this.submitInfo, 0);
       }
@@ -480,7 +480,7 @@ export class Stream {
       this.lost.push({ first: batch.firstEpoch, last: this.epoch, why });
       this.epoch++;
       this.clock?.discard(batch.commands);
-      // What waits for this batch waits for those before it as well, and they may still be running.
+      // These actions also wait for earlier batches, which may still be running.
       const waiting = batch.onDone.splice(0);
       this.recycle(batch);
       for (const action of waiting) this.whenDone(action);
@@ -491,7 +491,7 @@ export class Stream {
     if (debugLevel >= 2) debug(2, () => `submit ${batch.length} commands as ${batch.value}`);
   }
 
-  /** Takes back what finished batches borrowed. */
+  /** Recycles the resources of finished batches. */
   private retire(): void {
     while (this.inFlight.length > 0 && (this.inFlight[0] as Batch).value <= this.timeline.completed) {
       this.recycle(this.inFlight.shift() as Batch);
@@ -513,7 +513,7 @@ export class Stream {
     } else this.idle.push(batch);
   }
 
-  /** What the GPU had been given and had not finished: for the message of a lost device. */
+  /** Names of submitted commands that have not finished, for the error of a lost device. */
   unfinishedWork(): string {
     const names = this.inFlight
       .filter((batch) => batch.value > this.timeline.completed)

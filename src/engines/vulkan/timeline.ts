@@ -1,6 +1,6 @@
 /**
- * The timeline semaphore that counts finished batches, and the ways to wait for a count: poll it, block the thread, or
- * await it. A GPU answers in tens of microseconds and a sleeping thread takes as long to wake, so every wait polls first.
+ * The timeline semaphore that counts finished batches, and three ways to wait for a count: poll, block the thread, or await.
+ * A GPU answers in tens of microseconds and a sleeping thread takes as long to wake, so every wait polls first.
  */
 import { DisposedError } from "../../core/errors.js";
 import type { DeviceFunction, FunctionTable, Handle } from "./api.js";
@@ -99,12 +99,12 @@ export class Timeline {
     });
   }
 
-  /** Rejects everyone who waits. */
+  /** Rejects all waiters. */
   fail(error: unknown): void {
     for (const waiter of this.waiters.splice(0)) waiter.reject(error);
   }
 
-  /** Destroys the semaphore once no worker thread holds it. Whoever still waits is told how it ended. */
+  /** Destroys the semaphore once no worker thread uses it. Waiters are resolved or rejected. */
   async destroy(): Promise<void> {
     this.isDestroyed = true;
     for (const { value, resolve, reject } of this.waiters.splice(0)) {

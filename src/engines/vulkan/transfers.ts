@@ -1,7 +1,6 @@
 /**
- * Bytes to and from the device through staging memory, in pieces, so that the copy of one piece over the bus runs while
- * the host copies the next. Uploads are complete for the caller when they return (the bytes were copied); downloads
- * see the buffer as it was when they were asked for.
+ * Transfers between host and device through staging memory, in pieces: while one piece crosses the bus, the host copies the
+ * next. The caller may change its bytes as soon as an upload returns; a download sees the buffer as it was at the call.
  */
 
 import { ArgumentError } from "../../core/errors.js";
@@ -12,7 +11,7 @@ import type { Stream } from "./stream.js";
 const MiB = 1024 * 1024;
 export const PIECE = 16 * MiB;
 const MAX_STAGED = 4 * PIECE;
-/** Below this, copying on the calling thread is done before other threads have woken. */
+/** For fewer bytes, the calling thread finishes the copy before other threads would wake. */
 const THREADED_FROM = 2 * MiB;
 const COPY_THREADS = 4;
 
@@ -83,8 +82,8 @@ export class Transfers {
   }
 
   /**
-   * More than may be staged at once: the pieces are recorded over time, so they are taken from a copy on the device,
-   * which costs thousandths of the transfer. Otherwise a write recorded meanwhile would show in the later pieces.
+   * A download larger than the staging memory: its pieces are recorded over time, so they are read from a copy on the device,
+   * which costs thousandths of the transfer. Otherwise a write recorded meanwhile would show in later pieces.
    */
   private async downloadLarge(
     from: Allocation,
@@ -126,7 +125,7 @@ export class Transfers {
     }
   }
 
-  /** The GPU may still be writing to staging memory whose reader gave up. */
+  /** Frees staging memory after the GPU is done with it: it may still be writing, even if the reader gave up. */
   private release(staging: Allocation): void {
     this.stream.whenDone(() => this.pools.readback.free(staging));
   }
@@ -138,8 +137,8 @@ export class Transfers {
   }
 
   /**
-   * Other threads copy only to memory that nobody else has yet: an array of the caller's could be shrunk, or sent to a worker
-   * and dropped there, while they write.
+   * Other threads copy only to memory that the caller does not have yet: an array of the caller could be resized, or
+   * transferred to a worker and dropped, while they write.
    */
   private async copyOutThreaded(
     staging: Allocation,
@@ -162,7 +161,7 @@ export class Transfers {
   }
 }
 
-/** A target that was handed to another thread or shrunk while its read was pending is not there any more. */
+/** Throws if the target was transferred or resized while its read was pending. */
 function assertHolds(into: Uint8Array, bytes: number): void {
   if (into.byteLength >= bytes) return;
   throw new ArgumentError("read: the array to read into was transferred or shrunk before the contents arrived.");

@@ -23,7 +23,7 @@ const ignored = [
   /WARNING-Setting/,
   /WARNING-GPU-Assisted Validation/,
   /UNASSIGNED-GPU-Assisted-Validation/,
-  // Its check of addresses (1.3.239) takes good ones for bad as soon as two buffers have one.
+  // The layer's address check (1.3.239) reports valid addresses as soon as two buffers have one.
   /UNASSIGNED-Device address out of bounds/,
 ];
 

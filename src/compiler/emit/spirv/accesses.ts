@@ -1,10 +1,10 @@
-/** What the statements of a kernel do to its memory, as far as its declaration depends on that. */
+/** Surveys a kernel's accesses to memory, on which the declarations of buffers and arrays depend. */
 import { type CombineOp, type IRType, type Kernel, walkStatements } from "../../ir/ir.js";
 
 interface Accesses {
-  /** Buffers that are updated by comparing and exchanging, which works on integers. */
+  /** Buffers updated by compare-and-exchange, which works on integers only. */
   readonly exchanged: ReadonlySet<number>;
-  /** Buffers through which lanes tell each other something. */
+  /** Buffers through which lanes exchange data. */
   readonly sharedByLanes: ReadonlySet<number>;
   /** Neighbours of each array that are accessed at once. */
   readonly widths: readonly number[];
@@ -34,7 +34,7 @@ export function surveyAccesses(kernel: Kernel, atomicFloats: readonly IRType[]):
   return { exchanged, sharedByLanes, widths };
 }
 
-/** An atomic that there is no instruction for: nothing multiplies in memory, and floats are added there at most. */
+/** Whether an atomic has no instruction of its own. */
 function isExchanged(op: CombineOp, type: IRType, atomicFloats: readonly IRType[]): boolean {
   const isFloat = type === "f32" || type === "f64";
   return op === "mul" || (isFloat && !(op === "add" && atomicFloats.includes(type)));

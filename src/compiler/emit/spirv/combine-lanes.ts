@@ -1,7 +1,7 @@
 /**
- * Combining a value of each lane of a row into one that all have: neighbours first, then pairs of neighbours, and so on,
- * so that the order depends on the number of lanes alone. Inside a subgroup lanes read from one another; what subgroups
- * found goes through shared memory.
+ * Combines a value of each lane of a row into one that all have: neighbours first, then pairs of neighbours, and so on, so
+ * that the order depends on the number of lanes alone. Inside a subgroup lanes use shuffles; the results of subgroups go
+ * through shared memory.
  */
 
 import { reductionBy } from "../../../graph/reduction.js";
@@ -19,7 +19,7 @@ export interface Lanes {
   readonly subgroupSize: number;
 }
 
-/** `memory` is shared memory with room for a value per lane that nobody reads or writes at the moment. */
+/** `memory` is shared memory for a value per lane that no lane reads or writes at the moment. */
 export function combineLanes(
   f: FunctionBuilder,
   op: CombineOp,
@@ -52,7 +52,7 @@ function withinSubgroup(f: FunctionBuilder, op: CombineOp, x: Value, type: IRTyp
   let total = x;
   for (let distance = 1; distance < count; distance *= 2) {
     const other = fromPartner(f, total, type, distance);
-    // Where the order matters (of 0 and -0 the second is taken) all lanes must combine in the same one.
+    // Where the order matters (0 and -0 are equal but differ in bits) all lanes must combine in the same order.
     const isSecond = isSymmetric ? null : f.notEqual(f.and(lane, distance), 0);
     const [a, b] = isSecond ? [f.select(isSecond, other, total), f.select(isSecond, total, other)] : [total, other];
     total = binary(f, op, type, a, b);
@@ -60,7 +60,7 @@ function withinSubgroup(f: FunctionBuilder, op: CombineOp, x: Value, type: IRTyp
   return total;
 }
 
-/** Numbers of 64 bits go as two words: not every device lets subgroups exchange them whole. */
+/** 64-bit numbers are exchanged as two words: not every device can shuffle them whole. */
 function fromPartner(f: FunctionBuilder, x: Value, type: IRType, distance: number): Value {
   const isWide = type === "i64" || type === "u64" || type === "f64";
   if (!isWide) return f.subgroup.shuffleXor(x, distance);

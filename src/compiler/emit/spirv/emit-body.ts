@@ -1,6 +1,6 @@
 /**
- * The statements of a kernel as SPIR-V: loops, branches, loads and stores, and what lanes tell one another. emit-kernel.ts
- * has declared the memory they work on.
+ * Writes the statements of a kernel as SPIR-V: loops, branches, loads and stores, and exchanges between lanes. emit-kernel.ts
+ * declares the memory.
  */
 
 import type { ModuleBuilder } from "../../../spirv/builder.js";
@@ -23,7 +23,7 @@ import { binary, compute } from "./emit-value.js";
 import { narrow, valueType, widen } from "./stored-elements.js";
 import type { WideAccesses } from "./wide-accesses.js";
 
-/** Shared memory of one value per lane. Those who use it take turns with two, so that one barrier each is enough. */
+/** Shared memory of one value per lane. Exchanges alternate between two, so that one barrier each is enough. */
 export type SharedMemory = (turn: 0 | 1, type: IRType) => Ref;
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
@@ -40,13 +40,13 @@ export interface RowMemory {
   /** Arrays are kept as vectors of `width` where neighbours are accessed at once. */
   readonly arrays: readonly { readonly place: Ref; readonly width: number }[];
   readonly exchanged: ReadonlySet<number>;
-  /** Lanes exchange data through buffers, too. */
+  /** Lanes also exchange data through buffers. */
   readonly isExchanging: boolean;
 }
 
-/** How loops are written. */
+/** Options for loops. */
 interface LoopStyle {
-  /** Steps of a round, where loops can have several: see rounds.ts. */
+  /** Steps of a round, where loops can have several: see ir/loop-rounds.ts. */
   readonly steps: number;
   /** False asks the driver to leave loops as they are; undefined leaves it to the driver. */
   readonly unroll?: boolean;
@@ -66,7 +66,7 @@ export class BodyEmitter {
     private readonly row: Value,
     private readonly lanes: Lanes,
     private readonly sharedFor: SharedMemory,
-    /** A word of zero bits (no row is numbered that high) that the driver does not know to be one; null where it may. */
+    /** A zero word that the driver cannot recognise as zero (no row has so high a number); null where not needed. */
     private readonly zeroBits: Value | null,
     private readonly loopStyle: LoopStyle,
   ) {
@@ -111,7 +111,7 @@ export class BodyEmitter {
     }
   }
 
-  /** Loads that become one are all there once the first of them is asked for. */
+  /** Loads the whole vector when the first of its elements is needed. */
   private loadWide(value: IRValue): boolean {
     const { f, m } = this;
     const run = this.memory.wide.loads.get(value);
@@ -192,8 +192,8 @@ export class BodyEmitter {
   }
 
   /**
-   * The vector an element is in, and its part of it. A constant number of vectors is added last, so that a driver can make
-   * it part of the instruction: accesses side by side then share what is before.
+   * The vector of an element, and its part of it. A constant offset is added last, so that the driver can make it part of the
+   * instruction and neighbouring accesses share the rest.
    */
   private vectorIndex(index: IRValue, width: number): { readonly vector: Value; readonly part: () => Value } {
     const { f } = this;
@@ -211,7 +211,7 @@ export class BodyEmitter {
       this.statements(statements);
       return values.map((value) => this.get(value));
     };
-    // The turns of exchanges on either side are not those of what follows the other.
+    // The sides may have used the exchange memories in different turns.
     if (hasExchange(whenTrue) || hasExchange(whenFalse)) f.workgroupBarrier();
     if (whenFalse.length === 0 && results.length === 0) {
       f.if(this.get(condition), side(whenTrue, []));
@@ -240,8 +240,8 @@ export class BodyEmitter {
   }
 
   /**
-   * Integers have instructions of their own, but for products, and on many devices so have sums of floats. The rest is
-   * computed and exchanged, again and again until nobody else was faster: such a buffer is declared as its bits.
+   * Integers have atomic instructions, except for products, and many devices have them for sums of floats. The rest is a
+   * compare-and-exchange loop, for which the buffer is declared as integers of the same bits.
    */
   private atomic({ op, buffer, index, value }: AtomicStatement): void {
     const { f, m } = this;
@@ -281,7 +281,7 @@ export class BodyEmitter {
     const { steps, whole } = planLoop(loop, this.kernel.lanes, loopStyle.steps);
     const stride = steps * step;
     const round = (i: Value, state: readonly Value[]) => {
-      // The turns of a round's first exchanges may be those of the last round's last ones.
+      // The first exchange of a round may use the same memory as the last one of the round before.
       if (hasExchange(body)) f.workgroupBarrier();
       this.values.set(index.id, i);
       accumulators.forEach(({ value }, k) => {
@@ -312,14 +312,14 @@ export class BodyEmitter {
     });
   }
 
-  /** What is written again is loaded again. */
+  /** Forgets loaded vectors of buffers that these statements write. */
   private forget(statements: readonly Statement[]): void {
     walkStatements(statements, (statement) => {
       if (statement.kind === "let") this.values.delete(statement.value.id);
     });
   }
 
-  /** A loop in which every lane has one round at most is none. */
+  /** A lane loop with at most one round per lane, written without a loop. */
   private roundOfEachLane({ index, extent, accumulators, body }: Loop): void {
     const { f } = this;
     const initial = accumulators.map((accumulator) => this.get(accumulator.initial));
@@ -338,7 +338,7 @@ export class BodyEmitter {
     });
   }
 
-  /** A constant zero made of bits that the driver cannot see through. */
+  /** A constant zero that the driver cannot recognise as one. */
   private hidden({ op, type, attribute }: IRValue): Value | null {
     const { f, m, zeroBits } = this;
     if (!zeroBits || op !== "constant" || attribute !== 0 || (type !== "f32" && type !== "f64")) return null;
@@ -347,12 +347,12 @@ export class BodyEmitter {
   }
 
   private compute(value: IRValue): Value {
-    // Also where no arithmetic is done: what is selected, compared or cast is soon an operand again.
+    // Also for selects, comparisons and casts: their results become operands of arithmetic.
     const operands = value.args.map((arg) => this.hidden(arg) ?? this.get(arg));
     return compute(this.f, this.m, value, operands, () => this.fetched(value, operands));
   }
 
-  /** What comes from memory, or from other lanes. */
+  /** A value from memory or from other lanes. */
   private fetched({ op, type, attribute }: IRValue, [a, b]: readonly Value[]): Value {
     const { f, m } = this;
     switch (op) {
@@ -373,7 +373,7 @@ export class BodyEmitter {
     }
   }
 
-  /** Shared memory that is free: who still reads what was there has not passed the barrier of the last turn. */
+  /** The exchange memory of the next turn. It is free: its last readers have passed the barrier of the turn after. */
   private nextMemory(type: IRType): Ref {
     return this.sharedFor((this.exchanges++ % 2) as 0 | 1, type);
   }

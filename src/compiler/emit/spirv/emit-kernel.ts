@@ -26,7 +26,7 @@ export interface SpirvTarget {
   readonly floatControls?: ModuleOptions["floatControls"];
   /** Lanes of a subgroup that can read from one another; 0 where they cannot. */
   readonly subgroupSize?: number;
-  /** Floats that memory can add to by itself. */
+  /** Float types with atomic addition. */
   readonly atomicFloats?: readonly IRType[];
   /** Buffers whose entry in the push block is the address of their address. */
   readonly isIndirect?: readonly boolean[] | null;
@@ -34,7 +34,7 @@ export interface SpirvTarget {
   readonly isCarelessOfZeros?: boolean;
   /** Rounds that the loops of a thread may go, all together: see ir/loop-rounds.ts. */
   readonly maxRounds?: number;
-  /** Statements of a kernel beyond which the driver is told not to unroll loops, which would take it minutes. */
+  /** In kernels of more statements the driver is told not to unroll loops: that could take it minutes. */
   readonly maxUnrolledSize?: number;
 }
 

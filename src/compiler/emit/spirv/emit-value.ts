@@ -98,8 +98,8 @@ export function compute(
 }
 
 /**
- * Mesa up to 22.3 takes a comparison of a sign-extended i32 with a 64-bit constant for always false, so the extension is
- * written as the words it has.
+ * Mesa up to 22.3 folds a comparison of a sign-extended i32 with a 64-bit constant to false, so the extension is written as
+ * two words.
  */
 function convert(f: FunctionBuilder, m: ModuleBuilder, x: Value, from: IRType, to: IRType): Value {
   if (from !== "i32" || (to !== "i64" && to !== "u64")) return f.convert(x, valueType(m, to));

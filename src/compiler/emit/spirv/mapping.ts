@@ -1,8 +1,8 @@
 /**
- * How rows and lanes lie over workgroups. The emitter and whoever dispatches the kernel must agree on it.
+ * The mapping of rows and lanes to workgroups. The emitter and the dispatch must agree on it.
  *
- * A thread has a row for itself where rows have one lane. Where the lanes of a row fit into a subgroup, which needs no
- * barriers, several rows share a workgroup; otherwise a row has one of its own.
+ * With one lane per row, each thread has a row. If the lanes of a row fit into a subgroup, which needs no barriers, several
+ * rows share a workgroup; otherwise a row has a workgroup of its own.
  */
 import { type Kernel, walkStatements } from "../../ir/ir.js";
 
@@ -11,7 +11,7 @@ interface Mapping {
   readonly rowsPerGroup: number;
 }
 
-/** Threads of a workgroup of many rows, and of few, which are better spread over the device. */
+/** Threads of a workgroup for many rows, and for few, which are better spread over the device. */
 const MANY_THREADS = 256;
 const FEW_THREADS = 64;
 const FEW_ROWS = 1 << 15;
@@ -26,7 +26,7 @@ export function mappingOf(kernel: Kernel, subgroupSize: number): Mapping {
   return { threads: full, rowsPerGroup: full / lanes };
 }
 
-/** Lanes meet at barriers, or exchange through shared memory. */
+/** Whether the kernel has barriers or exchanges through shared memory. */
 function meets(kernel: Kernel): boolean {
   let isFound = kernel.arrays.length > 0;
   walkStatements(kernel.body, (statement) => {

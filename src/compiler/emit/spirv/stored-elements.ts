@@ -1,4 +1,4 @@
-/** Elements as memory holds them and as kernels compute with them, and the types of both. */
+/** Conversions between elements in memory and values in kernels, and the types of both. */
 import { DTYPES, type DType } from "../../../core/dtype.js";
 import { UnsupportedError } from "../../../core/errors.js";
 import type { ModuleBuilder } from "../../../spirv/builder.js";
@@ -7,7 +7,7 @@ import type { ScalarType } from "../../../spirv/types.js";
 import type { Value } from "../../../spirv/value.js";
 import type { IRType } from "../../ir/ir.js";
 
-/** Types are asked for one by one: naming a type makes the module require it of the device. */
+/** Types are declared one by one: declaring a type makes the module require its capability. */
 export function valueType(m: ModuleBuilder, type: IRType): ScalarType {
   return m[type];
 }

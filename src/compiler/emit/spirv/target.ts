@@ -1,4 +1,4 @@
-/** SPIR-V as a target: kernels for GPUs, made for what one of them offers. */
+/** SPIR-V as a target: kernels for one GPU, by its description. */
 import { UnsupportedError } from "../../../core/errors.js";
 import { disassemble } from "../../../spirv/disassemble.js";
 import type { ModuleOptions } from "../../../spirv/module-values.js";
@@ -11,13 +11,13 @@ import { emitSpirv, INLINE_BUFFERS, type SpirvTarget, vectorsOf } from "./emit-k
 import { mappingOf } from "./mapping.js";
 import { widthOf } from "./wide-accesses.js";
 
-/** A GPU in figures, as far as kernels depend on them. */
+/** The facts of a GPU that kernels depend on. */
 export interface GpuDescription {
   /** A driver that runs on the CPU. */
   readonly isSoftware: boolean;
   /** Multiprocessors, about. */
   readonly units: number;
-  /** Bytes that a workgroup may share, and its threads at most. */
+  /** Most shared bytes and threads of a workgroup. */
   readonly sharedBytes: number;
   readonly maxThreads: number;
   /** Workgroups side by side, at most. */
@@ -25,7 +25,7 @@ export interface GpuDescription {
   /** Lanes that can read from one another; 0 where they cannot. */
   readonly subgroupSize: number;
   readonly floatControls: NonNullable<ModuleOptions["floatControls"]>;
-  /** Floats that the device's memory can add to by itself. */
+  /** Float types with atomic addition. */
   readonly atomicFloats: readonly IRType[];
 }
 
@@ -35,7 +35,7 @@ export interface GpuDescription {
  */
 const MAX_UNROLLED_SIZE = 1000;
 
-/** Code for llvmpipe: its arithmetic is careless of zeros, and it ends loops early. */
+/** Options for llvmpipe: it folds arithmetic with zeros wrongly, and ends long loops early. */
 const SOFTWARE = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
 const HARDWARE = { isCarelessOfZeros: false, maxRounds: undefined };
 
@@ -96,7 +96,7 @@ function checkRounds(kernel: Kernel, maxRounds = Number.POSITIVE_INFINITY): void
   );
 }
 
-/** Workgroups along each axis; in rows, where there are more than a device takes side by side. */
+/** Workgroups along each axis; in several rows, where there are more than one row may have. */
 function gridOf(kernel: Kernel, subgroupSize: number, maxColumns: number): readonly [number, number, number] {
   const groups = Math.ceil(kernel.rows / mappingOf(kernel, subgroupSize).rowsPerGroup);
   const rows = Math.ceil(groups / maxColumns);

@@ -1,7 +1,6 @@
 /**
- * Neighbours that are accessed one by one are accessed at once: four loads of b[i], b[i + 1], b[i + 2], b[i + 3], with i
- * known to be a multiple of four, are one load of a vector, and so are stores that follow one another. A GPU moves 16
- * bytes as fast as 4.
+ * Merges accesses to neighbours into vector accesses: four loads of b[i], b[i + 1], b[i + 2], b[i + 3], with i known to be a
+ * multiple of four, become one load of a vector, and consecutive stores likewise. A GPU moves 16 bytes as fast as 4.
  *
  * Buffers begin at multiples of 256 bytes, so what is aligned in a buffer is aligned in memory.
  */
@@ -10,7 +9,7 @@ import { type Value as IRValue, innerLists, type Kernel, type Statement } from "
 
 type Store = Extract<Statement, { kind: "store" }>;
 
-/** Loads that become one, in the order of their places. */
+/** Loads that become one, in the order of their addresses. */
 type WideLoad = readonly IRValue[];
 
 export interface WideAccesses {
@@ -34,7 +33,7 @@ interface Linear {
   readonly constant: number;
 }
 
-/** How far sums are looked into. */
+/** Most nested sums that are analysed. */
 const MAX_DEPTH = 16;
 
 class LinearForms {
@@ -94,7 +93,7 @@ function vectorPartOf(forms: LinearForms, kernel: Kernel, buffer: number, index:
   return { key: `${buffer}|${isGated ? index.args[0].id : ""}|${sum}|${constant - part}`, part };
 }
 
-/** What can be accessed at once in a kernel, but for stores to some of its buffers. */
+/** The vector accesses of a kernel; `isApart` lists buffers whose stores stay single. */
 export function wideAccesses(kernel: Kernel, isApart: ReadonlySet<number>): WideAccesses {
   const forms = new LinearForms();
   const loads = new Map<IRValue, WideLoad>();

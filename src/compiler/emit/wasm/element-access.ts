@@ -1,4 +1,4 @@
-/** Loading and storing elements of buffers and arrays, four at once where they lie side by side. */
+/** Loads and stores elements of buffers and arrays, four at once where they are neighbours. */
 import { DTYPES, type DType } from "../../../core/dtype.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
@@ -13,16 +13,16 @@ import { isHalf, LANES } from "./vector-plan.js";
 export interface ElementMemory {
   readonly start: Value<"i32">;
   readonly dtype: DType;
-  /** Four rows have one of these each, and the same elements of all four lie side by side. */
+  /** Four rows have one each, interleaved: the same elements of all four are neighbours. */
   readonly isOfRows: boolean;
 }
 
 const bytesPerElement = ({ dtype, isOfRows }: ElementMemory): number => DTYPES[dtype].bytes * (isOfRows ? LANES : 1);
 
-/** Four of them are a vector as they lie. */
+/** Whether four elements are one vector. */
 const isWord = ({ dtype }: ElementMemory): boolean => DTYPES[dtype].bytes === 4;
 
-/** Memory ends before 32 bits do, so the upper half of a longer index says nothing. */
+/** Addresses have 32 bits, so the upper half of an i64 index is dropped. */
 export function addressOf(f: FunctionBuilder, memory: ElementMemory, index: Value): Value<"i32"> {
   const { start } = memory;
   const shift = Math.log2(bytesPerElement(memory));
@@ -121,7 +121,7 @@ function writers(index: LaneValue, lane: number | null): readonly number[] {
   return index.kind === "uniform" ? [0] : [0, 1, 2, 3];
 }
 
-/** Several threads may change an element at once: each tries until nobody was faster. */
+/** Compare-and-exchange loop: several threads may update an element at once. */
 export function updateAtomically(
   f: FunctionBuilder,
   op: CombineOp,

@@ -1,6 +1,6 @@
 /**
- * The statements of a kernel as WebAssembly. Values are held as lane values (lane-values.ts): one for all lanes where they agree, four
- * where they do not. emit-kernel.ts says for which rows the body is written.
+ * Writes the statements of a kernel as WebAssembly. Values are lane values (lane-values.ts): one number where all lanes agree,
+ * four where they do not. emit-kernel.ts decides for which rows the body is written.
  */
 import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
@@ -33,7 +33,7 @@ export class BodyEmitter {
   private readonly varying: ReadonlySet<number>;
   private readonly spread: ReadonlySet<number>;
   private row: LaneValue | null = null;
-  /** Where to leave what is to be written; null: it is written at once. */
+  /** Delayed writes; null: writes happen at once. */
   private writeLater: (() => void)[] | null = null;
 
   constructor(
@@ -147,7 +147,7 @@ export class BodyEmitter {
     this.finish(loop, results);
   }
 
-  /** How a value is held that comes out of a loop or a branch: as four where lanes, or rows, come to differ. */
+  /** The kind of lane value that leaves a loop or a branch: four numbers if lanes, or rows, may differ. */
   private kindOf({ id, type }: IRValue): "uniform" | "lanes" | "pair" | "each" {
     const isFour = (this.row as LaneValue).kind === "rising" || this.varying.has(id);
     if (!isFour) return "uniform";
@@ -223,7 +223,7 @@ export class BodyEmitter {
     return joined(kinds, results);
   }
 
-  /** The end of a round that not all lanes are in: those that have left keep what they had until the last one leaves. */
+  /** The end of a round that some lanes have left: those keep their values until the last lane leaves. */
   private leaveOneByOne(
     { accumulators, body }: Loop,
     exit: IRValue,
@@ -295,7 +295,7 @@ export class BodyEmitter {
   }
 
   /**
-   * What each turn finds. They write when all have read, so that their computations can overlap: engines do not move a load
+   * Runs several turns. All turns read before any writes, so that their computations can overlap: engines do not move a load
    * before a store.
    */
   private inTurns<T>(take: (turn: number) => T): T[] {
@@ -346,7 +346,7 @@ export class BodyEmitter {
     return { kind: "uniform", value: this.pairwise(attribute as CombineOp, type, parts) };
   }
 
-  /** A vector's bytes in another order: those of word i are 4 i … 4 i + 3. */
+  /** Permutes the words of a vector by its bytes: word i has the bytes 4 i … 4 i + 3. */
   private fromLane({ type, args }: IRValue, [x, from]: readonly LaneValue[]): LaneValue {
     const { f } = this;
     if (x.kind === "uniform") return x;
@@ -368,7 +368,7 @@ export class BodyEmitter {
   private indexOf(index: IRValue): { readonly base: LaneValue; readonly by: number } {
     const [first, offset] = index.args;
     const by = index.op === "add" && offset.op === "constant" ? Number(offset.attribute) : 0;
-    // The sum in an instruction does not wrap, so both parts must be numbers of elements.
+    // The offset in an instruction does not wrap, so both parts must be non-negative.
     return by > 0 && index.type === "i32" && isCount(first)
       ? { base: this.laneValue(first), by }
       : { base: this.laneValue(index), by: 0 };
@@ -387,7 +387,7 @@ export class BodyEmitter {
     });
   }
 
-  /** A number that is needed in every lane is loaded into every lane. */
+  /** Loads a number that all lanes need straight into all lanes. */
   private splat(memory: ElementMemory, { id }: IRValue, index: IRValue, part: number): LaneValue | null {
     const { f } = this;
     const { base, by } = this.indexOf(index);
@@ -411,7 +411,7 @@ export class BodyEmitter {
     this.put(this.memoryOf("buffer", buffer), index, value, lane);
   }
 
-  /** Lanes come by one after the other. */
+  /** Called for one lane after the other, so no atomics are needed. */
   private count({ array, index, value }: CountStatement, lane: number): void {
     const { f } = this;
     const at = addressOf(this.f, this.memoryOf("array", array), laneOf(this.f, this.laneValue(index), "i32", lane));
@@ -437,7 +437,7 @@ export class BodyEmitter {
   }
 }
 
-/** Whether a number is one of elements, and so never negative. */
+/** Whether a number counts elements, so that it is never negative. */
 function isCount({ op, args, attribute }: IRValue, depth = 0): boolean {
   const all = () => depth < 8 && args.every((arg) => isCount(arg, depth + 1));
   switch (op) {

@@ -3,14 +3,13 @@
  *
  * The module exports `run(args, start, end)`: `args` points to the addresses of the kernel's buffers, and the rows from
  * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, or half floats, four
- * are computed at once: neighbouring rows, when those are what lies side by side in memory, or else neighbouring rounds of
- * the innermost loop. Several such vectors take turns where the code is not long. Rows, or rounds, that are left over are computed one
- * at a time. The four lanes of a kernel of four lanes are the lanes of vectors, too: they do everything together, and a
- * barrier is nothing.
+ * are computed at once: neighbouring rows, if those are neighbours in memory, or else neighbouring rounds of the innermost
+ * loop. Where the code is short, several such vectors take turns. Rows, or rounds, that are left over are computed one at a
+ * time. The four lanes of a kernel of four lanes are also lanes of vectors: they run in lockstep, so a barrier is a no-op.
  *
- * Arrays lie in memory that the caller lends: behind the addresses of the buffers comes that of `slots` places of
- * `slotBytes(kernel)` each, and their number. A thread takes a scratch that is free, as its first word tells. Four rows that
- * are computed at once have their arrays interleaved there.
+ * Arrays lie in scratch memory that the caller provides: after the addresses of the buffers come its address and the number
+ * of its slots, of `slotBytes(kernel)` each. A thread takes a free slot; the first word of a slot marks it as taken. The
+ * arrays of four rows computed at once are interleaved there.
  */
 import { DTYPES } from "../../../core/dtype.js";
 import { UnsupportedError } from "../../../core/errors.js";
@@ -21,10 +20,10 @@ import { type Kernel, MAX_I32 } from "../../ir/ir.js";
 import { BodyEmitter } from "./emit-body.js";
 import { canTakeTurns, LANES, planVectors, TURNS, type VectorPlan } from "./vector-plan.js";
 
-/** A cache line: what a scratch begins with, and what arrays are aligned to. */
+/** A cache line: the header of a slot, and the alignment of arrays. */
 const LINE = 64;
 
-/** Where the arrays of a kernel begin in its scratch, and how long the scratch is; 0 where there are no arrays. */
+/** The offsets of a kernel's arrays in a slot, and the bytes of the slot; 0 where there are no arrays. */
 function layOut({ arrays }: Kernel, plan: VectorPlan): { readonly starts: readonly number[]; readonly bytes: number } {
   let bytes = arrays.length > 0 ? LINE : 0;
   const rows = plan.isRowVector ? LANES : 1;
@@ -40,7 +39,7 @@ function layOut({ arrays }: Kernel, plan: VectorPlan): { readonly starts: readon
 export const slotBytes = (kernel: Kernel): number =>
   kernel.arrays.length === 0 ? 0 : layOut(kernel, planVectors(kernel)).bytes;
 
-/** Rows that `start` and `end` count at a time, where there are more than 32 bits count. */
+/** Rows per unit of `start` and `end`, for kernels with more than 2^31 rows. */
 const COUNTED_ROWS = 4;
 export const rowsPerCount = ({ rows }: Pick<Kernel, "rows">): number => (rows > MAX_I32 ? COUNTED_ROWS : 1);
 
@@ -97,7 +96,7 @@ export function emitWasm(kernel: Kernel): Uint8Array {
   return m.build();
 }
 
-/** The first free scratch, now taken. There are as many as threads, so one is always free, or soon. */
+/** Takes the first free slot. There are as many slots as threads, so one is free now or soon. */
 function takeScratch(f: FunctionBuilder, args: Value<"i32">, buffers: number, bytes: number): Value<"i32"> {
   const first = f.i32.load(args, { offset: 4 * buffers });
   const slots = f.i32.load(args, { offset: 4 * buffers + 4 });

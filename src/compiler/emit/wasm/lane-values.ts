@@ -1,4 +1,4 @@
-/** Values as vectors: the kinds in which the emitter holds them, the way from one to another, and operations on four at once. */
+/** Values of four lanes: the kinds of them, conversions between the kinds, and operations on four lanes at once. */
 import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
@@ -8,8 +8,8 @@ import { isUnsigned, scalar } from "./scalars.js";
 import { LANES, NARROW, PAIRED } from "./vector-plan.js";
 
 /**
- * A value as the emitter holds it: the same in all lanes, differing from lane to lane by constants, four values in a vector,
- * four f64 in two vectors, or, where they are other things of 64 bits, four values one by one.
+ * A value of four lanes: the same in all lanes, differing from lane to lane by constants, four values in a vector, four f64
+ * in two vectors, or four separate values for other 64-bit types.
  */
 export type LaneValue =
   | { readonly kind: "uniform"; readonly value: Value }
@@ -38,7 +38,7 @@ export function single(x: LaneValue): Value {
   throw new Error("emitWasm: four values where one is needed");
 }
 
-/** A value as four. Truth is a mask: all bits or none. */
+/** A lane value as a vector. Bools are masks: all bits or none. */
 export function lanesOf(f: FunctionBuilder, x: LaneValue, type: IRType): Value<"v128"> {
   if (x.kind === "lanes") return x.value;
   if ("values" in x || !NARROW.has(type)) {
@@ -161,7 +161,7 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
       return f.f32x4.nearest(lane(0));
     case "shl":
     case "shr": {
-      // One distance for all lanes is an instruction; a distance each is not.
+      // Only a shift by the same distance in all lanes has an instruction.
       if (operands[1].kind !== "uniform") return null;
       const name = op === "shl" ? "i32x4.shl" : `i32x4.shr${isUnsigned(type) ? "_u" : "_s"}`;
       return f.op(name, lane(0), operands[1].value);
@@ -183,8 +183,8 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
 }
 
 /**
- * The one instruction for a choice of the lesser or the greater of two f32: `pmin(a, b)` is b where b < a, else a, and
- * `pmax(a, b)` is b where a < b, else a.
+ * The instruction for a select of the smaller or larger of two f32: `pmin(a, b)` is b where b < a, else a, and `pmax(a, b)` is
+ * b where a < b, else a.
  */
 function extremeOf({ type, args: [test, whenTrue, whenFalse] }: IRValue): "pmin" | "pmax" | null {
   if (type !== "f32" || (test.op !== "lt" && test.op !== "gt")) return null;

@@ -1,6 +1,6 @@
 /**
- * Numbers that differ from lane to lane by constants, as indices of neighbours do: one number is computed for all lanes, and
- * what is loaded or stored at such an index can often be so at once.
+ * Numbers that differ from lane to lane by constants, such as indices of neighbours: one number is computed for all lanes, and
+ * loads and stores at such an index can often be vectors.
  */
 
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
@@ -8,13 +8,13 @@ import type { Value } from "../../../wasm/value.js";
 import type { Value as IRValue } from "../../ir/ir.js";
 import type { LaneValue } from "./lane-values.js";
 
-/** A number in each lane that is the first lane's and a constant more. */
+/** In each lane the first lane's number plus a constant. */
 export interface Rising {
   readonly kind: "rising";
   readonly value: Value<"i32">;
-  /** What lanes have more than the first, which has 0. */
+  /** The constant of each lane; the first has 0. */
   readonly steps: readonly number[];
-  /** The value is a multiple of this, and not negative; 1 where nothing is known of it. */
+  /** The value is a multiple of this, and not negative; 1 where nothing is known. */
   readonly multiple: number;
 }
 
@@ -30,12 +30,12 @@ export const counted = (value: Value<"i32">, multiple: number): Rising => ({
 export const areNeighbours = (x: LaneValue): x is Rising =>
   x.kind === "rising" && x.steps.every((step, lane) => step === lane);
 
-/** Lanes are in any places from the first on. */
+/** No lane is before the first. */
 export const areAhead = (x: LaneValue): x is Rising => x.kind === "rising" && x.steps.every((step) => step >= 0);
 
 /**
- * A quotient or remainder by a constant, where lanes do not reach the next multiple of it or their first is one: then one
- * division is enough for all.
+ * A quotient or remainder by a constant with one division for all lanes: possible if no lane reaches the next multiple of it, or
+ * the first lane is at a multiple.
  */
 function divided(f: FunctionBuilder, op: "idiv" | "irem", x: Rising, by: number): LaneValue | null {
   const { value, steps, multiple } = x;
@@ -57,7 +57,7 @@ function divided(f: FunctionBuilder, op: "idiv" | "irem", x: Rising, by: number)
   return { kind: "rising", value: f.i32.const(0), steps: steps.map((step) => step % by), multiple: 1 };
 }
 
-/** Sums, differences and multiples of what differs by constants differ by constants; so do some quotients. */
+/** Sums, differences, multiples and some quotients of rising values are rising. */
 export function rising(f: FunctionBuilder, value: IRValue, [a, b]: readonly LaneValue[]): LaneValue | null {
   if (value.type !== "i32" || !b || a.kind === "lanes" || b.kind === "lanes") return null;
   if ("values" in a || "values" in b) return null;

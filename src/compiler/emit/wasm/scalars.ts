@@ -1,4 +1,4 @@
-/** The operations of the loop-nest language on one value at a time, and elements of every dtype from and to memory. */
+/** The operations of the loop-nest language on one value at a time, and loads and stores of every dtype. */
 import type { DType } from "../../../core/dtype.js";
 import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";

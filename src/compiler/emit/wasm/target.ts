@@ -34,7 +34,7 @@ export function wasmTarget(threads: number, profile: TargetProfile = wasmProfile
 /** Values computed in about 20 µs. */
 const WORTH_A_THREAD = 32768;
 
-/** How far a kernel counts, the rows that are worth waking a thread for, and the bytes a thread needs for its arrays. */
+/** The count of a kernel's rows, the rows worth a thread, and the bytes a thread needs for its arrays. */
 const numbersOf = (kernel: Kernel): number[] => [
   Math.ceil(kernel.rows / rowsPerCount(kernel)),
   Math.max(1, Math.ceil(WORTH_A_THREAD / workPerRow(kernel))),
@@ -52,7 +52,7 @@ function workPerRow({ body }: Kernel): number {
   return Math.max(1, count(body));
 }
 
-/** What a thread computes at once. */
+/** The vectors of a kernel, as text. */
 function vectorsIn(kernel: KernelOutline): string {
   if (kernel.lanes > 1) return `vectors of ${kernel.lanes} lanes of a row`;
   if (!isWhole(kernel)) return "its code was read from disk";

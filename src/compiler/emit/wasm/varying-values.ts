@@ -1,8 +1,8 @@
-/** Which values of a kernel of four lanes differ from lane to lane. */
+/** Finds the values of a four-lane kernel that differ from lane to lane. */
 import type { Value as IRValue, Kernel } from "../../ir/ir.js";
 import { walkStatements } from "../../ir/ir.js";
 
-/** Values that are the same in all lanes, but read to be combined with some that are not. */
+/** Values that are the same in all lanes, but operands of operations with varying ones. */
 export function spreadValues(kernel: Kernel, varying: ReadonlySet<number>): ReadonlySet<number> {
   const spread = new Set<number>();
   if (kernel.lanes === 1) return spread;
@@ -45,7 +45,7 @@ export function varyingValues(kernel: Kernel): ReadonlySet<number> {
   const varying = new Set<number>();
   if (kernel.lanes === 1) return varying;
   const varies = (value: IRValue) => value.op === "lane" || varying.has(value.id);
-  // An accumulator may come to vary in a later round, so what depends on it is looked at again until nothing changes.
+  // An accumulator may become varying in a later round, so repeat until nothing changes.
   for (let before = -1; before < varying.size; ) {
     before = varying.size;
     walkStatements(kernel.body, (statement) => {

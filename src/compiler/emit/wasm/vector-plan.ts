@@ -1,4 +1,4 @@
-/** What a kernel computes four at a time on the CPU: neighbouring rows, neighbouring rounds of loops, or nothing. */
+/** Plans the vectorisation of a kernel on the CPU: four neighbouring rows, four neighbouring rounds of loops, or none. */
 import { DTYPES, type DType } from "../../../core/dtype.js";
 import { asCombineOp, reductionBy } from "../../../graph/reduction.js";
 import {
@@ -18,7 +18,7 @@ type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 export const LANES = 4;
 
-/** Four of them become a vector, and go back, in a few instructions. */
+/** Narrow floats, of which a few instructions convert four to and from a vector. */
 export const isHalf = (dtype: DType): boolean => dtype === "f16" || dtype === "bf16";
 
 export interface VectorPlan {
@@ -28,7 +28,7 @@ export interface VectorPlan {
   readonly loops: ReadonlySet<Loop>;
 }
 
-/** How a value changes from one row, or round, to the next: by a constant, not at all (0), or in no simple way (null). */
+/** The change of a value from one row, or round, to the next: a constant, 0 for none, or null if unknown. */
 function stepsIn(variable: IRValue): (value: IRValue) => number | null {
   const known = new Map<IRValue, number | null>();
   const step = (value: IRValue): number | null => {
@@ -69,9 +69,9 @@ export const PAIRED: ReadonlySet<string> = new Set([
   "mulAdd",
 ]);
 /**
- * Vectors that a loop takes in turn, and the longest body that is worth it. A sum waits for the one before it, as a step of
- * an exponential does for the last: vectors side by side give the processor something to do meanwhile. On a Zen 4, exp took
- * 1.04 ns an element one vector at a time, 0.84 in four turns; tanh 2.4 and 1.5, a sine, of 200 values, 9 either way.
+ * Vectors that a loop takes in turn, and the longest body for which that pays. Each step of a sum or an exponential waits for
+ * the one before; independent vectors keep the processor busy meanwhile. On a Zen 4, exp took 1.04 ns an element one vector
+ * at a time and 0.84 in four turns; tanh 2.4 and 1.5; a sine, of 200 values, 9 either way.
  */
 export const TURNS = 4;
 const LONG_BODY = 128;
@@ -86,7 +86,7 @@ export function planVectors(kernel: Kernel): VectorPlan {
   const values: IRValue[] = [];
   const stores: StoreStatement[] = [];
   const accesses: (ReadStatement | WriteStatement)[] = [];
-  // What may or may not happen, and what happens in a certain order, is left to one row at a time.
+  // Branches and ordered operations are computed one row at a time.
   let isOrdered = kernel.lanes > 1;
   walkStatements(kernel.body, (statement) => {
     if (statement.kind === "let") values.push(statement.value);
@@ -137,7 +137,7 @@ function isVectorizable(loop: Loop): boolean {
     // Four lanes start from it instead of one, so it must be what changes nothing.
     return op !== null && initial.op === "constant" && initial.attribute === reductionBy(op).identity(initial.type);
   });
-  // A running total may only be used to make the next one: a lane does not know the others' share.
+  // An accumulator may only feed its next value: a lane does not know the other lanes' part.
   const isPrivate = loop.accumulators.every(({ value, next }) =>
     loop.body.every((s) => {
       if (s.kind === "let") return !s.value.args.includes(next) && (s.value === next || !s.value.args.includes(value));
@@ -147,7 +147,7 @@ function isVectorizable(loop: Loop): boolean {
   );
   const step = stepsIn(loop.index);
   const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
-  // Rounds that are done together do not see what those before them wrote.
+  // Rounds computed together do not see each other's writes.
   const written = new Set(loop.body.flatMap((s) => (s.kind === "write" ? s.array : [])));
   const isUnread = loop.body.every((s) => s.kind !== "read" || !written.has(s.memory));
   return combines && isPrivate && stores && isUnread;
