@@ -1,4 +1,5 @@
 /** Graphs made by hand, on a device that is nowhere: for tests of what the compiler decides. */
+import { DTYPES, type DType } from "../../src/core/dtype.js";
 import { Node } from "../../src/graph/node.js";
 import type { Params, Primitive } from "../../src/graph/primitive.js";
 import { buffer } from "../../src/graph/primitives/leaf.js";
@@ -11,8 +12,11 @@ export function make(primitive: Primitive, inputs: readonly Node[], params: Para
 }
 
 /** A tensor of f32 in memory. */
-export function stored(...shape: number[]): Node {
-  const node = make(buffer, [], { shape, dtype: "f32" });
-  node.realize({ byteLength: 4 * shape.reduce((a, b) => a * b, 1) });
+export const stored = (...shape: number[]): Node => storedAs("f32", ...shape);
+
+/** A tensor in memory. */
+export function storedAs(dtype: DType, ...shape: number[]): Node {
+  const node = make(buffer, [], { shape, dtype });
+  node.realize({ byteLength: DTYPES[dtype].bytes * shape.reduce((a, b) => a * b, 1) });
   return node;
 }
