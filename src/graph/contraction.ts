@@ -19,7 +19,8 @@ export function dotNode(a: Node, b: Node): Node {
   return makeNode(dot, [a, b], {}, a.device);
 }
 
-interface DotAxes {
+/** @internal for tests: axes are listed by hand */
+export interface DotAxes {
   /** Axes summed over, of each operand, in pairs. */
   readonly contract: readonly [readonly number[], readonly number[]];
   /** Axes that both have and the result keeps, in pairs. */
