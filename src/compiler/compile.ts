@@ -115,7 +115,7 @@ function lowerTask(group: Group, { settings, profile }: Target) {
   const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
   const { kernel, buffers } = lower(group, nameOf(group), settings);
   const formula = describeGroup(group, buffers, kernel.buffers);
-  return { kernel: keepRepeatedValues(kernel, profile.kept), buffers, formula };
+  return { kernel: keepRepeatedValues(kernel, profile.rowCacheBytes), buffers, formula };
 }
 
 /** The graph of a loop's or branch's body goes through the same passes. */

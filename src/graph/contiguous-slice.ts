@@ -9,14 +9,14 @@ import { sameShape, sizeOf } from "../core/shape.js";
 import type { Node } from "./node.js";
 
 /** A contiguous part of the memory of a node. */
-interface Stretch {
+interface ContiguousSlice {
   readonly source: Node;
   /** In bytes. */
   readonly start: number;
 }
 
 /** The memory in which a node's elements lie side by side, in their order; null if there is none. */
-export function stretchOf(node: Node): Stretch | null {
+export function contiguousSliceOf(node: Node): ContiguousSlice | null {
   let source = node;
   let start = 0;
   while (source.storage === null) {
@@ -38,7 +38,7 @@ export function isPartOfMemory(node: Node): boolean {
   // Called for every node of every graph; these tests are cheap and rule out most.
   if (storage !== null || inputs.length !== 1) return false;
   if (primitive.kind !== "movement" || !primitive.beginsAt) return false;
-  return sizeOf(shape) < sizeOf(inputs[0].shape) && stretchOf(node) !== null;
+  return sizeOf(shape) < sizeOf(inputs[0].shape) && contiguousSliceOf(node) !== null;
 }
 
 /** Whether a leaf of a program is such a slice, and not a tensor of its own. */
@@ -47,7 +47,7 @@ const isPart = ({ storage, primitive }: Node): boolean => storage === null && pr
 /** Whether a leaf starts off the alignment of vector loads. A leaf shorter than a vector does not count. */
 export function isUnaligned(leaf: Node, alignment: number): boolean {
   if (!isPart(leaf) || bytesOf(leaf) < alignment) return false;
-  return (stretchOf(leaf) as Stretch).start % alignment !== 0;
+  return (contiguousSliceOf(leaf) as ContiguousSlice).start % alignment !== 0;
 }
 
 const NONE: ReadonlyMap<Node, Node> = new Map();
@@ -57,7 +57,7 @@ export function repeatsAmong(leaves: readonly Node[]): ReadonlyMap<Node, Node> {
   const parts = leaves.filter(isPart);
   if (parts.length < 2) return NONE;
   const repeats = new Map<Node, Node>();
-  const places = parts.map((part) => stretchOf(part) as Stretch);
+  const places = parts.map((part) => contiguousSliceOf(part) as ContiguousSlice);
   parts.forEach((part, i) => {
     const { source, start } = places[i];
     const isSame = (other: Node, j: number) =>

@@ -131,8 +131,8 @@ export function flip(x: Node, axes: readonly number[]): Node {
 }
 
 /** The same elements, but results computed from them are recomputed, not shared with earlier ones. */
-export function anew(x: Node): Node {
-  return derive(M.anew, x, {});
+export function recompute(x: Node): Node {
+  return derive(M.recompute, x, {});
 }
 
 /** An operation by its primitive. */

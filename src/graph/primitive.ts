@@ -109,10 +109,17 @@ export interface CompositePrimitive extends Common {
   expand(g: GraphOps, node: Node, inputs: readonly Node[]): Node | readonly Node[];
 }
 
+/** The product of matrices: tiled kernels compute large ones, `expand` writes the others as sums of products. */
+export interface ContractionPrimitive extends Common {
+  readonly kind: "contraction";
+  expand(g: GraphOps, node: Node, inputs: readonly Node[]): Node;
+}
+
 export type Primitive =
   | LeafPrimitive
   | ElementwisePrimitive
   | MovementPrimitive
   | ReducePrimitive
   | RoutinePrimitive
+  | ContractionPrimitive
   | CompositePrimitive;

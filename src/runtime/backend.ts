@@ -17,7 +17,7 @@ import { type ProgramCache, programCache } from "../engines/disk/program-cache.j
 import { sha256 } from "../engines/disk/sha256.js";
 import type { Engine, EngineMemory, LoadedKernel, ProgramArgument } from "../engines/engine.js";
 import type { Profile } from "../engines/profile.js";
-import { stretchOf } from "../graph/contiguous-slice.js";
+import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
 import { execute } from "./execute.js";
@@ -171,7 +171,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** Gives a node that is a contiguous slice of memory that memory; false if it is none. */
   private findInMemory(node: Node): boolean {
-    const slice = stretchOf(node);
+    const slice = contiguousSliceOf(node);
     if (!slice) return false;
     node.realize(this.sliced(slice.source.storage as unknown as M, slice.start, bytesOf(node)));
     return true;

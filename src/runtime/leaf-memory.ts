@@ -1,6 +1,6 @@
 /** The memory of a program's leaves: of tensors that were computed, or of contiguous slices of them. */
 import type { EngineMemory } from "../engines/engine.js";
-import { repeatsAmong, stretchOf } from "../graph/contiguous-slice.js";
+import { contiguousSliceOf, repeatsAmong } from "../graph/contiguous-slice.js";
 import type { Node } from "../graph/node.js";
 
 interface LeafMemory<M> {
@@ -21,7 +21,7 @@ export function slicedMemory<M extends EngineMemory>(leaves: readonly Node[]): L
   const starts: number[] = [];
   for (const leaf of leaves) {
     if (repeats.has(leaf)) continue;
-    const part = leaf.storage === null ? stretchOf(leaf) : null;
+    const part = leaf.storage === null ? contiguousSliceOf(leaf) : null;
     memory.push((part ? part.source : leaf).storage as unknown as M);
     starts.push(part ? part.start : 0);
   }

@@ -1,7 +1,7 @@
 /** What a value would run as: `console.log(explain(x))`. */
 
 import { checkOptions } from "../core/arguments.js";
-import { stretchOf } from "../graph/contiguous-slice.js";
+import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import type { PrintOptions } from "../runtime/print-program.js";
 import { backendOf } from "./build.js";
 import { checkTensor, type Tensor } from "./tensor.js";
@@ -21,7 +21,7 @@ export function explain(x: Tensor, options: PrintOptions = {}): string {
   checkTensor("explain", "the argument", x);
   const { node } = x;
   if (node.storage) return `${x.toString()} is computed already: nothing would run.`;
-  if (stretchOf(node)) return `${x.toString()} is a part of memory that is there: nothing would run.`;
+  if (contiguousSliceOf(node)) return `${x.toString()} is a part of memory that is there: nothing would run.`;
   const { kernels, text } = backendOf(node).explain([node], options);
   const count = kernels === 1 ? "1 kernel" : `${kernels} kernels`;
   return `${x.toString()} on ${x.device}: ${count}\n${text}`;

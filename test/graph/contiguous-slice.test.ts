@@ -1,7 +1,7 @@
 /** Parts of memory: which slices are some, where they begin, and what of that makes a program another one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPartOfMemory, isUnaligned, repeatsAmong, stretchOf } from "../../src/graph/contiguous-slice.js";
+import { contiguousSliceOf, isPartOfMemory, isUnaligned, repeatsAmong } from "../../src/graph/contiguous-slice.js";
 import type { Node } from "../../src/graph/node.js";
 import { add, neg } from "../../src/graph/primitives/elementwise.js";
 import { stored as copied, expand, permute, reshape, slice } from "../../src/graph/primitives/movement.js";
@@ -15,8 +15,8 @@ const cut = (x: Node, start: readonly number[], shape: readonly number[], step =
 
 /** Where a node's elements begin in memory, in elements; null where they do not lie side by side. */
 function beginOf(node: Node): number | null {
-  const stretch = stretchOf(node);
-  return stretch && stretch.start / 4;
+  const slice = contiguousSliceOf(node);
+  return slice && slice.start / 4;
 }
 
 test("leading indices, one range and whole axes behind it are side by side; nothing else is", () => {
@@ -73,7 +73,7 @@ test("slices of slices, other shapes and axes of one in between add up", () => {
 
 test("places beyond 32 bits are whole numbers of bytes", () => {
   const x = stored(3_000_000_000, 4);
-  assert.equal(stretchOf(cut(x, [2_999_999_999, 0], [1, 4]))?.start, 16 * 2_999_999_999);
+  assert.equal(contiguousSliceOf(cut(x, [2_999_999_999, 0], [1, 4]))?.start, 16 * 2_999_999_999);
 });
 
 test("only what is less than the whole is a part; the whole under another shape is read as it is", () => {
@@ -136,8 +136,8 @@ test("where parts begin is no part of the form, but whether they are aligned is,
   assert.equal(use(sum(stored(1, 4), stored(1, 4)), "again"), "two rows", "tensors of their own are the same to it");
   assert.equal(use(sum(row(5), row(5)), "one row"), null);
   assert.equal(use(sum(row(6), row(6)), "again"), "one row");
-  const stretch = (start: number) => cut(y, [start], [8]);
-  const aligned = (start: number) => use([make(neg, [stretch(start)])], `from ${start}`);
+  const slice = (start: number) => cut(y, [start], [8]);
+  const aligned = (start: number) => use([make(neg, [slice(start)])], `from ${start}`);
   assert.deepEqual([0, 1, 2, 4, 7, 8, 3].map(aligned), [null, null, "from 1", "from 0", "from 1", "from 0", "from 1"]);
 });
 

@@ -128,7 +128,7 @@ export function makeEvaluator(options: EvaluatorOptions = {}): ScalarOps<Scalar>
       }
       return { type, value };
     },
-    isCorrectlyRounded: () => options.rootAndQuotientError === undefined,
+    usesNative: () => options.rootAndQuotientError === undefined,
     add: arithmetic(
       "add",
       (a, b) => a + b,

@@ -7,7 +7,7 @@ export const codelessTarget = (profile: TargetProfile = gpuProfile): Target => (
   language: "spirv",
   identity: "none",
   profile,
-  settings: { isCorrectlyRounded: true },
+  settings: { division: "native" },
   maxRounds: Number.POSITIVE_INFINITY,
   encode: () => ({ bytes: new Uint8Array(0), numbers: [] }),
   mappingOf: () => "nowhere",

@@ -94,7 +94,7 @@ export function wasmOps(f: FunctionBuilder, options: WasmOpsOptions = {}): WasmO
     typed: (type, value) => ({ type, value }),
     typeOf: ({ type }) => type,
     constant: (type, constant) => ({ type, value: form.constant(type, constant), constant }),
-    isCorrectlyRounded: () => true,
+    usesNative: () => true,
     add: arithmetic("add", true),
     sub: arithmetic("sub", true),
     mul: arithmetic("mul", true),

@@ -17,7 +17,7 @@ import { closed } from "../../transforms/closed.js";
 export type FloatDType = "f32" | "f64";
 
 /** What chains walk on: of a posterior, what they need of it. */
-export interface Target {
+export interface TargetDensity {
   readonly dim: number;
   logDensityAndGrad(u: Tensor, options?: { readonly normalized?: boolean }): readonly [Tensor, Tensor];
 }
@@ -38,11 +38,11 @@ export interface ChainDensity {
 }
 
 /** Tracing takes longer than many a run: what was traced of a target stays with it, by device and form. */
-const traced = new WeakMap<Target, Map<Backend, Map<string, ChainDensity>>>();
+const traced = new WeakMap<TargetDensity, Map<Backend, Map<string, ChainDensity>>>();
 
 /** `isNormalized`: constants are kept, so that densities are those of `logDensity`. */
 export function densityOf(
-  target: Target,
+  target: TargetDensity,
   dtype: FloatDType,
   device?: string,
   { isNormalized = false }: { readonly isNormalized?: boolean } = {},
@@ -57,7 +57,7 @@ export function densityOf(
   return density;
 }
 
-function trace(target: Target, dtype: FloatDType, backend: Backend, normalized: boolean): ChainDensity {
+function trace(target: TargetDensity, dtype: FloatDType, backend: Backend, normalized: boolean): ChainDensity {
   if (target.dim === 0) {
     throw new ArgumentError(
       "sample: the model has no free numbers; every variable is observed, nothing is left to draw.",
@@ -109,7 +109,7 @@ export class ChainBuilder {
     this.scratch = new Scratch(this.k);
     // A quotient of a GPU is off by an ulp or two, which no chain minds; to round it correctly takes fifty instructions, and
     // eight schools would be seventeen times as long. A software driver's quotients by zero are not to be had.
-    this.settings = density.backend.isSoftware ? context.settings : { isCorrectlyRounded: true };
+    this.settings = density.backend.isSoftware ? context.settings : { division: "native" };
     this.context = { k: this.k, settings: this.settings, scratch: this.scratch };
     const { parameters } = density.fn;
     this.data = parameters.slice(0, -1).map(({ dtype }) => dataPlace(this.k, dtype));

@@ -21,7 +21,7 @@ import {
   densityOf,
   type FloatDType,
   type ScratchBuffer,
-  type Target,
+  type TargetDensity,
 } from "./density.js";
 
 export interface LeapfrogOptions {
@@ -50,7 +50,7 @@ interface WrittenLeapfrog {
 }
 
 /** Leapfrog steps of the Hamiltonian p·p/2m - log density, from q and p of [dim] or [chains, dim]. */
-export function leapfrog(target: Target, q: Tensor, momenta: Tensor, options: LeapfrogOptions): LeapfrogChains {
+export function leapfrog(target: TargetDensity, q: Tensor, momenta: Tensor, options: LeapfrogOptions): LeapfrogChains {
   const { dim } = target;
   check(options);
   const { steps } = options;
@@ -98,7 +98,13 @@ export function leapfrog(target: Target, q: Tensor, momenta: Tensor, options: Le
 }
 
 /** So many steps at a time, each part from where the one before has led. */
-function inParts(target: Target, q: Tensor, p: Tensor, options: LeapfrogOptions, atOnce: number): LeapfrogChains {
+function inParts(
+  target: TargetDensity,
+  q: Tensor,
+  p: Tensor,
+  options: LeapfrogOptions,
+  atOnce: number,
+): LeapfrogChains {
   const parts: LeapfrogChains[] = [];
   for (let done = 0; done < options.steps; done += atOnce) {
     const before = parts.at(-1);

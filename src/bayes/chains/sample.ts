@@ -15,7 +15,7 @@ import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js"
 import { Draws, type DrawsByScalar } from "../draws.js";
 import type { RunFacts } from "../export/stan-comments.js";
 import { type InParts, impossibleAt } from "../model/impossible.js";
-import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
+import { type ChainDensity, densityOf, type FloatDType, type TargetDensity } from "./density.js";
 import { Fit } from "./fit.js";
 import { type ChainSettings, type ChainStatus, NutsChains } from "./nuts-chains.js";
 import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
@@ -35,7 +35,7 @@ import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
 import { type Named, valuesOf, variablesOf } from "./values.js";
 
 /** A posterior, as far as sampling is concerned. */
-export interface Sampled extends Target, Named, InParts {
+export interface Sampled extends TargetDensity, Named, InParts {
   readonly dtype: FloatDType;
   readonly device: string;
   readonly latents: readonly (Named["latents"][number] & {

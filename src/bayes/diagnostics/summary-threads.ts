@@ -28,7 +28,7 @@ export interface Setting {
 }
 
 /** All tasks of a thread are of as many draws. */
-export interface Task {
+export interface SummaryRequest {
   readonly name: string;
   readonly x: Chains;
   readonly superchains: number;
@@ -119,12 +119,12 @@ export class Helper {
     return Atomics.load(this.state, 0) === IDLE;
   }
 
-  give({ x, ...rest }: Task): void {
+  give({ x, ...rest }: SummaryRequest): void {
     if (this.values.length !== x.values.length)
       this.values = new Float64Array(new SharedArrayBuffer(x.values.byteLength));
     this.values.set(x.values);
     Atomics.store(this.state, 0, BUSY);
-    const task: Task = { ...rest, x: { ...x, values: this.values } };
+    const task: SummaryRequest = { ...rest, x: { ...x, values: this.values } };
     this.port.port1.postMessage(task);
   }
 

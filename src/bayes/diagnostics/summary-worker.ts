@@ -2,12 +2,12 @@
 import { workerData } from "node:worker_threads";
 import { summarizeScalar } from "./scalar-summary.js";
 import { type ScoringMemory, scoringMemory } from "./scores.js";
-import { IDLE, type Setting, type Task } from "./summary-threads.js";
+import { IDLE, type Setting, type SummaryRequest } from "./summary-threads.js";
 
 const { state, port } = workerData as Setting;
 let memory: ScoringMemory | undefined;
 
-port.on("message", ({ name, x, superchains }: Task) => {
+port.on("message", ({ name, x, superchains }: SummaryRequest) => {
   memory ??= scoringMemory(x);
   port.postMessage(summarizeScalar(name, x, superchains, memory));
   Atomics.store(state, 0, IDLE);

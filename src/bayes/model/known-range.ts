@@ -81,7 +81,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   gather: same,
   stored: same,
   variable: same,
-  anew: same,
+  recompute: same,
   stopped: same,
   cast: same,
   concat: (of, { inputs }) => union(...inputs.map((_, i) => of(i))),

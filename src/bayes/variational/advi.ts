@@ -33,7 +33,7 @@ import { smoothWeights } from "../diagnostics/pareto.js";
 import type { Chains, Draws } from "../draws.js";
 import type { FreeNumbers } from "../free-numbers.js";
 import { impossibleAt } from "../model/impossible.js";
-import { type Family, families, logDensityOf, type Parameters } from "./families.js";
+import { families, logDensityOf, type Parameters, type VariationalFamily } from "./families.js";
 import type { Normal } from "./path.js";
 import { followedPaths } from "./pathfinder.js";
 
@@ -159,7 +159,7 @@ interface Drawn {
 /** Draws of the approximation. The few that are impossible are drawn again; where they are not few, there is none to speak of. */
 async function drawnInside(
   posterior: AnyPosterior,
-  family: Family,
+  family: VariationalFamily,
   guess: Normal,
   parameters: Parameters,
   { count, key, setting }: { readonly count: number; readonly key: Key; readonly setting: Setting },
@@ -247,7 +247,7 @@ function climbed({ parameters, first, second, count }: State, gradient: Paramete
 }
 
 /** A hundred steps as one program: the state after them, the average of their parameters, and an ELBO estimate of each. */
-function hundredSteps(posterior: AnyPosterior, family: Family, guess: Normal, gradientDraws: number) {
+function hundredSteps(posterior: AnyPosterior, family: VariationalFamily, guess: Normal, gradientDraws: number) {
   const evaluate = densitiesAndGradients(posterior);
   return jit((key: Key, start: State, rate: Tensor) => {
     const { dtype, device } = start.parameters.mean;

@@ -19,7 +19,7 @@ export interface Parameters {
   readonly [name: string]: Tensor;
 }
 
-export interface Family {
+export interface VariationalFamily {
   /** u [n, dim] from v [n, dim]. */
   placed(guess: Normal, v: Tensor): Tensor;
   /** Gradients by v from those by u. */
@@ -45,7 +45,7 @@ const standardStart = ({ mean }: Normal) => ({ mean: zerosLike(mean), logScale: 
 /** The scales that independent normal distributions have next to a normal one: those given all other coordinates. */
 const conditionalScale = ({ factor }: Normal): Tensor => factor.precision.rsqrt();
 
-const meanField: Family = {
+const meanField: VariationalFamily = {
   placed: (guess, v) => v.mul(conditionalScale(guess)).add(guess.mean),
   pulledBack: (guess, slopes) => slopes.mul(conditionalScale(guess)),
   logDeterminant: (guess) => conditionalScale(guess).log().sum(),
@@ -61,7 +61,7 @@ const meanField: Family = {
 
 const triangleOf = ({ logScale, below }: Parameters): Tensor => logScale.exp().diagonalMatrix().add(below);
 
-const fullRank: Family = {
+const fullRank: VariationalFamily = {
   placed: ({ mean, factor }, v) => vmap((one: Tensor) => forward(factor, one))(v).add(mean),
   pulledBack: ({ factor }, slopes) => vmap((one: Tensor) => backward(factor, one))(slopes),
   logDeterminant: ({ factor }) => factor.logDeterminant,

@@ -193,16 +193,16 @@ const EPSILON = { f32: 2 ** -23, f64: 2 ** -52 } as const;
 /** Rows moved up by one, with another at the end. */
 const pushed = (rows: Tensor, row: Tensor): Tensor => concat([rows.at("1:"), row.expandDims(0)]);
 
-type Place = Pick<Path, "point" | "value" | "gradient">;
+type PathPoint = Pick<Path, "point" | "value" | "gradient">;
 
 /**
  * The line search: the best of the lengths, and then the place where the slope along the line vanishes, as it would if the
  * density were normal. That makes the curvature of a normal density exact after as many steps as it has dimensions. Neither
  * leaves the support, where the density is -Infinity.
  */
-function searched(posterior: AnyPosterior, { point, gradient }: Path, line: Line, noise: Tensor): Place {
+function searched(posterior: AnyPosterior, { point, gradient }: Path, line: Line, noise: Tensor): PathPoint {
   const { direction, lengths, values } = line;
-  const at = (length: Tensor): Place => {
+  const at = (length: Tensor): PathPoint => {
     const there = point.add(direction.mul(length));
     const [value, slopes] = posterior.logDensityAndGrad(there);
     return { point: there, value: known(value), gradient: slopes };

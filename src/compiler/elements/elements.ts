@@ -47,8 +47,10 @@ export function computeType(dtype: DType): IRType {
 }
 
 export interface ElementSettings {
-  /** The target divides and takes square roots correctly rounded by itself. */
-  readonly isCorrectlyRounded: boolean;
+  /**
+   * Division and square root: the target's own instructions, or corrected to round to nearest (math/correct-rounding.ts).
+   */
+  readonly division: "native" | "corrected";
 }
 
 /** `rarely` computes rare corrections: in a branch, unless another way is given. */
@@ -136,7 +138,7 @@ function scalarOps(k: KernelBuilder, settings: ElementSettings): ScalarOps<Value
   return {
     typeOf: (value) => value.type as ScalarType,
     constant: (type, value) => k.constant(type, value),
-    isCorrectlyRounded: () => settings.isCorrectlyRounded,
+    usesNative: () => settings.division === "native",
     add: (a, b) => k.binary("add", a, b),
     sub: (a, b) => k.binary("sub", a, b),
     mul: (a, b) => k.binary("mul", a, b),

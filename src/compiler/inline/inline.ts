@@ -367,7 +367,7 @@ class Inlining {
   private lowering(results: readonly Node[], surveys: readonly Survey[]): PlacedLowering {
     const { k, settings } = this.context;
     const { isWrittenOut } = this;
-    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, held: k.lanes > 1 ? 1 : HELD };
+    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : HELD };
     const group: Group = {
       results: results.map((node) => ({ node, rowAxes: [] })),
       tiling,

@@ -94,11 +94,11 @@ export function lowerScan(
 }
 
 /** On a CPU one round after another takes long, and several elements side by side no longer than one. */
-function sharingOf(size: number, { across }: TargetProfile): Sharing {
-  if (!across || size % across.lanes !== 0) return ALONE;
-  let { turns } = across;
-  while (size % (across.lanes * turns) !== 0) turns /= 2;
-  return { lanes: across.lanes, turns };
+function sharingOf(size: number, { columnReduction }: TargetProfile): Sharing {
+  if (!columnReduction || size % columnReduction.lanes !== 0) return ALONE;
+  let { turns } = columnReduction;
+  while (size % (columnReduction.lanes * turns) !== 0) turns /= 2;
+  return { lanes: columnReduction.lanes, turns };
 }
 
 const paramsOf = ({ params }: Node): ScanParams => params as unknown as ScanParams;
@@ -109,7 +109,7 @@ const mayGoByElements = ({ primitive }: Node): boolean =>
 
 const groupOf = (lanes: number): Group => ({
   results: [],
-  tiling: { lanes, width: 1, unroll: 1, held: 1 },
+  tiling: { lanes, width: 1, unroll: 1, elementsPerLane: 1 },
   rowsPerThread: 1,
   isLoaded: () => false,
 });

@@ -30,7 +30,7 @@ export const placesOf = ({ count, at }: Batch): IndexExpr[] =>
   Array.from({ length: count }, (_, i) => at(constantExpr(i)));
 
 /** A loop over rounds, or over blocks of them: the variables that count, and what a lane takes in a round. */
-interface Stretch {
+interface RoundLoop {
   readonly blocks: number;
   readonly block: IndexExpr;
   readonly rounds: number;
@@ -40,7 +40,7 @@ interface Stretch {
 
 export interface Walk {
   readonly extent: number;
-  readonly loops: readonly Stretch[];
+  readonly loops: readonly RoundLoop[];
   /** What a lane takes after the loops. */
   readonly after: Batch;
   /** And at the end, if the first of it is below the extent: some lanes find nothing left. */
@@ -56,7 +56,7 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
   const width = extent % tiling.width === 0 ? tiling.width : 1;
   const step = lanes * width;
   const steps = Math.floor(extent / step);
-  const needsLoop = Math.ceil(extent / step) * width > tiling.held;
+  const needsLoop = Math.ceil(extent / step) * width > tiling.elementsPerLane;
   const rounds = needsLoop ? Math.floor(steps / tiling.unroll) : 0;
   const first = scale(lane, width);
   /** What a lane takes in so many steps, counted from an index on. */
@@ -67,7 +67,7 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
       return sumOf(sumOf(from, first), offset);
     },
   });
-  const inRounds = (from: number, blocks: number, each: number): Stretch => {
+  const inRounds = (from: number, blocks: number, each: number): RoundLoop => {
     const [block, round] = [space.variable("block", blocks), space.variable("round", each)];
     const taking = tiling.unroll * step;
     const start = sumOf(scale(block, each * taking), scale(round, taking));

@@ -26,7 +26,11 @@ export function lowerGroup(group: Group, name: string, settings: ElementSettings
   const lowered = lower(group, name, settings);
   const { size, body } = lowered.kernel;
   if (size <= MAX_SIZE.all && countAlways(body) <= MAX_SIZE.always) return lowered;
-  return lower({ ...group, rowsPerThread: 1, tiling: { ...group.tiling, unroll: 1, held: 0 } }, name, settings);
+  return lower(
+    { ...group, rowsPerThread: 1, tiling: { ...group.tiling, unroll: 1, elementsPerLane: 0 } },
+    name,
+    settings,
+  );
 }
 
 /** Values that are computed whatever branches are taken. */

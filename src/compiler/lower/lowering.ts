@@ -309,11 +309,13 @@ export class Lowering {
         return this.reduceAlone(reductionAt(this.space, node, primitive.op, index), gate);
       case "routine":
         throw new Error(`lower: ${primitive.name} is a routine and must have been computed`);
-      case "composite": {
+      case "contraction": {
         const given = this.given.get(node);
         if (!given) throw new Error(`lower: ${primitive.name} must have been expanded`);
         return given;
       }
+      case "composite":
+        throw new Error(`lower: ${primitive.name} must have been expanded`);
     }
   }
 
@@ -400,8 +402,8 @@ export class Lowering {
 
   /** A reduction that every lane needs at another index, and does by itself. */
   private reduceAlone(reduction: Reduction, gate: Value | null): Element {
-    const held = this.group.isWrittenOut?.(reduction.node) ? reduction.extent : 0;
-    const tiling = { lanes: 1, width: 1, unroll: 1, held };
+    const elementsPerLane = this.group.isWrittenOut?.(reduction.node) ? reduction.extent : 0;
+    const tiling = { lanes: 1, width: 1, unroll: 1, elementsPerLane };
     const walk = planWalk(this.space, constantExpr(0), reduction.extent, tiling);
     const [value] = this.reduce([reduction], walk, gate);
     return this.reduced(reduction, value);

@@ -99,7 +99,7 @@ function closeQuotient<V>(k: ScalarOps<V>, a: V, b: V, reciprocal: V): V {
 /** 1 / b, correctly rounded, for b from 1 to 2. */
 export function reciprocalOfUnit<V>(k: ScalarOps<V>, b: V, type: FloatType): V {
   const one = k.constant(type, 1);
-  if (type === "f64" || k.isCorrectlyRounded("div", type)) return divideNormal(k, one, b, type);
+  if (type === "f64" || k.usesNative("div", type)) return divideNormal(k, one, b, type);
   const bits = k.bitcast("i32", closeQuotient(k, one, b, k.div(one, b)));
   // As multiples of 2^-23 and 2^-24. Their product is 2^47 less the remainder, which is all there is modulo 2^32.
   const divisor = k.sub(k.bitcast("i32", b), k.constant("i32", 0x3f000000));
@@ -145,7 +145,7 @@ function hasPlainQuotient<V>(k: ScalarOps<V>, a: V, b: V): V {
  * is enough where it is too small or too large to affect the caller's result.
  */
 export function divideNormal<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
-  if (k.isCorrectlyRounded("div", type)) return k.div(a, b);
+  if (k.usesNative("div", type)) return k.div(a, b);
   const { select, lt } = k;
   const c = constants(k, type);
   const [smallest, largest] = type === "f32" ? [2 ** -70, 2 ** 70] : [2 ** -700, 2 ** 700];
@@ -175,7 +175,7 @@ function normalize<V>(k: ScalarOps<V>, x: V, type: FloatType): { exponent: V; si
 }
 
 export function divide<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
-  if (k.isCorrectlyRounded("div", type)) return k.div(a, b);
+  if (k.usesNative("div", type)) return k.div(a, b);
   if (type === "f64") return divideAny(k, a, b, type);
   const plain = k.bitcast("f32", quotientBits(k, a, b));
   return k.rarely(k.not(hasPlainQuotient(k, a, b)), plain, () => divideAny(k, a, b, type));
@@ -219,7 +219,7 @@ function divideAny<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
 }
 
 export function squareRoot<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
-  if (k.isCorrectlyRounded("sqrt", type)) return k.sqrt(x);
+  if (k.usesNative("sqrt", type)) return k.sqrt(x);
   if (type === "f64") return squareRootOfAny(k, x, type);
   const u = (value: number) => k.constant("u32", value);
   const isPlain = k.lt(k.sub(k.bitcast("u32", x), u(0x00800000)), u(0x7f000000));

@@ -26,15 +26,15 @@ export interface ScalarOps<V> {
   /** f32 constants are rounded to nearest; integers must be in range; `bool` takes 0 or 1. */
   readonly constant: (type: ScalarType, value: number) => V;
 
-  /** Whether the target's own `div` or `sqrt` rounds correctly; where it does not, `divide` and `squareRoot` refine. */
-  readonly isCorrectlyRounded: (operation: "div" | "sqrt", type: FloatType) => boolean;
+  /** Whether `divide` and `squareRoot` use the target's own `div` or `sqrt` as it is; if not, they correct its result. */
+  readonly usesNative: (operation: "div" | "sqrt", type: FloatType) => boolean;
 
   /** Floats of one type, or integers of one type (which wrap). */
   readonly add: (a: V, b: V) => V;
   readonly sub: (a: V, b: V) => V;
   readonly mul: (a: V, b: V) => V;
 
-  /** Floats only. `div` and `sqrt` may be off by a few ulp: see `isCorrectlyRounded`. */
+  /** Floats only. `div` and `sqrt` may be off by a few ulp: see `usesNative`. */
   readonly div: (a: V, b: V) => V;
   readonly sqrt: (x: V) => V;
   readonly neg: (x: V) => V;

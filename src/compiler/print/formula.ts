@@ -235,7 +235,7 @@ class Formulas {
         const rounds = extents.map((extent, i) => this.counter(depth + i, extent));
         return this.reduction(primitive.op, rounds, this.element(inputs[0], atEach(rounds), depth + extents.length));
       }
-      case "composite": {
+      case "contraction": {
         const inner = this.counter(depth, inputs[0].shape[2]);
         const operands = productAt(node, index, inner).map((operand) =>
           this.element(operand.node, operand.index, depth + 1),
@@ -243,6 +243,7 @@ class Formulas {
         return this.reduction("sum", [inner], this.infix("*", PRODUCT, operands));
       }
       case "routine":
+      case "composite":
         return this.plain(primitive.name);
     }
   }

@@ -5,7 +5,6 @@
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import type { CompositePrimitive } from "../../graph/primitive.js";
 import { choice } from "../../graph/primitives/choice.js";
-import { dot } from "../../graph/primitives/dot.js";
 import { stopped, variable } from "../../graph/primitives/movement.js";
 import { g } from "../../graph/vocabulary.js";
 import type { TileProfile } from "../target/tile-profile.js";
@@ -32,5 +31,4 @@ export function expandComposites(roots: readonly Node[], copies: Map<Node, Node>
 /** Autodiff markers; they compute nothing. */
 const isMarker = (primitive: Node["primitive"]): boolean => primitive === variable || primitive === stopped;
 
-const isExpanded = (primitive: Node["primitive"]): primitive is CompositePrimitive =>
-  primitive.kind === "composite" && primitive !== dot;
+const isExpanded = (primitive: Node["primitive"]): primitive is CompositePrimitive => primitive.kind === "composite";

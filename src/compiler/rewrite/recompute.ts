@@ -3,11 +3,11 @@
  * apart while those were merged, and are no longer needed.
  */
 import type { Node } from "../../graph/node.js";
-import { anew } from "../../graph/primitives/movement.js";
+import { recompute } from "../../graph/primitives/movement.js";
 import { rewriteNodes } from "./rewriter.js";
 
 export function dropRecomputeMarks(roots: readonly Node[]): { roots: Node[]; copies: ReadonlyMap<Node, Node> } {
   const copies = new Map<Node, Node>();
-  const bare = rewriteNodes(roots, copies, ({ primitive }, [input]) => (primitive === anew ? input : null));
+  const bare = rewriteNodes(roots, copies, ({ primitive }, [input]) => (primitive === recompute ? input : null));
   return { roots: bare, copies };
 }

@@ -13,7 +13,7 @@ export interface Tiling {
   /** Steps in a round of a loop. */
   readonly unroll: number;
   /** Elements a lane may hold at once: a stretch of no more per lane needs no loop. */
-  readonly held: number;
+  readonly elementsPerLane: number;
 }
 
 export interface GroupResult {

@@ -57,14 +57,16 @@ export function chooseLanes(
   let lanes = 8;
   while (lanes < SHORT_ROW_LANES && lanes * 2 * profile.width <= longest) lanes *= 2;
   // As many elements per lane as it can hold, fewer where there are not enough rows to keep the device busy.
-  while (lanes < profile.maxLanes && lanes * profile.held <= longest / 2) lanes *= 2;
+  while (lanes < profile.maxLanes && lanes * profile.elementsPerLane <= longest / 2) lanes *= 2;
   while (lanes < profile.maxLanes && lanes * 2 * profile.width <= longest && rows * lanes < BUSY_THREADS) lanes *= 2;
   return lanes;
 }
 
 /** A thread by itself takes one element at a time, its neighbours take those beside it: it needs more under way. */
 export function tilingFor(lanes: number, profile: TargetProfile, isWide: boolean): Tiling {
-  const { width, held } = profile;
+  const { width, elementsPerLane } = profile;
   const unroll = isWide ? profile.unrollWide : profile.unroll;
-  return lanes > 1 ? { lanes, width, unroll, held } : { lanes, width: 1, unroll: unroll * width, held };
+  return lanes > 1
+    ? { lanes, width, unroll, elementsPerLane }
+    : { lanes, width: 1, unroll: unroll * width, elementsPerLane };
 }

@@ -14,7 +14,7 @@ import type { Group } from "./group.js";
 import { cutsForLoads } from "./load-limit.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./product-fusion.js";
 import { chooseLanes, chooseRows, tilingFor } from "./row-mapping.js";
-import { type Family, joinSiblings, type Member } from "./siblings.js";
+import { type Cluster, joinSiblings, type Member } from "./siblings.js";
 import { costlyAgain, costOf, frontier, LOAD_COST, REDUCTION_COST, sharedAndCostly, termsOf } from "./stored-values.js";
 import { nothing, type Survey, surveyFrom } from "./survey.js";
 import { transposedAxes } from "./transposed-axes.js";
@@ -39,7 +39,7 @@ export function schedule(roots: readonly Node[], profile: TargetProfile, wanted?
     return joinSiblings(members, { ...profile, loadCost: LOAD_COST });
   };
   for (const node of sharedAndCostly(join(grow(stored, graph, profile)))) stored.add(node);
-  return join(grow(stored, graph, profile)).map((family) => taskOf(family, stored, profile));
+  return join(grow(stored, graph, profile)).map((cluster) => taskOf(cluster, stored, profile));
 }
 
 interface Grown {
@@ -65,7 +65,7 @@ function asMember({ node, group, survey }: Grown, stored: ReadonlySet<Node>): Me
   };
 }
 
-function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetProfile): Task {
+function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: TargetProfile): Task {
   const [first] = members;
   if (first.kind === "routine") return { kind: "routine", node: first.node };
   const siblings = members.flatMap((member) => (member.kind === "group" ? member.sibling : []));
@@ -74,7 +74,7 @@ function taskOf({ members }: Family, stored: ReadonlySet<Node>, profile: TargetP
   const rows = productOf(first.sibling.group.results[0].node.shape);
   const isPlain = siblings.every((sibling) => sibling.isPlain);
   const canShare = isPlain && rows >= MANY_ROWS && rows % profile.width === 0;
-  const across = siblings.every((sibling) => sibling.isAcross) ? profile.across : null;
+  const across = siblings.every((sibling) => sibling.isAcross) ? profile.columnReduction : null;
   const isAcross = across !== null && rows % (across.lanes * across.turns) === 0;
   return {
     kind: "group",

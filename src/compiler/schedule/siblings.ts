@@ -34,9 +34,9 @@ export type Member =
   | { readonly kind: "routine"; readonly node: Node; readonly loads: readonly Node[] };
 
 /** Members that become one kernel. */
-export interface Family {
+export interface Cluster {
   readonly members: readonly Member[];
-  readonly needs: ReadonlySet<Family>;
+  readonly needs: ReadonlySet<Cluster>;
 }
 
 interface SiblingLimits {
@@ -51,7 +51,7 @@ interface SiblingLimits {
 
 /** Groups that move fewer bytes than this cost more to start than to run. */
 const SMALL_BYTES = 1 << 15;
-/** Families that a group is compared with: it is the recent ones that share something. */
+/** Clusters that a group is compared with: it is the recent ones that share something. */
 const MAX_CANDIDATES = 16;
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
@@ -76,30 +76,30 @@ function rowsKey({ results: [{ node, rowAxes }] }: Group): string {
   return extents.join("×");
 }
 
-class GrowingFamily implements Family {
+class GrowingCluster implements Cluster {
   readonly members: Member[] = [];
-  readonly needs = new Set<GrowingFamily>();
-  private readonly users = new Set<GrowingFamily>();
+  readonly needs = new Set<GrowingCluster>();
+  private readonly users = new Set<GrowingCluster>();
   readonly made = new Map<Node, Sibling | null>();
   readonly nodes = new Set<Node>();
   statements = 0;
   readonly loads = new Map<Node, Set<string>>();
   lanes = 1;
   isPlain = true;
-  /** Families it comes after, one after another. */
+  /** Clusters it comes after, one after another. */
   level = 0;
 
-  constructor(member: Member, needs: Iterable<GrowingFamily>) {
+  constructor(member: Member, needs: Iterable<GrowingCluster>) {
     this.join(member, needs);
   }
 
-  join(member: Member, needs: Iterable<GrowingFamily>): void {
+  join(member: Member, needs: Iterable<GrowingCluster>): void {
     this.members.push(member);
-    for (const family of needs) {
-      if (family === this) continue;
-      this.needs.add(family);
-      family.users.add(this);
-      this.raise(family.level + 1);
+    for (const cluster of needs) {
+      if (cluster === this) continue;
+      this.needs.add(cluster);
+      cluster.users.add(this);
+      this.raise(cluster.level + 1);
     }
     const sibling = member.kind === "group" ? member.sibling : null;
     for (const node of resultsOf(member)) this.made.set(node, sibling);
@@ -117,85 +117,87 @@ class GrowingFamily implements Family {
 
   /** Brings it to a level at least, and whatever needs it above that. */
   private raise(level: number): void {
-    const stack = [{ family: this as GrowingFamily, to: level }];
+    const stack = [{ cluster: this as GrowingCluster, to: level }];
     for (let next = stack.pop(); next; next = stack.pop()) {
-      const { family, to } = next;
-      if (family.level >= to) continue;
-      family.level = to;
-      for (const user of family.users) stack.push({ family: user, to: to + 1 });
+      const { cluster, to } = next;
+      if (cluster.level >= to) continue;
+      cluster.level = to;
+      for (const user of cluster.users) stack.push({ cluster: user, to: to + 1 });
     }
   }
 
   /** Whether it needs another, directly or through others: what is not above the other does not. */
-  dependsOn(other: GrowingFamily): boolean {
-    const seen = new Set<GrowingFamily>([this]);
-    for (const family of seen) {
-      if (family.needs.has(other)) return true;
-      for (const needed of family.needs) if (needed.level > other.level) seen.add(needed);
+  dependsOn(other: GrowingCluster): boolean {
+    const seen = new Set<GrowingCluster>([this]);
+    for (const cluster of seen) {
+      if (cluster.needs.has(other)) return true;
+      for (const needed of cluster.needs) if (needed.level > other.level) seen.add(needed);
     }
     return false;
   }
 }
 
-function levelAfter(needs: Iterable<GrowingFamily>): number {
+function levelAfter(needs: Iterable<GrowingCluster>): number {
   let level = 0;
-  for (const family of needs) level = Math.max(level, family.level + 1);
+  for (const cluster of needs) level = Math.max(level, cluster.level + 1);
   return level;
 }
 
-/** Joins what can be joined. Members come in an order in which each is preceded by those it needs; so do the families. */
-export function joinSiblings(members: readonly Member[], limits: SiblingLimits): Family[] {
-  const familyOf = new Map<Node, GrowingFamily>();
-  const byRows = new Map<string, GrowingFamily[]>();
-  const families = new Set<GrowingFamily>();
+/** Joins what can be joined. Members come in an order in which each is preceded by those it needs; so do the clusters. */
+export function joinSiblings(members: readonly Member[], limits: SiblingLimits): Cluster[] {
+  const clusterOf = new Map<Node, GrowingCluster>();
+  const byRows = new Map<string, GrowingCluster[]>();
+  const clusters = new Set<GrowingCluster>();
   for (const member of members) {
     const inputs = member.kind === "group" ? member.sibling.loads.keys() : member.loads;
-    const needs = new Set<GrowingFamily>();
+    const needs = new Set<GrowingCluster>();
     for (const input of inputs) {
-      const family = familyOf.get(input);
-      if (family) needs.add(family);
+      const cluster = clusterOf.get(input);
+      if (cluster) needs.add(cluster);
     }
     // Tiles are not rows.
     const hasRows = member.kind === "group" && !member.sibling.group.product && !member.sibling.group.transposed;
     const known = hasRows ? entryOf(byRows, rowsKey(member.sibling.group), () => []) : [];
     const candidates = known.slice(-MAX_CANDIDATES).reverse();
-    let family = candidates.find(
+    let cluster = candidates.find(
       (candidate) => member.kind === "group" && isGood(candidate, member.sibling, needs, limits),
     );
-    if (family) family.join(member, needs);
+    if (cluster) cluster.join(member, needs);
     else {
-      family = new GrowingFamily(member, needs);
-      known.push(family);
+      cluster = new GrowingCluster(member, needs);
+      known.push(cluster);
     }
-    families.add(family);
-    for (const node of resultsOf(member)) familyOf.set(node, family);
+    clusters.add(cluster);
+    for (const node of resultsOf(member)) clusterOf.set(node, cluster);
   }
-  return inOrder(families);
+  return inOrder(clusters);
 }
 
 function isGood(
-  family: GrowingFamily,
+  cluster: GrowingCluster,
   sibling: Sibling,
-  needs: ReadonlySet<GrowingFamily>,
+  needs: ReadonlySet<GrowingCluster>,
   limits: SiblingLimits,
 ): boolean {
   const { group, nodes, loads } = sibling;
-  const read = [...loads.keys()].filter((node) => family.made.has(node));
-  const canShareLanes = family.lanes === group.tiling.lanes || (read.length > 0 && (family.isPlain || sibling.isPlain));
+  const read = [...loads.keys()].filter((node) => cluster.made.has(node));
+  const canShareLanes =
+    cluster.lanes === group.tiling.lanes || (read.length > 0 && (cluster.isPlain || sibling.isPlain));
   if (!canShareLanes) return false;
-  if (family.nodes.size + nodes.size > limits.maxNodes) return false;
-  const buffers = new Set([...family.loads.keys(), ...loads.keys(), ...family.made.keys()]).size + group.results.length;
+  if (cluster.nodes.size + nodes.size > limits.maxNodes) return false;
+  const buffers =
+    new Set([...cluster.loads.keys(), ...loads.keys(), ...cluster.made.keys()]).size + group.results.length;
   if (buffers > limits.maxBuffers) return false;
   const isInPlace = read.every((node) => {
-    const { ownIndex } = family.made.get(node) as Sibling;
+    const { ownIndex } = cluster.made.get(node) as Sibling;
     return [...(loads.get(node) as ReadonlySet<string>)].every((index) => index === ownIndex);
   });
   if (!isInPlace) return false;
-  const added = sum(nodes, (node) => (family.nodes.has(node) ? 0 : statementsOf(node)));
-  if (family.statements + added > limits.maxStatements) return false;
-  const isWorth = sharesEnough(family, sibling, read, limits) || areBothSmall(family, sibling, needs, limits);
+  const added = sum(nodes, (node) => (cluster.nodes.has(node) ? 0 : statementsOf(node)));
+  if (cluster.statements + added > limits.maxStatements) return false;
+  const isWorth = sharesEnough(cluster, sibling, read, limits) || areBothSmall(cluster, sibling, needs, limits);
   if (!isWorth) return false;
-  return ![...needs].some((needed) => needed !== family && needed.dependsOn(family));
+  return ![...needs].some((needed) => needed !== cluster && needed.dependsOn(cluster));
 }
 
 const bytesMoved = ({ group, loads }: Sibling): number => {
@@ -205,41 +207,41 @@ const bytesMoved = ({ group, loads }: Sibling): number => {
 
 /** They share an eighth of what the group moves, or work that costs more than loading. */
 function sharesEnough(
-  family: GrowingFamily,
+  cluster: GrowingCluster,
   sibling: Sibling,
   read: readonly Node[],
   { loadCost }: SiblingLimits,
 ): boolean {
   const { nodes, loads, costOf } = sibling;
   const shared = [...loads].filter(([node, indices]) => {
-    const known = family.loads.get(node);
+    const known = cluster.loads.get(node);
     return known !== undefined && [...indices].some((index) => known.has(index));
   });
   if (8 * sum([...shared.map(([node]) => node), ...read], bytesOf) >= bytesMoved(sibling)) return true;
-  return [...nodes].some((node) => family.nodes.has(node) && costOf(node) > loadCost);
+  return [...nodes].some((node) => cluster.nodes.has(node) && costOf(node) > loadCost);
 }
 
 /** Both are too small to matter. What could run at another time is not made to wait for it. */
 function areBothSmall(
-  family: GrowingFamily,
+  cluster: GrowingCluster,
   sibling: Sibling,
-  needs: Iterable<GrowingFamily>,
+  needs: Iterable<GrowingCluster>,
   { isConcurrent }: SiblingLimits,
 ): boolean {
-  if (isConcurrent && family.level !== levelAfter(needs)) return false;
-  const bytes = sum(family.loads.keys(), bytesOf) + sum(family.made.keys(), bytesOf);
+  if (isConcurrent && cluster.level !== levelAfter(needs)) return false;
+  const bytes = sum(cluster.loads.keys(), bytesOf) + sum(cluster.made.keys(), bytesOf);
   return bytesMoved(sibling) <= SMALL_BYTES && bytes <= SMALL_BYTES;
 }
 
-/** Each family after those it needs. Joining may have made one need others that came later. */
-function inOrder(families: ReadonlySet<GrowingFamily>): Family[] {
-  const ordered = new Set<GrowingFamily>();
-  for (const first of families) {
+/** Each cluster after those it needs. Joining may have made one need others that came later. */
+function inOrder(clusters: ReadonlySet<GrowingCluster>): Cluster[] {
+  const ordered = new Set<GrowingCluster>();
+  for (const first of clusters) {
     const stack = [first];
-    for (let family = stack.at(-1); family; family = stack.at(-1)) {
-      const waiting = [...family.needs].filter((needed) => !ordered.has(needed));
+    for (let cluster = stack.at(-1); cluster; cluster = stack.at(-1)) {
+      const waiting = [...cluster.needs].filter((needed) => !ordered.has(needed));
       if (waiting.length === 0) {
-        ordered.add(family);
+        ordered.add(cluster);
         stack.pop();
       } else stack.push(...waiting);
     }

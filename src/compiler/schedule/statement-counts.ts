@@ -34,7 +34,7 @@ function written(
     const value = k.load(k.buffer(each, false), k.row, computeType(each));
     return { dtype: each, value };
   });
-  const { value } = primitive.lower(elementOps(k, { isCorrectlyRounded: false }), operands, params, dtype);
+  const { value } = primitive.lower(elementOps(k, { division: "corrected" }), operands, params, dtype);
   k.store(k.buffer(dtype, true), k.row, value);
   const loadsAndStore = dtypes.length + 1;
   return Math.max(1, k.finish().size - loadsAndStore);

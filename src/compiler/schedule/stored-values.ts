@@ -5,7 +5,7 @@
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { TargetProfile } from "../target/profile.js";
-import type { Family } from "./siblings.js";
+import type { Cluster } from "./siblings.js";
 import { statementsOf } from "./statement-counts.js";
 import type { Survey } from "./survey.js";
 
@@ -42,7 +42,7 @@ function isReducedOnce(term: Node, reduction: Node, nodes: ReadonlyMap<Node, unk
     }
     return seen;
   };
-  const isReduction = ({ primitive }: Node) => primitive.kind === "reduce" || primitive.kind === "composite";
+  const isReduction = ({ primitive }: Node) => primitive.kind === "reduce" || primitive.kind === "contraction";
   const direct = [...behind([term], isReduction)].filter(isReduction);
   const others = direct.filter((node) => node !== reduction).flatMap(({ inputs }) => inputs);
   return direct.includes(reduction) && !behind(others, () => false).has(reduction);
@@ -88,10 +88,10 @@ function computedInputs(node: Node, within: ReadonlyMap<Node, unknown>): Readonl
 }
 
 /** Nodes that several kernels would compute, at a cost that makes storing them better. */
-export function sharedAndCostly(families: readonly Family[]): Node[] {
+export function sharedAndCostly(clusters: readonly Cluster[]): Node[] {
   const uses = new Map<Node, number>();
   const results = new Set<Node>();
-  for (const { members } of families) {
+  for (const { members } of clusters) {
     const nodes = new Set<Node>();
     for (const member of members) {
       if (member.kind === "routine") results.add(member.node);
@@ -105,7 +105,7 @@ export function sharedAndCostly(families: readonly Family[]): Node[] {
   const found: Node[] = [];
   for (const [node, count] of uses) {
     const { kind } = node.primitive;
-    if (count < 2 || results.has(node) || (kind !== "elementwise" && kind !== "composite")) continue;
+    if (count < 2 || results.has(node) || (kind !== "elementwise" && kind !== "contraction")) continue;
     if (costOf(node, uses, REDUCTION_COST) * (count - 1) > LOAD_COST) found.push(node);
   }
   return lastOfChains(found);
@@ -142,7 +142,7 @@ function lastOfChains(found: readonly Node[]): Node[] {
 export function costOf(node: Node, within: ReadonlyMap<Node, unknown>, reductionCost: number, depth = 0): number {
   if (depth > 8 || !within.has(node)) return 0;
   const { primitive } = node;
-  if (primitive.kind === "reduce" || primitive.kind === "composite") return reductionCost;
+  if (primitive.kind === "reduce" || primitive.kind === "contraction") return reductionCost;
   const own = primitive.kind === "elementwise" ? primitive.cost : 0;
   return node.inputs.reduce((sum, input) => sum + costOf(input, within, reductionCost, depth + 1), own);
 }

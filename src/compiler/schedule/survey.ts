@@ -203,7 +203,7 @@ function pushReads(found: Found, visit: Visit, stack: Visit[]): void {
     const { extent, at } = reductionAt(space, node, primitive.op, index);
     stack.push({ node: node.inputs[0], index: at(space.variable("k", extent)), isGated, outer: node });
     noteReduction(found, visit, extent);
-  } else if (primitive.kind === "composite") {
+  } else if (primitive.kind === "contraction") {
     const inner = space.variable("k", node.inputs[0].shape[2]);
     products.add(node);
     for (const operand of productAt(node, index, inner)) stack.push({ ...operand, isGated, outer: node });

@@ -15,12 +15,12 @@ export interface TargetProfile {
   readonly unroll: number;
   /** The same for numbers of 64 bits. */
   readonly unrollWide: number;
-  /** Elements a thread may hold at once. */
-  readonly held: number;
-  /** Bytes of values that a thread with a row to itself keeps rather than compute them again; 0: none. */
-  readonly kept: number;
-  /** How rows are shared out where each is reduced by one thread, across memory: lanes that have a row each, and turns. */
-  readonly across: { readonly lanes: number; readonly turns: number } | null;
+  /** Most elements of a row that a lane keeps in registers at once. */
+  readonly elementsPerLane: number;
+  /** Bytes in which a thread keeps values of its row that it would otherwise recompute; 0: none. */
+  readonly rowCacheBytes: number;
+  /** Reductions along columns, where neighbouring rows are neighbours in memory: lanes with a row each, and turns of them. */
+  readonly columnReduction: { readonly lanes: number; readonly turns: number } | null;
   /** Rows below which a reduction is not worth fusing into the kernel that uses it. */
   readonly minRows: number;
   /** Nodes in one kernel, at most, and statements that they take. */
@@ -69,9 +69,9 @@ export const gpuProfile: TargetProfile = {
   width: 4,
   unroll: 2,
   unrollWide: 2,
-  held: 16,
-  kept: 0,
-  across: null,
+  elementsPerLane: 16,
+  rowCacheBytes: 0,
+  columnReduction: null,
   minRows: 64,
   maxNodes: 400,
   maxLoads: 32,
@@ -94,11 +94,11 @@ export const cpuProfile: TargetProfile = {
   // The emitter vectorises four rounds, or rows, but only of 32 bits.
   unroll: 1,
   unrollWide: 4,
-  held: 4,
+  elementsPerLane: 4,
   // A part of the second-level cache, four rows at once included.
-  kept: 1 << 16,
+  rowCacheBytes: 1 << 16,
   // Two cache lines.
-  across: { lanes: 4, turns: 8 },
+  columnReduction: { lanes: 4, turns: 8 },
   minRows: 4,
   maxNodes: 400,
   maxLoads: 32,

@@ -25,7 +25,7 @@ export const checkpoint: CompositePrimitive = {
     vjp: (g, { params, inputs }, cotangents) => {
       const body = params.body as GraphFunction;
       // Nodes computed from these are not merged with the forward pass.
-      const again = inputs.map((input) => g.anew(input));
+      const again = inputs.map((input) => g.recompute(input));
       return g.pullBack(body.apply(again), cotangents, again);
     },
     batch: (g, { params }, inputs, size) => {

@@ -8,16 +8,16 @@ import type { DType } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode } from "../build.js";
 import type { Node } from "../node.js";
-import type { CompositePrimitive, ElementwisePrimitive } from "../primitive.js";
+import type { ContractionPrimitive, ElementwisePrimitive } from "../primitive.js";
 import * as E from "./elementwise.js";
 import * as R from "./reduce.js";
 
 /** From this many results on, one thread per result keeps a GPU busy; fewer results get the lanes of a workgroup each. */
 const MANY_RESULTS = 16384;
 
-export const dot: CompositePrimitive = {
+export const dot: ContractionPrimitive = {
   name: "dot",
-  kind: "composite",
+  kind: "contraction",
   infer: ([a, b]) => {
     const [batch, m, k] = a.shape;
     const fits = a.shape.length === 3 && b.shape.length === 3 && b.shape[0] === batch && b.shape[1] === k;

@@ -416,7 +416,7 @@ export const variable: MovementPrimitive = { ...stored, name: "variable" };
 /**
  * The same elements, but not merged with the input as a common subexpression: results computed from them are recomputed.
  */
-export const anew: MovementPrimitive = { ...stored, name: "anew" };
+export const recompute: MovementPrimitive = { ...stored, name: "recompute" };
 
 /** The same elements, without a gradient. */
 export const stopped: MovementPrimitive = {

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ChainBuilder, densityOf, type Target } from "../../../src/bayes/chains/density.js";
+import { ChainBuilder, densityOf, type TargetDensity } from "../../../src/bayes/chains/density.js";
 import { wordsOf } from "../../../src/bayes/chains/words.js";
 import { columnPlace } from "../../../src/compiler/inline/place.js";
 import { walkStatements } from "../../../src/compiler/ir/ir.js";
@@ -102,7 +102,7 @@ for (const dim of [1, 3, 8, 65]) {
 for (const dim of [2, 4, 9, 65]) cases[`coupled elements of ${dim}`] = { dim, ...coupled };
 
 /** A kernel of so many lanes that evaluates a density at points of columns. */
-function evaluation(target: Target, device: string, lanes: number) {
+function evaluation(target: TargetDensity, device: string, lanes: number) {
   const { dim } = target;
   const density = densityOf(target, "f64", device);
   return backendFor(device).handWritten(`evaluate ${lanes} ${density.fn.key}`, (context) => {
@@ -123,7 +123,7 @@ function evaluation(target: Target, device: string, lanes: number) {
 }
 
 /** The density and its gradient at points [chain][element]. */
-async function evaluated(target: Target, device: string, lanes: number, points: readonly (readonly number[])[]) {
+async function evaluated(target: TargetDensity, device: string, lanes: number, points: readonly (readonly number[])[]) {
   const backend = backendFor(device);
   const { dim } = target;
   const density = densityOf(target, "f64", device);
@@ -142,7 +142,7 @@ async function evaluated(target: Target, device: string, lanes: number, points: 
   }));
 }
 
-const targetOf = ({ dim, density }: Case & { readonly dim: number }, device: string): Target => {
+const targetOf = ({ dim, density }: Case & { readonly dim: number }, device: string): TargetDensity => {
   const data = (values: unknown) => tensor(values as number[], { dtype: "f64", device });
   return { dim, logDensityAndGrad: (u) => valueAndGrad((v: Tensor) => density(v, data))(u) };
 };
@@ -201,7 +201,10 @@ describeOnTensorDevices("densities inside kernels", (device) => {
 
   test("a constant that is read after the density was traced", { skip }, async () => {
     const twos = full([3], 2, { dtype: "f64", device });
-    const target: Target = { dim: 3, logDensityAndGrad: valueAndGrad((u: Tensor) => u.mul(twos.reshape([3])).sum()) };
+    const target: TargetDensity = {
+      dim: 3,
+      logDensityAndGrad: valueAndGrad((u: Tensor) => u.mul(twos.reshape([3])).sum()),
+    };
     densityOf(target, "f64", device);
     twos.dataSync();
     const found = await evaluated(

@@ -1,7 +1,7 @@
 /** Chains of leapfrog steps against CmdStan's gradients and against dynamics written out by hand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { densityOf, type Target } from "../../../src/bayes/chains/density.js";
+import { densityOf, type TargetDensity } from "../../../src/bayes/chains/density.js";
 import { leapfrog } from "../../../src/bayes/chains/leapfrog.js";
 import { model, normal } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
@@ -125,7 +125,7 @@ describeOnTensorDevices("leapfrog", (device) => {
 
   /** The value and gradient of a function at a point, from inside a kernel. */
   const inside = (f: (u: Tensor) => Tensor, u: number[]) => {
-    const target: Target = {
+    const target: TargetDensity = {
       dim: u.length,
       logDensityAndGrad: (x) => valueAndGrad(f)(x) as unknown as [Tensor, Tensor],
     };

@@ -21,7 +21,7 @@ function kernelOf(dtype: DType, size: number, f: (x: Node) => Node): Kernel {
   const from = dataPlace(k, dtype);
   const to = columnPlace(k, k.buffer(dtype, true), computeType(dtype), k.constant("i32", 0));
   inline(
-    { k, settings: { isCorrectlyRounded: false }, scratch: new Scratch(k) },
+    { k, settings: { division: "corrected" }, scratch: new Scratch(k) },
     new GraphFunction([x], [f(x)]),
     [from],
     [to],

@@ -32,10 +32,10 @@ test("every element is taken once, whatever the extent", () => {
   for (const lanes of [1, 4, 32]) {
     for (const width of [1, 4]) {
       for (const unroll of [1, 4]) {
-        for (const held of [0, 16]) {
+        for (const elementsPerLane of [0, 16]) {
           for (const extent of [0, 1, 3, 4, 8, 31, 127, 128, 132, 512, 513, 2052, 5000, 140001]) {
-            const all = taken(extent, { lanes, width, unroll, held }).flat();
-            const what = `${extent} by ${lanes} lanes of ${width}, ${unroll} steps, ${held} held`;
+            const all = taken(extent, { lanes, width, unroll, elementsPerLane }).flat();
+            const what = `${extent} by ${lanes} lanes of ${width}, ${unroll} steps, ${elementsPerLane} in registers`;
             assert.deepEqual(
               [...all].sort((a, b) => a - b),
               Array.from({ length: extent }, (_, i) => i),
@@ -49,7 +49,7 @@ test("every element is taken once, whatever the extent", () => {
 });
 
 test("lanes take neighbours, and each of them a vector", () => {
-  const [first, second] = taken(4096, { lanes: 256, width: 4, unroll: 1, held: 16 });
+  const [first, second] = taken(4096, { lanes: 256, width: 4, unroll: 1, elementsPerLane: 16 });
   assert.deepEqual(first?.slice(0, 5), [0, 1, 2, 3, 1024]);
   assert.deepEqual(second?.slice(0, 5), [4, 5, 6, 7, 1028]);
 });
@@ -57,7 +57,7 @@ test("lanes take neighbours, and each of them a vector", () => {
 test("what a lane can hold needs no loop", () => {
   const space = new IndexSpace();
   const lane = space.variable("lane", 256);
-  const tiling = { lanes: 256, width: 4, unroll: 4, held: 16 };
+  const tiling = { lanes: 256, width: 4, unroll: 4, elementsPerLane: 16 };
   assert.equal(planWalk(space, lane, 4096, tiling).loops.length, 0);
   assert.equal(planWalk(space, lane, 8192, tiling).loops[0]?.rounds, 2);
 });

@@ -63,7 +63,7 @@ export function record(f: ScalarFunction, arity: number, type: FloatType, option
   const recorder: ScalarOps<number> = {
     typeOf,
     constant: (t, value) => emit("constant", t, [], t === "f32" ? Math.fround(value) : value),
-    isCorrectlyRounded: () => !options.inexactDivision,
+    usesNative: () => !options.inexactDivision,
     add: binary("add"),
     sub: binary("sub"),
     mul: binary("mul"),

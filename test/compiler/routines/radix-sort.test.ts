@@ -20,7 +20,7 @@ import { alongAxis, expectTensor, numbersOf, realDTypes, sampleValues, testDevic
 const byThreads: SortProfile = { digitsFrom: 1, lanes: 1, sharedBytes: 0 };
 /** The least that holds four elements of 64 bits per lane, so that the kernels stay small. */
 const byWorkgroups: SortProfile = { digitsFrom: 1, lanes: 256, sharedBytes: 20544 };
-const settings = { isCorrectlyRounded: false };
+const settings = { division: "corrected" } as const;
 
 /** Positions in order; NaN last, 0 and -0 equal. */
 function order(line: readonly number[], isDescending = false): number[] {

@@ -47,7 +47,9 @@ for (const op of ["add", "mul", "min", "max"]) {
 }
 
 function kernelsOf(node: Node, profile: TargetProfile): Kernel[] {
-  const plan = routines[node.primitive.name]!(node, profile, { isCorrectlyRounded: profile === cpuProfile });
+  const plan = routines[node.primitive.name]!(node, profile, {
+    division: profile === cpuProfile ? "native" : "corrected",
+  });
   return plan.steps.map(({ kernel, buffers }) => {
     assert.equal(buffers.length, kernel.buffers.length, `${kernel.name}: memory for every buffer`);
     return kernel;

@@ -32,7 +32,7 @@ const kernelsOf = (roots: readonly Node[], profile: TargetProfile = gpuProfile) 
   tasksOf(roots, profile).map((task) => {
     assert.equal(task.kind, "group");
     const { group } = task as Extract<typeof task, { kind: "group" }>;
-    return lowerGroup(group, group.results[0]!.node.primitive.name, { isCorrectlyRounded: true }).kernel;
+    return lowerGroup(group, group.results[0]!.node.primitive.name, { division: "native" }).kernel;
   });
 
 test("a chain of elementwise operations and movement is one kernel", () => {

@@ -11,8 +11,8 @@ import type { Value } from "../../../spirv/value.js";
 import type { FloatType, IntegerType, ScalarOps, ScalarType } from "../../math/scalar-ops.js";
 
 interface SpirvOpsOptions {
-  /** The device's own division and square root are correctly rounded. */
-  readonly isCorrectlyRounded?: boolean;
+  /** Whether division and square root are the device's own or corrected; corrected unless told. */
+  readonly division?: "native" | "corrected";
 }
 
 export function spirvOps(f: FunctionBuilder, options: SpirvOpsOptions = {}): ScalarOps<Value> {
@@ -25,7 +25,7 @@ export function spirvOps(f: FunctionBuilder, options: SpirvOpsOptions = {}): Sca
   return {
     typeOf: (value) => scalarTypeOf(value.type),
     constant: (type, value) => m.constant(types[type], type === "bool" ? value !== 0 : value),
-    isCorrectlyRounded: () => options.isCorrectlyRounded === true,
+    usesNative: () => options.division === "native",
     add: (a, b) => f.add(a, b, exact),
     sub: (a, b) => f.sub(a, b, exact),
     mul: (a, b) => f.mul(a, b, exact),

@@ -70,7 +70,7 @@ export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvP
     language: "spirv",
     identity: JSON.stringify(["spirv", emission, maxColumns]),
     profile,
-    settings: { isCorrectlyRounded: false },
+    settings: { division: "corrected" },
     maxRounds: emission.maxRounds ?? Number.POSITIVE_INFINITY,
     encode: (kernel, isIndirect) => {
       checkRounds(kernel, emission.maxRounds);

@@ -18,7 +18,7 @@ export function wasmTarget(threads: number, profile: TargetProfile = wasmProfile
     language: "wasm",
     identity: "wasm",
     profile,
-    settings: { isCorrectlyRounded: true },
+    settings: { division: "native" },
     maxRounds: Number.POSITIVE_INFINITY,
     encode: (kernel) => ({ bytes: emitWasm(kernel), numbers: numbersOf(kernel) }),
     mappingOf: (kernel, [length, grain]) => {

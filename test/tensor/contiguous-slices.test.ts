@@ -259,7 +259,7 @@ describeOnTensorDevices("slices of memory", (device) => {
     }
   });
 
-  test("slices of slices, split, unstack, reshape and axes of one are stretches of the same memory", () => {
+  test("slices of slices, split, unstack, reshape and axes of one are slices of the same memory", () => {
     const x = counting([8, 6, 4]);
     const work = workBy(device, () => {
       assert.deepEqual(numbersOf(x.at("2:6").at(1).at("3:5")), run(24 * 3 + 12, 8));
@@ -273,7 +273,7 @@ describeOnTensorDevices("slices of memory", (device) => {
     assert.deepEqual(work, NOTHING);
   });
 
-  test("what is not one stretch is computed as before: columns, steps, backwards", () => {
+  test("what is not contiguous is computed as before: columns, steps, backwards", () => {
     const x = counting([6, 4]);
     assert.deepEqual(numbersOf(x.at(":", 1)), [1, 5, 9, 13, 17, 21]);
     assert.deepEqual(numbersOf(x.at("::2", ":")), [...run(0, 4), ...run(8, 4), ...run(16, 4)]);
