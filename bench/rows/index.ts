@@ -4,6 +4,7 @@
  */
 import type { Row } from "../row.js";
 import { bayesRows } from "./bayes.js";
+import { compileRows } from "./compile.js";
 import { recordingRows } from "./recording.js";
 import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
@@ -12,6 +13,7 @@ import { transferRows } from "./transfers.js";
 
 export const rows: readonly Row[] = [
   ...startRows,
+  ...compileRows,
   ...recordingRows,
   ...transferRows,
   ...tensorRows,

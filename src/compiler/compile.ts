@@ -23,6 +23,7 @@ import { dropRecomputeMarks } from "./rewrite/recompute.js";
 import { separateRoots } from "./rewrite/separate-roots.js";
 import { splitReductions } from "./rewrite/split-reductions.js";
 import type { Group } from "./schedule/group.js";
+import { keyOfGroup } from "./schedule/group-key.js";
 import { schedule } from "./schedule/schedule.js";
 import { withoutViews } from "./schedule/views.js";
 import { Assembly, type CompileBody } from "./steps/assembly.js";
@@ -105,9 +106,19 @@ function compileGraph<Code>(
   };
   return tasks.flatMap((task) => {
     if (task.kind === "routine") return stepsOf(task.node);
-    const { kernel, buffers, formula } = lowerTask(task.group, target);
+    const { kernel, buffers, formula } = lowerOnce(assembly, task.group);
     return [assembly.kernel(kernel, buffers.map(slotOf), formula)];
   });
+}
+
+/** Fused group → kernel: the one there is for a group that computes the same. */
+function lowerOnce<Code>({ target, lowered }: Assembly<Code>, group: Group) {
+  const { key, nodes } = keyOfGroup(group);
+  const known = lowered.get(key);
+  if (known) return { ...known, buffers: known.buffers.map((at) => nodes[at]) };
+  const made = lowerTask(group, target);
+  lowered.set(key, { ...made, buffers: made.buffers.map((node) => nodes.indexOf(node)) });
+  return made;
 }
 
 /** Fused group → kernel. `Assembly.kernel` adds what depends on the place in the program, and emits it. */

@@ -4,11 +4,11 @@
  * An operand's operands are walked with a stack of our own, because an expression can be ten thousand instructions deep.
  */
 import { ByteStream } from "./bytes.js";
-import type { Instruction } from "./instructions.js";
+import type { Instruction, MemoryAccess } from "./instructions.js";
 import { Locals } from "./locals.js";
-import { placeNodes } from "./placement.js";
+import { Placement } from "./placement.js";
 import type { ValueType } from "./types.js";
-import type { Construct, Local, Loop, MemoryAccess, Node, Step, Value } from "./value.js";
+import type { Construct, Local, Loop, Node, Step, Value } from "./value.js";
 
 /** Opcodes outside the instruction tables: control flow, variables, constants. */
 // biome-ignore format: a table of numbers reads best in rows
@@ -24,15 +24,14 @@ const EMPTY_BLOCK_TYPE = 0x40;
 interface RecordedBody {
   readonly nodes: readonly Node[];
   readonly parameters: readonly Local[];
-  readonly vectors: Iterable<Value<"v128">>;
+  readonly vectors: ReadonlySet<Value<"v128">>;
   /** The end of the body is unreachable: no results are on the stack there. */
   readonly endsUnreachably: boolean;
 }
 
 /** The body as it stands in the code section, without its size. */
 export function encodeBody(body: RecordedBody): Uint8Array {
-  placeNodes(body.nodes);
-  return new BodyWriter(body).run();
+  return new BodyWriter(body, new Placement(body.nodes, body.vectors.size)).run();
 }
 
 class BodyWriter {
@@ -50,7 +49,16 @@ class BodyWriter {
   private setEnd = -1;
   private setSlot = -1;
 
-  constructor(private readonly body: RecordedBody) {
+  /** By the number of a node: the local that holds its result, and how many uses of it are still to be written. */
+  private readonly slots: Int32Array;
+  private readonly remaining: Int32Array;
+
+  constructor(
+    private readonly body: RecordedBody,
+    private readonly placement: Placement,
+  ) {
+    this.slots = new Int32Array(placement.size).fill(-1);
+    this.remaining = new Int32Array(placement.size);
     this.locals = new Locals(body.parameters.length);
     body.parameters.forEach((local, i) => {
       local.slot = i;
@@ -59,7 +67,9 @@ class BodyWriter {
 
   run(): Uint8Array {
     this.vectorConstants();
-    for (const node of this.body.nodes) if (node.at === node.index) this.statement(node);
+    const { nodes } = this.body;
+    const { at } = this.placement;
+    for (let i = 0; i < nodes.length; i++) if (at[i] === i) this.statement(nodes[i] as Node);
     if (this.body.endsUnreachably) this.out.byte(CONTROL.unreachable);
     this.out.byte(CONTROL.end);
     const whole = new ByteStream(this.out.length + 64);
@@ -73,12 +83,16 @@ class BodyWriter {
    * made at the start of the function and kept.
    */
   private vectorConstants(): void {
+    const { placement, slots } = this;
     for (const constant of this.body.vectors) {
-      if (constant.uses <= 1 && constant.isUsedInItsLoop) continue;
+      const number = placement.numberOf(constant);
+      if ((placement.uses[number] as number) <= 1 && !placement.isUsedInside[number]) continue;
       this.constant(constant);
-      constant.slot = this.locals.take("v128");
-      constant.remaining = Number.POSITIVE_INFINITY;
-      this.localSet(constant.slot);
+      const slot = this.locals.take("v128");
+      slots[number] = slot;
+      // More than there are: its local is never given back.
+      this.remaining[number] = (placement.uses[number] as number) + 1;
+      this.localSet(slot);
     }
   }
 
@@ -103,46 +117,54 @@ class BodyWriter {
       written.pop();
       this.encode(node);
       if (node === root) this.keepResult(root);
-      else if (node.uses > 1) {
-        node.slot = this.locals.take(node.type as ValueType);
-        node.remaining = node.uses - 1;
+      else {
+        const uses = this.placement.uses[node.index] as number;
+        if (uses <= 1) continue;
+        const slot = this.locals.take(node.type as ValueType);
+        this.slots[node.index] = slot;
+        this.remaining[node.index] = uses - 1;
         this.out.byte(CONTROL["local.tee"]);
-        this.out.unsigned(node.slot);
+        this.out.unsigned(slot);
       }
     }
   }
 
   private keepResult(node: Node): void {
     if (node.type === "none") return;
-    if (node.uses === 0 && !isWait(node)) {
+    const uses = this.placement.uses[node.index] as number;
+    if (uses === 0 && !isWait(node)) {
       this.out.byte(CONTROL.drop);
       return;
     }
     // V8's baseline compiler (seen in 11.3) loses track of a register when the result of a wait is dropped, and the next
     // wait in the loop lasts for ever. Setting a local that nobody reads is as good.
-    node.slot = this.locals.take(node.type);
-    node.remaining = node.uses;
-    this.localSet(node.slot);
+    const slot = this.locals.take(node.type);
+    this.slots[node.index] = slot;
+    this.remaining[node.index] = uses;
+    this.localSet(slot);
   }
 
   /** Writes an operand that needs no computing: a constant, or the value of a local. */
   private isAtHand(node: Node): boolean {
     const { step } = node;
-    if (node.slot >= 0) {
-      node.remaining--;
-      if (node.remaining === 0) {
+    const number = this.placement.numberOf(node);
+    const slot = number < 0 ? -1 : (this.slots[number] as number);
+    if (slot >= 0) {
+      const left = (this.remaining[number] as number) - 1;
+      this.remaining[number] = left;
+      if (left === 0) {
         // The instruction just written set this local, and nothing else reads it: the value can stay on the stack.
-        if (this.setEnd === this.out.length && this.setSlot === node.slot) {
+        if (this.setEnd === this.out.length && this.setSlot === slot) {
           this.out.truncate(this.setStart);
           this.setEnd = -1;
-        } else this.localGet(node.slot);
-        this.locals.giveBackAfter(node.type as ValueType, node.slot, node.scope.loop, this.loop as Loop);
-      } else this.localGet(node.slot);
+        } else this.localGet(slot);
+        this.locals.giveBackAfter(node.type as ValueType, slot, node.scope.loop, this.loop as Loop);
+      } else this.localGet(slot);
       return true;
     }
     if (step.kind === "constant") this.constant(node);
     else if (step.kind === "local") this.localGet(step.local.slot);
-    else if (step.kind === "get" && node.isReadInPlace) this.localGet(step.local.slot);
+    else if (step.kind === "get" && this.placement.isReadInPlace[number]) this.localGet(step.local.slot);
     else return false;
     return true;
   }

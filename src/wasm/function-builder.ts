@@ -149,7 +149,7 @@ export class FunctionBuilder extends ControlFlow {
     return encodeBody({
       nodes: this.nodes,
       parameters: this.parameterLocals,
-      vectors: this.vectors.values(),
+      vectors: new Set(this.vectors.values()),
       endsUnreachably: this.terminated && results.length > 0,
     });
   }

@@ -27,8 +27,31 @@ export interface Instruction {
   readonly extent: number;
   /** Accesses trap unless they are aligned, and say so in the encoding. */
   readonly isAtomic: boolean;
+  /** The step that a use without immediates is; all uses share it. */
+  readonly step: InstructionStep;
   /** The lanes over which a literal operand is spread; undefined where the name does not tell. */
   readonly literalLanes: LaneShape | undefined;
+}
+
+/** A use of an instruction. */
+export interface InstructionStep {
+  readonly kind: "instruction";
+  readonly instruction: Instruction;
+  readonly access: MemoryAccess | undefined;
+  readonly lanes: readonly number[] | undefined;
+}
+
+/** Offset and alignment of a memory access; `align` is an exponent of two. */
+export interface MemoryAccess {
+  readonly offset: number;
+  readonly align: number;
+}
+
+/** A row of the table, and the step that belongs to it. */
+function instructionOf(row: Omit<Instruction, "step">): Instruction {
+  const instruction = { ...row, step: null as unknown as InstructionStep };
+  instruction.step = { kind: "instruction", instruction, access: undefined, lanes: undefined };
+  return instruction;
 }
 
 type Letter = "i" | "l" | "f" | "d" | "v";
@@ -44,7 +67,7 @@ function addTable(table: Table, effect: Effect, immediates: Immediates, isAtomic
     const [operands, result] = signature.split(">") as [string, string];
     for (const [name, row] of Object.entries(rows)) {
       const [opcode, extent] = typeof row === "number" ? [row, lanesNamed(name)] : row;
-      const instruction: Instruction = {
+      const instruction = instructionOf({
         name,
         opcode,
         parameters: [...operands].map((letter) => LETTERS[letter as Letter]),
@@ -54,7 +77,7 @@ function addTable(table: Table, effect: Effect, immediates: Immediates, isAtomic
         extent,
         isAtomic,
         literalLanes: literalLanesOf(name),
-      };
+      });
       byName.set(name, instruction);
       byOpcode.set(opcode, instruction);
     }
@@ -83,6 +106,21 @@ addTable(ATOMIC, "effect", "access", true);
 addTable(BULK, "effect", "zeros");
 
 export const INSTRUCTIONS: ReadonlyMap<string, Instruction> = byName;
+
+const byParts = new Map<string, Map<string, Map<string, Instruction>>>();
+
+/** The instruction whose name is put together of three parts, as "i32", "lt" and "_u". Putting texts together is slow. */
+export function instructionOfParts(type: string, name: string, ending: string): Instruction | undefined {
+  const known = byParts.get(type)?.get(name)?.get(ending);
+  if (known) return known;
+  const found = byName.get(`${type}.${name}${ending}`);
+  if (!found) return undefined;
+  const names = byParts.get(type) ?? new Map<string, Map<string, Instruction>>();
+  byParts.set(type, names);
+  names.set(name, (names.get(name) ?? new Map<string, Instruction>()).set(ending, found));
+  return found;
+}
+
 export const INSTRUCTION_BY_OPCODE: ReadonlyMap<number, Instruction> = byOpcode;
 
 /** The number of lanes of `load16_lane` and its like; for other lane instructions their extent. */
@@ -100,7 +138,7 @@ export const SELECT: { readonly [type in ValueType]: Instruction } = {
 };
 
 function selectOf(type: ValueType): Instruction {
-  return {
+  return instructionOf({
     name: "select",
     opcode: 0x1b,
     parameters: [type, type, "i32"],
@@ -110,5 +148,5 @@ function selectOf(type: ValueType): Instruction {
     extent: 0,
     isAtomic: false,
     literalLanes: undefined,
-  };
+  });
 }

@@ -4,19 +4,9 @@
  */
 import { ArgumentError } from "../core/errors.js";
 import { encodeLanes, encodeLiteral } from "./constants.js";
-import { INSTRUCTIONS, type Instruction, laneCount } from "./instructions.js";
+import { INSTRUCTIONS, type Instruction, instructionOfParts, laneCount, type MemoryAccess } from "./instructions.js";
 import type { LaneShape, Literal, ValueType } from "./types.js";
-import {
-  type Local,
-  type MemoryAccess,
-  Node,
-  newLocal,
-  type Operand,
-  type Scope,
-  type Step,
-  type Value,
-  type Written,
-} from "./value.js";
+import { type Local, Node, newLocal, type Operand, type Scope, type Step, type Value, type Written } from "./value.js";
 
 /** Options of a memory access. */
 export interface Access {
@@ -41,8 +31,6 @@ export class Recorder {
   protected terminated = false;
   /** The positions of all effects that write memory, or may. */
   protected readonly stored: Written = { writes: [] };
-  /** The steps of instructions without immediates, shared by all their uses. */
-  private static readonly steps = new Map<Instruction, Step>();
 
   constructor(
     readonly module: object,
@@ -71,23 +59,26 @@ export class Recorder {
     return this.plain(instruction, operands) as Value;
   }
 
+  /** The same for an instruction without immediates by the parts of its name: `f.opOf("i32", "lt", "_u", [a, b])`. */
+  opOf(type: string, name: string, ending: string, operands: readonly Operand[]): Value {
+    const instruction = instructionOfParts(type, name, ending);
+    if (instruction?.immediates !== "none") {
+      throw new ArgumentError(`opOf: "${type}.${name}${ending}" is no instruction without immediates`);
+    }
+    return this.plain(instruction, operands) as Value;
+  }
+
   /** @internal An instruction without immediates, or with fixed ones. */
   plain(instruction: Instruction, operands: readonly Operand[]): Value | undefined {
-    let step = Recorder.steps.get(instruction);
-    if (!step) {
-      step = { kind: "instruction", instruction };
-      Recorder.steps.set(instruction, step);
-    }
-    return this.instruction(instruction, step, operands);
+    return this.instruction(instruction, instruction.step, operands);
   }
 
   /** @internal An instruction that accesses memory, and perhaps one lane of a vector. */
   access(instruction: Instruction, operands: readonly Operand[], options?: Access, lane?: number): Value | undefined {
     const access = this.checkAccess(instruction, options);
-    if (lane === undefined)
-      return this.instruction(instruction, { kind: "instruction", instruction, access }, operands);
-    this.checkLane(instruction, lane, laneCount(instruction));
-    return this.instruction(instruction, { kind: "instruction", instruction, access, lanes: [lane] }, operands);
+    if (lane !== undefined) this.checkLane(instruction, lane, laneCount(instruction));
+    const lanes = lane === undefined ? undefined : [lane];
+    return this.instruction(instruction, { kind: "instruction", instruction, access, lanes }, operands);
   }
 
   /** @internal An instruction that names lanes. */
@@ -97,7 +88,8 @@ export class Recorder {
       throw new ArgumentError(`${instruction.name}: names 16 lanes, got ${lanes.length}`);
     }
     for (const lane of lanes) this.checkLane(instruction, lane, isShuffle ? 32 : laneCount(instruction));
-    return this.instruction(instruction, { kind: "instruction", instruction, lanes: [...lanes] }, operands);
+    const step: Step = { kind: "instruction", instruction, access: undefined, lanes: [...lanes] };
+    return this.instruction(instruction, step, operands);
   }
 
   /** A constant of a scalar type. */
@@ -115,7 +107,7 @@ export class Recorder {
     const key = value.join();
     constant = this.vectors.get(key);
     if (!constant) {
-      constant = new Node("v128", { kind: "constant", value }, NOTHING, this.root, -1, null);
+      constant = new Node("v128", { kind: "constant", value }, NOTHING, this.root, -2 - this.vectors.size, null);
       this.vectors.set(key, constant);
     }
     if (typeof lanes !== "object") this.splats.set(spelling, constant);

@@ -9,7 +9,7 @@
  * Values obey lexical scope: a value made inside a branch or a loop body ends with it. A use outside is refused at once.
  */
 import type { FunctionHandle, Global } from "./handles.js";
-import type { Instruction } from "./instructions.js";
+import type { InstructionStep } from "./instructions.js";
 import type { Literal, ValueType } from "./types.js";
 
 /** A loop, to decide whether two nodes run equally often. The function's body counts as the outermost. */
@@ -46,20 +46,9 @@ export interface Construct {
   isTargeted: boolean;
 }
 
-/** Offset and alignment of a memory access; `align` is an exponent of two. */
-export interface MemoryAccess {
-  readonly offset: number;
-  readonly align: number;
-}
-
 /** The kinds of nodes. */
 export type Step =
-  | {
-      readonly kind: "instruction";
-      readonly instruction: Instruction;
-      readonly access?: MemoryAccess;
-      readonly lanes?: readonly number[];
-    }
+  | InstructionStep
   | { readonly kind: "constant"; readonly value: number | bigint | Uint8Array }
   /** A local that does not change while the value is in scope. */
   | { readonly kind: "local"; readonly local: Local }
@@ -81,22 +70,6 @@ export type Step =
   | { readonly kind: "finish" };
 
 export class Node<T extends ValueType | "none" = ValueType | "none"> {
-  /** @internal How many times the result is used by code that is written. */
-  uses = 0;
-  /** @internal Position at which it is computed, and the first and last at which it is used. */
-  at = -1;
-  firstUse = Number.POSITIVE_INFINITY;
-  lastUse = -1;
-  /** @internal How many values are on the stack above the statement's own when it is computed. */
-  height = 0;
-  /** @internal False once it is used in a loop that it was made outside of. */
-  isUsedInItsLoop = true;
-  /** @internal Each use reads the variable itself; there is no copy. */
-  isReadInPlace = false;
-  /** @internal Local that holds the result, and how many uses of it are still to be written. */
-  slot = -1;
-  remaining = 0;
-
   constructor(
     readonly type: T,
     /** @internal */
@@ -105,7 +78,7 @@ export class Node<T extends ValueType | "none" = ValueType | "none"> {
     readonly operands: readonly Node[],
     /** @internal */
     readonly scope: Scope,
-    /** @internal Position among the nodes of the function; -1 for nodes that are not recorded as steps. */
+    /** @internal Position among the nodes of the function; -1 for scalar constants and locals, from -2 downwards for vector constants. */
     readonly index: number,
     /** @internal The memory or variable that must not be written between here and the use. */
     readonly reads: Written | null,

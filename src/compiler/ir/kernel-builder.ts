@@ -22,19 +22,22 @@ import {
   type Value,
   withBody,
 } from "./ir.js";
+import { hashOfValue, ValueTable } from "./value-table.js";
 
 interface Region {
   readonly statements: Statement[];
   /** Values computed in this region, by operation and operands. */
-  readonly known: Map<string, Value>;
+  readonly known: ValueTable;
 }
+
+const newRegion = (): Region => ({ statements: [], known: new ValueTable() });
 
 const isInteger = (type: IRType): boolean => type !== "bool" && type !== "f32" && type !== "f64";
 
 /** Writes one kernel. Its methods are the operations of the language. */
 export class KernelBuilder {
   private nextId = 0;
-  private readonly regions: Region[] = [{ statements: [], known: new Map() }];
+  private readonly regions: Region[] = [newRegion()];
   /** Values are not hoisted above this depth: that of the innermost open branch. */
   private floor = 0;
   private readonly buffers: BufferParameter[] = [];
@@ -146,7 +149,7 @@ export class KernelBuilder {
     } = {},
   ): Value[] {
     const parent = this.region();
-    const region: Region = { statements: [], known: new Map() };
+    const region = newRegion();
     const depth = this.regions.length;
     this.regions.push(region);
     const index = this.fresh("index", "i32", depth);
@@ -190,7 +193,7 @@ export class KernelBuilder {
   }
 
   private side(write: () => readonly Value[]): { statements: Statement[]; values: readonly Value[] } {
-    const region: Region = { statements: [], known: new Map() };
+    const region = newRegion();
     const before = this.floor;
     this.floor = this.regions.length;
     this.regions.push(region);
@@ -310,17 +313,16 @@ export class KernelBuilder {
    * before is reused.
    */
   private place(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"], from: number): Value {
-    let key = `${op}:${type}:${attributeKey(attribute)}`;
-    for (const arg of args) key += `,${arg.id}`;
+    const hash = hashOfValue(op, type, args, attribute);
     const isFree = op === "constant" || op === "row" || op === "lane";
     const depth = isFree ? from : Math.max(from, this.floor);
     for (let i = from; i <= depth; i++) {
-      const known = (this.regions[i] as Region).known.get(key);
+      const known = (this.regions[i] as Region).known.find(hash, op, type, args, attribute);
       if (known) return known;
     }
     const region = this.regions[depth] as Region;
     const value: Value = { id: this.nextId++, op, type, args, attribute, depth };
-    region.known.set(key, value);
+    region.known.add(hash, value);
     if (!isFree) region.statements.push({ kind: "let", value });
     return value;
   }
@@ -348,9 +350,4 @@ export class KernelBuilder {
     const result = op === "add" ? x + y : op === "sub" ? x - y : op === "mul" ? x * y : null;
     return result === null ? null : this.constant("i64", BigInt.asIntN(64, result));
   }
-}
-
-/** -0 and 0, and the many NaNs, are different constants. */
-function attributeKey(attribute: Value["attribute"]): string {
-  return Object.is(attribute, -0) ? "-0" : String(attribute);
 }

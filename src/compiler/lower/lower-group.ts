@@ -25,7 +25,8 @@ const MAX_SIZE = { all: 8000, always: 2500 } as const;
 export function lowerGroup(group: Group, name: string, settings: ElementSettings): LoweredKernel {
   const lowered = lower(group, name, settings);
   const { size, body } = lowered.kernel;
-  if (size <= MAX_SIZE.all && countAlways(body) <= MAX_SIZE.always) return lowered;
+  const isShort = size <= MAX_SIZE.all && countAlways(body) <= MAX_SIZE.always;
+  if (isShort || !lowered.isRepeated) return lowered;
   return lower(
     { ...group, rowsPerThread: 1, tiling: { ...group.tiling, unroll: 1, elementsPerLane: 0 } },
     name,
@@ -38,7 +39,12 @@ function countAlways(statements: readonly Statement[]): number {
   return statements.reduce((sum, statement) => sum + (statement.kind === "loop" ? countAlways(statement.body) : 1), 0);
 }
 
-function lower(group: Group, name: string, settings: ElementSettings): LoweredKernel {
+/** `isRepeated`: parts of the body may have been written several times, side by side. */
+function lower(
+  group: Group,
+  name: string,
+  settings: ElementSettings,
+): LoweredKernel & { readonly isRepeated: boolean } {
   const { results, rowsPerThread, tiling } = group;
   const rows = productOf(rowShapeOf(results[0])) / rowsPerThread;
   const k = new KernelBuilder(name, rows, tiling.lanes);
@@ -69,7 +75,8 @@ function lower(group: Group, name: string, settings: ElementSettings): LoweredKe
   }
   // A result without elements is never written, but has its place among the buffers.
   for (const { node } of results) lowering.slotOf(node, true);
-  return { kernel: k.finish(), buffers: lowering.buffers };
+  const isRepeated = rowsPerThread > 1 || lowering.hasWalked;
+  return { kernel: k.finish(), buffers: lowering.buffers, isRepeated };
 }
 
 const rowShapeOf = ({ node, rowAxes }: GroupResult): number[] => rowAxes.map((axis) => node.shape[axis]);

@@ -246,6 +246,11 @@ export class Lowering {
     );
   }
 
+  /** Whether there were columns or reductions of a row: how they are written depends on the tiling. */
+  get hasWalked(): boolean {
+    return this.walks.size > 0;
+  }
+
   /** Lanes share a row, and do not have one each. */
   private get isShared(): boolean {
     return this.group.rowsPerThread === 1;

@@ -10,6 +10,7 @@ import { computeType } from "../elements/elements.js";
 import { isWhole, type Kernel, type NativeKernel } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import type { KernelStep, Made, Slot, Step } from "../program/program.js";
+import type { RoutinePlan } from "../target/routine.js";
 import type { LoadKernel, Recordable, Target } from "../target/target.js";
 import { behindGate, type Gate, markUnaligned } from "./kernel-passes.js";
 
@@ -25,10 +26,22 @@ export type CompileBody = <Code>(
   rootSlot: (root: number) => Slot,
 ) => Step<Code>[];
 
+/** A group that was lowered. */
+interface LoweredGroup {
+  readonly kernel: Kernel;
+  readonly formula: string;
+  /** The kernel's buffers, as positions among the nodes of the group's key. */
+  readonly buffers: readonly number[];
+}
+
 export class Assembly<Code> {
   readonly made: Made[] = [];
   /** Inside a branch: the flag that every kernel checks before it does anything. */
   gate: Gate | null = null;
+  /** The kernels of groups, by the key of the group (schedule/group-key.ts). */
+  readonly lowered = new Map<string, LoweredGroup>();
+  /** The plans of routines, by what they follow from. */
+  readonly plans = new Map<string, RoutinePlan<Kernel | NativeKernel>>();
   private readonly codes = new Map<Kernel | NativeKernel, Map<string, Code>>();
   private loops = 0;
 

@@ -2,6 +2,7 @@
 import { UnsupportedError } from "../../core/errors.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
+import { paramsKey } from "../../graph/params-key.js";
 import { MAX_I32 } from "../ir/ir.js";
 import { bufferNames } from "../print/formula.js";
 import type { Slot, Step } from "../program/program.js";
@@ -20,7 +21,9 @@ export function routineSteps<Code>(
   const routine: NativeRoutine | undefined = own?.[name] ?? routines[name];
   if (!routine) throw new UnsupportedError(`There is no routine for ${name}.`);
   checkCountable(node);
-  const plan = routine(node, profile, settings);
+  const key = keyOf(node);
+  const plan = assembly.plans.get(key) ?? routine(node, profile, settings);
+  assembly.plans.set(key, plan);
   const temporaries = plan.temporaries.map((value) => assembly.make(value));
   const slotFor = (buffer: RoutineBuffer): Slot => {
     if (buffer.kind === "input") return inputOf(node.inputs[buffer.index]);
@@ -33,6 +36,12 @@ export function routineSteps<Code>(
   return needed.map(({ kernel, slots, formula }) =>
     assembly.kernel(kernel, slots, formula(bufferNames(kernel.buffers))),
   );
+}
+
+/** What a routine looks at: its parameters, and shapes and dtypes. Nodes with one key share kernels. */
+function keyOf(node: Node): string {
+  const inputs = node.inputs.map(({ dtype, shape }) => `${dtype}[${shape}]`);
+  return `${node.primitive.name}(${inputs.join(" ")}) ${paramsKey(node)} ${node.dtype}[${node.shape}]`;
 }
 
 /** Routines count in 32 bits. */

@@ -29,7 +29,10 @@ type CountStatement = Extract<Statement, { kind: "count" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
 
 export class BodyEmitter {
-  private readonly laneValues = new Map<number, LaneValue>();
+  /** By the id of the IR value. */
+  private readonly laneValues: LaneValue[] = [];
+  /** Constants that the body has used, by id. */
+  private readonly constants = new Map<number, LaneValue>();
   private readonly varying: ReadonlySet<number>;
   private readonly spread: ReadonlySet<number>;
   private row: LaneValue | null = null;
@@ -61,7 +64,7 @@ export class BodyEmitter {
     for (const statement of list) {
       switch (statement.kind) {
         case "let":
-          this.laneValues.set(statement.value.id, this.compute(statement.value));
+          this.laneValues[statement.value.id] = this.compute(statement.value);
           break;
         case "loop":
           this.loop(statement);
@@ -108,10 +111,18 @@ export class BodyEmitter {
   }
 
   private laneValue(value: IRValue): LaneValue {
-    if (value.op === "constant") return { kind: "uniform", value: this.constant(value) };
+    if (value.op === "constant") return this.constantValue(value);
     if (value.op === "row") return this.row as LaneValue;
     if (value.op === "lane") return this.laneIndex();
-    return this.laneValues.get(value.id) as LaneValue;
+    return this.laneValues[value.id] as LaneValue;
+  }
+
+  private constantValue(value: IRValue): LaneValue {
+    const known = this.constants.get(value.id);
+    if (known) return known;
+    const made: LaneValue = { kind: "uniform", value: this.constant(value) };
+    this.constants.set(value.id, made);
+    return made;
   }
 
   private laneIndex(): LaneValue {
@@ -190,7 +201,7 @@ export class BodyEmitter {
       values,
     );
     results.forEach(({ value }, i) => {
-      this.laneValues.set(value.id, laneValues[i]);
+      this.laneValues[value.id] = laneValues[i];
     });
   }
 
@@ -208,10 +219,10 @@ export class BodyEmitter {
     const isUneven = exit !== null && this.varying.has(exit.id);
     const first = isUneven ? [f.i32x4.const([0, 0, 0, 0])] : [];
     const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(partsOf), ...first], (i, state) => {
-      this.laneValues.set(loop.index.id, index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES));
+      this.laneValues[loop.index.id] = index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES);
       const carried = joined(kinds, state);
       loop.accumulators.forEach(({ value }, k) => {
-        this.laneValues.set(value.id, carried[k]);
+        this.laneValues[value.id] = carried[k];
       });
       this.statements(loop.body);
       const made = loop.accumulators.map(({ next }, k) => this.as(kinds[k], this.laneValue(next), next.type));
@@ -279,9 +290,9 @@ export class BodyEmitter {
     const state = Array.from({ length: TURNS }, () => initial.flatMap(partsOf)).flat();
     const sums = f.fold(f.i32.const(0), to, LANES * TURNS, state, (i, carried) =>
       this.inTurns((turn) => {
-        this.laneValues.set(loop.index.id, counted(f.i32.add(i, turn * LANES), LANES));
+        this.laneValues[loop.index.id] = counted(f.i32.add(i, turn * LANES), LANES);
         loop.accumulators.forEach(({ value }, k) => {
-          this.laneValues.set(value.id, { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> });
+          this.laneValues[value.id] = { kind: "lanes", value: carried[turn * count + k] as Value<"v128"> };
         });
         this.statements(loop.body);
         return loop.accumulators.map(({ next }) => lanesOf(this.f, this.laneValue(next), next.type));
@@ -315,29 +326,27 @@ export class BodyEmitter {
 
   private finish(loop: Loop, results: readonly LaneValue[]): void {
     loop.accumulators.forEach(({ result }, k) => {
-      this.laneValues.set(result.id, results[k]);
+      this.laneValues[result.id] = results[k];
     });
   }
 
   // ---------------------------------------------------------------------------------------------- values
 
   private compute(value: IRValue): LaneValue {
-    const operands = value.args.map((arg) => this.laneValue(arg));
+    const { args } = value;
+    const operands = new Array<LaneValue>(args.length);
+    let isUniform = true;
+    for (let i = 0; i < args.length; i++) {
+      const operand = this.laneValue(args[i]);
+      operands[i] = operand;
+      if (operand.kind !== "uniform") isUniform = false;
+    }
     if (value.op === "load") {
       return this.load(this.memoryOf("buffer", value.attribute as number), value.type, value.args[0], 0);
     }
     if (value.op === "combineLanes" && this.kernel.lanes > 1) return this.combine(value, operands[0]);
     if (value.op === "fromLane") return this.fromLane(value, operands);
-    if (operands.every(({ kind }) => kind === "uniform")) {
-      return {
-        kind: "uniform",
-        value: scalar(
-          this.f,
-          value,
-          operands.map((operand) => single(operand)),
-        ),
-      };
-    }
+    if (isUniform) return { kind: "uniform", value: scalar(this.f, value, operands.map(single)) };
     return rising(this.f, value, operands) ?? vector(this.f, value, operands);
   }
 
@@ -382,8 +391,8 @@ export class BodyEmitter {
   private read({ from, memory, index, results }: ReadStatement): void {
     const elements = this.memoryOf(from, memory);
     results.forEach((result, part) => {
-      const value = this.splat(elements, result, index, part) ?? this.load(elements, result.type, index, part);
-      this.laneValues.set(result.id, value);
+      this.laneValues[result.id] =
+        this.splat(elements, result, index, part) ?? this.load(elements, result.type, index, part);
     });
   }
 

@@ -98,7 +98,7 @@ function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly LaneVa
   const half = (i: 0 | 1): Value<"v128"> => {
     const [a, b, c] = halves.map((each) => each[i]);
     if (op === "mulAdd") return f.f64x2.add(f.f64x2.mul(a, b), c);
-    return f.op(`f64x2.${op}`, ...(b ? [a, b] : [a])) as Value<"v128">;
+    return f.opOf("f64x2", op, "", b ? [a, b] : [a]) as Value<"v128">;
   };
   return { kind: "pair", values: [half(0), half(1)] };
 }
@@ -122,9 +122,9 @@ const COMPARISONS: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>(["eq", "n
 /** Computes a value in all lanes: as vectors where WebAssembly has the instruction, else one lane after the other. */
 export function vector(f: FunctionBuilder, value: IRValue, operands: readonly LaneValue[]): LaneValue {
   const { op, type, args } = value;
-  const types = [type, ...args.map((arg) => arg.type)];
-  if (types.every((each) => each === "f64") && PAIRED.has(op)) return paired(f, op, operands);
-  const made = types.every((each) => NARROW.has(each)) ? inVectors(f, value, operands) : null;
+  if (type === "f64" && PAIRED.has(op) && args.every((arg) => arg.type === "f64")) return paired(f, op, operands);
+  const isNarrow = NARROW.has(type) && args.every((arg) => NARROW.has(arg.type));
+  const made = isNarrow ? inVectors(f, value, operands) : null;
   if (made) return { kind: "lanes", value: made as Value<"v128"> };
   const operandsAt = (lane: number) => operands.map((x, k) => laneOf(f, x, args[k].type, lane));
   return gathered(f, type, (lane) => scalar(f, value, operandsAt(lane)));
@@ -135,36 +135,37 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
   const { op, type, args } = value;
   const from = args[0].type;
   const lane = (i: number) => lanesOf(f, operands[i], args[i].type);
+  const lanes = () => (args.length === 1 ? [lane(0)] : [lane(0), lane(1)]);
   const shape = shapeOf(from);
-  if (SHAPED.has(op)) return f.op(`${shape}.${op}`, ...args.map((_, i) => lane(i)));
-  if (BITWISE.has(op)) return f.op(`v128.${op}`, ...args.map((_, i) => lane(i)));
+  if (SHAPED.has(op)) return f.opOf(shape, op, "", lanes());
+  if (BITWISE.has(op)) return f.opOf("v128", op, "", lanes());
   if (COMPARISONS.has(op)) {
     const sign = shape === "f32x4" || op === "eq" || op === "ne" ? "" : isUnsigned(from) ? "_u" : "_s";
-    return f.op(`${shape}.${op}${sign}`, lane(0), lane(1));
+    return f.opOf(shape, op, sign, lanes());
   }
   switch (op) {
     case "select": {
       const extreme = extremeOf(value);
-      if (extreme) return f.op(`f32x4.${extreme}`, lane(2), lane(1));
+      if (extreme) return f.opOf("f32x4", extreme, "", [lane(2), lane(1)]);
       return f.v128.bitselect(lane(1), lane(2), lane(0));
     }
     case "min":
     case "max": {
       const [a, b] = [lane(0), lane(1)];
-      if (shape === "i32x4") return f.op(`i32x4.${op}${isUnsigned(from) ? "_u" : "_s"}`, a, b);
+      if (shape === "i32x4") return f.opOf("i32x4", op, isUnsigned(from) ? "_u" : "_s", [a, b]);
       // The pseudo-minimum of b and a is b where a is NaN; with all bits set that is NaN, too.
-      return f.v128.or(f.op(`f32x4.p${op}`, b, a) as Value<"v128">, f.f32x4.ne(a, a));
+      return f.v128.or(f.opOf("f32x4", "p", op, [b, a]) as Value<"v128">, f.f32x4.ne(a, a));
     }
     case "mulAdd":
-      return f.op(`${shape}.add`, f.op(`${shape}.mul`, lane(0), lane(1)), lane(2));
+      return f.opOf(shape, "add", "", [f.opOf(shape, "mul", "", [lane(0), lane(1)]), lane(2)]);
     case "roundEven":
       return f.f32x4.nearest(lane(0));
     case "shl":
     case "shr": {
       // Only a shift by the same distance in all lanes has an instruction.
       if (operands[1].kind !== "uniform") return null;
-      const name = op === "shl" ? "i32x4.shl" : `i32x4.shr${isUnsigned(type) ? "_u" : "_s"}`;
-      return f.op(name, lane(0), operands[1].value);
+      const ending = op === "shl" ? "" : isUnsigned(type) ? "_u" : "_s";
+      return f.opOf("i32x4", op, ending, [lane(0), operands[1].value]);
     }
     case "signExtend": {
       const distance = 32 - (value.attribute as number);
@@ -174,8 +175,8 @@ function inVectors(f: FunctionBuilder, value: IRValue, operands: readonly LaneVa
       return lane(0);
     case "convert": {
       if (shapeOf(type) === shape) return lane(0);
-      if (type === "f32") return f.op(`f32x4.convert_i32x4_${isUnsigned(from) ? "u" : "s"}`, lane(0));
-      return f.op(`i32x4.trunc_sat_f32x4_${isUnsigned(type) ? "u" : "s"}`, lane(0));
+      if (type === "f32") return f.opOf("f32x4", "convert_i32x4", isUnsigned(from) ? "_u" : "_s", [lane(0)]);
+      return f.opOf("i32x4", "trunc_sat_f32x4", isUnsigned(type) ? "_u" : "_s", [lane(0)]);
     }
     default:
       return null;

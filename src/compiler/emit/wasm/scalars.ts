@@ -96,7 +96,9 @@ export function storeElement(
 }
 
 export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Value[]): Value {
-  const [a, b, c] = operands;
+  const a = operands[0];
+  const b = operands[1];
+  const c = operands[2];
   const from = value.args[0].type;
   switch (value.op) {
     case "select":
@@ -167,35 +169,35 @@ export function binary(f: FunctionBuilder, op: BinaryOp, type: IRType, a: Value,
   const sign = isUnsigned(type) ? "_u" : "_s";
   switch (op) {
     case "div":
-      return f.op(`${wasm}.div`, a, b);
+      return f.opOf(wasm, "div", "", [a, b]);
     case "idiv":
-      return f.op(`${wasm}.div${sign}`, a, b);
+      return f.opOf(wasm, "div", sign, [a, b]);
     case "irem":
-      return f.op(`${wasm}.rem${sign}`, a, b);
+      return f.opOf(wasm, "rem", sign, [a, b]);
     case "min":
     case "max": {
       const wins = compare(f, op === "min" ? "lt" : "gt", type, a, b) as Value<"i32">;
-      const test = isFloat ? f.i32.or(f.op(`${wasm}.ne`, a, a) as Value<"i32">, wins) : wins;
+      const test = isFloat ? f.i32.or(f.opOf(wasm, "ne", "", [a, a]) as Value<"i32">, wins) : wins;
       return f.select(test, a, b);
     }
     case "shl":
-      return f.op(`${wasm}.shl`, a, b);
+      return f.opOf(wasm, "shl", "", [a, b]);
     case "shr":
-      return f.op(`${wasm}.shr${sign}`, a, b);
+      return f.opOf(wasm, "shr", sign, [a, b]);
     case "add":
     case "sub":
     case "mul":
     case "and":
     case "or":
     case "xor":
-      return f.op(`${wasm}.${op}`, a, b);
+      return f.opOf(wasm, op, "", [a, b]);
   }
 }
 
 function compare(f: FunctionBuilder, op: CompareOp, type: IRType, a: Value, b: Value): Value {
   const isFloat = type === "f32" || type === "f64";
   const sign = isFloat || op === "eq" || op === "ne" ? "" : isUnsigned(type) ? "_u" : "_s";
-  return f.op(`${wasmType[type]}.${op}${sign}`, a, b);
+  return f.opOf(wasmType[type], op, sign, [a, b]);
 }
 
 function unary(f: FunctionBuilder, op: UnaryOp, type: IRType, a: Value): Value {
@@ -203,7 +205,7 @@ function unary(f: FunctionBuilder, op: UnaryOp, type: IRType, a: Value): Value {
     if (type === "bool") return f.i32.eqz(a as Value<"i32">);
     return wasmType[type] === "i64" ? f.i64.xor(a as Value<"i64">, -1n) : f.i32.xor(a as Value<"i32">, -1);
   }
-  return f.op(`${wasmType[type]}.${op === "roundEven" ? "nearest" : op}`, a);
+  return f.opOf(wasmType[type], op === "roundEven" ? "nearest" : op, "", [a]);
 }
 
 function convert(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {
@@ -220,5 +222,5 @@ function convert(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value 
 
 function bitcast(f: FunctionBuilder, from: IRType, to: IRType, a: Value): Value {
   const [source, target] = [wasmType[from], wasmType[to]];
-  return source === target ? a : f.op(`${target}.reinterpret_${source}`, a);
+  return source === target ? a : f.opOf(target, "reinterpret_", source, [a]);
 }
