@@ -7,7 +7,7 @@ import { inputsFirst, type Node } from "../../graph/node.js";
 import { paramsKey } from "../../graph/params-key.js";
 import type { Group } from "./group.js";
 
-export interface GroupKey {
+interface GroupKey {
   /** All that the kernel of a group follows from, on one target. */
   readonly key: string;
   /** The nodes that the group computes or loads. Those of groups with the same key correspond. */
