@@ -1,0 +1,69 @@
+/** SPIR-V for one GPU: grids, tables of addresses, and what a software driver cannot run. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type GpuDescription, spirvTarget } from "../../../../src/compiler/emit/spirv/target.js";
+import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
+import { UnsupportedError } from "../../../../src/core/errors.js";
+
+const gpu: GpuDescription = {
+  isSoftware: false,
+  units: 64,
+  sharedBytes: 32768,
+  maxThreads: 1024,
+  maxColumns: 65535,
+  subgroupSize: 32,
+  floatControls: {},
+  atomicFloats: [],
+};
+
+function copy(rows: number, buffers = 2) {
+  const k = new KernelBuilder("copy", rows);
+  const sources = Array.from({ length: buffers - 1 }, () => k.buffer("f32", false));
+  const loaded = sources.map((source) => k.load(source, k.row, "f32"));
+  k.store(
+    k.buffer("f32", true),
+    k.row,
+    loaded.reduce((a, b) => k.binary("add", a, b)),
+  );
+  return k.finish();
+}
+
+test("the grid covers all rows, in several rows of workgroups where there are more than a device takes in one", () => {
+  const encode = (rows: number, maxColumns: number) =>
+    spirvTarget({ ...gpu, maxColumns }).encode(copy(rows), null).numbers;
+  assert.deepEqual(encode(100, 65535), [2, 1, 1, 0]);
+  assert.deepEqual(encode(256 * 100, 65535).slice(0, 2), [400, 1]);
+  const [columns, rows] = encode(1 << 20, 1000);
+  assert.ok(columns! <= 1000 && columns! * rows! * 256 >= 1 << 20, `${columns} × ${rows}`);
+});
+
+test("a kernel of many buffers is marked as one that takes a table of addresses", () => {
+  const { encode } = spirvTarget(gpu);
+  assert.equal(encode(copy(10, 14), null).numbers[3], 0);
+  assert.equal(encode(copy(10, 15), null).numbers[3], 1);
+});
+
+test("division is corrected, because Vulkan allows errors of a few ulp", () => {
+  assert.equal(spirvTarget(gpu).settings.division, "corrected");
+});
+
+test("a software driver gets no barriers, and is refused kernels whose loops it would cut short", () => {
+  const software = spirvTarget({ ...gpu, isSoftware: true });
+  assert.equal(software.profile.tiles.kind, "registers");
+  assert.equal(spirvTarget(gpu).profile.tiles.kind, "shared");
+  const k = new KernelBuilder("long", 1);
+  const target = k.buffer("f32", true);
+  const [sum] = k.loop(3000, [k.constant("f32", 0)], (_, [outer]) =>
+    k.loop(3000, [outer!], (at, [inner]) => [k.binary("add", inner!, k.convert("f32", at))]),
+  );
+  k.store(target, k.row, sum!);
+  const kernel = k.finish();
+  assert.throws(() => software.encode(kernel, null), UnsupportedError);
+  assert.ok(spirvTarget(gpu).encode(kernel, null).bytes.length > 0);
+});
+
+test("targets that write other code have another identity", () => {
+  const identity = (changes: Partial<GpuDescription>) => spirvTarget({ ...gpu, ...changes }).identity;
+  const all = [{}, { isSoftware: true }, { subgroupSize: 16 }, { atomicFloats: ["f32"] as const }, { maxColumns: 9 }];
+  assert.equal(new Set(all.map(identity)).size, all.length);
+});

@@ -1,0 +1,56 @@
+/** Every dtype through the memory of the CPU, four rows at once where that is possible, and atomics. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { computeType } from "../../../../src/compiler/elements/elements.js";
+import type { CombineOp } from "../../../../src/compiler/ir/ir.js";
+import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
+import { DTYPE_NAMES, DTYPES } from "../../../../src/core/dtype.js";
+import { encodeValues } from "../../../../src/core/storage.js";
+import { runKernel } from "../../../support/kernels.js";
+
+const ROWS = 37;
+
+describe("a copy keeps every bit", () => {
+  for (const dtype of DTYPE_NAMES.filter((name) => DTYPES[name].kind !== "complex")) {
+    for (const [how, indexOf] of [
+      ["row by row", (k: KernelBuilder) => k.row],
+      ["backwards", (k: KernelBuilder) => k.binary("sub", k.constant("i32", ROWS - 1), k.row)],
+    ] as const) {
+      test(`${dtype}, ${how}`, () => {
+        const k = new KernelBuilder("copy", ROWS);
+        const [source, target] = [k.buffer(dtype, false), k.buffer(dtype, true)];
+        k.store(target, k.row, k.load(source, indexOf(k), computeType(dtype)));
+        const kind = DTYPES[dtype].kind;
+        const values = Array.from({ length: ROWS }, (_, i) =>
+          kind === "bool" ? i % 3 === 0 : kind === "uint" ? i : i - 18,
+        );
+        const given = encodeValues(values, dtype, "test");
+        const want = encodeValues(how === "backwards" ? values.toReversed() : values, dtype, "test");
+        const got = runKernel("cpu", k.finish(), [given, new Uint8Array(given.length)])[1];
+        assert.deepEqual(got, want);
+      });
+    }
+  }
+});
+
+describe("atomics combine all rows into one element", () => {
+  const rules: Record<CombineOp & ("add" | "mul" | "min" | "max"), (a: number, b: number) => number> = {
+    add: (a, b) => a + b,
+    mul: (a, b) => a * b,
+    min: (a, b) => Math.min(a, b),
+    max: (a, b) => Math.max(a, b),
+  };
+  for (const op of Object.keys(rules) as (keyof typeof rules)[]) {
+    for (const type of ["i32", "f32", "f64"] as const) {
+      test(`${op} of ${type}`, () => {
+        const k = new KernelBuilder("update", 8);
+        const target = k.buffer(type, true);
+        const value = k.convert(type, k.binary("add", k.row, k.constant("i32", 1)));
+        k.atomic(op, target, k.constant("i32", 0), value);
+        const Numbers = { i32: Int32Array, f32: Float32Array, f64: Float64Array }[type];
+        const [got] = runKernel("cpu", k.finish(), [Numbers.of(2)]);
+        assert.equal(got[0], [1, 2, 3, 4, 5, 6, 7, 8].reduce(rules[op], 2));
+      });
+    }
+  }
+});

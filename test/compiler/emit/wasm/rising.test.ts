@@ -1,0 +1,85 @@
+/** Indices that differ from lane to lane by constants: each rule against the four lanes computed one by one. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type LaneValue, laneOf } from "../../../../src/compiler/emit/wasm/lane-values.js";
+import { areAhead, areNeighbours, counted, rising } from "../../../../src/compiler/emit/wasm/rising.js";
+import type { BinaryOp, Value as IRValue } from "../../../../src/compiler/ir/ir.js";
+import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
+import { ModuleBuilder } from "../../../../src/wasm/builder.js";
+import type { FunctionBuilder } from "../../../../src/wasm/function-builder.js";
+import type { Value } from "../../../../src/wasm/value.js";
+import { start } from "../../../wasm/running.js";
+
+const k = new KernelBuilder("rising", 100);
+const operation = (op: BinaryOp, constant: number): IRValue => k.binary(op, k.row, k.constant("i32", constant));
+
+/** The lanes of an operation on a counted index that begins at `first`, a multiple of `multiple`; null if not rising. */
+function lanes(op: BinaryOp, constant: number, first: number, multiple: number): number[] | null {
+  let isRising = true;
+  const m = new ModuleBuilder({ memory: null });
+  const results = [0, 1, 2, 3].map((lane) => {
+    const build = (f: FunctionBuilder, x: Value<"i32">): Value<"i32"> => {
+      const operands: LaneValue[] = [counted(x, multiple), { kind: "uniform", value: f.i32.const(constant) }];
+      const made = rising(f, operation(op, constant), operands);
+      if (made) return laneOf(f, made, "i32", lane) as Value<"i32">;
+      isRising = false;
+      return x;
+    };
+    return m.function(`lane${lane}`, ["i32"], "i32", build);
+  });
+  for (const result of results) m.export(result);
+  const { exports } = start(m);
+  return isRising ? [0, 1, 2, 3].map((lane) => exports[`lane${lane}`]!(first) as number) : null;
+}
+
+const each = (rule: (x: number) => number, first: number) => [0, 1, 2, 3].map((lane) => rule(first + lane));
+
+describe("four neighbours, through one operation", () => {
+  test("sums, differences and products stay rising", () => {
+    assert.deepEqual(
+      lanes("add", 5, 8, 4),
+      each((x) => x + 5, 8),
+    );
+    assert.deepEqual(
+      lanes("sub", 5, 8, 4),
+      each((x) => x - 5, 8),
+    );
+    assert.deepEqual(
+      lanes("mul", 3, 8, 4),
+      each((x) => x * 3, 8),
+    );
+  });
+
+  test("a quotient is one division where the lanes lie inside a multiple, or begin at one", () => {
+    assert.deepEqual(
+      lanes("idiv", 8, 20, 4),
+      each((x) => Math.floor(x / 8), 20),
+    );
+    assert.deepEqual(
+      lanes("irem", 8, 20, 4),
+      each((x) => x % 8, 20),
+    );
+    assert.deepEqual(
+      lanes("idiv", 2, 20, 4),
+      each((x) => Math.floor(x / 2), 20),
+    );
+    assert.deepEqual(
+      lanes("irem", 2, 20, 4),
+      each((x) => x % 2, 20),
+    );
+  });
+
+  test("a quotient that some lanes step over is left to the lanes", () => {
+    assert.equal(lanes("idiv", 3, 20, 4), null);
+    assert.equal(lanes("irem", 6, 20, 4), null);
+  });
+});
+
+test("neighbours are in order and without gaps; ahead means none before the first", () => {
+  const value = null as unknown as Value<"i32">;
+  const steps = (...list: number[]): LaneValue => ({ kind: "rising", value, steps: list, multiple: 1 });
+  assert.ok(areNeighbours(steps(0, 1, 2, 3)));
+  assert.ok(!areNeighbours(steps(0, 2, 4, 6)));
+  assert.ok(areAhead(steps(0, 7, 2, 0)));
+  assert.ok(!areAhead(steps(0, -1, 2, 3)));
+});

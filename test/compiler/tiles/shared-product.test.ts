@@ -1,0 +1,80 @@
+/** Products in shared memory: barriers, buffers and vectors of the kernel, without a device. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { innerLists, type Kernel, type Statement, walkStatements } from "../../../src/compiler/ir/ir.js";
+import type { SharedTile } from "../../../src/compiler/target/tile-profile.js";
+import { lowered, matrix } from "./product-kernels.js";
+
+const tile: SharedTile = {
+  kind: "shared",
+  rows: 32,
+  columns: 32,
+  depth: 16,
+  perLane: [4, 4],
+  buffers: 1,
+  unrolled: 16,
+};
+
+const kernelOf = (m: number, k: number, n: number, changes: Partial<SharedTile> = {}): Kernel =>
+  lowered({ ...tile, ...changes }, matrix("f32", 1, m, k), matrix("f32", 1, k, n)).kernel;
+
+const barriersIn = (statements: readonly Statement[]): number =>
+  statements.filter(({ kind }) => kind === "barrier").length;
+
+test("a workgroup has a lane per part of its tile, and a row of the kernel per tile", () => {
+  const kernel = kernelOf(64, 64, 96);
+  assert.deepEqual([kernel.lanes, kernel.rows], [64, 2 * 3]);
+});
+
+test("with one buffer lanes wait before and after they replace it; with two, once per step", () => {
+  for (const [buffers, perStep] of [
+    [1, 2],
+    [2, 1],
+  ] as const) {
+    const { body } = kernelOf(64, 64, 64, { buffers });
+    assert.equal(barriersIn(body), 1, "the first tile is complete before anyone reads it");
+    const steps = body.filter(({ kind }) => kind === "loop").map((loop) => barriersIn(innerLists(loop).flat()));
+    assert.deepEqual(steps, [perStep]);
+  }
+});
+
+test("a summation of a single step loads nothing ahead and needs no further barrier", () => {
+  const { body } = kernelOf(64, 16, 64);
+  let barriers = 0;
+  walkStatements(body, ({ kind }) => {
+    if (kind === "barrier") barriers++;
+  });
+  assert.equal(barriers, 1);
+});
+
+test("shared memory holds both operands, with rows that begin in different banks", () => {
+  for (const buffers of [1, 2] as const) {
+    const sizes = kernelOf(64, 64, 64, { buffers }).arrays.map(({ size }) => size);
+    assert.deepEqual(sizes, [buffers * 16 * (32 + 4), buffers * 16 * (32 + 4)]);
+  }
+});
+
+test("operands are written to shared memory in vectors where the axis is a multiple of one", () => {
+  const widths = (n: number) => {
+    const found = new Set<number>();
+    walkStatements(kernelOf(64, 64, n).body, (statement) => {
+      if (statement.kind === "write" && statement.array === 1) found.add(statement.values.length);
+    });
+    return [...found];
+  };
+  assert.deepEqual(widths(64), [4]);
+  assert.deepEqual(widths(61), [1]);
+});
+
+test("loads and stores are gated only where the matrices are no multiple of the tile", () => {
+  const gates = (m: number, k: number, n: number) => {
+    let count = 0;
+    walkStatements(kernelOf(m, k, n).body, (statement) => {
+      if ("gate" in statement && statement.gate) count++;
+    });
+    return count;
+  };
+  assert.equal(gates(64, 64, 64), 0);
+  assert.ok(gates(60, 64, 64) > 0);
+  assert.ok(gates(64, 64, 61) > 0);
+});
