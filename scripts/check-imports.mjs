@@ -34,11 +34,11 @@ const LAYERS = {
 };
 
 /**
- * The folders inside a layer, by layer, and which of their neighbours each may import. "." stands for the files that lie in
- * the layer's folder itself; nothing imports those unless it is listed.
+ * The folders inside a layer, by layer, and which of their neighbours each may import: only ones that stand before it, so that
+ * they form no cycle. "." stands for the files that lie in the layer's folder itself; nothing imports those unless it is listed.
  * @type {Record<string, Record<string, string[]>>}
  */
-const INNER_LAYERS = {
+export const INNER_LAYERS = {
   compiler: {
     ir: [],
     math: [],
@@ -67,6 +67,41 @@ const INNER_LAYERS = {
       "emit",
       "inline",
     ],
+  },
+  // Samplers know a posterior only as a `target`, so that `model` can lie above them and offer `posterior.sample()`.
+  bayes: {
+    // arithmetic that densities and constraints share: terms, running sums, the range of floats
+    numerics: [],
+    // arguments as users write them, and the rules they are held to
+    arguments: ["numerics"],
+    // where values lie, and the maps there from free numbers
+    constraints: ["numerics", "arguments"],
+    // random variables, and what a distribution is
+    variables: ["numerics", "arguments", "constraints"],
+    // how a distribution is written down, and formulas that several share
+    definition: ["numerics", "arguments", "constraints", "variables"],
+    // the distributions, a file each
+    distributions: ["numerics", "arguments", "constraints", "variables", "definition"],
+    // the container for draws, and files that users name
+    draws: [],
+    // effective sample sizes, R-hat, summaries, model comparison
+    diagnostics: ["draws"],
+    // pages with plots
+    report: ["draws", "diagnostics"],
+    // files of ArviZ and Stan
+    export: ["draws"],
+    // a posterior as samplers and approximations see it: a density of free numbers, values by name
+    target: ["draws"],
+    // kernels of samplers, written in the compiler's language
+    kernels: ["target"],
+    // chains on a device, runs, fits
+    chains: ["numerics", "draws", "diagnostics", "report", "export", "target", "kernels"],
+    // model(fn), and the posterior it becomes with data
+    model: ["numerics", "arguments", "constraints", "variables", "draws", "target", "kernels", "chains"],
+    // what approximations of a posterior share
+    approximation: ["draws", "diagnostics", "target", "model"],
+    variational: ["draws", "diagnostics", "target", "approximation"],
+    smc: ["draws", "diagnostics", "target", "approximation"],
   },
 };
 

@@ -1,7 +1,7 @@
 /** The import check, on made-up trees that each break one rule. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkImports, importsOf } from "../../scripts/check-imports.mjs";
+import { checkImports, INNER_LAYERS, importsOf } from "../../scripts/check-imports.mjs";
 
 const packageJson = {
   name: "pumice",
@@ -89,6 +89,22 @@ test("the command and the examples see the public surface only", () => {
   assert.match(check(importing("src/cli/main.ts", "src/engines/vulkan/device.ts")).join(), /public surface/);
   assert.match(check(importing("examples/tour.ts", "src/core/errors.ts")).join(), /public surface/);
   assert.deepEqual(check({ "examples/tour.ts": 'import "pumice/vulkan";' }), []);
+});
+
+test("folders inside a layer import only those that stand before them in the table, also as a type", () => {
+  for (const [layer, folders] of Object.entries(INNER_LAYERS)) {
+    const order = Object.keys(folders);
+    for (const [folder, imports] of Object.entries(folders)) {
+      for (const below of imports) {
+        assert.ok(order.indexOf(below) >= 0, `${layer}/${folder}: ${below} is no folder of the table`);
+        assert.ok(order.indexOf(below) < order.indexOf(folder), `${layer}/${folder} stands before ${below}`);
+      }
+    }
+  }
+  assert.deepEqual(check(importing("src/bayes/model/posterior.ts", "src/bayes/chains/sample.ts")), []);
+  const tree = { "src/bayes/model/a.ts": "", "src/bayes/chains/b.ts": 'import type { A } from "../model/a.js";' };
+  assert.match(check(tree).join(), /goes upwards: bayes\/chains may import .*, not model/);
+  assert.match(check(importing("src/bayes/new/a.ts", "src/bayes/model/b.ts")).join(), /INNER_LAYERS does not know/);
 });
 
 test("a folder of src that is in no layer is reported", () => {

@@ -5,7 +5,7 @@
 import { Check, check, type Problem } from "../diagnostics/check.js";
 import type { SummaryRow } from "../diagnostics/scalar-summary.js";
 import { Summary, summary } from "../diagnostics/summary.js";
-import type { Chains, Draws, NameFilter } from "../draws.js";
+import type { Chains, Draws, NameFilter } from "../draws/draws.js";
 
 export abstract class Approximation {
   constructor(

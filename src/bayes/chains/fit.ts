@@ -6,7 +6,7 @@ import type { Key } from "../../random/key.js";
 import { type Check, check } from "../diagnostics/check.js";
 import { type Loo, type LooOptions, loo } from "../diagnostics/loo.js";
 import { type Summary, summary } from "../diagnostics/summary.js";
-import { Draws, type NameFilter } from "../draws.js";
+import { Draws, type NameFilter } from "../draws/draws.js";
 import { saveArviz } from "../export/arviz.js";
 import type { InferenceData } from "../export/inference-data.js";
 import { type StanCsvOptions, writeStanCsv } from "../export/stan-csv.js";

@@ -14,7 +14,6 @@ import { shown } from "../../core/shown.js";
 import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../runtime/backend.js";
 import { concat, tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
-import { type FreeNumbers, freeNumbersOf } from "../free-numbers.js";
 import {
   ChainBuilder,
   type ChainDensity,
@@ -22,7 +21,8 @@ import {
   type FloatDType,
   type ScratchBuffer,
   type Target,
-} from "./density.js";
+} from "../kernels/density.js";
+import { type FreeNumbers, freeNumbersOf } from "../target/free-numbers.js";
 
 export interface LeapfrogOptions {
   /** The size of a step; a negative one goes back in time. */

@@ -5,9 +5,7 @@
 import { constants } from "node:buffer";
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../runtime/backend.js";
-import { choleskyFactor } from "../cholesky.js";
-import type { ChainDensity, FloatDType } from "./density.js";
-import { type WrittenNuts, writeNuts } from "./nuts-kernel.js";
+import type { ChainDensity, FloatDType } from "../kernels/density.js";
 import {
   ADAPTATION,
   BUFFERS,
@@ -20,8 +18,10 @@ import {
   VECTORS,
   vectorSlots,
   WISHES,
-} from "./nuts-layout.js";
-import { PooledWarmup } from "./pooled.js";
+} from "../kernels/layout.js";
+import { type WrittenNuts, writeNuts } from "../kernels/nuts/kernel.js";
+import { choleskyFactor } from "../numerics/cholesky.js";
+import { PooledWarmup } from "./pooled-warmup.js";
 import { warmupSchedule } from "./warmup.js";
 
 export interface ChainSettings extends NutsOptions {

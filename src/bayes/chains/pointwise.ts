@@ -8,8 +8,8 @@ import { arange, tensor } from "../../tensor/creation.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
-import { Draws } from "../draws.js";
-import type { FloatDType } from "./density.js";
+import { Draws } from "../draws/draws.js";
+import type { FloatDType } from "../kernels/density.js";
 
 type Values = Readonly<Record<string, Tensor>>;
 

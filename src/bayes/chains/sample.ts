@@ -12,13 +12,14 @@ import type { DeviceStorage } from "../../runtime/backend.js";
 import { tensor } from "../../tensor/creation.js";
 import { adopt, type Tensor } from "../../tensor/tensor.js";
 import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js";
-import { Draws, type DrawsByScalar } from "../draws.js";
+import { Draws, type DrawsByScalar } from "../draws/draws.js";
 import type { RunFacts } from "../export/stan-comments.js";
-import { type InParts, impossibleAt } from "../model/impossible.js";
-import { type ChainDensity, densityOf, type FloatDType, type Target } from "./density.js";
+import { type ChainDensity, densityOf, type FloatDType, type Target } from "../kernels/density.js";
+import { NOTED, NOTED_ENERGIES, type NutsOptions } from "../kernels/layout.js";
+import { type InParts, impossibleAt } from "../target/impossible.js";
+import { type Named, valuesOf, variablesOf } from "../target/values.js";
 import { Fit } from "./fit.js";
 import { type ChainSettings, type ChainStatus, NutsChains } from "./nuts-chains.js";
-import { NOTED, NOTED_ENERGIES, type NutsOptions } from "./nuts-layout.js";
 import {
   checkedRunOptions,
   type FilledOptions,
@@ -32,7 +33,6 @@ import { atEachDraw, type PointwiseSetting } from "./pointwise.js";
 import { type ProgressLine, progressLine } from "./progress.js";
 import { type Progress, SampleRun } from "./run.js";
 import { readFit, type SavedFit, writeFit } from "./saved-fit.js";
-import { type Named, valuesOf, variablesOf } from "./values.js";
 
 /** A posterior, as far as sampling is concerned. */
 export interface Sampled extends Target, Named, InParts {

@@ -9,8 +9,8 @@ import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
-import { Draws, type Statistic } from "../draws.js";
-import { unwritable, whyNot } from "../files.js";
+import { Draws, type Statistic } from "../draws/draws.js";
+import { unwritable, whyNot } from "../draws/files.js";
 import type { SavedChains } from "./nuts-chains.js";
 import type { SampleOptions } from "./options.js";
 

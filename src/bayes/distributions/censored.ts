@@ -3,10 +3,14 @@ import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes } from "../../core/shape.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import { shapeOfArgument, tensorOf } from "../argument.js";
+import { shapeOfArgument, tensorOf } from "../arguments/argument.js";
+import { argumentsOf } from "../arguments/check-arguments.js";
+import { parameter } from "../arguments/parameter.js";
 import type { Constraint } from "../constraints/constraint.js";
-import { partOf, RandomVariable } from "../model/variable.js";
-import { argumentsOf, completed, type Distribution, parameter, sumOfTerms } from "./distribution.js";
+import { completed } from "../definition/completed.js";
+import { sumOfTerms } from "../numerics/terms.js";
+import type { Distribution } from "../variables/distribution.js";
+import { partOf, RandomVariable } from "../variables/variable.js";
 import { BOUNDS, type Bounds } from "./truncated-normal.js";
 
 /** Where a bound is infinite nothing is censored, and gradients must not see the infinity. */

@@ -9,23 +9,19 @@ import { concat, zeros } from "../../tensor/creation.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { scan } from "../../transforms/control.js";
-import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
+import { type Argument, shapeOfArgument, tensorOf } from "../arguments/argument.js";
+import { argumentsOf } from "../arguments/check-arguments.js";
+import { areErrorsDeferred } from "../arguments/deferred-errors.js";
+import { alongLastAxis, parameter } from "../arguments/parameter.js";
 import { real } from "../constraints/numbers.js";
-import { evaluation, partOf, RandomVariable } from "../model/variable.js";
-import { runningSum } from "../running-sum.js";
-import {
-  alongLastAxis,
-  argumentsOf,
-  bind,
-  completed,
-  type Distribution,
-  type Draws,
-  type Family,
-  parameter,
-  type Term,
-} from "./distribution.js";
-import { normalFamily } from "./normal.js";
-import { LOG_SQRT_2PI } from "./normal-probability.js";
+import { completed, type DrawRequest } from "../definition/completed.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { LOG_SQRT_2PI } from "../definition/normal-probability.js";
+import { runningSum } from "../numerics/running-sum.js";
+import type { Term } from "../numerics/terms.js";
+import type { Distribution } from "../variables/distribution.js";
+import { partOf, RandomVariable } from "../variables/variable.js";
+import { normalDefinition } from "./normal.js";
 
 const support = { ...real, description: "series of finite numbers" };
 
@@ -67,12 +63,12 @@ export interface RandomWalkOptions {
 /** Distributions of first values hold one number for each series, and apply along its axis. */
 const startOf = (given: Distribution | null, scale: Argument, like: Tensor): Distribution => {
   if (given) return given;
-  return bind(normalFamily, { location: 0, scale: tensorOf(scale, like).expandDims(-1) });
+  return bind(normalDefinition, { location: 0, scale: tensorOf(scale, like).expandDims(-1) });
 };
 
 /** What a series and the distribution of its first values are given, and the check of both. */
 function seriesArguments<P extends string>(
-  series: Pick<Family<P>, "name" | "parameters">,
+  series: Pick<Definition<P>, "name" | "parameters">,
   given: Readonly<Record<P, Argument>>,
   start: Distribution | null,
 ): Pick<Distribution, "parameters" | "isImproper" | "checkArguments"> {
@@ -87,7 +83,7 @@ function seriesArguments<P extends string>(
     );
   };
   // In a model the variable's name is not known yet: `given` asks again when it is.
-  if (!evaluation()) checkStart();
+  if (!areErrorsDeferred()) checkStart();
   return {
     parameters: [...parameters, ...alongLastAxis(start?.parameters)],
     isImproper: start?.isImproper,
@@ -130,13 +126,13 @@ export function gaussianRandomWalk(scale: Argument, options: RandomWalkOptions):
         const moved = drift === 0 ? x.diff({ axis: -1 }) : x.diff({ axis: -1 }).sub(tensorOf(drift, x).expandDims(-1));
         return [...first, ...stepTerms(moved, tensorOf(scale, x))];
       },
-      draw({ key, shape, dtype }: Draws) {
+      draw({ key, shape, dtype }: DrawRequest) {
         const [own, other] = split(key);
         const z = normalNumbers(own, [...shape, steps], { dtype });
         return walked(z, startOf(start, scale, z).sample(other, [...shape, 1], { dtype }));
       },
       noncentered: () => ({
-        base: bind(normalFamily, { location: 0, scale: 1 }),
+        base: bind(normalDefinition, { location: 0, scale: 1 }),
         forward: (z) => walked(z, standardOf("gaussianRandomWalk", startOf(start, scale, z)).forward(z)),
         inverse(x) {
           const first = standardOf("gaussianRandomWalk", startOf(start, scale, x)).inverse(x.at("...", "0:1"));
@@ -231,7 +227,7 @@ export function ar(coefficients: Argument, scale: Argument, options: Autoregress
         return triangularSolve(matrix, right.expandDims(-1), { unitDiagonal: true }).squeeze(-1);
       },
       noncentered: () => ({
-        base: bind(normalFamily, { location: 0, scale: 1 }),
+        base: bind(normalDefinition, { location: 0, scale: 1 }),
         forward(z) {
           const lags = order();
           const first = standardOf("ar", startOf(start, scale, z)).forward(z.at("...", `0:${lags}`));

@@ -7,13 +7,15 @@ import { truncatedFrom } from "../../random/normal.js";
 import { tensor } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { above, below, interval } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { negated, standardize } from "./location-scale.js";
-import { LOG_SQRT_2PI, logNormalCdf, normalMass } from "./normal-probability.js";
-import { gaussLegendre } from "./quadrature.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { standardize } from "../definition/location-scale.js";
+import { LOG_SQRT_2PI, logNormalCdf, normalMass } from "../definition/normal-probability.js";
+import { gaussLegendre } from "../definition/quadrature.js";
+import { negated } from "../numerics/terms.js";
+import { RandomVariable } from "../variables/variable.js";
 
 export interface Bounds {
   readonly low?: Argument;
@@ -28,7 +30,7 @@ const { nodes: NODES, weights: WEIGHTS } = gaussLegendre(64);
 type Name = "location" | "scale" | "low" | "high";
 
 /** Bounds as z-scores; those that are not there are not looked at, so that no infinity enters a gradient. */
-function family({ low, high }: Bounds): Family<Name> {
+function definitionOf({ low, high }: Bounds): Definition<Name> {
   const z = (bound: Tensor, p: Readonly<Record<Name, Tensor>>) => bound.sub(p.location).div(p.scale);
   const width = (p: Readonly<Record<Name, Tensor>>) => p.high.sub(p.low).div(p.scale);
   /** -z²/2 and the log of the mass. Both relative to the middle of a narrow window: far out their difference is all that counts. */
@@ -122,5 +124,5 @@ export function truncatedNormal(location: Argument, scale: Argument, bounds: Bou
   if (low === undefined && high === undefined) {
     throw new ArgumentError("truncatedNormal: give { low }, { high } or both; without bounds it is normal(…).");
   }
-  return new RandomVariable(bind(family(bounds), { location, scale, low: low ?? 0, high: high ?? 0 }));
+  return new RandomVariable(bind(definitionOf(bounds), { location, scale, low: low ?? 0, high: high ?? 0 }));
 }

@@ -4,8 +4,8 @@
  * asks for them, and samplers refuse.
  */
 import { inputsFirst, type Node } from "../../graph/node.js";
-import type { Term } from "../constraints/constraint.js";
-import type { RandomVariable } from "./variable.js";
+import type { Term } from "../numerics/terms.js";
+import type { RandomVariable } from "../variables/variable.js";
 
 /** A part of the log density: what a variable or a factor adds. */
 export interface Part {

@@ -7,8 +7,8 @@ import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Key } from "../../random/key.js";
 import type { Tensor } from "../../tensor/tensor.js";
+import type { RandomVariable } from "../variables/variable.js";
 import { type Observation, Posterior, simulate } from "./posterior.js";
-import type { RandomVariable } from "./variable.js";
 
 /** What a model's function returns: random variables, and tensors made of them. */
 export type Returned = Readonly<Record<string, Tensor>>;

@@ -5,9 +5,9 @@
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { Tensor } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { RandomVariable } from "../variables/variable.js";
 import { namesIn, type Run } from "./run.js";
-import { RandomVariable } from "./variable.js";
 
 export interface Outline {
   /** For each variable, in the order of the program: its name, and how it is written, without its arguments. */

@@ -10,10 +10,12 @@ import type { Node } from "../../graph/node.js";
 import { zeros } from "../../tensor/creation.js";
 import { Tensor, where } from "../../tensor/tensor.js";
 import { placeholderLike } from "../../transforms/trace.js";
-import { tensorOf } from "../argument.js";
-import type { Bijection, Constraint, Term } from "../constraints/constraint.js";
+import { tensorOf } from "../arguments/argument.js";
+import { type Parameter, parameterInside } from "../arguments/parameter.js";
+import { type Bijection, type Constraint, eachInside } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { eachInside, type Parameter, parameterInside, sumOfTerms } from "../distributions/distribution.js";
+import { sumOfTerms, type Term } from "../numerics/terms.js";
+import { RandomVariable } from "../variables/variable.js";
 import { checkFitting, unsureParameters } from "./fitting.js";
 import { explaining, type GivenData, noComplex } from "./given-data.js";
 import { improperIn, type Part } from "./improper.js";
@@ -21,7 +23,6 @@ import { checkSame, type Outline, outlineOf } from "./outline.js";
 import { checkingPositions } from "./positions.js";
 import { batchShapeOf, broadcastsTo, namesIn, type Run, runModel, speakingOf } from "./run.js";
 import { hintingAtShapes } from "./shape-hint.js";
-import { RandomVariable } from "./variable.js";
 
 export interface Latent {
   readonly kind: "latent";
@@ -288,7 +289,7 @@ function planFrom(
       else bijectionOf(variable);
       const value = data ?? new Tensor(variable.node);
       const isObserved = data !== undefined;
-      if (variable.distribution.isTame?.(value)) tame.add(number);
+      if (variable.distribution.isShortEnough?.(value)) tame.add(number);
       const { terms } = termsOf(variable, value, data ? undefined : placed.get(variable), tame.has(number));
       dependent.set(number, terms.map(isDependent));
       const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));

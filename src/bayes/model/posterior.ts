@@ -13,21 +13,17 @@ import { concat, zeros } from "../../tensor/creation.js";
 import { defaultDevice } from "../../tensor/devices.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { valueAndGrad } from "../../transforms/grad.js";
-import { type Argument, isArgument, tensorOf } from "../argument.js";
+import { type Argument, deviceOf, floatOf, isArgument, tensorOf } from "../arguments/argument.js";
+import { type Parameter, parameterInside } from "../arguments/parameter.js";
 import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
 import type { ResumeOptions, SampleOptions } from "../chains/options.js";
 import type { SampleRun } from "../chains/run.js";
 import { resume, type Sampled, sample } from "../chains/sample.js";
-import {
-  deviceOf,
-  floatOf,
-  type Parameter,
-  parameterInside,
-  sumOfTerms,
-  type Term,
-} from "../distributions/distribution.js";
-import type { UnnamedVariable } from "../draws.js";
+import type { UnnamedVariable } from "../draws/draws.js";
+import { sumOfTerms, type Term } from "../numerics/terms.js";
+import type { ParameterAt } from "../target/impossible.js";
+import { RandomVariable } from "../variables/variable.js";
 import {
   type DataIn,
   dataIn,
@@ -37,7 +33,6 @@ import {
   type Observation,
   widestFloat,
 } from "./given-data.js";
-import type { ParameterAt } from "./impossible.js";
 import { changed, checkSame, outlineOf } from "./outline.js";
 import {
   bijectionOf,
@@ -55,7 +50,6 @@ import {
 } from "./plan.js";
 import { batchShapeOf, type Run, runModel, speakingOf } from "./run.js";
 import { Sum } from "./sum.js";
-import { RandomVariable } from "./variable.js";
 
 export type { Observation } from "./given-data.js";
 export type { Deterministic, Latent, Observed } from "./plan.js";

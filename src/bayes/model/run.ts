@@ -3,7 +3,7 @@ import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape } from "../../core/shape.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { runningTransforms } from "../../transforms/trace.js";
-import { during, RandomVariable } from "./variable.js";
+import { during, RandomVariable } from "../variables/variable.js";
 
 export interface Run {
   /** In the order the program makes them. */

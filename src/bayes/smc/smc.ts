@@ -20,8 +20,8 @@ import {
 } from "../approximation/setting.js";
 import { meanOf, varianceOf } from "../diagnostics/chains.js";
 import type { Problem } from "../diagnostics/check.js";
-import type { Chains, Draws } from "../draws.js";
-import { impossibleAt } from "../model/impossible.js";
+import type { Chains, Draws } from "../draws/draws.js";
+import { impossibleAt } from "../target/impossible.js";
 import { type Circumstances, hamiltonian, type Move, randomWalk } from "./moves.js";
 import { reweighed } from "./reweighing.js";
 import { type Bridge, bridgeTo, NOWHERE, type Particles, particlesAt } from "./tempering.js";

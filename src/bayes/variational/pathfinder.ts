@@ -37,8 +37,8 @@ import {
 import { densitiesAndGradients, startingPoints } from "../approximation/start.js";
 import type { Problem } from "../diagnostics/check.js";
 import { smoothWeights } from "../diagnostics/pareto.js";
-import type { Chains, Draws } from "../draws.js";
-import type { FreeNumbers } from "../free-numbers.js";
+import type { Chains, Draws } from "../draws/draws.js";
+import type { FreeNumbers } from "../target/free-numbers.js";
 import { beginPath, isDone, logDensitiesAt, type Normal, type Path, type PathOptions, pointsOf, walk } from "./path.js";
 
 export interface PathfinderProgress {

@@ -1,10 +1,10 @@
 /** A dense metric as a chain factors it for itself: right where there is a factor, of variances where rounding has left none. */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { densityOf } from "../../../src/bayes/chains/density.js";
 import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
-import { INTS, PHASE } from "../../../src/bayes/chains/nuts-layout.js";
 import { model, normal } from "../../../src/bayes/index.js";
+import { densityOf } from "../../../src/bayes/kernels/density.js";
+import { INTS, PHASE } from "../../../src/bayes/kernels/layout.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";

@@ -1,15 +1,15 @@
 /** NUTS against exact distributions, one step from exact draws and from start to end; and samplers with mistakes in them. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { ChainDensity } from "../../../src/bayes/chains/density.js";
 import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
-import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { lanesFor } from "../../../src/bayes/chains/sample.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
-import { choleskyFactor } from "../../../src/bayes/cholesky.js";
-import type { Draws } from "../../../src/bayes/draws.js";
+import type { Draws } from "../../../src/bayes/draws/draws.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
+import type { ChainDensity } from "../../../src/bayes/kernels/density.js";
+import type { NutsOptions } from "../../../src/bayes/kernels/layout.js";
+import { choleskyFactor } from "../../../src/bayes/numerics/cholesky.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";

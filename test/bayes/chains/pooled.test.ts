@@ -4,8 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { FloatDType } from "../../../src/bayes/chains/density.js";
 import { nextPace } from "../../../src/bayes/chains/nuts-chains.js";
+import { PooledWarmup } from "../../../src/bayes/chains/pooled-warmup.js";
+import { halfNormal, model, normal } from "../../../src/bayes/index.js";
+import type { FloatDType } from "../../../src/bayes/kernels/density.js";
 import {
   INTS,
   ORDERS,
@@ -15,10 +17,8 @@ import {
   SCHEDULE,
   VECTORS,
   WISHES,
-} from "../../../src/bayes/chains/nuts-layout.js";
-import { pooledLanes } from "../../../src/bayes/chains/pooled/writer.js";
-import { PooledWarmup } from "../../../src/bayes/chains/pooled.js";
-import { halfNormal, model, normal } from "../../../src/bayes/index.js";
+} from "../../../src/bayes/kernels/layout.js";
+import { pooledLanes } from "../../../src/bayes/kernels/pooled/writer.js";
 import { SOFTWARE_ROUNDS } from "../../../src/compiler/ir/loop-rounds.js";
 import type { Backend, DeviceStorage } from "../../../src/runtime/backend.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";

@@ -4,12 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Fit } from "../../../src/bayes/chains/fit.js";
-import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { type Sampled, Sampler } from "../../../src/bayes/chains/sample.js";
 import { readFit } from "../../../src/bayes/chains/saved-fit.js";
-import type { Draws } from "../../../src/bayes/draws.js";
+import type { Draws } from "../../../src/bayes/draws/draws.js";
 import { mcseMean, model, normal } from "../../../src/bayes/index.js";
+import type { NutsOptions } from "../../../src/bayes/kernels/layout.js";
 
 /** A run to its end, perhaps with a mistake in the kernel. */
 export async function sampled(

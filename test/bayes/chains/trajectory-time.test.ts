@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { WISHES } from "../../../src/bayes/chains/nuts-layout.js";
 import type { Sampled } from "../../../src/bayes/chains/sample.js";
 import { type Fit, model, normal } from "../../../src/bayes/index.js";
+import { WISHES } from "../../../src/bayes/kernels/layout.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { f64 } from "../../support/tensors.js";
 import { sampled, savedNumbers } from "./support.js";
