@@ -20,6 +20,7 @@ import {
   type Target,
 } from "../compiler/program/program.js";
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
+import type { TargetProfile } from "../compiler/target/profile.js";
 import { bytesOf } from "../core/bytes.js";
 import { castScalar } from "../core/cast.js";
 import type { DType } from "../core/dtype.js";
@@ -147,6 +148,11 @@ export abstract class Backend<Code = unknown, S extends DeviceStorage = DeviceSt
   /** About how many processors it has that work side by side. */
   get units(): number {
     return this.target.profile.tiles.units;
+  }
+
+  /** What libraries with kernels of their own want to know of the target: see `TargetProfile`. */
+  get abilities(): Pick<TargetProfile, "maxLanes" | "runsAhead"> {
+    return this.target.profile;
   }
 
   /** Whether it computes in f64, and whether it is a driver that only plays a GPU. */

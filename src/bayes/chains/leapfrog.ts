@@ -3,10 +3,14 @@
  * known by the SHA-256 of its code, and returns four chains: positions, momenta, gradients and log densities, each after its
  * step. `posterior.leapfrog` calls this; it is also the smallest example of a kernel around a density.
  */
-import { computeType } from "../../compiler/elements/elements.js";
-import { arrayPlace, columnPlace } from "../../compiler/inline/place.js";
-import type { Kernel, Value } from "../../compiler/ir/ir.js";
-import { roundsWithin } from "../../compiler/ir/loop-rounds.js";
+import {
+  arrayPlace,
+  columnPlace,
+  computeType,
+  type Kernel,
+  roundsWithin,
+  type Value,
+} from "../../compiler/kernel-language.js";
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
@@ -14,15 +18,9 @@ import { shown } from "../../core/shown.js";
 import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../runtime/backend.js";
 import { concat, tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
-import {
-  ChainBuilder,
-  type ChainDensity,
-  densityOf,
-  type FloatDType,
-  type ScratchBuffer,
-  type Target,
-} from "../kernels/density.js";
+import { ChainBuilder, type ChainDensity, densityOf, type ScratchBuffer } from "../kernels/density.js";
 import { type FreeNumbers, freeNumbersOf } from "../target/free-numbers.js";
+import type { FloatDType, Target } from "../target/target.js";
 
 export interface LeapfrogOptions {
   /** The size of a step; a negative one goes back in time. */

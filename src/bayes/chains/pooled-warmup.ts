@@ -1,5 +1,5 @@
 /**
- * The warmup of many chains together: one step size from the mean acceptance of all, one metric from all their draws, and for
+ * The pooled warmup of many chains: one step size from the mean acceptance of all, one metric from all their draws, and for
  * ChEES-HMC one trajectory length. With a thousand chains a short warmup is enough. It is done by small kernels between
  * transitions, so that the host waits for none of them: many draws are under way before it looks.
  */
@@ -13,7 +13,6 @@ import {
   type PooledBuffer,
   type PooledOptions,
   PooledWriter,
-  pooledLanes,
   type SHARED,
   type WrittenPooled,
 } from "../kernels/pooled/writer.js";
@@ -36,8 +35,9 @@ export class PooledWarmup {
   private readonly memory: Record<(typeof OWN)[number], DeviceStorage>;
   private readonly everyDraw: readonly HandWritten<WrittenPooled>[];
   private readonly closing: readonly HandWritten<WrittenPooled>[];
-  /** How often the kernels were asked to adapt; and that, and the draws adapted to, as the host last saw it. */
+  /** How often the kernels were asked to adapt. */
   asked = 0;
+  /** The draws adapted to, and how often that had been asked for, when the host last looked. */
   private seen = { draw: 0, asked: 0 };
 
   constructor(
@@ -53,13 +53,12 @@ export class PooledWarmup {
       name === "pooledInts" ? 4 * POOLED_INTS.length : (energyDType === "f64" ? 8 : 4) * lengths[name];
     this.memory = Object.fromEntries(OWN.map((name) => [name, backend.zeros(bytes(name))])) as PooledWarmup["memory"];
 
-    const overChains = options.lanes ?? pooledLanes(backend, chains);
+    const { overChains, root: rootLanes } = options.lanes;
     const chees: Piece[] = [
       { name: "centres", rows: dim, lanes: overChains, writes: ["centres"], write: writeCentres },
       { name: "changes", rows: chains, lanes: 1, writes: ["changes"], write: writeChanges },
     ];
     const stepSize = { name: "step size", rows: 1, lanes: overChains, writes: STEP_SIZE_WRITES, write: writeStepSize };
-    const rootLanes = options.lanes ?? pooledLanes(backend, dim, dim * dim);
     const root: Piece = { name: "root", rows: 1, lanes: rootLanes, writes: ["covariance", "root"], write: writeRoot };
     const metric: Piece[] = [
       { name: "covariance", rows: elements, lanes: overChains, writes: ["covariance"], write: writeCovariance },

@@ -14,6 +14,12 @@ import { unwritable, whyNot } from "../draws/files.js";
 import type { SavedChains } from "./nuts-chains.js";
 import type { SampleOptions } from "./options.js";
 
+/** Milliseconds in which the chains were under way. */
+export interface Spent {
+  readonly warmup: number;
+  readonly sampling: number;
+}
+
 export interface SavedFit {
   /** Without what concerns one run only. */
   readonly options: SampleOptions;
@@ -21,8 +27,7 @@ export interface SavedFit {
   /** The SHA-256 of the sampler's kernel, and of the data it sampled with. */
   readonly kernel: string;
   readonly data: string;
-  /** Milliseconds in which the chains were under way. */
-  readonly spent: { readonly warmup: number; readonly sampling: number };
+  readonly spent: Spent;
   readonly chains: SavedChains;
 }
 

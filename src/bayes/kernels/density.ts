@@ -2,25 +2,24 @@
  * A posterior's log density and gradient as a closed function of the free numbers, with data as its other parameters: what
  * every kernel of chains is built around. Equal functions of other data have equal keys, so kernels are found again.
  */
-import type { ElementSettings } from "../../compiler/elements/elements.js";
-import { type InlineContext, inline, isForLanes } from "../../compiler/inline/inline.js";
-import { dataPlace, type Place, Scratch } from "../../compiler/inline/place.js";
-import type { Value } from "../../compiler/ir/ir.js";
-import { KernelBuilder } from "../../compiler/ir/kernel-builder.js";
+import {
+  dataPlace,
+  type ElementSettings,
+  type InlineContext,
+  inline,
+  isForLanes,
+  KernelBuilder,
+  type Place,
+  Scratch,
+  type Value,
+} from "../../compiler/kernel-language.js";
 import { ArgumentError, DTypeError } from "../../core/errors.js";
 import type { GraphFunction } from "../../graph/function.js";
 import type { Backend, DeviceStorage, WritingContext } from "../../runtime/backend.js";
 import { backendFor } from "../../tensor/devices.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import { closed } from "../../transforms/closed.js";
-
-export type FloatDType = "f32" | "f64";
-
-/** What chains walk on: of a posterior, what they need of it. */
-export interface Target {
-  readonly dim: number;
-  logDensityAndGrad(u: Tensor, options?: { readonly normalized?: boolean }): readonly [Tensor, Tensor];
-}
+import type { FloatDType, Target } from "../target/target.js";
 
 export interface ChainDensity {
   readonly dim: number;
@@ -37,7 +36,7 @@ export interface ChainDensity {
   readonly longest: number;
 }
 
-/** Tracing takes longer than many a run: what was traced of a target stays with it, by device and form. */
+/** Tracing takes longer than many a run: what was traced of a target stays with it, by device and variant. */
 const traced = new WeakMap<Target, Map<Backend, Map<string, ChainDensity>>>();
 
 /** `isNormalized`: constants are kept, so that densities are those of `logDensity`. */
@@ -49,11 +48,11 @@ export function densityOf(
 ): ChainDensity {
   const backend = backendFor(device, "sample");
   const byBackend = traced.get(target) ?? new Map<Backend, Map<string, ChainDensity>>();
-  const byForm = byBackend.get(backend) ?? new Map<string, ChainDensity>();
-  traced.set(target, byBackend.set(backend, byForm));
-  const form = `${dtype} ${isNormalized}`;
-  const density = byForm.get(form) ?? trace(target, dtype, backend, isNormalized);
-  byForm.set(form, density);
+  const byVariant = byBackend.get(backend) ?? new Map<string, ChainDensity>();
+  traced.set(target, byBackend.set(backend, byVariant));
+  const variant = `${dtype} ${isNormalized}`;
+  const density = byVariant.get(variant) ?? trace(target, dtype, backend, isNormalized);
+  byVariant.set(variant, density);
   return density;
 }
 

@@ -1,20 +1,18 @@
 /**
- * What the sampler's kernel and the host that runs it agree on: what a chain is made of, in which buffers it lies, and what a
- * dispatch is told.
+ * The agreement between the sampler's kernel and the host that runs it: the numbers and vectors of a chain, the buffers they lie
+ * in, and what a dispatch is told.
  */
-import type { FloatDType } from "./density.js";
+import type { FloatDType } from "../target/target.js";
+import type { Trajectories } from "./nuts/trajectories.js";
 
 export interface NutsOptions {
-  /** nuts: trajectories end where they turn. hmc: after a number of steps, or a time drawn anew for each draw. */
-  readonly kernel: "nuts" | "hmc";
+  readonly trajectories: Trajectories;
   readonly chains: number;
   readonly lanes: number;
   readonly maxTreeDepth: number;
   /** Energies and adaptation are computed in this. Weights, which are differences of energies, need no more than positions. */
   readonly energyDType: FloatDType;
   readonly isDense: boolean;
-  /** For tests of the tests: a sampler with a mistake in it. */
-  readonly mistake?: "stale density" | "invalid doubling";
 }
 
 /** What a chain is doing. */
@@ -122,5 +120,5 @@ export const BUFFERS = [
   "noted",
 ] as const;
 
-export const vectorSlots = ({ kernel, maxTreeDepth }: Pick<NutsOptions, "kernel" | "maxTreeDepth">): number =>
-  VECTORS.length + (kernel === "nuts" ? 3 * maxTreeDepth : 0);
+export const vectorSlots = ({ trajectories, maxTreeDepth }: NutsOptions): number =>
+  VECTORS.length + trajectories.moreVectors(maxTreeDepth);

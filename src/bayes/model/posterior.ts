@@ -19,10 +19,10 @@ import type { Fit } from "../chains/fit.js";
 import { type LeapfrogChains, type LeapfrogOptions, leapfrog } from "../chains/leapfrog.js";
 import type { ResumeOptions, SampleOptions } from "../chains/options.js";
 import type { SampleRun } from "../chains/run.js";
-import { resume, type Sampled, sample } from "../chains/sample.js";
+import { resume, sample } from "../chains/sample.js";
 import type { UnnamedVariable } from "../draws/draws.js";
 import { sumOfTerms, type Term } from "../numerics/terms.js";
-import type { ParameterAt } from "../target/impossible.js";
+import type { ParameterAt, SampledTarget } from "../target/target.js";
 import { RandomVariable } from "../variables/variable.js";
 import {
   type DataIn,
@@ -170,8 +170,8 @@ export class Posterior<R extends Returned, O extends string = never> {
   }
 
   /** For samplers, who know variables by name only; the compiler cannot tell that any names are these names. */
-  private get sampled(): Sampled {
-    return this as unknown as Sampled;
+  private get sampled(): SampledTarget {
+    return this as unknown as SampledTarget;
   }
 
   /** The log density in two parts that sum to it: of latent variables (with Jacobians), and of observations and factors. */

@@ -6,24 +6,21 @@ import { type Shape, sizeOf } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import { type Jitted, jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
-
-/** A posterior, as far as the values of its variables are concerned. */
-export interface Named {
-  readonly latents: readonly { readonly name: string; readonly shape: Shape }[];
-  readonly deterministics: readonly { readonly name: string; readonly shape: Shape }[];
-  constrain(u: Tensor): Readonly<Record<string, Tensor>>;
-}
+import type { NamedValues } from "./target.js";
 
 type Constrain = Jitted<[Tensor], Readonly<Record<string, Tensor>>>;
-const programs = new WeakMap<Named, Constrain>();
+const programs = new WeakMap<NamedValues, Constrain>();
 
 /** Names and shapes of what `valuesOf` finds. */
-export function variablesOf({ latents, deterministics }: Named): Readonly<Record<string, Shape>> {
+export function variablesOf({ latents, deterministics }: NamedValues): Readonly<Record<string, Shape>> {
   return Object.fromEntries([...latents, ...deterministics].map(({ name, shape }) => [name, shape]));
 }
 
 /** The values at points [dim, points], by name: elements × points. What is to be computed is under way when this returns. */
-export async function valuesOf(posterior: Named, points: Tensor): Promise<Record<string, Float32Array | Float64Array>> {
+export async function valuesOf(
+  posterior: NamedValues,
+  points: Tensor,
+): Promise<Record<string, Float32Array | Float64Array>> {
   const constrain = programs.get(posterior) ?? compiled(posterior);
   programs.set(posterior, constrain);
   const found = Object.entries(constrain(points));
@@ -33,7 +30,7 @@ export async function valuesOf(posterior: Named, points: Tensor): Promise<Record
   return values;
 }
 
-function compiled(posterior: Named): Constrain {
+function compiled(posterior: NamedValues): Constrain {
   const all = vmap((u: Tensor): Readonly<Record<string, Tensor>> => ({ ...posterior.constrain(u) }), { in: 1 });
   return jit((points: Tensor) =>
     Object.fromEntries(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wordsOf } from "../../../src/bayes/kernels/arithmetic.js";
+import { arithmeticOf } from "../../../src/bayes/kernels/arithmetic.js";
 import { columnPlace } from "../../../src/compiler/inline/place.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import type { DeviceStorage } from "../../../src/runtime/backend.js";
@@ -17,11 +17,11 @@ test("normal numbers are those of Box and Muller, a quarter of the circle for tw
   ] as const) {
     const compiled = backend.handWritten(`normals ${type}`, ({ settings }) => {
       const k = new KernelBuilder("normals", rows, 1);
-      const w = wordsOf(k, settings);
+      const ops = arithmeticOf(k, settings);
       const [from, to] = [k.buffer("u32", false), k.buffer(type, true)];
       const word = (n: number) => k.load(from, k.binary("add", k.row, k.constant("i32", n * rows)), "u32");
-      w.normals(type, [word(0), word(1)]).forEach((z, n) => {
-        columnPlace(k, to, type, w.i(n)).store(w.i(0), z);
+      ops.normals(type, [word(0), word(1)]).forEach((z, n) => {
+        columnPlace(k, to, type, ops.i(n)).store(ops.i(0), z);
       });
       return { kernel: k.finish() };
     });

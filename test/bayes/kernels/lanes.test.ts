@@ -5,8 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wordsOf } from "../../../src/bayes/kernels/arithmetic.js";
-import { ChainBuilder, densityOf, type Target } from "../../../src/bayes/kernels/density.js";
+import { arithmeticOf } from "../../../src/bayes/kernels/arithmetic.js";
+import { ChainBuilder, densityOf } from "../../../src/bayes/kernels/density.js";
+import type { Target } from "../../../src/bayes/target/target.js";
 import { columnPlace } from "../../../src/compiler/inline/place.js";
 import { walkStatements } from "../../../src/compiler/ir/ir.js";
 import { full, tensor } from "../../../src/tensor/creation.js";
@@ -108,16 +109,16 @@ function evaluation(target: Target, device: string, lanes: number) {
   return backendFor(device).handWritten(`evaluate ${lanes} ${density.fn.key}`, (context) => {
     const builder = new ChainBuilder("evaluate", density, CHAINS, lanes, context);
     const { k, scratch } = builder;
-    const w = wordsOf(k, builder.settings);
+    const ops = arithmeticOf(k, builder.settings);
     const [from, to] = [k.buffer("f64", true), k.buffer("f64", true)].map((buffer) =>
-      columnPlace(k, buffer, "f64", w.i(0)),
+      columnPlace(k, buffer, "f64", ops.i(0)),
     );
     const [q, gradient] = [scratch.place("f64", dim), scratch.place("f64", dim)];
-    w.each(dim, (d) => q.store(d, from.load(d)));
+    ops.each(dim, (d) => q.store(d, from.load(d)));
     k.barrier();
     const value = builder.evaluate(q, gradient);
-    w.each(dim, (d) => to.store(d, gradient.load(d)));
-    to.store(w.i(dim), value, lanes > 1 ? k.compare("eq", k.lane, w.i(0)) : null);
+    ops.each(dim, (d) => to.store(d, gradient.load(d)));
+    to.store(ops.i(dim), value, lanes > 1 ? k.compare("eq", k.lane, ops.i(0)) : null);
     return { kernel: k.finish(), scratch: scratch.buffers };
   });
 }

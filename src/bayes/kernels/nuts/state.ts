@@ -3,12 +3,18 @@
  * and how all that comes from buffers at the beginning and goes back at the end. Every other part of the kernel is a
  * function of it.
  */
-import { computeType } from "../../../compiler/elements/elements.js";
-import { arrayPlace, columnPlace, type Place, shifted } from "../../../compiler/inline/place.js";
-import type { Value } from "../../../compiler/ir/ir.js";
-import type { KernelBuilder } from "../../../compiler/ir/kernel-builder.js";
-import { type Cell, type Words, wordsOf } from "../arithmetic.js";
-import type { ChainBuilder, ChainDensity, FloatDType } from "../density.js";
+import {
+  arrayPlace,
+  columnPlace,
+  computeType,
+  type KernelBuilder,
+  type Place,
+  shifted,
+  type Value,
+} from "../../../compiler/kernel-language.js";
+import type { FloatDType } from "../../target/target.js";
+import { type Arithmetic, arithmeticOf, type Cell } from "../arithmetic.js";
+import type { ChainBuilder, ChainDensity } from "../density.js";
 import { BUFFERS, INTS, type NutsOptions, ORDERS, PHASE, REALS, VECTORS, vectorSlots, WISHES } from "../layout.js";
 
 /** Bytes of a chain that may be kept in memory shared by its lanes: thirty chains still fit on a processor. */
@@ -16,7 +22,7 @@ const MAX_NEAR_BYTES = 4096;
 
 export class NutsState {
   readonly k: KernelBuilder;
-  readonly w: Words;
+  readonly ops: Arithmetic;
   readonly type: FloatDType;
   readonly energy: FloatDType;
   readonly dim: number;
@@ -38,7 +44,7 @@ export class NutsState {
   ) {
     const { k, scratch } = builder;
     this.k = k;
-    this.w = wordsOf(k, builder.settings);
+    this.ops = arithmeticOf(k, builder.settings);
     this.type = density.dtype;
     this.energy = options.energyDType;
     this.dim = density.dim;
@@ -60,8 +66,8 @@ export class NutsState {
     this.buffers = Object.fromEntries(
       BUFFERS.map((name) => [name, k.buffer(dtypes[name], !readOnly.has(name))]),
     ) as NutsState["buffers"];
-    this.ints = Object.fromEntries(INTS.map((name) => [name, this.w.cell("i32")])) as NutsState["ints"];
-    this.reals = Object.fromEntries(REALS.map((name) => [name, this.w.cell(energy)])) as NutsState["reals"];
+    this.ints = Object.fromEntries(INTS.map((name) => [name, this.ops.cell("i32")])) as NutsState["ints"];
+    this.reals = Object.fromEntries(REALS.map((name) => [name, this.ops.cell(energy)])) as NutsState["reals"];
     const [q, p, g, sum] = [0, 1, 2, 3].map(() => scratch.place(type, dim));
     this.hot = { q, p, g, sum };
     this.rhos = options.isDense ? [0, 1, 2].map(() => scratch.place(type, dim)) : [];
@@ -74,11 +80,11 @@ export class NutsState {
   // ------------------------------------------------------------------------------------------------ what was told
 
   order(name: (typeof ORDERS)[number]): Value {
-    return this.k.load(this.buffers.orders, this.w.i(ORDERS.indexOf(name)), "i32");
+    return this.k.load(this.buffers.orders, this.ops.i(ORDERS.indexOf(name)), "i32");
   }
 
   wish(name: (typeof WISHES)[number]): Value {
-    return this.k.load(this.buffers.wishes, this.w.i(WISHES.indexOf(name)), this.energy);
+    return this.k.load(this.buffers.wishes, this.ops.i(WISHES.indexOf(name)), this.energy);
   }
 
   // ------------------------------------------------------------------------------------------------ places
@@ -88,7 +94,7 @@ export class NutsState {
   }
 
   vector(name: (typeof VECTORS)[number]): Place {
-    return this.vectorsFrom(this.w.i(VECTORS.indexOf(name) * this.dim));
+    return this.vectorsFrom(this.ops.i(VECTORS.indexOf(name) * this.dim));
   }
 
   private vectorsFrom(first: Value): Place {
@@ -97,13 +103,16 @@ export class NutsState {
 
   /** Part of a record of the tree: the first momentum, the one before it, the sum before it. */
   record(level: Value, part: "p" | "before" | "sum"): Place {
-    const { w, dim } = this;
-    const at = w.add(w.mul(level, w.i(3 * dim)), w.i((VECTORS.length + ["p", "before", "sum"].indexOf(part)) * dim));
+    const { ops, dim } = this;
+    const at = ops.add(
+      ops.mul(level, ops.i(3 * dim)),
+      ops.i((VECTORS.length + ["p", "before", "sum"].indexOf(part)) * dim),
+    );
     return this.vectorsFrom(at);
   }
 
   copy(from: Place, to: Place, elements = this.dim): void {
-    this.w.each(elements, (d) => to.store(d, from.load(d)));
+    this.ops.each(elements, (d) => to.store(d, from.load(d)));
   }
 
   /** The point the chain is at becomes an end of its trajectory. */
@@ -114,44 +123,44 @@ export class NutsState {
   // ------------------------------------------------------------------------------------------------ from and to buffers
 
   restore(): void {
-    const { k, w, buffers } = this;
+    const { k, ops, buffers } = this;
     INTS.forEach((name, slot) => {
-      this.ints[name].set(columnPlace(k, buffers.ints, "i32", w.i(slot)).load(w.i(0)));
+      this.ints[name].set(columnPlace(k, buffers.ints, "i32", ops.i(slot)).load(ops.i(0)));
     });
     REALS.forEach((name, slot) => {
-      this.reals[name].set(columnPlace(k, buffers.reals, this.energy, w.i(slot)).load(w.i(0)));
+      this.reals[name].set(columnPlace(k, buffers.reals, this.energy, ops.i(slot)).load(ops.i(0)));
     });
-    const vectors = this.column("vectors", w.i(0));
+    const vectors = this.column("vectors", ops.i(0));
     if (this.near) this.copy(vectors, this.near, vectorSlots(this.options) * this.dim);
-    if (this.diagonal) this.copy(this.column("metric", w.i(0)), this.diagonal);
+    if (this.diagonal) this.copy(this.column("metric", ops.i(0)), this.diagonal);
     k.barrier();
     for (const name of ["q", "p", "g", "sum"] as const) this.copy(this.vector(name), this.hot[name]);
     k.barrier();
   }
 
   save(): void {
-    const { k, w, buffers } = this;
+    const { k, ops, buffers } = this;
     k.barrier();
-    const isFirst = k.lanes > 1 ? k.compare("eq", k.lane, w.i(0)) : null;
+    const isFirst = k.lanes > 1 ? k.compare("eq", k.lane, ops.i(0)) : null;
     INTS.forEach((name, slot) => {
-      columnPlace(k, buffers.ints, "i32", w.i(slot)).store(w.i(0), this.ints[name].get(), isFirst);
+      columnPlace(k, buffers.ints, "i32", ops.i(slot)).store(ops.i(0), this.ints[name].get(), isFirst);
     });
     REALS.forEach((name, slot) => {
-      columnPlace(k, buffers.reals, this.energy, w.i(slot)).store(w.i(0), this.reals[name].get(), isFirst);
+      columnPlace(k, buffers.reals, this.energy, ops.i(slot)).store(ops.i(0), this.reals[name].get(), isFirst);
     });
     for (const name of ["q", "p", "g", "sum"] as const) this.copy(this.hot[name], this.vector(name));
     k.barrier();
-    if (this.near) this.copy(this.near, this.column("vectors", w.i(0)), vectorSlots(this.options) * this.dim);
+    if (this.near) this.copy(this.near, this.column("vectors", ops.i(0)), vectorSlots(this.options) * this.dim);
   }
 
   // ------------------------------------------------------------------------------------------------ words
 
   isPhase(phase: keyof typeof PHASE): Value {
-    return this.k.compare("eq", this.ints.phase.get(), this.w.i(PHASE[phase]));
+    return this.k.compare("eq", this.ints.phase.get(), this.ops.i(PHASE[phase]));
   }
 
   isSet(cell: Cell): Value {
-    return this.k.compare("ne", cell.get(), this.w.i(0));
+    return this.k.compare("ne", cell.get(), this.ops.i(0));
   }
 
   toEnergy(x: Value): Value {

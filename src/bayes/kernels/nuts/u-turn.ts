@@ -5,26 +5,26 @@
  * Dillon 2019). Leaf i of a subtree is the first of a subtree of each size 2^l that divides i, and the last one of each size
  * that divides i + 1; records of first leaves lie in a stack that grows with the ones in the binary form of i.
  */
-import type { Value } from "../../../compiler/ir/ir.js";
+import type { Value } from "../../../compiler/kernel-language.js";
 import type { Cell } from "../arithmetic.js";
 import { denseVelocities } from "./momentum.js";
 import type { NutsState } from "./state.js";
 
 /** Adds the leaf's momentum to the records, and looks at the subtrees that end with it. */
 export function noteLeaf(chain: NutsState, turned: Cell): void {
-  const { k, w, hot, dim, ints } = chain;
-  const { i } = w;
+  const { k, ops, hot, dim, ints } = chain;
+  const { i } = ops;
   const leaf = ints.leaf.get();
-  w.each(dim, (d) => hot.sum.store(d, w.add(hot.sum.load(d), hot.p.load(d))));
+  ops.each(dim, (d) => hot.sum.store(d, ops.add(hot.sum.load(d), hot.p.load(d))));
   k.barrier();
   const isEven = k.compare("eq", k.binary("and", leaf, i(1)), i(0));
   const top = onesAbove(chain, leaf);
-  w.when(
+  ops.when(
     isEven,
     () => chain.copy(hot.p, chain.record(top, "p")),
     () => {
       checkSubtrees(chain, leaf, top, turned);
-      const next = onesAbove(chain, w.add(leaf, i(1)));
+      const next = onesAbove(chain, ops.add(leaf, i(1)));
       chain.copy(hot.p, chain.record(next, "before"));
       chain.copy(hot.sum, chain.record(next, "sum"));
     },
@@ -33,29 +33,29 @@ export function noteLeaf(chain: NutsState, turned: Cell): void {
 
 /** How many ones a number has in binary form, the last digit left out: the level of its record. */
 function onesAbove(chain: NutsState, leaf: Value): Value {
-  const { k, w, options } = chain;
-  const { i } = w;
+  const { k, ops, options } = chain;
+  const { i } = ops;
   let count = i(0);
   for (let bit = 1; bit < options.maxTreeDepth; bit++) {
-    const digit = k.binary("and", k.binary("shr", leaf, w.u(bit)), i(1));
-    count = w.add(count, digit);
+    const digit = k.binary("and", k.binary("shr", leaf, ops.u(bit)), i(1));
+    count = ops.add(count, digit);
   }
   return count;
 }
 
 /** Subtrees of 2, 4, 8 … leaves that this odd leaf is the last of. */
 function checkSubtrees(chain: NutsState, leaf: Value, top: Value, turned: Cell): void {
-  const { k, w, hot, options } = chain;
-  const { i } = w;
-  const last = w.add(leaf, i(1));
+  const { k, ops, hot, options } = chain;
+  const { i } = ops;
+  const last = ops.add(leaf, i(1));
   k.loop(
     options.maxTreeDepth,
     [i(0)],
     (level) => {
-      const slot = w.sub(top, level);
+      const slot = ops.sub(top, level);
       const isPair = k.compare("eq", level, i(0));
       // The right half begins where the subtree of the level below does. Of a pair it is the leaf itself.
-      const inner = k.select(isPair, slot, w.add(slot, i(1)));
+      const inner = k.select(isPair, slot, ops.add(slot, i(1)));
       const [first, sumBefore] = [chain.record(slot, "p"), chain.record(slot, "sum")];
       const [middle, before, middleSum] = [
         chain.record(inner, "p"),
@@ -64,14 +64,14 @@ function checkSubtrees(chain: NutsState, leaf: Value, top: Value, turned: Cell):
       ];
       const isTurning = turns(chain, (d) => {
         const [p, start, from] = [hot.p.load(d), first.load(d), sumBefore.load(d)];
-        const total = w.sub(hot.sum.load(d), from);
-        const left = k.select(isPair, start, w.sub(middleSum.load(d), from));
-        const right = k.select(isPair, p, w.sub(hot.sum.load(d), middleSum.load(d)));
+        const total = ops.sub(hot.sum.load(d), from);
+        const left = k.select(isPair, start, ops.sub(middleSum.load(d), from));
+        const right = k.select(isPair, p, ops.sub(hot.sum.load(d), middleSum.load(d)));
         return {
           rhos: [
             total,
-            w.add(left, k.select(isPair, p, middle.load(d))),
-            w.add(right, k.select(isPair, start, before.load(d))),
+            ops.add(left, k.select(isPair, p, middle.load(d))),
+            ops.add(right, k.select(isPair, start, before.load(d))),
           ],
           leftStart: start,
           leftEnd: k.select(isPair, start, before.load(d)),
@@ -79,11 +79,11 @@ function checkSubtrees(chain: NutsState, leaf: Value, top: Value, turned: Cell):
           rightEnd: p,
         };
       });
-      w.when(isTurning, () => turned.set(i(1)));
+      ops.when(isTurning, () => turned.set(i(1)));
       // Whether the next larger subtree ends here, too.
       const size = k.binary("shl", i(2), k.convert("u32", level));
-      const isMore = k.compare("eq", k.binary("and", last, w.sub(k.binary("shl", size, w.u(1)), i(1))), i(0));
-      return [k.select(w.and(isMore, w.not(chain.isSet(turned))), i(1), i(0))];
+      const isMore = k.compare("eq", k.binary("and", last, ops.sub(k.binary("shl", size, ops.u(1)), i(1))), i(0));
+      return [k.select(ops.and(isMore, ops.not(chain.isSet(turned))), i(1), i(0))];
     },
     { exitWhen: ([isMore]) => k.compare("eq", isMore, i(0)) },
   );
@@ -100,9 +100,9 @@ interface Halves {
 
 /** The criterion for two halves: over the whole, and from each half to the first step into the other. */
 export function turns(chain: NutsState, at: (d: Value) => Halves): Value {
-  const { k, w, dim, type, diagonal } = chain;
+  const { k, ops, dim, type, diagonal } = chain;
   if (!diagonal) {
-    w.each(dim, (d) => {
+    ops.each(dim, (d) => {
       const { rhos } = at(d);
       rhos.forEach((rho, r) => {
         chain.rhos[r].store(d, rho);
@@ -110,10 +110,10 @@ export function turns(chain: NutsState, at: (d: Value) => Halves): Value {
     });
     k.barrier();
   }
-  const dots = w.sums(dim, type, 6, (d) => {
+  const dots = ops.sums(dim, type, 6, (d) => {
     const { rhos, leftStart, leftEnd, rightStart, rightEnd } = at(d);
     const velocities = diagonal
-      ? rhos.map((rho) => w.mul(diagonal.load(d), rho))
+      ? rhos.map((rho) => ops.mul(diagonal.load(d), rho))
       : denseVelocities(chain, d, chain.rhos);
     const pairs = [
       [leftStart, velocities[0]],
@@ -123,8 +123,8 @@ export function turns(chain: NutsState, at: (d: Value) => Halves): Value {
       [leftEnd, velocities[2]],
       [rightEnd, velocities[2]],
     ] as const;
-    return pairs.map(([p, rho]) => w.mul(p, rho));
+    return pairs.map(([p, rho]) => ops.mul(p, rho));
   });
-  const goesOn = dots.map((dot) => k.compare("gt", dot, w.float(type, 0))).reduce((a, b) => w.and(a, b));
-  return w.not(goesOn);
+  const goesOn = dots.map((dot) => k.compare("gt", dot, ops.float(type, 0))).reduce((a, b) => ops.and(a, b));
+  return ops.not(goesOn);
 }

@@ -3,36 +3,36 @@
  * length of trajectories: two kernels, for the chains' centres and for what each chain adds to the gradient. The kernel of the
  * step size sums that up. Distances are in the metric's units, so that no variable counts for more because of its own.
  */
-import type { Value } from "../../../compiler/ir/ir.js";
+import type { Value } from "../../../compiler/kernel-language.js";
 import { LEAST_CHANCE } from "./step-size.js";
 import type { PooledWriter } from "./writer.js";
 
 /** A row per dimension: the mean of the trajectories' ends by their chances to be accepted, then that of their starts. */
 export function writeCentres(p: PooledWriter): void {
-  const { k, w, options } = p;
+  const { k, ops, options } = p;
   const d = k.row;
   const [chances, ends, starts] = p.sums(3, (c) => {
     const chance = p.acceptance(c);
-    return [chance, w.mul(chance, known(p, chance, p.vector("q", d, c))), p.vector("qLeft", d, c)];
+    return [chance, ops.mul(chance, known(p, chance, p.vector("q", d, c))), p.vector("qLeft", d, c)];
   });
-  p.storeOnce("centres", d, w.div(ends, k.binary("max", chances, p.f(LEAST_CHANCE))));
-  p.storeOnce("centres", w.add(d, w.i(options.dim)), w.div(starts, p.f(options.chains)));
+  p.storeOnce("centres", d, ops.div(ends, k.binary("max", chances, p.f(LEAST_CHANCE))));
+  p.storeOnce("centres", ops.add(d, ops.i(options.dim)), ops.div(starts, p.f(options.chains)));
 }
 
 /** A row per chain: its part of the gradient by the trajectories' time, times the sum of all chances. */
 export function writeChanges(p: PooledWriter): void {
-  const { k, w, options } = p;
+  const { k, ops, options } = p;
   const c = k.row;
   const chance = p.acceptance(c);
-  const [change, along] = w.sums(options.dim, p.energy, 2, (d) => {
-    const after = known(p, chance, w.sub(p.vector("q", d, c), p.load("centres", d)));
-    const before = w.sub(p.vector("qLeft", d, c), p.load("centres", w.add(d, w.i(options.dim))));
+  const [change, along] = ops.sums(options.dim, p.energy, 2, (d) => {
+    const after = known(p, chance, ops.sub(p.vector("q", d, c), p.load("centres", d)));
+    const before = ops.sub(p.vector("qLeft", d, c), p.load("centres", ops.add(d, ops.i(options.dim))));
     const velocity = known(p, chance, velocityOf(p, d, c));
-    const variance = p.load("metric", p.at(options.isDense ? w.mul(d, w.i(options.dim + 1)) : d, c));
-    const terms = [w.sub(w.mul(after, after), w.mul(before, before)), w.mul(after, velocity)];
-    return terms.map((term) => w.div(term, variance));
+    const variance = p.load("metric", p.at(options.isDense ? ops.mul(d, ops.i(options.dim + 1)) : d, c));
+    const terms = [ops.sub(ops.mul(after, after), ops.mul(before, before)), ops.mul(after, velocity)];
+    return terms.map((term) => ops.div(term, variance));
   });
-  p.store("changes", c, w.mul(w.mul(change, along), chance));
+  p.store("changes", c, ops.mul(ops.mul(change, along), chance));
 }
 
 /** A divergent end may be anything, and weighs nothing. */
@@ -42,10 +42,10 @@ function known(p: PooledWriter, chance: Value, x: Value): Value {
 
 /** An element of M⁻¹p at the end. */
 function velocityOf(p: PooledWriter, d: Value, c: Value): Value {
-  const { k, w, options } = p;
+  const { k, ops, options } = p;
   const { dim } = options;
-  if (!options.isDense) return w.mul(p.load("metric", p.at(d, c)), p.vector("p", d, c));
-  const element = (j: Value) => p.load("metric", p.at(w.add(w.mul(d, w.i(dim)), j), c));
-  const [sum] = k.loop(dim, [p.f(0)], (j, [total]) => [w.add(total, w.mul(element(j), p.vector("p", j, c)))]);
+  if (!options.isDense) return ops.mul(p.load("metric", p.at(d, c)), p.vector("p", d, c));
+  const element = (j: Value) => p.load("metric", p.at(ops.add(ops.mul(d, ops.i(dim)), j), c));
+  const [sum] = k.loop(dim, [p.f(0)], (j, [total]) => [ops.add(total, ops.mul(element(j), p.vector("p", j, c)))]);
   return sum;
 }

@@ -1,14 +1,14 @@
 /**
- * What the kernels between transitions are written with, which adapt many chains together: the buffers of the chains and of
- * their warmup by name, numbers in the dtype of energies, and sums over chains that lanes share. Step size, trajectory and
- * metric are written with it; `PooledWarmup` runs them.
+ * The writer of the kernels that adapt many chains together, between transitions: the buffers of the chains and of their warmup
+ * by name, numbers in the dtype of energies, and sums over chains that lanes share. Step size, trajectory and metric are written
+ * with it; `PooledWarmup` runs them.
  */
-import type { Kernel, Value } from "../../../compiler/ir/ir.js";
-import { KernelBuilder } from "../../../compiler/ir/kernel-builder.js";
-import type { Backend, WritingContext } from "../../../runtime/backend.js";
-import { type Words, wordsOf } from "../arithmetic.js";
-import type { FloatDType } from "../density.js";
+import { type Kernel, KernelBuilder, type Value } from "../../../compiler/kernel-language.js";
+import type { WritingContext } from "../../../runtime/backend.js";
+import type { FloatDType } from "../../target/target.js";
+import { type Arithmetic, arithmeticOf } from "../arithmetic.js";
 import { INTS, POOLED_INTS, POOLED_REALS, REALS, VECTORS } from "../layout.js";
+import type { PooledLanes } from "./lanes.js";
 
 export interface PooledOptions {
   readonly chains: number;
@@ -18,8 +18,7 @@ export interface PooledOptions {
   readonly isDense: boolean;
   /** Whether the time of trajectories is adapted, as ChEES does. */
   readonly isTimed: boolean;
-  /** Threads that share what is summed over chains, a power of two: chosen by `pooledLanes` unless told. */
-  readonly lanes?: number;
+  readonly lanes: PooledLanes;
 }
 
 /** Buffers of the chains that these kernels know. */
@@ -34,22 +33,9 @@ export interface WrittenPooled {
   readonly buffers: readonly PooledBuffer[];
 }
 
-/** Lanes that every Vulkan device has in a workgroup. */
-const MAX_LANES = 128;
-
-/** Lanes for loops that they share: as many as there is work for; of a software driver, as few as its loops allow. */
-export function pooledLanes(backend: Backend, items: number, roundsOfItem = 4): number {
-  if (backend.id === "cpu") return 1;
-  const isEnough = (lanes: number) =>
-    backend.isSoftware ? (items / lanes) * roundsOfItem < backend.maxRounds / 2 : lanes >= items;
-  let lanes = 1;
-  while (lanes < MAX_LANES && !isEnough(lanes)) lanes *= 2;
-  return lanes;
-}
-
 export class PooledWriter {
   readonly k: KernelBuilder;
-  readonly w: Words;
+  readonly ops: Arithmetic;
   readonly energy: FloatDType;
   private readonly slots = new Map<PooledBuffer, number>();
   private readonly writes: ReadonlySet<PooledBuffer>;
@@ -65,7 +51,7 @@ export class PooledWriter {
     { settings }: WritingContext,
   ) {
     this.k = new KernelBuilder(name, rows, lanes);
-    this.w = wordsOf(this.k, settings);
+    this.ops = arithmeticOf(this.k, settings);
     this.energy = options.energyDType;
     for (const buffer of writes) this.slots.set(buffer, this.k.buffer(this.typeOf(buffer), true));
     this.writes = new Set(writes);
@@ -114,22 +100,22 @@ export class PooledWriter {
 
   /** Where an element of a chain lies. */
   at(element: Value, chain: Value): Value {
-    const { w } = this;
-    return w.add(w.mul(element, w.i(this.options.chains)), chain);
+    const { ops } = this;
+    return ops.add(ops.mul(element, ops.i(this.options.chains)), chain);
   }
 
   int(name: (typeof INTS)[number], chain: Value): Value {
-    return this.load("ints", this.at(this.w.i(INTS.indexOf(name)), chain));
+    return this.load("ints", this.at(this.ops.i(INTS.indexOf(name)), chain));
   }
 
   real(name: (typeof REALS)[number], chain: Value): Value {
-    return this.load("reals", this.at(this.w.i(REALS.indexOf(name)), chain));
+    return this.load("reals", this.at(this.ops.i(REALS.indexOf(name)), chain));
   }
 
   /** Where an element of a vector of a chain lies. */
   vectorAt(name: (typeof VECTORS)[number], d: Value, chain: Value): Value {
-    const { w } = this;
-    return this.at(w.add(w.i(VECTORS.indexOf(name) * this.options.dim), d), chain);
+    const { ops } = this;
+    return this.at(ops.add(ops.i(VECTORS.indexOf(name) * this.options.dim), d), chain);
   }
 
   vector(name: (typeof VECTORS)[number], d: Value, chain: Value): Value {
@@ -139,29 +125,29 @@ export class PooledWriter {
   /** Where a number of the warmup lies. */
   pooledAt(name: (typeof POOLED_INTS)[number] | (typeof POOLED_REALS)[number]): Value {
     const all: readonly string[] = (POOLED_INTS as readonly string[]).includes(name) ? POOLED_INTS : POOLED_REALS;
-    return this.w.i(all.indexOf(name));
+    return this.ops.i(all.indexOf(name));
   }
 
   // ------------------------------------------------------------------------------------------------ over chains
 
   f(value: number): Value {
-    return this.w.float(this.energy, value);
+    return this.ops.float(this.energy, value);
   }
 
   sums(terms: number, body: (chain: Value) => readonly Value[]): Value[] {
-    return this.w.sums(this.options.chains, this.energy, terms, body);
+    return this.ops.sums(this.options.chains, this.energy, terms, body);
   }
 
   /** The least or the most of whole numbers. */
   extreme(op: "min" | "max", of: (chain: Value) => Value): Value {
-    const { k, w, options } = this;
-    const first = w.i(op === "min" ? 2 ** 31 - 1 : 0);
+    const { k, ops, options } = this;
+    const first = ops.i(op === "min" ? 2 ** 31 - 1 : 0);
     const [found] = k.loop(options.chains, [first], (c, [so]) => [k.binary(op, so, of(c))], { isLaneLoop: true });
     return k.combineLanes(op, found);
   }
 
   /** The chance of the last transition of a chain to be accepted, or its mean over the trajectory. */
   acceptance(chain: Value): Value {
-    return this.w.div(this.real("acceptance", chain), this.k.convert(this.energy, this.int("leapfrogs", chain)));
+    return this.ops.div(this.real("acceptance", chain), this.k.convert(this.energy, this.int("leapfrogs", chain)));
   }
 }

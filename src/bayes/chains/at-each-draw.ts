@@ -1,15 +1,11 @@
-/**
- * What a posterior says of its observations at each draw of a fit: log-likelihoods, which PSIS-LOO is made of, and new
- * observations. A compiled function takes many draws at a time. `Fit` calls this.
- */
-import type { Shape } from "../../core/shape.js";
-import { sizeOf } from "../../core/shape.js";
+/** A function of a posterior's values at each draw of a fit, compiled, many draws at a time. Predictions are such. */
+import { type Shape, sizeOf } from "../../core/shape.js";
 import { arange, tensor } from "../../tensor/creation.js";
 import type { Tensor } from "../../tensor/tensor.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
 import { Draws } from "../draws/draws.js";
-import type { FloatDType } from "../kernels/density.js";
+import type { FloatDType } from "../target/target.js";
 
 type Values = Readonly<Record<string, Tensor>>;
 
