@@ -36,6 +36,7 @@ export {
 export { arvizJson, loadArviz, parseArviz, saveArviz } from "./export/arviz.js";
 export type { FixedArray, InferenceData } from "./export/inference-data.js";
 export { loadStanCsv, parseStanCsv, type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
+export type { Observation } from "./model/given-data.js";
 export {
   type Model,
   model,
@@ -44,18 +45,8 @@ export {
   type Simulated,
   type SimulateOptions,
 } from "./model/model.js";
-export type {
-  DensityOptions,
-  Deterministic,
-  Floats,
-  Latent,
-  LatentValues,
-  NamesOf,
-  Observation,
-  Observed,
-  Posterior,
-  Values,
-} from "./model/posterior.js";
+export type { Deterministic, Latent, Observed } from "./model/plan-entries.js";
+export type { DensityOptions, Floats, LatentValues, NamesOf, Posterior, Values } from "./model/posterior.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
 export { SmcFit, type SmcOptions, type SmcStage, smc } from "./smc/smc.js";

@@ -1,11 +1,10 @@
-/** One run of a model's function, whatever decides the values of its variables; and shapes and errors in its terms. */
-import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
-import { formatShape, type Shape } from "../../core/shape.js";
+/** One run of a model's function. The caller decides the values of its variables: placeholders, slices of a vector, or draws. */
+import { ArgumentError } from "../../core/errors.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { runningTransforms } from "../../transforms/trace.js";
 import { during, RandomVariable } from "../variables/variable.js";
 
-export interface Run {
+export interface ModelRun {
   /** In the order the program makes them. */
   readonly variables: readonly RandomVariable[];
   readonly factors: readonly (Tensor | number)[];
@@ -20,7 +19,7 @@ export function runModel<D, T>(
   fn: (data: D) => Readonly<Record<string, Tensor>>,
   data: D,
   choose: (variable: RandomVariable, number: number) => Tensor,
-  finish: (run: Run) => T,
+  finish: (run: ModelRun) => T,
 ): T {
   const numbers = new Map<RandomVariable, number>();
   const variables: RandomVariable[] = [];
@@ -64,7 +63,7 @@ function checkReturned(returned: unknown, made: ReadonlyMap<RandomVariable, numb
 }
 
 /** The names of variables, from the keys they were returned under. */
-export function namesIn(run: Run): Map<RandomVariable, string> {
+export function namesIn(run: ModelRun): Map<RandomVariable, string> {
   const names = new Map<RandomVariable, string>();
   for (const [name, value] of Object.entries(run.returned)) {
     if (!(value instanceof RandomVariable)) continue;
@@ -74,32 +73,4 @@ export function namesIn(run: Run): Map<RandomVariable, string> {
     names.set(value, name);
   }
   return names;
-}
-
-/** Shape of a variable's independent draws: what `.shape(…)` said, else that of its arguments. */
-export function batchShapeOf({ distribution, batchShape: asked }: RandomVariable): Shape {
-  const own = distribution.batchShape;
-  if (!asked) return own;
-  if (broadcastsTo(own, asked)) return asked;
-  throw new ShapeError(
-    `${distribution.name}: its arguments have the shape ${formatShape(own)}, which does not broadcast to ` +
-      `${formatShape(asked)} of .shape(…).`,
-  );
-}
-
-/** Whether a shape stretches to another, aligned at the last axis. */
-export function broadcastsTo(from: Shape, to: Shape): boolean {
-  const offset = to.length - from.length;
-  return offset >= 0 && from.every((size, axis) => size === 1 || size === to[offset + axis]);
-}
-
-/** What goes wrong meanwhile is said of the variable. */
-export function speakingOf<T>(name: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof PumiceError) || error.message.startsWith(`${name}: `)) throw error;
-    const Kind = error.constructor as new (message: string, options: ErrorOptions) => PumiceError;
-    throw new Kind(`${name}: ${error.message}`, { cause: error });
-  }
 }
