@@ -49,15 +49,18 @@ export type { Deterministic, Latent, Observed } from "./model/plan-entries.js";
 export type { DensityOptions, Floats, LatentValues, NamesOf, Posterior, Values } from "./model/posterior.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
-export { SmcFit, type SmcOptions, type SmcStage, smc } from "./smc/smc.js";
+export { type SmcOptions, smc } from "./smc/smc.js";
+export { SmcFit } from "./smc/smc-fit.js";
+export type { SmcStage } from "./smc/stages.js";
 export type { FreeNumbers } from "./target/free-numbers.js";
 export type { Distribution, DrawOptions, MomentOptions, Noncentered } from "./variables/distribution.js";
 export { factor, RandomVariable } from "./variables/variable.js";
-export { AdviFit, type AdviOptions, type AdviProgress, advi } from "./variational/advi.js";
+export { type AdviOptions, type AdviProgress, advi } from "./variational/advi.js";
+export { AdviFit } from "./variational/advi-fit.js";
 export {
   type FoundPath,
-  PathfinderFit,
   type PathfinderOptions,
   type PathfinderProgress,
   pathfinder,
 } from "./variational/pathfinder.js";
+export { PathfinderFit } from "./variational/pathfinder-fit.js";

@@ -99,7 +99,7 @@ export function check(draws: Draws, table: Summary = summary(draws), sampled: re
   );
 }
 
-function problem(
+export function problem(
   kind: ProblemKind,
   severity: Problem["severity"],
   message: string,
