@@ -1,4 +1,7 @@
-/** The distributions. A new one is a file here and a line below; test/bayes/distributions finds it by itself. */
+/**
+ * The distributions. A new one is a file here and a line below. The sweep of test/bayes/distributions finds it by itself and tests
+ * density, draws, moments and gradients; `npm run docs` adds it to the table in docs/bayes.md.
+ */
 export { type AutoregressionOptions, ar } from "./autoregression.js";
 export { bernoulli, bernoulliLogits } from "./bernoulli.js";
 export { beta } from "./beta.js";
