@@ -13,7 +13,8 @@ import { importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
 /** @typedef {import("./source-imports.mjs").PackageJson} PackageJson */
 
 /**
- * The layers: each folder of src/, and which other layers it may import. Every layer may import core.
+ * The layers: each folder of src/, and which other layers it may import. Every layer may import core. Where a file is named
+ * in place of a layer, it is all of that layer that may be imported.
  * @type {Record<string, string[]>}
  */
 const LAYERS = {
@@ -34,18 +35,18 @@ const LAYERS = {
   nn: ["tensor", "transforms", "linalg", "random", "io"],
   learn: ["tensor", "transforms", "linalg", "random", "io"],
   // Its samplers are kernels, written in the compiler's language.
-  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "compiler", "runtime"],
+  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "runtime", "compiler/kernel-language.ts"],
 };
 
 /** Layers that know nothing of Node.js: what they compute and write could run anywhere. */
 const WITHOUT_NODE = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
 
 /**
- * The folders inside a layer, by layer, and which of their neighbours each may import. "." stands for the files that lie in
- * the layer's folder itself; nothing imports those unless it is listed.
+ * The folders inside a layer, by layer, and which of their neighbours each may import: only ones that stand before it, so that
+ * they form no cycle. "." stands for the files that lie in the layer's folder itself; nothing imports those unless it is listed.
  * @type {Record<string, Record<string, string[]>>}
  */
-const INNER_LAYERS = {
+export const INNER_LAYERS = {
   compiler: {
     ir: [],
     math: [],
@@ -60,8 +61,43 @@ const INNER_LAYERS = {
     program: ["ir"],
     steps: ["ir", "elements", "target", "print", "routines", "schedule", "lower", "program"],
     emit: ["ir", "math", "target", "print"],
-    inline: ["ir", "elements", "target", "schedule", "lower", "rewrite", "."],
     ".": ["ir", "target", "elements", "schedule", "print", "lower", "tiles", "routines", "rewrite", "program", "steps"],
+    inline: ["ir", "elements", "target", "schedule", "lower", "rewrite", "."],
+  },
+  // Samplers know a posterior only as a `target`, so that `model` can lie above them and offer `posterior.sample()`.
+  bayes: {
+    // arithmetic that densities and constraints share: terms, running sums, the range of floats
+    numerics: [],
+    // arguments as users write them, and the rules they are held to
+    arguments: ["numerics"],
+    // where values lie, and the maps there from free numbers
+    constraints: ["numerics", "arguments"],
+    // random variables, and what a distribution is
+    variables: ["numerics", "arguments", "constraints"],
+    // how a distribution is written down, and formulas that several share
+    definition: ["numerics", "arguments", "constraints", "variables"],
+    // the distributions, a file each
+    distributions: ["numerics", "arguments", "constraints", "variables", "definition"],
+    // the container for draws, and files that users name
+    draws: [],
+    // effective sample sizes, R-hat, summaries, model comparison
+    diagnostics: ["draws"],
+    // pages with plots
+    report: ["draws", "diagnostics"],
+    // files of ArviZ and Stan
+    export: ["draws"],
+    // a posterior as samplers and approximations see it: a density of free numbers, values by name
+    target: ["draws"],
+    // kernels of samplers, written in the compiler's language
+    kernels: ["target"],
+    // chains on a device, runs, fits
+    chains: ["numerics", "draws", "diagnostics", "report", "export", "target", "kernels"],
+    // model(fn), and the posterior it becomes with data
+    model: ["numerics", "arguments", "constraints", "variables", "draws", "target", "kernels", "chains"],
+    // what approximations of a posterior share
+    approximation: ["draws", "diagnostics", "target", "model"],
+    variational: ["draws", "diagnostics", "target", "approximation"],
+    smc: ["draws", "diagnostics", "target", "approximation"],
   },
 };
 
@@ -158,7 +194,7 @@ function fileProblem(file, specifier, target, surface) {
   const to = layerOf(target);
   if (from === to) return innerProblem(from, file, target);
   if (to === "core") return "";
-  if (to && LAYERS[from]?.includes(to)) return "";
+  if (to && LAYERS[from]?.some((allowed) => allowed === to || `src/${allowed}` === target)) return "";
   return `goes upwards: ${from || file} may import ${["core", ...(LAYERS[from] ?? [])].join(", ")}, not ${to || target}`;
 }
 

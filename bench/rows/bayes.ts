@@ -4,7 +4,8 @@
  * bench/peers/bayes.py gives NumPyro. The time from nothing to a first draw. And of the CPU engine gradients per second of a
  * core, beside those of Stan (bench/peers/rstan.R).
  */
-import { Sampler } from "../../src/bayes/chains/sample.js";
+import { Sampler } from "../../src/bayes/chains/sampler.js";
+import { samplingOf } from "../../src/bayes/chains/sampling.js";
 import { leastEss } from "../../src/bayes/diagnostics/effective-sample-size.js";
 import { type PosteriorName, posteriors } from "../bayes-models.js";
 import { type Context, repeat } from "../harness.js";
@@ -106,7 +107,8 @@ function gradientRow(name: "schools" | "regime", draws: number): Row {
       let seed = 0;
       return repeat(context.isQuick ? 1 : 5, async () => {
         const before = process.cpuUsage();
-        const run = new Sampler(posterior, { chains: 64, draws, warmup: draws, dtype: "f64", seed: seed++ }).run(false);
+        const options = { chains: 64, draws, warmup: draws, dtype: "f64", seed: seed++ } as const;
+        const run = new Sampler(samplingOf(posterior, options)).run(false);
         let leapfrogs = 0;
         for await (const now of run) leapfrogs = now.leapfrogs.reduce((sum, count) => sum + count, 0);
         const { user, system } = process.cpuUsage(before);

@@ -3,7 +3,7 @@ import "../tensor/methods/index.js";
 
 export { Approximation } from "./approximation/approximation.js";
 export type { AnyPosterior, ApproximationOptions } from "./approximation/setting.js";
-export type { Argument } from "./argument.js";
+export type { Argument } from "./arguments/argument.js";
 export { Fit } from "./chains/fit.js";
 export type { LeapfrogChains, LeapfrogOptions } from "./chains/leapfrog.js";
 export type { EssGoal, FilledOptions, ResumeOptions, RunOptions, SampleOptions } from "./chains/options.js";
@@ -20,12 +20,6 @@ export { nestedRHat, rHat } from "./diagnostics/r-hat.js";
 export type { SummaryRow } from "./diagnostics/scalar-summary.js";
 export { mcseMean, mcseQuantile, mcseSd } from "./diagnostics/standard-error.js";
 export { Summary, summary } from "./diagnostics/summary.js";
-export type {
-  Distribution,
-  DrawOptions,
-  MomentOptions,
-  Noncentered,
-} from "./distributions/distribution.js";
 export * from "./distributions/index.js";
 export {
   type Chains,
@@ -38,11 +32,11 @@ export {
   type ScalarName,
   type Statistic,
   type VariableName,
-} from "./draws.js";
+} from "./draws/draws.js";
 export { arvizJson, loadArviz, parseArviz, saveArviz } from "./export/arviz.js";
 export type { FixedArray, InferenceData } from "./export/inference-data.js";
 export { loadStanCsv, parseStanCsv, type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
-export type { FreeNumbers } from "./free-numbers.js";
+export type { Observation } from "./model/given-data.js";
 export {
   type Model,
   model,
@@ -51,27 +45,22 @@ export {
   type Simulated,
   type SimulateOptions,
 } from "./model/model.js";
-export type {
-  DensityOptions,
-  Deterministic,
-  Floats,
-  Latent,
-  LatentValues,
-  NamesOf,
-  Observation,
-  Observed,
-  Posterior,
-  Values,
-} from "./model/posterior.js";
-export { factor, RandomVariable } from "./model/variable.js";
+export type { Deterministic, Latent, Observed } from "./model/plan-entries.js";
+export type { DensityOptions, Floats, LatentValues, NamesOf, Posterior, Values } from "./model/posterior.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
-export { SmcFit, type SmcOptions, type SmcStage, smc } from "./smc/smc.js";
-export { AdviFit, type AdviOptions, type AdviProgress, advi } from "./variational/advi.js";
+export { type SmcOptions, smc } from "./smc/smc.js";
+export { SmcFit } from "./smc/smc-fit.js";
+export type { SmcStage } from "./smc/stages.js";
+export type { FreeNumbers } from "./target/free-numbers.js";
+export type { Distribution, DrawOptions, MomentOptions, Noncentered } from "./variables/distribution.js";
+export { factor, RandomVariable } from "./variables/variable.js";
+export { type AdviOptions, type AdviProgress, advi } from "./variational/advi.js";
+export { AdviFit } from "./variational/advi-fit.js";
 export {
   type FoundPath,
-  PathfinderFit,
   type PathfinderOptions,
   type PathfinderProgress,
   pathfinder,
 } from "./variational/pathfinder.js";
+export { PathfinderFit } from "./variational/pathfinder-fit.js";

@@ -10,6 +10,7 @@ import { planMemory } from "../compiler/program/memory-plan.js";
 import { overlapped } from "../compiler/program/overlap.js";
 import { type KernelStep, kernelsOf, type Program } from "../compiler/program/program.js";
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
+import type { TargetProfile } from "../compiler/target/profile.js";
 import type { LoadKernel, Target } from "../compiler/target/target.js";
 import { bytesOf } from "../core/bytes.js";
 import { debugInOrder, debugText } from "../engines/debug.js";
@@ -100,6 +101,11 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   /** About how many processors it has that work side by side. */
   get units(): number {
     return this.target.profile.tiles.units;
+  }
+
+  /** What libraries with kernels of their own want to know of the target: see `TargetProfile`. */
+  get abilities(): Pick<TargetProfile, "maxLanes" | "runsAhead"> {
+    return this.target.profile;
   }
 
   /** Whether it computes in f64, and whether it is a driver that only plays a GPU. */

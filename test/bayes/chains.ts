@@ -1,5 +1,5 @@
 /** Chains for the tests of draws: seeded, with known laws. */
-import type { Chains } from "../../src/bayes/draws.js";
+import type { Chains } from "../../src/bayes/draws/draws.js";
 import { randomFrom } from "../support/random.js";
 
 /** Standard normal numbers, by Box and Muller. */

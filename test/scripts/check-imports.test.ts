@@ -1,7 +1,7 @@
 /** The import check, on made-up trees that each break one rule. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkImports } from "../../scripts/check-imports.mjs";
+import { checkImports, INNER_LAYERS } from "../../scripts/check-imports.mjs";
 import { importsOf } from "../../scripts/source-imports.mjs";
 
 const packageJson = {
@@ -75,6 +75,12 @@ test("an upward import is reported with both layers", () => {
   );
 });
 
+test("of a layer that is allowed by one file, only that file may be imported", () => {
+  assert.deepEqual(check(importing("src/bayes/kernels/density.ts", "src/compiler/kernel-language.ts")), []);
+  const complaints = check(importing("src/bayes/kernels/density.ts", "src/compiler/ir/ir.ts")).join();
+  assert.match(complaints, /goes upwards: bayes may import .*compiler\/kernel-language\.ts, not compiler/);
+});
+
 test("core imports nothing outside core, not even as a type", () => {
   const tree = { "src/graph/node.ts": "", "src/core/a.ts": 'import type { Node } from "../graph/node.js";' };
   assert.match(check(tree).join(), /core may import core, not graph/);
@@ -90,6 +96,22 @@ test("the command and the examples see the public surface only", () => {
   assert.match(check(importing("src/cli/main.ts", "src/engines/vulkan/device.ts")).join(), /public surface/);
   assert.match(check(importing("examples/tour.ts", "src/core/errors.ts")).join(), /public surface/);
   assert.deepEqual(check({ "examples/tour.ts": 'import "pumice/vulkan";' }), []);
+});
+
+test("folders inside a layer import only those that stand before them in the table, also as a type", () => {
+  for (const [layer, folders] of Object.entries(INNER_LAYERS)) {
+    const order = Object.keys(folders);
+    for (const [folder, imports] of Object.entries(folders)) {
+      for (const below of imports) {
+        assert.ok(order.indexOf(below) >= 0, `${layer}/${folder}: ${below} is no folder of the table`);
+        assert.ok(order.indexOf(below) < order.indexOf(folder), `${layer}/${folder} stands before ${below}`);
+      }
+    }
+  }
+  assert.deepEqual(check(importing("src/bayes/model/posterior.ts", "src/bayes/chains/sample.ts")), []);
+  const tree = { "src/bayes/model/a.ts": "", "src/bayes/chains/b.ts": 'import type { A } from "../model/a.js";' };
+  assert.match(check(tree).join(), /goes upwards: bayes\/chains may import .*, not model/);
+  assert.match(check(importing("src/bayes/new/a.ts", "src/bayes/model/b.ts")).join(), /INNER_LAYERS does not know/);
 });
 
 test("inside the compiler, a stage imports only those below it", () => {

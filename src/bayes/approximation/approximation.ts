@@ -1,11 +1,11 @@
 /**
- * The result of a method that is not a Markov chain: draws, a summary that knows how much they are worth, and words about
- * what is doubtful. `advi`, `pathfinder` and `smc` return kinds of it.
+ * The result of a method that is not a Markov chain: draws, a summary that knows how much they are worth, and doubts about them
+ * in words. `advi`, `pathfinder` and `smc` return kinds of it.
  */
 import { Check, check, type Problem } from "../diagnostics/check.js";
 import type { SummaryRow } from "../diagnostics/scalar-summary.js";
 import { Summary, summary } from "../diagnostics/summary.js";
-import type { Chains, Draws, NameFilter } from "../draws.js";
+import type { Chains, Draws, NameFilter } from "../draws/draws.js";
 
 export abstract class Approximation {
   constructor(
@@ -16,10 +16,10 @@ export abstract class Approximation {
   /** How many independent draws of the approximation the draws of a scalar are worth, for its mean. */
   protected abstract effectiveDraws(x: Chains): number;
 
-  /** What is doubtful besides what the draws show. */
+  /** Doubts besides those that the draws show. */
   protected abstract doubts(): readonly Problem[];
 
-  /** What is said when nothing is. */
+  /** The words where there are no doubts. */
   protected abstract praise(): string;
 
   /**

@@ -6,7 +6,7 @@ import type { Key } from "../../random/key.js";
 import { uniform } from "../../random/uniform.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import type { Tensor } from "../../tensor/tensor.js";
-import type { Problem } from "../diagnostics/check.js";
+import { type Problem, problem } from "../diagnostics/check.js";
 import { logSumExp } from "../diagnostics/pareto.js";
 
 /** log weights of draws, from log densities under the target and the approximation; impossible points weigh nothing. */
@@ -71,25 +71,15 @@ export function shownWeighing({ paretoK, share }: Weighing, limit?: number): str
 export function tailProblem(weighing: Weighing, remedy: string): Problem | undefined {
   const { draws, paretoK, share } = weighing;
   if (draws < FEWEST) {
-    return {
-      kind: "too-few",
-      severity: "warning",
-      message: `There are ${draws} draws to weigh, too few to tell how good the approximation is.`,
-      remedy: "Draw at least 100.",
-      variables: [],
-    };
+    const message = `There are ${draws} draws to weigh, too few to tell how good the approximation is.`;
+    return problem("too-few", "warning", message, "Draw at least 100.");
   }
   const limit = goodK(draws);
   if (paretoK <= limit || share > NEARLY_EQUAL) return undefined;
-  return {
-    kind: "pareto-k",
-    severity: paretoK > 1 ? "error" : "warning",
-    message:
-      `${shownWeighing(weighing, limit)}: ` +
-      (paretoK > 1
-        ? "the approximation misses much of the posterior, and its draws do not stand for it."
-        : "the approximation is rough; spreads and tails above all may be wrong."),
-    remedy,
-    variables: [],
-  };
+  const judgement =
+    paretoK > 1
+      ? "the approximation misses much of the posterior, and its draws do not stand for it."
+      : "the approximation is rough; spreads and tails above all may be wrong.";
+  const severity = paretoK > 1 ? "error" : "warning";
+  return problem("pareto-k", severity, `${shownWeighing(weighing, limit)}: ${judgement}`, remedy);
 }

@@ -1,7 +1,7 @@
 /** From free numbers to the container of draws: every point's values by name, computed on the device and read once. */
 import type { Tensor } from "../../tensor/tensor.js";
-import { valuesOf, variablesOf } from "../chains/values.js";
-import { Draws } from "../draws.js";
+import { Draws } from "../draws/draws.js";
+import { valuesOf, variablesOf } from "../target/values.js";
 import type { AnyPosterior } from "./setting.js";
 
 /** Points [draws, dim] as one chain, with the log density of each where it is known. */

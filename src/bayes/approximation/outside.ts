@@ -3,7 +3,7 @@
  * what is sampled, such as that of a scale in uniform(0, scale), do not.
  */
 import type { Tensor } from "../../tensor/tensor.js";
-import { impossibleAt } from "../model/impossible.js";
+import { impossibleAt } from "../target/impossible.js";
 import type { AnyPosterior } from "./setting.js";
 
 /** The positions of draws that are possible. */

@@ -6,8 +6,8 @@ import { shown } from "../../core/shown.js";
 import { type Key, key as keyOf } from "../../random/key.js";
 import { tensor } from "../../tensor/creation.js";
 import { Tensor } from "../../tensor/tensor.js";
-import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../free-numbers.js";
 import type { Posterior } from "../model/posterior.js";
+import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../target/free-numbers.js";
 
 /** A posterior whose variables are known by name only. */
 export type AnyPosterior = Posterior<Readonly<Record<string, Tensor>>, string>;

@@ -6,17 +6,18 @@ import type { Key } from "../../random/key.js";
 import { type Check, check } from "../diagnostics/check.js";
 import { type Loo, type LooOptions, loo } from "../diagnostics/loo.js";
 import { type Summary, summary } from "../diagnostics/summary.js";
-import { Draws, type NameFilter } from "../draws.js";
+import { Draws, type NameFilter } from "../draws/draws.js";
 import { saveArviz } from "../export/arviz.js";
 import type { InferenceData } from "../export/inference-data.js";
 import { type StanCsvOptions, writeStanCsv } from "../export/stan-csv.js";
 import type { ReportOptions } from "../report/page.js";
 import { report } from "../report/report.js";
 import { checkedRunOptions, type FilledOptions, type RunOptions } from "./options.js";
+import { logLikelihoodOf, predictiveOf } from "./predictions.js";
 import { type Progress, SampleRun } from "./run.js";
-import type { Sampler } from "./sample.js";
+import type { Sampler } from "./sampler.js";
 
-/** A place in the queue of those who want the chains. */
+/** A turn in the queue for the chains, which do one thing at a time. */
 interface Turn {
   readonly begins: Promise<void>;
   end(): void;
@@ -24,18 +25,27 @@ interface Turn {
 
 /** `N`: the names of the variables that were drawn; `O`: of those that were observed. */
 export class Fit<N extends string = string, O extends string = string> {
+  /** The options of the run, with defaults filled in. */
+  readonly options: FilledOptions;
+  /** The SHA-256 of the sampler's kernel. */
+  readonly kernel: string;
   private last: Promise<void> = Promise.resolve();
   private extending: SampleRun<N, O> | null = null;
 
   /** @internal Made by `posterior.sample`. */
   constructor(
     readonly draws: Draws<N>,
-    /** What was asked for, with defaults filled in. */
-    readonly options: FilledOptions,
-    /** The SHA-256 of the sampler's kernel. */
-    readonly kernel: string,
     private readonly sampler: Sampler,
-  ) {}
+  ) {
+    const { options, chains } = sampler.sampling;
+    this.options = options;
+    this.kernel = chains.address;
+  }
+
+  /** The names of what is sampled. */
+  private get latents(): readonly string[] {
+    return this.sampler.sampling.posterior.latents.map(({ name }) => name);
+  }
 
   /** Means, standard errors, quantiles, effective sample sizes and R-hat of every scalar, or of some. */
   summary(filter?: NameFilter<N>): Summary {
@@ -44,17 +54,17 @@ export class Fit<N extends string = string, O extends string = string> {
 
   /** In words: what is wrong with the draws, and what to try. */
   check(): Check {
-    return check(this.draws, undefined, this.sampler.latents);
+    return check(this.draws, undefined, this.latents);
   }
 
   /** Writes a page with plots and diagnostics. */
   report(path: string, options: ReportOptions = {}): Promise<void> {
-    return report(this.draws, path, options, this.sampler.latents);
+    return report(this.draws, path, options, this.latents);
   }
 
   /** The log density of every observation at every draw: what `loo` and `compare` look at. */
   logLikelihood(): Promise<Draws<O>> {
-    return this.inTurn(() => this.sampler.logLikelihood(this.draws)) as Promise<Draws<O>>;
+    return this.inTurn(() => logLikelihoodOf(this.sampler.sampling, this.draws)) as Promise<Draws<O>>;
   }
 
   /**
@@ -76,7 +86,7 @@ export class Fit<N extends string = string, O extends string = string> {
 
   /** New observations as the model would make them, one of each observed variable at every draw, in the shape of the data. */
   predictive(key: Key): Promise<Draws<O>> {
-    return this.inTurn(() => this.sampler.predictive(this.draws, key)) as Promise<Draws<O>>;
+    return this.inTurn(() => predictiveOf(this.sampler.sampling, this.draws, key)) as Promise<Draws<O>>;
   }
 
   /**

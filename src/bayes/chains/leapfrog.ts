@@ -1,28 +1,18 @@
 /**
- * Chain synthesis in its plain form: K leapfrog steps of many chains in one dispatch. The kernel is made of the model, is
- * known by the SHA-256 of its code, and returns four chains: positions, momenta, gradients and log densities, each after its
- * step. `posterior.leapfrog` calls this; it is also the smallest example of a kernel around a density.
+ * `posterior.leapfrog`: K leapfrog steps of many chains in one dispatch. The kernel is made of the model, is known by the SHA-256
+ * of its code, and returns four chains: positions, momenta, gradients and log densities, each after its step.
  */
-import { computeType } from "../../compiler/elements/elements.js";
-import { arrayPlace, columnPlace } from "../../compiler/inline/place.js";
-import type { Kernel, Value } from "../../compiler/ir/ir.js";
-import { roundsWithin } from "../../compiler/ir/loop-rounds.js";
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../runtime/backend.js";
+import type { Backend, DeviceStorage, HandWritten } from "../../runtime/backend.js";
 import { concat, tensor } from "../../tensor/creation.js";
 import { adopt, Tensor } from "../../tensor/tensor.js";
-import { type FreeNumbers, freeNumbersOf } from "../free-numbers.js";
-import {
-  ChainBuilder,
-  type ChainDensity,
-  densityOf,
-  type FloatDType,
-  type ScratchBuffer,
-  type TargetDensity,
-} from "./density.js";
+import { densityOf } from "../kernels/density.js";
+import { type WrittenLeapfrog, writeLeapfrog } from "../kernels/leapfrog.js";
+import { type FreeNumbers, freeNumbersOf } from "../target/free-numbers.js";
+import type { FloatDType, TargetDensity } from "../target/target.js";
 
 export interface LeapfrogOptions {
   /** The size of a step; a negative one goes back in time. */
@@ -40,13 +30,6 @@ export interface LeapfrogChains {
   readonly logp: Tensor;
   /** The SHA-256 of the kernel's code. */
   readonly address: string;
-}
-
-interface WrittenLeapfrog {
-  readonly kernel: Kernel;
-  /** Of a dispatch: fewer than were asked for where the device limits the rounds of loops. */
-  readonly steps: number;
-  readonly scratch: readonly ScratchBuffer[];
 }
 
 /** Leapfrog steps of the Hamiltonian p·p/2m - log density, from q and p of [dim] or [chains, dim]. */
@@ -77,7 +60,7 @@ export function leapfrog(target: TargetDensity, q: Tensor, momenta: Tensor, opti
   checkMasses(masses);
 
   const key = `leapfrog ${chains}×${steps} ${density.fn.key}`;
-  const compiled = backend.handWritten(key, (context) => writeWithin(density, chains, steps, context));
+  const compiled = backend.handWritten(key, (context) => writeLeapfrog(density, chains, steps, context));
   if (compiled.written.steps < steps) return inParts(target, q, p, options, compiled.written.steps);
   const columns = (x: Tensor) => x.cast(dtype).reshape(chains, dim).T;
   const inputs = [columns(q), columns(p), tensor([options.eps], like), invMass];
@@ -146,78 +129,8 @@ function checkMasses(masses: Tensor | readonly number[]): void {
 }
 
 /** The scratch memory a kernel of chains asks for. */
-export function memoryFor(
-  { written }: HandWritten<WrittenLeapfrog>,
-  backend: Backend,
-  chains: number,
-): DeviceStorage[] {
+function memoryFor({ written }: HandWritten<WrittenLeapfrog>, backend: Backend, chains: number): DeviceStorage[] {
   return written.scratch.map(({ dtype, elements }) =>
     backend.zeros(elements * chains * (dtype === "f64" || dtype === "i64" || dtype === "u64" ? 8 : 4)),
   );
-}
-
-/** As many of the steps as the loops of a thread may take. */
-function writeWithin(density: ChainDensity, chains: number, steps: number, context: WritingContext): WrittenLeapfrog {
-  const { maxRounds } = density.backend;
-  let written = writeLeapfrog(density, chains, steps, context);
-  while (written.steps > 1 && roundsWithin(written.kernel, maxRounds) > maxRounds) {
-    written = writeLeapfrog(density, chains, Math.ceil(written.steps / 2), context);
-  }
-  return written;
-}
-
-function writeLeapfrog(density: ChainDensity, chains: number, steps: number, context: WritingContext): WrittenLeapfrog {
-  const { dim, dtype } = density;
-  const builder = new ChainBuilder(`leapfrog[${chains}×${steps}]`, density, chains, 1, context);
-  const { k } = builder;
-  const type = computeType(dtype);
-  const i = (value: number) => k.constant("i32", value);
-  const from = [0, 1].map(() => k.buffer(dtype, false));
-  const [epsBuffer, massBuffer] = [0, 1].map(() => k.buffer(dtype, false));
-  const to = [0, 1, 2, 3].map(() => k.buffer(dtype, true));
-  const [q, p, g] = [0, 1, 2].map(() => arrayPlace(k, type, dim));
-  const each = (body: (d: Value) => void) => {
-    k.loop(dim, [], (d) => {
-      body(d);
-      return [];
-    });
-  };
-  const first = (d: Value) => k.binary("add", k.binary("mul", d, i(chains)), k.row);
-  each((d) => {
-    q.store(d, k.load(from[0], first(d), type));
-    p.store(d, k.load(from[1], first(d), type));
-  });
-  const eps = k.load(epsBuffer, i(0), type);
-  const zero = k.constant(type, 0);
-  each((d) => g.store(d, zero));
-  // The first round stands still: it finds the gradient to start with, so that the density is written once.
-  k.loop(steps + 1, [], (round) => {
-    const isMoving = k.compare("gt", round, i(0));
-    const move = k.select(isMoving, eps, zero);
-    const half = k.binary("mul", move, k.constant(type, 0.5));
-    const kick = (d: Value) => k.binary("add", p.load(d), k.binary("mul", half, g.load(d)));
-    each((d) => {
-      const moved = kick(d);
-      p.store(d, moved);
-      const velocity = k.binary("mul", k.load(massBuffer, d, type), moved);
-      q.store(d, k.binary("add", q.load(d), k.binary("mul", move, velocity)));
-    });
-    const logp = builder.evaluate(q, g);
-    k.when(isMoving, () => {
-      const before = k.binary("sub", round, i(1));
-      const results = to.map((buffer, r) =>
-        columnPlace(k, buffer, type, k.binary("mul", before, i(r === 3 ? 1 : dim))),
-      );
-      each((d) => {
-        p.store(d, kick(d));
-        [q, p, g].forEach((place, r) => {
-          results[r].store(d, place.load(d));
-        });
-      });
-      results[3].store(i(0), logp);
-      return [];
-    });
-    return [];
-  });
-  return { kernel: k.finish(), steps, scratch: builder.scratch.buffers };
 }

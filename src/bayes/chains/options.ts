@@ -3,8 +3,8 @@ import { checkChoice, checkOptions, type OptionKinds } from "../../core/argument
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
-import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../free-numbers.js";
-import type { FloatDType } from "./density.js";
+import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../target/free-numbers.js";
+import type { FloatDType } from "../target/target.js";
 import { checkWritable } from "./saved-fit.js";
 
 /** Effective sample sizes to reach: at least one of them. */

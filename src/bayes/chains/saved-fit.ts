@@ -9,10 +9,16 @@ import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
-import { Draws, type Statistic } from "../draws.js";
-import { unwritable, whyNot } from "../files.js";
+import { Draws, type Statistic } from "../draws/draws.js";
+import { unwritable, whyNot } from "../draws/files.js";
 import type { SavedChains } from "./nuts-chains.js";
 import type { SampleOptions } from "./options.js";
+
+/** Milliseconds in which the chains were under way. */
+export interface Spent {
+  readonly warmup: number;
+  readonly sampling: number;
+}
 
 export interface SavedFit {
   /** Without what concerns one run only. */
@@ -21,8 +27,7 @@ export interface SavedFit {
   /** The SHA-256 of the sampler's kernel, and of the data it sampled with. */
   readonly kernel: string;
   readonly data: string;
-  /** Milliseconds in which the chains were under way. */
-  readonly spent: { readonly warmup: number; readonly sampling: number };
+  readonly spent: Spent;
   readonly chains: SavedChains;
 }
 

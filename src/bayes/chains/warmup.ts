@@ -1,5 +1,5 @@
 /** The warmup as Stan divides it: a fast start, slow windows that double in length, and a fast end. Pure. */
-import { SCHEDULE } from "./nuts-layout.js";
+import { SCHEDULE } from "../kernels/layout.js";
 
 const START = 75;
 const WINDOW = 25;

@@ -9,10 +9,10 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Tensor } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
-
-/** A summand of a log density: a tensor that broadcasts to the shape of the draws, or a number for each of them. */
-export type Term = number | Tensor;
+import type { Argument } from "../arguments/argument.js";
+import type { Range } from "../arguments/parameter.js";
+import { allOverLast } from "../numerics/last-axes.js";
+import type { Term } from "../numerics/terms.js";
 
 export interface Transformed {
   readonly value: Tensor;
@@ -28,9 +28,6 @@ export interface Bijection {
   /** Back again, for values inside. */
   inverse(value: Tensor): Tensor;
 }
-
-/** From and to, which count or do not. */
-export type Range = readonly [low: number, high: number];
 
 export interface Constraint {
   readonly name: string;
@@ -65,4 +62,14 @@ export function checkConstraint(operation: string, given: Constraint): void {
   throw new ArgumentError(
     `${operation}: ${shown(given)} is no constraint; give positive, interval(0, 1) or another one.`,
   );
+}
+
+/**
+ * Whether values lie inside, one answer for each draw with `eventRank` axes of its own. What a constraint says of parts of a
+ * draw is taken together, and what it says of several draws holds for each. Bounds may have axes in front that values have not.
+ */
+export function eachInside(constraint: Constraint, value: Tensor, eventRank: number): Tensor {
+  const inside = constraint.holds(value);
+  if (eventRank >= constraint.eventRank) return allOverLast(inside, eventRank - constraint.eventRank);
+  return Array.from({ length: constraint.eventRank - eventRank }).reduce<Tensor>((all) => all.expandDims(-1), inside);
 }

@@ -3,7 +3,7 @@ import { ShapeError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { concat, eye, stack } from "../../tensor/creation.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import { runningSum } from "../running-sum.js";
+import { runningSum } from "../numerics/running-sum.js";
 import type { Bijection, Constraint } from "./constraint.js";
 
 const TOLERANCE = 1e-5;

@@ -1,8 +1,9 @@
 /** Constraints on single numbers: the real line, and parts of it with one or two ends. */
 import type { Tensor } from "../../tensor/tensor.js";
-import { type Argument, tensorOf } from "../argument.js";
-import { argumentsOf, type ParameterRule, parameter } from "../distributions/distribution.js";
-import { shareFloats } from "../distributions/float-range.js";
+import { type Argument, tensorOf } from "../arguments/argument.js";
+import { argumentsOf } from "../arguments/check-arguments.js";
+import { type ParameterRule, parameter } from "../arguments/parameter.js";
+import { shareFloats } from "../numerics/float-range.js";
 import { type Bijection, type Constraint, elementwise } from "./constraint.js";
 
 const identity = elementwise({

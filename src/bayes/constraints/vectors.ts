@@ -3,7 +3,7 @@ import type { Shape } from "../../core/shape.js";
 import { concat } from "../../tensor/creation.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import { runningSum } from "../running-sum.js";
+import { runningSum } from "../numerics/running-sum.js";
 import type { Constraint } from "./constraint.js";
 import { positive, real } from "./numbers.js";
 

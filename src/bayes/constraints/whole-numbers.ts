@@ -1,6 +1,6 @@
 /** Supports of discrete distributions. They have no bijection: variables there are observed, or summed out. */
 import type { Tensor } from "../../tensor/tensor.js";
-import { type Argument, tensorOf } from "../argument.js";
+import { type Argument, tensorOf } from "../arguments/argument.js";
 import type { Constraint } from "./constraint.js";
 
 const isWhole = (x: Tensor): Tensor => x.equal(x.floor()).logicalAnd(x.isFinite());

@@ -4,7 +4,7 @@
  * the one inverse transform. Chains are read one at a time into a buffer that stays in the processor's cache, so 4096
  * chains of 250 draws cost milliseconds.
  */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import { type ChainMoments, chainMeans } from "./chains.js";
 import { fftOf } from "./fft.js";
 

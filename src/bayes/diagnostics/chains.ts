@@ -1,7 +1,7 @@
 /** What every diagnostic does first with the chains of a scalar: halve them, reduce each, see whether they vary at all. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 
 /** Throws on what are no chains: lists of lists, or as many numbers as do not fill them. */
 export function checkChains(operation: string, x: Chains): void {

@@ -3,7 +3,7 @@
  * short, slow energy), then what the draws show (chains that disagree, too few effective draws). `fit.check()` and the
  * report print it.
  */
-import type { Chains, Draws } from "../draws.js";
+import type { Chains, Draws } from "../draws/draws.js";
 import { allFinite, isConstant } from "./chains.js";
 import { eBfmi } from "./energy.js";
 import type { SummaryRow } from "./scalar-summary.js";
@@ -99,7 +99,7 @@ export function check(draws: Draws, table: Summary = summary(draws), sampled: re
   );
 }
 
-function problem(
+export function problem(
   kind: ProblemKind,
   severity: Problem["severity"],
   message: string,

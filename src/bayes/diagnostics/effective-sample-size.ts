@@ -5,7 +5,7 @@
  * a drift within a chain counts as disagreement. NaN where there is nothing to say: fewer than 8 draws per
  * chain, draws that are not finite, or a constant.
  */
-import type { Chains, Draws } from "../draws.js";
+import type { Chains, Draws } from "../draws/draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 import { allFinite, checkChains, checkProbability, isConstant, meanOf, splitChains, varianceOf } from "./chains.js";
 import { indicatorAutocovariance } from "./indicators.js";

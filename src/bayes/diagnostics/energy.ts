@@ -2,7 +2,7 @@
  * E-BFMI, the energy Bayesian fraction of missing information (Betancourt 2016): how much of the spread of energies
  * one fresh momentum can cross. Low values mean that the sampler moves slowly between energies, as with heavy tails.
  */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import { checkChains } from "./chains.js";
 
 /** Of every chain: Σ (E_i - E_{i-1})² / Σ (E_i - mean)². Below 0.3 is a concern. NaN where the energy is constant. */

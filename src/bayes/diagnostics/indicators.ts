@@ -3,7 +3,7 @@
  * 0 or 1, and of a tail's nearly all are the same: instead of multiplying all of them, count the pairs of the few others
  * by how far apart they are. The counts are whole numbers, so nothing is lost by not centring first.
  */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 
 /** Pairs further apart are not counted: beyond, an FFT is faster. */

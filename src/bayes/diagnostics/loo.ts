@@ -6,7 +6,7 @@
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { type Chains, Draws } from "../draws.js";
+import { type Chains, Draws } from "../draws/draws.js";
 import { varianceOf } from "./chains.js";
 import { essMean } from "./effective-sample-size.js";
 import { logSumExp, smoothWeights } from "./pareto.js";

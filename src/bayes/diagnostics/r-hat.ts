@@ -5,7 +5,7 @@
  * short chains, plain R-hat stays above 1 for want of draws in each, though together they have plenty.
  */
 import { ArgumentError } from "../../core/errors.js";
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import { momentsOf } from "./autocovariance.js";
 import { allFinite, type ChainMoments, checkChains, isConstant, meanOf, varianceOf } from "./chains.js";
 import { foldSorted, quantileOf, scoreMoments } from "./ranks.js";

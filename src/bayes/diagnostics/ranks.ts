@@ -3,7 +3,7 @@
  * et al. 2021). A variable is sorted once; its quantiles, its scores and those of its distance from the median all
  * come from that order.
  */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import type { ChainMoments } from "./chains.js";
 import { newSorted, type Sorted } from "./sort.js";
 import { normalQuantile } from "./special-functions.js";

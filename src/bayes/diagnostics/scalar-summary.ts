@@ -1,5 +1,5 @@
 /** What the summary says of one scalar. All its diagnostics come from one sort of its draws. */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import { momentsOf } from "./autocovariance.js";
 import { allFinite, type ChainMoments, isConstant, joinHalves, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essOf } from "./effective-sample-size.js";

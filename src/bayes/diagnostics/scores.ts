@@ -1,5 +1,5 @@
 /** One sort of a scalar's draws, and all that follows from it: quantiles and the normal scores R-hat and ESS are made of. */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import { type Autocovariance, meanAutocovariance } from "./autocovariance.js";
 import { type ChainMoments, splitChains } from "./chains.js";
 import { foldSorted, normalScores, quantileOf, scoreMoments } from "./ranks.js";

@@ -3,7 +3,7 @@
  * posterior: of the mean by ESS, of the standard deviation by the delta method, of a quantile by the order statistics
  * between which the beta distribution puts it with the probability of one standard error.
  */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 import { allFinite, checkChains, checkProbability, meanOf, varianceOf } from "./chains.js";
 import { essBelow, essMean, essSd } from "./effective-sample-size.js";
 import { quantileOf } from "./ranks.js";

@@ -6,7 +6,7 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { threadsWanted } from "../../core/threads.js";
-import type { Chains, Draws, ScalarName } from "../draws.js";
+import type { Chains, Draws, ScalarName } from "../draws/draws.js";
 import { type SummaryRow, summarizeScalar } from "./scalar-summary.js";
 import { scoringMemory } from "./scores.js";
 

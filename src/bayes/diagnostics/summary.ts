@@ -2,7 +2,7 @@
  * The table that everyone looks at first: for every scalar its mean, spread and quantiles, and whether to believe them.
  * `fit.summary()`, the report and `check` use this.
  */
-import { checkDraws, type Draws, type NameFilter } from "../draws.js";
+import { checkDraws, type Draws, type NameFilter } from "../draws/draws.js";
 import type { SummaryRow } from "./scalar-summary.js";
 import { summarizeAll } from "./summary-threads.js";
 import { alignColumns } from "./table.js";

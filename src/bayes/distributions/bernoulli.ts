@@ -1,13 +1,14 @@
 /** Yes or no, with a probability or its log-odds. */
 import { bernoulli as coins } from "../../random/uniform.js";
 import { where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { zeroOrOne } from "../constraints/whole-numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { log1mOf, logOf } from "./ends.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { log1mOf, logOf } from "../definition/ends.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const bernoulliFamily: Family<"probability"> = {
+const bernoulliDefinition: Definition<"probability"> = {
   name: "bernoulli",
   parameters: { probability: parameter.probability },
   support: zeroOrOne,
@@ -19,9 +20,9 @@ const bernoulliFamily: Family<"probability"> = {
 
 /** 1 with a probability, else 0. */
 export const bernoulli = (probability: Argument): RandomVariable =>
-  new RandomVariable(bind(bernoulliFamily, { probability }));
+  new RandomVariable(bind(bernoulliDefinition, { probability }));
 
-const bernoulliLogitsFamily: Family<"logits"> = {
+const bernoulliLogitsDefinition: Definition<"logits"> = {
   name: "bernoulliLogits",
   parameters: { logits: parameter.real },
   support: zeroOrOne,
@@ -33,4 +34,4 @@ const bernoulliLogitsFamily: Family<"logits"> = {
 
 /** 1 with a probability given by its log-odds, else 0: logistic regression. */
 export const bernoulliLogits = (logits: Argument): RandomVariable =>
-  new RandomVariable(bind(bernoulliLogitsFamily, { logits }));
+  new RandomVariable(bind(bernoulliLogitsDefinition, { logits }));

@@ -1,13 +1,15 @@
 /** The beta distribution, of probabilities. */
 import { beta as betaNumbers } from "../../random/gamma.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { closedUnitInterval, unitInterval } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
-import { bind, type Family, parameter, sumOfTerms, type Term } from "./distribution.js";
-import { atEnd, finiteLog, finiteLog1m, isOne, isZero, withEnds } from "./ends.js";
-import { shareFloats } from "./float-range.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { deviance, logGammaPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { atEnd, finiteLog, finiteLog1m, isOne, isZero, withEnds } from "../definition/ends.js";
+import { shareFloats } from "../numerics/float-range.js";
+import { sumOfTerms, type Term } from "../numerics/terms.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** A number between 0 and 1 and what is left, with their logarithms. */
 interface Share {
@@ -20,7 +22,7 @@ interface Share {
 type Name = "successes" | "failures";
 
 /** The terms for large parameters. */
-function delicateTerms({ x, rest, logX, logRest }: Share, successes: Tensor, failures: Tensor): readonly Term[] {
+function stableTerms({ x, rest, logX, logRest }: Share, successes: Tensor, failures: Tensor): readonly Term[] {
   const total = successes.add(failures);
   const excess = where(x.less(0.5), total.mul(x).sub(successes), failures.sub(total.mul(rest)));
   const logTotal = total.log();
@@ -37,9 +39,9 @@ function termsOf(
   share: Share,
   p: Readonly<Record<Name, Tensor>>,
   { successes, failures }: Readonly<Record<Name, Argument>>,
-  isTame: boolean,
+  isShort: boolean,
 ): readonly Term[] {
-  if (!isTame && isDelicate(successes, failures)) return delicateTerms(share, p.successes, p.failures);
+  if (!isShort && mayCancel(successes, failures)) return stableTerms(share, p.successes, p.failures);
   return [
     successes === 1 ? 0 : share.logX.mul(p.successes.sub(1)),
     failures === 1 ? 0 : share.logRest.mul(p.failures.sub(1)),
@@ -49,7 +51,7 @@ function termsOf(
   ];
 }
 
-const betaFamily: Family<Name> = {
+const betaDefinition: Definition<Name> = {
   name: "beta",
   parameters: { successes: parameter.positive, failures: parameter.positive },
   support: closedUnitInterval,
@@ -59,16 +61,16 @@ const betaFamily: Family<Name> = {
       { isEnd: isOne, argument: failures, value: 1 },
     ]),
   magnitude: (_, p) => sizeOf(p.successes.add(p.failures)),
-  terms(x, p, given, isTame) {
+  terms(x, p, given, isShort) {
     const share = { x, rest: x.neg().add(1), logX: finiteLog(x), logRest: finiteLog1m(x) };
     const ends = [
       given.successes === 1 ? 0 : atEnd(isZero(x), p.successes.sub(1)),
       given.failures === 1 ? 0 : atEnd(isOne(x), p.failures.sub(1)),
     ];
-    const [first, ...others] = termsOf(share, p, given, isTame);
+    const [first, ...others] = termsOf(share, p, given, isShort);
     return [sumOfTerms([first, ...ends]), ...others];
   },
-  freeTerms(free, p, given, isTame) {
+  freeTerms(free, p, given, isShort) {
     const other = free.neg();
     const share = {
       x: free.sigmoid(),
@@ -76,7 +78,7 @@ const betaFamily: Family<Name> = {
       logX: other.softplus().neg(),
       logRest: free.softplus().neg(),
     };
-    return termsOf(share, p, given, isTame);
+    return termsOf(share, p, given, isShort);
   },
   draw: ({ key, shape, dtype }, p) => shareFloats(betaNumbers(key, p.successes, p.failures, shape, { dtype })),
   mean: (p) => p.successes.div(p.successes.add(p.failures)),
@@ -88,4 +90,4 @@ const betaFamily: Family<Name> = {
 
 /** Beta numbers of mean successes/(successes + failures), which need not be whole. */
 export const beta = (successes: Argument, failures: Argument): RandomVariable =>
-  new RandomVariable(bind(betaFamily, { successes, failures }));
+  new RandomVariable(bind(betaDefinition, { successes, failures }));

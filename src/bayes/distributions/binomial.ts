@@ -1,19 +1,21 @@
 /** How many of a number of trials succeed. */
 import { binomial as binomialNumbers } from "../../random/binomial.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { deviance, excessOf, isDelicate, logPeak, sizeOf } from "./deviance.js";
-import { bind, type Family, parameter, type Term } from "./distribution.js";
-import { log1mOf, logOf, xLogY } from "./ends.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { deviance, excessOf, logPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { log1mOf, logOf, xLogY } from "../definition/ends.js";
+import type { Term } from "../numerics/terms.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** log of n over k. */
 export const logChoose = (n: Tensor, k: Tensor): Tensor =>
   n.add(1).lgamma().sub(k.add(1).lgamma()).sub(n.sub(k).add(1).lgamma());
 
 /** The terms for many trials; `rest` is 1 - p. */
-function delicateTerms(x: Tensor, n: Tensor, p: Tensor, rest: Tensor, logP: Tensor, logRest: Tensor): readonly Term[] {
+function stableTerms(x: Tensor, n: Tensor, p: Tensor, rest: Tensor, logP: Tensor, logRest: Tensor): readonly Term[] {
   const excess = excessOf(x, n, p, rest);
   const logN = where(n.equal(0), 1, n).log();
   const failures = n.sub(x);
@@ -25,15 +27,15 @@ function delicateTerms(x: Tensor, n: Tensor, p: Tensor, rest: Tensor, logP: Tens
   ];
 }
 
-const binomialFamily: Family<"trials" | "probability"> = {
+const binomialDefinition: Definition<"trials" | "probability"> = {
   name: "binomial",
   parameters: { trials: parameter.count, probability: parameter.probability },
   support: ({ trials }) => countUpTo(trials),
   magnitude: (_, p) => sizeOf(p.trials),
-  terms(x, p, { trials }, isTame) {
+  terms(x, p, { trials }, isShort) {
     const [logP, logRest] = [logOf(p.probability), log1mOf(p.probability)];
-    if (!isTame && isDelicate(trials))
-      return delicateTerms(x, p.trials, p.probability, p.probability.neg().add(1), logP, logRest);
+    if (!isShort && mayCancel(trials))
+      return stableTerms(x, p.trials, p.probability, p.probability.neg().add(1), logP, logRest);
     return [xLogY(x, logP).add(xLogY(p.trials.sub(x), logRest)), logChoose(p.trials, x)];
   },
   draw: ({ key, shape }, p) => binomialNumbers(key, p.trials, p.probability, shape),
@@ -43,19 +45,19 @@ const binomialFamily: Family<"trials" | "probability"> = {
 
 /** How many of `trials` succeed, each with a probability. */
 export const binomial = (trials: Argument, probability: Argument): RandomVariable =>
-  new RandomVariable(bind(binomialFamily, { trials, probability }));
+  new RandomVariable(bind(binomialDefinition, { trials, probability }));
 
-const binomialLogitsFamily: Family<"trials" | "logits"> = {
+const binomialLogitsDefinition: Definition<"trials" | "logits"> = {
   name: "binomialLogits",
   parameters: { trials: parameter.count, logits: parameter.real },
   support: ({ trials }) => countUpTo(trials),
   magnitude: (_, p) => sizeOf(p.trials),
-  terms(x, p, { trials }, isTame) {
-    if (isTame || !isDelicate(trials)) {
+  terms(x, p, { trials }, isShort) {
+    if (isShort || !mayCancel(trials)) {
       return [x.mul(p.logits).sub(p.trials.mul(p.logits.softplus())), logChoose(p.trials, x)];
     }
     const [logP, logRest] = [p.logits.neg().softplus().neg(), p.logits.softplus().neg()];
-    return delicateTerms(x, p.trials, p.logits.sigmoid(), p.logits.neg().sigmoid(), logP, logRest);
+    return stableTerms(x, p.trials, p.logits.sigmoid(), p.logits.neg().sigmoid(), logP, logRest);
   },
   draw: ({ key, shape }, p) => binomialNumbers(key, p.trials, p.logits.sigmoid(), shape),
   mean: (p) => p.trials.mul(p.logits.sigmoid()),
@@ -64,4 +66,4 @@ const binomialLogitsFamily: Family<"trials" | "logits"> = {
 
 /** How many of `trials` succeed, each with a probability given by its log-odds. */
 export const binomialLogits = (trials: Argument, logits: Argument): RandomVariable =>
-  new RandomVariable(bind(binomialLogitsFamily, { trials, logits }));
+  new RandomVariable(bind(binomialLogitsDefinition, { trials, logits }));

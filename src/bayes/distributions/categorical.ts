@@ -2,11 +2,13 @@
 import { categorical as choices } from "../../random/exponential.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import { type Argument, shapeOfArgument } from "../argument.js";
+import { type Argument, shapeOfArgument } from "../arguments/argument.js";
+import { probabilityVector, sumToOne } from "../arguments/joint-rules.js";
+import { parameter } from "../arguments/parameter.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Draws, type Family, parameter } from "./distribution.js";
-import { probabilityVector, sumToOne } from "./together.js";
+import type { DrawRequest } from "../definition/completed.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { RandomVariable } from "../variables/variable.js";
 
 const support = (classes: Argument) => countUpTo((shapeOfArgument(classes).at(-1) as number) - 1);
 
@@ -16,17 +18,17 @@ function chosen(x: Tensor, scores: Tensor): Tensor {
   return where(x.expandDims(-1).equal(classes), scores, 0).sum({ axis: -1 });
 }
 
-function draw({ key, shape }: Draws, logits: Tensor): Tensor {
+function draw({ key, shape }: DrawRequest, logits: Tensor): Tensor {
   const spread = logits.broadcastTo([...shape, logits.shape.at(-1) as number]);
   return choices(key, spread);
 }
 
-const categoricalFamily: Family<"probabilities"> = {
+const categoricalDefinition: Definition<"probabilities"> = {
   name: "categorical",
   parameters: {
     probabilities: {
       ...parameter.probabilities,
-      together: sumToOne("probabilities", "categoricalLogits"),
+      joint: sumToOne("probabilities", "categoricalLogits"),
       kind: probabilityVector,
     },
   },
@@ -37,9 +39,9 @@ const categoricalFamily: Family<"probabilities"> = {
 
 /** A class with probabilities along the last axis, which sum to 1. */
 export const categorical = (probabilities: Argument): RandomVariable =>
-  new RandomVariable(bind(categoricalFamily, { probabilities }));
+  new RandomVariable(bind(categoricalDefinition, { probabilities }));
 
-const categoricalLogitsFamily: Family<"logits"> = {
+const categoricalLogitsDefinition: Definition<"logits"> = {
   name: "categoricalLogits",
   parameters: { logits: parameter.vector },
   support: ({ logits }) => support(logits),
@@ -49,4 +51,4 @@ const categoricalLogitsFamily: Family<"logits"> = {
 
 /** A class with probabilities in proportion to exp(logits) along the last axis. */
 export const categoricalLogits = (logits: Argument): RandomVariable =>
-  new RandomVariable(bind(categoricalLogitsFamily, { logits }));
+  new RandomVariable(bind(categoricalLogitsDefinition, { logits }));

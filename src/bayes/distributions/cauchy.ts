@@ -1,10 +1,10 @@
 /** The Cauchy distribution and its half: tails so heavy that there is no mean. */
 import { uniform } from "../../random/uniform.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind } from "./distribution.js";
-import { halved, locationScale, type Standard } from "./location-scale.js";
+import type { Argument } from "../arguments/argument.js";
+import { bind } from "../definition/definition.js";
+import { halved, locationScale, type Standard } from "../definition/location-scale.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** P(Z ≤ z) = 1/2 + atan(z)/π, which far on the left is atan(-1/z)/π without the subtraction. */
 function logCdf(z: Tensor): Tensor {
@@ -29,11 +29,12 @@ const standard: Standard<never> = {
   logSurvival: (z) => logCdf(z.neg()),
 };
 
-const cauchyFamily = locationScale(standard);
-const halfCauchyFamily = halved(standard, { name: "halfCauchy", mean: () => Infinity });
+const cauchyDefinition = locationScale(standard);
+const halfCauchyDefinition = halved(standard, { name: "halfCauchy", mean: () => Infinity });
 
 export const cauchy = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(cauchyFamily, { location, scale }));
+  new RandomVariable(bind(cauchyDefinition, { location, scale }));
 
 /** The size of a Cauchy number around 0. */
-export const halfCauchy = (scale: Argument): RandomVariable => new RandomVariable(bind(halfCauchyFamily, { scale }));
+export const halfCauchy = (scale: Argument): RandomVariable =>
+  new RandomVariable(bind(halfCauchyDefinition, { scale }));

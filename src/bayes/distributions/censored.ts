@@ -3,60 +3,67 @@ import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes } from "../../core/shape.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import { shapeOfArgument, tensorOf } from "../argument.js";
+import { shapeOfArgument, tensorOf } from "../arguments/argument.js";
+import { argumentsOf } from "../arguments/check-arguments.js";
+import { parameter } from "../arguments/parameter.js";
 import type { Constraint } from "../constraints/constraint.js";
-import { partOf, RandomVariable } from "../model/variable.js";
-import { argumentsOf, completed, type Distribution, parameter, sumOfTerms } from "./distribution.js";
+import { completed } from "../definition/completed.js";
+import { sumOfTerms } from "../numerics/terms.js";
+import type { Distribution } from "../variables/distribution.js";
+import { partOf, RandomVariable } from "../variables/variable.js";
 import { BOUNDS, type Bounds } from "./truncated-normal.js";
 
 /** Where a bound is infinite nothing is censored, and gradients must not see the infinity. */
 const finite = (bound: Tensor, x: Tensor): Tensor => where(bound.isFinite(), bound, x);
 
-function censoredOf(base: Distribution, { low, high }: Bounds): Distribution {
+/** The values of a constraint between the bounds, and the bounds themselves. */
+const measured = (
+  { description, holds }: Constraint,
+  { low, high }: Bounds,
+  isDiscrete: boolean | undefined,
+): Constraint => ({
+  name: "censored",
+  description: `${description}, between the bounds of the measurement`,
+  eventRank: 0,
+  isDiscrete,
+  holds(x) {
+    let inside = holds(x);
+    if (low !== undefined) {
+      const bound = tensorOf(low, x);
+      inside = inside.logicalAnd(x.greater(bound)).logicalOr(x.equal(bound));
+    }
+    if (high !== undefined) {
+      const bound = tensorOf(high, x);
+      inside = inside.logicalAnd(x.less(bound)).logicalOr(x.equal(bound));
+    }
+    return inside;
+  },
+});
+
+function censoredOf(base: Distribution, given: Bounds): Distribution {
+  const { low, high } = given;
   const { logCdf, logSurvival } = base;
   if (!logCdf || !logSurvival) {
     throw new ArgumentError(
       `censored: the distribution function of ${base.name} has no closed form here; ` +
-        "normal, logNormal, cauchy, laplace, logistic, gumbel, exponential, weibull, pareto and uniform have one.",
+        "take one that has such a form, as normal, exponential or weibull.",
     );
   }
   const bounds = [low, high].filter((bound) => bound !== undefined);
   if (bounds.length === 0) throw new ArgumentError("censored: give { low }, { high } or both.");
   const { checkArguments } = argumentsOf(
-    {
-      name: "censored",
-      parameters: { low: parameter.bound, high: parameter.bound },
-      rising: ["low", "high"],
-    },
+    { name: "censored", parameters: { low: parameter.bound, high: parameter.bound }, rising: ["low", "high"] },
     { low: low ?? -Infinity, high: high ?? Infinity },
   );
-  /** Between the bounds it is a draw that was seen as it is. */
-  const measured = ({ description, holds }: Constraint): Constraint => ({
-    name: "censored",
-    description: `${description}, between the bounds of the measurement`,
-    eventRank: 0,
-    isDiscrete: base.support.isDiscrete,
-    holds(x) {
-      let inside = holds(x);
-      if (low !== undefined) {
-        const bound = tensorOf(low, x);
-        inside = inside.logicalAnd(x.greater(bound)).logicalOr(x.equal(bound));
-      }
-      if (high !== undefined) {
-        const bound = tensorOf(high, x);
-        inside = inside.logicalAnd(x.less(bound)).logicalOr(x.equal(bound));
-      }
-      return inside;
-    },
-  });
+  const { isDiscrete } = base.support;
   return completed({
     name: "censored",
     get batchShape() {
       return broadcastShapes("censored", base.batchShape, ...bounds.map(shapeOfArgument));
     },
     eventShape: [],
-    support: measured(base.support),
-    ...(base.domain && { domain: measured(base.domain) }),
+    support: measured(base.support, given, isDiscrete),
+    ...(base.domain && { domain: measured(base.domain, given, isDiscrete) }),
     arguments: bounds,
     parameters: base.parameters,
     checkArguments() {

@@ -6,8 +6,8 @@ import { shown } from "../../core/shown.js";
 import { Tensor } from "../../tensor/tensor.js";
 import { type Constraint, checkConstraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { completed, type Draws } from "./distribution.js";
+import { completed, type DrawRequest } from "../definition/completed.js";
+import { RandomVariable } from "../variables/variable.js";
 
 export interface CustomDistribution {
   /** Shown in messages; "custom". */
@@ -21,8 +21,8 @@ export interface CustomDistribution {
   readonly support?: Constraint;
   /** Shape of one draw; [] for numbers. */
   readonly eventShape?: Shape;
-  /** Draws of a shape (without that of one draw), for prior and posterior predictions. */
-  sample?(draws: Draws): Tensor;
+  /** DrawRequest of a shape (without that of one draw), for prior and posterior predictions. */
+  sample?(draws: DrawRequest): Tensor;
 }
 
 /** A sum over draws would count once for each of them. */

@@ -1,13 +1,14 @@
 /** The Dirichlet distribution, of probabilities that sum to 1. */
 import { logGamma } from "../../random/gamma.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { simplex } from "../constraints/vectors.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { atEnd, finiteLog, isAtKnownEnd, isZero } from "./ends.js";
-import { positiveFloats } from "./float-range.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { atEnd, finiteLog, isAtKnownEnd, isZero } from "../definition/ends.js";
+import { positiveFloats } from "../numerics/float-range.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const dirichletFamily: Family<"concentration"> = {
+const dirichletDefinition: Definition<"concentration"> = {
   name: "dirichlet",
   parameters: { concentration: parameter.positiveVector },
   eventShape: ({ concentration }) => concentration.slice(-1),
@@ -44,4 +45,4 @@ const dirichletFamily: Family<"concentration"> = {
 
 /** Probabilities along the last axis; concentrations of 1 are flat. */
 export const dirichlet = (concentration: Argument): RandomVariable =>
-  new RandomVariable(bind(dirichletFamily, { concentration }));
+  new RandomVariable(bind(dirichletDefinition, { concentration }));

@@ -1,12 +1,13 @@
 /** The exponential distribution: waiting times. */
 import { exponential as exponentialNumbers } from "../../random/exponential.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { nonNegative } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { log1mExp } from "./normal-probability.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { log1mExp } from "../definition/normal-probability.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const exponentialFamily: Family<"rate"> = {
+const exponentialDefinition: Definition<"rate"> = {
   name: "exponential",
   parameters: { rate: parameter.positive },
   support: nonNegative,
@@ -19,4 +20,5 @@ const exponentialFamily: Family<"rate"> = {
 };
 
 /** Exponential numbers of mean 1/rate. */
-export const exponential = (rate: Argument): RandomVariable => new RandomVariable(bind(exponentialFamily, { rate }));
+export const exponential = (rate: Argument): RandomVariable =>
+  new RandomVariable(bind(exponentialDefinition, { rate }));

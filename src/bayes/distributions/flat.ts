@@ -2,8 +2,8 @@
 import { UnsupportedError } from "../../core/errors.js";
 import { type Constraint, checkConstraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { completed } from "./distribution.js";
+import { completed } from "../definition/completed.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** Says nothing about a variable but where it lies: `flat()`, `flat(positive)`, `flat(simplex).shape(3)`. */
 export function flat(support: Constraint = real): RandomVariable {

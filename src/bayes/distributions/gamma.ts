@@ -2,16 +2,18 @@
 import { gamma as gammaNumbers } from "../../random/gamma.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { nonNegative, positive } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logGammaPeak, sizeOf } from "./deviance.js";
-import { bind, type Family, parameter, type Term } from "./distribution.js";
-import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
-import { positiveFloats } from "./float-range.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { deviance, logGammaPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { atEnd, finiteLog, isZero, withEnds } from "../definition/ends.js";
+import { positiveFloats } from "../numerics/float-range.js";
+import type { Term } from "../numerics/terms.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** The terms for a large concentration: of x for which `scaled`, x·rate or scale/x, is a standard gamma number. */
-const delicateTerms = (logX: Tensor, concentration: Tensor, scaled: Tensor, logScaled: Tensor): readonly Term[] => [
+const stableTerms = (logX: Tensor, concentration: Tensor, scaled: Tensor, logScaled: Tensor): readonly Term[] => [
   deviance(concentration, scaled.sub(concentration), logScaled).neg(),
   logX.neg(),
   logGammaPeak(concentration),
@@ -25,22 +27,22 @@ function gammaTerms(x: Tensor, concentration: Tensor, rate: Tensor, isLarge: boo
   const [logX, power] = [finiteLog(x), concentration.sub(1)];
   const end = atEnd(isZero(x), power);
   if (isLarge) {
-    const [first, ...rest] = delicateTerms(logX, concentration, x.mul(rate), logX.add(rate.log()));
+    const [first, ...rest] = stableTerms(logX, concentration, x.mul(rate), logX.add(rate.log()));
     return [end.add(first), ...rest];
   }
   return [logX.mul(power).add(end), x.mul(rate).neg(), concentration.mul(rate.log()), concentration.lgamma().neg()];
 }
 
-const gammaFamily: Family<"concentration" | "rate"> = {
+const gammaDefinition: Definition<"concentration" | "rate"> = {
   name: "gamma",
   parameters: { concentration: parameter.positive, rate: parameter.positive },
   support: nonNegative,
   domain: ({ concentration }) => domain(concentration, 1),
   magnitude: (_, p) => sizeOf(p.concentration),
-  terms: (x, p, { concentration }, isTame) =>
+  terms: (x, p, { concentration }, isShort) =>
     concentration === 1
       ? [x.mul(p.rate).neg(), p.rate.log()]
-      : gammaTerms(x, p.concentration, p.rate, !isTame && isDelicate(concentration)),
+      : gammaTerms(x, p.concentration, p.rate, !isShort && mayCancel(concentration)),
   draw: ({ key, shape, dtype }, p) => positiveFloats(gammaNumbers(key, p.concentration, shape, { dtype }).div(p.rate)),
   mean: (p) => p.concentration.div(p.rate),
   variance: (p) => p.concentration.div(p.rate.square()),
@@ -48,17 +50,17 @@ const gammaFamily: Family<"concentration" | "rate"> = {
 
 /** Gamma numbers of mean concentration/rate. */
 export const gamma = (concentration: Argument, rate: Argument): RandomVariable =>
-  new RandomVariable(bind(gammaFamily, { concentration, rate }));
+  new RandomVariable(bind(gammaDefinition, { concentration, rate }));
 
-const inverseGammaFamily: Family<"concentration" | "scale"> = {
+const inverseGammaDefinition: Definition<"concentration" | "scale"> = {
   name: "inverseGamma",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
   support: positive,
   magnitude: (_, p) => sizeOf(p.concentration),
-  terms(x, p, { concentration }, isTame) {
-    if (!isTame && isDelicate(concentration)) {
+  terms(x, p, { concentration }, isShort) {
+    if (!isShort && mayCancel(concentration)) {
       const logX = x.log();
-      return delicateTerms(logX, p.concentration, p.scale.div(x), p.scale.log().sub(logX));
+      return stableTerms(logX, p.concentration, p.scale.div(x), p.scale.log().sub(logX));
     }
     return [
       x.log().mul(p.concentration.add(1)).neg(),
@@ -79,16 +81,16 @@ const inverseGammaFamily: Family<"concentration" | "scale"> = {
 
 /** One over a gamma number of that concentration and rate `scale`. */
 export const inverseGamma = (concentration: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(inverseGammaFamily, { concentration, scale }));
+  new RandomVariable(bind(inverseGammaDefinition, { concentration, scale }));
 
-const chiSquaredFamily: Family<"freedom"> = {
+const chiSquaredDefinition: Definition<"freedom"> = {
   name: "chiSquared",
   parameters: { freedom: parameter.positive },
   support: nonNegative,
   domain: ({ freedom }) => domain(freedom, 2),
   magnitude: (_, p) => sizeOf(p.freedom),
-  terms: (x, p, { freedom }, isTame) =>
-    gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), !isTame && isDelicate(freedom)),
+  terms: (x, p, { freedom }, isShort) =>
+    gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), !isShort && mayCancel(freedom)),
   draw: ({ key, shape, dtype }, p) => positiveFloats(gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2)),
   mean: (p) => p.freedom,
   variance: (p) => p.freedom.mul(2),
@@ -96,4 +98,4 @@ const chiSquaredFamily: Family<"freedom"> = {
 
 /** The sum of so many squared standard normal numbers. */
 export const chiSquared = (freedom: Argument): RandomVariable =>
-  new RandomVariable(bind(chiSquaredFamily, { freedom }));
+  new RandomVariable(bind(chiSquaredDefinition, { freedom }));

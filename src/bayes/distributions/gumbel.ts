@@ -1,10 +1,10 @@
 /** The Gumbel distribution: the largest of many. */
 import { gumbel as gumbelNumbers } from "../../random/exponential.js";
-import type { Argument } from "../argument.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind } from "./distribution.js";
-import { locationScale, type Standard } from "./location-scale.js";
-import { log1mExp } from "./normal-probability.js";
+import type { Argument } from "../arguments/argument.js";
+import { bind } from "../definition/definition.js";
+import { locationScale, type Standard } from "../definition/location-scale.js";
+import { log1mExp } from "../definition/normal-probability.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** Euler's constant, the mean of a standard Gumbel number. */
 const EULER = 0.5772156649015329;
@@ -20,7 +20,7 @@ const standard: Standard<never> = {
   logSurvival: (z) => log1mExp(z.neg().exp()),
 };
 
-const gumbelFamily = locationScale(standard);
+const gumbelDefinition = locationScale(standard);
 
 export const gumbel = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(gumbelFamily, { location, scale }));
+  new RandomVariable(bind(gumbelDefinition, { location, scale }));

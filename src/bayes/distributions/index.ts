@@ -1,4 +1,8 @@
-/** The distributions. A new one is a file here and a line below; test/bayes/distributions finds it by itself. */
+/**
+ * The distributions. A new one is a file here and a line below. The sweep of test/bayes/distributions finds it by itself and tests
+ * density, draws, moments and gradients; `npm run docs` adds it to the table in docs/bayes.md.
+ */
+export { type AutoregressionOptions, ar } from "./autoregression.js";
 export { bernoulli, bernoulliLogits } from "./bernoulli.js";
 export { beta } from "./beta.js";
 export { binomial, binomialLogits } from "./binomial.js";
@@ -21,8 +25,8 @@ export { geometric, negativeBinomial } from "./negative-binomial.js";
 export { halfNormal, logNormal, normal } from "./normal.js";
 export { pareto } from "./pareto.js";
 export { poisson, poissonLog } from "./poisson.js";
+export { gaussianRandomWalk, type RandomWalkOptions } from "./random-walk.js";
 export { halfStudentT, studentT } from "./student-t.js";
-export { type AutoregressionOptions, ar, gaussianRandomWalk, type RandomWalkOptions } from "./time-series.js";
 export { type Bounds, truncatedNormal } from "./truncated-normal.js";
 export { uniform } from "./uniform.js";
 export { vonMises } from "./von-mises.js";

@@ -1,10 +1,10 @@
 /** The Laplace distribution: exponential numbers to both sides. */
 import { uniform } from "../../random/uniform.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind } from "./distribution.js";
-import { locationScale, type Standard } from "./location-scale.js";
+import type { Argument } from "../arguments/argument.js";
+import { bind } from "../definition/definition.js";
+import { locationScale, type Standard } from "../definition/location-scale.js";
+import { RandomVariable } from "../variables/variable.js";
 
 function logCdf(z: Tensor): Tensor {
   const upper = z.abs().neg().exp().mul(-0.5).log1p();
@@ -27,7 +27,7 @@ const standard: Standard<never> = {
   logSurvival: (z) => logCdf(z.neg()),
 };
 
-const laplaceFamily = locationScale(standard);
+const laplaceDefinition = locationScale(standard);
 
 export const laplace = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(laplaceFamily, { location, scale }));
+  new RandomVariable(bind(laplaceDefinition, { location, scale }));

@@ -7,11 +7,12 @@ import { beta } from "../../random/gamma.js";
 import { tensor } from "../../tensor/creation.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import type { Tensor } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { correlationCholesky, partialCorrelations } from "../constraints/matrices.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { shareFloats } from "./float-range.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { shareFloats } from "../numerics/float-range.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** log of the integral of det^(η - 1) over all n×n correlation matrices. */
 function logVolume(eta: Tensor, n: number): Tensor {
@@ -25,7 +26,7 @@ function logVolume(eta: Tensor, n: number): Tensor {
   return b.mul(2).sub(1).mul(Math.LN2).add(logBeta).mul(size).sum({ axis: -1 });
 }
 
-function family(n: number): Family<"concentration"> {
+function definitionOf(n: number): Definition<"concentration"> {
   return {
     name: "lkjCholesky",
     parameters: { concentration: parameter.positive },
@@ -62,5 +63,5 @@ export function lkjCholesky(n: number, concentration: Argument = 1): RandomVaria
   if (!Number.isInteger(n) || n < 2) {
     throw new ArgumentError(`lkjCholesky: ${n} variables; correlations are between 2 or more.`);
   }
-  return new RandomVariable(bind(family(n), { concentration }));
+  return new RandomVariable(bind(definitionOf(n), { concentration }));
 }

@@ -1,9 +1,9 @@
 /** The logistic distribution: the log-odds of a uniform number. */
 import { uniform } from "../../random/uniform.js";
-import type { Argument } from "../argument.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind } from "./distribution.js";
-import { locationScale, type Standard } from "./location-scale.js";
+import type { Argument } from "../arguments/argument.js";
+import { bind } from "../definition/definition.js";
+import { locationScale, type Standard } from "../definition/location-scale.js";
+import { RandomVariable } from "../variables/variable.js";
 
 const standard: Standard<never> = {
   name: "logistic",
@@ -20,7 +20,7 @@ const standard: Standard<never> = {
   logSurvival: (z) => z.softplus().neg(),
 };
 
-const logisticFamily = locationScale(standard);
+const logisticDefinition = locationScale(standard);
 
 export const logistic = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(logisticFamily, { location, scale }));
+  new RandomVariable(bind(logisticDefinition, { location, scale }));

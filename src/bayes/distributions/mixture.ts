@@ -7,29 +7,18 @@ import { split } from "../../random/key.js";
 import { stack, zeros } from "../../tensor/creation.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { stopGradient } from "../../transforms/grad.js";
-import { type Argument, shapeOfArgument, tensorOf } from "../argument.js";
-import type { Constraint } from "../constraints/constraint.js";
+import { type Argument, deviceOf, floatOf, shapeOfArgument, tensorOf } from "../arguments/argument.js";
+import { checkValues, problemOfNumbers } from "../arguments/check-arguments.js";
+import { areErrorsDeferred } from "../arguments/deferred-errors.js";
+import { probabilityVector, sumToOne } from "../arguments/joint-rules.js";
+import { alongLastAxis, type Parameter, type ParameterRule, parameter } from "../arguments/parameter.js";
+import { type Constraint, eachInside } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
-import { evaluation, partOf, RandomVariable } from "../model/variable.js";
-import {
-  alongLastAxis,
-  checkValues,
-  completed,
-  type Distribution,
-  deviceOf,
-  eachInside,
-  floatOf,
-  insideOnly,
-  type Parameter,
-  type ParameterRule,
-  parameter,
-  problemOfNumbers,
-  sumOfTerms,
-  type Term,
-} from "./distribution.js";
-import { logOf } from "./ends.js";
-import { negated } from "./location-scale.js";
-import { probabilityVector, sumToOne } from "./together.js";
+import { completed, insideOnly } from "../definition/completed.js";
+import { logOf } from "../definition/ends.js";
+import { negated, sumOfTerms, type Term } from "../numerics/terms.js";
+import type { Distribution } from "../variables/distribution.js";
+import { partOf, RandomVariable } from "../variables/variable.js";
 
 /** log Σ exp over a list, elementwise: all of it melts into one kernel. */
 function logSumExpOf(parts: readonly Tensor[]): Tensor {
@@ -133,7 +122,7 @@ function mixtureOf(weights: Argument, components: readonly Distribution[], isLog
 
 const weightRule: ParameterRule = {
   ...parameter.probabilities,
-  together: sumToOne("weights", "mixtureLogits"),
+  joint: sumToOne("weights", "mixtureLogits"),
   kind: probabilityVector,
 };
 
@@ -233,7 +222,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
 function made(weights: Argument, components: Components, isLogits: boolean): RandomVariable {
   // In a model the variable's name is not known yet: `given` asks again when it is.
   const areNumbers = Array.isArray(weights) && weights.every((weight) => typeof weight === "number");
-  if (areNumbers && !evaluation()) checkWeights(weights, isLogits);
+  if (areNumbers && !areErrorsDeferred()) checkWeights(weights, isLogits);
   if (components instanceof RandomVariable) {
     return new RandomVariable(mixtureAlongAxis(weights, partOf(components, "mixture"), isLogits));
   }

@@ -3,18 +3,19 @@ import { binomial } from "../../random/binomial.js";
 import { type Key, split } from "../../random/key.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
 import { scan } from "../../transforms/control.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { probabilityVector, sumToOne } from "../arguments/joint-rules.js";
+import { parameter } from "../arguments/parameter.js";
 import { countsOf } from "../constraints/whole-numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { logOf, xLogY } from "./ends.js";
-import { probabilityVector, sumToOne } from "./together.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { logOf, xLogY } from "../definition/ends.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const multinomialFamily: Family<"trials" | "probabilities"> = {
+const multinomialDefinition: Definition<"trials" | "probabilities"> = {
   name: "multinomial",
   parameters: {
     trials: parameter.count,
-    probabilities: { ...parameter.probabilities, together: sumToOne("probabilities"), kind: probabilityVector },
+    probabilities: { ...parameter.probabilities, joint: sumToOne("probabilities"), kind: probabilityVector },
   },
   eventShape: ({ probabilities }) => probabilities.slice(-1),
   support: ({ trials }) => countsOf(trials),
@@ -45,4 +46,4 @@ const multinomialFamily: Family<"trials" | "probabilities"> = {
 
 /** Counts of classes in so many trials, with probabilities along the last axis, which sum to 1. */
 export const multinomial = (trials: Argument, probabilities: Argument): RandomVariable =>
-  new RandomVariable(bind(multinomialFamily, { trials, probabilities }));
+  new RandomVariable(bind(multinomialDefinition, { trials, probabilities }));

@@ -5,13 +5,21 @@ import { cholesky as choleskyOf, triangularSolve } from "../../linalg/triangular
 import { normal as normalNumbers } from "../../random/normal.js";
 import { einsum } from "../../tensor/methods/einsum.js";
 import type { Tensor } from "../../tensor/tensor.js";
-import { type Argument, tensorOf } from "../argument.js";
+import { type Argument, tensorOf } from "../arguments/argument.js";
+import {
+  factorMatrix,
+  type JointRule,
+  lowerFactor,
+  symmetric,
+  symmetricMatrix,
+  type VariableKind,
+} from "../arguments/joint-rules.js";
+import { parameter } from "../arguments/parameter.js";
 import { real } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { normalFamily } from "./normal.js";
-import { LOG_SQRT_2PI } from "./normal-probability.js";
-import { factorMatrix, type Kind, lowerFactor, symmetric, symmetricMatrix, type Together } from "./together.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { LOG_SQRT_2PI } from "../definition/normal-probability.js";
+import { RandomVariable } from "../variables/variable.js";
+import { normalDefinition } from "./normal.js";
 
 /** One of the three ways to say how the elements vary together. */
 export type Spread =
@@ -33,8 +41,8 @@ function solve(factor: Tensor, vectors: Tensor, transposed: boolean): Tensor {
 interface Colouring {
   readonly name: keyof Matrices;
   /** What a matrix must be. */
-  readonly together: (name: string) => Together;
-  readonly kind: Kind;
+  readonly joint: (name: string) => JointRule;
+  readonly kind: VariableKind;
   /** Lower triangular. */
   factor(matrix: Tensor): Tensor;
   colour(factor: Tensor, standard: Tensor): Tensor;
@@ -47,7 +55,7 @@ const times = (factor: Tensor, vectors: Tensor): Tensor => einsum("...ij,...j->.
 
 const byCholesky: Colouring = {
   name: "cholesky",
-  together: lowerFactor,
+  joint: lowerFactor,
   kind: factorMatrix,
   factor: (matrix) => matrix,
   // Solving does not look above the diagonal, so neither does this.
@@ -58,7 +66,7 @@ const byCholesky: Colouring = {
 const byCovariance: Colouring = {
   ...byCholesky,
   name: "covariance",
-  together: symmetric,
+  joint: symmetric,
   kind: symmetricMatrix,
   factor: (matrix) => choleskyOf(matrix),
   colour: times,
@@ -66,7 +74,7 @@ const byCovariance: Colouring = {
 /** P = C·Cᵀ, so that Cᵀ whitens. */
 const byPrecision: Colouring = {
   name: "precision",
-  together: symmetric,
+  joint: symmetric,
   kind: symmetricMatrix,
   factor: (matrix) => choleskyOf(matrix),
   colour: (factor, standard) => solve(factor, standard, true),
@@ -74,7 +82,7 @@ const byPrecision: Colouring = {
   sign: 1,
 };
 
-function family({ name, together, kind, factor, colour, whiten, sign }: Colouring): Family<"mean" | "matrix"> {
+function definitionOf({ name, joint, kind, factor, colour, whiten, sign }: Colouring): Definition<"mean" | "matrix"> {
   const covariance = (matrix: Tensor): Tensor => {
     if (name === "covariance") return matrix;
     const own = factor(matrix);
@@ -85,7 +93,7 @@ function family({ name, together, kind, factor, colour, whiten, sign }: Colourin
   };
   return {
     name: "mvNormal",
-    parameters: { mean: parameter.location, matrix: { ...parameter.matrix, together: together(name), kind } },
+    parameters: { mean: parameter.location, matrix: { ...parameter.matrix, joint: joint(name), kind } },
     eventShape: ({ matrix }) => matrix.slice(-1),
     support: { ...real, description: "vectors of finite numbers" },
     terms(x, p) {
@@ -104,7 +112,7 @@ function family({ name, together, kind, factor, colour, whiten, sign }: Colourin
     mean: (p) => p.mean.add(p.matrix.diagonal().mul(0)),
     variance: (p) => covariance(p.matrix).diagonal().add(p.mean.mul(0)),
     noncentered: ({ mean, matrix }) => ({
-      base: bind(normalFamily, { location: 0, scale: 1 }),
+      base: bind(normalDefinition, { location: 0, scale: 1 }),
       forward: (z) => colour(factor(tensorOf(matrix, z)), z).add(tensorOf(mean, z)),
       inverse: (x) => whiten(factor(tensorOf(matrix, x)), x.sub(tensorOf(mean, x))),
     }),
@@ -123,5 +131,5 @@ export function mvNormal(mean: Argument, spread: Spread): RandomVariable {
     throw new ArgumentError(`mvNormal: give one of { covariance }, { cholesky } and { precision }, not ${found}.`);
   }
   const [{ colouring, matrix }] = given;
-  return new RandomVariable(bind(family(colouring), { mean, matrix }));
+  return new RandomVariable(bind(definitionOf(colouring), { mean, matrix }));
 }

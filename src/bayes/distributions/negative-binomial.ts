@@ -3,14 +3,15 @@ import { gamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { poisson } from "../../random/poisson.js";
 import { uniform } from "../../random/uniform.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { count } from "../constraints/whole-numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { deviance, logGammaPeak, logPeak } from "./deviance.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { log1mOf, logOf, xLogY } from "./ends.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { deviance, logGammaPeak, logPeak } from "../definition/deviance.js";
+import { log1mOf, logOf, xLogY } from "../definition/ends.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const negativeBinomialFamily: Family<"mean" | "concentration"> = {
+const negativeBinomialDefinition: Definition<"mean" | "concentration"> = {
   name: "negativeBinomial",
   parameters: { mean: parameter.nonNegative, concentration: parameter.positive },
   support: count,
@@ -40,9 +41,9 @@ const negativeBinomialFamily: Family<"mean" | "concentration"> = {
 
 /** Poisson numbers of a gamma-distributed rate: mean `mean`, variance mean + mean²/concentration. */
 export const negativeBinomial = (mean: Argument, concentration: Argument): RandomVariable =>
-  new RandomVariable(bind(negativeBinomialFamily, { mean, concentration }));
+  new RandomVariable(bind(negativeBinomialDefinition, { mean, concentration }));
 
-const geometricFamily: Family<"probability"> = {
+const geometricDefinition: Definition<"probability"> = {
   name: "geometric",
   parameters: { probability: parameter.probability },
   support: count,
@@ -55,4 +56,4 @@ const geometricFamily: Family<"probability"> = {
 
 /** How many failures come before the first success. */
 export const geometric = (probability: Argument): RandomVariable =>
-  new RandomVariable(bind(geometricFamily, { probability }));
+  new RandomVariable(bind(geometricDefinition, { probability }));

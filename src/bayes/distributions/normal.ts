@@ -1,12 +1,14 @@
 /** The normal distribution, its half, and the exponential of a normal number. */
 import { normal as normalNumbers } from "../../random/normal.js";
-import { type Argument, tensorOf } from "../argument.js";
+import { type Argument, tensorOf } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { positive } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { positiveFloats } from "./float-range.js";
-import { halved, locationScale, negated, type Standard, standardize } from "./location-scale.js";
-import { LOG_SQRT_2PI, logNormalCdf } from "./normal-probability.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { halved, locationScale, type Standard, standardize } from "../definition/location-scale.js";
+import { LOG_SQRT_2PI, logNormalCdf } from "../definition/normal-probability.js";
+import { positiveFloats } from "../numerics/float-range.js";
+import { negated } from "../numerics/terms.js";
+import { RandomVariable } from "../variables/variable.js";
 
 const standard: Standard<never> = {
   name: "normal",
@@ -19,17 +21,18 @@ const standard: Standard<never> = {
   logSurvival: (z) => logNormalCdf(z.neg()),
 };
 
-export const normalFamily = locationScale(standard);
-const halfNormalFamily = halved(standard, { name: "halfNormal", mean: () => Math.sqrt(2 / Math.PI) });
+export const normalDefinition = locationScale(standard);
+const halfNormalDefinition = halved(standard, { name: "halfNormal", mean: () => Math.sqrt(2 / Math.PI) });
 
 /** The normal distribution; `scale` is the standard deviation. */
 export const normal = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(normalFamily, { location, scale }));
+  new RandomVariable(bind(normalDefinition, { location, scale }));
 
 /** The size of a normal number of mean 0. */
-export const halfNormal = (scale: Argument): RandomVariable => new RandomVariable(bind(halfNormalFamily, { scale }));
+export const halfNormal = (scale: Argument): RandomVariable =>
+  new RandomVariable(bind(halfNormalDefinition, { scale }));
 
-const logNormalFamily: Family<"location" | "scale"> = {
+const logNormalDefinition: Definition<"location" | "scale"> = {
   name: "logNormal",
   parameters: { location: parameter.real, scale: parameter.positive },
   support: positive,
@@ -38,7 +41,7 @@ const logNormalFamily: Family<"location" | "scale"> = {
     const { z, logScale } = standardize(logX, given.location, given.scale);
     return [z.square().mul(-0.5).sub(logX), negated(logScale), -LOG_SQRT_2PI];
   },
-  draw: (draws, p) => positiveFloats(normalFamily.draw(draws, p).exp()),
+  draw: (draws, p) => positiveFloats(normalDefinition.draw(draws, p).exp()),
   mean: (p) => p.scale.square().mul(0.5).add(p.location).exp(),
   variance(p) {
     const square = p.scale.square();
@@ -47,7 +50,7 @@ const logNormalFamily: Family<"location" | "scale"> = {
   logCdf: (x, p) => logNormalCdf(x.log().sub(p.location).div(p.scale)),
   logSurvival: (x, p) => logNormalCdf(x.log().sub(p.location).div(p.scale).neg()),
   noncentered: (given) => ({
-    base: bind(normalFamily, { location: 0, scale: 1 }),
+    base: bind(normalDefinition, { location: 0, scale: 1 }),
     forward: (z) => z.mul(tensorOf(given.scale, z)).add(tensorOf(given.location, z)).exp(),
     inverse: (x) => standardize(x.log(), given.location, given.scale).z,
   }),
@@ -55,4 +58,4 @@ const logNormalFamily: Family<"location" | "scale"> = {
 
 /** The exponential of a normal number, whose mean and standard deviation are the arguments. */
 export const logNormal = (location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(logNormalFamily, { location, scale }));
+  new RandomVariable(bind(logNormalDefinition, { location, scale }));

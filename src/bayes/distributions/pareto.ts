@@ -1,14 +1,15 @@
 /** The Pareto distribution: power laws from a least value on. */
 import { exponential } from "../../random/exponential.js";
 import { where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { above } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { positiveFloats } from "./float-range.js";
-import { log1mExp } from "./normal-probability.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { log1mExp } from "../definition/normal-probability.js";
+import { positiveFloats } from "../numerics/float-range.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const paretoFamily: Family<"exponent" | "least"> = {
+const paretoDefinition: Definition<"exponent" | "least"> = {
   name: "pareto",
   parameters: { exponent: parameter.positive, least: parameter.positive },
   support: ({ least }) => above(least),
@@ -30,4 +31,4 @@ const paretoFamily: Family<"exponent" | "least"> = {
 
 /** Pareto numbers: P(X > x) = (least/x)^exponent. */
 export const pareto = (exponent: Argument, least: Argument): RandomVariable =>
-  new RandomVariable(bind(paretoFamily, { exponent, least }));
+  new RandomVariable(bind(paretoDefinition, { exponent, least }));

@@ -1,21 +1,22 @@
 /** Counts of events, by their rate or its logarithm. */
 import { poisson as poissonNumbers } from "../../random/poisson.js";
 import { where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { count } from "../constraints/whole-numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { deviance, isDelicate, logPeak, sizeOf } from "./deviance.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { logOf, xLogY } from "./ends.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { deviance, logPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { logOf, xLogY } from "../definition/ends.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const poissonFamily: Family<"rate"> = {
+const poissonDefinition: Definition<"rate"> = {
   name: "poisson",
   parameters: { rate: parameter.nonNegative },
   support: count,
   magnitude: sizeOf,
-  terms(x, p, { rate }, isTame) {
+  terms(x, p, { rate }, isShort) {
     const logRate = logOf(p.rate);
-    if (!isTame && isDelicate(rate)) return [deviance(x, p.rate.sub(x), logRate).neg(), logPeak(x)];
+    if (!isShort && mayCancel(rate)) return [deviance(x, p.rate.sub(x), logRate).neg(), logPeak(x)];
     return [xLogY(x, logRate), p.rate.neg(), x.add(1).lgamma().neg()];
   },
   draw: ({ key, shape }, p) => poissonNumbers(key, p.rate, shape),
@@ -24,15 +25,15 @@ const poissonFamily: Family<"rate"> = {
 };
 
 /** How many events of a rate happen. */
-export const poisson = (rate: Argument): RandomVariable => new RandomVariable(bind(poissonFamily, { rate }));
+export const poisson = (rate: Argument): RandomVariable => new RandomVariable(bind(poissonDefinition, { rate }));
 
-const poissonLogFamily: Family<"logRate"> = {
+const poissonLogDefinition: Definition<"logRate"> = {
   name: "poissonLog",
   parameters: { logRate: parameter.real },
   support: count,
   magnitude: sizeOf,
-  terms(x, p, _, isTame) {
-    if (isTame) return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
+  terms(x, p, _, isShort) {
+    if (isShort) return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
     // The deviance is x (exp(d) - 1 - d), d = log(rate/x); for x = 0 the rate itself, which is exp(d) for d = log rate.
     const isNone = x.equal(0);
     const size = where(isNone, 1, x);
@@ -46,4 +47,4 @@ const poissonLogFamily: Family<"logRate"> = {
 
 /** How many events happen, by the logarithm of their rate: Poisson regression. */
 export const poissonLog = (logRate: Argument): RandomVariable =>
-  new RandomVariable(bind(poissonLogFamily, { logRate }));
+  new RandomVariable(bind(poissonLogDefinition, { logRate }));

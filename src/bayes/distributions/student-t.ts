@@ -3,11 +3,12 @@ import { logGamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
 import { where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
-import { RandomVariable } from "../model/variable.js";
-import { logHalfStep } from "./deviance.js";
-import { bind, parameter } from "./distribution.js";
-import { halved, locationScale, type Standard } from "./location-scale.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
+import { bind } from "../definition/definition.js";
+import { logHalfStep } from "../definition/deviance.js";
+import { halved, locationScale, type Standard } from "../definition/location-scale.js";
+import { RandomVariable } from "../variables/variable.js";
 
 const standard: Standard<"freedom"> = {
   name: "studentT",
@@ -33,8 +34,8 @@ const standard: Standard<"freedom"> = {
     ),
 };
 
-const studentTFamily = locationScale(standard);
-const halfStudentTFamily = halved(standard, {
+const studentTDefinition = locationScale(standard);
+const halfStudentTDefinition = halved(standard, {
   name: "halfStudentT",
   mean({ freedom }) {
     const size = logHalfStep(freedom.mul(0.5))
@@ -48,8 +49,8 @@ const halfStudentTFamily = halved(standard, {
 
 /** Student's t with so many degrees of freedom. */
 export const studentT = (freedom: Argument, location: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(studentTFamily, { freedom, location, scale }));
+  new RandomVariable(bind(studentTDefinition, { freedom, location, scale }));
 
 /** The size of a Student's t number around 0. */
 export const halfStudentT = (freedom: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(halfStudentTFamily, { freedom, scale }));
+  new RandomVariable(bind(halfStudentTDefinition, { freedom, scale }));

@@ -7,13 +7,17 @@ import { truncatedFrom } from "../../random/normal.js";
 import { tensor } from "../../tensor/creation.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import type { Arguments } from "../arguments/check-arguments.js";
+import { parameter } from "../arguments/parameter.js";
 import { above, below, interval } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { negated, standardize } from "./location-scale.js";
-import { LOG_SQRT_2PI, logNormalCdf, normalMass } from "./normal-probability.js";
-import { gaussLegendre } from "./quadrature.js";
+import type { DrawRequest } from "../definition/completed.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { standardize } from "../definition/location-scale.js";
+import { LOG_SQRT_2PI, logNormalCdf, normalMass } from "../definition/normal-probability.js";
+import { gaussLegendre } from "../definition/quadrature.js";
+import { negated } from "../numerics/terms.js";
+import { RandomVariable } from "../variables/variable.js";
 
 export interface Bounds {
   readonly low?: Argument;
@@ -26,94 +30,97 @@ export const BOUNDS: OptionKinds<Bounds> = { low: "any", high: "any" };
 const { nodes: NODES, weights: WEIGHTS } = gaussLegendre(64);
 
 type Name = "location" | "scale" | "low" | "high";
+type Tensors = Readonly<Record<Name, Tensor>>;
 
-/** Bounds as z-scores; those that are not there are not looked at, so that no infinity enters a gradient. */
-function family({ low, high }: Bounds): Family<Name> {
-  const z = (bound: Tensor, p: Readonly<Record<Name, Tensor>>) => bound.sub(p.location).div(p.scale);
-  const width = (p: Readonly<Record<Name, Tensor>>) => p.high.sub(p.low).div(p.scale);
-  /** -z²/2 and the log of the mass. Both relative to the middle of a narrow window: far out their difference is all that counts. */
-  const shape = (
-    x: Tensor,
-    p: Readonly<Record<Name, Tensor>>,
-    given: Readonly<Record<Name, Argument>>,
-  ): readonly Tensor[] => {
-    if (low === undefined || high === undefined) {
-      const { z: score } = standardize(x, given.location, given.scale);
-      const logMass = logNormalCdf(low === undefined ? z(p.high, p) : z(p.low, p).neg());
-      return [score.square().mul(-0.5), logMass];
-    }
-    const { isNarrow, origin, log: logMass } = normalMass(z(p.low, p), z(p.high, p), width(p));
-    const { z: beyond } = standardize(x, where(isNarrow, p.low.add(p.high).mul(0.5), p.location), given.scale);
-    return [beyond.mul(0.5).add(origin).mul(beyond).neg(), logMass];
-  };
-  /**
-   * Mean and variance, as integrals of positive numbers from where the density is highest: in the formulas with φ at the bounds
-   * nothing is left of the variance far out, or of a narrow window.
-   */
-  const moments = (p: Readonly<Record<Name, Tensor>>): { readonly mean: Tensor; readonly variance: Tensor } => {
-    const none = p.location.mul(0).add(p.scale.mul(0));
-    const [from, to] = [
-      low === undefined ? none.sub(Infinity) : z(p.low, p),
-      high === undefined ? none.add(Infinity) : z(p.high, p),
-    ];
-    const whole = low === undefined || high === undefined ? none.add(Infinity) : width(p);
-    const [isRight, isLeft] = [from.greater(0), to.less(0)];
-    const top = where(isRight, from, where(isLeft, to, 0));
-    // Beyond this the density is less than exp(-40) of the highest.
-    const reach = top.square().add(80).sqrt().add(top.abs()).reciprocal().mul(80);
-    const before = where(isRight, 0, where(isLeft, whole, from.neg())).minimum(reach);
-    const after = where(isLeft, 0, where(isRight, whole, to)).minimum(reach);
-    const like = { dtype: top.dtype, device: top.device } as const;
-    const half = before.add(after).mul(0.5);
-    const t = tensor(NODES, like).add(1).mul(half.expandDims(-1)).sub(before.expandDims(-1));
-    const heights = t.mul(0.5).add(top.expandDims(-1)).mul(t).neg().exp().mul(tensor(WEIGHTS, like));
-    const over = (x: Tensor) =>
-      x
-        .mul(heights)
-        .sum({ axis: -1 })
-        .div(heights.sum({ axis: -1 }));
-    const mean = over(t);
-    const base = where(isRight, p.low, where(isLeft, p.high, p.location));
-    return {
-      mean: mean.mul(p.scale).add(base),
-      variance: over(t.sub(mean.expandDims(-1)).mul(p.scale.expandDims(-1)).square()),
-    };
-  };
+/** Which bounds there are. The others are not looked at, so that no infinity enters a gradient. */
+type Ends = "low" | "high" | "both";
+
+/** A bound as a z-score. */
+const scoreOf = (bound: Tensor, p: Tensors): Tensor => bound.sub(p.location).div(p.scale);
+const widthOf = (p: Tensors): Tensor => p.high.sub(p.low).div(p.scale);
+
+/** -z²/2 and the log of the mass. Both relative to the middle of a narrow window: far out their difference is all that counts. */
+function heightAndMass(ends: Ends, x: Tensor, p: Tensors, given: Arguments<Name>): readonly [Tensor, Tensor] {
+  if (ends !== "both") {
+    const { z } = standardize(x, given.location, given.scale);
+    const logMass = logNormalCdf(ends === "high" ? scoreOf(p.high, p) : scoreOf(p.low, p).neg());
+    return [z.square().mul(-0.5), logMass];
+  }
+  const { isNarrow, origin, log: logMass } = normalMass(scoreOf(p.low, p), scoreOf(p.high, p), widthOf(p));
+  const { z: beyond } = standardize(x, where(isNarrow, p.low.add(p.high).mul(0.5), p.location), given.scale);
+  return [beyond.mul(0.5).add(origin).mul(beyond).neg(), logMass];
+}
+
+/**
+ * Mean and variance, as integrals of positive numbers from where the density is highest: in the formulas with φ at the bounds
+ * nothing is left of the variance far out, or of a narrow window.
+ */
+function momentsOf(ends: Ends, p: Tensors): { readonly mean: Tensor; readonly variance: Tensor } {
+  const none = p.location.mul(0).add(p.scale.mul(0));
+  const [from, to] = [
+    ends === "high" ? none.sub(Infinity) : scoreOf(p.low, p),
+    ends === "low" ? none.add(Infinity) : scoreOf(p.high, p),
+  ];
+  const whole = ends === "both" ? widthOf(p) : none.add(Infinity);
+  const [isRight, isLeft] = [from.greater(0), to.less(0)];
+  const top = where(isRight, from, where(isLeft, to, 0));
+  // Beyond this the density is less than exp(-40) of the highest.
+  const reach = top.square().add(80).sqrt().add(top.abs()).reciprocal().mul(80);
+  const before = where(isRight, 0, where(isLeft, whole, from.neg())).minimum(reach);
+  const after = where(isLeft, 0, where(isRight, whole, to)).minimum(reach);
+  const like = { dtype: top.dtype, device: top.device } as const;
+  const half = before.add(after).mul(0.5);
+  const t = tensor(NODES, like).add(1).mul(half.expandDims(-1)).sub(before.expandDims(-1));
+  const heights = t.mul(0.5).add(top.expandDims(-1)).mul(t).neg().exp().mul(tensor(WEIGHTS, like));
+  const over = (x: Tensor) =>
+    x
+      .mul(heights)
+      .sum({ axis: -1 })
+      .div(heights.sum({ axis: -1 }));
+  const mean = over(t);
+  const base = where(isRight, p.low, where(isLeft, p.high, p.location));
   return {
-    name: "truncatedNormal",
-    parameters: {
-      location: parameter.real,
-      scale: parameter.positive,
-      low: parameter.real,
-      high: parameter.real,
-    },
-    ...(low !== undefined && high !== undefined && { rising: ["low", "high"] as const }),
-    support() {
-      if (low === undefined) return below(high as Argument);
-      return high === undefined ? above(low) : interval(low, high);
-    },
-    terms(x, p, given) {
-      const [logHeight, logMass] = shape(x, p, given);
-      const logScale = typeof given.scale === "number" ? Math.log(given.scale) : p.scale.log();
-      return [logHeight, negated(logScale), logMass.neg(), -LOG_SQRT_2PI];
-    },
-    draw({ key, shape }, p) {
-      const from = low === undefined ? scalarLike(p.location, -Infinity) : z(p.low, p);
-      const to = high === undefined ? scalarLike(p.location, Infinity) : z(p.high, p);
-      const words = randomWords(key, shape, "truncatedNormal");
-      const between = low === undefined || high === undefined ? undefined : width(p);
-      const { value, distance, isUpper, isLower } = truncatedFrom(words, from, to, "truncatedNormal", between);
-      // From a bound that is far from the location, the way to the location and back would cost the digits.
-      const beyond = distance.mul(p.scale);
-      let drawn = value.mul(p.scale).add(p.location);
-      if (low !== undefined) drawn = where(isUpper, p.low.add(beyond), drawn).maximum(p.low);
-      if (high !== undefined) drawn = where(isLower, p.high.sub(beyond), drawn).minimum(p.high);
-      return drawn;
-    },
-    mean: (p) => moments(p).mean,
-    variance: (p) => moments(p).variance,
+    mean: mean.mul(p.scale).add(base),
+    variance: over(t.sub(mean.expandDims(-1)).mul(p.scale.expandDims(-1)).square()),
   };
 }
+
+function drawnBetween(ends: Ends, { key, shape }: DrawRequest, p: Tensors): Tensor {
+  const from = ends === "high" ? scalarLike(p.location, -Infinity) : scoreOf(p.low, p);
+  const to = ends === "low" ? scalarLike(p.location, Infinity) : scoreOf(p.high, p);
+  const words = randomWords(key, shape, "truncatedNormal");
+  const between = ends === "both" ? widthOf(p) : undefined;
+  const { value, distance, isUpper, isLower } = truncatedFrom(words, from, to, "truncatedNormal", between);
+  // From a bound that is far from the location, the way to the location and back would cost the digits.
+  const beyond = distance.mul(p.scale);
+  let drawn = value.mul(p.scale).add(p.location);
+  if (ends !== "high") drawn = where(isUpper, p.low.add(beyond), drawn).maximum(p.low);
+  if (ends !== "low") drawn = where(isLower, p.high.sub(beyond), drawn).minimum(p.high);
+  return drawn;
+}
+
+const definitionOf = (ends: Ends): Definition<Name> => ({
+  name: "truncatedNormal",
+  parameters: {
+    location: parameter.real,
+    scale: parameter.positive,
+    low: parameter.real,
+    high: parameter.real,
+  },
+  ...(ends === "both" && { rising: ["low", "high"] as const }),
+  support({ low, high }) {
+    if (ends === "high") return below(high);
+    return ends === "low" ? above(low) : interval(low, high);
+  },
+  terms(x, p, given) {
+    const [logHeight, logMass] = heightAndMass(ends, x, p, given);
+    const logScale = typeof given.scale === "number" ? Math.log(given.scale) : p.scale.log();
+    return [logHeight, negated(logScale), logMass.neg(), -LOG_SQRT_2PI];
+  },
+  draw: (request, p) => drawnBetween(ends, request, p),
+  mean: (p) => momentsOf(ends, p).mean,
+  variance: (p) => momentsOf(ends, p).variance,
+});
 
 /** The normal distribution kept to numbers from `low` to `high`; either may be left out or depend on other variables. */
 export function truncatedNormal(location: Argument, scale: Argument, bounds: Bounds): RandomVariable {
@@ -122,5 +129,7 @@ export function truncatedNormal(location: Argument, scale: Argument, bounds: Bou
   if (low === undefined && high === undefined) {
     throw new ArgumentError("truncatedNormal: give { low }, { high } or both; without bounds it is normal(…).");
   }
-  return new RandomVariable(bind(family(bounds), { location, scale, low: low ?? 0, high: high ?? 0 }));
+  const ends: Ends = low === undefined ? "high" : high === undefined ? "low" : "both";
+  // A bound that is not there is a number all the same, for the shapes; no formula looks at it.
+  return new RandomVariable(bind(definitionOf(ends), { location, scale, low: low ?? 0, high: high ?? 0 }));
 }

@@ -1,11 +1,12 @@
 /** The uniform distribution. */
 import { uniform as uniformNumbers } from "../../random/uniform.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { interval } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { RandomVariable } from "../variables/variable.js";
 
-const uniformFamily: Family<"low" | "high"> = {
+const uniformDefinition: Definition<"low" | "high"> = {
   name: "uniform",
   parameters: { low: parameter.real, high: parameter.real },
   rising: ["low", "high"],
@@ -25,4 +26,4 @@ const uniformFamily: Family<"low" | "high"> = {
 
 /** Evenly from low to high, either of which may depend on other variables. */
 export const uniform = (low: Argument, high: Argument): RandomVariable =>
-  new RandomVariable(bind(uniformFamily, { low, high }));
+  new RandomVariable(bind(uniformDefinition, { low, high }));

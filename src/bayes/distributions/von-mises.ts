@@ -5,10 +5,11 @@ import { split } from "../../random/key.js";
 import { firstAccepted } from "../../random/rejection.js";
 import { countingLike } from "../../tensor/methods/operands.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { angle } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { RandomVariable } from "../variables/variable.js";
 
 /** Up to here the integral is summed, beyond it the asymptotic series is used; both are good to 1e-15 at this point. */
 const LARGE = 40;
@@ -72,7 +73,7 @@ function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
   return where(isLeft, size.neg(), size);
 }
 
-const vonMisesFamily: Family<"location" | "concentration"> = {
+const vonMisesDefinition: Definition<"location" | "concentration"> = {
   name: "vonMises",
   parameters: { location: parameter.real, concentration: parameter.nonNegative },
   support: angle,
@@ -97,4 +98,4 @@ const vonMisesFamily: Family<"location" | "concentration"> = {
 
 /** Angles around a location; a large concentration κ is nearly a normal distribution of standard deviation 1/√κ. */
 export const vonMises = (location: Argument, concentration: Argument): RandomVariable =>
-  new RandomVariable(bind(vonMisesFamily, { location, concentration }));
+  new RandomVariable(bind(vonMisesDefinition, { location, concentration }));

@@ -1,13 +1,14 @@
 /** The Weibull distribution: waiting times whose rate rises or falls. */
 import { exponential } from "../../random/exponential.js";
 import { type Tensor, where } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
+import type { Argument } from "../arguments/argument.js";
+import { parameter } from "../arguments/parameter.js";
 import { nonNegative, positive } from "../constraints/numbers.js";
-import { RandomVariable } from "../model/variable.js";
-import { bind, type Family, parameter } from "./distribution.js";
-import { atEnd, finiteLog, isZero, withEnds } from "./ends.js";
-import { positiveFloats } from "./float-range.js";
-import { log1mExp } from "./normal-probability.js";
+import { bind, type Definition } from "../definition/definition.js";
+import { atEnd, finiteLog, isZero, withEnds } from "../definition/ends.js";
+import { log1mExp } from "../definition/normal-probability.js";
+import { positiveFloats } from "../numerics/float-range.js";
+import { RandomVariable } from "../variables/variable.js";
 
 type Tensors = Readonly<Record<"concentration" | "scale", Tensor>>;
 
@@ -20,7 +21,7 @@ const power = (x: Tensor, p: Tensors): Tensor => {
 /** E X^n over scale^n. */
 const moment = (p: Tensors, n: number): Tensor => p.concentration.reciprocal().mul(n).add(1).lgamma().exp();
 
-const weibullFamily: Family<"concentration" | "scale"> = {
+const weibullDefinition: Definition<"concentration" | "scale"> = {
   name: "weibull",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
   support: nonNegative,
@@ -52,4 +53,4 @@ const weibullFamily: Family<"concentration" | "scale"> = {
 
 /** Weibull numbers: scale times an exponential number to the power 1/concentration. */
 export const weibull = (concentration: Argument, scale: Argument): RandomVariable =>
-  new RandomVariable(bind(weibullFamily, { concentration, scale }));
+  new RandomVariable(bind(weibullDefinition, { concentration, scale }));

@@ -6,8 +6,8 @@
 import { checkString } from "../../core/arguments.js";
 import { FormatError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
-import { Draws, type NestedDraws, STATISTICS, type Statistic } from "../draws.js";
-import { readNamed, writeNamed } from "../files.js";
+import { Draws, type NestedDraws, STATISTICS, type Statistic } from "../draws/draws.js";
+import { readNamed, writeNamed } from "../draws/files.js";
 import {
   checkInferenceData,
   DRAW_GROUPS,

@@ -6,7 +6,7 @@ import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { checkDraws, Draws, type Statistic } from "../draws.js";
+import { checkDraws, Draws, type Statistic } from "../draws/draws.js";
 
 /** An array that does not change from draw to draw. */
 export interface FixedArray {

@@ -2,12 +2,21 @@
  * The comments of a Stan CSV file, which readers take their settings from: rstan's `read_stan_csv` wants to know the metric,
  * where the adaptation ended and how long it all took, as CmdStan says it. Written by stan-csv.ts.
  */
-import type { FilledOptions } from "../chains/options.js";
-import type { Draws } from "../draws.js";
+import type { Draws } from "../draws/draws.js";
+
+/** Options of a run that the comments mention; those left out have Stan's defaults. */
+export interface RunSettings {
+  readonly warmup: number;
+  readonly seed: number;
+  readonly kernel?: "nuts" | "hmc" | "chees";
+  readonly metric?: "diagonal" | "dense";
+  readonly targetAcceptance?: number;
+  readonly stepSize?: number;
+}
 
 /** What is known of a run besides its draws. A fit knows all of it, draws from elsewhere nothing. */
 export interface RunFacts {
-  readonly options: FilledOptions;
+  readonly options: RunSettings;
   /** By chain: variances, or the rows of a covariance. */
   readonly inverseMasses: readonly Float64Array[];
   /** That all chains together took. */

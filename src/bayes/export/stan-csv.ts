@@ -7,8 +7,8 @@ import { checkOptions, checkString } from "../../core/arguments.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 import { ravelIndex, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { type Chains, checkDraws, Draws, STATISTICS, scalarNames } from "../draws.js";
-import { readNamed, writeNamed } from "../files.js";
+import { type Chains, checkDraws, Draws, STATISTICS, scalarNames } from "../draws/draws.js";
+import { readNamed, writeNamed } from "../draws/files.js";
 import { STATISTIC_NAMES } from "./inference-data.js";
 import { adaptationComment, type RunFacts, settingsComment, timeComment } from "./stan-comments.js";
 

@@ -6,12 +6,11 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Node } from "../../graph/node.js";
 import { Tensor } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
-import type { Range } from "../constraints/constraint.js";
-import { tensorsIn } from "../distributions/distribution.js";
-import type { Kind } from "../distributions/together.js";
+import { type Argument, tensorsIn } from "../arguments/argument.js";
+import type { VariableKind } from "../arguments/joint-rules.js";
+import type { Range } from "../arguments/parameter.js";
+import { RandomVariable } from "../variables/variable.js";
 import { knownRange } from "./known-range.js";
-import { RandomVariable } from "./variable.js";
 
 /** Primitives whose results are elements of their first input. */
 const CHOOSING: ReadonlySet<string> = new Set([
@@ -47,7 +46,7 @@ export function checkFitting(
   }
 }
 
-const isOfKind = ({ distribution, constraint }: RandomVariable, kind: Kind): boolean =>
+const isOfKind = ({ distribution, constraint }: RandomVariable, kind: VariableKind): boolean =>
   kind.isOf(distribution.support) || kind.isOf(constraint);
 
 /** The parameters, by number, that depend on what is sampled and may lie outside of what they take for all that is known. */

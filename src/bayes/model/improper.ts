@@ -1,40 +1,40 @@
 /**
- * Which flat variables nothing pins down: `flat(…)`, and densities of one's own that are the same everywhere. Their
+ * Flat variables that nothing pins down: `flat(…)`, and densities of one's own that are the same everywhere. Their
  * posterior is as improper as their prior: chains wander off without an end, and no diagnostic is sure to notice. `plan`
- * asks for them, and samplers refuse.
+ * finds them, and samplers refuse.
  */
 import { inputsFirst, type Node } from "../../graph/node.js";
-import type { Term } from "../constraints/constraint.js";
-import type { RandomVariable } from "./variable.js";
+import type { Term } from "../numerics/terms.js";
+import type { RandomVariable } from "../variables/variable.js";
 
-/** A part of the log density: what a variable or a factor adds. */
-export interface Part {
+/** What a variable or a factor adds to the log density. */
+export interface Summand {
   /** null for a factor. */
   readonly variable: RandomVariable | null;
   readonly isObserved: boolean;
-  /** What says how likely the variable is; the other terms say where it may lie and how space stretches. */
+  /** The terms of the distribution's density, without those of supports and Jacobians. */
   readonly density: readonly Term[];
   readonly terms: readonly Term[];
 }
 
 /** `owners`: for each placeholder, the latent variable it stands for. */
-export function improperIn(parts: readonly Part[], owners: ReadonlyMap<Node, RandomVariable>): RandomVariable[] {
-  const bearing = parts.map((part) => ({ part, on: latentsIn(part.terms, owners) }));
+export function improperIn(summands: readonly Summand[], owners: ReadonlyMap<Node, RandomVariable>): RandomVariable[] {
+  const bearing = summands.map((summand) => ({ summand, on: latentsIn(summand.terms, owners) }));
   // Latent variables that are densities integrate to 1 given the others, and so say nothing about these by themselves.
   const pinned = new Set<RandomVariable>();
-  const isAnchor = ({ variable, isObserved }: Part, on: ReadonlySet<RandomVariable>) => {
+  const isAnchor = ({ variable, isObserved }: Summand, on: ReadonlySet<RandomVariable>) => {
     if (!variable || isObserved) return true;
     return on.size > 1 && (variable.distribution.isUnnormalized || variable.isNarrowed);
   };
   let before: number;
   do {
     before = pinned.size;
-    for (const { part, on } of bearing) {
-      if (!isAnchor(part, on) && ![...on].some((latent) => pinned.has(latent))) continue;
+    for (const { summand, on } of bearing) {
+      if (!isAnchor(summand, on) && ![...on].some((latent) => pinned.has(latent))) continue;
       for (const latent of on) pinned.add(latent);
     }
   } while (pinned.size > before);
-  return parts.flatMap(({ variable, isObserved, density }) => {
+  return summands.flatMap(({ variable, isObserved, density }) => {
     if (!variable || isObserved || pinned.has(variable)) return [];
     const { isImproper, isUnnormalized } = variable.distribution;
     if (!(isImproper || isUnnormalized) || variable.constraint.isBounded) return [];

@@ -5,7 +5,7 @@
 import { isComplex } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
 import { Tensor } from "../../tensor/tensor.js";
-import type { Range } from "../constraints/constraint.js";
+import type { Range } from "../arguments/parameter.js";
 
 const ANYWHERE: Range = [-Infinity, Infinity];
 const NON_NEGATIVE: Range = [0, Infinity];

@@ -2,16 +2,18 @@
  * Models: `model(fn)` keeps a function that says how data come about; `.given(observed, data)` joins it with data to a
  * `Posterior`. Names come from the keys of what the function returns.
  */
-import { checkFunction } from "../../core/arguments.js";
+import { checkFunction, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
-import type { Key } from "../../random/key.js";
+import { checkKey, type Key } from "../../random/key.js";
 import type { Tensor } from "../../tensor/tensor.js";
-import { type Observation, Posterior, simulate } from "./posterior.js";
-import type { RandomVariable } from "./variable.js";
+import type { RandomVariable } from "../variables/variable.js";
+import type { Observation } from "./given-data.js";
+import type { Returned } from "./given-model.js";
+import { Posterior } from "./posterior.js";
+import { simulate } from "./predictive.js";
 
-/** What a model's function returns: random variables, and tensors made of them. */
-export type Returned = Readonly<Record<string, Tensor>>;
+export type { Returned } from "./given-model.js";
 
 /** The keys of random variables: what can be observed. */
 export type RandomKeys<R> = { [K in keyof R]: R[K] extends RandomVariable ? K : never }[keyof R] & string;
@@ -23,6 +25,8 @@ export interface SimulateOptions {
   /** Of floats: f32, or f64 where data are. */
   readonly dtype?: DType;
 }
+
+const simulateOptions: OptionKinds<SimulateOptions> = { dtype: "dtype" };
 
 export interface Model<D, R extends Returned> {
   /**
@@ -60,14 +64,16 @@ export function model<D, R extends Returned>(fn: (data: D) => R): Model<D, R> {
   const made: Model<D, R> = {
     given: (observed, ...[data]) => new Posterior(fn, observed, data),
     simulate(key, ...rest) {
-      const [data, options] = rest as unknown as [D, SimulateOptions?];
-      return simulate(fn, data, key, options) as Simulated<R>;
+      const [data, options = {}] = rest as unknown as [D, SimulateOptions?];
+      checkKey(key, "simulate", "");
+      checkOptions("simulate", options, simulateOptions);
+      return simulate(fn, data, key, options.dtype) as Simulated<R>;
     },
   };
   return Object.defineProperties(made, withoutData);
 }
 
-/** What a model can do only with its data says so, also to programs that no compiler checks. */
+/** Methods of `Posterior`, which a model has only when it has data: calling one on the model says so. */
 const withoutData = Object.fromEntries(
   Object.entries(Object.getOwnPropertyDescriptors(Posterior.prototype)).flatMap(([name, { value }]) => {
     if (typeof value !== "function" || name === "constructor") return [];

@@ -1,13 +1,13 @@
 /**
- * What a run of a model's function made, in words: a function that depends on chance or on what happens elsewhere makes something
- * else each time, and the runs of one posterior would be of different models. Every run is held against the first.
+ * The outline of a run: the variables that a model's function made, in words. A function that depends on chance or on what happens
+ * elsewhere makes others each time, and the runs of one posterior would be of different models. Every run is held against the first.
  */
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
 import { Tensor } from "../../tensor/tensor.js";
-import type { Argument } from "../argument.js";
-import { namesIn, type Run } from "./run.js";
-import { RandomVariable } from "./variable.js";
+import type { Argument } from "../arguments/argument.js";
+import { RandomVariable } from "../variables/variable.js";
+import { type ModelRun, namesIn } from "./model-run.js";
 
 export interface Outline {
   /** For each variable, in the order of the program: its name, and how it is written, without its arguments. */
@@ -18,7 +18,7 @@ export interface Outline {
   readonly computed: string;
 }
 
-export function outlineOf(run: Run): Outline {
+export function outlineOf(run: ModelRun): Outline {
   const names = namesIn(run);
   const computed = Object.entries(run.returned).flatMap(([name, value]) =>
     value instanceof RandomVariable ? [] : [name],

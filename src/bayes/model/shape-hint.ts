@@ -6,8 +6,8 @@
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/tensor.js";
-import { broadcastsTo } from "./run.js";
-import type { RandomVariable } from "./variable.js";
+import type { RandomVariable } from "../variables/variable.js";
+import { broadcastsTo } from "./variable-shapes.js";
 
 /** `used`: the variables that have been asked for their values so far. */
 export function hintingAtShapes<T>(

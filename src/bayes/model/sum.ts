@@ -2,7 +2,7 @@
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { scalarLike } from "../../tensor/methods/operands.js";
 import type { Tensor } from "../../tensor/tensor.js";
-import { sumOfTerms, type Term } from "../distributions/distribution.js";
+import { sumOfTerms, type Term } from "../numerics/terms.js";
 
 export class Sum {
   private readonly parts: Tensor[] = [];

@@ -2,7 +2,7 @@
  * How many chains one picture can show: up to eight each by itself, more as eight groups of neighbours. The plots draw a
  * line, a row or a curve per group.
  */
-import type { Chains } from "../draws.js";
+import type { Chains } from "../draws/draws.js";
 
 export interface ChainGroup {
   /** "chain 3" or "chains 0 to 511". */

@@ -8,7 +8,7 @@ import { type Check, check, LIMITS } from "../diagnostics/check.js";
 import { eBfmi } from "../diagnostics/energy.js";
 import type { SummaryRow } from "../diagnostics/scalar-summary.js";
 import { formatValue, type Summary, summary } from "../diagnostics/summary.js";
-import { type Chains, checkDraws, type Draws, type NameFilter } from "../draws.js";
+import { type Chains, checkDraws, type Draws, type NameFilter } from "../draws/draws.js";
 import { chainGroups, MOST_GROUPS } from "./chain-groups.js";
 import { autocorrelationPlot } from "./plots/autocorrelation.js";
 import { densityPlot } from "./plots/density.js";

@@ -1,7 +1,7 @@
 /** `fit.report("out.html")`: the report as a file. */
 import { checkString } from "../../core/arguments.js";
-import type { Draws } from "../draws.js";
-import { writeNamed } from "../files.js";
+import type { Draws } from "../draws/draws.js";
+import { writeNamed } from "../draws/files.js";
 import { type ReportOptions, reportPage } from "./page.js";
 
 /**

@@ -11,7 +11,7 @@ import { backward, forward } from "./inverse-hessian.js";
 import type { Normal } from "./path.js";
 
 /** What is optimised. */
-export interface Parameters {
+export interface VariationalParameters {
   readonly mean: Tensor;
   /** The logarithm of the scales [dim], or of the diagonal of the factor of the covariance. */
   readonly logScale: Tensor;
@@ -21,23 +21,23 @@ export interface Parameters {
 
 export interface VariationalFamily {
   /** u [n, dim] from v [n, dim]. */
-  placed(guess: Normal, v: Tensor): Tensor;
+  toFree(guess: Normal, v: Tensor): Tensor;
   /** Gradients by v from those by u. */
   pulledBack(guess: Normal, slopes: Tensor): Tensor;
   /** The logarithm of the determinant of A. */
   logDeterminant(guess: Normal): Tensor;
   /** The guess itself. */
-  start(guess: Normal): Parameters;
+  start(guess: Normal): VariationalParameters;
   /** v [n, dim] from standard numbers. */
-  points(parameters: Parameters, standard: Tensor): Tensor;
+  points(parameters: VariationalParameters, standard: Tensor): Tensor;
   /**
    * The gradient of the ELBO by the parameters, from gradients of the log density by v. Of log q only the path through the
    * points is followed: the rest has expectation zero, and without it the noise vanishes as q comes close to the
    * target ("sticking the landing": Roeder, Wu and Duvenaud 2017).
    */
-  gradient(parameters: Parameters, standard: Tensor, slopes: Tensor): Parameters;
+  gradient(parameters: VariationalParameters, standard: Tensor, slopes: Tensor): VariationalParameters;
   /** What standard numbers are multiplied by to give u: scales [dim], or a factor of the covariance [dim, dim]. */
-  scale(guess: Normal, parameters: Parameters): Tensor;
+  scale(guess: Normal, parameters: VariationalParameters): Tensor;
 }
 
 const standardStart = ({ mean }: Normal) => ({ mean: zerosLike(mean), logScale: zerosLike(mean) });
@@ -46,7 +46,7 @@ const standardStart = ({ mean }: Normal) => ({ mean: zerosLike(mean), logScale: 
 const conditionalScale = ({ factor }: Normal): Tensor => factor.precision.rsqrt();
 
 const meanField: VariationalFamily = {
-  placed: (guess, v) => v.mul(conditionalScale(guess)).add(guess.mean),
+  toFree: (guess, v) => v.mul(conditionalScale(guess)).add(guess.mean),
   pulledBack: (guess, slopes) => slopes.mul(conditionalScale(guess)),
   logDeterminant: (guess) => conditionalScale(guess).log().sum(),
   start: standardStart,
@@ -59,10 +59,10 @@ const meanField: VariationalFamily = {
   scale: (guess, { logScale }) => conditionalScale(guess).mul(logScale.exp()),
 };
 
-const triangleOf = ({ logScale, below }: Parameters): Tensor => logScale.exp().diagonalMatrix().add(below);
+const triangleOf = ({ logScale, below }: VariationalParameters): Tensor => logScale.exp().diagonalMatrix().add(below);
 
 const fullRank: VariationalFamily = {
-  placed: ({ mean, factor }, v) => vmap((one: Tensor) => forward(factor, one))(v).add(mean),
+  toFree: ({ mean, factor }, v) => vmap((one: Tensor) => forward(factor, one))(v).add(mean),
   pulledBack: ({ factor }, slopes) => vmap((one: Tensor) => backward(factor, one))(slopes),
   logDeterminant: ({ factor }) => factor.logDeterminant,
   start(guess) {
@@ -85,7 +85,7 @@ const fullRank: VariationalFamily = {
 export const families = { "mean-field": meanField, "full-rank": fullRank } as const;
 
 /** log q of v at standard numbers [n, dim]: [n]. */
-export function logDensityOf({ logScale }: Parameters, standard: Tensor): Tensor {
+export function logDensityOf({ logScale }: VariationalParameters, standard: Tensor): Tensor {
   const constant = (logScale.size / 2) * Math.log(2 * Math.PI);
   return standard.square().sum({ axis: 1 }).mul(-0.5).sub(logScale.sum()).sub(constant);
 }

@@ -34,7 +34,7 @@ export interface Normal {
   readonly atLeast: Tensor;
 }
 
-type Shape = Pick<Normal, "mean" | "factor">;
+type MeanAndFactor = Pick<Normal, "mean" | "factor">;
 
 /** Where a path is. */
 export interface Path {
@@ -65,19 +65,19 @@ const IDLE = 3;
 const LEAST_INSIDE = 0.2;
 
 /** Points of an approximation [n, dim] from standard numbers, and their log densities under it [n]. */
-export function pointsOf(approximation: Shape, standard: Tensor): [points: Tensor, logDensity: Tensor] {
+export function pointsOf(approximation: MeanAndFactor, standard: Tensor): [points: Tensor, logDensity: Tensor] {
   const { mean, factor } = approximation;
   const points = vmap((z: Tensor) => forward(factor, z))(standard).add(mean);
   return [points, standardLogDensity(approximation, standard)];
 }
 
 /** Log densities under an approximation [n] of any points [n, dim]. */
-export function logDensitiesAt(approximation: Shape, points: Tensor): Tensor {
+export function logDensitiesAt(approximation: MeanAndFactor, points: Tensor): Tensor {
   const { mean, factor } = approximation;
   return standardLogDensity(approximation, vmap((d: Tensor) => inverse(factor, d))(points.sub(mean)));
 }
 
-function standardLogDensity({ mean, factor }: Shape, standard: Tensor): Tensor {
+function standardLogDensity({ mean, factor }: MeanAndFactor, standard: Tensor): Tensor {
   const constant = (mean.size / 2) * Math.log(2 * Math.PI);
   return standard.square().sum({ axis: 1 }).mul(-0.5).sub(factor.logDeterminant).sub(constant);
 }
@@ -139,7 +139,7 @@ function highestInside({ direction, lengths, values }: Line, point: Tensor): Ten
   return point.add(direction.mul(inside.max()));
 }
 
-function withElbo(posterior: AnyPosterior, approximation: Shape, key: Key, draws: number): Normal {
+function withElbo(posterior: AnyPosterior, approximation: MeanAndFactor, key: Key, draws: number): Normal {
   const { mean } = approximation;
   const [points, own] = pointsOf(approximation, normal(key, [draws, mean.size], { dtype: mean.dtype }));
   const gaps = vmap((point: Tensor) => posterior.logDensity(point))(points).sub(own);
@@ -193,6 +193,7 @@ const EPSILON = { f32: 2 ** -23, f64: 2 ** -52 } as const;
 /** Rows moved up by one, with another at the end. */
 const pushed = (rows: Tensor, row: Tensor): Tensor => concat([rows.at("1:"), row.expandDims(0)]);
 
+/** A point, with the log density and its gradient there. */
 type PathPoint = Pick<Path, "point" | "value" | "gradient">;
 
 /**

@@ -5,9 +5,12 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { densityOf, type FloatDType } from "../../../src/bayes/chains/density.js";
-import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
+import type { ChainSettings } from "../../../src/bayes/chains/chain-settings.js";
+import { NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
 import { model, normal } from "../../../src/bayes/index.js";
+import { densityOf } from "../../../src/bayes/kernels/density.js";
+import { HMC, NUTS } from "../../../src/bayes/kernels/nuts/trajectories.js";
+import type { FloatDType } from "../../../src/bayes/target/target.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import { testDevices } from "../../support/tensors.js";
 import { normals } from "./support.js";
@@ -33,7 +36,16 @@ async function worst({ device = "cpu", dtype = "f64", chains = 1024, ...rest }: 
     return [first, RHO * first + REST * random(), random()];
   };
   const settings: ChainSettings = {
-    ...{ kernel: "nuts", steps: null, adaptation: "none", warmup: 0, together: 1, seed: 5, stepSize: 0.9, lanes: 1 },
+    ...{
+      trajectories: NUTS,
+      steps: null,
+      adaptation: "none",
+      warmup: 0,
+      together: 1,
+      seed: 5,
+      stepSize: 0.9,
+      lanes: 1,
+    },
     ...{ maxTreeDepth: 10, energyDType: dtype, isDense: false, targetAcceptance: 0.8, initRadius: 2, metric: null },
     ...rest,
     chains,
@@ -47,7 +59,7 @@ async function worst({ device = "cpu", dtype = "f64", chains = 1024, ...rest }: 
   const kernel = new NutsChains(density, settings);
   try {
     for await (const { failed } of kernel.advance(DRAWS, 0)) assert.deepEqual(failed, []);
-    const block = kernel.take();
+    const block = kernel.block.take();
     const bytes = await density.backend.read(block.draws);
     block.draws.dispose();
     block.noted.dispose();
@@ -77,7 +89,7 @@ async function worst({ device = "cpu", dtype = "f64", chains = 1024, ...rest }: 
   }
 }
 
-const hmc: Variant = { kernel: "hmc", steps: 3 };
+const hmc: Variant = { trajectories: HMC, steps: 3 };
 /** Metrics that do not fit the target, so that every factor of theirs matters. */
 const uneven: Variant = { metric: [0.6, 1.5, 1] };
 const dense: Variant = { isDense: true, metric: [1, -0.3, 0.2, -0.3, 0.8, 0.1, 0.2, 0.1, 1.2] };

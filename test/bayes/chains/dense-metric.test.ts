@@ -1,10 +1,12 @@
 /** A dense metric as a chain factors it for itself: right where there is a factor, of variances where rounding has left none. */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { densityOf } from "../../../src/bayes/chains/density.js";
-import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
-import { INTS, PHASE } from "../../../src/bayes/chains/nuts-layout.js";
+import type { ChainSettings } from "../../../src/bayes/chains/chain-settings.js";
+import { NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
 import { model, normal } from "../../../src/bayes/index.js";
+import { densityOf } from "../../../src/bayes/kernels/density.js";
+import { INTS, PHASE } from "../../../src/bayes/kernels/layout.js";
+import { NUTS } from "../../../src/bayes/kernels/nuts/trajectories.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
@@ -18,7 +20,16 @@ const DIM = 3;
 /** Metric and factor of each of the chains, which were given a metric each to factor before they make a draw. */
 async function factored(device: string, metrics: readonly (readonly number[])[]) {
   const settings: ChainSettings = {
-    ...{ kernel: "nuts", steps: null, adaptation: "none", warmup: 0, together: 1, seed: 5, stepSize: 0.1, lanes: 1 },
+    ...{
+      trajectories: NUTS,
+      steps: null,
+      adaptation: "none",
+      warmup: 0,
+      together: 1,
+      seed: 5,
+      stepSize: 0.1,
+      lanes: 1,
+    },
     ...{ maxTreeDepth: 5, energyDType: "f32", isDense: true, targetAcceptance: 0.8, initRadius: 2, metric: null },
     chains: CHAINS,
     inits: new Array<number>(CHAINS * DIM).fill(0.5),

@@ -1,9 +1,10 @@
 /** Chains of leapfrog steps against CmdStan's gradients and against dynamics written out by hand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { densityOf, type TargetDensity } from "../../../src/bayes/chains/density.js";
 import { leapfrog } from "../../../src/bayes/chains/leapfrog.js";
 import { model, normal } from "../../../src/bayes/index.js";
+import { densityOf } from "../../../src/bayes/kernels/density.js";
+import type { TargetDensity } from "../../../src/bayes/target/target.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";

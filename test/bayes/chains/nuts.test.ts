@@ -1,36 +1,35 @@
 /** NUTS against exact distributions, one step from exact draws and from start to end; and samplers with mistakes in them. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { ChainDensity } from "../../../src/bayes/chains/density.js";
-import { nextBudget } from "../../../src/bayes/chains/nuts-chains.js";
-import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
+import { lanesFor } from "../../../src/bayes/chains/lanes.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { lanesFor } from "../../../src/bayes/chains/sample.js";
+import { nextBudget } from "../../../src/bayes/chains/pace.js";
 import { warmupSchedule } from "../../../src/bayes/chains/warmup.js";
-import { choleskyFactor } from "../../../src/bayes/cholesky.js";
-import type { Draws } from "../../../src/bayes/draws.js";
+import type { Draws } from "../../../src/bayes/draws/draws.js";
 import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } from "../../../src/bayes/index.js";
+import type { ChainDensity } from "../../../src/bayes/kernels/density.js";
+import { NUTS, type Trajectories } from "../../../src/bayes/kernels/nuts/trajectories.js";
+import { choleskyFactor } from "../../../src/bayes/numerics/cholesky.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { f64, testDevices } from "../../support/tensors.js";
-import { correlated, exactDraws, expectExact, sampled, worstMoment } from "./support.js";
+import { NUTS_WITH_TURNED_SUBTREES, samplerWith, withStaleDensity } from "./broken-samplers.js";
+import { correlated, exactDraws, expectExact, runToEnd, sampled, worstMoment } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 
 describe("a transition leaves the distribution as it is, from exact draws", () => {
   /** The largest |z| of means and mean squares of the last of four draws, one per chain. */
-  async function worst(chains: number, options: SampleOptions, mistake?: NutsOptions["mistake"]): Promise<number> {
+  async function worst(chains: number, more: SampleOptions, broken?: Trajectories): Promise<number> {
     const inits = exactDraws(chains);
-    const fit = await sampled(
-      correlated(),
-      { chains, draws: 4, warmup: 0, stepSize: 0.4, seed: 5, dtype: "f64", device: "cpu", ...options, inits },
-      mistake,
-    );
+    const own = { chains, draws: 4, warmup: 0, stepSize: 0.4, seed: 5, dtype: "f64", device: "cpu" } as const;
+    const options: SampleOptions = { ...own, ...more, inits };
+    const fit = await (broken ? runToEnd(samplerWith(broken, correlated(), options)) : sampled(correlated(), options));
     const zs = fit.draws.names.map((name) => {
       const last = fit.draws.scalar(name).values.filter((_, i) => i % 4 === 3);
-      if (!mistake) expectDistribution(last, normalDistribution, name);
+      if (!broken) expectDistribution(last, normalDistribution, name);
       return worstMoment(last);
     });
     return Math.max(...zs);
@@ -68,10 +67,10 @@ describe("a transition leaves the distribution as it is, from exact draws", () =
     });
   }
   test("a density that is a step behind does not", async () => {
-    assert.ok((await worst(8192, {}, "stale density")) > 8);
+    assert.ok((await worst(8192, {}, withStaleDensity(NUTS))) > 8);
   });
   test("doublings that are accepted though they turned do not", async () => {
-    assert.ok((await worst(8192, {}, "invalid doubling")) > 8);
+    assert.ok((await worst(8192, {}, NUTS_WITH_TURNED_SUBTREES)) > 8);
   });
 });
 
@@ -311,7 +310,7 @@ test("a dispatch is to take 60 ms, and no more than four times as many steps as 
 });
 
 test("a chain has a subgroup to itself while the device has room, more for many observations, and one thread elsewhere", () => {
-  const gpu = { id: "vulkan:0", isSoftware: false, units: 128 };
+  const gpu = { abilities: { maxLanes: 256 }, isSoftware: false, units: 128 };
   const lanes = (chains: number, longest: number, backend: object = gpu, isDense = false) =>
     lanesFor({ backend, longest, isForLanes: true } as unknown as ChainDensity, chains, isDense);
   assert.deepEqual(
@@ -324,7 +323,7 @@ test("a chain has a subgroup to itself while the device has room, more for many 
   );
   assert.equal(lanes(4, 300), 64);
   assert.equal(lanes(4096, 8, { ...gpu, units: 16 }), 1);
-  assert.equal(lanes(4, 5000, { ...gpu, id: "cpu" }), 1);
+  assert.equal(lanes(4, 5000, { ...gpu, abilities: { maxLanes: 1 } }), 1);
   assert.equal(lanes(4, 5000, { ...gpu, isSoftware: true }), 1);
   assert.equal(lanes(4, 5000, gpu, true), 1);
   assert.equal(lanesFor({ backend: gpu, longest: 5000, isForLanes: false } as unknown as ChainDensity, 4, false), 1);

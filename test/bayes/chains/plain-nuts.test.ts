@@ -10,7 +10,7 @@ import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { testDevices } from "../../support/tensors.js";
-import { type PlainDraw, PlainNuts, type PlainSettings, type Target } from "./plain-nuts.js";
+import { type PlainDraw, PlainNuts, type PlainSettings, type TargetDensity } from "./plain-nuts.js";
 
 before(() => setDefaultDevice("cpu"));
 
@@ -29,7 +29,7 @@ const ellipse = (device = "cpu") =>
     { precision: tensor(PRECISION, { dtype: "f64", device }) },
   );
 /** Without constants, as all of them here are. */
-const ellipseAt: Target = (q) => {
+const ellipseAt: TargetDensity = (q) => {
   const off = q.map((x, d) => x - CENTRE[d]!);
   const slope = PRECISION.map((row) => -row.reduce((sum, x, d) => sum + x * off[d]!, 0));
   return { logp: off.reduce((sum, x, d) => sum + 0.5 * x * slope[d]!, 0), slope };
@@ -42,13 +42,13 @@ const edge = () =>
     factor(q.sub(0.5).log().sum());
     return { q };
   }).given({});
-const edgeAt: Target = ([x]) => ({
+const edgeAt: TargetDensity = ([x]) => ({
   logp: -0.5 * x! * x! + Math.log(x! - 0.5),
   slope: [-x! + 1 / (x! - 0.5)],
 });
 
 const line = () => model(() => ({ q: normal(0, 1).shape(1) })).given({});
-const lineAt: Target = ([x]) => ({ logp: -0.5 * x! * x!, slope: [-x!] });
+const lineAt: TargetDensity = ([x]) => ({ logp: -0.5 * x! * x!, slope: [-x!] });
 
 const base = { chains: 4, draws: 30, warmup: 0, stepSize: 0.3, seed: SEED, dtype: "f64", device: "cpu" } as const;
 
@@ -65,7 +65,7 @@ const warm: Case = { warmup: 300, windows: [75, 100, 150, 250], targetAcceptance
 /** Draws the same with both, and compares; returns what the plain sampler has drawn, and its words. */
 async function compare(
   posterior: ReturnType<typeof ellipse>,
-  target: Target,
+  target: TargetDensity,
   dim: number,
   { windows = [], ...more }: Case,
 ): Promise<{ readonly noted: PlainDraw[]; readonly words: string[]; readonly nuts: PlainNuts[] }> {

@@ -7,10 +7,10 @@
 import { type Pair, threefryOracle } from "../../support/threefry-oracle.js";
 
 export type Vector = readonly number[];
-export type Target = (q: Vector) => { readonly logp: number; readonly slope: Vector };
+export type TargetDensity = (q: Vector) => { readonly logp: number; readonly slope: Vector };
 
 export interface PlainSettings {
-  readonly target: Target;
+  readonly target: TargetDensity;
   readonly dim: number;
   readonly chain: number;
   readonly seed: number;

@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { FloatDType } from "../../../src/bayes/chains/density.js";
-import { nextPace } from "../../../src/bayes/chains/nuts-chains.js";
+import { nextPace } from "../../../src/bayes/chains/pace.js";
+import { PooledWarmup } from "../../../src/bayes/chains/pooled-warmup.js";
+import { halfNormal, model, normal } from "../../../src/bayes/index.js";
 import {
   INTS,
   ORDERS,
@@ -15,10 +16,9 @@ import {
   SCHEDULE,
   VECTORS,
   WISHES,
-} from "../../../src/bayes/chains/nuts-layout.js";
-import { pooledLanes } from "../../../src/bayes/chains/pooled/writer.js";
-import { PooledWarmup } from "../../../src/bayes/chains/pooled.js";
-import { halfNormal, model, normal } from "../../../src/bayes/index.js";
+} from "../../../src/bayes/kernels/layout.js";
+import { lanesOfPooled, pooledLanes } from "../../../src/bayes/kernels/pooled/lanes.js";
+import type { FloatDType } from "../../../src/bayes/target/target.js";
 import { SOFTWARE_ROUNDS } from "../../../src/compiler/ir/loop-rounds.js";
 import type { Backend, DeviceStorage } from "../../../src/runtime/backend.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
@@ -63,8 +63,8 @@ test("the host looks every 60 ms, and a transition may take four times the steps
 });
 
 test("lanes share the chains of a GPU; of a software driver, only where its loops would end too early", () => {
-  const lanes = (chains: number, isSoftware: boolean, id = "vulkan:0") =>
-    pooledLanes({ id, isSoftware, maxRounds: SOFTWARE_ROUNDS } as unknown as Backend, chains);
+  const lanes = (chains: number, isSoftware: boolean, maxLanes = 256) =>
+    pooledLanes({ abilities: { maxLanes }, isSoftware, maxRounds: SOFTWARE_ROUNDS } as unknown as Backend, chains);
   assert.deepEqual(
     [1, 5, 100, 4096].map((chains) => lanes(chains, false)),
     [1, 8, 128, 128],
@@ -73,7 +73,7 @@ test("lanes share the chains of a GPU; of a software driver, only where its loop
     [256, 4096, 20000, 1e6].map((chains) => lanes(chains, true)),
     [1, 1, 4, 128],
   );
-  assert.equal(lanes(4096, false, "cpu"), 1);
+  assert.equal(lanes(4096, false, 1), 1);
 });
 
 /** What a chain has to show. */
@@ -129,7 +129,9 @@ class Bench {
       metric: this.upload(dtype, metric),
       factor: this.upload(dtype, new Array<number>(dim * dim * chains).fill(0)),
     };
-    this.warmup = new PooledWarmup(this.backend, flags, { chains, dim, dtype, energyDType, isDense, isTimed, lanes });
+    const shared = lanes ? { overChains: lanes, root: lanes } : lanesOfPooled(this.backend, { chains, dim });
+    const options = { chains, dim, dtype, energyDType, isDense, isTimed, lanes: shared };
+    this.warmup = new PooledWarmup(this.backend, flags, options);
   }
 
   private upload(dtype: FloatDType | "i32", values: readonly number[]) {

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setImmediate, setTimeout as wait } from "node:timers/promises";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { Sampler } from "../../../src/bayes/chains/sample.js";
+import { Sampler } from "../../../src/bayes/chains/sampler.js";
+import { samplingOf } from "../../../src/bayes/chains/sampling.js";
 import {
   essBulk,
   essTail,
@@ -31,6 +32,7 @@ import { sampled } from "./support.js";
 
 before(() => setDefaultDevice("cpu"));
 const spread = model(() => ({ mu: normal(0, 1), tau: halfNormal(1) })).given({});
+const samplerOf = (settings: SampleOptions): Sampler => new Sampler(samplingOf(spread, settings));
 const options: SampleOptions = { chains: 3, draws: 60, warmup: 60, seed: 2, dtype: "f64", device: "cpu" };
 
 /** A run that is ended after so many dispatches. */
@@ -367,7 +369,7 @@ describe("watching", () => {
 
   test("blocks that arrive late are in their place all the same", async () => {
     const settings = { ...options, draws: 400 };
-    const sampler = new Sampler(spread, settings) as unknown as {
+    const sampler = samplerOf(settings) as unknown as {
       takeBlock(count: number, isEnded: boolean): Promise<unknown>;
     };
     const take = sampler.takeBlock.bind(sampler);
@@ -675,7 +677,7 @@ describeOnTensorDevices("a run that is killed goes on from its last checkpoint",
       let resumptions = 0;
       for (const dispatches of [2, 10, 20]) {
         // A run that nobody drives any further is as good as killed.
-        const run = new Sampler(spread, { ...settings, checkpoint, checkpointSeconds: 1e-6 }).run(true);
+        const run = samplerOf({ ...settings, checkpoint, checkpointSeconds: 1e-6 }).run(true);
         for (let i = 0; i < dispatches; i++) if ((await run.next()).done) break;
         const resumed = await spread.resume(checkpoint);
         if (resumed.draws.length === whole.draws.length) continue;
@@ -729,7 +731,7 @@ describe("a checkpoint that cannot be written", () => {
 test("a run that is killed in the middle of a block has kept what every chain had", async () => {
   const checkpoint = join(folder, "in the middle");
   const settings: SampleOptions = { ...options, draws: 100000 };
-  const run = new Sampler(spread, { ...settings, checkpoint, checkpointSeconds: 1e-6 }).run(false);
+  const run = samplerOf({ ...settings, checkpoint, checkpointSeconds: 1e-6 }).run(false);
   let kept = 0;
   while (kept < 20) kept = Math.min(...((await run.next()).value as { draws: Int32Array }).draws);
   const resumed = await spread.resume(checkpoint);

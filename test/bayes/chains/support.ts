@@ -4,20 +4,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Fit } from "../../../src/bayes/chains/fit.js";
-import type { NutsOptions } from "../../../src/bayes/chains/nuts-layout.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
-import { type Sampled, Sampler } from "../../../src/bayes/chains/sample.js";
+import { Sampler } from "../../../src/bayes/chains/sampler.js";
+import { samplingOf } from "../../../src/bayes/chains/sampling.js";
 import { readFit } from "../../../src/bayes/chains/saved-fit.js";
-import type { Draws } from "../../../src/bayes/draws.js";
+import type { Draws } from "../../../src/bayes/draws/draws.js";
 import { mcseMean, model, normal } from "../../../src/bayes/index.js";
+import type { SampledTarget } from "../../../src/bayes/target/target.js";
 
-/** A run to its end, perhaps with a mistake in the kernel. */
-export async function sampled(
-  posterior: Sampled,
-  options: SampleOptions,
-  mistake?: NutsOptions["mistake"],
-): Promise<Fit> {
-  const steps = new Sampler(posterior, options, mistake).run(false);
+/** A run to its end. */
+export const sampled = (posterior: SampledTarget, options: SampleOptions): Promise<Fit> =>
+  runToEnd(new Sampler(samplingOf(posterior, options)));
+
+export async function runToEnd(sampler: Sampler): Promise<Fit> {
+  const steps = sampler.run(false);
   for (;;) {
     const { done, value } = await steps.next();
     if (done) return value;

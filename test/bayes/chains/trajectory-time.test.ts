@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { WISHES } from "../../../src/bayes/chains/nuts-layout.js";
-import type { Sampled } from "../../../src/bayes/chains/sample.js";
 import { type Fit, model, normal } from "../../../src/bayes/index.js";
+import { WISHES } from "../../../src/bayes/kernels/layout.js";
+import type { SampledTarget } from "../../../src/bayes/target/target.js";
 import { setDefaultDevice } from "../../../src/tensor/devices.js";
 import { f64 } from "../../support/tensors.js";
 import { sampled, savedNumbers } from "./support.js";
@@ -52,7 +52,7 @@ interface Settings {
 
 /** `variancesIn`: of the target along its axes, in units of a metric. */
 async function expectBest(
-  target: Sampled,
+  target: SampledTarget,
   variancesIn: (metric: readonly number[]) => readonly number[],
   { chains = 64, warmup = 300, least = 0.67 }: Settings,
 ): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { tensorOf } from "../../../src/bayes/argument.js";
+import { tensorOf } from "../../../src/bayes/arguments/argument.js";
 import type { Constraint } from "../../../src/bayes/constraints/index.js";
 import * as constraints from "../../../src/bayes/constraints/index.js";
 import { tensor } from "../../../src/tensor/creation.js";

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { check, type ProblemKind, shownBeyond } from "../../../src/bayes/diagnostics/check.js";
 import { summary } from "../../../src/bayes/diagnostics/summary.js";
-import { Draws } from "../../../src/bayes/draws.js";
+import { Draws } from "../../../src/bayes/draws/draws.js";
 import { autoregressive, independent, nested } from "../chains.js";
 
 const [chains, length] = [4, 400];

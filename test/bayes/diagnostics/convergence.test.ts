@@ -18,7 +18,7 @@ import { nestedRatio, nestedRHat, rHat } from "../../../src/bayes/diagnostics/r-
 import { summarizeScalar } from "../../../src/bayes/diagnostics/scalar-summary.js";
 import { mcseMean, mcseQuantile, mcseSd } from "../../../src/bayes/diagnostics/standard-error.js";
 import { summary } from "../../../src/bayes/diagnostics/summary.js";
-import { type Chains, Draws } from "../../../src/bayes/draws.js";
+import { type Chains, Draws } from "../../../src/bayes/draws/draws.js";
 import { ArgumentError } from "../../../src/core/errors.js";
 import { normalDistribution } from "../../support/goodness-of-fit.js";
 import { autoregressive, chainsOf, independent, normals } from "../chains.js";

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { summary } from "../../../src/bayes/diagnostics/summary.js";
-import { Draws } from "../../../src/bayes/draws.js";
+import { Draws } from "../../../src/bayes/draws/draws.js";
 import { referenceDraws, referenceJson, withoutReference } from "../../support/reference-data.js";
 
 const POSTERIORS = [

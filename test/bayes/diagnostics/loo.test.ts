@@ -9,7 +9,7 @@ import { compare, stackingWeights } from "../../../src/bayes/diagnostics/compare
 import { essMean } from "../../../src/bayes/diagnostics/effective-sample-size.js";
 import { type LooOptions, loo } from "../../../src/bayes/diagnostics/loo.js";
 import { fitPareto, paretoQuantile, smoothWeights } from "../../../src/bayes/diagnostics/pareto.js";
-import { Draws } from "../../../src/bayes/draws.js";
+import { Draws } from "../../../src/bayes/draws/draws.js";
 import { ArgumentError, ShapeError } from "../../../src/core/errors.js";
 import { autoregressive, normals } from "../chains.js";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { summarizeScalar } from "../../../src/bayes/diagnostics/scalar-summary.js";
 import { Helper, shareOut, summarizeAll } from "../../../src/bayes/diagnostics/summary-threads.js";
-import { Draws } from "../../../src/bayes/draws.js";
+import { Draws } from "../../../src/bayes/draws/draws.js";
 import { autoregressive, independent } from "../chains.js";
 
 async function startedHelper(): Promise<Helper> {

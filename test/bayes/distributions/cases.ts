@@ -1,7 +1,7 @@
 /** The cases of make-cases.py, with arguments made into what users write. */
 import { readFileSync } from "node:fs";
 import * as distributions from "../../../src/bayes/distributions/index.js";
-import type { RandomVariable } from "../../../src/bayes/model/variable.js";
+import type { RandomVariable } from "../../../src/bayes/variables/variable.js";
 
 type Plain = number | string | readonly Plain[] | { readonly [key: string]: Plain };
 

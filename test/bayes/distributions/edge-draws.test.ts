@@ -20,7 +20,7 @@ import {
   vonMises,
   weibull,
 } from "../../../src/bayes/distributions/index.js";
-import type { RandomVariable } from "../../../src/bayes/model/variable.js";
+import type { RandomVariable } from "../../../src/bayes/variables/variable.js";
 import { foldIn, key } from "../../../src/random/key.js";
 import { backendFor } from "../../../src/tensor/devices.js";
 import { expectFrequencies, expectMoments } from "../../support/goodness-of-fit.js";

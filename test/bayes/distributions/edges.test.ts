@@ -17,7 +17,7 @@ import {
   truncatedNormal,
   uniform,
 } from "../../../src/bayes/index.js";
-import type { RandomVariable } from "../../../src/bayes/model/variable.js";
+import type { RandomVariable } from "../../../src/bayes/variables/variable.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import { backendFor } from "../../../src/tensor/devices.js";
 import type { Nested, Tensor } from "../../../src/tensor/tensor.js";

@@ -10,6 +10,7 @@ import { grad, valueAndGrad } from "../../../src/transforms/grad.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import { type Case, cases, distributionNames, makerOf } from "./cases.js";
+import { sweptNames } from "./rule-arguments.js";
 
 const f64 = (values: unknown): Tensor => tensor(values as Nested<number>, { dtype: "f64", device: "cpu" });
 
@@ -100,12 +101,13 @@ describe("log densities", () => {
     assert.ok(moments("cauchy", 0, 2).every(Number.isNaN));
   });
 
-  test("every distribution has cases", () => {
-    const known = new Set([...cases.keys(), "flat", "custom"]);
+  test("every distribution has cases, or is swept by the rules of its parameters; and those with cases keep them", () => {
+    const known = new Set([...cases.keys(), ...sweptNames, "flat", "custom"]);
     assert.deepEqual(
       distributionNames.filter((name) => !known.has(name)),
       [],
     );
+    assert.ok(cases.size >= 39, `cases of ${cases.size} distributions`);
   });
 });
 

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { Draws } from "../../../src/bayes/draws.js";
+import { Draws } from "../../../src/bayes/draws/draws.js";
 import { arvizJson, loadArviz, parseArviz, saveArviz } from "../../../src/bayes/export/arviz.js";
 import type { InferenceData } from "../../../src/bayes/export/inference-data.js";
 import { FormatError } from "../../../src/core/errors.js";

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { Draws } from "../../../src/bayes/draws.js";
+import { Draws } from "../../../src/bayes/draws/draws.js";
 import { loadStanCsv, parseStanCsv, saveStanCsv, stanCsv } from "../../../src/bayes/export/stan-csv.js";
 import { model, normal } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";

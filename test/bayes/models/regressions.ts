@@ -2,7 +2,7 @@
 import { positive } from "../../../src/bayes/constraints/index.js";
 import { flat, halfCauchy, halfNormal, normal } from "../../../src/bayes/distributions/index.js";
 import { model } from "../../../src/bayes/model/model.js";
-import type { RandomVariable } from "../../../src/bayes/model/variable.js";
+import type { RandomVariable } from "../../../src/bayes/variables/variable.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";
 import { normalConstant, posteriorData, type ReferenceModel } from "./reference-model.js";
 

@@ -2,7 +2,7 @@
  * Stein's identities: under draws u of a density p, the means of ∂ᵢ log p(u) and of uᵢ ∂ᵢ log p(u) + 1 are zero. Reference
  * draws by another program thus tell whether a log density, its gradient and the way to free numbers are right together.
  */
-import { scalarNames } from "../../../src/bayes/draws.js";
+import { scalarNames } from "../../../src/bayes/draws/draws.js";
 import { mcseMean } from "../../../src/bayes/index.js";
 import { tensor } from "../../../src/tensor/creation.js";
 import type { Tensor } from "../../../src/tensor/tensor.js";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { Draws } from "../../../src/bayes/draws.js";
+import { Draws } from "../../../src/bayes/draws/draws.js";
 import { checkedDraws, type ReferenceDraws } from "../../support/reference-data.js";
 import { independent, nested } from "../chains.js";
 import { worstOf } from "../models/stein.js";

@@ -2,7 +2,7 @@
  * Draws against reference draws: how far means and mean squares are off, and how many draws the worst scalar is worth. What
  * is not a number is worse than any number, so that neither a parameter that is NaN nor one that never moves gets by.
  */
-import type { Draws } from "../../../src/bayes/draws.js";
+import type { Draws } from "../../../src/bayes/draws/draws.js";
 import { essBulk, mcseMean } from "../../../src/bayes/index.js";
 import type { ReferenceDraws } from "../../support/reference-data.js";
 import { zOfMean } from "../chains/support.js";

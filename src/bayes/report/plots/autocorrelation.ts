@@ -1,6 +1,6 @@
 /** How long a chain remembers: autocorrelations by lag, a line per chain or group. */
 import { meanAutocovariance } from "../../diagnostics/autocovariance.js";
-import type { Chains } from "../../draws.js";
+import type { Chains } from "../../draws/draws.js";
 import { chainGroups } from "../chain-groups.js";
 import { linePath, pathElement, plot, round, SMALL } from "../svg.js";
 

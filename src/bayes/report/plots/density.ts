@@ -1,6 +1,6 @@
 /** The marginal distribution: a curve per chain or group and one of all, with the middle nine tenths shaded. */
 import { quantileOf } from "../../diagnostics/ranks.js";
-import type { Chains } from "../../draws.js";
+import type { Chains } from "../../draws/draws.js";
 import { chainGroups, shownRange } from "../chain-groups.js";
 import { estimateDensity } from "../density-estimate.js";
 import { bandPath, type Domain, linePath, padded, pathElement, plot, SMALL } from "../svg.js";

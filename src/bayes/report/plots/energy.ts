@@ -3,7 +3,7 @@
  * many draws to cross the energies of the posterior (low E-BFMI).
  */
 import { chainMeans } from "../../diagnostics/chains.js";
-import type { Chains } from "../../draws.js";
+import type { Chains } from "../../draws/draws.js";
 import { shownRange } from "../chain-groups.js";
 import { estimateDensity } from "../density-estimate.js";
 import { bandPath, linePath, padded, pathElement, plot, SMALL } from "../svg.js";

@@ -2,7 +2,7 @@
  * Every pair of a few variables as a scatter, their densities on the diagonal. Divergent draws stand out: where they gather
  * is where the sampler cannot follow the density.
  */
-import type { Draws } from "../../draws.js";
+import type { Draws } from "../../draws/draws.js";
 import { shownRange, spread } from "../chain-groups.js";
 import { estimateDensity } from "../density-estimate.js";
 import {

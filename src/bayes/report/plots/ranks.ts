@@ -4,7 +4,7 @@
  */
 import { allFinite } from "../../diagnostics/chains.js";
 import { sortWithOrder } from "../../diagnostics/sort.js";
-import type { Chains } from "../../draws.js";
+import type { Chains } from "../../draws/draws.js";
 import { chainGroups } from "../chain-groups.js";
 import { escapeText, pathElement, round, SMALL, svg } from "../svg.js";
 

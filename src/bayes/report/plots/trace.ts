@@ -2,7 +2,7 @@
  * The draws in the order they came. A few chains are lines; of many, the spread over all chains at each time is shown with a
  * few of them, which tells at a glance whether they have settled. Divergences are marks at the foot.
  */
-import type { Chains } from "../../draws.js";
+import type { Chains } from "../../draws/draws.js";
 import { MOST_GROUPS, shownRange, spread } from "../chain-groups.js";
 import { bandPath, linePath, padded, pathElement, plot, type Scale } from "../svg.js";
 

@@ -1,0 +1,105 @@
+/**
+ * The state of a run in files: on demand by `fit.save`, now and then as checkpoints, and what must be the same for a run to go on
+ * from one. The format is in saved-fit.ts.
+ */
+import { createHash } from "node:crypto";
+import { ArgumentError } from "../../core/errors.js";
+import { type Shape, sameShape } from "../../core/shape.js";
+import type { Draws } from "../draws/draws.js";
+import type { ChainDensity } from "../kernels/density.js";
+import { variablesOf } from "../target/values.js";
+import { initsOf, type RunOptions } from "./options.js";
+import type { Sampling } from "./sampling.js";
+import { type SavedFit, type Spent, writeFit } from "./saved-fit.js";
+
+export class Checkpoints {
+  private lastSaved = performance.now();
+  private hasWarned = false;
+
+  constructor(private readonly sampling: Sampling) {}
+
+  /** A run begins: its first checkpoint is due when the time between two has passed. */
+  restart(): void {
+    this.lastSaved = performance.now();
+    this.hasWarned = false;
+  }
+
+  async save(draws: Draws, spent: Spent, path: string): Promise<void> {
+    await writeFit("save: the fit", path, await stateOf(this.sampling, draws, spent));
+  }
+
+  isDue({ checkpoint, checkpointSeconds = 60 }: RunOptions): boolean {
+    return checkpoint !== undefined && performance.now() - this.lastSaved >= 1000 * checkpointSeconds;
+  }
+
+  /** Writes a checkpoint. Where that fails, the run goes on, with a warning. */
+  async write(draws: Draws, spent: Spent, path: string): Promise<void> {
+    const saved = await stateOf(this.sampling, draws, spent);
+    try {
+      await writeFit("sample: a checkpoint", path, saved);
+    } catch (error) {
+      // A full disk may have room again by the next time; draws are dearer than checkpoints.
+      if (!this.hasWarned) {
+        process.emitWarning(`${(error as Error).message} The run goes on without.`);
+      }
+      this.hasWarned = true;
+    }
+    this.lastSaved = performance.now();
+  }
+}
+
+async function stateOf({ options, density, chains }: Sampling, draws: Draws, spent: Spent): Promise<SavedFit> {
+  const state = await chains.saved();
+  const { signal: _, progress: __, checkpoint: ___, checkpointSeconds: ____, inits, ...rest } = options;
+  const { dim } = density;
+  const flat = inits && (initsOf(options, dim) as Float64Array);
+  const rows =
+    flat && Array.from({ length: options.chains }, (_, c) => Array.from(flat.subarray(c * dim, (c + 1) * dim)));
+  return {
+    options: { ...rest, ...(rows && { inits: rows }) },
+    draws,
+    kernel: chains.address,
+    data: await dataAddress(density),
+    spent: { ...spent },
+    chains: state,
+  };
+}
+
+const dataAddresses = new WeakMap<ChainDensity, Promise<string>>();
+
+/** The SHA-256 of the data that the kernel reads. */
+function dataAddress(density: ChainDensity): Promise<string> {
+  const known = dataAddresses.get(density);
+  if (known) return known;
+  const { backend, data } = density;
+  const found = Promise.all(data.map((memory) => backend.read(memory))).then((contents) => {
+    const hash = createHash("sha256");
+    for (const bytes of contents) hash.update(`${bytes.byteLength} `).update(bytes);
+    return hash.digest("hex");
+  });
+  dataAddresses.set(density, found);
+  return found;
+}
+
+/** Throws where chains cannot go on from a saved fit: of other variables, another kernel or other data. */
+export async function checkSameRun({ posterior, density, chains }: Sampling, saved: SavedFit): Promise<void> {
+  const { draws, kernel, data } = saved;
+  const variables = Object.entries(variablesOf(posterior));
+  const isSame = ([name, shape]: readonly [string, Shape]) => sameShape(draws.variables.get(name) ?? [-1], shape);
+  if (variables.length !== draws.variables.size || !variables.every(isSame)) {
+    const named = (all: Iterable<readonly [string, Shape]>) =>
+      [...all].map(([name, shape]) => (shape.length > 0 ? `${name} [${shape}]` : name)).join(", ");
+    throw new ArgumentError(
+      `resume: the saved fit is of ${named(draws.variables)}; this posterior has ${named(variables)}.`,
+    );
+  }
+  if (kernel !== chains.address) {
+    throw new ArgumentError(
+      "resume: the fit was drawn by another kernel: another model, device or version of Pumice. Its draws can only be " +
+        "continued by the one that made them.",
+    );
+  }
+  if (data !== (await dataAddress(density))) {
+    throw new ArgumentError("resume: the fit was made with other data; give the posterior those it was made with.");
+  }
+}
