@@ -35,7 +35,7 @@ const LAYERS = {
   nn: ["tensor", "transforms", "linalg", "random", "io"],
   learn: ["tensor", "transforms", "linalg", "random", "io"],
   // Its samplers are kernels, written in the compiler's language.
-  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "runtime", "compiler/kernel-language.ts"],
+  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "runtime", "compiler/inline/kernel-language.ts"],
 };
 
 /** Layers that know nothing of Node.js: what they compute and write could run anywhere. */

@@ -50,7 +50,7 @@ interface ArrayDTypes {
 }
 
 /** The dtype of values when nobody says: numbers f32, bigints i64, booleans bool, { re, im } c64, typed arrays their own. */
-export type DTypeOf<V> = [V] extends [Values<number>]
+type DTypeOf<V> = [V] extends [Values<number>]
   ? "f32"
   : [V] extends [Values<bigint>]
     ? "i64"

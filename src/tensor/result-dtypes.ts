@@ -21,7 +21,7 @@ export type SumOf<D extends DType> = DType extends D
 /** The dtype of the parts of complex numbers, of their absolute value and phase. Others are their own. */
 export type RealOf<D extends DType> = DType extends D ? DType : D extends "c64" ? "f32" : D extends "c128" ? "f64" : D;
 /** The complex dtype whose parts hold a dtype's values. */
-export type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
+type ComplexOf<D extends DType> = DType extends D ? "c64" | "c128" : D extends "f64" | "c128" ? "c128" : "c64";
 type WholeOrBool = "bool" | "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64";
 /**
  * The dtype of two operands as far as types can tell: equal ones stay, booleans give way, a JavaScript value takes the

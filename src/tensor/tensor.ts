@@ -53,9 +53,9 @@ export type Operand = Tensor | Scalar;
 export type Nested<T> = T | Nested<T>[];
 
 /** One end of a range, which may be open. */
-export type Bound = Operand | null | undefined;
+type Bound = Operand | null | undefined;
 /** The dtype of what is kept on one side of a bound. */
-export type Bounded<D extends DType, B> = B extends Operand ? Meeting<D, B> : D;
+type Bounded<D extends DType, B> = B extends Operand ? Meeting<D, B> : D;
 
 export class Tensor<D extends DType = DType> {
   private current: Node | null;

@@ -24,7 +24,7 @@ export async function readDraws(drawn: {
   return { points: drawn.points, target: await numbers(drawn.target), own: await numbers(drawn.own) };
 }
 
-export interface Weights {
+interface Weights {
   /** The log density under the posterior, less that under the approximation. */
   readonly ratios: Float64Array;
   /** Smoothed logarithms of the weights, which sum to 1. */

@@ -20,7 +20,7 @@ export interface Signature<P extends string> {
   readonly rising?: readonly [P, P];
 }
 
-export interface CheckedArguments {
+interface CheckedArguments {
   /** What is wrong as far as numbers tell, if anything. */
   readonly problem: string | null;
   readonly parameters: readonly Parameter[];

@@ -23,7 +23,7 @@ export interface ChainStatus {
 /** Buffers that hold where the chains are. */
 const STATE = ["wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
 
-export type BufferName = (typeof BUFFERS)[number];
+type BufferName = (typeof BUFFERS)[number];
 
 export class ChainMemory {
   readonly buffers: Record<BufferName, DeviceStorage | null>;

@@ -20,7 +20,7 @@ export interface DrawnBlock {
 const NAMES = ["draws", "noted"] as const;
 
 /** Rows of both buffers, as bytes. */
-export type DrawnRows = Readonly<Record<(typeof NAMES)[number], Uint8Array>>;
+type DrawnRows = Readonly<Record<(typeof NAMES)[number], Uint8Array>>;
 
 export class DrawBlock {
   private first = 0;

@@ -18,7 +18,7 @@ import {
 } from "../kernels/pooled/writer.js";
 
 /** Memory of the chains that the kernels read and write. */
-export type SharedMemory = Readonly<Record<(typeof SHARED)[number], DeviceStorage | null>>;
+type SharedMemory = Readonly<Record<(typeof SHARED)[number], DeviceStorage | null>>;
 
 /** What is saved with the chains. */
 const STATE = ["pooledInts", "pooledReals"] as const;

@@ -10,7 +10,7 @@ export interface ProgressLine {
 }
 
 /** Draws of every chain that a run comes to, in its warmup and after. */
-export interface Wanted {
+interface Wanted {
   readonly warmup: number;
   readonly draws: number;
 }
@@ -21,7 +21,7 @@ const LOG_MS = 10_000;
 
 const sum = (values: Iterable<number>): number => Array.from(values).reduce((total, n) => total + n, 0);
 
-/** The line itself, to be tested without a terminal. */
+/** The line itself, to be tested without a terminal. @internal for tests: the line is compared as text */
 export function formatProgress(progress: Progress, wanted: Wanted): string {
   const { phase, warmup, draws, divergences, stepSizes, ess, milliseconds } = progress;
   const chains = draws.length;
@@ -41,7 +41,7 @@ export function formatProgress(progress: Progress, wanted: Wanted): string {
   return parts.join(" · ");
 }
 
-/** Where lines are written. */
+/** Where lines are written. @internal for tests: a terminal that is none */
 export type Output = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
 
 export function progressLine(wanted: Wanted, out: Output = process.stderr): ProgressLine {

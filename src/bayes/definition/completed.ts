@@ -24,7 +24,7 @@ export interface DrawRequest {
 }
 
 /** What is special about a distribution; the rest follows. */
-export interface DistributionCore
+interface DistributionCore
   extends Omit<Distribution, "logDensity" | "sample" | "mean" | "variance" | "checkArguments"> {
   draw(request: DrawRequest): Tensor;
   readonly mean?: (options?: MomentOptions) => Tensor;

@@ -33,7 +33,7 @@ export const log1mOf = (p: Tensor): Tensor => where(isOne(p), -Infinity, finiteL
 export const xLogY = (x: Tensor, logY: Tensor): Tensor => where(isZero(x), 0, x.mul(logY));
 
 /** An end that belongs to a support if an argument has a value. */
-export interface End {
+interface End {
   readonly isEnd: (x: Tensor) => Tensor;
   readonly argument: Argument;
   readonly value: number;

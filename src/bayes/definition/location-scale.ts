@@ -62,7 +62,7 @@ export function locationScale<P extends string>(standard: Standard<P>): Definiti
   return definition;
 }
 
-export interface Half<P extends string> {
+interface Half<P extends string> {
   readonly name: string;
   /** Of |z|. */
   mean(p: ShapeParameters<P>): Term;

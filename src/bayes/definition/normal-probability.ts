@@ -51,7 +51,7 @@ function logNormalBetween(low: Tensor, high: Tensor): Tensor {
 const { nodes: NODES, weights: WEIGHTS } = gaussLegendre(8);
 
 /** How much of a normal density lies between bounds. */
-export interface Mass {
+interface Mass {
   /** Whether the bounds are so close that nothing may be left of the difference of Φ at both. */
   readonly isNarrow: Tensor;
   /** Between the bounds where they are close, else 0. */

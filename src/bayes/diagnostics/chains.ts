@@ -57,6 +57,7 @@ export interface ChainMoments {
   readonly within: number;
 }
 
+/** @internal for tests: compared with plain sums */
 export function chainMoments(x: Chains): ChainMoments {
   const { values, chains, draws } = x;
   const means = chainMeans(x);

@@ -120,7 +120,7 @@ function list(items: readonly string[], most = 5): string {
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
 }
 
-/** A number on its side of a limit, with as many digits as that takes. */
+/** A number on its side of a limit, with as many digits as that takes. @internal for tests: its rounding is compared */
 export function shownBeyond(value: number, limit: number, digits: number): string {
   const text = value.toFixed(digits);
   const isBeyond = value > limit ? Number(text) > limit : Number(text) < limit;

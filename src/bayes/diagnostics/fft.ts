@@ -3,7 +3,7 @@
  * one needs no device and no copy.
  */
 
-export interface Fft {
+interface Fft {
   readonly size: number;
   /** Replaces re + i·im by its discrete Fourier transform. */
   transform(re: Float64Array, im: Float64Array): void;

@@ -6,13 +6,13 @@
 import { meanOf } from "./chains.js";
 import { sortWithOrder } from "./sort.js";
 
-export interface ParetoFit {
+interface ParetoFit {
   /** The shape: moments of order 1/k and higher do not exist. */
   readonly k: number;
   readonly sigma: number;
 }
 
-/** Fits the distribution of exceedances, ascending and not negative. */
+/** Fits the distribution of exceedances, ascending and not negative. @internal for tests: fits of known tails */
 export function fitPareto(exceedances: Float64Array): ParetoFit {
   const n = exceedances.length;
   const points = 30 + Math.floor(Math.sqrt(n));
@@ -35,7 +35,7 @@ export function fitPareto(exceedances: Float64Array): ParetoFit {
   return { k, sigma: -k / theta };
 }
 
-/** The exceedance that a share p of exceedances is below. */
+/** The exceedance that a share p of exceedances is below. @internal for tests: inverse of the fit */
 export function paretoQuantile(p: number, { k, sigma }: ParetoFit): number {
   const x = -Math.log1p(-p);
   return Math.abs(k) < 1e-12 ? sigma * x : (sigma * Math.expm1(k * x)) / k;

@@ -5,7 +5,7 @@ import { type ChainMoments, splitChains } from "./chains.js";
 import { foldSorted, normalScores, quantileOf, scoreMoments } from "./ranks.js";
 import { type SortMemory, sortMemory, sortWithOrder } from "./sort.js";
 
-export interface ScoredChains {
+interface ScoredChains {
   quantile(probability: number): number;
   /** Of split chains of the normal scores of the draws. */
   location(): Autocovariance;

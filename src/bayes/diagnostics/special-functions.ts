@@ -59,7 +59,7 @@ export function normalQuantile(p: number): number {
 const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156];
 
 /** log Γ of a positive number: Stirling's series beyond 15, and Γ(x + 1) = x Γ(x) to get there. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   let product = 1;
   let z = x;
   while (z < 15) product *= z++;
@@ -69,7 +69,7 @@ export function logGamma(x: number): number {
 }
 
 /** The regularised incomplete beta function: the probability that a Beta(a, b) number is below x. */
-export function betaProbability(x: number, a: number, b: number): number {
+function betaProbability(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   // The continued fraction converges fast on this side of the mean only.

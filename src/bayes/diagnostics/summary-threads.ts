@@ -19,7 +19,7 @@ const MOST_THREADS = 8;
 
 /** The states of a thread; it begins with neither. */
 export const IDLE = 1;
-export const BUSY = 2;
+const BUSY = 2;
 
 /** What a thread starts with. */
 export interface Setting {
@@ -58,7 +58,7 @@ function startHelpers(count: number): Helper[] {
   return helpers;
 }
 
-/** @internal For tests. */
+/** @internal For tests. @internal for tests: shares are compared without threads */
 export function shareOut(draws: Draws, names: readonly ScalarName<string>[], helpers: readonly Helper[]): SummaryRow[] {
   const { superchains = 1 } = draws;
   const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
@@ -91,7 +91,7 @@ export function shareOut(draws: Draws, names: readonly ScalarName<string>[], hel
   return rows;
 }
 
-/** A thread that summarises a scalar at a time. */
+/** A thread that summarises a scalar at a time. @internal for tests: a thread that does not answer */
 export class Helper {
   private readonly state = new Int32Array(new SharedArrayBuffer(4));
   private values = new Float64Array(new SharedArrayBuffer(0));

@@ -5,7 +5,7 @@
 import type { Draws } from "../draws/draws.js";
 
 /** Options of a run that the comments mention; those left out have Stan's defaults. */
-export interface RunSettings {
+interface RunSettings {
   readonly warmup: number;
   readonly seed: number;
   readonly kernel?: "nuts" | "hmc" | "chees";

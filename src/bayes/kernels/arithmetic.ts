@@ -8,7 +8,7 @@ import {
   elementOps,
   type KernelBuilder,
   type Value,
-} from "../../compiler/kernel-language.js";
+} from "../../compiler/inline/kernel-language.js";
 import type { FloatDType } from "../target/target.js";
 import { randomNumbersOf } from "./random-numbers.js";
 

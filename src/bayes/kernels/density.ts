@@ -12,7 +12,7 @@ import {
   type Place,
   Scratch,
   type Value,
-} from "../../compiler/kernel-language.js";
+} from "../../compiler/inline/kernel-language.js";
 import { ArgumentError, DTypeError } from "../../core/errors.js";
 import type { GraphFunction } from "../../graph/function.js";
 import type { Backend, DeviceStorage, WritingContext } from "../../runtime/backend.js";

@@ -9,7 +9,7 @@ import {
   type Kernel,
   roundsWithin,
   type Value,
-} from "../../compiler/kernel-language.js";
+} from "../../compiler/inline/kernel-language.js";
 import type { WritingContext } from "../../runtime/backend.js";
 import { ChainBuilder, type ChainDensity, type ScratchBuffer } from "./density.js";
 

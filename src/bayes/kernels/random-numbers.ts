@@ -1,5 +1,5 @@
 /** Random numbers inside kernels, by counter: words of Threefry, and uniform and normal numbers made of them. */
-import type { Element, KernelBuilder, Value } from "../../compiler/kernel-language.js";
+import type { Element, KernelBuilder, Value } from "../../compiler/inline/kernel-language.js";
 import { threefry2x32 } from "../../graph/primitives/threefry.js";
 import type { FloatDType } from "../target/target.js";
 import type { Numbers } from "./arithmetic.js";

@@ -4,7 +4,7 @@
  */
 import type { Chains } from "../draws/draws.js";
 
-export interface ChainGroup {
+interface ChainGroup {
   /** "chain 3" or "chains 0 to 511". */
   readonly label: string;
   readonly firstChain: number;

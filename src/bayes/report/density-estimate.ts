@@ -4,7 +4,7 @@
  */
 import { quantileOf } from "../diagnostics/ranks.js";
 
-export interface DensityEstimate {
+interface DensityEstimate {
   readonly x: readonly number[];
   readonly density: readonly number[];
 }

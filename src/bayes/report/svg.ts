@@ -87,7 +87,7 @@ export function pathElement(path: string, className: string): string {
 /** A picture of which three stand side by side. */
 export const SMALL = { width: 320, height: 190 } as const;
 
-export interface PlotOptions {
+interface PlotOptions {
   /** What the picture shows, for those who cannot see it. */
   readonly title: string;
   readonly width: number;
@@ -101,7 +101,7 @@ export interface PlotOptions {
   readonly draw: (x: Scale, y: Scale, area: PlotArea) => string;
 }
 
-export interface PlotArea {
+interface PlotArea {
   readonly left: number;
   readonly right: number;
   readonly top: number;

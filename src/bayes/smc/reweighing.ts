@@ -10,7 +10,7 @@ import { map } from "../../transforms/tree.js";
 import { systematicPositions } from "../approximation/importance.js";
 import { NOWHERE, type Particles } from "./tempering.js";
 
-export interface Reweighed {
+interface Reweighed {
   readonly particles: Particles;
   /** For each particle, which of the first ones it comes from. */
   readonly ancestors: Tensor;

@@ -24,7 +24,7 @@ export interface SmcStage {
   readonly correlation: number;
 }
 
-export interface StageOptions {
+interface StageOptions {
   readonly move: Move;
   readonly maxMoves: number;
   /** Temperatures rise as far as leaves the particles worth this share of their number. */
@@ -35,7 +35,7 @@ export interface StageOptions {
   readonly onProgress?: (stage: SmcStage) => void;
 }
 
-export interface Tempered {
+interface Tempered {
   readonly particles: Particles;
   /** For each particle, the number of the first one it comes from. */
   readonly ancestors: Tensor;

@@ -21,7 +21,7 @@ export interface Bridge {
   parts(point: Tensor): Parts;
 }
 
-export interface Parts {
+interface Parts {
   readonly start: Tensor;
   readonly change: Tensor;
 }

@@ -13,7 +13,7 @@ import { type Constraint, checkConstraint } from "../constraints/constraint.js";
 import type { Distribution } from "./distribution.js";
 
 /** One run of a model's function. */
-export interface Evaluation {
+interface Evaluation {
   /** Called for each variable as it is made, in the order of the program. */
   register(variable: RandomVariable): void;
   /** Called once for each variable that is used. */
@@ -43,7 +43,7 @@ export function during<T>(run: Evaluation, work: () => T): T {
 }
 
 /** The shape of a variable, and the way to change it: `x.shape` is [8], and `normal(0, 1).shape(8)` makes it so. */
-export type VariableShape = Shape & ((...extents: number[] | [Shape]) => RandomVariable);
+type VariableShape = Shape & ((...extents: number[] | [Shape]) => RandomVariable);
 
 export class RandomVariable extends Tensor {
   private readonly run = current;

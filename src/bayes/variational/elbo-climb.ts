@@ -22,7 +22,7 @@ export const BLOCK = 100;
 /** How often the step size is halved before the ELBO counts as converged: down to 0.4% of the first. */
 const HALVINGS = 8;
 
-export interface ClimbOptions {
+interface ClimbOptions {
   readonly gradientDraws: number;
   readonly stepSize: number;
   readonly tolerance: number;

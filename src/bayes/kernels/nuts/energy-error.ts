@@ -1,5 +1,5 @@
 /** What the change of energy says of a step: whether it is a divergence, and its chance to be accepted. */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { NutsState } from "./state.js";
 
 /** Counts a step and whether it is a divergence; returns whether it is none. */

@@ -11,7 +11,7 @@
  * what comes before and after a trajectory (start, transition), trajectories (tree, u-turn, known-length), and what they move
  * by (momentum, step-size, metric).
  */
-import type { Kernel, Value } from "../../../compiler/kernel-language.js";
+import type { Kernel, Value } from "../../../compiler/inline/kernel-language.js";
 import type { WritingContext } from "../../../runtime/backend.js";
 import { ChainBuilder, type ChainDensity, type ScratchBuffer } from "../density.js";
 import { type NutsOptions, PHASE } from "../layout.js";

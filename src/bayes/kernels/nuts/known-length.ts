@@ -1,5 +1,5 @@
 /** Trajectories of a known length, as Hamiltonian Monte Carlo has them: the end is the proposal. */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { Cell } from "../arithmetic.js";
 import { chanceOf, countStep } from "./energy-error.js";
 import { randomWords, runKey } from "./random-words.js";

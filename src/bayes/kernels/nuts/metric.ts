@@ -1,5 +1,5 @@
 /** The metric as a chain finds it in the warmup: the covariance of the draws of a window, regularised as in Stan. */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { PHASE } from "../layout.js";
 import type { NutsState } from "./state.js";
 

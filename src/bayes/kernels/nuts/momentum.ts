@@ -1,6 +1,6 @@
 /** Momenta under the metric: how they move a position, their energy, and how they are drawn. */
 
-import type { Place, Value } from "../../../compiler/kernel-language.js";
+import type { Place, Value } from "../../../compiler/inline/kernel-language.js";
 import { randomWords } from "./random-words.js";
 import type { NutsState } from "./state.js";
 

@@ -2,7 +2,7 @@
  * Random numbers of a chain: by counter, so that a chain that goes on in another dispatch, or is read from disk, draws what
  * it would have drawn.
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { NutsState } from "./state.js";
 
 /** Purposes of random numbers within a transition. */

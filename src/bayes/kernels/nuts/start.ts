@@ -1,5 +1,5 @@
 /** Where a chain begins: a point at which the density and its gradient are numbers. */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { ADAPTATION, PHASE } from "../layout.js";
 import { newKey, randomWords } from "./random-words.js";
 import type { NutsState } from "./state.js";

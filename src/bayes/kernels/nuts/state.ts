@@ -11,7 +11,7 @@ import {
   type Place,
   shifted,
   type Value,
-} from "../../../compiler/kernel-language.js";
+} from "../../../compiler/inline/kernel-language.js";
 import type { FloatDType } from "../../target/target.js";
 import { type Arithmetic, arithmeticOf, type Cell } from "../arithmetic.js";
 import type { ChainBuilder, ChainDensity } from "../density.js";

@@ -2,7 +2,7 @@
  * The step size of a chain that adapts by itself: a first one by doubling and halving, and dual averaging from there on
  * (Hoffman and Gelman 2014), which chains that are adapted together have, too.
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { FloatDType } from "../../target/target.js";
 import type { Arithmetic } from "../arithmetic.js";
 import { PHASE } from "../layout.js";

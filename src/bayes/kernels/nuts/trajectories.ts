@@ -2,7 +2,7 @@
  * The two kinds of trajectories that a transition can take: NUTS, which ends where it turns, and HMC, whose length is known
  * before it begins. The kernel around them is the same: it is handed one of these, and calls it before and after each step.
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { Cell } from "../arithmetic.js";
 import { beginTrajectory, trajectoryStep } from "./known-length.js";
 import type { NutsState } from "./state.js";

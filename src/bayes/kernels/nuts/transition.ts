@@ -1,6 +1,6 @@
 /** From a draw to the next: what every transition begins with, and what is done with the draw it ends at. */
 
-import { columnPlace, type Value } from "../../../compiler/kernel-language.js";
+import { columnPlace, type Value } from "../../../compiler/inline/kernel-language.js";
 import { ADAPTATION, NOTED, PHASE, SCHEDULE } from "../layout.js";
 import { closeWindow, countDraw } from "./metric.js";
 import { drawMomenta, kinetic } from "./momentum.js";

@@ -2,7 +2,7 @@
  * The trajectory of the No-U-Turn sampler: a subtree grows on a side that is drawn, leaf by leaf, and joins the trajectory
  * when it is as large. Samples are multinomial, with a bias towards the new half (Betancourt 2017).
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { Cell } from "../arithmetic.js";
 import { chanceOf, countStep } from "./energy-error.js";
 import { randomWords } from "./random-words.js";
@@ -45,7 +45,7 @@ export function addLeaf(chain: NutsState, energies: StepEnergies, ended: Cell): 
 }
 
 /** What became of the growing subtree with its last leaf. */
-export interface Subtree {
+interface Subtree {
   /** Whether the leaf is no divergence. */
   readonly isValid: Value;
   readonly hasTurned: Value;
@@ -53,7 +53,7 @@ export interface Subtree {
   readonly isWhole: Value;
 }
 
-/** The point is a leaf of the growing subtree, and perhaps its sample. */
+/** The point is a leaf of the growing subtree, and perhaps its sample. @internal for tests: samplers with one broken part */
 export function growSubtree(chain: NutsState, { delta, logp, hamiltonian }: StepEnergies): Subtree {
   const { k, ops, hot, type, ints, reals } = chain;
   const { i } = ops;
@@ -83,7 +83,7 @@ export function growSubtree(chain: NutsState, { delta, logp, hamiltonian }: Step
   return { isValid, hasTurned: chain.isSet(turned), isWhole };
 }
 
-/** The subtree joins the trajectory, and perhaps its sample becomes the trajectory's. */
+/** The subtree joins the trajectory, and perhaps its sample becomes the trajectory's. @internal for tests: samplers with one broken part */
 export function joinSubtree(chain: NutsState, ended: Cell): void {
   const { k, ops, hot, type, ints, reals } = chain;
   const { i } = ops;

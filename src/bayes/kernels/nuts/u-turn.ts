@@ -5,7 +5,7 @@
  * Dillon 2019). Leaf i of a subtree is the first of a subtree of each size 2^l that divides i, and the last one of each size
  * that divides i + 1; records of first leaves lie in a stack that grows with the ones in the binary form of i.
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { Cell } from "../arithmetic.js";
 import { denseVelocities } from "./momentum.js";
 import type { NutsState } from "./state.js";

@@ -3,7 +3,7 @@
  * length of trajectories: two kernels, for the chains' centres and for what each chain adds to the gradient. The kernel of the
  * step size sums that up. Distances are in the metric's units, so that no variable counts for more because of its own.
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { LEAST_CHANCE } from "./step-size.js";
 import type { PooledWriter } from "./writer.js";
 

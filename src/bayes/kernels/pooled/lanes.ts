@@ -10,7 +10,7 @@ export interface PooledLanes {
 /** Lanes that every Vulkan device has in a workgroup. */
 const MAX_LANES = 128;
 
-/** Lanes for loops that they share: as many as there is work for; of a software driver, as few as its loops allow. */
+/** Lanes for loops that they share: as many as there is work for; of a software driver, as few as its loops allow. @internal for tests: lanes by device, without one */
 export function pooledLanes(backend: Backend, items: number, roundsOfItem = 4): number {
   if (backend.abilities.maxLanes === 1) return 1;
   const isEnough = (lanes: number) =>

@@ -2,7 +2,7 @@
  * One metric for all chains at the end of a window: the covariance of the draws of all of them, regularised as Stan does, its
  * factor where it is dense, and both given to every chain. Three kernels, which do nothing where no window closes.
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { INTS } from "../layout.js";
 import type { PooledWriter } from "./writer.js";
 

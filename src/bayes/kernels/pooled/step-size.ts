@@ -3,7 +3,7 @@
  * of one row, whose lanes share the chains. It does nothing until every chain has made the draw that is to be adapted to, so
  * that it may run after any dispatch, and what comes of it does not depend on how dispatches fall.
  */
-import type { Value } from "../../../compiler/kernel-language.js";
+import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { ORDERS, POOLED_INTS, POOLED_REALS, REALS, SCHEDULE, WISHES } from "../layout.js";
 import { dualAverage } from "../nuts/step-size.js";
 import type { PooledWriter } from "./writer.js";

@@ -3,7 +3,7 @@
  * by name, numbers in the dtype of energies, and sums over chains that lanes share. Step size, trajectory and metric are written
  * with it; `PooledWarmup` runs them.
  */
-import { type Kernel, KernelBuilder, type Value } from "../../../compiler/kernel-language.js";
+import { type Kernel, KernelBuilder, type Value } from "../../../compiler/inline/kernel-language.js";
 import type { WritingContext } from "../../../runtime/backend.js";
 import type { FloatDType } from "../../target/target.js";
 import { type Arithmetic, arithmeticOf } from "../arithmetic.js";

@@ -32,7 +32,7 @@ export function energyPlot(energy: Chains): string {
   });
 }
 
-/** Energies less the chain's mean, and the differences of neighbours. */
+/** Energies less the chain's mean, and the differences of neighbours. @internal for tests: numbers behind the plot */
 export function energyDifferences(energy: Chains): { visited: Float64Array; steps: Float64Array } {
   const means = chainMeans(energy);
   const visited = energy.values.map((value, i) => value - means[Math.floor(i / energy.draws)]);

@@ -36,7 +36,7 @@ function chainOf(x: Chains, chain: number): Float64Array {
   return x.values.subarray(chain * x.draws, (chain + 1) * x.draws);
 }
 
-/** Position and value of all draws, or of the smallest and largest of each bin, in the order they came. */
+/** Position and value of all draws, or of the smallest and largest of each bin, in the order they came. @internal for tests: numbers behind the plot */
 export function extremes(chain: Float64Array): [index: number, value: number][] {
   if (chain.length <= 2 * BINS) return Array.from(chain, (value, i) => [i, value]);
   const result: [number, number][] = [];
