@@ -8,8 +8,7 @@
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, type Shape, sizeOf, unravelIndex } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { tensor } from "../tensor/creation.js";
-import type { Tensor } from "../tensor/tensor.js";
+import { type Tensor, tensor } from "../tensor/index.js";
 
 /** The draws of one scalar, chain after chain: draw i of chain c is `values[c * draws + i]`. */
 export interface Chains {

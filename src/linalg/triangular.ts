@@ -4,10 +4,15 @@ import { DTYPES, type DType } from "../core/dtype.js";
 import { DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { broadcastShapes, formatShape } from "../core/shape.js";
-import { checkOneDevice } from "../tensor/build.js";
-import type { FloatOf, MeetingOf } from "../tensor/result-dtypes.js";
-import { checkTensor, type Tensor } from "../tensor/tensor.js";
-import { choleskyFactor, solvedLower } from "../tensor/triangular.js";
+import {
+  checkOneDevice,
+  checkTensor,
+  choleskyFactor,
+  type FloatOf,
+  type MeetingOf,
+  solvedLower,
+  type Tensor,
+} from "../tensor/index.js";
 
 /** The dtype the work is done in: integers become f32, and so do f16 and bf16 on the way. */
 function floatDTypes(operation: string, dtype: DType): { readonly work: "f32" | "f64"; readonly result: DType } {

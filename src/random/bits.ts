@@ -3,9 +3,7 @@ import { checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
 import { checkShape, type Shape, sizeOf } from "../core/shape.js";
-import { countingLike } from "../tensor/methods/operands.js";
-import type { Tensor } from "../tensor/tensor.js";
-import { threefry, type Word } from "../tensor/threefry.js";
+import { countingLike, type Tensor, threefry, type Word } from "../tensor/index.js";
 import { type Key, keyWords } from "./key.js";
 
 /** 64 random bits per element, as two words or folded into one of 32. */

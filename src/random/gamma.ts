@@ -6,8 +6,7 @@
 import { checkNumber, checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { broadcastShapes, checkBroadcastTo, checkShape, type Shape } from "../core/shape.js";
-import { scalarLike } from "../tensor/methods/operands.js";
-import { type Operand, Tensor, where } from "../tensor/tensor.js";
+import { type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key, split } from "./key.js";
 import { normalFrom, workDType } from "./normal.js";

@@ -7,10 +7,7 @@ import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
-import { stack, tensor } from "../tensor/creation.js";
-import { countingLike } from "../tensor/methods/operands.js";
-import { Tensor } from "../tensor/tensor.js";
-import { storedTensor, threefry } from "../tensor/threefry.js";
+import { countingLike, stack, storedTensor, Tensor, tensor, threefry } from "../tensor/index.js";
 
 export type Key = Tensor<"u32">;
 

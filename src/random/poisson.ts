@@ -8,7 +8,7 @@ import { checkOptions } from "../core/arguments.js";
 import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import type { Shape } from "../core/shape.js";
-import { type Operand, Tensor, where } from "../tensor/tensor.js";
+import { type Operand, Tensor, where } from "../tensor/index.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
 import { checkKey, type Key, split } from "./key.js";

@@ -3,8 +3,7 @@
  * that is accepted counts. Counters tell the candidates apart, so none is stored: the accepted one is made again. When
  * none is accepted the last one counts; users of this choose rounds enough to make that irrelevant, and say how rare it is.
  */
-import { countingLike } from "../tensor/methods/operands.js";
-import { type Tensor, where } from "../tensor/tensor.js";
+import { countingLike, type Tensor, where } from "../tensor/index.js";
 import type { Key } from "./key.js";
 
 /** For each element, the first round whose candidate is accepted. `accepts` gets the rounds along a new first axis. */

@@ -6,7 +6,7 @@ import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
 import { checkShape, type Shape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { type Operand, Tensor } from "../tensor/tensor.js";
+import { type Operand, Tensor } from "../tensor/index.js";
 import { bits, randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key, split } from "./key.js";
 

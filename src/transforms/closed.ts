@@ -1,7 +1,7 @@
 /** A function of tensors as a closed graph, to be written into kernels; what it reaches from outside is realised. */
 import { closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 import { tracedOn } from "./trace.js";
 
 interface ClosedFunction {

@@ -13,8 +13,7 @@ import type { Node } from "../graph/node.js";
 import { choiceNode } from "../graph/primitives/choice.js";
 import { scanNode } from "../graph/primitives/scan.js";
 import { whileNode } from "../graph/primitives/while.js";
-import { arange, concat } from "../tensor/creation.js";
-import { Tensor } from "../tensor/tensor.js";
+import { arange, concat, Tensor } from "../tensor/index.js";
 import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { type FlatTree, flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 

@@ -8,7 +8,7 @@ import { checkpointNode } from "../graph/primitives/checkpoint.js";
 import { type CustomRules, customNode, transposed } from "../graph/primitives/custom.js";
 import { variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { flattenTensors, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";

@@ -12,7 +12,7 @@ import { makePlaceholder, substitute } from "../graph/function.js";
 import { computeTogether, measureDepth, type Node } from "../graph/node.js";
 import { stopped } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 import { checkNotAsync, variableOf, withTrace } from "./trace.js";
 import {
   type FlatTree,

@@ -6,7 +6,7 @@ import type { DType } from "../core/dtype.js";
 import { sameShape } from "../core/shape.js";
 import { isAnyLeaf, type LeafTest, leavesLike, type TreeStructure } from "../core/tree.js";
 import type { DeviceHandle } from "../graph/node.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 
 /** A leaf as the next call must have it: a tensor of this form, any number, or this very value. */
 type Expected =

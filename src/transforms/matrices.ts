@@ -2,8 +2,7 @@
 import { checkFunction, checkNoOptions, checkOptions } from "../core/arguments.js";
 import { isComplex } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
-import { eye, zeros } from "../tensor/creation.js";
-import type { Tensor } from "../tensor/tensor.js";
+import { eye, type Tensor, zeros } from "../tensor/index.js";
 import { gradAs, linearizeAs, onVariables, pullbackOf, pushOf, type Run } from "./grad.js";
 import { type FlatTree, flattenTensors, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";

@@ -4,7 +4,7 @@ import { derive } from "../graph/build.js";
 import { makePlaceholder, runOn } from "../graph/function.js";
 import type { Node, Trace } from "../graph/node.js";
 import { variable } from "../graph/primitives/movement.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 
 let current: Trace | null = null;
 let count = 0;

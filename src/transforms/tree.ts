@@ -2,7 +2,7 @@
 import { checkFunction } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
 import * as core from "../core/tree.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 import { flattenTensors, isTensor } from "./trees.js";
 
 /** A tree like the given one with f of every tensor; further trees of the same structure go along. */

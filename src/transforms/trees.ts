@@ -1,6 +1,6 @@
 /** Trees of tensors as the transforms take them apart. */
 import * as core from "../core/tree.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 
 export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;
 

@@ -10,7 +10,7 @@ import { makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 import { tracedOn } from "./trace.js";
 import { flattenAny, flattenTensors, isTensor, pathOf, spreadLeaves, type TreeStructure, unflatten } from "./trees.js";
 

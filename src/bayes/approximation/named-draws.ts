@@ -1,5 +1,5 @@
 /** From free numbers to the container of draws: every point's values by name, computed on the device and read once. */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { valuesOf, variablesOf } from "../chains/values.js";
 import { Draws } from "../draws.js";
 import type { AnyPosterior } from "./setting.js";

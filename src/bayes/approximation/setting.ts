@@ -4,8 +4,7 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { type Key, key as keyOf } from "../../random/key.js";
-import { tensor } from "../../tensor/creation.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor, tensor } from "../../tensor/index.js";
 import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../free-numbers.js";
 import type { Posterior } from "../model/posterior.js";
 

@@ -12,8 +12,7 @@ import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Backend, DeviceStorage, HandWritten, WritingContext } from "../../runtime/backend.js";
-import { concat, tensor } from "../../tensor/creation.js";
-import { adopt, Tensor } from "../../tensor/tensor.js";
+import { adopt, concat, Tensor, tensor } from "../../tensor/index.js";
 import { type FreeNumbers, freeNumbersOf } from "../free-numbers.js";
 import {
   ChainBuilder,

@@ -4,8 +4,7 @@
  */
 import type { Shape } from "../../core/shape.js";
 import { sizeOf } from "../../core/shape.js";
-import { arange, tensor } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { arange, type Tensor, tensor } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
 import { Draws } from "../draws.js";

@@ -3,7 +3,7 @@
  * posterior. Values leave it sorted by scalar, which is how draws are kept. `sample` and the approximations use it.
  */
 import { type Shape, sizeOf } from "../../core/shape.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { type Jitted, jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
 

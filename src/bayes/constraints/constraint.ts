@@ -8,7 +8,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 
 /** A summand of a log density: a tensor that broadcasts to the shape of the draws, or a number for each of them. */

@@ -1,6 +1,6 @@
 /** The beta distribution, of probabilities. */
 import { beta as betaNumbers } from "../../random/gamma.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import { closedUnitInterval, unitInterval } from "../constraints/numbers.js";
 import { RandomVariable } from "../model/variable.js";

@@ -1,6 +1,6 @@
 /** How many of a number of trials succeed. */
 import { binomial as binomialNumbers } from "../../random/binomial.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
 import { RandomVariable } from "../model/variable.js";

@@ -1,6 +1,6 @@
 /** The Cauchy distribution and its half: tails so heavy that there is no mean. */
 import { uniform } from "../../random/uniform.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind } from "./distribution.js";

@@ -1,6 +1,6 @@
 /** The Laplace distribution: exponential numbers to both sides. */
 import { uniform } from "../../random/uniform.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import { RandomVariable } from "../model/variable.js";
 import { bind } from "./distribution.js";

@@ -4,9 +4,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { beta } from "../../random/gamma.js";
-import { tensor } from "../../tensor/creation.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { countingLike, type Tensor, tensor } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import { correlationCholesky, partialCorrelations } from "../constraints/matrices.js";
 import { RandomVariable } from "../model/variable.js";

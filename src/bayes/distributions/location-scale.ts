@@ -2,7 +2,7 @@
  * Families of the form location + scale·z for a standard z: normal, Student's t, Cauchy, Laplace, logistic, Gumbel. Each
  * says what is its own about z; and those symmetric around zero have a half, the distribution of |scale·z|.
  */
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../argument.js";
 import { nonNegative, real } from "../constraints/numbers.js";
 import { bind, type Draws, type Family, type ParameterRule, parameter, type Term } from "./distribution.js";

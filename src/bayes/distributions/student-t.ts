@@ -2,7 +2,7 @@
 import { logGamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
-import { where } from "../../tensor/tensor.js";
+import { where } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import { RandomVariable } from "../model/variable.js";
 import { logHalfStep } from "./deviance.js";

@@ -5,7 +5,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import type { Node } from "../../graph/node.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import type { Range } from "../constraints/constraint.js";
 import { tensorsIn } from "../distributions/distribution.js";

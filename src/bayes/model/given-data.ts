@@ -4,10 +4,7 @@ import { ArgumentError, PumiceError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Node } from "../../graph/node.js";
-import { tensor } from "../../tensor/creation.js";
-import { backendFor } from "../../tensor/devices.js";
-import { flattenNested } from "../../tensor/given-values.js";
-import { type Nested, Tensor } from "../../tensor/tensor.js";
+import { backendFor, flattenNested, type Nested, Tensor, tensor } from "../../tensor/index.js";
 import { speakingOf } from "./run.js";
 
 /** Observed values: a tensor, or numbers in arrays. */

@@ -1,5 +1,5 @@
 /** Which variables make a point impossible: the words of samplers and approximations that can go no further. */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 
 /** Whether a parameter of a variable is what it must be. */
 export interface ParameterAt {

@@ -6,7 +6,7 @@ import { checkFunction } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import type { Key } from "../../random/key.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { type Observation, Posterior, simulate } from "./posterior.js";
 import type { RandomVariable } from "./variable.js";
 

@@ -4,7 +4,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import type { Argument } from "../argument.js";
 import { namesIn, type Run } from "./run.js";
 import { RandomVariable } from "./variable.js";

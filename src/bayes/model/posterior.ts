@@ -9,9 +9,7 @@ import { ArgumentError, DTypeError, ShapeError, UnsupportedError } from "../../c
 import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { checkKey, foldIn, type Key } from "../../random/key.js";
-import { concat, zeros } from "../../tensor/creation.js";
-import { defaultDevice } from "../../tensor/devices.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { concat, defaultDevice, Tensor, zeros } from "../../tensor/index.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { type Argument, isArgument, tensorOf } from "../argument.js";
 import type { Fit } from "../chains/fit.js";

@@ -1,7 +1,7 @@
 /** One run of a model's function, whatever decides the values of its variables; and shapes and errors in its terms. */
 import { ArgumentError, PumiceError, ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape } from "../../core/shape.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import { runningTransforms } from "../../transforms/trace.js";
 import { during, RandomVariable } from "./variable.js";
 

@@ -1,7 +1,6 @@
 /** Sums of terms, as log densities are, with as few operations as there can be. `Posterior` adds up its variables here. */
 import { type Shape, sizeOf } from "../../core/shape.js";
-import { scalarLike } from "../../tensor/methods/operands.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { scalarLike, type Tensor } from "../../tensor/index.js";
 import { sumOfTerms, type Term } from "../distributions/distribution.js";
 
 export class Sum {

@@ -6,8 +6,7 @@
 import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/key.js";
-import { arange, full, stack, zeros } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { arange, full, stack, type Tensor, zeros } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { Approximation } from "../approximation/approximation.js";
 import { namedDraws } from "../approximation/named-draws.js";

@@ -7,7 +7,7 @@ import { before, test } from "node:test";
 import { densityOf, type FloatDType } from "../../../src/bayes/chains/density.js";
 import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
 import { NOTED, WISHES } from "../../../src/bayes/chains/nuts-layout.js";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/index.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { describeOnTensorDevices, testDevices } from "../../support/tensors.js";
 import { correlated, exactDraws, worstMoment } from "./support.js";

@@ -8,7 +8,7 @@ import { before, describe, test } from "node:test";
 import { densityOf, type FloatDType } from "../../../src/bayes/chains/density.js";
 import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
 import { model, normal } from "../../../src/bayes/index.js";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/index.js";
 import { testDevices } from "../../support/tensors.js";
 import { normals } from "./support.js";
 

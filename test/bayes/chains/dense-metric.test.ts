@@ -5,9 +5,7 @@ import { densityOf } from "../../../src/bayes/chains/density.js";
 import { type ChainSettings, NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
 import { INTS, PHASE } from "../../../src/bayes/chains/nuts-layout.js";
 import { model, normal } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 
 before(() => setDefaultDevice("cpu"));

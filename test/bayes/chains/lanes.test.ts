@@ -9,9 +9,7 @@ import { ChainBuilder, densityOf, type Target } from "../../../src/bayes/chains/
 import { wordsOf } from "../../../src/bayes/chains/words.js";
 import { columnPlace } from "../../../src/compiler/inline/place.js";
 import { walkStatements } from "../../../src/compiler/ir/ir.js";
-import { full, tensor } from "../../../src/tensor/creation.js";
-import { backendFor } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { backendFor, full, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { valueAndGrad } from "../../../src/transforms/grad.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import { normals } from "./support.js";

@@ -7,7 +7,7 @@ import { before, describe, test } from "node:test";
 import { WISHES } from "../../../src/bayes/chains/nuts-layout.js";
 import type { Sampled } from "../../../src/bayes/chains/sample.js";
 import { type Fit, model, normal } from "../../../src/bayes/index.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { f64 } from "../../support/tensors.js";
 import { sampled, savedNumbers } from "./support.js";
 
