@@ -20,7 +20,7 @@ export interface LoadOptions {
   readonly device?: string;
 }
 
-/** What every function here takes first, and what it may take last. */
+/** Checks the path, which every function here takes first, and the options. */
 function checkLoading(operation: string, path: string, options: LoadOptions): void {
   checkString(`io.${operation}`, "the path", path);
   checkOptions(`io.${operation}`, options, { device: "text" });

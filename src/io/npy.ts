@@ -13,10 +13,10 @@ import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-ten
 
 const MAGIC = [0x93, ...Buffer.from("NUMPY")];
 
-/** What says how long the header is: the magic, the version, and a length of two bytes or four. */
+/** Bytes up to the header's length: the magic, the version, and a length of two bytes or four. */
 export const NPY_PREFIX_BYTES = 12;
 
-/** Far more than any array of numbers needs; a file that claims more has something else in mind. */
+/** Far more than any array of numbers needs; a file that claims more is refused. */
 const MAX_HEADER_BYTES = 1 << 20;
 
 interface NpyHeader {
@@ -106,7 +106,7 @@ function parseDescription(descr: PythonLiteral, what: string): { dtype: DType; b
   throw new FormatError(`${what}: ${reason}.`);
 }
 
-/** Reads one array. What may follow it in the bytes is left alone: np.save can append arrays to one file. */
+/** Reads one array. Bytes after it are ignored: np.save can append arrays to one file. */
 export function decodeNpy(bytes: Uint8Array, what = "npy"): NpyArray {
   const header = parseNpyHeader(bytes, what);
   checkNpyLength(header, bytes.length - header.dataOffset, what);
@@ -139,7 +139,7 @@ function swapped(bytes: Uint8Array, width: number): Uint8Array {
 /** The array with its last axis varying fastest, copied only when it was the other way round. */
 export function rowMajor(array: NpyArray): RawTensor {
   const { dtype, shape, bytes, fortranOrder } = array;
-  // Axes of one would only cost time, of which a file could ask any amount.
+  // Axes of extent 1 would only cost time, and a file can have any number of them.
   const long = shape.filter((size) => size !== 1);
   if (!fortranOrder || long.length < 2) return { dtype, shape, bytes };
   return { dtype, shape, bytes: reordered(bytes, long, DTYPES[dtype].bytes) };

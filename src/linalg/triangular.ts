@@ -45,7 +45,7 @@ export function cholesky<D extends DType>(
 }
 
 export interface TriangularSolveOptions {
-  /** Whether the lower half of a counts, or the upper; the other is not read. true. */
+  /** Reads the lower half of a (true), or the upper. */
   readonly lower?: boolean;
   /** Solve with the transpose of a. */
   readonly transposed?: boolean;
@@ -79,7 +79,7 @@ export function triangularSolve<D extends DType, E extends DType>(
     );
   }
   const { work, result } = floatDTypes("triangularSolve", promote(a.dtype, b.dtype));
-  // x·a = b is aᵀ·xᵀ = bᵀ, and an upper matrix read from its far corner is a lower one.
+  // x·a = b is aᵀ·xᵀ = bᵀ, and an upper matrix with both axes reversed is a lower one.
   const isTransposed = transposed !== !left;
   const matrix = isTransposed ? a.mT : a;
   const isLower = lower !== isTransposed;

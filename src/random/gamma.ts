@@ -22,7 +22,7 @@ export function parameter(key: Key, value: Operand, shape: Shape, dtype: DType, 
   return given.broadcastTo(checkBroadcastTo(`random.${operation}`, given.shape, shape));
 }
 
-/** The shape of a result: what was asked for, else that of the parameters. */
+/** The shape of a result: the given one, else that of the parameters. */
 export function drawnShape(operation: string, shape: Shape | undefined, ...values: readonly Operand[]): Shape {
   const shapes = values.map((value) => (value instanceof Tensor ? value.shape : []));
   return shape !== undefined
@@ -33,7 +33,7 @@ export function drawnShape(operation: string, shape: Shape | undefined, ...value
 interface GammaParts {
   /** The sample for a shape parameter of at least 1. */
   readonly base: Tensor;
-  /** What to add to its logarithm for a smaller one. */
+  /** Added to its logarithm for a smaller parameter. */
   readonly logBoost: Tensor;
   readonly isValid: Tensor;
 }
@@ -98,7 +98,7 @@ export function logGamma<D extends DType = "f32">(
   return where(isValid, base.log().add(logBoost), Number.NaN).cast(dtype) as Tensor<D>;
 }
 
-/** Beta numbers: the part that one gamma number is of the sum of two. */
+/** Beta numbers: X / (X + Y) of two gamma numbers. */
 export function beta<D extends DType = "f32">(
   key: Key,
   a: Operand,

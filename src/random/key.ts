@@ -27,8 +27,8 @@ export function key(seed: number | bigint, options: { readonly device?: string }
 }
 
 /**
- * `count` keys that are independent of each other and of what the given key draws. Do not use that one again. Of a shape,
- * as in `split(key, [1000])`, the same keys come as one tensor `[...shape, 2]`, which `vmap` and `scan` go along.
+ * `count` keys that are independent of each other and of the numbers that the given key draws; do not use that one again.
+ * With a shape, as in `split(key, [1000])`, the same keys come as one tensor `[...shape, 2]`, for `vmap` and `scan`.
  */
 export function split(from: Key, count?: number): Key[];
 export function split(from: Key, shape: Shape): Tensor<"u32">;
@@ -89,7 +89,7 @@ export function checkKey(from: Key, operation: string, namespace = "random."): v
   );
 }
 
-/** For several keys in the place of one. */
+/** The error for several keys in the place of one. */
 function remedyForKeys(given: unknown): string {
   if (Array.isArray(given)) return " random.split(key, [n]) has its keys in one tensor, for vmap to go along.";
   const isBatch = given instanceof Tensor && given.dtype === "u32" && given.rank > 1 && given.shape.at(-1) === 2;

@@ -11,7 +11,7 @@ import { checkKey, type Key, split } from "./key.js";
 import { randint, uniform } from "./uniform.js";
 
 /**
- * How often to sort by fresh random words. Equal words leave elements in order, so one sort is not enough for many
+ * The number of sorts by fresh random words. Equal words leave elements in order, so one sort is not enough for many
  * elements: after 3·log n / log 2^32 rounds all pairs of a list have differed in some round, but for once in n lists.
  */
 const sortingRounds = (size: number): number => Math.ceil((3 * Math.log(Math.max(1, size))) / Math.log(2 ** 32 - 1));
@@ -54,9 +54,9 @@ export function shuffle<T extends Tensor>(
 }
 
 export interface ChoiceOptions {
-  /** How many, in which shape; one when left out. */
+  /** The shape of the draws; one draw when left out. */
   readonly shape?: Shape;
-  /** Whether an element may come up again; true. */
+  /** Whether an element may be drawn again; true. */
   readonly replace?: boolean;
   /** A weight per element; all the same when left out. They need not add up to 1. */
   readonly p?: Tensor;

@@ -15,7 +15,7 @@ export interface FloatOptions<D extends DType = DType> {
   readonly dtype?: D;
 }
 
-/** What every distribution takes beside its key, its parameters and the shape. */
+/** The options that every distribution takes. */
 export const DTYPE = { dtype: "dtype" } as const;
 
 interface UniformOptions<D extends DType = DType> extends FloatOptions<D> {
