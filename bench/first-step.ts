@@ -4,7 +4,7 @@
  * disk, reading it from there or compiling it, making its code ready (pipelines on a GPU), and the rest, which is
  * recording and sending off; and until the loss was read.
  */
-import { backendFor } from "../src/tensor/devices.js";
+import { backendFor } from "../src/tensor/index.js";
 import { mlpWork } from "./networks.js";
 import { engineOf } from "./tensor-work.js";
 import { startTraining } from "./training-work.js";

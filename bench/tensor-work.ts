@@ -6,7 +6,7 @@
 import type { HostDevice } from "../src/engines/host/device.js";
 import type { VulkanDevice } from "../src/engines/vulkan/device.js";
 import { arange, type Tensor, tensor } from "../src/index.js";
-import { backendFor } from "../src/tensor/devices.js";
+import { backendFor } from "../src/tensor/index.js";
 import { type Context, timedSync } from "./harness.js";
 import { isClose } from "./results.js";
 

@@ -1,6 +1,7 @@
 /**
  * The import check of `npm test`: a folder of src/ is a layer, and imports only go downwards. On top of that: no cycles
- * between files, no imports of build output or of packages nobody declared, and koffi as the only run-time dependency.
+ * between files, no imports for side effects alone, one door into src/tensor, no imports of build output or of packages
+ * nobody declared, and koffi as the only run-time dependency.
  * `checkImports` is pure (texts in, complaints out) and tested on made-up trees; the rest reads the real one.
  */
 import { readFileSync } from "node:fs";
@@ -101,6 +102,12 @@ export const INNER_LAYERS = {
   },
 };
 
+/**
+ * Layers with a door: the other layers import this file of theirs and no other.
+ * @type {Record<string, string>}
+ */
+const DOORS = { tensor: "src/tensor/index.ts" };
+
 /** May import the public surface and nothing below it. */
 const ON_THE_SURFACE = ["src/cli/", "examples/"];
 
@@ -124,12 +131,16 @@ export function checkImports(files, packageJson) {
       complaints.push(`${file}: src/${layer} is not a known layer; add it to LAYERS in scripts/check-imports.mjs`);
       continue;
     }
-    for (const { specifier, line, isType } of importsOf(text)) {
+    for (const { specifier, line, isType, statement } of importsOf(text)) {
       const target = resolveImport(file, specifier, files);
       const problem = target.startsWith("package:")
         ? packageProblem(file, specifier, packageJson)
         : fileProblem(file, specifier, target, surface);
       if (problem) complaints.push(`${file}:${line}: "${specifier}" ${problem}`);
+      // Otherwise a file works or fails depending on what else was imported.
+      if (/^import\s*["']/.test(statement) && file.startsWith("src/")) {
+        complaints.push(`${file}:${line}: "${specifier}" is imported for its side effects alone; import what is used`);
+      }
       // A class and its parts may name each other's types; only what runs can be caught half-loaded.
       if (files.has(target) && !isType) edges.get(file)?.push(target);
     }
@@ -188,6 +199,8 @@ function fileProblem(file, specifier, target, surface) {
   if (!file.startsWith("src/")) return ""; // tests, benchmarks and scripts see everything
   if (!target.startsWith("src/")) return `leaves src/: ${file} would not work when installed`;
   if (target.startsWith("src/cli/")) return "is the command-line program: nothing imports it";
+  const door = layerOf(file) === layerOf(target) ? undefined : DOORS[layerOf(target)];
+  if (door && target !== door) return `goes past ${door}, through which other layers import src/${layerOf(target)}`;
   if (surface.has(file)) return "";
 
   const from = layerOf(file);

@@ -8,37 +8,70 @@ export * as io from "./io/index.js";
 export * as linalg from "./linalg/index.js";
 export * as random from "./random/index.js";
 export {
+  type AxisOptions,
+  type AxisPairs,
   arange,
+  type BincountOptions,
+  blockDiagonal,
+  broadcastTensors,
+  type ClosenessOptions,
+  type ConvOptions,
   type CreationOptions,
+  type CumulativeOptions,
   complex,
   concat,
+  conv,
+  type DiagonalOptions,
+  type DotOptions,
+  defaultDevice,
+  devices,
+  dot,
+  einsum,
+  explain,
   eye,
   fromBytes,
   full,
   fullLike,
+  type Histogram,
+  type HistogramOptions,
+  inner,
+  kron,
   linspace,
+  type MatrixOptions,
+  matmul,
+  meshgrid,
+  type Nested,
+  type NormOptions,
+  type Operand,
   ones,
   onesLike,
+  outer,
+  type Padding,
+  type PadMode,
+  type PadOptions,
+  type Positions,
+  profile,
+  type ReduceOptions,
+  type ScatterOptions,
+  type SortOptions,
+  scope,
+  setDefaultDevice,
   stack,
+  Tensor,
+  type TopKOptions,
   tensor,
+  tensordot,
+  tri,
+  type Unique,
+  type VarianceOptions,
+  vdot,
+  type WindowOptions,
+  type WindowScatterOptions,
+  where,
+  withDevice,
   zeros,
   zerosLike,
-} from "./tensor/creation.js";
-export { defaultDevice, devices, setDefaultDevice, withDevice } from "./tensor/devices.js";
-export { explain } from "./tensor/explain.js";
-export { dot, inner, kron, matmul, outer, tensordot, vdot } from "./tensor/methods/contraction.js";
-export { conv } from "./tensor/methods/conv.js";
-export { einsum } from "./tensor/methods/einsum.js";
-
-import "./tensor/methods/index.js";
-
-export type { VarianceOptions } from "./tensor/methods/averages.js";
-export { blockDiagonal, broadcastTensors, meshgrid, tri } from "./tensor/methods/movement.js";
-export type { Positions } from "./tensor/methods/taking.js";
-export { profile } from "./tensor/profiling.js";
-export type { ReduceOptions } from "./tensor/reduce-node.js";
-export { scope } from "./tensor/scope.js";
-export { type Nested, type Operand, Tensor, where } from "./tensor/tensor.js";
+} from "./tensor/index.js";
 export {
   type AssociativeScanOptions,
   associativeScan,

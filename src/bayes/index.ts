@@ -1,5 +1,4 @@
 /** `pumice/bayes`: models, distributions and constraints. What is exported here is the public surface. */
-import "../tensor/methods/index.js";
 
 export { Approximation } from "./approximation/approximation.js";
 export type { AnyPosterior, ApproximationOptions } from "./approximation/setting.js";

@@ -1,7 +1,6 @@
 /**
- * Which bytes a slice of a row-major array consists of, and how to fetch them in few reads: runs of neighbouring bytes,
- * and groups of runs so close together that reading the gaps costs less than another system call. Pure; reading slices
- * of files is built on it.
+ * The bytes of a slice of a row-major array, and the few reads that fetch them: runs of neighbouring bytes, and groups of
+ * runs so close together that reading the gaps costs less than another system call. Pure; safetensors-file.ts calls this.
  */
 import type { Shape } from "../core/shape.js";
 import type { AxisRange } from "../core/slice.js";

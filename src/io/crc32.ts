@@ -1,10 +1,10 @@
 /**
  * CRC-32 as zip files use it (polynomial 0xEDB88320), eight bytes at a time by eight tables. Node has one of its own
- * only in later versions of 20. zip.ts calls this.
+ * only in later versions of 20. the zip files call this.
  */
 const TABLES = makeTables();
 
-/** Table k gives the effect of a byte that k more bytes follow. */
+/** Table k gives the effect of a byte with k more bytes after it. */
 function makeTables(): Int32Array[] {
   const first = Int32Array.from({ length: 256 }, (_, byte) => {
     let remainder = byte;
@@ -16,7 +16,7 @@ function makeTables(): Int32Array[] {
   return tables;
 }
 
-/** The checksum of `bytes`, or of what came before and `bytes` when its checksum is given. */
+/** The checksum of `bytes`; given the checksum of the bytes before them, of all together. */
 export function crc32(bytes: Uint8Array, before = 0): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES;
   let crc = ~before;

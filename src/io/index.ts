@@ -7,8 +7,7 @@ import { checkOptions, checkString, inOperation } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { IndexArgument } from "../core/slice.js";
-import { fromBytes } from "../tensor/creation.js";
-import { checkTensor, Tensor } from "../tensor/tensor.js";
+import { checkTensor, fromBytes, Tensor } from "../tensor/index.js";
 import { encodeNpy, rowMajor } from "./npy.js";
 import { readNpy } from "./npy-file.js";
 import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
@@ -21,7 +20,7 @@ export interface LoadOptions {
   readonly device?: string;
 }
 
-/** What every function here takes first, and what it may take last. */
+/** Checks the path, which every function here takes first, and the options. */
 function checkLoading(operation: string, path: string, options: LoadOptions): void {
   checkString(`io.${operation}`, "the path", path);
   checkOptions(`io.${operation}`, options, { device: "text" });

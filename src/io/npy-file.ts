@@ -20,7 +20,7 @@ async function readArray(file: FileHandle, path: string): Promise<NpyArray> {
   await readFully(file, start.subarray(NPY_PREFIX_BYTES), null, path);
   const header = parseNpyHeader(start, path);
   const stats = await file.stat();
-  // How much a pipe or a device holds is known only by reading it.
+  // The length of a pipe or a device is known only by reading it.
   if (stats.isFile()) checkNpyLength(header, stats.size - header.dataOffset, path);
   const data = bytesFor(header.byteLength, path, "save it in parts");
   await readFully(file, data, null, path);

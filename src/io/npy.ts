@@ -7,16 +7,16 @@
 import { tidyBytes } from "../core/bytes.js";
 import { DTYPE_NAMES, DTYPES, type DType } from "../core/dtype.js";
 import { FormatError } from "../core/errors.js";
-import { formatShape, type Shape, sizeOf } from "../core/shape.js";
+import { formatShape, productOf, type Shape } from "../core/shape.js";
 import { type PythonLiteral, parsePythonLiteral } from "./python-literal.js";
 import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-tensor.js";
 
 const MAGIC = [0x93, ...Buffer.from("NUMPY")];
 
-/** What says how long the header is: the magic, the version, and a length of two bytes or four. */
+/** Bytes up to the header's length: the magic, the version, and a length of two bytes or four. */
 export const NPY_PREFIX_BYTES = 12;
 
-/** Far more than any array of numbers needs; a file that claims more has something else in mind. */
+/** Far more than any array of numbers needs; a file that claims more is refused. */
 const MAX_HEADER_BYTES = 1 << 20;
 
 interface NpyHeader {
@@ -106,7 +106,7 @@ function parseDescription(descr: PythonLiteral, what: string): { dtype: DType; b
   throw new FormatError(`${what}: ${reason}.`);
 }
 
-/** Reads one array. What may follow it in the bytes is left alone: np.save can append arrays to one file. */
+/** Reads one array. Bytes after it are ignored: np.save can append arrays to one file. */
 export function decodeNpy(bytes: Uint8Array, what = "npy"): NpyArray {
   const header = parseNpyHeader(bytes, what);
   checkNpyLength(header, bytes.length - header.dataOffset, what);
@@ -139,7 +139,7 @@ function swapped(bytes: Uint8Array, width: number): Uint8Array {
 /** The array with its last axis varying fastest, copied only when it was the other way round. */
 export function rowMajor(array: NpyArray): RawTensor {
   const { dtype, shape, bytes, fortranOrder } = array;
-  // Axes of one would only cost time, of which a file could ask any amount.
+  // Axes of extent 1 would only cost time, and a file can have any number of them.
   const long = shape.filter((size) => size !== 1);
   if (!fortranOrder || long.length < 2) return { dtype, shape, bytes };
   return { dtype, shape, bytes: reordered(bytes, long, DTYPES[dtype].bytes) };
@@ -162,7 +162,7 @@ function reordered(bytes: Uint8Array, shape: Shape, size: number): Uint8Array {
     return own;
   });
   const index = new Array<number>(shape.length).fill(0);
-  const count = sizeOf(shape);
+  const count = productOf(shape);
   let from = 0;
   for (let to = 0; to < count * words; to += words) {
     for (let word = 0; word < words; word++) target[to + word] = source[from + word];

@@ -1,11 +1,11 @@
 /**
- * What the file formats exchange with the rest of Pumice: a dtype, a shape, and the elements as bytes (little-endian,
- * row-major). A codec turns files into these and back without knowing of tensors or devices; it never copies bytes that
- * can be viewed. The checks on sizes that every format needs are here.
+ * A tensor as the file formats see it: a dtype, a shape, and the elements as bytes (little-endian, row-major). A codec turns
+ * files into these and back without knowing of tensors or devices; it never copies bytes that can be viewed. The checks on
+ * sizes that every format needs are here.
  */
 import { DTYPES, type DType } from "../core/dtype.js";
 import { FormatError, SizeMismatchError } from "../core/errors.js";
-import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
+import { checkShape, formatShape, productOf, type Shape, sizeOf } from "../core/shape.js";
 
 export interface RawTensor {
   readonly dtype: DType;
@@ -13,13 +13,13 @@ export interface RawTensor {
   readonly bytes: Uint8Array;
 }
 
-/** The bytes that a shape read from a file needs. Sizes nobody can mean are the file's fault. */
+/** The number of bytes that a shape from a file needs. Impossible sizes are a FormatError. */
 export function fileByteLength(shape: Shape, bitsPerElement: number, what: string): number {
   for (const size of shape) {
     if (Number.isSafeInteger(size) && size >= 0) continue;
     throw new FormatError(`${what}: shape ${formatShape(shape)} has the size ${size}.`);
   }
-  const count = shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1);
+  const count = shape.includes(0) ? 0 : productOf(shape);
   const bytes = count * (bitsPerElement / 8);
   // Only elements narrower than a byte can leave a fraction, which is exact in binary.
   if (bytes > Number.MAX_SAFE_INTEGER || (bitsPerElement < 8 && count > Number.MAX_SAFE_INTEGER / 8)) {

@@ -1,7 +1,7 @@
 /**
  * A safetensors file opened for reading by parts, for files larger than memory: opening reads the header, a tensor is
- * read when asked for, and of a slice only the bytes it needs (and small gaps between them). `openSafetensors` is what
- * the io namespace offers.
+ * read when asked for, and of a slice only the bytes it needs (and small gaps between them). `openSafetensors` of the io
+ * namespace calls this.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { tidyBytes } from "../core/bytes.js";
@@ -60,7 +60,7 @@ export class SafetensorsFile implements AsyncDisposable {
     this.metadata = header.metadata;
   }
 
-  /** How many bytes of tensors were read from the file so far. */
+  /** The bytes of tensors that were read from the file so far. */
   get bytesRead(): number {
     return this.#bytesRead;
   }

@@ -58,7 +58,7 @@ export interface SafetensorsHeader {
   readonly dataOffset: number;
 }
 
-/** How long the header is, from the first bytes of a file. */
+/** The length of the header, from the first bytes of a file. */
 export function headerLength(prefix: Uint8Array, fileLength: number, what: string): number {
   if (prefix.length < PREFIX_BYTES) throw new FormatError(`${what}: the file is shorter than its header's length.`);
   const length = new DataView(prefix.buffer, prefix.byteOffset, PREFIX_BYTES).getBigUint64(0, true);

@@ -26,5 +26,5 @@ export const FLAG = {
 /** Extra field with the 64-bit sizes. */
 export const ZIP64_EXTRA = 0x0001;
 
-/** What a 16- or 32-bit field holds when the true value stands in a 64-bit one. */
+/** The value of a 16- or 32-bit field whose true value stands in a 64-bit one. */
 export const IN_ZIP64 = { u16: 0xffff, u32: 0xffffffff } as const;

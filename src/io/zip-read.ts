@@ -184,8 +184,8 @@ const packedBytes = (bytes: Uint8Array, { dataOffset, compressedSize }: ZipEntry
   bytes.subarray(dataOffset, dataOffset + compressedSize);
 
 /**
- * The first bytes of a member, unchecked: all of one that is stored, else what its first few packed bytes hold, which is
- * 2 KiB or more of whatever was packed by a program that means well.
+ * The first bytes of a member, unchecked: all of a stored one, else the unpacked contents of its first few packed bytes,
+ * which are 2 KiB or more in files of ordinary programs.
  */
 export function beginningOfZipEntry(bytes: Uint8Array, entry: ZipEntry, what = "zip"): Uint8Array {
   const packed = packedBytes(bytes, entry);

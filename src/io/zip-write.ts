@@ -29,7 +29,7 @@ const DOS_DATE = 0x0021;
 const MADE_BY = (3 << 8) | 45;
 const ATTRIBUTES = 0o100644 * 0x10000;
 
-/** What the directory says of a member that was written. */
+/** The directory entry of a member that was written. */
 interface Written {
   readonly name: Buffer;
   readonly flags: number;

@@ -4,10 +4,15 @@ import { DTYPES, type DType } from "../core/dtype.js";
 import { DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
 import { broadcastShapes, formatShape } from "../core/shape.js";
-import { checkOneDevice } from "../tensor/build.js";
-import type { FloatOf, MeetingOf } from "../tensor/result-dtypes.js";
-import { checkTensor, type Tensor } from "../tensor/tensor.js";
-import { choleskyFactor, solvedLower } from "../tensor/triangular.js";
+import {
+  checkOneDevice,
+  checkTensor,
+  choleskyFactor,
+  type FloatOf,
+  type MeetingOf,
+  solvedLower,
+  type Tensor,
+} from "../tensor/index.js";
 
 /** The dtype the work is done in: integers become f32, and so do f16 and bf16 on the way. */
 function floatDTypes(operation: string, dtype: DType): { readonly work: "f32" | "f64"; readonly result: DType } {
@@ -40,7 +45,7 @@ export function cholesky<D extends DType>(
 }
 
 export interface TriangularSolveOptions {
-  /** Whether the lower half of a counts, or the upper; the other is not read. true. */
+  /** Reads the lower half of a (true), or the upper. */
   readonly lower?: boolean;
   /** Solve with the transpose of a. */
   readonly transposed?: boolean;
@@ -74,7 +79,7 @@ export function triangularSolve<D extends DType, E extends DType>(
     );
   }
   const { work, result } = floatDTypes("triangularSolve", promote(a.dtype, b.dtype));
-  // x·a = b is aᵀ·xᵀ = bᵀ, and an upper matrix read from its far corner is a lower one.
+  // x·a = b is aᵀ·xᵀ = bᵀ, and an upper matrix with both axes reversed is a lower one.
   const isTransposed = transposed !== !left;
   const matrix = isTransposed ? a.mT : a;
   const isLower = lower !== isTransposed;

@@ -7,7 +7,7 @@
 import { checkOptions } from "../core/arguments.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import type { Shape } from "../core/shape.js";
-import { type Operand, Tensor, where } from "../tensor/tensor.js";
+import { type Operand, Tensor, where } from "../tensor/index.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
 import { checkKey, type Key, split } from "./key.js";
@@ -22,7 +22,7 @@ const ROUNDS = 18;
 
 const isDouble = (value: Operand): boolean => value instanceof Tensor && isFloat(value.dtype) && value.dtype === "f64";
 
-/** How many of `trials` succeed, each with probability p. -1 where the arguments make no sense. */
+/** The number of successes among `trials`, each with probability p: `binomial(key, 10, 0.3, [1000])`. -1 for impossible arguments. */
 export function binomial<D extends DType = "i32">(
   key: Key,
   trials: Operand,
@@ -38,20 +38,20 @@ export function binomial<D extends DType = "i32">(
   const n = parameter(key, trials, extent, work, "binomial");
   const chance = parameter(key, p, extent, work, "binomial");
   const isValid = n.greaterEqual(0).logicalAnd(chance.greaterEqual(0)).logicalAnd(chance.lessEqual(1));
-  // Whichever of success and failure is rarer is counted.
+  // The rarer of success and failure is counted.
   const isFlipped = chance.greater(0.5);
   const rare = where(isFlipped, chance.neg().add(1), chance);
   const expected = n.mul(rare);
   const isSmall = expected.less(LARGE);
   const [smallKey, largeKey] = split(key);
   const small = smallBinomial(smallKey, n, where(isSmall, rare, 0));
-  // Where rejection is not used it gets a case it can handle.
+  // Elements that do not use rejection get parameters that it can handle.
   const large = largeBinomial(largeKey, where(isSmall, 4 * LARGE, n), where(isSmall, 0.5, rare));
   const found = where(isSmall, small, large).minimum(n);
   return where(isValid, where(isFlipped, n.sub(found), found), -1).cast(dtype) as Tensor<D>;
 }
 
-/** How many k have P(X > k) above a uniform number that is precise near zero, tails added up from the far end. */
+/** Inverts the distribution function: the number of k with P(X > k) above a uniform number. Tails are added up from the far end. */
 function smallBinomial(key: Key, n: Tensor, p: Tensor): Tensor {
   const words = randomWords(key, n.shape, "binomial");
   const { dtype } = n;
@@ -108,7 +108,7 @@ function largeBinomial(key: Key, n: Tensor, p: Tensor): Tensor {
 }
 
 /**
- * log P(X = k) less what does not depend on k, with Stirling's series around k + 1 and n - k + 1, arranged so that
+ * log P(X = k) without the terms that do not depend on k, with Stirling's series around k + 1 and n - k + 1, arranged so that
  * nothing larger than the standard deviation is subtracted: the plain formula loses all digits of f32 at n of a million.
  */
 function logProbability(k: Tensor, n: Tensor, p: Tensor): Tensor {

@@ -6,8 +6,7 @@
 import { checkNumber, checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { broadcastShapes, checkBroadcastTo, checkShape, type Shape } from "../core/shape.js";
-import { scalarLike } from "../tensor/methods/operands.js";
-import { type Operand, Tensor, where } from "../tensor/tensor.js";
+import { type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key, split } from "./key.js";
 import { normalFrom, workDType } from "./normal.js";
@@ -23,7 +22,7 @@ export function parameter(key: Key, value: Operand, shape: Shape, dtype: DType, 
   return given.broadcastTo(checkBroadcastTo(`random.${operation}`, given.shape, shape));
 }
 
-/** The shape of a result: what was asked for, else that of the parameters. */
+/** The shape of a result: the given one, else that of the parameters. */
 export function drawnShape(operation: string, shape: Shape | undefined, ...values: readonly Operand[]): Shape {
   const shapes = values.map((value) => (value instanceof Tensor ? value.shape : []));
   return shape !== undefined
@@ -34,7 +33,7 @@ export function drawnShape(operation: string, shape: Shape | undefined, ...value
 interface GammaParts {
   /** The sample for a shape parameter of at least 1. */
   readonly base: Tensor;
-  /** What to add to its logarithm for a smaller one. */
+  /** Added to its logarithm for a smaller parameter. */
   readonly logBoost: Tensor;
   readonly isValid: Tensor;
 }
@@ -99,7 +98,7 @@ export function logGamma<D extends DType = "f32">(
   return where(isValid, base.log().add(logBoost), Number.NaN).cast(dtype) as Tensor<D>;
 }
 
-/** Beta numbers: the part that one gamma number is of the sum of two. */
+/** Beta numbers: X / (X + Y) of two gamma numbers. */
 export function beta<D extends DType = "f32">(
   key: Key,
   a: Operand,

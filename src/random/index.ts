@@ -1,5 +1,4 @@
 /** Random tensors from keys: `import { random } from "pumice"`. */
-import "../tensor/methods/index.js";
 
 export { binomial } from "./binomial.js";
 export { bits } from "./bits.js";

@@ -5,12 +5,9 @@
  */
 import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
+import { checkShape, formatShape, productOf, type Shape } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
-import { stack, tensor } from "../tensor/creation.js";
-import { countingLike } from "../tensor/methods/operands.js";
-import { Tensor } from "../tensor/tensor.js";
-import { storedTensor, threefry } from "../tensor/threefry.js";
+import { countingLike, stack, storedTensor, Tensor, tensor, threefry } from "../tensor/index.js";
 
 export type Key = Tensor<"u32">;
 
@@ -30,15 +27,15 @@ export function key(seed: number | bigint, options: { readonly device?: string }
 }
 
 /**
- * `count` keys that are independent of each other and of what the given key draws. Do not use that one again. Of a shape,
- * as in `split(key, [1000])`, the same keys come as one tensor `[...shape, 2]`, which `vmap` and `scan` go along.
+ * `count` keys that are independent of each other and of the numbers that the given key draws; do not use that one again.
+ * With a shape, as in `split(key, [1000])`, the same keys come as one tensor `[...shape, 2]`, for `vmap` and `scan`.
  */
 export function split(from: Key, count?: number): Key[];
 export function split(from: Key, shape: Shape): Tensor<"u32">;
 export function split(from: Key, counts: number | Shape = 2): Key[] | Tensor<"u32"> {
   const words = keyWords(from, "split");
   if (typeof counts === "object") {
-    const size = sizeOf(checkShape(counts, "random.split"));
+    const size = productOf(checkShape(counts, "random.split"));
     return keyUnder(words, countingLike(from, size).cast("u32").reshape(counts));
   }
   checkWhole("random.split", "the count of keys", counts, 0);
@@ -92,7 +89,7 @@ export function checkKey(from: Key, operation: string, namespace = "random."): v
   );
 }
 
-/** For several keys in the place of one. */
+/** The error for several keys in the place of one. */
 function remedyForKeys(given: unknown): string {
   if (Array.isArray(given)) return " random.split(key, [n]) has its keys in one tensor, for vmap to go along.";
   const isBatch = given instanceof Tensor && given.dtype === "u32" && given.rank > 1 && given.shape.at(-1) === 2;

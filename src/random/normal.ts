@@ -4,8 +4,7 @@ import { type DType, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
 import { broadcastShapes, type Shape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { scalarLike } from "../tensor/methods/operands.js";
-import { type Operand, Tensor, where } from "../tensor/tensor.js";
+import { type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
 import { type RandomWords, randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key } from "./key.js";
 import { DTYPE, type FloatOptions, stretched } from "./uniform.js";
@@ -57,7 +56,7 @@ function logMills(x: Tensor): Tensor {
 const LOG_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
 
 /**
- * How far beyond `from` a normal number of a tail lies: the distance d with Q(from + d) = (1 - unit) Q(from) + unit Q(to), by
+ * The distance of a normal number of a tail beyond `from`: d with Q(from + d) = (1 - unit) Q(from) + unit Q(to), by
  * Newton's method on log Q. Its start is right but for the slow part, so that each step doubles the digits.
  */
 function tailDistance(unit: Tensor, from: Tensor, to: Tensor): Tensor {
@@ -81,12 +80,12 @@ function tailDistance(unit: Tensor, from: Tensor, to: Tensor): Tensor {
 }
 
 /**
- * Bounds closer to each other than the third root of a float's precision: fewer digits are lost by the density being taken for
- * exponential between them than by inverting a distribution function that is nearly the same at both.
+ * Bounds closer to each other than the third root of a float's precision. Taking the density for exponential between them
+ * loses fewer digits than inverting a distribution function that is nearly the same at both.
  */
 const NARROW = { f32: 2 ** -8, f64: 2 ** -17 } as const;
 
-/** How far beyond the bound nearer to 0 a normal number of a narrow window lies, by the window's width and its middle. */
+/** The distance of a normal number of a narrow window beyond the bound nearer to 0, by the window's width and its middle. */
 function narrowDistance(unit: Tensor, width: Tensor, middle: Tensor): Tensor {
   const fall = width.mul(middle.abs());
   const isFlat = fall.equal(0);
@@ -104,7 +103,7 @@ interface TruncatedNumbers {
   readonly distance: Tensor;
 }
 
-/** `width` is high - low, where more is known of it than that. */
+/** `width`: high - low, given where the caller knows it more exactly. */
 export function truncatedFrom(
   words: RandomWords,
   low: Tensor,
@@ -118,7 +117,7 @@ export function truncatedFrom(
   const middle = where(isNarrow, low.add(high).mul(0.5), 0);
   const isUpper = where(isNarrow, middle.greaterEqual(0), low.greater(TAIL));
   const isLower = where(isNarrow, middle.less(0), high.less(-TAIL));
-  // Elsewhere than in tails the distance does not count.
+  // Outside of tails the distance is not used.
   const isTail = isUpper.logicalOr(isLower).logicalAnd(isNarrow.logicalNot());
   const near = where(isUpper, low, high.neg());
   const from = where(isTail, near, TAIL);
@@ -136,7 +135,7 @@ export function truncatedFrom(
   return { value, isUpper, isLower, distance };
 }
 
-/** Normal numbers of mean 0 and variance 1 that lie between low and high; NaN where tensors have them the other way round. */
+/** Normal numbers of mean 0 and variance 1 that lie between low and high; NaN where low is above high. */
 export function truncatedNormal<D extends DType = "f32">(
   key: Key,
   low: Operand,

@@ -2,17 +2,16 @@
 import { checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
+import { checkShape, formatShape, normalizeAxis, productOf, type Shape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { apartFrom, asFloat, countingLike } from "../tensor/methods/operands.js";
-import { checkTensor, Tensor } from "../tensor/tensor.js";
+import { apartFrom, asFloat, checkTensor, countingLike, Tensor } from "../tensor/index.js";
 import { bits } from "./bits.js";
 import { gumbel } from "./exponential.js";
 import { checkKey, type Key, split } from "./key.js";
 import { randint, uniform } from "./uniform.js";
 
 /**
- * How often to sort by fresh random words. Equal words leave elements in order, so one sort is not enough for many
+ * The number of sorts by fresh random words. Equal words leave elements in order, so one sort is not enough for many
  * elements: after 3·log n / log 2^32 rounds all pairs of a list have differed in some round, but for once in n lists.
  */
 const sortingRounds = (size: number): number => Math.ceil((3 * Math.log(Math.max(1, size))) / Math.log(2 ** 32 - 1));
@@ -55,9 +54,9 @@ export function shuffle<T extends Tensor>(
 }
 
 export interface ChoiceOptions {
-  /** How many, in which shape; one when left out. */
+  /** The shape of the draws; one draw when left out. */
   readonly shape?: Shape;
-  /** Whether an element may come up again; true. */
+  /** Whether an element may be drawn again; true. */
   readonly replace?: boolean;
   /** A weight per element; all the same when left out. They need not add up to 1. */
   readonly p?: Tensor;
@@ -77,7 +76,7 @@ export function choice<D extends DType = "i32">(
   const { shape = [], replace = true, p } = options;
   const axis = from instanceof Tensor ? normalizeAxis(options.axis ?? 0, from.rank, "random.choice") : 0;
   const count = from instanceof Tensor ? from.shape[axis] : from;
-  const draws = sizeOf(checkShape(shape, "random.choice"));
+  const draws = productOf(checkShape(shape, "random.choice"));
   if (!Number.isSafeInteger(count) || count < 0 || (count === 0 && draws > 0)) {
     throw new ArgumentError(`random.choice: ${draws} draws from ${shown(count)} elements.`);
   }

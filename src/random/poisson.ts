@@ -8,7 +8,7 @@ import { checkOptions } from "../core/arguments.js";
 import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import type { Shape } from "../core/shape.js";
-import { type Operand, Tensor, where } from "../tensor/tensor.js";
+import { type Operand, Tensor, where } from "../tensor/index.js";
 import { randomWords, unitFloats } from "./bits.js";
 import { drawnShape, parameter } from "./gamma.js";
 import { checkKey, type Key, split } from "./key.js";
@@ -22,9 +22,9 @@ const LAST_TERM = 40;
 const ROUNDS = 16;
 
 /**
- * Poisson numbers: how many events of the given rate happen. -1 where the rate is negative or NaN. Rates are floats; from
- * 2^24 on (f32) neighbouring floats are more than 1 apart, and so are the results. What an integer dtype does not hold is
- * the largest number that it does; a rate that is one number, and beyond that, is refused.
+ * Poisson numbers: the number of events of the given rate, as in `poisson(key, 4, [1000])`. -1 where the rate is negative or
+ * NaN. Rates are floats; from 2^24 on (f32) neighbouring floats are more than 1 apart, and so are the results. Numbers that
+ * an integer dtype does not hold become its largest; a rate that is one number and beyond that is refused.
  */
 export function poisson<D extends DType = "i32">(
   key: Key,
@@ -55,7 +55,7 @@ export function poisson<D extends DType = "i32">(
 }
 
 /**
- * How many k have P(X > k) above a uniform number. Tail probabilities are added up from the far end and compared with a
+ * Inverts the distribution function: the number of k with P(X > k) above a uniform number. Tail probabilities are added up from the far end and compared with a
  * number that is precise near zero, so that rare large counts come up as often as they should.
  */
 function smallPoisson(key: Key, rate: Tensor): Tensor {

@@ -1,10 +1,9 @@
 /**
- * Rejection sampling without loops that end when they please: a fixed number of candidates is looked at, and the first
- * that is accepted counts. Counters tell the candidates apart, so none is stored: the accepted one is made again. When
- * none is accepted the last one counts; users of this choose rounds enough to make that irrelevant, and say how rare it is.
+ * Rejection sampling with a fixed number of rounds: of so many candidates the first accepted one counts. A candidate follows
+ * from its round, so none is stored: the accepted one is made again. When none is accepted the last one counts; callers
+ * choose enough rounds to make that irrelevant, and say how rare it is.
  */
-import { countingLike } from "../tensor/methods/operands.js";
-import { type Tensor, where } from "../tensor/tensor.js";
+import { countingLike, type Tensor, where } from "../tensor/index.js";
 import type { Key } from "./key.js";
 
 /** For each element, the first round whose candidate is accepted. `accepts` gets the rounds along a new first axis. */

@@ -6,7 +6,7 @@ import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
 import { checkShape, type Shape } from "../core/shape.js";
 import { shown } from "../core/shown.js";
-import { type Operand, Tensor } from "../tensor/tensor.js";
+import { type Operand, Tensor } from "../tensor/index.js";
 import { bits, randomWords, unitFloats } from "./bits.js";
 import { checkKey, type Key, split } from "./key.js";
 
@@ -15,7 +15,7 @@ export interface FloatOptions<D extends DType = DType> {
   readonly dtype?: D;
 }
 
-/** What every distribution takes beside its key, its parameters and the shape. */
+/** The options that every distribution takes. */
 export const DTYPE = { dtype: "dtype" } as const;
 
 interface UniformOptions<D extends DType = DType> extends FloatOptions<D> {

@@ -1,4 +1,4 @@
-/** Making nodes, with what only devices can do: memory filled with bytes. */
+/** Making nodes, also over bytes in the memory of a device. */
 import { DTYPES, type DType } from "../core/dtype.js";
 import type { Shape } from "../core/shape.js";
 import { castNode } from "../graph/build.js";

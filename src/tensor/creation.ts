@@ -1,5 +1,12 @@
-/** Making tensors: from values, and from rules that need no memory. */
-import { checkNumber, checkOptions, checkWhole, type OptionKinds, type Values } from "../core/arguments.js";
+/** Tensors made of values, or by a rule that needs no memory. */
+import {
+  checkNumber,
+  checkOptions,
+  checkWhole,
+  inOperation,
+  type OptionKinds,
+  type Values,
+} from "../core/arguments.js";
 import { tidyBytes } from "../core/bytes.js";
 import {
   type Complex,
@@ -13,19 +20,21 @@ import {
   realDType,
   type Scalar,
 } from "../core/dtype.js";
-import { ArgumentError, DTypeError, ShapeError, SizeMismatchError } from "../core/errors.js";
+import { ArgumentError, DTypeError, SizeMismatchError } from "../core/errors.js";
 import { checkScalar, resultType } from "../core/promotion.js";
-import { checkShape, formatShape, normalizeAxis, type Shape, sameShape, sizeOf } from "../core/shape.js";
+import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
-import { encodeValues, scalarIn, viewBytes } from "../core/storage.js";
+import { scalarIn, viewBytes } from "../core/storage.js";
 import { complex as complexPrimitive } from "../graph/primitives/elementwise.js";
 import { iota } from "../graph/primitives/leaf.js";
-import { concat as concatPrimitive } from "../graph/primitives/movement.js";
-import { backendOf, castNode, checkOneDevice, commonDType, makeNode, meet, scalarNode, storedNode } from "./build.js";
+import { backendOf, castNode, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
-import { dtypeOfTypedArray, flattenNested } from "./given-values.js";
+import { valuesNode } from "./given-values.js";
+import { checkTensor, isTensor, nodeOrScalar } from "./handle.js";
+import { heldOffset } from "./methods/diagonals.js";
+import { where } from "./methods/where.js";
 import { spaced, wholeSpaced } from "./spaced.js";
-import { checkTensor, checkTensors, type Operand, Tensor, where } from "./tensor.js";
+import { type Operand, Tensor } from "./tensor.js";
 
 export interface CreationOptions<D extends DType = DType> {
   readonly dtype?: D;
@@ -49,8 +58,8 @@ interface ArrayDTypes {
   Float64Array: "f64";
 }
 
-/** The dtype of values when nobody says: numbers f32, bigints i64, booleans bool, { re, im } c64, typed arrays their own. */
-type DTypeOf<V> = [V] extends [Values<number>]
+/** The dtype of values unless told: numbers f32, bigints i64, booleans bool, { re, im } c64, typed arrays their own. */
+export type DTypeOf<V> = [V] extends [Values<number>]
   ? "f32"
   : [V] extends [Values<bigint>]
     ? "i64"
@@ -62,44 +71,13 @@ type DTypeOf<V> = [V] extends [Values<number>]
           ? ArrayDTypes[N]
           : DType;
 
-/** One dtype where there is one, and any where there are several. */
-export type OneOf<D extends DType, All extends DType = D> = D extends DType ? ([All] extends [D] ? D : DType) : never;
-
-/** A tensor from nested arrays, a typed array, or one value. */
+/** A tensor from nested arrays, a typed array, or one value: `tensor([[1, 2], [3, 4]], { dtype: "f64" })`. */
 export function tensor<V extends Values<Scalar> | ArrayBufferView, D extends DType = DTypeOf<V>>(
   values: V,
   options: CreationOptions<D> & { readonly shape?: Shape } = {},
 ): Tensor<D> {
   checkOptions<typeof options>("tensor", options, { ...CREATION, shape: "any" });
-  const backend = backendFor(options.device, "tensor");
-  if (ArrayBuffer.isView(values)) {
-    const own = dtypeOfTypedArray(values);
-    const shape = shapeFor((values as unknown as Uint8Array).length, options.shape);
-    const stored = storedNode(backend, viewBytes(values), shape, own);
-    return new Tensor<D>(castNode(stored, (options.dtype ?? own) as DType));
-  }
-  checkNoTensor(values);
-  const flat = flattenNested(values, "tensor");
-  const shape = options.shape ? shapeFor(flat.values.length, options.shape) : flat.shape;
-  const dtype = options.dtype ?? (flat.values.length ? resultType(flat.values, "tensor") : "f32");
-  return new Tensor<D>(storedNode(backend, encodeValues(flat.values, dtype, "tensor"), shape, dtype));
-}
-
-function checkNoTensor(values: unknown): void {
-  if (values instanceof Tensor) {
-    throw new ArgumentError(
-      "tensor: this is a tensor already; cast() gives it another dtype, to() another device, reshape() another shape.",
-    );
-  }
-  if (Array.isArray(values) && values[0] instanceof Tensor) {
-    throw new ArgumentError("tensor: a list of tensors becomes one with stack(), or with concat().");
-  }
-}
-
-/** The shape of so many values: one axis of them unless told. */
-function shapeFor(count: number, shape: Shape = [count]): Shape {
-  if (sizeOf(checkShape(shape, "tensor")) === count) return shape;
-  throw new ShapeError(`tensor: ${count} values for the shape ${formatShape(shape)}.`);
+  return new Tensor(valuesNode(backendFor(options.device, "tensor"), values, options));
 }
 
 /**
@@ -127,7 +105,7 @@ export function fromBytes<D extends DType>(
   return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), held, shape, dtype));
 }
 
-/** A tensor of one value. A number for a shape is the extent of its only axis. */
+/** A tensor of one value: `full([2, 3], 7)`. A number for a shape is the extent of its only axis. */
 export function full<V extends Scalar, D extends DType = DTypeOf<V>>(
   shape: Shape | number,
   value: V,
@@ -150,8 +128,10 @@ function filled<D extends DType>(
   return new Tensor<D>(scalarNode(held, dtype, backendFor(options.device, operation), extents));
 }
 
+/** A tensor of zeros: `zeros([2, 3])`. */
 export const zeros = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
   filled("zeros", shape, 0, options);
+/** A tensor of ones: `ones([2, 3])`. */
 export const ones = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
   filled("ones", shape, 1, options);
 
@@ -159,8 +139,11 @@ function like<D extends DType>(operation: string, x: Tensor<D>, value: Scalar): 
   checkTensor(operation, "the first argument", x);
   return new Tensor(scalarNode(scalarIn(value, x.dtype, operation), x.dtype, backendOf(x.node), x.shape));
 }
+/** Zeros of the shape, dtype and device of a tensor. */
 export const zerosLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("zerosLike", x, 0);
+/** Ones of the shape, dtype and device of a tensor. */
 export const onesLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("onesLike", x, 1);
+/** One value in the shape, dtype and device of a tensor. */
 export const fullLike = <D extends DType>(x: Tensor<D>, value: Scalar): Tensor<D> => like("fullLike", x, value);
 
 /** The dtype of a tensor of parts; JavaScript values have none of their own. */
@@ -178,9 +161,8 @@ export function complex<R extends Operand, I extends Operand>(
   re: R,
   im: I,
 ): Tensor<ComplexOfParts<PartOf<R> | PartOf<I>>> {
-  const real = re instanceof Tensor || im instanceof Tensor ? re : filled("complex", [], re, {});
-  const [first, second] = [real, im].map((part: Operand) => (part instanceof Tensor ? part.node : part));
-  const parts = meet("complex", [first, second]);
+  const real = isTensor(re) || isTensor(im) ? re : filled("complex", [], re, {});
+  const parts = meet("complex", [nodeOrScalar(real), nodeOrScalar(im)]);
   const [{ dtype }] = parts;
   if (isComplex(dtype)) throw new DTypeError(`complex: its parts are real, not ${dtype}; take real() or imag() first.`);
   const floats = parts.map((part) => castNode(part, realDType(complexDType(dtype))));
@@ -193,10 +175,7 @@ function counting(operation: string, length: number, dtype: DType, device: strin
 }
 
 /** At most so many numbers, the last of which may be left out, and options after them. */
-export function numbersThenOptions<O extends object>(
-  given: readonly unknown[],
-  most: number,
-): [(number | undefined)[], O] {
+function numbersThenOptions<O extends object>(given: readonly unknown[], most: number): [(number | undefined)[], O] {
   const last = given.at(-1);
   const isOptions = (typeof last === "object" && last !== null) || (given.length > most && last !== undefined);
   return [(isOptions ? given.slice(0, -1) : given) as (number | undefined)[], (isOptions ? last : {}) as O];
@@ -245,7 +224,7 @@ export function arange(...given: readonly unknown[]): Tensor {
   return spaced(counted, from, step, floatFor(dtype, counted)).cast(dtype);
 }
 
-/** Without this, whether there are bigints in a tensor would depend on how far it counts, which its type cannot say. */
+/** Throws on whole numbers beyond i32. With i64 instead, `data()` would give bigints, which the type cannot say. */
 function checkHeldByI32(ends: readonly number[]): void {
   const { min, max } = DTYPES.i32;
   const beyond = ends.find((end) => end < Number(min) || end > Number(max));
@@ -255,7 +234,7 @@ function checkHeldByI32(ends: readonly number[]): void {
   );
 }
 
-/** What fractions are computed in on the way to a dtype: f32 unless that loses what the dtype could hold. */
+/** The float dtype in which fractions are computed on the way to a dtype: f64 where f32 would lose digits. */
 function floatFor(dtype: DType, { node }: Tensor): "f32" | "f64" {
   return realDType(dtype) === "f64" || (isInteger(dtype) && backendOf(node).hasDoubles) ? "f64" : "f32";
 }
@@ -289,11 +268,7 @@ export function linspace<D extends DType = "f32">(
 /** A diagonal above the main one when positive, below when negative. */
 export type MatrixOptions<D extends DType = DType> = CreationOptions<D> & { readonly offset?: number };
 
-export const MATRIX: OptionKinds<MatrixOptions> = { ...CREATION, offset: "number" };
-
-/** The offset of a diagonal, or of the nearest outside: what counts a matrix's columns may not hold numbers beyond. */
-export const heldOffset = (offset: number, rows: number, columns: number): number =>
-  Math.min(Math.max(offset, -rows), columns);
+const MATRIX: OptionKinds<MatrixOptions> = { ...CREATION, offset: "number" };
 
 /** The identity matrix, or one with ones on another diagonal: `eye(rows)`, `eye(rows, columns)`, options after either. */
 export function eye<D extends DType = "f32">(rows: number, options?: MatrixOptions<D>): Tensor<D>;
@@ -307,7 +282,7 @@ export function eye(...given: readonly unknown[]): Tensor {
   checkOptions("eye", options, MATRIX);
   const { offset = 0 } = options;
   checkWhole("eye", "the offset", offset);
-  // Each by itself: a part of a matrix may be asked for that has more elements than can be counted.
+  // Each by itself: of a matrix with more elements than can be counted, a part may be asked for.
   for (const extent of [rows, columns]) checkShape([extent], "eye");
   const down = counting("eye", rows, positionDType(rows), options.device).expandDims(1);
   const across = counting("eye", columns, positionDType(columns), options.device);
@@ -317,38 +292,16 @@ export function eye(...given: readonly unknown[]): Tensor {
     .cast(options.dtype ?? "f32");
 }
 
-/** Tensors one after another along an axis. */
-export function concat<D extends DType>(
-  tensors: readonly Tensor<D>[],
-  options: { readonly axis?: number } = {},
-): Tensor<OneOf<D>> {
-  checkOptions("concat", options, { axis: "number" });
-  checkTensors("concat", tensors);
-  return joined("concat", tensors, options.axis ?? 0) as Tensor<OneOf<D>>;
-}
-
-function joined(operation: string, tensors: readonly Tensor[], along: number): Tensor {
-  const nodes = tensors.map(({ node }) => node);
-  const dtype = commonDType(operation, nodes);
-  checkOneDevice(operation, nodes);
-  const axis = normalizeAxis(along, tensors[0].rank, operation);
-  const inputs = nodes.map((node) => castNode(node, dtype));
-  return new Tensor(makeNode(concatPrimitive, inputs, { axis }, backendOf(nodes[0])));
-}
-
-/** Tensors of one shape along a new axis. */
-export function stack<D extends DType>(
-  tensors: readonly Tensor<D>[],
-  options: { readonly axis?: number } = {},
-): Tensor<OneOf<D>> {
-  checkOptions("stack", options, { axis: "number" });
-  checkTensors("stack", tensors);
-  const [{ shape: first }] = tensors;
-  const other = tensors.find(({ shape }) => !sameShape(shape, first));
-  if (other) {
-    throw new ShapeError(`stack: ${formatShape(first)} and ${formatShape(other.shape)} differ; all have one shape.`);
-  }
-  const axis = normalizeAxis(options.axis ?? 0, first.length + 1, "stack");
-  const parts = tensors.map((t) => t.expandDims(axis));
-  return joined("stack", parts, axis) as Tensor<OneOf<D>>;
+/** Ones on and below a diagonal, zeros above: `tri(rows)`, `tri(rows, columns)`, options after either. */
+export function tri<D extends DType = "f32">(rows: number, options?: MatrixOptions<D>): Tensor<D>;
+export function tri<D extends DType = "f32">(
+  rows: number,
+  columns: number | undefined,
+  options?: MatrixOptions<D>,
+): Tensor<D>;
+export function tri(...given: readonly unknown[]): Tensor {
+  const [[rows = Number.NaN, columns = rows], options] = numbersThenOptions<MatrixOptions>(given, 2);
+  checkOptions("tri", options, MATRIX);
+  const { offset = 0, ...creation } = options;
+  return inOperation("tri", () => full([rows, columns], 1, creation).tril(offset));
 }

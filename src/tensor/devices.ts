@@ -1,6 +1,6 @@
 /**
  * Devices as users name them: "cpu", "vulkan", "vulkan:1". A device is opened when the first tensor goes to it. The
- * default is what `PUMICE_DEVICE` says, else the best real GPU, else the CPU; a software Vulkan driver is never it.
+ * default is the one that `PUMICE_DEVICE` names, else the best real GPU, else the CPU; never a software Vulkan driver.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { checkFunction, inOperation } from "../core/arguments.js";
@@ -57,7 +57,7 @@ function bestDevice(): string {
   return best ? `vulkan:${best.index}` : "cpu";
 }
 
-/** The one name of a device that is there. `reason`: why it is asked for, where that is not plain. */
+/** The full name of a device, as "vulkan:0"; throws where there is none. `reason`: why it is asked for, for the message. */
 function canonical(device: string, operation: string, reason = ""): string {
   if (device === "cpu" || open.has(device)) return device;
   const match = typeof device === "string" ? /^vulkan(?::(\d+))?$/.exec(device) : null;

@@ -1,10 +1,10 @@
-/** What a value would run as: `console.log(explain(x))`. */
-
+/** The kernels that a value would run as: `console.log(explain(x))`. */
 import { checkOptions } from "../core/arguments.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import type { PrintOptions } from "../runtime/print-program.js";
 import { backendOf } from "./build.js";
-import { checkTensor, type Tensor } from "./tensor.js";
+import { checkTensor } from "./handle.js";
+import type { Tensor } from "./tensor.js";
 
 /**
  * The kernels that computing a tensor would run: for each what it reads and writes, the formula it computes, and how its

@@ -1,11 +1,17 @@
-/** What users hand to `tensor()`: which dtype a typed array has, and what shape nested arrays have. */
+/** Values as users give them: the dtype of a typed array, the shape of nested arrays, and a node that holds either. */
 import type { DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { isScalar } from "../core/promotion.js";
+import { isScalar, resultType } from "../core/promotion.js";
+import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
+import { encodeValues, viewBytes } from "../core/storage.js";
+import type { Node } from "../graph/node.js";
+import type { Backend } from "../runtime/backend.js";
+import { castNode, storedNode } from "./build.js";
+import { isTensor } from "./handle.js";
 
 /** Typed arrays say their dtype; a Uint8ClampedArray is u8. */
-export function dtypeOfTypedArray(array: ArrayBufferView): DType {
+function dtypeOfTypedArray(array: ArrayBufferView): DType {
   const name = (array as Uint8Array)[Symbol.toStringTag] as string;
   const found: Record<string, DType> = {
     Int8Array: "i8",
@@ -25,10 +31,10 @@ export function dtypeOfTypedArray(array: ArrayBufferView): DType {
   return dtype;
 }
 
-/** More axes than anyone means: an array that holds itself has no end. */
+/** More axes than anyone means; an array that contains itself would never end. */
 const MAX_RANK = 64;
 
-/** Nested arrays as a flat list and a shape; ragged ones throw, and so does what is no number. */
+/** Nested arrays as a flat list and a shape; ragged ones and values that are no numbers throw. */
 export function flattenNested(nested: unknown, operation: string): { values: Scalar[]; shape: number[] } {
   const shape: number[] = [];
   for (let level = nested; Array.isArray(level); level = level[0]) {
@@ -62,4 +68,39 @@ export function flattenNested(nested: unknown, operation: string): { values: Sca
   };
   walk(nested, 0);
   return { values, shape };
+}
+
+/** A node over values that a user gave: a typed array, nested arrays or one value. Errors name the operation "tensor". */
+export function valuesNode(
+  backend: Backend,
+  values: unknown,
+  options: { readonly dtype?: DType; readonly shape?: Shape },
+): Node {
+  if (ArrayBuffer.isView(values)) {
+    const own = dtypeOfTypedArray(values);
+    const shape = shapeFor((values as unknown as Uint8Array).length, options.shape);
+    return castNode(storedNode(backend, viewBytes(values), shape, own), options.dtype ?? own);
+  }
+  checkNoTensor(values);
+  const flat = flattenNested(values, "tensor");
+  const shape = options.shape ? shapeFor(flat.values.length, options.shape) : flat.shape;
+  const dtype = options.dtype ?? (flat.values.length ? resultType(flat.values, "tensor") : "f32");
+  return storedNode(backend, encodeValues(flat.values, dtype, "tensor"), shape, dtype);
+}
+
+/** The shape of so many values: one axis of them unless told. */
+function shapeFor(count: number, shape: Shape = [count]): Shape {
+  if (sizeOf(checkShape(shape, "tensor")) === count) return shape;
+  throw new ShapeError(`tensor: ${count} values for the shape ${formatShape(shape)}.`);
+}
+
+function checkNoTensor(values: unknown): void {
+  if (isTensor(values)) {
+    throw new ArgumentError(
+      "tensor: this is a tensor already; cast() gives it another dtype, to() another device, reshape() another shape.",
+    );
+  }
+  if (Array.isArray(values) && isTensor(values[0])) {
+    throw new ArgumentError("tensor: a list of tensors becomes one with stack(), or with concat().");
+  }
 }

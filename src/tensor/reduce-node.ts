@@ -1,4 +1,4 @@
-/** Nodes of reductions: the axes as users name them, the dtype that is reduced in, and what has no answer. */
+/** Nodes of reductions: the axes as users name them, the dtype of the sums, and errors for empty axes. */
 import { checkOptions, type OptionKinds } from "../core/arguments.js";
 import { checkOrdered, type DType } from "../core/dtype.js";
 import { ShapeError } from "../core/errors.js";

@@ -54,3 +54,5 @@ type IsFraction<N extends number> = number extends N ? false : `${N}` extends `$
 /** The dtype of a choice between two operands, as far as types can tell. */
 export type Choice<A, B> =
   A extends Tensor<infer D> ? Meeting<D, B> : B extends Tensor<infer E> ? Meeting<E, A> : Meeting<Meeting<"f32", A>, B>;
+/** One dtype where there is one, and any where there are several. */
+export type OneOf<D extends DType, All extends DType = D> = D extends DType ? ([All] extends [D] ? D : DType) : never;

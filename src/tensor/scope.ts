@@ -1,9 +1,9 @@
-/** Frees what a piece of work made and does not return: `const y = scope(() => …)`. */
+/** Frees the tensors that a piece of work made and does not return: `const y = scope(() => …)`. */
 import { checkFunction } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
-import { Tensor, trackTensors } from "./tensor.js";
+import { isTensor, trackTensors } from "./handle.js";
 
-/** Runs `work` and disposes the tensors it made, but for those in what it returns (tensors, arrays and objects of them). */
+/** Runs `work` and disposes the tensors it made, except those in its result (a tensor, or arrays and objects of them). */
 export function scope<T>(work: () => T): T {
   checkFunction("scope", work);
   const { result, made } = trackTensors(work);
@@ -15,7 +15,7 @@ export function scope<T>(work: () => T): T {
   }
   const kept = new Set<unknown>();
   const keep = (value: unknown): void => {
-    if (value instanceof Tensor) kept.add(value);
+    if (isTensor(value)) kept.add(value);
     else if (Array.isArray(value)) for (const part of value) keep(part);
     else if (value !== null && typeof value === "object") for (const part of Object.values(value)) keep(part);
   };

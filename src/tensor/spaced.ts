@@ -38,7 +38,7 @@ function summed(counted: Tensor, start: number, step: number): Tensor {
   const [first, ...others] = [...products(high), ...(middle === 0 ? [] : products(middle))];
   const begin = Math.fround(start);
   const errors = low === 0 ? [] : products(low);
-  // Adding 0 is not in vain: a falling step begins with -0.
+  // Adding 0 turns the -0 at which a falling step begins into 0.
   let sum = first.add(begin);
   if (begin !== 0) errors.push(roundingError(first, begin, sum));
   for (const product of others) {
@@ -50,13 +50,13 @@ function summed(counted: Tensor, start: number, step: number): Tensor {
   return errors.length === 0 ? sum : sum.add(errors.reduce((total, error) => total.add(error)).add(rest));
 }
 
-/** What a sum lacks, exactly (Knuth 1969). */
+/** The rounding error of a sum, exactly (Knuth 1969). */
 function roundingError(a: Tensor, b: Tensor | number, sum: Tensor): Tensor {
   const shared = sum.sub(a);
   return a.sub(sum.sub(shared)).add(shared.neg().add(b));
 }
 
-/** The digits of what is counted to the base 2^12, the lowest first, as f32. */
+/** The digits of the counted numbers to the base 2^12, the lowest first, as f32. */
 function digitsOf(counted: Tensor): Tensor[] {
   const count = Math.max(1, Math.ceil(Math.log2(counted.size) / DIGIT_BITS));
   return Array.from({ length: count }, (_, i) => {

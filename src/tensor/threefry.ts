@@ -1,4 +1,4 @@
-/** Random words as tensors: what `random` is made of. */
+/** Random words as tensors, for `random`. */
 import type { Node } from "../graph/node.js";
 import { stored } from "../graph/primitives/movement.js";
 import { type ThreefryWord, threefry2x32 } from "../graph/primitives/threefry.js";

@@ -5,7 +5,7 @@ import { shown } from "../core/shown.js";
 import type { Windows } from "../graph/windows.js";
 
 /**
- * What surrounds the input: nothing ("valid"), enough that a stride of 1 keeps the extent ("same": half before, the
+ * The padding around the input: none ("valid"), enough that a stride of 1 keeps the extent ("same": half before, the
  * larger half after), or [before, after] for each axis; negative amounts cut off.
  */
 export type Padding = "valid" | "same" | readonly (readonly [number, number])[];

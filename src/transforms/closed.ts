@@ -1,7 +1,7 @@
-/** A function of tensors as a closed graph, to be written into kernels; what it reaches from outside is realised. */
+/** A function of tensors as a closed graph, to be written into kernels. Tensors that it reaches by closure are computed first. */
 import { closeOver, type GraphFunction, makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 import { tracedOn } from "./trace.js";
 
 interface ClosedFunction {
@@ -11,7 +11,7 @@ interface ClosedFunction {
   readonly captured: readonly Tensor[];
 }
 
-/** Traces `f` on arguments of these shapes, dtypes and devices. What does not depend on them is computed once, now. */
+/** Traces `f` on arguments of these shapes, dtypes and devices. Values that do not depend on them are computed now, once. */
 export function closed(
   f: (...args: Tensor[]) => readonly Tensor[],
   like: readonly Pick<Node, "shape" | "dtype" | "device">[],

@@ -13,13 +13,12 @@ import type { Node } from "../graph/node.js";
 import { choiceNode } from "../graph/primitives/choice.js";
 import { scanNode } from "../graph/primitives/scan.js";
 import { whileNode } from "../graph/primitives/while.js";
-import { arange, concat } from "../tensor/creation.js";
-import { Tensor } from "../tensor/tensor.js";
+import { arange, concat, Tensor } from "../tensor/index.js";
 import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { type FlatTree, flattenTensors, leafPaths, partingOf, type TreeStructure, unflatten } from "./trees.js";
 
 export interface ScanOptions {
-  /** How many rounds, where there are no sequences to tell. */
+  /** The number of rounds; needed where there are no sequences. */
   readonly length?: number;
   /** From the last element to the first; stacked results keep the order of the elements. */
   readonly reverse?: boolean;
@@ -40,7 +39,7 @@ export function scan<C, X, Y>(
   return scanAs("scan", f, init, xs, options);
 }
 
-/** scan under the name that errors have. */
+/** scan; errors name `operation`. */
 function scanAs<C, X, Y>(
   operation: string,
   f: (carry: C, x: X) => readonly [carry: C, y: Y],
@@ -161,9 +160,9 @@ export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, 
 
 /**
  * `whenTrue(...args)` or `whenFalse(...args)`, by a scalar. Both must give trees of the same structure, shapes and dtypes.
- * Nothing that happens in the branch not taken shows, not even NaN, also not in derivatives. If it is long (a product of
- * matrices, a loop) it is not computed; a few operations are, and the results selected from, which is faster. For what is
- * known outside of a trace, write a JavaScript `if`.
+ * The branch not taken has no effect: its NaN do not show, nor in derivatives. A long branch (with a product of matrices or
+ * a loop) is not computed. Short branches are both computed and the result is selected, which is faster. For a condition
+ * that is known outside of a trace, write a JavaScript `if`.
  */
 export function cond<A extends readonly unknown[], R>(
   predicate: Tensor,
@@ -202,7 +201,7 @@ export function switchCase<A extends readonly unknown[], R>(
   if (index.size !== 1)
     throw new ShapeError(`switchCase: the index has the shape ${formatShape(index.shape)}; it is one integer.`);
   const last = branches.length - 1;
-  // What i32 does not hold is clipped before it is cast; what is narrower may not hold the last branch's number.
+  // Wide integers are clipped before the cast to i32; narrow ones may not hold the number of the last branch.
   const inside =
     promote(index.dtype, "i32") === "i32" ? index.cast("i32").clip(0, last) : index.clip(0, last).cast("i32");
   return choose(

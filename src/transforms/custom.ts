@@ -1,4 +1,4 @@
-/** Derivatives by hand, and what is kept for the way back: `customGradient` and `checkpoint`. */
+/** Derivatives given by hand (`customGradient`), and values recomputed for the gradient (`checkpoint`). */
 import { checkFunction, checkNoOptions, checkOptions } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
@@ -8,12 +8,12 @@ import { checkpointNode } from "../graph/primitives/checkpoint.js";
 import { type CustomRules, customNode, transposed } from "../graph/primitives/custom.js";
 import { variable } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 import { checkNotAsync, standInFor, tracedOn } from "./trace.js";
 import { flattenTensors, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
 
-/** How a function's derivatives are computed instead of by the rules of what it does. One of the two is enough. */
+/** The derivatives of a function, given by hand. One of the two is enough. */
 export interface CustomDerivatives<A extends readonly unknown[], R> {
   /** Cotangents of the arguments, as a list like them, from the cotangent of the result. null stands for zero. */
   readonly vjp?: (cotangent: R, result: R, ...args: A) => readonly unknown[];
@@ -22,11 +22,13 @@ export interface CustomDerivatives<A extends readonly unknown[], R> {
 }
 
 /**
- * The same function with derivatives given by hand: for what is known in closed form, must be stable at an edge, or has
- * none of its own. The `vjp` serves `grad` and `vjp`; the `jvp` serves forward mode. With one of them the other direction
- * follows by transposing it, if it is linear in the cotangent or the tangents; `hessian` takes both directions. What is differentiated must be among the arguments: to tensors reached by closure no rule
- * could send a gradient. A rule may use tensors from outside; but what a loop, a branch or a vmap around the function hands to
- * its body must be among the arguments, too, since the rule runs after the body has been traced.
+ * The same function with derivatives given by hand: because they are known in closed form, must be stable at an edge, or do
+ * not exist otherwise. The `vjp` serves `grad` and `vjp`; the `jvp` serves forward mode. With one of them the other direction
+ * follows by transposing it, if it is linear in the cotangent or the tangents; `hessian` takes both directions.
+ *
+ * Tensors to differentiate by must be among the arguments: a rule sends no gradient to tensors reached by closure. A rule may
+ * use tensors from outside. But values that a loop, a branch or a vmap around the function hands to its body must be among
+ * the arguments too, since the rule runs after the body has been traced.
  */
 export function customGradient<A extends readonly unknown[], R>(
   f: (...args: A) => R,
@@ -56,7 +58,7 @@ function checkClosed(results: readonly Node[], args: readonly Node[]): void {
   const seen = new Set(args);
   const waiting = [...results];
   for (let node = waiting.pop(); node; node = waiting.pop()) {
-    // What belongs to no trace depends on no variable.
+    // A node of no trace depends on no variable.
     if (seen.has(node) || !node.trace) continue;
     seen.add(node);
     if (node.primitive === variable && node.trace.isOpen) {
@@ -116,7 +118,7 @@ function checkStillThere(rule: "vjp" | "jvp", made: readonly (Node | null)[], gi
   );
 }
 
-/** The rules of one member, for all members at once. */
+/** The rules, which are written for one member of a batch, for all members at once. */
 function batchedRules(
   { vjp, jvp }: CustomDerivatives<readonly unknown[], unknown>,
   shape: Shape,

@@ -12,23 +12,15 @@ import { makePlaceholder, substitute } from "../graph/function.js";
 import { computeTogether, measureDepth, type Node } from "../graph/node.js";
 import { stopped } from "../graph/primitives/movement.js";
 import { g } from "../graph/vocabulary.js";
-import { Tensor } from "../tensor/tensor.js";
+import { isTensor, Tensor } from "../tensor/index.js";
 import { checkNotAsync, variableOf, withTrace } from "./trace.js";
-import {
-  type FlatTree,
-  flattenTensors,
-  isTensor,
-  leavesBeside,
-  pathOf,
-  type TreeStructure,
-  unflatten,
-} from "./trees.js";
+import { type FlatTree, flattenTensors, leavesBeside, pathOf, type TreeStructure, unflatten } from "./trees.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: any function of any arguments
 type AnyFunction = (...args: any[]) => any;
 
 export interface GradOptions<I = number | readonly number[]> {
-  /** Which argument to differentiate by, or several: the first unless told. */
+  /** The argument to differentiate by, or several; the first unless told. */
   readonly argument?: I;
 }
 
@@ -39,13 +31,13 @@ type Chosen<A extends readonly unknown[], I> = I extends number
     ? { -readonly [K in keyof I]: I[K] extends number ? A[I[K]] : never }
     : A[0];
 
-/** What a function returns when it has more to say than its value. */
+/** The result of a function with `{ aux: true }`: its value, and anything else. */
 type WithAux<X> = readonly [value: Tensor, aux: X];
 
 /**
  * The gradient of a function that returns one number: a function of the same arguments whose result has the form of the
- * chosen argument. A function that returns `[value, aux]` is told from others with `{ aux: true }`; the gradient then comes
- * as `[gradient, aux]`.
+ * chosen argument: `grad(loss)(w, x)`. For a function that returns `[value, aux]` pass `{ aux: true }`; the gradient then
+ * comes as `[gradient, aux]`.
  */
 export function grad<A extends readonly unknown[], X, const I extends number | readonly number[] = 0>(
   f: (...args: A) => WithAux<X>,
@@ -65,7 +57,7 @@ interface AuxOptions extends GradOptions {
 
 const GRAD_OPTIONS = { argument: "numbers", aux: "flag" } as const;
 
-/** @internal grad under the name that errors have. */
+/** @internal grad; errors name `operation`. */
 export function gradAs(operation: string, f: AnyFunction, options: AuxOptions = {}): AnyFunction {
   checkFunction(operation, f);
   checkOptions(operation, options, GRAD_OPTIONS);
@@ -120,7 +112,7 @@ function differentiate(
     const tensors = gradients.map((gradient, i) => new Tensor(gradient ?? zerosLike(leaves[i].node)));
     if (!trace.outer && !value.node.isAbstract) {
       const results = isValueWanted ? [value, ...tensors] : tensors;
-      // With the arguments that are more than views: the next step of a loop starts from them.
+      // And arguments that are more than views: the next step of a loop starts from them.
       const computed = leaves.filter(
         ({ node: { primitive } }) => primitive.kind !== "leaf" && primitive.kind !== "movement",
       );
@@ -201,19 +193,19 @@ function checkLoss(operation: string, value: unknown): asserts value is Tensor {
   }
 }
 
-/** Chains that are worth a program of their own. */
+/** Length of chains that are worth a program of their own. */
 const LONG = 8;
 
 /**
- * Starts computing arguments that are the outcome of much work: most likely the step before in a loop. So every step is
- * the same program, and a loop that reads nothing does not become one of many steps at once.
+ * Starts computing arguments behind which much work waits: most likely the previous step of a loop. So every step is the
+ * same program, and a loop that reads nothing does not become one program of many steps.
  */
 function computeFirst(nodes: readonly Node[]): void {
   const [{ device }] = nodes;
   const waiting = nodes.filter(
     (node) => node.storage === null && !node.isAbstract && node.depth > LONG && node.device === device,
   );
-  // Walks are short where little is left to do, and the first long one decides.
+  // A walk is short where little is left to do; the first long one decides.
   if (waiting.some((node) => measureDepth(node) > LONG)) device.realize(waiting);
 }
 
@@ -230,7 +222,7 @@ export function vjp<A extends readonly unknown[], R>(
   return vjpAs("vjp", f, args);
 }
 
-/** @internal vjp under the name that errors have. */
+/** @internal vjp; errors name `operation`. */
 function vjpAs<A extends readonly unknown[], R>(
   operation: string,
   f: (...args: A) => R,
@@ -246,7 +238,7 @@ export interface Run<A, R> {
   readonly inputs: FlatTree<Tensor>;
   readonly outputs: FlatTree<Tensor>;
   readonly variables: readonly Node[];
-  /** Only to say what the arguments are. */
+  /** Only for its type, that of the arguments. */
   readonly args?: A;
 }
 
@@ -269,7 +261,7 @@ export function onVariables<A extends readonly unknown[], R, T>(
   });
 }
 
-/** @internal The way back is built at once, for cotangents to be named later: the function's graph need not be kept. */
+/** @internal Builds the pullback at once, on placeholders for the cotangents: the function's graph need not be kept. */
 export function pullbackOf<A, R>({ operation, inputs, outputs, variables }: Run<A, R>): (cotangent: R) => A {
   const nodes = outputs.leaves.map(({ node }) => node);
   const seeds = nodes.map(makePlaceholder);
@@ -281,7 +273,7 @@ export function pullbackOf<A, R>({ operation, inputs, outputs, variables }: Run<
   };
 }
 
-/** @internal The linear approximation, built in the same way. */
+/** @internal Builds the linear approximation in the same way. */
 export function pushOf<A extends readonly unknown[], R>({
   operation,
   inputs,
@@ -328,7 +320,7 @@ export function linearize<A extends readonly unknown[], R>(
   return linearizeAs("linearize", f, args);
 }
 
-/** @internal linearize under the name that errors have. */
+/** @internal linearize; errors name `operation`. */
 export function linearizeAs<A extends readonly unknown[], R>(
   operation: string,
   f: (...args: A) => R,

@@ -27,11 +27,10 @@ import { printGraph } from "../graph/print.js";
 import type { Argument, Backend, DeviceStorage } from "../runtime/backend.js";
 import type { Prepared } from "../runtime/prepared.js";
 import { printProgram } from "../runtime/print-program.js";
-import { backendFor, defaultDevice } from "../tensor/devices.js";
-import { adopt, Tensor } from "../tensor/tensor.js";
+import { adopt, backendFor, defaultDevice, isTensor, Tensor } from "../tensor/index.js";
 import { LastCall } from "./last-call.js";
 import { runningFor, tracedOn } from "./trace.js";
-import { flattenAny, flattenTensors, isTensor, orderKey, type TreeStructure, unflatten } from "./trees.js";
+import { flattenAny, flattenTensors, orderKey, type TreeStructure, unflatten } from "./trees.js";
 
 export interface JitOptions {
   /** Positions of arguments that are part of the program: a new value is a new trace. */
@@ -56,7 +55,7 @@ export interface Jitted<A extends readonly unknown[], R> {
   (...args: JitArguments<A>): R;
   // Last, because other transforms take the last signature for the function's own.
   (...args: A): R;
-  /** What a call with such arguments runs: printed, it shows the kernels, the memory plan and what compiling took. */
+  /** The program of a call with such arguments. Printed, it shows the kernels, the memory plan and the time of compiling. */
   lower(...args: JitArguments<A>): Lowered;
   /** How many programs are kept. */
   readonly programs: number;
@@ -64,7 +63,7 @@ export interface Jitted<A extends readonly unknown[], R> {
 
 /** A compiled form of a function. */
 export interface Lowered {
-  /** The graph, one line per operation; what loops and choices do is indented. */
+  /** The graph, one line per operation; the bodies of loops and branches are indented. */
   readonly graph: string;
   /** The kernels in order, as `explain` shows them. */
   readonly kernels: string;
@@ -78,7 +77,7 @@ interface Compiled {
   readonly name: string;
   readonly prepared: Prepared;
   readonly backend: Backend;
-  /** Which of the numbers of a call each scalar argument is. */
+  /** For each scalar argument of the graph, its index among the numbers of a call. */
   readonly numbers: readonly number[];
   readonly results: TreeStructure;
   readonly outputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
@@ -95,17 +94,17 @@ const asList = (positions: number | readonly number[] | undefined): readonly num
   positions === undefined ? [] : typeof positions === "number" ? [positions] : positions;
 
 /**
- * The same function, compiled: it runs once for each form of its arguments, to see what it does, and from then on its program
- * is replayed.
+ * The same function, compiled: it runs once for each form of its arguments, to be traced, and from then on its program is
+ * replayed.
  *
  * - Tensors enter as data, and so do numbers: inside they are scalar tensors that take the dtype of the floats they meet.
- *   Everything else (booleans, strings, functions), and what stands in `{ static }` positions, is part of the program:
- *   functions and instances of classes that are not registered by identity, so make a new one when something inside changes.
- * - Tensors that the function reaches by closure are captured as they are when it is traced; pass what changes.
+ *   Everything else (booleans, strings, functions), and arguments in `{ static }` positions, are part of the program.
+ *   Functions, and instances of classes that are not registered, count by identity: make a new one when it changes inside.
+ * - Tensors that the function reaches by closure are captured as they are when it is traced; pass those that change.
  * - Values cannot be read inside. Return them, choose with `where` or `cond`, loop with `scan`.
  * - Arguments in `{ donate }` positions are given away: updated in place where possible, and disposed.
  *
- * Inside another transform the function becomes part of what that one traces.
+ * Inside another transform the function becomes part of that trace.
  *
  * @example
  * const step = jit((w: Tensor, g: Tensor, rate: Tensor) => w.sub(g.mul(rate)), { donate: 0 });
@@ -272,12 +271,12 @@ function objectKey(value: object): string {
   );
 }
 
-/** Bytes tell 0 from -0; with their number in front nothing behind them is taken for one of them. */
+/** Bytes tell 0 from -0; their count in front separates them from the text that follows. */
 function bytesKey(value: object, buffer: ArrayBufferLike, offset = 0, length = buffer.byteLength): string {
   return `${value.constructor.name}${length}:${Buffer.from(buffer, offset, length).toString("latin1")}`;
 }
 
-/** A program knows such a value by what it was at the trace, and numbers in memory change. */
+/** Throws on typed arrays among the arguments: their numbers would become part of the program, and they may change. */
 function checkLasting(leaf: unknown): void {
   if (!ArrayBuffer.isView(leaf) && !(leaf instanceof ArrayBuffer)) return;
   throw new ArgumentError(
@@ -302,7 +301,7 @@ function runWith(f: (...args: readonly unknown[]) => unknown, call: Call, leaves
   return f(...call.args.map((arg, i) => rebuilt[i] ?? arg));
 }
 
-/** As part of another trace: numbers are what they are when it is a trace of its own. */
+/** Runs the function as part of another trace; numbers enter as in a trace of its own. */
 function inlined(f: (...args: readonly unknown[]) => unknown, call: Call): unknown {
   const backend = deviceOf(call);
   const dtype = dtypeOfNumbers(call);
@@ -315,7 +314,7 @@ function inlined(f: (...args: readonly unknown[]) => unknown, call: Call): unkno
   return runningFor("jit", () => runWith(f, call, leaves));
 }
 
-/** What is computed of numbers alone is computed in f32, beside tensors of f64 in f64. */
+/** The dtype of values that are computed of numbers alone: f64 beside tensors of f64, else f32. */
 function dtypeOfNumbers({ leaves }: Call): "f32" | "f64" {
   const isWide = leaves.some((leaf) => isTensor(leaf) && (leaf.dtype === "f64" || leaf.dtype === "c128"));
   return isWide ? "f64" : "f32";
@@ -356,7 +355,7 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     ),
     ...captured.map(({ storage }): Argument<DeviceStorage> => ({ kind: "fixed", memory: storage as DeviceStorage })),
   ];
-  // Whoever disposes one of them later ends a handle, not the memory.
+  // The program holds the memory itself: disposing one of these tensors later ends a handle, not the memory.
   for (const node of captured) node.users++;
   const prepared = backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
   return {
@@ -384,7 +383,7 @@ function reachesOuterTrace(roots: readonly Node[], inputs: readonly Input[]): bo
   const own = new Set(inputs.map(({ node }) => node));
   return pendingInOrder(roots).some((node) => {
     if (node.primitive === placeholder) return !own.has(node);
-    // What was computed in an open trace kept its history; what was not leads back to a variable of it.
+    // A computed node of an open trace has kept its history; one that is not computed leads back to a variable.
     return node.storage !== null ? isUnderWay(node.trace) : node.primitive === variable && node.trace?.isOpen === true;
   });
 }
@@ -409,7 +408,7 @@ function withTypedNumbers(roots: readonly Node[], inputs: Input[]): readonly Nod
   return substitute(roots, casts, typed);
 }
 
-/** The memory of tensors that the function reached by closure. What they were still to be computed from is computed now, once. */
+/** The memory of tensors that the function reached by closure. Pending ones are computed now, once. */
 function capturedBy(roots: readonly Node[], backend: Backend): Node[] {
   const pending = pendingInOrder(roots);
   const isStored = new Map<Node, boolean>();
@@ -423,7 +422,7 @@ function capturedBy(roots: readonly Node[], backend: Backend): Node[] {
   return pendingInOrder(roots).filter(({ storage }) => storage !== null);
 }
 
-/** Ways of reading stay part of the program; what they read is computed. */
+/** The node behind movements: those stay part of the program, and their source is computed. */
 function computedBehind(node: Node): Node {
   let source = node;
   while (source.storage === null && source.primitive.kind === "movement" && source.inputs.length === 1)
@@ -479,7 +478,7 @@ function apply(
   );
 }
 
-/** What was given away, is held by nobody else, and is given once. */
+/** For each argument, whether its memory is free for results: donated, held by nobody else, and passed once. */
 function freeMemory(tensors: readonly Tensor[], memory: readonly DeviceStorage[], isGiven: readonly boolean[]) {
   const uses = new Map<DeviceStorage, number>();
   for (const storage of memory) uses.set(storage, (uses.get(storage) ?? 0) + 1);

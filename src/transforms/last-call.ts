@@ -1,12 +1,12 @@
 /**
- * What the last call of a jitted function was like. A loop calls with the same form again and again: comparing with the
- * last call takes a tenth of the time of writing down the key under which its program is kept.
+ * The form of the last call of a jitted function. A loop calls with the same form again and again: comparing with the last
+ * call takes a tenth of the time of computing the key under which the program is kept.
  */
 import type { DType } from "../core/dtype.js";
 import { sameShape } from "../core/shape.js";
 import { isAnyLeaf, type LeafTest, leavesLike, type TreeStructure } from "../core/tree.js";
 import type { DeviceHandle } from "../graph/node.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 
 /** A leaf as the next call must have it: a tensor of this form, any number, or this very value. */
 type Expected =
@@ -17,7 +17,7 @@ type Expected =
 export class LastCall {
   private readonly expected: readonly Expected[];
 
-  /** The leaves themselves are not kept: tensors must not live longer for it. */
+  /** The leaves themselves are not kept, so that tensors do not live longer. */
   constructor(
     private readonly structure: TreeStructure,
     leaves: readonly unknown[],
@@ -31,7 +31,7 @@ export class LastCall {
     });
   }
 
-  /** Whether a call can be compared with at all: a tensor says on which device it runs, and objects may change inside. */
+  /** Whether a later call can be compared: a tensor is needed to know the device, and objects may change inside. */
   get isComparable(): boolean {
     const isPlain = (value: unknown) => typeof value !== "object" || value === null;
     const isTensor = (leaf: Expected) => typeof leaf === "object" && "dtype" in leaf;

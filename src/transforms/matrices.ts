@@ -2,8 +2,7 @@
 import { checkFunction, checkNoOptions, checkOptions } from "../core/arguments.js";
 import { isComplex } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
-import { eye, zeros } from "../tensor/creation.js";
-import type { Tensor } from "../tensor/tensor.js";
+import { eye, type Tensor, zeros } from "../tensor/index.js";
 import { gradAs, linearizeAs, onVariables, pullbackOf, pushOf, type Run } from "./grad.js";
 import { type FlatTree, flattenTensors, unflatten } from "./trees.js";
 import { vmap } from "./vmap.js";
@@ -37,7 +36,7 @@ export function jacobian<X, A extends readonly unknown[], R>(
   return jacobianAs("jacobian", f, options);
 }
 
-/** jacobian under the name that errors have. */
+/** jacobian; errors name `operation`. */
 function jacobianAs<X, A extends readonly unknown[], R>(
   operation: string,
   f: (x: X, ...rest: A) => R,
@@ -57,7 +56,7 @@ function jacobianAs<X, A extends readonly unknown[], R>(
 
 const hasComplex = ({ leaves }: FlatTree<Tensor>): boolean => leaves.some(({ dtype }) => isComplex(dtype));
 
-/** The mode in which one run per element tells everything; null when both do. */
+/** The only mode in which one run per element gives all derivatives; null when both do. */
 function modeFor({ inputs, outputs }: Run<unknown, unknown>, { holomorphic }: JacobianOptions) {
   if (holomorphic) return null;
   return hasComplex(outputs) ? "forward" : hasComplex(inputs) ? "reverse" : null;
@@ -88,7 +87,7 @@ function checkComplex({ inputs, outputs }: Run<unknown, unknown>, mode: string, 
   }
 }
 
-/** One run of the way back for all elements of a result. */
+/** One batched run of the pullback for all elements of a result. */
 function byRows<X, R>(run: Run<[X], R>): unknown {
   const { outputs } = run;
   const pullback = pullbackOf(run);
@@ -103,7 +102,7 @@ function byRows<X, R>(run: Run<[X], R>): unknown {
   return unflatten(outputs.structure, trees);
 }
 
-/** One linear approximation for all elements of an argument. */
+/** One batched run of the linear approximation for all elements of an argument. */
 function byColumns<X, R>(run: Run<[X], R>): unknown {
   const { outputs } = run;
   const [x] = unflatten(run.inputs.structure, run.inputs.leaves) as [X];

@@ -1,15 +1,15 @@
-/** Running a function on variables or placeholders, to see what it does. */
+/** Running a function on variables or placeholders, to record its graph. */
 import { ArgumentError } from "../core/errors.js";
 import { derive } from "../graph/build.js";
 import { makePlaceholder, runOn } from "../graph/function.js";
 import type { Node, Trace } from "../graph/node.js";
 import { variable } from "../graph/primitives/movement.js";
-import { Tensor } from "../tensor/tensor.js";
+import { Tensor } from "../tensor/index.js";
 
 let current: Trace | null = null;
 let count = 0;
 
-/** Runs work in a trace of its own: what depends on its variables keeps its history while the trace is open. */
+/** Runs work in a trace of its own. Nodes that depend on its variables keep their inputs while the trace is open. */
 export function withTrace<T>(work: (trace: Trace) => T): T {
   const trace: Trace = { isOpen: true, outer: current, level: ++count };
   current = trace;
@@ -43,7 +43,7 @@ export function standInFor(node: Node): Node {
 /** The transforms whose functions are running, the outermost first. */
 const running: string[] = [];
 
-/** Which transforms run the function that asks, the outermost first. */
+/** The transforms around the running function, the outermost first. */
 export const runningTransforms = (): readonly string[] => running;
 
 /** Runs a function for a transform. */
@@ -66,7 +66,7 @@ export function tracedOn<T>(operation: string, placeholders: readonly Node[], ru
 /** Functions under a transform return trees of tensors, at once. */
 export function checkNotAsync(result: unknown, operation: string): void {
   if (!(result instanceof Promise)) return;
-  // Nobody will look at what becomes of it.
+  // Nobody awaits this promise; without a handler its rejection would end the process.
   result.catch(() => {});
   throw new ArgumentError(
     `${operation}: the function returned a promise. Transforms take functions that return tensors at once: values cannot be ` +

@@ -2,8 +2,8 @@
 import { checkFunction } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
 import * as core from "../core/tree.js";
-import { Tensor } from "../tensor/tensor.js";
-import { flattenTensors, isTensor } from "./trees.js";
+import { isTensor, Tensor } from "../tensor/index.js";
+import { flattenTensors } from "./trees.js";
 
 /** A tree like the given one with f of every tensor; further trees of the same structure go along. */
 export function map<T, R extends readonly unknown[]>(
@@ -39,8 +39,8 @@ export function reduce<V>(f: (value: V, leaf: Tensor) => V, tree: unknown, initi
 }
 
 /**
- * Lets instances of a class take part in trees: `children` are what transforms see, `data` what else it takes to make one.
- * Subclasses are registered separately, since they are rebuilt differently. Twice the same is once.
+ * Lets instances of a class take part in trees: `children` are the trees that transforms see, `data` is the rest that
+ * rebuilding needs. Subclasses are registered separately, since they are rebuilt differently. Registering twice is harmless.
  */
 export function registerClass<C, D = undefined>(
   treeClass: abstract new (...args: never[]) => C,

@@ -1,8 +1,6 @@
 /** Trees of tensors as the transforms take them apart. */
 import * as core from "../core/tree.js";
-import { Tensor } from "../tensor/tensor.js";
-
-export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;
+import { isTensor, type Tensor } from "../tensor/index.js";
 
 /** The tensors of a tree and how to put others in their place. Anything else than a tensor is an error. */
 export function flattenTensors(value: unknown, operation: string): core.FlatTree<Tensor> {
@@ -10,8 +8,8 @@ export function flattenTensors(value: unknown, operation: string): core.FlatTree
 }
 
 /**
- * Any leaf: tensors, and what the function needs besides them. Objects that hold tensors without being trees are none: a
- * transform would not see these, and a program would keep those of its first call.
+ * The leaves of a tree: tensors and other values. Throws on objects that hold tensors without being trees: a transform
+ * would not see these tensors, and a program would keep those of its first call.
  */
 export function flattenAny(value: unknown, operation: string): core.FlatTree<unknown> {
   return core.flatten(value, isArgument, operation);
@@ -29,9 +27,9 @@ function holdsTensor(value: unknown): boolean {
   return false;
 }
 
-/** What an object holds, as far as it can be seen without running anything of its own. */
+/** The values an object holds, without running its getters. */
 function partsOf(object: object): unknown[] {
-  // The numbers of an array in memory are keys, too.
+  // A typed array has a key for each number.
   if (ArrayBuffer.isView(object)) return [];
   const parts =
     object instanceof Map ? [...object.keys(), ...object.values()] : object instanceof Set ? [...object] : [];

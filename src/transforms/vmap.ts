@@ -1,6 +1,6 @@
 /**
  * `vmap`: a function of single examples becomes one of batches. The function runs once, on placeholders without the batch
- * axis; the graph it leaves is rewritten by the rules of its primitives. Nothing loops.
+ * axis; its graph is rewritten by the rules of the primitives. Nothing loops.
  */
 import { checkFunction, checkOptions } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
@@ -10,13 +10,13 @@ import { makePlaceholder } from "../graph/function.js";
 import type { Node } from "../graph/node.js";
 import type { BatchedInput } from "../graph/primitive.js";
 import { g } from "../graph/vocabulary.js";
-import { Tensor } from "../tensor/tensor.js";
+import { isTensor, Tensor } from "../tensor/index.js";
 import { tracedOn } from "./trace.js";
-import { flattenAny, flattenTensors, isTensor, pathOf, spreadLeaves, type TreeStructure, unflatten } from "./trees.js";
+import { flattenAny, flattenTensors, pathOf, spreadLeaves, type TreeStructure, unflatten } from "./trees.js";
 
 /**
- * The axis that counts the members of a batch; null where all members share the value; or a tree of these, like that of the
- * tensors or ending earlier: what it has in place of a tree goes for all tensors in that tree.
+ * The axis that counts the members of a batch; null where all members share the value. Or a tree of these, like that of the
+ * tensors or ending earlier: an axis in place of a tree goes for all tensors in that tree.
  */
 export type BatchAxes = number | null | readonly BatchAxes[] | { readonly [key: string]: BatchAxes };
 
@@ -116,7 +116,7 @@ function axesFor(axes: BatchAxes, args: readonly unknown[], count: number): (num
 
 const isAxis = (value: unknown): value is number | null => typeof value === "number" || value === null;
 
-/** One axis for a whole tree, or a tree of axes, each for what is below. */
+/** One axis for a whole tree, or a tree of axes, each for the tensors below. */
 const spreadAxes = (axes: BatchAxes, structure: TreeStructure): (number | null)[] =>
   spreadLeaves(structure, axes, isAxis, 2, "vmap");
 

@@ -1,7 +1,7 @@
 /** The reference models' log densities and gradients against CmdStan's, which drops constants and includes Jacobians. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tensor } from "../../src/tensor/creation.js";
+import { tensor } from "../../src/tensor/index.js";
 import { referenceJson, withoutReference } from "../support/reference-data.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 import { referenceModels } from "./models/index.js";

@@ -1,7 +1,7 @@
 /** Stein's identities under the reference draws of a few posteriors; `npm run test:posteriors` has them all. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { setDefaultDevice } from "../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../src/tensor/index.js";
 import { referenceDraws, withoutReference } from "../support/reference-data.js";
 import { eightSchools } from "./models/eight-schools.js";
 import { makeIn, type ReferenceModel } from "./models/reference-model.js";

@@ -25,8 +25,7 @@ import type { Node } from "../../src/graph/node.js";
 import { printGraph } from "../../src/graph/print.js";
 import "../../src/index.js";
 import { printProgram } from "../../src/runtime/print-program.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { Tensor } from "../../src/tensor/tensor.js";
+import { backendFor, Tensor } from "../../src/tensor/index.js";
 
 const page = new URL("../../../docs/compiler.md", import.meta.url);
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cholesky, triangularSolve } from "../../src/linalg/index.js";
-import { tensor } from "../../src/tensor/creation.js";
+import { tensor } from "../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as random from "../../src/random/index.js";
-import { tensor } from "../../src/tensor/creation.js";
+import { tensor } from "../../src/tensor/index.js";
 import { expectFrequencies, expectMoments } from "../support/goodness-of-fit.js";
 import { lgamma } from "../support/special-functions.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";

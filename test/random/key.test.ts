@@ -2,10 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as random from "../../src/random/index.js";
-import { tensor } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
-import { threefry } from "../../src/tensor/threefry.js";
+import { backendFor, type Tensor, tensor, threefry } from "../../src/tensor/index.js";
 import { scan } from "../../src/transforms/control.js";
 import { jit } from "../../src/transforms/jit.js";
 import { vmap } from "../../src/transforms/vmap.js";

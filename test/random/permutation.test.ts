@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as random from "../../src/random/index.js";
-import { arange, tensor } from "../../src/tensor/creation.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { arange, type Tensor, tensor } from "../../src/tensor/index.js";
 import { expectFrequencies, expectMoments } from "../support/goodness-of-fit.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 

@@ -10,7 +10,7 @@ import * as L from "../../src/graph/primitives/leaf.js";
 import * as M from "../../src/graph/primitives/movement.js";
 import { scan, Tensor } from "../../src/index.js";
 import { graphText } from "../../src/runtime/graph-text.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 
 const device = backendFor("cpu");
 const leaf = (shape: readonly number[] = [2, 3], dtype: DType = "f32"): Node =>

@@ -26,7 +26,7 @@ import { hashFiles } from "../../src/engines/disk/fingerprint.js";
 import { decodeProgramFile, encodeProgramFile, ProgramCache } from "../../src/engines/disk/program-cache.js";
 import { concat, grad, jit, scan, type Tensor, tree, valueAndGrad, whileLoop } from "../../src/index.js";
 import type { Backend } from "../../src/runtime/backend.js";
-import { explain } from "../../src/tensor/explain.js";
+import { explain } from "../../src/tensor/index.js";
 import { reopened, tensorOn } from "../support/forced-tiles.js";
 import { randomFrom } from "../support/random.js";
 import { runNode } from "../support/subprocess.js";

@@ -9,7 +9,7 @@ import { kernelsOf, type Program } from "../../src/compiler/program/program.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import { concat, scan, Tensor, whileLoop } from "../../src/index.js";
 import { packProgram, unpackProgram } from "../../src/runtime/program-file.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 import { codelessTarget } from "../support/targets.js";
 
 interface Code {

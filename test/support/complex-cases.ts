@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Complex, DType } from "../../src/core/dtype.js";
 import { isComplex } from "../../src/core/dtype.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import type { Tensor } from "../../src/tensor/index.js";
 
 interface FunctionCase {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** The engines behind open devices, for tests that look at their memory, streams and counters. */
 import { HostDevice } from "../../src/engines/host/device.js";
 import { VulkanDevice } from "../../src/engines/vulkan/device.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 
 export function engineOf(device: string): HostDevice | VulkanDevice {
   const { engine } = backendFor(device);

@@ -8,8 +8,7 @@ import { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
 import { hostBackend, vulkanBackend } from "../../src/runtime/open.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { Tensor } from "../../src/tensor/tensor.js";
+import { backendFor, Tensor } from "../../src/tensor/index.js";
 import { type Plain, toTensor } from "./tensors.js";
 
 /** A second way to use an open device, with another profile, or with another cache of programs. */

@@ -19,7 +19,7 @@ import { reducePrimitives } from "../../src/graph/primitives/reduce.js";
 import { scatter } from "../../src/graph/primitives/scatter.js";
 import { type ReduceOp, reductionOf } from "../../src/graph/reduction.js";
 import { makeNode } from "../../src/tensor/build.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 import { elementOracle, entries, type Value, wrapped } from "./element-oracle.js";
 import { flatAt, forEachIndex, sizeOf, tensorOf } from "./plain-views.js";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import { jit, type Tensor, tensor } from "../../src/index.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 import type { OperationCase } from "./operation-cases.js";
 import { numbersOf } from "./tensors.js";
 

@@ -1,6 +1,6 @@
 /** Runs kernels of the loop-nest language as they are, on any tensor device. */
 import type { Kernel } from "../../src/compiler/ir/ir.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 
 type Numbers = Uint16Array | Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | Uint8Array;
 

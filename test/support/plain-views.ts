@@ -6,8 +6,7 @@ import type { DType, Scalar } from "../../src/core/dtype.js";
 import { encodeValues } from "../../src/core/storage.js";
 import { expand, pad, permute, reshape, slice, take, wrap } from "../../src/graph/primitives/movement.js";
 import { backendOf, derive, makeNode } from "../../src/tensor/build.js";
-import { fromBytes } from "../../src/tensor/creation.js";
-import { Tensor } from "../../src/tensor/tensor.js";
+import { fromBytes, Tensor } from "../../src/tensor/index.js";
 import type { Value } from "./element-oracle.js";
 import type { Random } from "./random.js";
 

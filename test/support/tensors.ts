@@ -6,10 +6,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { castScalar } from "../../src/core/cast.js";
 import { DTYPES, type DType } from "../../src/core/dtype.js";
-import { tensor } from "../../src/tensor/creation.js";
-import { backendFor, devices, setDefaultDevice } from "../../src/tensor/devices.js";
-import "../../src/tensor/methods/index.js";
-import type { Nested, Tensor } from "../../src/tensor/tensor.js";
+import { backendFor, devices, type Nested, setDefaultDevice, type Tensor, tensor } from "../../src/tensor/index.js";
 import { type Random, randomFrom } from "./random.js";
 
 // Tests never write to the user's cache folder.

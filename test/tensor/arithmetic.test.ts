@@ -3,9 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
 import { DTypeError, ShapeError } from "../../src/core/errors.js";
-import { tensor } from "../../src/tensor/creation.js";
-import type { ClosenessOptions } from "../../src/tensor/methods/arithmetic.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { type ClosenessOptions, type Tensor, tensor } from "../../src/tensor/index.js";
 import { randomFrom } from "../support/random.js";
 import {
   describeOnTensorDevices,

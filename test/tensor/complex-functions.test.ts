@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Complex, Scalar } from "../../src/core/dtype.js";
-import { complex, tensor } from "../../src/tensor/creation.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { complex, type Tensor, tensor } from "../../src/tensor/index.js";
 import { complexCases, complexNumbers, complexOf, numbersIn } from "../support/complex-cases.js";
 import { testDevices } from "../support/tensors.js";
 

@@ -5,9 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Complex } from "../../src/core/dtype.js";
-import { complex, concat, tensor } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { type Tensor, where } from "../../src/tensor/tensor.js";
+import { backendFor, complex, concat, type Tensor, tensor, where } from "../../src/tensor/index.js";
 import { complexNumbers } from "../support/complex-cases.js";
 import { type Random, randomFrom } from "../support/random.js";
 import { describeOnTensorDevices } from "../support/tensors.js";

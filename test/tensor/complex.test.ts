@@ -11,21 +11,22 @@ import { DTypeError } from "../../src/core/errors.js";
 import { newAxis } from "../../src/core/slice.js";
 import {
   arange,
+  backendFor,
   complex,
   concat,
+  einsum,
+  explain,
   fromBytes,
   full,
   linspace,
   ones,
   stack,
+  Tensor,
   tensor,
+  vdot,
+  where,
   zeros,
-} from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { explain } from "../../src/tensor/explain.js";
-import { vdot } from "../../src/tensor/methods/contraction.js";
-import { einsum } from "../../src/tensor/methods/einsum.js";
-import { Tensor, where } from "../../src/tensor/tensor.js";
+} from "../../src/tensor/index.js";
 import { complexCases, complexNumbers, complexOf, numbersIn } from "../support/complex-cases.js";
 import { flatAt, forEachIndex, sizeOf, type ViewKind, viewKinds, viewOf } from "../support/plain-views.js";
 import { type Random, randomFrom } from "../support/random.js";

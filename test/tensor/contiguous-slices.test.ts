@@ -13,8 +13,7 @@ import { DTYPES, type DType } from "../../src/core/dtype.js";
 import { DisposedError } from "../../src/core/errors.js";
 import type { IndexArgument } from "../../src/core/slice.js";
 import { grad, io, jit, type Tensor, tensor, vmap, zeros } from "../../src/index.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { explain } from "../../src/tensor/explain.js";
+import { backendFor, explain } from "../../src/tensor/index.js";
 import { engineOf } from "../support/engines.js";
 import { randomFrom } from "../support/random.js";
 import {

@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { castScalar } from "../../src/core/cast.js";
 import { type DType, isInteger } from "../../src/core/dtype.js";
 import { ArgumentError, ShapeError } from "../../src/core/errors.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { backendFor, type Tensor } from "../../src/tensor/index.js";
 import { sumOfProducts } from "../support/contraction-oracle.js";
 import {
   count,

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { castScalar } from "../../src/core/cast.js";
 import { type DType, isInteger } from "../../src/core/dtype.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import type { ConvOptions } from "../../src/tensor/methods/conv.js";
+import { backendFor, type ConvOptions } from "../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,

@@ -1,7 +1,9 @@
 /** einsum against the definition: one loop per letter, in f64. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contractionOrder, einsum, parseSubscripts } from "../../src/tensor/methods/einsum.js";
+import { einsum } from "../../src/tensor/index.js";
+import { contractionOrder } from "../../src/tensor/methods/contraction-order.js";
+import { parseSubscripts } from "../../src/tensor/methods/subscripts.js";
 import { sumOfProducts } from "../support/contraction-oracle.js";
 import {
   count,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { concat, linalg, tensor, where, zeros } from "../../src/index.js";
-import { explain } from "../../src/tensor/explain.js";
+import { explain } from "../../src/tensor/index.js";
 import { cond, scan } from "../../src/transforms/control.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 

@@ -12,7 +12,7 @@ import type { Tile } from "../../src/compiler/target/tile-profile.js";
 import { dataOf } from "../../src/core/storage.js";
 import type { Node } from "../../src/graph/node.js";
 import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 import type { Value } from "../support/element-oracle.js";
 import { withTiles } from "../support/forced-tiles.js";
 import { type GraphOptions, randomSpec } from "../support/graph-generator.js";

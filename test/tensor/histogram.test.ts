@@ -4,9 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
 import { ArgumentError } from "../../src/core/errors.js";
-import { tensor } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import type { HistogramOptions } from "../../src/tensor/methods/selection.js";
+import { backendFor, type HistogramOptions, tensor } from "../../src/tensor/index.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 interface Case {

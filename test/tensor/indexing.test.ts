@@ -4,9 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
 import { type IndexArgument, newAxis } from "../../src/core/slice.js";
-import { arange, tensor, zeros } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import type { Nested, Tensor } from "../../src/tensor/tensor.js";
+import { arange, backendFor, type Nested, type Tensor, tensor, zeros } from "../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,

@@ -4,9 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tensor } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { backendFor, type Tensor, tensor } from "../../src/tensor/index.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 /** x → x / 2 + 1, so often: nears 2. */

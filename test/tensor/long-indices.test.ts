@@ -7,8 +7,7 @@ import assert from "node:assert/strict";
 import { freemem } from "node:os";
 import { test } from "node:test";
 import { UnsupportedError } from "../../src/core/errors.js";
-import { arange, concat, eye, full, ones, tensor, zeros } from "../../src/tensor/creation.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { arange, concat, eye, full, ones, type Tensor, tensor, zeros } from "../../src/tensor/index.js";
 import { vulkanEngineOf } from "../support/engines.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 

@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
-import { concat, stack, tensor } from "../../src/tensor/creation.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { concat, stack, type Tensor, tensor } from "../../src/tensor/index.js";
 import { scan } from "../../src/transforms/control.js";
 import { grad } from "../../src/transforms/grad.js";
 import { jit } from "../../src/transforms/jit.js";

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import * as pumice from "../../src/index.js";
 import { linalg, PumiceError, random, setDefaultDevice, Tensor, tensor, zeros } from "../../src/index.js";
+import { operations } from "../support/tensor-members.js";
 
 before(() => setDefaultDevice("cpu"));
 
@@ -40,39 +41,8 @@ const WRONG: Readonly<Record<string, unknown>> = {
   "a symbol": Symbol("no"),
 };
 
-/** Not operations: what the class keeps for itself, and what has no argument to get wrong. */
-const NOT_OPERATIONS = new Set([
-  ...[
-    "constructor",
-    "node",
-    "shape",
-    "dtype",
-    "device",
-    "rank",
-    "size",
-    "T",
-    "mT",
-    "isOnlyHolder",
-    "isDisposed",
-    "surrender",
-  ],
-  ...["unary", "again", "rounded", "tested", "isBoolWith", "binary", "logical", "asSummable", "asFloat", "axesOf"],
-  ...[
-    "reducedCount",
-    "reduce",
-    "movedBy",
-    "positionsIn",
-    "checkSingle",
-    "averaged",
-    "spread",
-    "ordered",
-    "reading",
-    "compared",
-    "dispose",
-    "toString",
-    "toJSON",
-  ],
-]);
+/** They have no argument to get wrong. */
+const WITHOUT_ARGUMENTS = ["T", "mT"];
 
 const x = (): Tensor => tensor([[1, 5, 3], [4, 2, 6]]); // biome-ignore format: a matrix
 const whole = (values: number[] | number[][] = [0, 1]): Tensor => tensor(values, { dtype: "i32" });
@@ -320,7 +290,7 @@ function checkOptionsOf(right: () => Args, call: Call): void {
 }
 
 describe("wrong arguments of methods", () => {
-  const names = Object.getOwnPropertyNames(Tensor.prototype).filter((name) => !NOT_OPERATIONS.has(name));
+  const names = operations().filter((name) => !WITHOUT_ARGUMENTS.includes(name));
 
   test("every method is in the table", () => {
     assert.deepEqual(names.filter((name) => !(name in METHODS)), []); // biome-ignore format: one line

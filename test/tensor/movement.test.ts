@@ -3,9 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js";
-import { arange, tensor, zeros } from "../../src/tensor/creation.js";
-import { blockDiagonal, broadcastTensors, meshgrid, type PadMode, tri } from "../../src/tensor/methods/movement.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import {
+  arange,
+  blockDiagonal,
+  broadcastTensors,
+  meshgrid,
+  type PadMode,
+  type Tensor,
+  tensor,
+  tri,
+  zeros,
+} from "../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,

@@ -21,7 +21,7 @@ import {
   vmap,
   whileLoop,
 } from "../../src/index.js";
-import { backendFor, setDefaultDevice } from "../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../src/tensor/index.js";
 import { vulkanEngineOf } from "../support/engines.js";
 import { type InputRule, type OperationCase, operationCases } from "../support/operation-cases.js";
 import { testDevices } from "../support/tensors.js";

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, ShapeError } from "../../src/core/errors.js";
-import { tensor, zeros } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor, tensor, zeros } from "../../src/tensor/index.js";
 import {
   alongAxis,
   count,

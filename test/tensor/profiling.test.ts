@@ -4,8 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { tensor } from "../../src/tensor/creation.js";
-import { profile } from "../../src/tensor/profiling.js";
+import { profile, tensor } from "../../src/tensor/index.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
 interface TraceEvent {

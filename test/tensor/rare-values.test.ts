@@ -4,8 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tensor } from "../../src/tensor/creation.js";
-import { type Tensor, where } from "../../src/tensor/tensor.js";
+import { type Tensor, tensor, where } from "../../src/tensor/index.js";
 import { randomFrom } from "../support/random.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ShapeError } from "../../src/core/errors.js";
-import { tensor, zeros } from "../../src/tensor/creation.js";
+import { tensor, zeros } from "../../src/tensor/index.js";
 import {
   alongAxis,
   count,

@@ -9,9 +9,17 @@ import { inspect } from "node:util";
 import { DeviceError, DisposedError, DTypeError, OutOfMemoryError } from "../../src/core/errors.js";
 import type { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import { backendOf } from "../../src/tensor/build.js";
-import { concat, full, fullLike, linspace, tensor, zeros } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { type Tensor, where } from "../../src/tensor/tensor.js";
+import {
+  backendFor,
+  concat,
+  full,
+  fullLike,
+  linspace,
+  type Tensor,
+  tensor,
+  where,
+  zeros,
+} from "../../src/tensor/index.js";
 import { engineOf } from "../support/engines.js";
 import { describeOnTensorDevices, testDevices } from "../support/tensors.js";
 

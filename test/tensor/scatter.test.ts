@@ -6,11 +6,8 @@ import { ArgumentError, DTypeError, ShapeError } from "../../src/core/errors.js"
 import type { Backend } from "../../src/runtime/backend.js";
 import { describeGpu, vulkanBackend } from "../../src/runtime/open.js";
 import { backendOf, storedNode } from "../../src/tensor/build.js";
-import { arange, tensor, zeros } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { explain } from "../../src/tensor/explain.js";
+import { arange, backendFor, explain, Tensor, tensor, zeros } from "../../src/tensor/index.js";
 import type { UpdateOp } from "../../src/tensor/methods/scatter.js";
-import { Tensor } from "../../src/tensor/tensor.js";
 import { vulkanEngineOf } from "../support/engines.js";
 import { randomFrom } from "../support/random.js";
 import {

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { backendOf } from "../../src/tensor/build.js";
-import { tensor } from "../../src/tensor/creation.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { type Tensor, tensor } from "../../src/tensor/index.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 /** Computes tensors together and says how many kernels that took. */

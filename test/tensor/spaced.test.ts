@@ -1,8 +1,7 @@
 /** Numbers at equal distances: `arange` and `linspace`, beside plain loops in f64 and in bigints. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arange, linspace } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { arange, backendFor, linspace } from "../../src/tensor/index.js";
 import { randomFrom } from "../support/random.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 

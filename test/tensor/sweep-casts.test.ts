@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { DTYPES, type DType } from "../../src/core/dtype.js";
 import * as E from "../../src/graph/primitives/elementwise.js";
 import { castNode, derive } from "../../src/tensor/build.js";
-import { Tensor } from "../../src/tensor/tensor.js";
+import { Tensor } from "../../src/tensor/index.js";
 import { castValue, elementOracle, type Value } from "../support/element-oracle.js";
 import { tensorOf, valuesOf } from "../support/plain-views.js";
 import { randomFrom } from "../support/random.js";

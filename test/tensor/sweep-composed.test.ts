@@ -4,10 +4,7 @@
  */
 import { test } from "node:test";
 import { DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
-import { arange, eye, linspace, tensor } from "../../src/tensor/creation.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { tri } from "../../src/tensor/methods/movement.js";
-import type { Tensor } from "../../src/tensor/tensor.js";
+import { arange, backendFor, eye, linspace, type Tensor, tensor, tri } from "../../src/tensor/index.js";
 import { type Random, randomFrom } from "../support/random.js";
 import {
   alongAxis,

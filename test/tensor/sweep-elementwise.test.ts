@@ -11,7 +11,7 @@ import { describe, test } from "node:test";
 import { roundTo } from "../../src/core/cast.js";
 import { DTYPE_NAMES, DTYPES, type DType, isFloat } from "../../src/core/dtype.js";
 import { backendOf, broadcastNode, makeNode, scalarNode } from "../../src/tensor/build.js";
-import { Tensor } from "../../src/tensor/tensor.js";
+import { Tensor } from "../../src/tensor/index.js";
 import { type ElementwiseEntry, elementOracle, entries, exactOracle, type Value } from "../support/element-oracle.js";
 import { ulpsFrom } from "../support/floats.js";
 import { sizeOf, tensorOf, type ViewKind, valuesOf, viewKinds, viewOf } from "../support/plain-views.js";

@@ -12,9 +12,7 @@ import { type CumulateOp, cumulate } from "../../src/graph/primitives/cumulate.j
 import { reducePrimitives } from "../../src/graph/primitives/reduce.js";
 import { REDUCE_OPS, type ReduceOp, type ReductionEntry, reductionOf } from "../../src/graph/reduction.js";
 import { derive, reshapeNode, scalarNode } from "../../src/tensor/build.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import type { ReduceOptions } from "../../src/tensor/reduce-node.js";
-import { Tensor } from "../../src/tensor/tensor.js";
+import { backendFor, type ReduceOptions, Tensor } from "../../src/tensor/index.js";
 import { elementOracle, type Value, wrapped } from "../support/element-oracle.js";
 import { flatAt, forEachIndex, sizeOf, tensorOf, type ViewKind, valuesOf, viewOf } from "../support/plain-views.js";
 import { type Random, randomFrom } from "../support/random.js";

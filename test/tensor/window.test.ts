@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
 import { foldWindows, type Windows, windowNode } from "../../src/graph/windows.js";
-import { backendFor } from "../../src/tensor/devices.js";
-import { Tensor } from "../../src/tensor/tensor.js";
+import { backendFor, Tensor } from "../../src/tensor/index.js";
 import {
   count,
   describeOnTensorDevices,

@@ -27,7 +27,7 @@ import {
   whileLoop,
   zeros,
 } from "../../src/index.js";
-import { withDevice } from "../../src/tensor/devices.js";
+import { withDevice } from "../../src/tensor/index.js";
 import { replayed, workOf } from "../support/jit-check.js";
 import { describeOnTensorDevices, numbersOf, testDevices } from "../support/tensors.js";
 

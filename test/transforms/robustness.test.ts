@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import { grad, jit, jvp, type Tensor, tensor, tree, valueAndGrad, vmap, zeros } from "../../src/index.js";
-import { backendFor } from "../../src/tensor/devices.js";
+import { backendFor } from "../../src/tensor/index.js";
 import { engineOf } from "../support/engines.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 

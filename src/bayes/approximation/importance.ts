@@ -4,8 +4,7 @@
  */
 import type { Key } from "../../random/key.js";
 import { uniform } from "../../random/uniform.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { countingLike, type Tensor } from "../../tensor/index.js";
 import { type Problem, problem } from "../diagnostics/check.js";
 import { logSumExp } from "../diagnostics/pareto.js";
 

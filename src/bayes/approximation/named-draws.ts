@@ -1,5 +1,5 @@
 /** From free numbers to the container of draws: every point's values by name, computed on the device and read once. */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { Draws } from "../draws/draws.js";
 import { valuesOf, variablesOf } from "../target/values.js";
 import type { AnyPosterior } from "./setting.js";

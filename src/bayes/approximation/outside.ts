@@ -2,7 +2,7 @@
  * Draws of an approximation that are impossible. Normal distributions reach everywhere; posteriors whose support depends on
  * what is sampled, such as that of a scale in uniform(0, scale), do not.
  */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { impossibleAt } from "../target/impossible.js";
 import type { AnyPosterior } from "./setting.js";
 

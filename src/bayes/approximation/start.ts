@@ -1,10 +1,9 @@
 /** Where a search begins: random free numbers at which the log density and its gradient are finite. */
 import { ArgumentError } from "../../core/errors.js";
-import { sizeOf } from "../../core/shape.js";
+import { productOf } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
 import { uniform } from "../../random/uniform.js";
-import { tensor } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { type Tensor, tensor } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
 import { blamed } from "./outside.js";
@@ -47,7 +46,7 @@ function nowhereFinite(
   tried: number,
 ): ArgumentError {
   const bad = posterior.latents.filter(({ offset, freeShape }) =>
-    slopes.slice(offset, offset + sizeOf(freeShape)).some((slope) => !Number.isFinite(slope)),
+    slopes.slice(offset, offset + productOf(freeShape)).some((slope) => !Number.isFinite(slope)),
   );
   const named = bad.length > 0 ? `; its gradient is not finite by ${bad.map(({ name }) => name).join(", ")}` : "";
   return new ArgumentError(

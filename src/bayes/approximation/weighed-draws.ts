@@ -2,7 +2,7 @@
  * Draws of normal approximations with their importance weights: how `advi` and `pathfinder` end. Both draw points, know the log
  * density of each under the posterior and under the approximation, and weigh them by the difference.
  */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { smoothWeights } from "../diagnostics/pareto.js";
 import { logRatios, type Weighing, weighingOf } from "./importance.js";
 

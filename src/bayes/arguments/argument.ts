@@ -7,9 +7,7 @@ import { ArgumentError, DTypeError } from "../../core/errors.js";
 import { resultType } from "../../core/promotion.js";
 import type { Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { stack } from "../../tensor/creation.js";
-import { scalarLike } from "../../tensor/methods/operands.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { scalarLike, stack, Tensor } from "../../tensor/index.js";
 
 export type Argument = number | Tensor | readonly Argument[];
 

@@ -3,7 +3,7 @@
  * each of its parameters; check-arguments.ts holds known values against them, and posteriors look at what is sampled.
  */
 import { DTYPES } from "../../core/dtype.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { allOverLast } from "../numerics/last-axes.js";
 import { type Argument, tensorOf } from "./argument.js";
 import type { JointRule, VariableKind } from "./joint-rules.js";

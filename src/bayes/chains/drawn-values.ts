@@ -1,6 +1,6 @@
 /** A block of draws on its way from the device to the host: free numbers become values by name, and notes become statistics. */
 import type { DeviceStorage } from "../../runtime/backend.js";
-import { adopt } from "../../tensor/tensor.js";
+import { adopt } from "../../tensor/index.js";
 import type { DrawsByScalar } from "../draws/draws.js";
 import { NOTED, NOTED_ENERGIES } from "../kernels/layout.js";
 import type { FloatDType } from "../target/target.js";

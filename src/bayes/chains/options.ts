@@ -2,7 +2,7 @@
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../target/free-numbers.js";
 import type { FloatDType } from "../target/target.js";
 import { checkWritable } from "./saved-fit.js";

@@ -8,7 +8,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import type { Range } from "../arguments/parameter.js";
 import { allOverLast } from "../numerics/last-axes.js";

@@ -1,8 +1,7 @@
 /** Constraints on matrices, along the last two axes: Cholesky factors of correlations and of covariances. */
 import { ShapeError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
-import { concat, eye, stack } from "../../tensor/creation.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { concat, eye, stack, type Tensor, where } from "../../tensor/index.js";
 import { runningSum } from "../numerics/running-sum.js";
 import type { Bijection, Constraint } from "./constraint.js";
 

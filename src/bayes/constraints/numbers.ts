@@ -1,5 +1,5 @@
 /** Constraints on single numbers: the real line, and parts of it with one or two ends. */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import { argumentsOf } from "../arguments/check-arguments.js";
 import { type ParameterRule, parameter } from "../arguments/parameter.js";

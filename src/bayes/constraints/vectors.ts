@@ -1,8 +1,6 @@
 /** Constraints on vectors, along the last axis: order, sums of one, unit length. */
 import type { Shape } from "../../core/shape.js";
-import { concat } from "../../tensor/creation.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { concat, countingLike, type Tensor, where } from "../../tensor/index.js";
 import { runningSum } from "../numerics/running-sum.js";
 import type { Constraint } from "./constraint.js";
 import { positive, real } from "./numbers.js";

@@ -1,5 +1,5 @@
 /** Supports of discrete distributions. They have no bijection: variables there are observed, or summed out. */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import type { Constraint } from "./constraint.js";
 

@@ -7,8 +7,7 @@ import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.j
 import { broadcastShapes, checkBroadcastTo, formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { checkKey, type Key } from "../../random/key.js";
-import { scalarLike } from "../../tensor/methods/operands.js";
-import { Tensor, where } from "../../tensor/tensor.js";
+import { scalarLike, Tensor, where } from "../../tensor/index.js";
 import { floatOf, tensorOf } from "../arguments/argument.js";
 import { eachInside } from "../constraints/constraint.js";
 import { allOverLast } from "../numerics/last-axes.js";

@@ -5,8 +5,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes, type Shape } from "../../core/shape.js";
-import { zeros } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { type Tensor, zeros } from "../../tensor/index.js";
 import { deviceOf, floatOf, isArgument, shapeOfArgument, tensorOf } from "../arguments/argument.js";
 import { type Arguments, argumentsOf, type Signature } from "../arguments/check-arguments.js";
 import type { Constraint } from "../constraints/constraint.js";

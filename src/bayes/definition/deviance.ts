@@ -6,9 +6,8 @@
  * parameters are small numbers; samplers of few and small counts use the short forms.
  */
 import { stirlingSeries } from "../../random/stirling.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
-import "../../tensor/methods/index.js";
 
 /** Below this a parameter given as a number leaves nothing to cancel. */
 const SMALL = 20;

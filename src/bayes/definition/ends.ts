@@ -4,11 +4,9 @@
  * there the log density is -Infinity, because a density that is infinite somewhere would hold every sampler. Gamma, beta, Weibull
  * and Dirichlet densities and those of counts use this.
  */
-import { scalarLike } from "../../tensor/methods/operands.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { scalarLike, type Tensor, where } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import type { Constraint } from "../constraints/constraint.js";
-import "../../tensor/methods/index.js";
 
 export const isZero = (x: Tensor): Tensor => x.equal(0);
 export const isOne = (x: Tensor): Tensor => x.equal(1);

@@ -2,7 +2,7 @@
  * Distributions of location + scale·z for a standard z: normal, Student's t, Cauchy, Laplace, logistic, Gumbel. Each describes
  * its z, and the rest is written here. Those symmetric around zero have a half, the distribution of |scale·z|.
  */
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import { type ParameterRule, parameter } from "../arguments/parameter.js";
 import { nonNegative, real } from "../constraints/numbers.js";

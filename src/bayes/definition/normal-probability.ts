@@ -1,7 +1,6 @@
 /** log Φ, the probability that a standard normal number is below z or between bounds, without underflow; truncation and censoring use it. */
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { gaussLegendre } from "./quadrature.js";
-import "../../tensor/methods/index.js";
 
 export const LOG_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
 

@@ -1,6 +1,6 @@
 /** Yes or no, with a probability or its log-odds. */
 import { bernoulli as coins } from "../../random/uniform.js";
-import { where } from "../../tensor/tensor.js";
+import { where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { zeroOrOne } from "../constraints/whole-numbers.js";

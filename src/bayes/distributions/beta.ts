@@ -1,6 +1,6 @@
 /** The beta distribution, of probabilities. */
 import { beta as betaNumbers } from "../../random/gamma.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { closedUnitInterval, unitInterval } from "../constraints/numbers.js";

@@ -1,6 +1,6 @@
 /** How many of a number of trials succeed. */
 import { binomial as binomialNumbers } from "../../random/binomial.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { countUpTo } from "../constraints/whole-numbers.js";

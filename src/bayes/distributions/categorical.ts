@@ -1,7 +1,6 @@
 /** One of several classes, numbered from 0, with probabilities or unnormalised log-probabilities along the last axis. */
 import { categorical as choices } from "../../random/exponential.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { countingLike, type Tensor, where } from "../../tensor/index.js";
 import { type Argument, shapeOfArgument } from "../arguments/argument.js";
 import { probabilityVector, sumToOne } from "../arguments/joint-rules.js";
 import { parameter } from "../arguments/parameter.js";

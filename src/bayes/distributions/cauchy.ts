@@ -1,6 +1,6 @@
 /** The Cauchy distribution and its half: tails so heavy that there is no mean. */
 import { uniform } from "../../random/uniform.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { bind } from "../definition/definition.js";
 import { halved, locationScale, type Standard } from "../definition/location-scale.js";

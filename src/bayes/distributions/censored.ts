@@ -2,7 +2,7 @@
 import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { broadcastShapes } from "../../core/shape.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { shapeOfArgument, tensorOf } from "../arguments/argument.js";
 import { argumentsOf } from "../arguments/check-arguments.js";
 import { parameter } from "../arguments/parameter.js";

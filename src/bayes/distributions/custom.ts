@@ -3,7 +3,7 @@ import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
 import { checkShape, formatShape, type Shape, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import { type Constraint, checkConstraint } from "../constraints/constraint.js";
 import { real } from "../constraints/numbers.js";
 import { completed, type DrawRequest } from "../definition/completed.js";

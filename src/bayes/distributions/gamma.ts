@@ -1,7 +1,6 @@
 /** Gamma numbers and what is made of them: inverse gamma, χ². */
 import { gamma as gammaNumbers } from "../../random/gamma.js";
-import { scalarLike } from "../../tensor/methods/operands.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { scalarLike, type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { nonNegative, positive } from "../constraints/numbers.js";

@@ -1,6 +1,6 @@
 /** The Laplace distribution: exponential numbers to both sides. */
 import { uniform } from "../../random/uniform.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { bind } from "../definition/definition.js";
 import { locationScale, type Standard } from "../definition/location-scale.js";

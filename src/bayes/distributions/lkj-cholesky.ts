@@ -4,9 +4,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { beta } from "../../random/gamma.js";
-import { tensor } from "../../tensor/creation.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { countingLike, type Tensor, tensor } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { correlationCholesky, partialCorrelations } from "../constraints/matrices.js";

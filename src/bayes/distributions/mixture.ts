@@ -4,8 +4,7 @@ import { broadcastShapes, formatShape, type Shape, sameShape } from "../../core/
 import { shown } from "../../core/shown.js";
 import { categorical } from "../../random/exponential.js";
 import { split } from "../../random/key.js";
-import { stack, zeros } from "../../tensor/creation.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { stack, type Tensor, where, zeros } from "../../tensor/index.js";
 import { stopGradient } from "../../transforms/grad.js";
 import { type Argument, deviceOf, floatOf, shapeOfArgument, tensorOf } from "../arguments/argument.js";
 import { checkValues, problemOfNumbers } from "../arguments/check-arguments.js";

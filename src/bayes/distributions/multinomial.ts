@@ -1,7 +1,7 @@
 /** How often each of several classes comes up in a number of trials. */
 import { binomial } from "../../random/binomial.js";
 import { type Key, split } from "../../random/key.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 import type { Argument } from "../arguments/argument.js";
 import { probabilityVector, sumToOne } from "../arguments/joint-rules.js";

@@ -3,8 +3,7 @@ import { checkOptions } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { cholesky as choleskyOf, triangularSolve } from "../../linalg/triangular.js";
 import { normal as normalNumbers } from "../../random/normal.js";
-import { einsum } from "../../tensor/methods/einsum.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { einsum, type Tensor } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import {
   factorMatrix,

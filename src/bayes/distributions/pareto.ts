@@ -1,6 +1,6 @@
 /** The Pareto distribution: power laws from a least value on. */
 import { exponential } from "../../random/exponential.js";
-import { where } from "../../tensor/tensor.js";
+import { where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { above } from "../constraints/numbers.js";

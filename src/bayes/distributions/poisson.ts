@@ -1,6 +1,6 @@
 /** Counts of events, by their rate or its logarithm. */
 import { poisson as poissonNumbers } from "../../random/poisson.js";
-import { where } from "../../tensor/tensor.js";
+import { where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { count } from "../constraints/whole-numbers.js";

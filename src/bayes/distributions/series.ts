@@ -1,7 +1,6 @@
 /** What series share: random walks and autoregressions, along the last axis, whose first values have a distribution of their own. */
 import { ArgumentError } from "../../core/errors.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { countingLike, type Tensor } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";
 import { argumentsOf, type Signature } from "../arguments/check-arguments.js";
 import { areErrorsDeferred } from "../arguments/deferred-errors.js";

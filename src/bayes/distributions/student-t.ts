@@ -2,7 +2,7 @@
 import { logGamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
-import { where } from "../../tensor/tensor.js";
+import { where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { bind } from "../definition/definition.js";

@@ -3,8 +3,7 @@
 import { randomWords, unitFloats } from "../../random/bits.js";
 import { split } from "../../random/key.js";
 import { firstAccepted } from "../../random/rejection.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { countingLike, type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { angle } from "../constraints/numbers.js";

@@ -1,6 +1,6 @@
 /** The Weibull distribution: waiting times whose rate rises or falls. */
 import { exponential } from "../../random/exponential.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { nonNegative, positive } from "../constraints/numbers.js";

@@ -16,8 +16,7 @@ import {
 import { ArgumentError, DTypeError } from "../../core/errors.js";
 import type { GraphFunction } from "../../graph/function.js";
 import type { Backend, DeviceStorage, WritingContext } from "../../runtime/backend.js";
-import { backendFor } from "../../tensor/devices.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { backendFor, type Tensor } from "../../tensor/index.js";
 import { closed } from "../../transforms/closed.js";
 import type { FloatDType, TargetDensity } from "../target/target.js";
 

@@ -5,7 +5,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import type { Node } from "../../graph/node.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import { type Argument, tensorsIn } from "../arguments/argument.js";
 import type { VariableKind } from "../arguments/joint-rules.js";
 import type { Range } from "../arguments/parameter.js";

@@ -1,12 +1,9 @@
 /** Data of a model: copied when they are given, converted once to each dtype and device they are asked for in, and kept. */
 import { type DType, isComplex, isFloat, type Scalar } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
-import { type Shape, sizeOf } from "../../core/shape.js";
+import { productOf, type Shape } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import { tensor } from "../../tensor/creation.js";
-import { backendFor } from "../../tensor/devices.js";
-import { flattenNested } from "../../tensor/given-values.js";
-import { type Nested, Tensor } from "../../tensor/tensor.js";
+import { backendFor, flattenNested, type Nested, Tensor, tensor } from "../../tensor/index.js";
 import { namingErrors } from "./named-errors.js";
 
 /** Observed values: a tensor, or numbers in arrays. */
@@ -82,7 +79,7 @@ function observation(name: string, given: Observation): Tensor | { readonly valu
   if (held instanceof Tensor ? isComplex(held.dtype) : held.values.some((value) => typeof value === "object")) {
     throw noComplex(name);
   }
-  if (sizeOf(held.shape) > 0) return held;
+  if (productOf(held.shape) > 0) return held;
   throw new ArgumentError(`${name}: there are no values; leave the name out to sample it.`);
 }
 

@@ -4,7 +4,7 @@
  */
 import { isComplex } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import type { Range } from "../arguments/parameter.js";
 
 const ANYWHERE: Range = [-Infinity, Infinity];

@@ -1,7 +1,6 @@
 /** The log density of a model with its data, in parts: of variables, Jacobians and factors. `Posterior` adds them up. */
 import type { Shape } from "../../core/shape.js";
-import { zeros } from "../../tensor/creation.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor, zeros } from "../../tensor/index.js";
 import { type Argument, deviceOf, tensorOf } from "../arguments/argument.js";
 import { type Parameter, parameterInside } from "../arguments/parameter.js";
 import { sumOfTerms, type Term } from "../numerics/terms.js";

@@ -1,6 +1,6 @@
 /** One run of a model's function. The caller decides the values of its variables: placeholders, slices of a vector, or draws. */
 import { ArgumentError } from "../../core/errors.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import { runningTransforms } from "../../transforms/trace.js";
 import { during, RandomVariable } from "../variables/variable.js";
 

@@ -6,7 +6,7 @@ import { checkFunction, checkOptions, type OptionKinds } from "../../core/argume
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checkKey, type Key } from "../../random/key.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { RandomVariable } from "../variables/variable.js";
 import type { Observation } from "./given-data.js";
 import type { Returned } from "./given-model.js";

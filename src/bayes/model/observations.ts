@@ -1,7 +1,7 @@
 /** Observations held against their variables: names that the model has, shapes that fit, values inside the support. */
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { Constraint } from "../constraints/constraint.js";
 import { RandomVariable } from "../variables/variable.js";
 import type { GivenData } from "./given-data.js";

@@ -4,7 +4,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { formatShape } from "../../core/shape.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { RandomVariable } from "../variables/variable.js";
 import { type ModelRun, namesIn } from "./model-run.js";

@@ -5,10 +5,9 @@
  */
 import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
-import { sizeOf } from "../../core/shape.js";
+import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
-import { zeros } from "../../tensor/creation.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor, zeros } from "../../tensor/index.js";
 import { placeholderLike } from "../../transforms/trace.js";
 import { real } from "../constraints/numbers.js";
 import { RandomVariable } from "../variables/variable.js";
@@ -215,13 +214,13 @@ function entriesOf(
     const freeShape = freeShapeOf(variable, shape);
     const isAnonymous = !returned.has(variable);
     variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset });
-    offset += sizeOf(freeShape);
+    offset += productOf(freeShape);
   });
   return variables;
 }
 
 const sizeOfLatents = (variables: ReadonlyMap<number, Latent | Observed>): number =>
-  [...variables.values()].reduce((sum, entry) => sum + (entry.kind === "latent" ? sizeOf(entry.freeShape) : 0), 0);
+  [...variables.values()].reduce((sum, entry) => sum + (entry.kind === "latent" ? productOf(entry.freeShape) : 0), 0);
 
 function deterministicIn({ returned }: ModelRun): Deterministic[] {
   return Object.entries(returned).flatMap(([name, value]): Deterministic[] => {

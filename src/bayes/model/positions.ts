@@ -3,8 +3,7 @@
  * another than the one written down. `plan` checks those that are known, which are those that nothing sampled is behind.
  */
 import { ArgumentError } from "../../core/errors.js";
-import { type NotePositions, notingPositions } from "../../tensor/methods/noted-positions.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { type NotePositions, notingPositions, Tensor } from "../../tensor/index.js";
 
 /** A model's function that checks the positions it uses. */
 export const checkingPositions =

@@ -7,7 +7,7 @@ import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checkKey, type Key } from "../../random/key.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import type { Argument } from "../arguments/argument.js";
 import type { Fit } from "../chains/fit.js";

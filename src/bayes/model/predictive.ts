@@ -3,7 +3,7 @@ import type { DType } from "../../core/dtype.js";
 import { UnsupportedError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
 import { foldIn, type Key } from "../../random/key.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import { RandomVariable } from "../variables/variable.js";
 import { dataIn, widestFloat } from "./given-data.js";

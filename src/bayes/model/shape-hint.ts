@@ -5,7 +5,7 @@
  */
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, sameShape } from "../../core/shape.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { RandomVariable } from "../variables/variable.js";
 import { broadcastsTo } from "./variable-shapes.js";
 

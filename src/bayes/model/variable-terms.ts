@@ -1,6 +1,6 @@
 /** The terms that a variable adds to the log density, and what they are outside of where values and parameters belong. */
 import type { Shape } from "../../core/shape.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { tensorOf } from "../arguments/argument.js";
 import { type Parameter, parameterInside } from "../arguments/parameter.js";
 import { type Constraint, eachInside } from "../constraints/constraint.js";

@@ -3,8 +3,7 @@
  * or Infinity they would be outside of the support, and their logarithms no numbers.
  */
 import { DTYPES } from "../../core/dtype.js";
-import type { Tensor } from "../../tensor/tensor.js";
-import "../../tensor/methods/index.js";
+import type { Tensor } from "../../tensor/index.js";
 
 /** Numbers above 0. */
 export const positiveFloats = (x: Tensor): Tensor => x.clip(DTYPES[x.dtype].tiny, Number(DTYPES[x.dtype].max));

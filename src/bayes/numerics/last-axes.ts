@@ -1,5 +1,5 @@
 /** Answers for each draw, where a draw has axes of its own behind those of the batch. */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 
 /** Whether all is true along the last `axes` axes. */
 export const allOverLast = (truths: Tensor, axes: number): Tensor =>

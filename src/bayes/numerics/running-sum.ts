@@ -1,7 +1,5 @@
 /** Running sums inside densities: ordered vectors, random walks, Cholesky factors of correlations. */
-import { positionsAlong } from "../../tensor/methods/operands.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
-import "../../tensor/methods/index.js";
+import { positionsAlong, type Tensor, where } from "../../tensor/index.js";
 
 /** Up to this length a running sum is a sum against a triangle: plain arithmetic that melts into the kernel around it. */
 const SHORT = 32;

@@ -2,7 +2,7 @@
  * Terms: a log density is kept as a list of summands, since those that do not depend on what is sampled need not be computed.
  * Constraints, distributions and posteriors all write and add them.
  */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 
 /** A summand of a log density: a tensor that broadcasts to the shape of the draws, or a number for each of them. */
 export type Term = number | Tensor;

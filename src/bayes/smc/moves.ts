@@ -6,8 +6,7 @@
 import { foldIn, type Key, split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
 import { uniform } from "../../random/uniform.js";
-import { arange, zeros } from "../../tensor/creation.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { arange, type Tensor, where, zeros } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 import { map } from "../../transforms/tree.js";
 import { type Bridge, type Particles, particlesAndGradients, particlesAt } from "./tempering.js";

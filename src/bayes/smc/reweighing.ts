@@ -4,7 +4,7 @@
  */
 import { cholesky } from "../../linalg/triangular.js";
 import type { Key } from "../../random/key.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { type Tensor, where } from "../../tensor/index.js";
 import { forLoop } from "../../transforms/control.js";
 import { map } from "../../transforms/tree.js";
 import { systematicPositions } from "../approximation/importance.js";

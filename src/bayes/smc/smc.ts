@@ -6,7 +6,7 @@
 import { checkChoice } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { split } from "../../random/key.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { namedDraws } from "../approximation/named-draws.js";
 import {

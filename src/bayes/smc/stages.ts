@@ -4,8 +4,7 @@
  */
 import { ArgumentError } from "../../core/errors.js";
 import { foldIn, type Key, split } from "../../random/key.js";
-import { arange, full, stack, zeros } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { arange, full, stack, type Tensor, zeros } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import type { Circumstances, Move } from "./moves.js";
 import { reweighed } from "./reweighing.js";

@@ -6,8 +6,7 @@
 import { UnsupportedError } from "../../core/errors.js";
 import { foldIn, type Key } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
-import { arange } from "../../tensor/creation.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { arange, type Tensor, where } from "../../tensor/index.js";
 import { valueAndGrad } from "../../transforms/grad.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";

@@ -1,5 +1,5 @@
 /** Free numbers as users give them, to start somewhere: `sample`, `pathfinder` and `advi` take them in the same ways. */
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 
 /** One point: a tensor, as `posterior.unconstrain(values)` makes it, or numbers in a list. */
 export type FreeNumbers = Tensor | readonly number[] | Float32Array | Float64Array;

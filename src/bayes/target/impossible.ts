@@ -2,7 +2,7 @@
  * Which variables make a point impossible. Samplers and approximations that find no point to go on from put this into their
  * error messages.
  */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { DensityBreakdown } from "./target.js";
 
 /** How many elements are listed. */

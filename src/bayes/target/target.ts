@@ -4,7 +4,7 @@
  */
 import type { Shape } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 
 export type FloatDType = "f32" | "f64";
 

@@ -9,7 +9,7 @@
 import type { DType } from "../../core/dtype.js";
 import type { Shape } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { Argument } from "../arguments/argument.js";
 import type { Parameter } from "../arguments/parameter.js";
 import type { Constraint } from "../constraints/constraint.js";

@@ -6,7 +6,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import { checkShape, formatShape, type Shape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { Tensor } from "../../tensor/tensor.js";
+import { Tensor } from "../../tensor/index.js";
 import { runningTransforms } from "../../transforms/trace.js";
 import { deferringErrors } from "../arguments/deferred-errors.js";
 import { type Constraint, checkConstraint } from "../constraints/constraint.js";

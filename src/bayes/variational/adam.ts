@@ -1,6 +1,5 @@
 /** Adam (Kingma and Ba 2015), uphill: the optimiser of `advi`. */
-import { zeros, zerosLike } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { type Tensor, zeros, zerosLike } from "../../tensor/index.js";
 import { map } from "../../transforms/tree.js";
 import type { VariationalParameters } from "./families.js";
 

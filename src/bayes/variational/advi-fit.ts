@@ -1,5 +1,5 @@
 /** The result of `advi`. */
-import type { Tensor } from "../../tensor/tensor.js";
+import type { Tensor } from "../../tensor/index.js";
 import type { Approximation } from "../approximation/approximation.js";
 import type { Weighing } from "../approximation/importance.js";
 import { WeighedApproximation } from "../approximation/weighed-approximation.js";

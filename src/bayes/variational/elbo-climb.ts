@@ -4,8 +4,7 @@
  */
 import { foldIn, type Key } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
-import { arange } from "../../tensor/creation.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { arange, type Tensor, where } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 import { jit } from "../../transforms/jit.js";
 import { map } from "../../transforms/tree.js";

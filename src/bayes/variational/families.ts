@@ -4,8 +4,7 @@
  * of the optimiser mean the same in every direction. A distribution is v = mean + scale·ε, batched over standard ε.
  */
 import { triangularSolve } from "../../linalg/triangular.js";
-import { zeros, zerosLike } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { type Tensor, zeros, zerosLike } from "../../tensor/index.js";
 import { vmap } from "../../transforms/vmap.js";
 import { backward, forward } from "./inverse-hessian.js";
 import type { Normal } from "./path.js";

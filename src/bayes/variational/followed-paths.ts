@@ -1,7 +1,6 @@
 /** Paths of Pathfinder followed to their ends, some iterations of all of them as one program. `advi` starts at one, too. */
 import { foldIn, type Key, split } from "../../random/key.js";
-import { arange } from "../../tensor/creation.js";
-import type { Tensor } from "../../tensor/tensor.js";
+import { arange, type Tensor } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";

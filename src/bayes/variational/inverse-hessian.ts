@@ -3,9 +3,7 @@
  * form then serves to go uphill, to draw normal numbers and to know their density, whatever the dimension.
  * Pathfinder walks with it and draws with it.
  */
-import { zeros, zerosLike } from "../../tensor/creation.js";
-import { countingLike } from "../../tensor/methods/operands.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { countingLike, type Tensor, where, zeros, zerosLike } from "../../tensor/index.js";
 import { scan } from "../../transforms/control.js";
 
 /** The last steps of a climb, oldest first. */

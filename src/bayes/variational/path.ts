@@ -5,8 +5,7 @@
  */
 import type { Key } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
-import { concat, tensor, zerosLike } from "../../tensor/creation.js";
-import { type Tensor, where } from "../../tensor/tensor.js";
+import { concat, type Tensor, tensor, where, zerosLike } from "../../tensor/index.js";
 import { map } from "../../transforms/tree.js";
 import { vmap } from "../../transforms/vmap.js";
 import type { AnyPosterior } from "../approximation/setting.js";

@@ -3,6 +3,7 @@
  * axis is cut into chunks, each chunk is reduced by itself, and the partial results are reduced again. The sum of a
  * hundred million numbers is one result; without this, one workgroup would add them all.
  */
+import { productOf } from "../../core/shape.js";
 import { Node, pendingInOrder } from "../../graph/node.js";
 import type { Params, Primitive } from "../../graph/primitive.js";
 import { cast } from "../../graph/primitives/elementwise.js";
@@ -12,8 +13,6 @@ import type { SplitProfile } from "../target/profile.js";
 
 /** Elements that are reduced in one loop, at most: its rounds are counted in 32 bits. */
 const MAX_EXTENT = 2 ** 30;
-
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
 /** Rewrites such reductions among the pending nodes. What they compute stays the same. */
 export function splitReductions(roots: readonly Node[], wish: SplitProfile): void {
@@ -26,8 +25,8 @@ function split(node: Node, primitive: Primitive & { readonly kind: "reduce" }, w
   const axes = node.params.axes as readonly number[];
   const [x] = node.inputs;
   const { shape } = x;
-  const results = sizeOf(node.shape);
-  const extent = sizeOf(axes.map((axis) => shape[axis]));
+  const results = productOf(node.shape);
+  const extent = productOf(axes.map((axis) => shape[axis]));
   const lanes = axes.includes(shape.length - 1) ? wish.lanes : 1;
   const threads = lanes * Math.max(1, results);
   // A thread that goes through a chunk by itself should not have less to do than the one that goes through the chunks.

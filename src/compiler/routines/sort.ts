@@ -4,6 +4,7 @@
  * bisecting along the diagonal of the merge path (Odeh, Green, Mwassi, Shmueli, Birk 2012). Left before right at equal
  * keys makes it stable. n log n work, one kernel per doubling, rows of any length side by side.
  */
+import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
@@ -23,7 +24,7 @@ export const argsortRoutine: Routine = (node, profile, settings) => {
   const type = keys.dtype as KeyType;
   const axis = keys.shape.length - 1;
   const extent = keys.shape[axis] as number;
-  const rows = keys.shape.slice(0, -1).reduce((product, n) => product * n, 1);
+  const rows = productOf(keys.shape.slice(0, -1));
   if (canSortByDigits(extent, profile)) return sortByDigits(keys, profile, settings);
   const input: RoutineBuffer = { kind: "input", index: 0 };
   const result: RoutineBuffer = { kind: "result" };
@@ -200,7 +201,7 @@ export const searchSortedRoutine: Routine = (node) => {
   const extent = sorted.shape[sorted.shape.length - 1] as number;
   const isBatched = sorted.shape.length > 1;
   const perRow = wanted.shape[wanted.shape.length - 1] ?? 1;
-  const size = wanted.shape.reduce((product, n) => product * n, 1);
+  const size = productOf(wanted.shape);
   const k = new KernelBuilder(`searchSorted[${size} in ${extent}]`, size);
   const i = (value: number) => k.constant("i32", value);
   const table = k.buffer(type, false);

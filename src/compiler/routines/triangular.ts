@@ -7,6 +7,7 @@
  * Each element is its right side minus a dot product with known elements; where elements are few, lanes share the product.
  */
 import type { DType } from "../../core/dtype.js";
+import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { type Element, elementOps } from "../elements/elements.js";
 import type { Kernel, Value } from "../ir/ir.js";
@@ -18,11 +19,9 @@ import type { Routine, RoutineBuffer, RoutinePlan, RoutineStep } from "../target
 const MANY_ROWS = 4096;
 const SHARED_LANES = 32;
 
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
-
 export const choleskyRoutine: Routine = (node, profile, settings) => {
   const n = node.shape.at(-1) as number;
-  const batch = sizeOf(node.shape.slice(0, -2));
+  const batch = productOf(node.shape.slice(0, -2));
   const matrix = ":, ".repeat(node.shape.length - 2);
   return inSteps(
     node,
@@ -57,7 +56,7 @@ export const choleskyRoutine: Routine = (node, profile, settings) => {
 
 export const solveLowerRoutine: Routine = (node, profile, settings) => {
   const [n, m] = node.shape.slice(-2) as [number, number];
-  const batch = sizeOf(node.shape.slice(0, -2));
+  const batch = productOf(node.shape.slice(0, -2));
   const matrix = ":, ".repeat(node.shape.length - 2);
   return inSteps(
     node,
@@ -124,7 +123,7 @@ function inSteps(
 ): RoutinePlan {
   const isShared = profile.maxLanes > 1 && rows < MANY_ROWS && steps >= 2 * SHARED_LANES;
   const name = `${node.primitive.name}[${node.shape.join("×")}]`;
-  const k = new KernelBuilder(name, sizeOf(node.shape) === 0 ? 0 : rows, isShared ? SHARED_LANES : 1);
+  const k = new KernelBuilder(name, productOf(node.shape) === 0 ? 0 : rows, isShared ? SHARED_LANES : 1);
   const inputs = node.inputs.map(({ dtype }) => k.buffer(dtype, false));
   const now = k.buffer("i32", false);
   const result = k.buffer(node.dtype, true);

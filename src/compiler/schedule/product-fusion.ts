@@ -2,14 +2,13 @@
  * Epilogues of matrix products: element-wise operations on the result of a product (a bias, an activation) that its kernel
  * computes on the tile before it stores it.
  */
+import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { permute, reshape, stored } from "../../graph/primitives/movement.js";
 import type { FusedProduct } from "./group.js";
 
 /** Additions per element that an epilogue may cost; more is a kernel of its own. */
 const MOST_COST = 40;
-
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 
 interface Found {
   /** Nodes that are computed, and at how many places each. */
@@ -20,9 +19,9 @@ interface Found {
 /** The product that a result is to be computed with: itself, or the largest that it follows from element by element. */
 export function fusedProduct(result: Node, { nodes, products }: Found): FusedProduct | null {
   if (products.includes(result)) return { dot: result, path: [] };
-  const work = (dot: Node) => sizeOf(dot.shape) * dot.inputs[0].shape[2];
+  const work = (dot: Node) => productOf(dot.shape) * dot.inputs[0].shape[2];
   const candidates = products
-    .filter((dot) => nodes.get(dot) === 1 && sizeOf(dot.shape) === sizeOf(result.shape))
+    .filter((dot) => nodes.get(dot) === 1 && productOf(dot.shape) === productOf(result.shape))
     .sort((a, b) => work(b) - work(a));
   for (const dot of candidates) {
     const path = pathBetween(dot, result, nodes);
@@ -51,7 +50,7 @@ export function graphOrder(order: readonly Node[]): GraphOrder {
  */
 export function endOfEpilogue(source: Node, graph: GraphOrder, isStored: (node: Node) => boolean): Node {
   const { order, positions, users } = graph;
-  const size = sizeOf(source.shape);
+  const size = productOf(source.shape);
   const lastUser = (node: Node) =>
     Math.max(-1, ...(users.get(node) ?? []).map((user) => positions.get(user) as number));
   const region = new Set<Node>([source]);
@@ -62,7 +61,7 @@ export function endOfEpilogue(source: Node, graph: GraphOrder, isStored: (node: 
     const node = order[at];
     if (!node.inputs.some((input) => region.has(input))) continue;
     const isElementwise = node.primitive.kind === "elementwise";
-    if (!(isElementwise || keepsAll(node)) || sizeOf(node.shape) !== size) break;
+    if (!(isElementwise || keepsAll(node)) || productOf(node.shape) !== size) break;
     region.add(node);
     if (node.primitive.kind === "elementwise") cost += node.primitive.cost;
     // All users of the region so far lie before this node.

@@ -7,6 +7,7 @@
  * way only: when something else stands between the two.
  */
 import { DTYPES } from "../../core/dtype.js";
+import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { Group } from "./group.js";
 import { statementsOf } from "./statement-counts.js";
@@ -54,8 +55,7 @@ const SMALL_BYTES = 1 << 15;
 /** Clusters that a group is compared with: it is the recent ones that share something. */
 const MAX_CANDIDATES = 16;
 
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
-const bytesOf = (node: Node): number => sizeOf(node.shape) * DTYPES[node.dtype].bytes;
+const bytesOf = (node: Node): number => productOf(node.shape) * DTYPES[node.dtype].bytes;
 const sum = (nodes: Iterable<Node>, of: (node: Node) => number): number => {
   let total = 0;
   for (const node of nodes) total += of(node);

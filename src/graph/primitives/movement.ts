@@ -14,12 +14,11 @@ import {
   scale,
   unravel,
 } from "../../core/index-expr.js";
-import { stridesOf } from "../../core/shape.js";
+import { productOf, stridesOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, ElementIndex, MovementPrimitive, Params, Reading } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
 
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, extent) => product * extent, 1);
 const prepend = (value: number, list: unknown): number[] => [value, ...(list as readonly number[])];
 
 /** The batch rule of a movement with one input: its parameters, with the batch as a first axis. */
@@ -51,8 +50,8 @@ export const reshape: MovementPrimitive = {
   infer: ([x], params) => {
     const shape = params.shape as readonly number[];
     const { shape: from, dtype } = x as Node;
-    if (sizeOf(from) !== sizeOf(shape)) {
-      throw new ShapeError(`reshape: ${sizeOf(from)} elements of [${from}] do not fill [${shape}].`);
+    if (productOf(from) !== productOf(shape)) {
+      throw new ShapeError(`reshape: ${productOf(from)} elements of [${from}] do not fill [${shape}].`);
     }
     return { shape, dtype };
   },
@@ -83,7 +82,7 @@ export const permute: MovementPrimitive = {
   beginsAt: ({ params, shape, inputs: [x] }) => {
     const strides = stridesOf(x.shape);
     const distances = (params.axes as readonly number[]).map((axis) => strides[axis]);
-    return sizeOf(shape) === 0 || isSideBySide(shape, distances) ? 0 : null;
+    return productOf(shape) === 0 || isSideBySide(shape, distances) ? 0 : null;
   },
   vjp: (g, { params }, ct) => {
     const axes = params.axes as readonly number[];
@@ -139,7 +138,7 @@ export const slice: MovementPrimitive = {
   },
   beginsAt: ({ params, shape, inputs: [x] }) => {
     // Empty: any start will do.
-    if (sizeOf(shape) === 0) return 0;
+    if (productOf(shape) === 0) return 0;
     const [start, step] = [params.start, params.step] as readonly number[][];
     const strides = stridesOf(x.shape);
     const distances = strides.map((stride, axis) => stride * step[axis]);
@@ -147,7 +146,7 @@ export const slice: MovementPrimitive = {
     return strides.reduce((sum, stride, axis) => sum + stride * start[axis], 0);
   },
   vjp: (g, { params, shape, inputs: [x] }, ct) => {
-    if (sizeOf(shape) === 0) return [g.zeros(x.shape, ct)];
+    if (productOf(shape) === 0) return [g.zeros(x.shape, ct)];
     const [start, step] = [params.start, params.step] as readonly number[][];
     const backwards = step.flatMap((distance, axis) => (distance < 0 ? [axis] : []));
     const forwards = backwards.length > 0 ? g.flip(ct, backwards) : ct;
@@ -284,7 +283,7 @@ export const take: MovementPrimitive = {
   infer: ([data, positions], params) => {
     const axis = params.axis as number;
     const shape = [...data.shape.slice(0, axis), ...positions.shape, ...data.shape.slice(axis + 1)];
-    if (data.shape[axis] === 0 && sizeOf(positions.shape) > 0) {
+    if (data.shape[axis] === 0 && productOf(positions.shape) > 0) {
       throw new ShapeError(`take: axis ${axis} of [${data.shape}] has no elements to take.`);
     }
     return { shape, dtype: data.dtype };
@@ -302,9 +301,9 @@ export const take: MovementPrimitive = {
     const rows = g.permute(ct, [...positions.shape.map((_, i) => axis + i), ...rest]);
     const inner = data.shape.filter((_, i) => i !== axis);
     const total = g.scatterAdd(
-      g.zeros([data.shape[axis], sizeOf(inner)], ct),
-      g.reshape(heldInside(g, positions, data.shape[axis]), [sizeOf(positions.shape)]),
-      g.reshape(rows, [sizeOf(positions.shape), sizeOf(inner)]),
+      g.zeros([data.shape[axis], productOf(inner)], ct),
+      g.reshape(heldInside(g, positions, data.shape[axis]), [productOf(positions.shape)]),
+      g.reshape(rows, [productOf(positions.shape), productOf(inner)]),
     );
     return [g.firstToAxis(g.reshape(total, [data.shape[axis], ...inner]), axis), null];
   },
@@ -355,9 +354,9 @@ export const takeAlongAxis: MovementPrimitive = {
       const at = i === axis ? along : g.counting(positions.shape, i, positions);
       return sum ? g.add(g.mul(sum, extent), at) : at;
     }, null);
-    const count = sizeOf(positions.shape);
+    const count = productOf(positions.shape);
     const total = g.scatterAdd(
-      g.zeros([sizeOf(data.shape), 1], ct),
+      g.zeros([productOf(data.shape), 1], ct),
       g.reshape(flat as Node, [count]),
       g.reshape(ct, [count, 1]),
     );
@@ -483,7 +482,7 @@ export const gather: MovementPrimitive = {
     const axes = params.axes as readonly number[];
     const at = params.at as number;
     const rest = data.shape.filter((_, axis) => !axes.includes(axis));
-    if (axes.some((axis) => data.shape[axis] === 0) && sizeOf(first.shape) > 0) {
+    if (axes.some((axis) => data.shape[axis] === 0) && productOf(first.shape) > 0) {
       throw new ShapeError(`gather: [${data.shape}] has no elements along axes [${axes}] to take.`);
     }
     return { shape: [...rest.slice(0, at), ...first.shape, ...rest.slice(at)], dtype: data.dtype };
@@ -515,9 +514,9 @@ export const gather: MovementPrimitive = {
       return sum ? g.add(g.mul(sum, chosen[i]), held) : held;
     }, null);
     const total = g.scatterAdd(
-      g.zeros([sizeOf(chosen), sizeOf(inner)], ct),
-      g.reshape(flat as Node, [sizeOf(shape)]),
-      g.reshape(rows, [sizeOf(shape), sizeOf(inner)]),
+      g.zeros([productOf(chosen), productOf(inner)], ct),
+      g.reshape(flat as Node, [productOf(shape)]),
+      g.reshape(rows, [productOf(shape), productOf(inner)]),
     );
     const order = [...axes, ...others];
     const back = data.shape.map((_, axis) => order.indexOf(axis));

@@ -1,5 +1,6 @@
 /** Ordering by unsigned keys along the last axis: sorting positions, and finding where a key belongs. */
 import { DTypeError, ShapeError } from "../../core/errors.js";
+import { productOf } from "../../core/shape.js";
 import type { RoutinePrimitive } from "../primitive.js";
 
 /** Positions (i32) that bring keys of u32 or u64 into rising order along the last axis; equal ones keep their order. */
@@ -40,7 +41,7 @@ export const searchSorted: RoutinePrimitive = {
     const [rows, values] = both;
     if (rows.shape.length !== 2) return g.move(primitive, both, params);
     // One row per member: values of any shape are flattened.
-    const line = g.reshape(values, [size, values.shape.slice(1).reduce((product, extent) => product * extent, 1)]);
+    const line = g.reshape(values, [size, productOf(values.shape.slice(1))]);
     return g.reshape(g.move(primitive, [rows, line], params), values.shape);
   },
 };

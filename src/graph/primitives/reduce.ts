@@ -4,7 +4,7 @@
  */
 import { DTYPES, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
-import { sizeOf } from "../../core/shape.js";
+import { productOf } from "../../core/shape.js";
 import type { Node } from "../node.js";
 import type { Params, ReducePrimitive } from "../primitive.js";
 import { REDUCE_OPS, type ReduceOp, type ReductionEntry, reductionOf } from "../reduction.js";
@@ -50,7 +50,10 @@ function productOfOthers(g: GraphOps, { params, inputs: [x] }: Node): Node {
   const kept = x.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
   const order = [...kept, ...axes];
   const front = g.permute(x, order);
-  const rows = g.reshape(front, [sizeOf(kept.map((axis) => x.shape[axis])), sizeOf(axes.map((axis) => x.shape[axis]))]);
+  const rows = g.reshape(front, [
+    productOf(kept.map((axis) => x.shape[axis])),
+    productOf(axes.map((axis) => x.shape[axis])),
+  ]);
   const before = g.cumulate(rows, { axis: 1, op: "product", isExclusive: true });
   const behind = g.cumulate(rows, { axis: 1, op: "product", isExclusive: true, isReverse: true });
   const back = x.shape.map((_, axis) => order.indexOf(axis));

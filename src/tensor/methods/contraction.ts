@@ -1,5 +1,6 @@
 /**
- * Contractions as users write them: matmul and its relatives, with NumPy's rules. All of them end in `dotNode`.
+ * Products of matrices and tensors, as functions and as methods of `Tensor`, with NumPy's rules. All of them end in
+ * `dotNode`.
  */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { type DType, isComplex } from "../../core/dtype.js";
@@ -9,8 +10,9 @@ import { shown } from "../../core/shown.js";
 import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, commonDType, reshapeNode } from "../build.js";
+import { checkTensor } from "../handle.js";
 import type { MeetingOf } from "../result-dtypes.js";
-import { checkTensor, Tensor } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
 
 /** Axes of the left and of the right operand, in pairs. */
 export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];
@@ -20,28 +22,50 @@ export interface DotOptions<T extends DType = DType> {
   readonly axes?: AxisPairs;
   /** Axes that run in step and stay: [of the left, of the right]. They come first in the result. */
   readonly batchAxes?: AxisPairs;
-  /** Operands are cast to it first, so it is also what sums are made in: i32 for products of i8. */
+  /** The dtype that operands are cast to first, and that sums are made in: i32 for products of i8. */
   readonly dtype?: T;
 }
 
 const DOT: OptionKinds<DotOptions> = { axes: "any", batchAxes: "any", dtype: "dtype" };
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** Matrix product over the last two axes; leading axes broadcast, vectors are rows on the left and columns on the right. */
-    matmul<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
-    /** NumPy's dot, or any pairing of axes: `a.dot(b, { axes: [[1, 2], [0, 1]], batchAxes: [0, 3] })`. */
-    dot<E extends DType, T extends DType = MeetingOf<D, E>>(other: Tensor<E>, options?: DotOptions<T>): Tensor<T>;
-    /** Sums over the last `axes` axes of this and the first of the other, or over the pairs given. */
-    tensordot<E extends DType>(other: Tensor<E>, axes?: number | AxisPairs): Tensor<MeetingOf<D, E>>;
-    /** Sums over the last axis of both. */
-    inner<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
-    /** Every element of this times every element of the other, both flattened. */
-    outer<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
-    /** The sum of all products of corresponding elements; those of this are conjugated when they are complex. */
-    vdot<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
-    /** Kronecker product: blocks of the other, scaled by the elements of this. */
-    kron<E extends DType>(other: Tensor<E>): Tensor<MeetingOf<D, E>>;
+export class ContractionMethods<D extends DType> {
+  /** Matrix product over the last two axes; leading axes broadcast, vectors are rows on the left and columns on the right. */
+  matmul<E extends DType>(this: Tensor, other: Tensor<E>): Tensor<MeetingOf<D, E>> {
+    return matmul(this as Tensor<D>, other);
+  }
+
+  /** NumPy's dot, or any pairing of axes: `a.dot(b, { axes: [[1, 2], [0, 1]], batchAxes: [0, 3] })`. */
+  dot<E extends DType, T extends DType = MeetingOf<D, E>>(
+    this: Tensor,
+    other: Tensor<E>,
+    options?: DotOptions<T>,
+  ): Tensor<T> {
+    return dot(this as Tensor<D>, other, options);
+  }
+
+  /** Sums over the last `axes` axes of this and the first of the other, or over the pairs given. */
+  tensordot<E extends DType>(this: Tensor, other: Tensor<E>, axes?: number | AxisPairs): Tensor<MeetingOf<D, E>> {
+    return tensordot(this as Tensor<D>, other, axes);
+  }
+
+  /** Sums over the last axis of both. */
+  inner<E extends DType>(this: Tensor, other: Tensor<E>): Tensor<MeetingOf<D, E>> {
+    return inner(this as Tensor<D>, other);
+  }
+
+  /** Every element of this times every element of the other, both flattened. */
+  outer<E extends DType>(this: Tensor, other: Tensor<E>): Tensor<MeetingOf<D, E>> {
+    return outer(this as Tensor<D>, other);
+  }
+
+  /** The sum of all products of corresponding elements; those of this are conjugated when they are complex. */
+  vdot<E extends DType>(this: Tensor, other: Tensor<E>): Tensor<MeetingOf<D, E>> {
+    return vdot(this as Tensor<D>, other);
+  }
+
+  /** Kronecker product: blocks of the other, scaled by the elements of this. */
+  kron<E extends DType>(this: Tensor, other: Tensor<E>): Tensor<MeetingOf<D, E>> {
+    return kron(this as Tensor<D>, other);
   }
 }
 
@@ -60,6 +84,7 @@ function operands(operation: string, a: Tensor, b: Tensor, dtype?: DType): [Node
 
 type Product<L extends DType, R extends DType> = Tensor<MeetingOf<L, R>>;
 
+/** The matrix product; as the method of the same name. */
 export function matmul<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   checkFactors("matmul", left, right);
   if (left.rank === 0 || right.rank === 0) {
@@ -82,9 +107,10 @@ export function matmul<L extends DType, R extends DType>(left: Tensor<L>, right:
         reshapeNode(broadcastNode(b, [...batch, k, n]), [size, k, n]),
       );
   const shape = [...batch, ...(left.rank === 1 ? [] : [m]), ...(right.rank === 1 ? [] : [n])];
-  return new Tensor(reshapeNode(product, shape));
+  return left.tensorOf(reshapeNode(product, shape));
 }
 
+/** NumPy's dot, or any pairing of axes; as the method of the same name. */
 export function dot<L extends DType, R extends DType, T extends DType = MeetingOf<L, R>>(
   left: Tensor<L>,
   right: Tensor<R>,
@@ -93,12 +119,13 @@ export function dot<L extends DType, R extends DType, T extends DType = MeetingO
   checkOptions<DotOptions>("dot", options, DOT);
   const [a, b] = operands("dot", left, right, options.dtype);
   if (!options.axes && !options.batchAxes) {
-    if (left.rank === 0 || right.rank === 0) return scaled("dot", a, b) as Tensor<T>;
+    if (left.rank === 0 || right.rank === 0) return scaled("dot", left, a, b);
     return contracted("dot", left, right, a, b, [-1, right.rank === 1 ? 0 : -2], [[], []]);
   }
   return contracted("dot", left, right, a, b, options.axes ?? [[], []], options.batchAxes ?? [[], []]);
 }
 
+/** Sums over pairs of axes; as the method of the same name. */
 export function tensordot<L extends DType, R extends DType>(
   left: Tensor<L>,
   right: Tensor<R>,
@@ -116,27 +143,31 @@ export function tensordot<L extends DType, R extends DType>(
   return contracted("tensordot", left, right, a, b, [last, last.map((_, i) => i)], [[], []]);
 }
 
+/** Sums over the last axis of both; as the method of the same name. */
 export function inner<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   const [a, b] = operands("inner", left, right);
-  if (left.rank === 0 || right.rank === 0) return scaled("inner", a, b) as Product<L, R>;
+  if (left.rank === 0 || right.rank === 0) return scaled("inner", left, a, b);
   return contracted("inner", left, right, a, b, [-1, -1], [[], []]);
 }
 
+/** All products of two elements; as the method of the same name. */
 export function outer<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   const [a, b] = operands("outer", left, right);
-  return new Tensor(contractNodes(flat(a), flat(b), { contract: [[], []], batch: [[], []] }));
+  return left.tensorOf(contractNodes(flat(a), flat(b), { contract: [[], []], batch: [[], []] }));
 }
 
+/** The sum of products of corresponding elements; as the method of the same name. */
 export function vdot<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   checkFactors("vdot", left, right);
   const [a, b] = operands("vdot", isComplex(left.dtype) ? left.conj() : left, right);
   if (left.size !== right.size)
     throw mismatch("vdot", left, right, `they have ${left.size} and ${right.size} elements`);
-  return new Tensor(contractNodes(flat(a), flat(b), { contract: [[0], [0]], batch: [[], []] }));
+  return left.tensorOf(contractNodes(flat(a), flat(b), { contract: [[0], [0]], batch: [[], []] }));
 }
 
+/** The Kronecker product; as the method of the same name. */
 export function kron<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
-  const [a, b] = operands("kron", left, right).map((node) => new Tensor(node));
+  const [a, b] = operands("kron", left, right).map((node): Tensor => left.tensorOf(node));
   const rank = Math.max(a.rank, b.rank);
   const full = (x: Tensor) => [...new Array(rank - x.rank).fill(1), ...x.shape];
   const [shapeA, shapeB] = [full(a), full(b)];
@@ -148,8 +179,9 @@ export function kron<L extends DType, R extends DType>(left: Tensor<L>, right: T
 }
 
 /** A product with a scalar. */
-const scaled = (operation: string, a: Node, b: Node): Tensor =>
-  inOperation(operation, () => new Tensor(a).mul(new Tensor(b)));
+function scaled<T extends DType>(operation: string, like: Tensor, a: Node, b: Node): Tensor<T> {
+  return inOperation(operation, () => like.tensorOf(a).mul(like.tensorOf(b))) as Tensor<T>;
+}
 
 const flat = (node: Node): Node => reshapeNode(node, [sizeOf(node.shape)]);
 
@@ -202,7 +234,7 @@ function contracted<T extends DType>(
       );
     }
   }
-  return new Tensor(contractNodes(a, b, { contract, batch }));
+  return left.tensorOf(contractNodes(a, b, { contract, batch }));
 }
 
 function mismatch(operation: string, left: Tensor, right: Tensor, why: string): ShapeError {
@@ -210,31 +242,3 @@ function mismatch(operation: string, left: Tensor, right: Tensor, why: string): 
     `${operation}: ${formatShape(left.shape)} and ${formatShape(right.shape)} do not fit: ${why}; they must be equal.`,
   );
 }
-
-Tensor.prototype.matmul = function (other) {
-  return matmul(this, other);
-};
-
-Tensor.prototype.dot = function (other, options) {
-  return dot(this, other, options);
-};
-
-Tensor.prototype.tensordot = function (other, axes) {
-  return tensordot(this, other, axes);
-};
-
-Tensor.prototype.inner = function (other) {
-  return inner(this, other);
-};
-
-Tensor.prototype.outer = function (other) {
-  return outer(this, other);
-};
-
-Tensor.prototype.vdot = function (other) {
-  return vdot(this, other);
-};
-
-Tensor.prototype.kron = function (other) {
-  return kron(this, other);
-};

@@ -1,5 +1,5 @@
 /**
- * Convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over one to three spatial axes.
+ * The method and function `conv`: convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over one to three spatial axes.
  * The input is seen through windows and multiplied by the kernel: a matrix product whose right side is read in place.
  */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
@@ -10,8 +10,9 @@ import { dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { padNode, windowNode } from "../../graph/windows.js";
 import { castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
+import { checkTensor } from "../handle.js";
 import type { MeetingOf } from "../result-dtypes.js";
-import { checkTensor, Tensor } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
 import { type Padding, positivePerAxis, windowsOver } from "../windows.js";
 
 export interface ConvOptions {
@@ -35,10 +36,10 @@ export interface ConvOptions {
   readonly outputLayout?: string;
 }
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** Convolution with a kernel of [results, channels, …]: `x.conv(kernel, { stride: 2, padding: "same" })`. */
-    conv<E extends DType>(kernel: Tensor<E>, options?: ConvOptions): Tensor<MeetingOf<D, E>>;
+export class ConvMethods<D extends DType> {
+  /** Convolution with a kernel of [results, channels, …]: `x.conv(kernel, { stride: 2, padding: "same" })`. */
+  conv<E extends DType>(this: Tensor, kernel: Tensor<E>, options?: ConvOptions): Tensor<MeetingOf<D, E>> {
+    return conv(this as Tensor<D>, kernel, options);
   }
 }
 
@@ -51,6 +52,7 @@ const CONV: OptionKinds<ConvOptions> = {
   inputLayout: "text", kernelLayout: "text", outputLayout: "text",
 };
 
+/** Convolution; as the method of the same name. */
 export function conv<D extends DType, E extends DType>(
   input: Tensor<D>,
   kernel: Tensor<E>,
@@ -90,7 +92,7 @@ export function conv<D extends DType, E extends DType>(
   const x = ordered(castNode(input.node, dtype), inputLayout, `NC${spatial}`);
   const w = ordered(castNode(kernel.node, dtype), kernelLayout, `OI${spatial}`);
   const result = convolved(x, w, options);
-  return new Tensor(ordered(result, `NC${spatial}`, outputLayout));
+  return input.tensorOf(ordered(result, `NC${spatial}`, outputLayout));
 }
 
 /** [N, C, …] and [O, I, …] → [N, O, …]. */
@@ -117,7 +119,7 @@ function convolved(x: Node, w: Node, options: ConvOptions): Node {
   const seen = windowNode(dilated, windows, x.dtype === "bool" ? false : 0);
   const outputs = seen.shape.slice(2, 2 + axes.length);
 
-  // Both kinds of groups are batches of the product; what is left of the batch runs along with the places of the result.
+  // Both kinds of groups are batches of the product; the rest of the batch runs along with the places of the result.
   const rest = isBatch ? batch / groups : batch;
   const split = isBatch ? [groups, rest, channels] : [rest, groups, inner];
   const lead = isBatch ? [0, 2] : [1, 2];
@@ -163,7 +165,3 @@ function groupsOf(options: ConvOptions, x: Node, w: Node): { groups: number; isB
   }
   return { groups, isBatch: batchGroups > 1 };
 }
-
-Tensor.prototype.conv = function (kernel, options) {
-  return conv(this, kernel, options);
-};

@@ -1,11 +1,11 @@
-/** Running sums, products and extremes along an axis. Each is one routine, the same in every run. */
+/** Methods of `Tensor`: running sums, products and extremes along an axis. Each is one routine, the same in every run. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { checkOrdered, type DType } from "../../core/dtype.js";
 import { normalizeAxis } from "../../core/shape.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { derive } from "../build.js";
 import type { FloatOf, SumOf } from "../result-dtypes.js";
-import { Tensor } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
 import { asFloat } from "./operands.js";
 
 export interface CumulativeOptions {
@@ -17,28 +17,45 @@ export interface CumulativeOptions {
   readonly exclusive?: boolean;
 }
 
-/** What running extremes take. */
-export type InclusiveOptions = Omit<CumulativeOptions, "exclusive">;
+/** The options of running extremes. */
+type InclusiveOptions = Omit<CumulativeOptions, "exclusive">;
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** Running sums. Booleans and narrow integers are summed in i32 or u32, as `sum` does. */
-    cumsum(options?: CumulativeOptions): Tensor<SumOf<D>>;
-    /** Running products. */
-    cumprod(options?: CumulativeOptions): Tensor<SumOf<D>>;
-    /** The largest so far; NaN from the first NaN on. */
-    cummax(options?: InclusiveOptions): Tensor<D>;
-    /** The smallest so far; NaN from the first NaN on. */
-    cummin(options?: InclusiveOptions): Tensor<D>;
-    /** log Σ exp so far, without overflow. */
-    cumlogsumexp(options?: InclusiveOptions): Tensor<FloatOf<D>>;
+export class CumulativeMethods<D extends DType> {
+  /** Running sums. Booleans and narrow integers are summed in i32 or u32, as `sum` does. */
+  cumsum(this: Tensor, options: CumulativeOptions = {}): Tensor<SumOf<D>> {
+    return cumulated("cumsum", "sum", widened(this), options);
+  }
+
+  /** Running products. */
+  cumprod(this: Tensor, options: CumulativeOptions = {}): Tensor<SumOf<D>> {
+    return cumulated("cumprod", "product", widened(this), options);
+  }
+
+  /** The largest so far; NaN from the first NaN on. */
+  cummax(this: Tensor, options: InclusiveOptions = {}): Tensor<D> {
+    return ordered(this, (x) => cumulated("cummax", "max", x, options));
+  }
+
+  /** The smallest so far; NaN from the first NaN on. */
+  cummin(this: Tensor, options: InclusiveOptions = {}): Tensor<D> {
+    return ordered(this, (x) => cumulated("cummin", "min", x, options));
+  }
+
+  /** log Σ exp so far, without overflow. */
+  cumlogsumexp(this: Tensor, options: InclusiveOptions = {}): Tensor<FloatOf<D>> {
+    return cumulated("cumlogsumexp", "logsumexp", asFloat("cumlogsumexp", this), options);
   }
 }
 
 const INCLUSIVE: OptionKinds<InclusiveOptions> = { axis: "number", reverse: "flag" };
 const CUMULATIVE: OptionKinds<CumulativeOptions> = { ...INCLUSIVE, exclusive: "flag" };
 
-function cumulated(operation: string, op: CumulateOp, x: Tensor, options: CumulativeOptions): Tensor {
+function cumulated<T extends DType>(
+  operation: string,
+  op: CumulateOp,
+  x: Tensor,
+  options: CumulativeOptions,
+): Tensor<T> {
   const isSum = op === "sum" || op === "product";
   if (isSum) checkOptions(operation, options, CUMULATIVE);
   else checkOptions<InclusiveOptions>(operation, options, INCLUSIVE);
@@ -46,7 +63,7 @@ function cumulated(operation: string, op: CumulateOp, x: Tensor, options: Cumula
   const source = options.axis === undefined ? x.flatten() : x;
   const axis = normalizeAxis(options.axis ?? 0, source.rank, operation);
   const params = { axis, op, isReverse: options.reverse === true, isExclusive: options.exclusive === true };
-  return new Tensor(derive(cumulate, source.node, params));
+  return x.tensorOf(derive(cumulate, source.node, params));
 }
 
 /** Sums of booleans count; narrow integers are summed in i32 or u32. */
@@ -56,26 +73,6 @@ function widened(x: Tensor): Tensor {
 }
 
 /** Booleans are ordered as 0 and 1. */
-function ordered<D extends DType>(x: Tensor<D>, apply: (numbers: Tensor) => Tensor): Tensor<D> {
+function ordered<D extends DType>(x: Tensor, apply: (numbers: Tensor) => Tensor): Tensor<D> {
   return (x.dtype === "bool" ? apply(x.cast("u8")).cast("bool") : apply(x)) as Tensor<D>;
 }
-
-Tensor.prototype.cumsum = function (options = {}) {
-  return cumulated("cumsum", "sum", widened(this), options);
-};
-
-Tensor.prototype.cumprod = function (options = {}) {
-  return cumulated("cumprod", "product", widened(this), options);
-};
-
-Tensor.prototype.cummax = function (options = {}) {
-  return ordered(this, (x) => cumulated("cummax", "max", x, options));
-};
-
-Tensor.prototype.cummin = function (options = {}) {
-  return ordered(this, (x) => cumulated("cummin", "min", x, options));
-};
-
-Tensor.prototype.cumlogsumexp = function (options = {}) {
-  return cumulated("cumlogsumexp", "logsumexp", asFloat("cumlogsumexp", this), options);
-};

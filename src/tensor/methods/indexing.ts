@@ -1,5 +1,5 @@
 /**
- * Indexing with tensors and masks, and functional updates with the same arguments.
+ * Methods of `Tensor`: indexing with numbers, ranges, tensors and masks, and updates with the same arguments.
  *
  * The rules are NumPy's. Index tensors broadcast together, integers among them count as index tensors, and the axes of
  * their common shape stand where the first of them stood if they are neighbours, else in front. A mask stands for the
@@ -13,12 +13,13 @@ import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, sameShape, sizeOf } from "../../core/shape.js";
 import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/slice.js";
 import * as M from "../../graph/primitives/movement.js";
-import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
-import { type Operand, Tensor, where } from "../tensor.js";
-import { apartFrom, broadcastValues, countingLike, isTensor, scalarLike, valuesFor } from "./operands.js";
+import { backendOf, checkOneDevice, derive, makeNode, reshapeNode } from "../build.js";
+import { isTensor } from "../handle.js";
+import type { Operand, Tensor } from "../tensor.js";
+import { apartFrom, broadcastValues, countingLike, scalarLike, valuesFor } from "./operands.js";
 import { combined, placesIn, type ScatterOptions, scatterRows, type UpdateOp } from "./scatter.js";
 import { positionTensor, remedyForNumber } from "./taking.js";
-import "./selection.js";
+import { where } from "./where.js";
 
 type Item = IndexItem<Tensor>;
 /** Index tensors and masks, or lists that stand for them. */
@@ -27,21 +28,57 @@ type UpdateOptions = Pick<ScatterOptions, "deterministic">;
 /** The indices, then the value, then perhaps options. */
 type Update = readonly [...(IndexArgument<Indices> | Operand)[], Operand | UpdateOptions];
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /**
-     * The same with index tensors and masks: `x.at(rows, columns)`, `x.at(x.greater(0))`, `x.at("1:", [0, 2])`. A mask
-     * makes the shape depend on data, so that it waits for the device.
-     */
-    at(...indices: IndexArgument<Indices>[]): Tensor<D>;
-    /** A copy in which the elements that `at` selects have another value: `x.set(0, "1:5", value)`. The last one wins. */
-    set(...indicesThenValue: Update): Tensor<D>;
-    /** A copy with a value added to the elements that `at` selects, as often as they are: `x.addAt(indices, value)`. */
-    addAt(...indicesThenValue: Update): Tensor<D>;
-    mulAt(...indicesThenValue: Update): Tensor<D>;
-    minAt(...indicesThenValue: Update): Tensor<D>;
-    maxAt(...indicesThenValue: Update): Tensor<D>;
+export class IndexingMethods<D extends DType> {
+  /**
+   * Elements and ranges, as NumPy's x[0, 1:5, ::-1, ...]: `x.at(0, "1:5", "::-1", "...", newAxis)`. Index tensors and masks
+   * too: `x.at(rows, columns)`, `x.at(x.greater(0))`, `x.at("1:", [0, 2])`. A mask waits for the device, because the shape
+   * depends on it.
+   */
+  at(this: Tensor, ...indices: IndexArgument<Indices>[]): Tensor<D> {
+    const held = withoutLists(this, indices, "at");
+    if (!held.some(isTensor)) return atRanges(this, held as IndexArgument[]);
+    return inOperation("at", () => {
+      const items = withoutMasks(this.shape, parse(this, held, "at"), "at");
+      return select(this, items, "at").selected as Tensor<D>;
+    });
   }
+
+  /** A copy in which the elements that `at` selects have another value: `x.set(0, "1:5", value)`. The last one wins. */
+  set(this: Tensor, ...indicesThenValue: Update): Tensor<D> {
+    return updated(this, "set", "set", indicesThenValue);
+  }
+
+  /** A copy with a value added to the elements that `at` selects, as often as they are: `x.addAt(indices, value)`. */
+  addAt(this: Tensor, ...indicesThenValue: Update): Tensor<D> {
+    return updated(this, "addAt", "add", indicesThenValue);
+  }
+
+  /** A copy in which the elements that `at` selects are multiplied by a value. */
+  mulAt(this: Tensor, ...indicesThenValue: Update): Tensor<D> {
+    return updated(this, "mulAt", "mul", indicesThenValue);
+  }
+
+  /** A copy in which the elements that `at` selects are at most a value. */
+  minAt(this: Tensor, ...indicesThenValue: Update): Tensor<D> {
+    return updated(this, "minAt", "min", indicesThenValue);
+  }
+
+  /** A copy in which the elements that `at` selects are at least a value. */
+  maxAt(this: Tensor, ...indicesThenValue: Update): Tensor<D> {
+    return updated(this, "maxAt", "max", indicesThenValue);
+  }
+}
+
+/** Numbers and ranges only: one slice of the tensor. */
+function atRanges<D extends DType>(x: Tensor, indices: readonly IndexArgument[]): Tensor<D> {
+  const items = parseIndexing(indices, x.node.shape, "at");
+  const ranges = items.filter((item) => item.kind === "slice" || item.kind === "index");
+  const start = ranges.map((item) => (item.kind === "slice" ? item.start : item.index));
+  const step = ranges.map((item) => (item.kind === "slice" ? item.step : 1));
+  const shape = ranges.map((item) => (item.kind === "slice" ? item.count : 1));
+  const sliced = derive(M.slice, x.node, { start, step, shape });
+  const kept = items.flatMap((item) => (item.kind === "slice" ? [item.count] : item.kind === "newAxis" ? [1] : []));
+  return x.tensorOf(reshapeNode(sliced, kept));
 }
 
 /** Lists become tensors where the indexed tensor is. */
@@ -100,13 +137,13 @@ interface Selection {
   readonly isInside: Tensor;
 }
 
-/** What items with index tensors among them, and without masks, select. */
+/** The selection of items with index tensors among them, and without masks. */
 function select(x: Tensor, items: readonly Item[], operation: string): Selection {
   const parts = items.flatMap((item) => {
     if (item.kind === "newAxis") return [];
     return item.kind === "slice" ? [item] : [{ start: 0, step: 1, count: x.shape[item.axis] }];
   });
-  const sliced = new Tensor(
+  const sliced: Tensor = x.tensorOf(
     derive(M.slice, x.node, {
       start: parts.map(({ start }) => start),
       step: parts.map(({ step }) => step),
@@ -128,7 +165,7 @@ function select(x: Tensor, items: readonly Item[], operation: string): Selection
     (item ? nearest(item.item, place, x.shape[item.axis]) : place).broadcastTo(common),
   );
   const inputs = [data.node, ...held.map(({ node }) => node)];
-  const selected = new Tensor(makeNode(M.gather, inputs, { axes, at }, backendOf(x.node)));
+  const selected: Tensor = x.tensorOf(makeNode(M.gather, inputs, { axes, at }, backendOf(x.node)));
   const inside = indexed.map(({ place }) => place.greaterEqual(0).broadcastTo(common));
   const around = [...new Array(at).fill(1), ...common, ...new Array(data.rank - axes.length - at).fill(1)];
   return { selected, isInside: inside.reduce((all, one) => all.logicalAnd(one)).reshape(around) };
@@ -139,17 +176,6 @@ function nearest(positions: Tensor, place: Tensor, n: number): Tensor {
   const isLow = positions.dtype.startsWith("u") ? scalarLike(positions, false, "bool") : positions.less(0);
   return where(place.less(0), where(isLow, scalarLike(place, 0), scalarLike(place, n - 1)), place);
 }
-
-const atRanges = Tensor.prototype.at as (this: Tensor, ...indices: IndexArgument[]) => Tensor;
-
-Tensor.prototype.at = function (this: Tensor, ...given: IndexArgument<Indices>[]): Tensor {
-  const indices = withoutLists(this, given, "at");
-  if (!indices.some(isTensor)) return atRanges.apply(this, indices as IndexArgument[]);
-  return inOperation("at", () => {
-    const items = withoutMasks(this.shape, parse(this, indices, "at"), "at");
-    return select(this, items, "at").selected;
-  });
-} as Tensor["at"];
 
 // -------------------------------------------------------------------------------------------------- updates
 
@@ -197,8 +223,8 @@ function updateRange(x: Tensor, items: readonly Item[], values: Tensor, op: Upda
   const low = ranges.map(({ start, step, count }) => (step < 0 ? start + step * (count - 1) : start));
   const interior = ranges.map(({ step }) => Math.abs(step) - 1);
   const high = ranges.map(({ step, count }, i) => x.shape[i] - low[i] - (count - 1) * Math.abs(step) - 1);
-  const laidOut = (part: Tensor, value: number | boolean) =>
-    new Tensor(derive(M.pad, part.node, { low, high, interior, value }));
+  const laidOut = (part: Tensor, value: number | boolean): Tensor =>
+    part.tensorOf(derive(M.pad, part.node, { low, high, interior, value }));
   const isSelected = laidOut(scalarLike(x, true, "bool").broadcastTo(forwards.shape), false);
   const value = laidOut(forwards, x.dtype === "bool" ? false : 0);
   return where(isSelected, combined(op, x, value), x);
@@ -228,12 +254,7 @@ function updateAt(
   return scatterRows(operation, rows, places.reshape([selected.size]), updates, options).reshape(x.shape);
 }
 
-const updaters = { set: "set", addAt: "add", mulAt: "mul", minAt: "min", maxAt: "max" } as const;
-for (const [name, op] of Object.entries(updaters) as [keyof typeof updaters, UpdateOp][]) {
-  Tensor.prototype[name] = function (this: Tensor, ...args: Update): Tensor {
-    return apartFrom(
-      this,
-      inOperation(name, () => update(this, args, op, name)),
-    );
-  } as Tensor["set"];
+function updated<D extends DType>(x: Tensor, operation: string, op: UpdateOp, args: Update): Tensor<D> {
+  const result = inOperation(operation, () => update(x, args, op, operation));
+  return apartFrom(x, result) as Tensor<D>;
 }

@@ -1,6 +1,6 @@
 /**
- * Who wants to know of positions as they are used. Outside an axis they read its end or write nothing, because nobody waits for
- * their values; models know their data before they are sampled, and look here whether groups are what they are meant to be.
+ * A hook that reports index tensors as they are used. Positions outside an axis read its end or write nothing, because
+ * nobody waits for their values. Models know their data before they are sampled, and check the positions here.
  */
 import type { Tensor } from "../tensor.js";
 
@@ -9,7 +9,7 @@ export type NotePositions = (operation: string, positions: Tensor, extent: numbe
 
 let current: NotePositions | null = null;
 
-/** Tells of all positions that work reads or writes at. */
+/** Runs `work` and reports all positions that it reads or writes at. */
 export function notingPositions<T>(note: NotePositions, work: () => T): T {
   const outer = current;
   current = note;
@@ -20,5 +20,5 @@ export function notingPositions<T>(note: NotePositions, work: () => T): T {
   }
 }
 
-/** @internal Called by whatever takes positions. */
+/** @internal Every operation that takes positions calls this. */
 export const positionsUsed: NotePositions = (operation, positions, extent) => current?.(operation, positions, extent);

@@ -1,19 +1,38 @@
-/** What the method files share: operands brought together, and counting along an axis. */
+/** Shared by the files of methods: one primitive applied, operands brought together, counting along an axis. */
 import { DTYPES, type DType, isComplex, positionDType } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { checkBroadcastTo } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
+import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import { iota } from "../../graph/primitives/leaf.js";
-import { backendOf, checkOneDevice, makeNode, meet, scalarNode } from "../build.js";
-import { type Operand, Tensor, where } from "../tensor.js";
+import { backendOf, checkOneDevice, derive, floatNode, makeNode, meet, scalarNode } from "../build.js";
+import { isTensor, nodeOrScalar } from "../handle.js";
+import type { Operand, Tensor } from "../tensor.js";
+import { where } from "./where.js";
 
-/** Operands as tensors of one device, dtype and shape. */
+/** A primitive of one operand; `asFloat`: integers and booleans become f32 first. */
+export function unary<T extends DType>(x: Tensor, primitive: ElementwisePrimitive, asFloat = false): Tensor<T> {
+  return x.tensorOf(derive(primitive, asFloat ? floatNode(x.node) : x.node, {}));
+}
+
+/** A primitive of two operands, brought together. */
+export function binary<T extends DType>(
+  x: Tensor,
+  primitive: ElementwisePrimitive,
+  other: Operand,
+  asFloat = false,
+): Tensor<T> {
+  const operands = meet(primitive.called ?? primitive.name, [x.node, nodeOrScalar(other)]);
+  return x.tensorOf(makeNode(primitive, asFloat ? operands.map(floatNode) : operands, {}, operands[0].device));
+}
+
+export const isWholeNumber = (value: Operand): value is number | bigint =>
+  typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
+
+/** Operands, at least one of them a tensor, as tensors of one device, dtype and shape. */
 export function met(operation: string, operands: readonly Operand[]): Tensor[] {
-  const nodes = meet(
-    operation,
-    operands.map((operand) => (operand instanceof Tensor ? operand.node : operand)),
-  );
-  return nodes.map((node) => new Tensor(node));
+  const like = operands.find(isTensor) as Tensor;
+  return meet(operation, operands.map(nodeOrScalar)).map((node) => like.tensorOf(node));
 }
 
 /** The same where only real numbers have a meaning. */
@@ -43,12 +62,12 @@ export function asFloat(operation: string, x: Tensor): Tensor {
 
 /** One number of a dtype, on the device of a tensor. */
 export function scalarLike(x: Tensor, value: number | bigint | boolean, dtype: DType = x.dtype): Tensor {
-  return new Tensor(scalarNode(value, dtype, backendOf(x.node)));
+  return x.tensorOf(scalarNode(value, dtype, backendOf(x.node)));
 }
 
 /** 0, 1 … count - 1 on the device of a tensor: i32, or i64 where that cannot count so far, which types cannot tell. */
 export function countingLike(x: Tensor, count: number): Tensor<"i32"> {
-  return new Tensor<"i32">(makeNode(iota, [], { shape: [count], dtype: positionDType(count) }, backendOf(x.node)));
+  return x.tensorOf(makeNode(iota, [], { shape: [count], dtype: positionDType(count) }, backendOf(x.node)));
 }
 
 /** Each element's position along one axis of a tensor: shaped to broadcast with it. */
@@ -57,14 +76,12 @@ export function positionsAlong(x: Tensor, axis: number): Tensor<"i32"> {
   return countingLike(x, x.shape[axis]).reshape(shape);
 }
 
-export const isTensor = (value: unknown): value is Tensor => value instanceof Tensor;
-
-/** What steps made of a tensor, as a handle of its own also where they had nothing to do. */
+/** The result of some steps as a handle of its own, also where the steps changed nothing. */
 export const apartFrom = <T extends Tensor>(x: T, result: T): T => (result === x ? (x.again() as T) : result);
 
 /** Values for x: its dtype, its device. A number must fit. */
 export function valuesFor(x: Tensor, values: Operand, operation: string): Tensor {
-  if (values instanceof Tensor) {
+  if (isTensor(values)) {
     checkOneDevice(operation, [x.node, values.node]);
     if (isComplex(values.dtype) && !isComplex(x.dtype)) {
       throw new DTypeError(`${operation}: ${values.dtype} values do not fit ${x.dtype}; take their real() or imag().`);

@@ -1,5 +1,5 @@
 /**
- * Sorting and what follows from it. Every dtype is sorted by an unsigned key that has its order; NaN has the largest key
+ * Methods of `Tensor`: sorting, and searches and medians that rest on it. Every dtype is sorted by an unsigned key that has its order; NaN has the largest key
  * in either direction, so it comes last, and -0 the same as 0.
  */
 import { checkOptions, inOperation, type OptionKinds, type Values } from "../../core/arguments.js";
@@ -11,12 +11,14 @@ import { remedyForTensor, shown } from "../../core/shown.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import * as O from "../../graph/primitives/order.js";
 import { backendOf, checkOneDevice, derive, makeNode } from "../build.js";
-import { concat, tensor } from "../creation.js";
-import { flattenNested } from "../given-values.js";
+import { flattenNested, valuesNode } from "../given-values.js";
+import { isTensor } from "../handle.js";
 import { REDUCE, type ReduceOptions } from "../reduce-node.js";
 import type { FloatOf } from "../result-dtypes.js";
-import { Tensor, where } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
+import { concat } from "./joining.js";
 import { asFloat, positionsAlong, scalarLike } from "./operands.js";
+import { where } from "./where.js";
 
 export interface SortOptions {
   /** The last unless told. */
@@ -31,23 +33,86 @@ export interface TopKOptions {
   readonly largest?: boolean;
 }
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** Elements in order along an axis; equal ones keep their order, NaN comes last in either direction. */
-    sort(options?: SortOptions): Tensor<D>;
-    /** Positions (i32) that would sort along an axis. */
-    argsort(options?: SortOptions): Tensor<"i32">;
-    /** The k largest along an axis, in falling order, and where they are. NaN counts as the last to be chosen. */
-    topK(k: number, options?: TopKOptions): { readonly values: Tensor<D>; readonly indices: Tensor<"i32"> };
-    /**
-     * How many elements of this sorted tensor come before each value; with side "right", equal ones count too. Plain
-     * numbers are compared in the tensor's dtype, also with whole numbers that f32 does not hold.
-     */
-    searchSorted(values: Tensor | Values<Scalar>, options?: { readonly side?: "left" | "right" }): Tensor<"i32">;
-    /** The middle element, or the mean of the two middle ones; NaN where there is a NaN. Of integers it is rounded to f32. */
-    median(options?: ReduceOptions): Tensor<FloatOf<D>>;
-    /** The most frequent element; the smallest of those. */
-    mode(options?: ReduceOptions): Tensor<D>;
+export class OrderingMethods<D extends DType> {
+  /** Elements in order along an axis; equal ones keep their order, NaN comes last in either direction. */
+  sort(this: Tensor, options: SortOptions = {}): Tensor<D> {
+    checkOptions("sort", options, SORT);
+    return this.takeAlongAxis(positionsSorted(this, options, "sort"), options.axis ?? -1) as Tensor<D>;
+  }
+
+  /** Positions (i32) that would sort along an axis. */
+  argsort(this: Tensor, options: SortOptions = {}): Tensor<"i32"> {
+    checkOptions("argsort", options, SORT);
+    return positionsSorted(this, options, "argsort");
+  }
+
+  /** The k largest along an axis, in falling order, and where they are. NaN counts as the last to be chosen. */
+  topK(
+    this: Tensor,
+    k: number,
+    options: TopKOptions = {},
+  ): { readonly values: Tensor<D>; readonly indices: Tensor<"i32"> } {
+    checkOptions("topK", options, TOP_K);
+    const { axis = -1, largest = true } = options;
+    const at = normalizeAxis(axis, this.rank, "topK");
+    if (!Number.isSafeInteger(k) || k < 0 || k > this.shape[at]) {
+      throw new ArgumentError(
+        `topK: ${shown(k)} of the ${this.shape[at]} elements along axis ${at}.${remedyForTensor(k)}`,
+      );
+    }
+    const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
+    const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : null)));
+    return { values: this.takeAlongAxis(indices, at) as Tensor<D>, indices };
+  }
+
+  /**
+   * How many elements of this sorted tensor come before each value; with side "right", equal ones count too. Plain
+   * numbers are compared in the tensor's dtype, also with whole numbers that f32 does not hold.
+   */
+  searchSorted(
+    this: Tensor,
+    values: Tensor | Values<Scalar>,
+    options: { readonly side?: "left" | "right" } = {},
+  ): Tensor<"i32"> {
+    checkOptions("searchSorted", options, { side: "text" });
+    const { side = "left" } = options;
+    if (side !== "left" && side !== "right")
+      throw new ArgumentError(`searchSorted: side "${side}" is not left or right.`);
+    const wanted = isTensor(values) ? values : wantedIn(this, values, side);
+    checkOneDevice("searchSorted", [this.node, wanted.node]);
+    const dtype = resultType([this.dtype, wanted.dtype], "searchSorted");
+    const inputs = [this, wanted].map((x) => orderKey("searchSorted", x.cast(dtype), false).node);
+    return this.tensorOf(makeNode(O.searchSorted, inputs, { side }, backendOf(this.node)));
+  }
+
+  /** The middle element, or the mean of the two middle ones; NaN where there is a NaN. Of integers it is rounded to f32. */
+  median(this: Tensor, options: ReduceOptions = {}): Tensor<FloatOf<D>> {
+    const isWhole = isInteger(this.dtype);
+    const { lines, restore } = linesOf("median", isWhole ? this : asFloat("median", this), options);
+    const sorted = lines.sort();
+    const count = lines.shape[lines.rank - 1];
+    const upper = element(sorted, Math.floor(count / 2));
+    const lower = element(sorted, Math.floor((count - 1) / 2));
+    if (isWhole)
+      return restore(count % 2 === 1 ? upper.cast("f32") : meanOfIntegers(lower, upper)) as Tensor<FloatOf<D>>;
+    const middle = count % 2 === 1 ? upper : meanOfFloats(lower, upper);
+    const largest = element(sorted, count - 1);
+    return restore(where(largest.isNaN(), largest, middle)) as Tensor<FloatOf<D>>;
+  }
+
+  /** The most frequent element; the smallest of those. */
+  mode(this: Tensor, options: ReduceOptions = {}): Tensor<D> {
+    const { lines, restore } = linesOf("mode", this, options);
+    const key = orderKey("mode", lines, false);
+    const order = this.tensorOf<"i32">(derive(O.argsort, key.node, {}));
+    const sortedKeys = key.takeAlongAxis(order, -1);
+    const last = lines.rank - 1;
+    const at = positionsAlong(lines, last);
+    const earlier = concat([element(sortedKeys, 0).expandDims(-1), sortedKeys.at("...", "0:-1")], { axis: -1 });
+    // Where each run begins; an element's place in its run is its distance from there.
+    const begins = where(sortedKeys.notEqual(earlier), at, 0).cummax({ axis: -1 });
+    const longest = at.sub(begins).argmax({ axis: -1, keepDims: true });
+    return restore(lines.takeAlongAxis(order, -1).takeAlongAxis(longest, -1)) as Tensor<D>;
   }
 }
 
@@ -70,7 +135,7 @@ export function orderKey(operation: string, x: Tensor, isDescending: boolean): T
         .bitwiseXor(signBit),
     );
   const value = x.cast(bits === 64 ? "f64" : "f32");
-  const pattern = new Tensor(derive(E.bitcast, value.node, { dtype: wide }));
+  const pattern: Tensor = x.tensorOf(derive(E.bitcast, value.node, { dtype: wide }));
   const isNegative = pattern.greater(signBit);
   // Negative numbers fall as their bits rise; -0 alone has the bits of the sign and nothing else.
   const rising = where(isNegative, pattern.bitwiseNot(), pattern.bitwiseOr(signBit));
@@ -81,56 +146,21 @@ export function orderKey(operation: string, x: Tensor, isDescending: boolean): T
 function positionsSorted(x: Tensor, { axis = -1, descending = false }: SortOptions, operation: string): Tensor<"i32"> {
   const at = normalizeAxis(axis, x.rank, operation);
   const keys = orderKey(operation, x, descending).moveAxis(at, -1);
-  return new Tensor<"i32">(derive(O.argsort, keys.node, {})).moveAxis(-1, at);
+  return x.tensorOf<"i32">(derive(O.argsort, keys.node, {})).moveAxis(-1, at);
 }
 
-Tensor.prototype.argsort = function (options = {}) {
-  checkOptions("argsort", options, SORT);
-  return positionsSorted(this, options, "argsort");
-};
-
-Tensor.prototype.sort = function (options = {}) {
-  checkOptions("sort", options, SORT);
-  return this.takeAlongAxis(positionsSorted(this, options, "sort"), options.axis ?? -1);
-};
-
-Tensor.prototype.topK = function (k, options = {}) {
-  checkOptions("topK", options, TOP_K);
-  const { axis = -1, largest = true } = options;
-  const at = normalizeAxis(axis, this.rank, "topK");
-  if (!Number.isSafeInteger(k) || k < 0 || k > this.shape[at]) {
-    throw new ArgumentError(
-      `topK: ${shown(k)} of the ${this.shape[at]} elements along axis ${at}.${remedyForTensor(k)}`,
-    );
-  }
-  const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
-  const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : null)));
-  return { values: this.takeAlongAxis(indices, at), indices };
-};
-
-/** Values as they are written take the dtype of the sorted ones; between whole numbers fractions are as good as the next. */
+/** Plain values in the dtype of the sorted ones. Among whole numbers a fraction finds the same place as the next whole one. */
 function wantedIn(x: Tensor, given: Values<Scalar>, side: "left" | "right"): Tensor {
-  const { device } = x;
-  if (ArrayBuffer.isView(given)) return inOperation("searchSorted", () => tensor(given, { device }));
+  const held = (list: unknown, options: { dtype?: DType; shape?: readonly number[] }): Tensor =>
+    inOperation("searchSorted", () => x.tensorOf(valuesNode(backendOf(x.node), list, options)));
+  if (ArrayBuffer.isView(given)) return held(given, {});
   const { values, shape } = flattenNested(given, "searchSorted");
   const round = side === "left" ? Math.ceil : Math.floor;
   const isAmongWhole = (value: Scalar): value is number => isInteger(x.dtype) && Number.isFinite(value);
-  const held = values.map((value) => (isAmongWhole(value) ? round(value) : value));
-  const dtype = resultType([x.dtype, ...held], "searchSorted");
-  return inOperation("searchSorted", () => tensor(held, { dtype, shape, device }));
+  const rounded = values.map((value) => (isAmongWhole(value) ? round(value) : value));
+  const dtype = resultType([x.dtype, ...rounded], "searchSorted");
+  return held(rounded, { dtype, shape });
 }
-
-Tensor.prototype.searchSorted = function (given, options = {}) {
-  checkOptions("searchSorted", options, { side: "text" });
-  const { side = "left" } = options;
-  if (side !== "left" && side !== "right")
-    throw new ArgumentError(`searchSorted: side "${side}" is not left or right.`);
-  const values = given instanceof Tensor ? given : wantedIn(this, given, side);
-  checkOneDevice("searchSorted", [this.node, values.node]);
-  const dtype = resultType([this.dtype, values.dtype], "searchSorted");
-  const inputs = [this, values].map((x) => orderKey("searchSorted", x.cast(dtype), false).node);
-  return new Tensor<"i32">(makeNode(O.searchSorted, inputs, { side }, backendOf(this.node)));
-};
 
 // -------------------------------------------------------------------------------------------------- reductions
 
@@ -166,30 +196,3 @@ function meanOfIntegers(a: Tensor, b: Tensor): Tensor {
   const below = a.bitwiseAnd(b).add(others.rightShift(1)).cast("f32");
   return where(isHalf, below.add(0.5), below);
 }
-
-Tensor.prototype.median = function (options = {}) {
-  const isWhole = isInteger(this.dtype);
-  const { lines, restore } = linesOf("median", isWhole ? this : asFloat("median", this), options);
-  const sorted = lines.sort();
-  const count = lines.shape[lines.rank - 1];
-  const upper = element(sorted, Math.floor(count / 2));
-  const lower = element(sorted, Math.floor((count - 1) / 2));
-  if (isWhole) return restore(count % 2 === 1 ? upper.cast("f32") : meanOfIntegers(lower, upper));
-  const middle = count % 2 === 1 ? upper : meanOfFloats(lower, upper);
-  const largest = element(sorted, count - 1);
-  return restore(where(largest.isNaN(), largest, middle));
-};
-
-Tensor.prototype.mode = function (options = {}) {
-  const { lines, restore } = linesOf("mode", this, options);
-  const key = orderKey("mode", lines, false);
-  const order = new Tensor<"i32">(derive(O.argsort, key.node, {}));
-  const sortedKeys = key.takeAlongAxis(order, -1);
-  const last = lines.rank - 1;
-  const at = positionsAlong(lines, last);
-  const earlier = concat([element(sortedKeys, 0).expandDims(-1), sortedKeys.at("...", "0:-1")], { axis: -1 });
-  // Where each run begins; an element's place in its run is its distance from there.
-  const begins = where(sortedKeys.notEqual(earlier), at, 0).cummax({ axis: -1 });
-  const longest = at.sub(begins).argmax({ axis: -1, keepDims: true });
-  return restore(lines.takeAlongAxis(order, -1).takeAlongAxis(longest, -1)) as typeof this;
-};

@@ -1,6 +1,6 @@
 /**
- * How tensors look on a console. Of a large one only the corners are shown, so only these are computed and read: printing
- * must not cost what reading everything costs, nor fill memory with what nobody asked for.
+ * Methods of `Tensor`: how it looks on a console. Of a large tensor only the corners are shown, so only they are computed
+ * and read: printing must cost neither the time nor the memory of reading everything.
  */
 import { formatArray, shownIndices } from "../../core/format.js";
 import { formatShape } from "../../core/shape.js";
@@ -8,10 +8,13 @@ import { elementAt } from "../../core/storage.js";
 import { pendingInOrder } from "../../graph/node.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, makeNode } from "../build.js";
-import { Tensor } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
 import { positionTensor } from "./taking.js";
 
-/** Whether elements share work: a sum, a product of matrices, a sort. Others can be computed one by one. */
+/** Node calls this method for `console.log`. */
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/** Whether elements share work, as in a sum, a product of matrices or a sort; others can be computed one by one. */
 function sharesWork(x: Tensor): boolean {
   return pendingInOrder([x.node]).some(
     ({ storage, primitive: { kind } }) =>
@@ -19,9 +22,9 @@ function sharesWork(x: Tensor): boolean {
   );
 }
 
-/** The elements that are shown. One node on the tensor's own, which lets go of it when it is computed. */
+/** The elements that are shown: one gather over the tensor's node. */
 function cornersOf(x: Tensor, shown: readonly number[][]): Tensor {
-  // Work that is shared would be done again when the tensor is used, so it is done once, and kept.
+  // Shared work would be done again when the tensor is used; computing the tensor keeps it.
   if (sharesWork(x)) x.realize();
   const counts = shown.map(({ length }) => length);
   const positions = shown.map((indices, axis) => {
@@ -29,23 +32,23 @@ function cornersOf(x: Tensor, shown: readonly number[][]): Tensor {
     return positionTensor("inspect", indices, x).reshape(along).broadcastTo(counts).node;
   });
   const axes = shown.map((_, axis) => axis);
-  return new Tensor(makeNode(M.gather, [x.node, ...positions], { axes, at: 0 }, backendOf(x.node)));
+  return x.tensorOf(makeNode(M.gather, [x.node, ...positions], { axes, at: 0 }, backendOf(x.node)));
 }
 
-function inspect(this: Tensor): string {
-  if (this.isDisposed) return "Tensor { disposed }";
-  const { shape, dtype, device } = this;
-  const facts = `shape ${formatShape(shape)}, ${dtype}, ${device}`;
-  if (this.node.isAbstract) return `Tensor(traced, ${facts})`;
-  if (this.size === 0) return `Tensor([], ${facts})`;
-  const shown = shownIndices(shape);
-  const isWhole = shown.every(({ length }, axis) => length === shape[axis]);
-  const part = isWhole ? this : cornersOf(this, shown);
-  const data = part.dataSync();
-  if (!isWhole) part.dispose();
-  let next = 0;
-  const text = formatArray(() => elementAt(data, dtype, next++), shape, dtype, { indent: 7, separator: ", " });
-  return `Tensor(${text}, ${facts})`;
+export class PrintingMethods {
+  [INSPECT](this: Tensor): string {
+    if (this.isDisposed) return "Tensor { disposed }";
+    const { shape, dtype, device } = this;
+    const facts = `shape ${formatShape(shape)}, ${dtype}, ${device}`;
+    if (this.node.isAbstract) return `Tensor(traced, ${facts})`;
+    if (this.size === 0) return `Tensor([], ${facts})`;
+    const shown = shownIndices(shape);
+    const isWhole = shown.every(({ length }, axis) => length === shape[axis]);
+    const part = isWhole ? this : cornersOf(this, shown);
+    const data = part.dataSync();
+    if (!isWhole) part.dispose();
+    let next = 0;
+    const text = formatArray(() => elementAt(data, dtype, next++), shape, dtype, { indent: 7, separator: ", " });
+    return `Tensor(${text}, ${facts})`;
+  }
 }
-
-Object.defineProperty(Tensor.prototype, Symbol.for("nodejs.util.inspect.custom"), { value: inspect });

@@ -1,12 +1,15 @@
-/** Reductions that are made of others: positions of extremes, counts, norms, covariance. */
+/** Methods of `Tensor`: sums, products, extremes and their positions, counts, norms and covariance over axes. */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { checkOrdered, type DType, isComplex, isFloat, positionDType, realDType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, normalizeAxis, sizeOf } from "../../core/shape.js";
-import { REDUCE, type ReduceOptions } from "../reduce-node.js";
-import type { FloatOf, RealOf } from "../result-dtypes.js";
-import { Tensor, where } from "../tensor.js";
+import type { ReducePrimitive } from "../../graph/primitive.js";
+import * as R from "../../graph/primitives/reduce.js";
+import { REDUCE, type ReduceOptions, reduceNode } from "../reduce-node.js";
+import type { FloatOf, RealOf, SumOf } from "../result-dtypes.js";
+import type { Tensor } from "../tensor.js";
 import { asFloat, flatAtZero, positionsAlong, squaredSize } from "./operands.js";
+import { where } from "./where.js";
 
 export interface AxisOptions {
   /** The axis; all elements in row-major order when left out. */
@@ -19,26 +22,100 @@ export interface NormOptions extends ReduceOptions {
   readonly order?: number;
 }
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** Position of the largest element, the first of equal ones; a NaN counts as the largest. i32; i64 along more than 2^31 - 1. */
-    argmax(options?: AxisOptions): Tensor<"i32">;
-    /** Position of the smallest element, the first of equal ones; a NaN counts as the smallest. i32; i64 along more than 2^31 - 1. */
-    argmin(options?: AxisOptions): Tensor<"i32">;
-    /** How many elements differ from zero; NaN does. i32; i64 of more than 2^31 - 1. */
-    countNonzero(options?: ReduceOptions): Tensor<"i32">;
-    /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. The slope at zero is zero. */
-    norm(options?: NormOptions): Tensor<RealOf<FloatOf<D>>>;
-    /**
-     * The covariance matrix of columns: [..., observations, variables] gives [..., variables, variables]. `correction: 1`
-     * divides by n - 1. (np.cov has variables in rows and corrects by 1 unless told.) Of complex numbers the second of two
-     * is conjugated, as in NumPy.
-     */
-    covariance(options?: { readonly correction?: number }): Tensor<FloatOf<D>>;
+export class ReductionMethods<D extends DType> {
+  /**
+   * The sum over some axes, or over all: `x.sum({ axis: 0 })`. Integers narrower than 32 bits are added in i32 or u32; i32
+   * and u32 wrap around, where NumPy widens to 64 bits.
+   */
+  sum(this: Tensor, options: ReduceOptions = {}): Tensor<SumOf<D>> {
+    return reduced(this, R.sum, "sum", options);
+  }
+
+  /** The product over some axes, or over all; dtypes as for `sum`. */
+  prod(this: Tensor, options: ReduceOptions = {}): Tensor<SumOf<D>> {
+    return reduced(this, R.product, "prod", options);
+  }
+
+  /** The largest element; NaN wins. Of booleans: whether any is true. */
+  max(this: Tensor, options: ReduceOptions = {}): Tensor<D> {
+    return reduced(this, R.max, "max", options);
+  }
+
+  /** The smallest element; NaN wins. Of booleans: whether all are true. */
+  min(this: Tensor, options: ReduceOptions = {}): Tensor<D> {
+    return reduced(this, R.min, "min", options);
+  }
+
+  /** Whether all elements differ from zero. */
+  all(this: Tensor, options: ReduceOptions = {}): Tensor<"bool"> {
+    return reduced(this.cast("bool"), R.all, "all", options);
+  }
+
+  /** Whether any element differs from zero. */
+  any(this: Tensor, options: ReduceOptions = {}): Tensor<"bool"> {
+    return reduced(this.cast("bool"), R.any, "any", options);
+  }
+
+  /** Position of the largest element, the first of equal ones; a NaN counts as the largest. i32; i64 along 2^31 or more. */
+  argmax(this: Tensor, options: AxisOptions = {}): Tensor<"i32"> {
+    return positionOf("argmax", this, options);
+  }
+
+  /** Position of the smallest element, the first of equal ones; a NaN counts as the smallest. i32; i64 along 2^31 or more. */
+  argmin(this: Tensor, options: AxisOptions = {}): Tensor<"i32"> {
+    return positionOf("argmin", this, options);
+  }
+
+  /** How many elements differ from zero; NaN does. i32; i64 of 2^31 elements or more. */
+  countNonzero(this: Tensor, options: ReduceOptions = {}): Tensor<"i32"> {
+    checkOptions("countNonzero", options, REDUCE);
+    const axes = normalizeAxes(options.axis, this.rank, "countNonzero");
+    const most = sizeOf(axes.map((axis) => this.shape[axis]));
+    return this.cast("bool").cast(positionDType(most)).sum(options) as Tensor<"i32">;
+  }
+
+  /** The p-norm (Σ|x|^p)^(1/p) over the axes together, as of one long vector. The slope at zero is zero. */
+  norm(this: Tensor, options: NormOptions = {}): Tensor<RealOf<FloatOf<D>>> {
+    checkOptions<NormOptions>("norm", options, { ...REDUCE, order: "number" });
+    const { order = 2, ...reduction } = options;
+    if (Number.isNaN(order)) throw new ArgumentError("norm: the order is a number, not NaN.");
+    return inOperation("norm", () => normOf(this, order, reduction)) as Tensor<RealOf<FloatOf<D>>>;
+  }
+
+  /**
+   * The covariance matrix of columns: [..., observations, variables] gives [..., variables, variables]. `correction: 1`
+   * divides by n - 1. (np.cov has variables in rows and corrects by 1 unless told.) Of complex numbers the second of two
+   * is conjugated, as in NumPy.
+   */
+  covariance(this: Tensor, options: { readonly correction?: number } = {}): Tensor<FloatOf<D>> {
+    checkOptions("covariance", options, { correction: "number" });
+    const { correction = 0 } = options;
+    if (this.rank < 2) {
+      throw new ShapeError(
+        `covariance: takes [..., observations, variables], not ${formatShape(this.shape)}; reshape a vector to [n, 1].`,
+      );
+    }
+    const floats = isComplex(this.dtype) ? this : asFloat("covariance", this);
+    // As for means: f16 and bf16 hold neither the sums nor the count.
+    const x = floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
+    const deviation = x.sub(x.mean({ axis: -2, keepDims: true }));
+    const observations = this.shape[this.rank - 2];
+    const products = deviation.expandDims(-1).mul(deviation.conj().expandDims(-2));
+    const covariance = products.sum({ axis: -3 }).div(Math.max(0, observations - correction));
+    return covariance.cast(floats.dtype) as Tensor<FloatOf<D>>;
   }
 }
 
 const AXIS: OptionKinds<AxisOptions> = { axis: "number", keepDims: "flag" };
+
+function reduced<T extends DType>(
+  x: Tensor,
+  primitive: ReducePrimitive,
+  operation: string,
+  options: ReduceOptions,
+): Tensor<T> {
+  return x.tensorOf(reduceNode(x.node, primitive, operation, options));
+}
 
 /** The least position that holds the extreme. Where that is NaN, the first NaN. */
 function positionOf(operation: "argmax" | "argmin", x: Tensor, options: AxisOptions): Tensor<"i32"> {
@@ -64,28 +141,6 @@ function positionOf(operation: "argmax" | "argmin", x: Tensor, options: AxisOpti
   return isFlat && options.keepDims ? position.reshape(x.shape.map(() => 1)) : position;
 }
 
-Tensor.prototype.argmax = function (options = {}) {
-  return positionOf("argmax", this, options);
-};
-
-Tensor.prototype.argmin = function (options = {}) {
-  return positionOf("argmin", this, options);
-};
-
-Tensor.prototype.countNonzero = function (options = {}) {
-  checkOptions("countNonzero", options, REDUCE);
-  const axes = normalizeAxes(options.axis, this.rank, "countNonzero");
-  const most = sizeOf(axes.map((axis) => this.shape[axis]));
-  return this.cast("bool").cast(positionDType(most)).sum(options) as Tensor<"i32">;
-};
-
-Tensor.prototype.norm = function (given = {}) {
-  checkOptions<NormOptions>("norm", given, { ...REDUCE, order: "number" });
-  const { order = 2, ...options } = given;
-  if (Number.isNaN(order)) throw new ArgumentError("norm: the order is a number, not NaN.");
-  return inOperation("norm", () => normOf(this, order, options));
-};
-
 function normOf(given: Tensor, order: number, options: ReduceOptions): Tensor {
   const x = isComplex(given.dtype) ? given : asFloat("norm", given);
   const size = x.abs();
@@ -104,23 +159,3 @@ function normOf(given: Tensor, order: number, options: ReduceOptions): Tensor {
       return flatAtZero(size.pow(order).sum(options), (sum) => sum.pow(1 / order));
   }
 }
-
-Tensor.prototype.covariance = function (options = {}) {
-  checkOptions("covariance", options, { correction: "number" });
-  const { correction = 0 } = options;
-  if (this.rank < 2) {
-    throw new ShapeError(
-      `covariance: takes [..., observations, variables], not ${formatShape(this.shape)}; reshape a vector to [n, 1].`,
-    );
-  }
-  const floats = isComplex(this.dtype) ? this : asFloat("covariance", this);
-  // As for means: f16 and bf16 hold neither the sums nor the count.
-  const x = floats.dtype === "f16" || floats.dtype === "bf16" ? floats.cast("f32") : floats;
-  const deviation = x.sub(x.mean({ axis: -2, keepDims: true }));
-  const observations = this.shape[this.rank - 2];
-  const products = deviation.expandDims(-1).mul(deviation.conj().expandDims(-2));
-  return products
-    .sum({ axis: -3 })
-    .div(Math.max(0, observations - correction))
-    .cast(floats.dtype);
-};

@@ -1,5 +1,5 @@
 /**
- * Writing into positions: setting, adding, multiplying, taking the smaller or larger. The tensor itself stays as it is;
+ * Methods of `Tensor`: values written at positions: setting, adding, multiplying, taking the smaller or larger. The tensor itself stays as it is;
  * the result is a new one.
  *
  * Sums and products have two ways. The fast one uses atomic operations, whose order is not fixed, so that floats may
@@ -16,33 +16,81 @@ import { shown } from "../../core/shown.js";
 import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { type ScatterOp, scatter } from "../../graph/primitives/scatter.js";
 import { backendOf, checkOneDevice, makeNode } from "../build.js";
-import { Tensor, where } from "../tensor.js";
+import type { Operand, Tensor } from "../tensor.js";
 import { positionsUsed } from "./noted-positions.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 import { type Positions, positionTensor, remedyForNumber } from "./taking.js";
-import "./ordering.js";
+import { where } from "./where.js";
 
 export type UpdateOp = "set" | ScatterOp;
 
 export interface ScatterOptions {
-  /** How a value meets what is there: "set" unless told. */
+  /** How a value is combined with the element at its place: "set" unless told. */
   readonly op?: UpdateOp;
   /** The same result in every run, also for sums and products of floats; slower. */
   readonly deterministic?: boolean;
 }
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** Puts values at positions along an axis: what `take` reads there. Values broadcast to the shape of that. */
-    scatter(positions: Positions, values: Operand, options?: ScatterOptions & { readonly axis?: number }): Tensor<D>;
-    /** Puts values where `takeAlongAxis` reads them. */
-    putAlongAxis(positions: Positions, values: Operand, axis: number, options?: ScatterOptions): Tensor<D>;
-    /** Puts values at index vectors: the last axis of `indices` names a place along the first axes. */
-    scatterNd(indices: Positions, values: Operand, options?: ScatterOptions): Tensor<D>;
-    /** The elements (or whole blocks) at index vectors: the last axis of `indices` names a place along the first axes. */
-    gatherNd(indices: Positions): Tensor<D>;
-    /** The same along the axes that are named, in their order: those that are not stay behind the index vectors. */
-    gather(indices: Positions, options?: { readonly axes?: readonly number[] }): Tensor<D>;
+export class ScatterMethods<D extends DType> {
+  /** Puts values at positions along an axis, where `take` reads. Values broadcast to the shape that `take` gives. */
+  scatter(
+    this: Tensor,
+    positions: Positions,
+    values: Operand,
+    options: ScatterOptions & { readonly axis?: number } = {},
+  ): Tensor<D> {
+    checkOptions<ScatterOptions & { readonly axis?: number }>("scatter", options, { ...SCATTER, axis: "number" });
+    const { axis, ...how } = options;
+    checkOp(how.op, "scatter");
+    const given = positionTensor("scatter", positions, this);
+    const result =
+      axis === undefined
+        ? scatterAlong(this.flatten(), given, values, 0, how).reshape(this.shape)
+        : scatterAlong(this, given, values, axis, how);
+    return result as Tensor<D>;
+  }
+
+  /** Puts values where `takeAlongAxis` reads them. */
+  putAlongAxis(
+    this: Tensor,
+    positions: Positions,
+    values: Operand,
+    axis: number,
+    options: ScatterOptions = {},
+  ): Tensor<D> {
+    checkOptions("putAlongAxis", options, SCATTER);
+    checkOp(options.op, "putAlongAxis");
+    const given = positionTensor("putAlongAxis", positions, this);
+    return putAlong(this, given, values, axis, options) as Tensor<D>;
+  }
+
+  /** Puts values at index vectors: the last axis of `indices` names a place along the first axes. */
+  scatterNd(this: Tensor, indices: Positions, values: Operand, options: ScatterOptions = {}): Tensor<D> {
+    checkOptions("scatterNd", options, SCATTER);
+    checkOp(options.op, "scatterNd");
+    return scatterVectors(this, positionTensor("scatterNd", indices, this), values, options) as Tensor<D>;
+  }
+
+  /** The elements (or whole blocks) at index vectors: the last axis of `indices` names a place along the first axes. */
+  gatherNd(this: Tensor, indices: Positions): Tensor<D> {
+    return gathered("gatherNd", this as Tensor<D>, indices);
+  }
+
+  /** The same along the axes that are named, in their order; the other axes come last. */
+  gather(this: Tensor, indices: Positions, options: { readonly axes?: readonly number[] } = {}): Tensor<D> {
+    checkOptions("gather", options, { axes: "list" });
+    const x = this as Tensor<D>;
+    if (options.axes === undefined) return gathered("gather", x, indices);
+    const axes = normalizeAxes(options.axes, x.rank, "gather");
+    const positions = positionTensor("gather", indices, x);
+    const depth = positions.shape[positions.rank - 1];
+    if (depth !== axes.length) {
+      throw new ShapeError(
+        `gather: index vectors of ${formatShape(positions.shape)} for ${axes.length} axes; the last axis has a place for each.`,
+      );
+    }
+    const others = x.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
+    return gathered("gather", x.permute([...axes, ...others]), positions);
   }
 }
 
@@ -73,7 +121,7 @@ export function placesAmong(positions: Tensor, n: number, operation: string): Te
   return where(isInside, counted, -1);
 }
 
-/** What `op` makes of what is there and one value. */
+/** An old element combined with a new value by `op`. */
 export function combined(op: UpdateOp, old: Tensor, value: Tensor): Tensor {
   switch (op) {
     case "set":
@@ -110,7 +158,7 @@ export function scatterRows(
   }
   const isExact = !/^[fc]/.test(x.dtype) || op === "min" || op === "max";
   if (deterministic && !isExact) return scatterInOrder(x, places, updates, op);
-  return new Tensor(makeNode(scatter, [x.node, places.node, updates.node], { op }, backendOf(x.node)));
+  return x.tensorOf(makeNode(scatter, [x.node, places.node, updates.node], { op }, backendOf(x.node)));
 }
 
 /** Scattering finds its rows by i32. */
@@ -137,7 +185,9 @@ function setRows(x: Tensor, places: Tensor, updates: Tensor): Tensor {
   const [rows] = x.shape;
   const none = scalarLike(x, -1, "i32").broadcastTo([rows, 1]);
   const numbers = countingLike(x, updates.shape[0]).reshape([-1, 1]);
-  const last = new Tensor(makeNode(scatter, [none.node, places.node, numbers.node], { op: "max" }, backendOf(x.node)));
+  const last: Tensor = x.tensorOf(
+    makeNode(scatter, [none.node, places.node, numbers.node], { op: "max" }, backendOf(x.node)),
+  );
   return where(last.greaterEqual(0), updates.take(last.maximum(0).reshape([-1]), { axis: 0 }), x);
 }
 
@@ -149,13 +199,13 @@ const cumulateOps = { add: "sum", mul: "product", min: "min", max: "max" } as co
 /** Sorts the places and adds up each run of equal ones in order. */
 function scatterInOrder(x: Tensor, places: Tensor, updates: Tensor, op: ScatterOp): Tensor {
   const [rows] = x.shape;
-  // Those outside go last, where nothing looks for them.
+  // Places outside are sorted to the end, where nothing looks for them.
   const all = where(places.less(0), rows, places);
   const order = all.argsort();
   const sorted = all.take(order, { axis: 0 });
   const values = updates.take(order, { axis: 0 });
   const params = { axis: 0, op: cumulateOps[op], isReverse: false, isExclusive: false };
-  const sums = new Tensor(makeNode(cumulate, [values.node, sorted.node], params, backendOf(x.node)));
+  const sums: Tensor = x.tensorOf(makeNode(cumulate, [values.node, sorted.node], params, backendOf(x.node)));
   const wanted = countingLike(x, rows);
   const ends = sorted.searchSorted(wanted, { side: "right" });
   const isTouched = ends.greater(sorted.searchSorted(wanted)).reshape([-1, 1]);
@@ -163,71 +213,50 @@ function scatterInOrder(x: Tensor, places: Tensor, updates: Tensor, op: ScatterO
   return where(isTouched, combined(op, x, totals), x);
 }
 
-export function checkOp(op: UpdateOp | undefined, operation: string): void {
+function checkOp(op: UpdateOp | undefined, operation: string): void {
   if (op === undefined || ["set", "add", "mul", "min", "max"].includes(op)) return;
   throw new ArgumentError(`${operation}: there is no op ${shown(op)}; use set, add, mul, min or max.`);
 }
 
-Tensor.prototype.scatter = function (given, values, all = {}) {
-  checkOptions<ScatterOptions & { readonly axis?: number }>("scatter", all, { ...SCATTER, axis: "number" });
-  const { axis, ...options } = all;
-  checkOp(options.op, "scatter");
-  const positions = positionTensor("scatter", given, this);
-  if (axis === undefined)
-    return this.flatten()
-      .scatter(positions, values, { axis: 0, ...options })
-      .reshape(this.shape);
-  const at = normalizeAxis(axis, this.rank, "scatter");
-  checkOneDevice("scatter", [this.node, positions.node]);
-  const others = this.shape.filter((_, i) => i !== at);
-  const front = this.moveAxis(at, 0);
-  const rows = front.reshape([this.shape[at], sizeOf(others)]);
-  const selected = [...this.shape.slice(0, at), ...positions.shape, ...this.shape.slice(at + 1)];
-  const updates = broadcastValues(valuesFor(this, values, "scatter"), selected, "scatter");
+function scatterAlong(x: Tensor, positions: Tensor, values: Operand, axis: number, options: ScatterOptions): Tensor {
+  const at = normalizeAxis(axis, x.rank, "scatter");
+  checkOneDevice("scatter", [x.node, positions.node]);
+  const others = x.shape.filter((_, i) => i !== at);
+  const front = x.moveAxis(at, 0);
+  const rows = front.reshape([x.shape[at], sizeOf(others)]);
+  const selected = [...x.shape.slice(0, at), ...positions.shape, ...x.shape.slice(at + 1)];
+  const updates = broadcastValues(valuesFor(x, values, "scatter"), selected, "scatter");
   // The axes of the positions go to the front, as the axis did.
   const moved = updates.permute([
     ...positions.shape.map((_, i) => at + i),
     ...selected.flatMap((_, i) => (i < at || i >= at + positions.rank ? [i] : [])),
   ]);
-  const places = placesIn(positions, this.shape[at], "scatter").reshape([positions.size]);
+  const places = placesIn(positions, x.shape[at], "scatter").reshape([positions.size]);
   const result = scatterRows("scatter", rows, places, moved.reshape([positions.size, sizeOf(others)]), options);
-  return result.reshape(front.shape).moveAxis(0, at) as typeof this;
-};
-
-/** Scatters single elements at flat places. */
-function scatterElements(
-  operation: string,
-  x: Tensor,
-  places: Tensor,
-  values: Tensor,
-  options: ScatterOptions,
-): Tensor {
-  const result = scatterRows(operation, x.reshape([x.size, 1]), places.reshape([-1]), values.reshape([-1, 1]), options);
-  return result.reshape(x.shape);
+  return result.reshape(front.shape).moveAxis(0, at);
 }
 
-Tensor.prototype.putAlongAxis = function (given, values, axis, options = {}) {
-  checkOptions("putAlongAxis", options, SCATTER);
-  checkOp(options.op, "putAlongAxis");
-  const positions = positionTensor("putAlongAxis", given, this);
-  checkOneDevice("putAlongAxis", [this.node, positions.node]);
-  const at = normalizeAxis(axis, this.rank, "putAlongAxis");
-  const fits = positions.rank === this.rank && positions.shape.every((n, i) => i === at || n === this.shape[i]);
+function putAlong(x: Tensor, positions: Tensor, values: Operand, axis: number, options: ScatterOptions): Tensor {
+  checkOneDevice("putAlongAxis", [x.node, positions.node]);
+  const at = normalizeAxis(axis, x.rank, "putAlongAxis");
+  const fits = positions.rank === x.rank && positions.shape.every((n, i) => i === at || n === x.shape[i]);
   if (!fits) {
     throw new ShapeError(
-      `putAlongAxis: positions of ${formatShape(positions.shape)} for ${formatShape(this.shape)} along axis ${at}.`,
+      `putAlongAxis: positions of ${formatShape(positions.shape)} for ${formatShape(x.shape)} along axis ${at}.`,
     );
   }
-  if (positions.size === 0) return this.again();
-  const strides = stridesOf(this.shape);
-  const along = placesIn(positions, this.shape[at], "putAlongAxis").cast(positionDType(this.size));
+  if (positions.size === 0) return x.again();
+  const strides = stridesOf(x.shape);
+  const along = placesIn(positions, x.shape[at], "putAlongAxis").cast(positionDType(x.size));
   let flat: Tensor = along.mul(strides[at]);
   strides.forEach((stride, i) => {
     if (i !== at) flat = flat.add(positionsAlong(positions, i).mul(stride));
   });
-  const updates = broadcastValues(valuesFor(this, values, "putAlongAxis"), positions.shape, "putAlongAxis");
-  return scatterElements("putAlongAxis", this, where(along.less(0), -1, flat), updates, options) as typeof this;
-};
+  const updates = broadcastValues(valuesFor(x, values, "putAlongAxis"), positions.shape, "putAlongAxis");
+  const places = where(along.less(0), -1, flat).reshape([-1]);
+  const rows = x.reshape([x.size, 1]);
+  return scatterRows("putAlongAxis", rows, places, updates.reshape([-1, 1]), options).reshape(x.shape);
+}
 
 /** The places along each of the leading axes that index vectors name. */
 function placesOf(x: Tensor, indices: Tensor, operation: string): { depth: number; places: Tensor[]; lead: number[] } {
@@ -243,49 +272,21 @@ function placesOf(x: Tensor, indices: Tensor, operation: string): { depth: numbe
   return { depth, places, lead: indices.shape.slice(0, -1) };
 }
 
-Tensor.prototype.scatterNd = function (given, values, options = {}) {
-  checkOptions("scatterNd", options, SCATTER);
-  checkOp(options.op, "scatterNd");
-  const indices = positionTensor("scatterNd", given, this);
-  const { depth, places, lead } = placesOf(this, indices, "scatterNd");
-  const rest = this.shape.slice(depth);
-  const strides = stridesOf(this.shape.slice(0, depth));
+function scatterVectors(x: Tensor, indices: Tensor, values: Operand, options: ScatterOptions): Tensor {
+  const { depth, places, lead } = placesOf(x, indices, "scatterNd");
+  const rest = x.shape.slice(depth);
+  const strides = stridesOf(x.shape.slice(0, depth));
   const count = sizeOf(lead);
-  const updates = broadcastValues(valuesFor(this, values, "scatterNd"), [...lead, ...rest], "scatterNd");
-  if (count === 0 || this.size === 0) return this.again();
-  const rows = this.reshape([sizeOf(this.shape.slice(0, depth)), sizeOf(rest)]);
+  const updates = broadcastValues(valuesFor(x, values, "scatterNd"), [...lead, ...rest], "scatterNd");
+  if (count === 0 || x.size === 0) return x.again();
+  const rows = x.reshape([sizeOf(x.shape.slice(0, depth)), sizeOf(rest)]);
   const counting = positionDType(rows.shape[0]);
-  const zero = scalarLike(this, 0, counting).broadcastTo(lead);
+  const zero = scalarLike(x, 0, counting).broadcastTo(lead);
   const flat = places.reduce<Tensor>((sum, place, i) => sum.add(place.cast(counting).mul(strides[i])), zero);
   const isOutside = places.reduce<Tensor>((any, place) => any.logicalOr(place.less(0)), zero.cast("bool"));
-  const result = scatterRows(
-    "scatterNd",
-    rows,
-    where(isOutside, -1, flat).reshape([count]),
-    updates.reshape([count, sizeOf(rest)]),
-    options,
-  );
-  return result.reshape(this.shape) as typeof this;
-};
-
-Tensor.prototype.gatherNd = function (indices) {
-  return gathered("gatherNd", this, indices);
-};
-
-Tensor.prototype.gather = function (indices, options = {}) {
-  checkOptions("gather", options, { axes: "list" });
-  if (options.axes === undefined) return gathered("gather", this, indices);
-  const axes = normalizeAxes(options.axes, this.rank, "gather");
-  const positions = positionTensor("gather", indices, this);
-  const depth = positions.shape[positions.rank - 1];
-  if (depth !== axes.length) {
-    throw new ShapeError(
-      `gather: index vectors of ${formatShape(positions.shape)} for ${axes.length} axes; the last axis has a place for each.`,
-    );
-  }
-  const others = this.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
-  return gathered("gather", this.permute([...axes, ...others]), positions);
-};
+  const into = where(isOutside, -1, flat).reshape([count]);
+  return scatterRows("scatterNd", rows, into, updates.reshape([count, sizeOf(rest)]), options).reshape(x.shape);
+}
 
 function gathered<D extends DType>(operation: string, x: Tensor<D>, given: Positions): Tensor<D> {
   const indices = positionTensor(operation, given, x);

@@ -1,4 +1,4 @@
-/** Elements at positions that are data: `take` and `takeAlongAxis`, and positions as users write them. */
+/** Methods of `Tensor`: elements at positions that are data, and positions as users write them. */
 import { checkOptions, checkWhole, type Values } from "../../core/arguments.js";
 import { DTYPES, type DType, isInteger, positionDType } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
@@ -9,38 +9,49 @@ import type { Node } from "../../graph/node.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, makeNode, storedNode } from "../build.js";
 import { flattenNested } from "../given-values.js";
-import { Tensor, where } from "../tensor.js";
+import { isTensor } from "../handle.js";
+import type { Tensor } from "../tensor.js";
 import { positionsUsed } from "./noted-positions.js";
+import { where } from "./where.js";
 
 /** Positions along an axis: a tensor of integers, or numbers as they are written, in lists to any depth. */
 export type Positions = Tensor | Values<number>;
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** The elements along an axis at integer positions; negative ones count from the end, others outside read the end. */
-    take(positions: Positions, options?: { readonly axis?: number }): Tensor<D>;
-    /** For each position along an axis, the element there; the other axes go in step. */
-    takeAlongAxis(positions: Positions, axis: number): Tensor<D>;
+export class TakingMethods<D extends DType> {
+  /** The elements along an axis at integer positions; negative ones count from the end, others outside read the end. */
+  take(this: Tensor, positions: Positions, options: { readonly axis?: number } = {}): Tensor<D> {
+    checkOptions("take", options, { axis: "number" });
+    const source = options.axis === undefined ? this.flatten() : this;
+    const axis = normalizeAxis(options.axis ?? 0, source.rank, "take");
+    const inside = positionsIn(source, positions, axis, "take");
+    return this.tensorOf(makeNode(M.take, [source.node, inside], { axis }, backendOf(source.node)));
+  }
+
+  /** For each position along an axis, the element there; the other axes go in step. */
+  takeAlongAxis(this: Tensor, positions: Positions, axis: number): Tensor<D> {
+    const along = normalizeAxis(axis, this.rank, "takeAlongAxis");
+    const inside = positionsIn(this, positions, along, "takeAlongAxis");
+    return this.tensorOf(makeNode(M.takeAlongAxis, [this.node, inside], { axis: along }, backendOf(this.node)));
   }
 }
 
 /** Positions, or a mask, as a tensor: lists go to the device of `like`. */
 export function positionTensor(operation: string, given: Positions | Values<boolean>, like: Tensor): Tensor {
-  if (given instanceof Tensor) return given;
+  if (isTensor(given)) return given;
   const { values, shape } = flattenNested(given, operation);
   const device = backendOf(like.node);
   if (values.length > 0 && values.every((value) => typeof value === "boolean")) {
-    return new Tensor(storedNode(device, encodeValues(values, "bool", operation), shape, "bool"));
+    return like.tensorOf(storedNode(device, encodeValues(values, "bool", operation), shape, "bool"));
   }
   for (const value of values) checkWhole(operation, "a position", value as number);
   const dtype = values.every((value) => Math.abs(value as number) < 2 ** 31) ? "i32" : "i64";
-  return new Tensor(storedNode(device, encodeValues(values, dtype, operation), shape, dtype));
+  return like.tensorOf(storedNode(device, encodeValues(values, dtype, operation), shape, dtype));
 }
 
-/** What to do about a number of a jitted function in the place of positions. */
+/** Advice for a number of a jitted function that stands where positions belong; empty for others. */
 export const remedyForNumber = ({ node }: Tensor): string => (node.isWeak ? KEPT_NUMBERS : "");
 
-/** Positions counted from the front, wherever they may lie. */
+/** Positions counted from the front; they may lie outside. */
 function positionsIn(x: Tensor, given: Positions, axis: number, operation: string): Node {
   const positions = positionTensor(operation, given, x);
   if (!isInteger(positions.dtype)) {
@@ -48,7 +59,7 @@ function positionsIn(x: Tensor, given: Positions, axis: number, operation: strin
   }
   checkOneDevice(operation, [x.node, positions.node]);
   positionsUsed(operation, positions, x.node.shape[axis]);
-  // What does not fit the type that counts is outside in any case, and must not come back in by wrapping.
+  // Positions that the counting dtype does not hold are outside in any case; wrapping must not bring them back in.
   const extent = x.node.shape[axis];
   const counting = positionDType(extent);
   const { bits, signed } = DTYPES[positions.dtype];
@@ -57,17 +68,3 @@ function positionsIn(x: Tensor, given: Positions, axis: number, operation: strin
   const wide: Tensor = held.cast(counting);
   return where(wide.less(0), wide.add(extent), wide).node;
 }
-
-Tensor.prototype.take = function (positions, options = {}) {
-  checkOptions("take", options, { axis: "number" });
-  const source = options.axis === undefined ? this.flatten() : this;
-  const axis = normalizeAxis(options.axis ?? 0, source.rank, "take");
-  const inside = positionsIn(source, positions, axis, "take");
-  return new Tensor(makeNode(M.take, [source.node, inside], { axis }, backendOf(source.node)));
-};
-
-Tensor.prototype.takeAlongAxis = function (positions, axis) {
-  const along = normalizeAxis(axis, this.rank, "takeAlongAxis");
-  const inside = positionsIn(this, positions, along, "takeAlongAxis");
-  return new Tensor(makeNode(M.takeAlongAxis, [this.node, inside], { axis: along }, backendOf(this.node)));
-};

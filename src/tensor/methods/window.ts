@@ -1,4 +1,4 @@
-/** Reductions over sliding windows, and the scattering that their gradients do. */
+/** Methods of `Tensor`: reductions over sliding windows, and the scattering that their gradients do. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { checkOrdered, DTYPES, type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
@@ -6,10 +6,12 @@ import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.
 import { shown } from "../../core/shown.js";
 import { foldWindows, type Windows, windowNode } from "../../graph/windows.js";
 import { backendOf, broadcastNode, checkOneDevice, reshapeNode, scalarNode } from "../build.js";
+import { checkTensor } from "../handle.js";
 import type { FloatOf, SumOf } from "../result-dtypes.js";
-import { checkTensor, Tensor, where } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
 import { type WindowSettings, windowsOver } from "../windows.js";
 import { countingLike, valuesFor } from "./operands.js";
+import { where } from "./where.js";
 
 export interface WindowOptions extends WindowSettings {
   /** The axes the windows slide along, as many as sizes are given; all axes when left out. */
@@ -17,29 +19,62 @@ export interface WindowOptions extends WindowSettings {
 }
 
 export interface WindowScatterOptions extends WindowOptions {
-  /** What elements hold that nothing is scattered to, in the dtype of the source; 0. */
+  /** The value of elements that nothing is scattered to, in the dtype of the source; 0. */
   readonly initial?: number;
 }
 
 /** The extent of the window along each axis. */
-export type WindowSize = number | readonly number[];
+type WindowSize = number | readonly number[];
 
-declare module "../tensor.js" {
-  interface Tensor<D extends DType = DType> {
-    /** Sums over sliding windows: `x.windowSum([2, 2], { axis: [2, 3], stride: 2 })`. Padding counts as 0. */
-    windowSum(size: WindowSize, options?: WindowOptions): Tensor<SumOf<D>>;
-    /** Means over sliding windows; padding counts as zeros that are there. */
-    windowMean(size: WindowSize, options?: WindowOptions): Tensor<FloatOf<D>>;
-    /** Products over sliding windows; padding counts as 1. */
-    windowProduct(size: WindowSize, options?: WindowOptions): Tensor<SumOf<D>>;
-    /** Largest elements of sliding windows; padding is less than all of them. */
-    windowMax(size: WindowSize, options?: WindowOptions): Tensor<D>;
-    /** Smallest elements of sliding windows; padding is greater than all of them. */
-    windowMin(size: WindowSize, options?: WindowOptions): Tensor<D>;
-    /** Adds each element of `source` to the place of the largest element of its window, the first of equal ones. */
-    windowScatterMax<S extends DType>(source: Tensor<S>, size: WindowSize, options?: WindowScatterOptions): Tensor<S>;
-    /** The same with the smallest element. */
-    windowScatterMin<S extends DType>(source: Tensor<S>, size: WindowSize, options?: WindowScatterOptions): Tensor<S>;
+export class WindowMethods<D extends DType> {
+  /** Sums over sliding windows: `x.windowSum([2, 2], { axis: [2, 3], stride: 2 })`. Padding counts as 0. */
+  windowSum(this: Tensor, size: WindowSize, options: WindowOptions = {}): Tensor<SumOf<D>> {
+    const { seen, places } = view("windowSum", this, size, options, () => 0);
+    return seen.sum({ axis: places }) as Tensor<SumOf<D>>;
+  }
+
+  /** Means over sliding windows; padding counts as zeros that are there. */
+  windowMean(this: Tensor, size: WindowSize, options: WindowOptions = {}): Tensor<FloatOf<D>> {
+    const { seen, places } = view("windowMean", this, size, options, () => 0);
+    return seen.mean({ axis: places }) as Tensor<FloatOf<D>>;
+  }
+
+  /** Products over sliding windows; padding counts as 1. */
+  windowProduct(this: Tensor, size: WindowSize, options: WindowOptions = {}): Tensor<SumOf<D>> {
+    const { seen, places } = view("windowProduct", this, size, options, () => 1);
+    return seen.prod({ axis: places }) as Tensor<SumOf<D>>;
+  }
+
+  /** Largest elements of sliding windows; padding is less than all of them. */
+  windowMax(this: Tensor, size: WindowSize, options: WindowOptions = {}): Tensor<D> {
+    const { seen, places } = view("windowMax", this, size, options, least);
+    return seen.max({ axis: places }) as Tensor<D>;
+  }
+
+  /** Smallest elements of sliding windows; padding is greater than all of them. */
+  windowMin(this: Tensor, size: WindowSize, options: WindowOptions = {}): Tensor<D> {
+    const { seen, places } = view("windowMin", this, size, options, greatest);
+    return seen.min({ axis: places }) as Tensor<D>;
+  }
+
+  /** Adds each element of `source` to the place of the largest element of its window, the first of equal ones. */
+  windowScatterMax<S extends DType>(
+    this: Tensor,
+    source: Tensor<S>,
+    size: WindowSize,
+    options: WindowScatterOptions = {},
+  ): Tensor<S> {
+    return scatter("windowScatterMax", this, source, size, options) as Tensor<S>;
+  }
+
+  /** The same with the smallest element. */
+  windowScatterMin<S extends DType>(
+    this: Tensor,
+    source: Tensor<S>,
+    size: WindowSize,
+    options: WindowScatterOptions = {},
+  ): Tensor<S> {
+    return scatter("windowScatterMin", this, source, size, options) as Tensor<S>;
   }
 }
 
@@ -77,34 +112,9 @@ const greatest: PaddingValue = (dtype, operation) => {
 /** The windows of a tensor, and the axes along which their places lie. */
 function view(operation: string, x: Tensor, size: WindowSize, options: WindowOptions, outside: PaddingValue) {
   const windows = windowsOf(operation, x, size, options);
-  const seen = new Tensor(windowNode(x.node, windows, outside(x.dtype, operation)));
+  const seen: Tensor = x.tensorOf(windowNode(x.node, windows, outside(x.dtype, operation)));
   return { windows, seen, places: windows.axes.map((_, i) => x.rank + i) };
 }
-
-Tensor.prototype.windowSum = function (size, options = {}) {
-  const { seen, places } = view("windowSum", this, size, options, () => 0);
-  return seen.sum({ axis: places });
-};
-
-Tensor.prototype.windowMean = function (size, options = {}) {
-  const { seen, places } = view("windowMean", this, size, options, () => 0);
-  return seen.mean({ axis: places });
-};
-
-Tensor.prototype.windowProduct = function (size, options = {}) {
-  const { seen, places } = view("windowProduct", this, size, options, () => 1);
-  return seen.prod({ axis: places });
-};
-
-Tensor.prototype.windowMax = function (size, options = {}) {
-  const { seen, places } = view("windowMax", this, size, options, least);
-  return seen.max({ axis: places }) as typeof this;
-};
-
-Tensor.prototype.windowMin = function (size, options = {}) {
-  const { seen, places } = view("windowMin", this, size, options, greatest);
-  return seen.min({ axis: places }) as typeof this;
-};
 
 function scatter(
   operation: "windowScatterMax" | "windowScatterMin",
@@ -131,30 +141,12 @@ function scatter(
   const flat = (t: Tensor) => t.reshape([...counts, places]);
   const elements = flat(seen);
   const inside = broadcastNode(scalarNode(true, "bool", backendOf(x.node)), x.shape);
-  const isInside = flat(new Tensor(windowNode(inside, windows, false)));
+  const isInside = flat(x.tensorOf(windowNode(inside, windows, false)));
   const best = isMax ? elements.max({ axis: -1, keepDims: true }) : elements.min({ axis: -1, keepDims: true });
   const isBest = elements.equal(best).logicalOr(elements.notEqual(elements)).logicalAnd(isInside);
   const place = countingLike(x, places);
   const chosen = where(isBest, place, places).min({ axis: -1, keepDims: true });
   const sent = where(place.equal(chosen), source.expandDims(-1), 0).cast(source.dtype);
   const values = reshapeNode(sent.node, [...counts, ...windows.size]);
-  return new Tensor(foldWindows(values, windows, x.shape)).add(initial);
+  return x.tensorOf(foldWindows(values, windows, x.shape)).add(initial);
 }
-
-Tensor.prototype.windowScatterMax = function <S extends DType>(
-  this: Tensor,
-  source: Tensor<S>,
-  size: WindowSize,
-  options: WindowScatterOptions = {},
-) {
-  return scatter("windowScatterMax", this, source, size, options) as Tensor<S>;
-};
-
-Tensor.prototype.windowScatterMin = function <S extends DType>(
-  this: Tensor,
-  source: Tensor<S>,
-  size: WindowSize,
-  options: WindowScatterOptions = {},
-) {
-  return scatter("windowScatterMin", this, source, size, options) as Tensor<S>;
-};

@@ -8,7 +8,7 @@ import {
   weighingOf,
 } from "../../../src/bayes/approximation/importance.js";
 import { key } from "../../../src/random/key.js";
-import { tensor } from "../../../src/tensor/creation.js";
+import { tensor } from "../../../src/tensor/index.js";
 import { expectFrequencies } from "../../support/goodness-of-fit.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { advi, beta, halfNormal, model, normal, pathfinder, smc, uniform } from "../../../src/bayes/index.js";
 import { ArgumentError } from "../../../src/core/errors.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { makeIn } from "../models/reference-model.js";
 
 before(() => setDefaultDevice("cpu"));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Approximation } from "../../../src/bayes/approximation/approximation.js";
 import type { AnyPosterior } from "../../../src/bayes/approximation/setting.js";
 import { beta, binomial, factor, halfNormal, model, mvNormal, normal } from "../../../src/bayes/index.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import type { Tensor } from "../../../src/tensor/index.js";
 import { referenceJson } from "../../support/reference-data.js";
 import type { Make, ReferenceModel } from "../models/reference-model.js";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { type Fit, model, mvNormal, normal } from "../../../src/bayes/index.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { f64 } from "../../support/tensors.js";
 import { expectExact, normals, savedNumbers } from "./support.js";

@@ -10,7 +10,7 @@ import { densityOf } from "../../../src/bayes/kernels/density.js";
 import { NOTED, WISHES } from "../../../src/bayes/kernels/layout.js";
 import { HMC } from "../../../src/bayes/kernels/nuts/trajectories.js";
 import type { FloatDType } from "../../../src/bayes/target/target.js";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/index.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { describeOnTensorDevices, testDevices } from "../../support/tensors.js";
 import { withStaleDensity } from "./broken-samplers.js";

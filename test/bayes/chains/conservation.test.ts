@@ -11,7 +11,7 @@ import { model, normal } from "../../../src/bayes/index.js";
 import { densityOf } from "../../../src/bayes/kernels/density.js";
 import { HMC, NUTS } from "../../../src/bayes/kernels/nuts/trajectories.js";
 import type { FloatDType } from "../../../src/bayes/target/target.js";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/index.js";
 import { testDevices } from "../../support/tensors.js";
 import { normals } from "./support.js";
 

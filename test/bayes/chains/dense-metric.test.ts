@@ -7,9 +7,7 @@ import { model, normal } from "../../../src/bayes/index.js";
 import { densityOf } from "../../../src/bayes/kernels/density.js";
 import { INTS, PHASE } from "../../../src/bayes/kernels/layout.js";
 import { NUTS } from "../../../src/bayes/kernels/nuts/trajectories.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 
 before(() => setDefaultDevice("cpu"));

@@ -10,9 +10,7 @@ import { beta, binomial, flat, halfNormal, model, mvNormal, normal, poisson } fr
 import type { ChainDensity } from "../../../src/bayes/kernels/density.js";
 import { NUTS, type Trajectories } from "../../../src/bayes/kernels/nuts/trajectories.js";
 import { choleskyFactor } from "../../../src/bayes/numerics/cholesky.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { backendFor, setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { f64, testDevices } from "../../support/tensors.js";
 import { NUTS_WITH_TURNED_SUBTREES, samplerWith, withStaleDensity } from "./broken-samplers.js";

@@ -6,9 +6,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { factor, model, mvNormal, normal } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { backendFor, setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { testDevices } from "../../support/tensors.js";
 import { type PlainDraw, PlainNuts, type PlainSettings, type TargetDensity } from "./plain-nuts.js";
 

@@ -21,7 +21,7 @@ import { lanesOfPooled, pooledLanes } from "../../../src/bayes/kernels/pooled/la
 import type { FloatDType } from "../../../src/bayes/target/target.js";
 import { SOFTWARE_ROUNDS } from "../../../src/compiler/ir/loop-rounds.js";
 import type { Backend, DeviceStorage } from "../../../src/runtime/backend.js";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import { normals, sampled } from "./support.js";
 

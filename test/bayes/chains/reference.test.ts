@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { model, normal } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { type Tensor, tensor } from "../../../src/tensor/index.js";
 import { referenceJson, withoutReference } from "../../support/reference-data.js";
 import { describeOnTensorDevices, testDevices } from "../../support/tensors.js";
 import { referenceModels } from "../models/index.js";

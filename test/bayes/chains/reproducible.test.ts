@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { halfNormal, model, normal } from "../../../src/bayes/index.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { runNode } from "../../support/subprocess.js";
 import { testDevices } from "../../support/tensors.js";
 import { sampled } from "./support.js";

@@ -24,9 +24,7 @@ import {
 } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 import { key } from "../../../src/random/key.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import { type Tensor, where } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor, where } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices, f64, testDevices } from "../../support/tensors.js";
 import { sampled } from "./support.js";
 

@@ -7,7 +7,7 @@ import { before, describe, test } from "node:test";
 import { type Fit, model, normal } from "../../../src/bayes/index.js";
 import { WISHES } from "../../../src/bayes/kernels/layout.js";
 import type { SampledTarget } from "../../../src/bayes/target/target.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { f64 } from "../../support/tensors.js";
 import { sampled, savedNumbers } from "./support.js";
 

@@ -21,9 +21,7 @@ import {
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
 import { uniform as uniformNumbers } from "../../../src/random/uniform.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { expectDistribution } from "../../support/goodness-of-fit.js";
 import { numbersOf } from "../../support/tensors.js";
 

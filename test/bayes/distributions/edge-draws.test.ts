@@ -22,7 +22,7 @@ import {
 } from "../../../src/bayes/distributions/index.js";
 import type { RandomVariable } from "../../../src/bayes/variables/variable.js";
 import { foldIn, key } from "../../../src/random/key.js";
-import { backendFor } from "../../../src/tensor/devices.js";
+import { backendFor } from "../../../src/tensor/index.js";
 import { expectFrequencies, expectMoments } from "../../support/goodness-of-fit.js";
 import { lgamma } from "../../support/special-functions.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";

@@ -18,9 +18,7 @@ import {
   uniform,
 } from "../../../src/bayes/index.js";
 import type { RandomVariable } from "../../../src/bayes/variables/variable.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { backendFor } from "../../../src/tensor/devices.js";
-import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
+import { backendFor, type Nested, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { grad, valueAndGrad } from "../../../src/transforms/grad.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";

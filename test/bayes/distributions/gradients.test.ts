@@ -15,8 +15,7 @@ import {
   normal,
   type RandomVariable,
 } from "../../../src/bayes/index.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor } from "../../../src/tensor/index.js";
 import { grad } from "../../../src/transforms/grad.js";
 import { f64, numbersOf } from "../../support/tensors.js";
 

@@ -12,8 +12,7 @@ import {
   vonMises,
 } from "../../../src/bayes/distributions/index.js";
 import { foldIn, key } from "../../../src/random/key.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { backendFor } from "../../../src/tensor/devices.js";
+import { backendFor, tensor } from "../../../src/tensor/index.js";
 import { expectDistribution, expectFrequencies, normalDistribution } from "../../support/goodness-of-fit.js";
 import { count, describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import { type Case, cases } from "./cases.js";

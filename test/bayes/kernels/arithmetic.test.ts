@@ -4,7 +4,7 @@ import { arithmeticOf } from "../../../src/bayes/kernels/arithmetic.js";
 import { columnPlace } from "../../../src/compiler/inline/place.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import type { DeviceStorage } from "../../../src/runtime/backend.js";
-import { backendFor } from "../../../src/tensor/devices.js";
+import { backendFor } from "../../../src/tensor/index.js";
 
 test("normal numbers are those of Box and Muller, a quarter of the circle for two bits and an angle for the rest", async () => {
   const words = [0, 1, 2 ** 29, 2 ** 30 - 1, 2 ** 30, 2 ** 31 + 5, 3 * 2 ** 30 + 12345, 2 ** 32 - 1];

@@ -20,9 +20,7 @@ import {
   type RandomVariable,
   vonMises,
 } from "../../../src/bayes/index.js";
-import { stack, tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, stack, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 import { expectExact } from "../chains/support.js";
 

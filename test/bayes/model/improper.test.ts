@@ -20,9 +20,7 @@ import {
   smc,
   uniform,
 } from "../../../src/bayes/index.js";
-import { zeros } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import { type Tensor, where } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, where, zeros } from "../../../src/tensor/index.js";
 import { f64, numbersOf } from "../../support/tensors.js";
 
 // Models below make tensors of their own, which go to the default device.

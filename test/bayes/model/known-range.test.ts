@@ -2,9 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { knownRange } from "../../../src/bayes/model/known-range.js";
-import { concat, stack } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import { type Tensor, where } from "../../../src/tensor/tensor.js";
+import { concat, setDefaultDevice, stack, type Tensor, where } from "../../../src/tensor/index.js";
 import { placeholderLike } from "../../../src/transforms/trace.js";
 import { f64, numbersOf } from "../../support/tensors.js";
 

@@ -40,9 +40,7 @@ import {
   vonMises,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
-import { arange, tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { arange, setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { cond, forLoop, scan } from "../../../src/transforms/control.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { vmap } from "../../../src/transforms/vmap.js";

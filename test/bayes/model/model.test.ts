@@ -28,9 +28,7 @@ import {
   uniform,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
-import { tensor, zeros } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import { Tensor, where } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, Tensor, tensor, where, zeros } from "../../../src/tensor/index.js";
 import { lgamma } from "../../support/special-functions.js";
 import { f64, numbersOf } from "../../support/tensors.js";
 

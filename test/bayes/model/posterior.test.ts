@@ -33,9 +33,7 @@ import {
   vonMises,
 } from "../../../src/bayes/index.js";
 import { key, split } from "../../../src/random/key.js";
-import { stack, tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, stack, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { vmap } from "../../../src/transforms/vmap.js";
 import { expectDistribution, expectFrequencies, normalDistribution } from "../../support/goodness-of-fit.js";
 import { randomFrom } from "../../support/random.js";

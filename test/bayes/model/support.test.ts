@@ -21,9 +21,7 @@ import {
   truncatedNormal,
   uniform,
 } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
 import { expectExact } from "../chains/support.js";
 

@@ -1,7 +1,7 @@
 /** The effects of coaching in eight schools, non-centred: the usual first hierarchical model. */
 import { halfCauchy, normal } from "../../../src/bayes/distributions/index.js";
 import { model } from "../../../src/bayes/model/model.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import type { Tensor } from "../../../src/tensor/index.js";
 import { posteriorData, type ReferenceModel } from "./reference-model.js";
 
 const name = "eight_schools-eight_schools_noncentered";

@@ -1,7 +1,7 @@
 /** A regression by a Gaussian process with unknown length, height and noise. */
 import { gamma, halfNormal, mvNormal } from "../../../src/bayes/distributions/index.js";
 import { model } from "../../../src/bayes/model/model.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import type { Tensor } from "../../../src/tensor/index.js";
 import { posteriorData, type ReferenceModel } from "./reference-model.js";
 
 const process = model(({ x }: { x: Tensor }) => {

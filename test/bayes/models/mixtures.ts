@@ -3,7 +3,7 @@ import { regimes } from "../../../bench/bayes-models.js";
 import { ordered } from "../../../src/bayes/constraints/index.js";
 import { beta, halfNormal, mixture, normal } from "../../../src/bayes/distributions/index.js";
 import { model } from "../../../src/bayes/model/model.js";
-import { stack } from "../../../src/tensor/creation.js";
+import { stack } from "../../../src/tensor/index.js";
 import { referenceJson } from "../../support/reference-data.js";
 import { posteriorData, type ReferenceModel } from "./reference-model.js";
 

@@ -4,8 +4,7 @@
  * the first element of beta.
  */
 import type { Posterior } from "../../../src/bayes/model/posterior.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import type { Nested, Tensor } from "../../../src/tensor/tensor.js";
+import { type Nested, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { referenceJson } from "../../support/reference-data.js";
 
 /** A posterior whose variables are known by name only. */

@@ -3,7 +3,7 @@ import { positive } from "../../../src/bayes/constraints/index.js";
 import { flat, halfCauchy, halfNormal, normal } from "../../../src/bayes/distributions/index.js";
 import { model } from "../../../src/bayes/model/model.js";
 import type { RandomVariable } from "../../../src/bayes/variables/variable.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import type { Tensor } from "../../../src/tensor/index.js";
 import { normalConstant, posteriorData, type ReferenceModel } from "./reference-model.js";
 
 /** y ~ N(X·beta, sigma), with columns of X one after another. */

@@ -4,8 +4,7 @@
  */
 import { scalarNames } from "../../../src/bayes/draws/draws.js";
 import { mcseMean } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { type Tensor, tensor } from "../../../src/tensor/index.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { vmap } from "../../../src/transforms/vmap.js";
 import type { ReferenceDraws } from "../../support/reference-data.js";

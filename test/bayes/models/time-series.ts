@@ -2,8 +2,7 @@
 import { interval, positive, positiveOrdered, simplex, unitInterval } from "../../../src/bayes/constraints/index.js";
 import { ar, flat, halfCauchy, normal } from "../../../src/bayes/distributions/index.js";
 import { factor, model } from "../../../src/bayes/index.js";
-import { stack } from "../../../src/tensor/creation.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { stack, type Tensor } from "../../../src/tensor/index.js";
 import { scan } from "../../../src/transforms/control.js";
 import { normalConstant, posteriorData, type ReferenceModel } from "./reference-model.js";
 

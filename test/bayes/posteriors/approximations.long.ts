@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import type { Approximation } from "../../../src/bayes/approximation/approximation.js";
 import { advi, pathfinder, SmcFit, smc } from "../../../src/bayes/index.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { referenceJson, withoutReference } from "../../support/reference-data.js";
 import { referenceModels } from "../models/index.js";
 import { type AnyPosterior, makeIn } from "../models/reference-model.js";

@@ -14,8 +14,7 @@ import {
   type Posterior,
 } from "../../../src/bayes/index.js";
 import { key } from "../../../src/random/key.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor } from "../../../src/tensor/index.js";
 import { expectFrequencies } from "../../support/goodness-of-fit.js";
 import { f64 } from "../../support/tensors.js";
 import { normals } from "../chains/support.js";

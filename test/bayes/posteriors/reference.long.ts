@@ -1,7 +1,7 @@
 /** Sampling the posteriors of posteriordb: mean and mean square of every parameter against the reference draws. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { backendFor, setDefaultDevice } from "../../../src/tensor/devices.js";
+import { backendFor, setDefaultDevice } from "../../../src/tensor/index.js";
 import { referenceDraws, withoutReference } from "../../support/reference-data.js";
 import { testDevices } from "../../support/tensors.js";
 import { referenceModels } from "../models/index.js";

@@ -1,7 +1,7 @@
 /** Stein's identities of all reference posteriors under all of their reference draws. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { referenceDraws, withoutReference } from "../../support/reference-data.js";
 import { referenceModels } from "../models/index.js";
 import { makeIn } from "../models/reference-model.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type AdviProgress, advi, beta, custom, gamma, model } from "../../../src/bayes/index.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
+import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { withoutReference } from "../../support/reference-data.js";
 import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 import {

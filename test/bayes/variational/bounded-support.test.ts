@@ -12,10 +12,7 @@ import {
   pathfinder,
   uniform,
 } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
-import { where } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor, where } from "../../../src/tensor/index.js";
 import { expectDistribution, normalDistribution } from "../../support/goodness-of-fit.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import { close } from "../approximation/targets.js";

@@ -11,9 +11,7 @@ import {
   rootOf,
   updatedDiagonal,
 } from "../../../src/bayes/variational/inverse-hessian.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { numbersOf } from "../../support/tensors.js";
 import { inverted } from "../approximation/targets.js";
 import { normals } from "../chains.js";

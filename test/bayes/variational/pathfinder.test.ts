@@ -2,9 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { factor, flat, halfCauchy, model, normal, pathfinder, positive } from "../../../src/bayes/index.js";
-import { tensor } from "../../../src/tensor/creation.js";
-import { setDefaultDevice } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { withoutReference } from "../../support/reference-data.js";
 import { describeOnTensorDevices } from "../../support/tensors.js";
 import {

@@ -12,9 +12,7 @@ import {
   stepsWithin,
 } from "../../../src/compiler/ir/loop-rounds.js";
 import { UnsupportedError } from "../../../src/core/errors.js";
-import { ones, zeros } from "../../../src/tensor/creation.js";
-import { backendFor } from "../../../src/tensor/devices.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import { backendFor, ones, type Tensor, zeros } from "../../../src/tensor/index.js";
 import { scan } from "../../../src/transforms/control.js";
 import { runKernel } from "../../support/kernels.js";
 import { assertValid, without } from "../../support/spirv-val.js";

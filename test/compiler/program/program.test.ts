@@ -7,7 +7,7 @@ import type { Kernel } from "../../../src/compiler/ir/ir.js";
 import { kernelsOf, type Program } from "../../../src/compiler/program/program.js";
 import { makePlaceholder } from "../../../src/graph/function.js";
 import { scan, Tensor } from "../../../src/index.js";
-import { backendFor } from "../../../src/tensor/devices.js";
+import { backendFor } from "../../../src/tensor/index.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 
 /** A loop over elements of so many f32, each round by kernels of its own. */

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Tile } from "../../../src/compiler/target/tile-profile.js";
 import type { Backend } from "../../../src/runtime/backend.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import type { Tensor } from "../../../src/tensor/index.js";
 import { valueAndGrad } from "../../../src/transforms/grad.js";
 import { tensorOn, withTiles } from "../../support/forced-tiles.js";
 import { count, expectTensor, type Plain, sampleValues } from "../../support/tensors.js";

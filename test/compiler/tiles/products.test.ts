@@ -10,7 +10,7 @@ import { castScalar } from "../../../src/core/cast.js";
 import { DTYPES, type DType, isInteger } from "../../../src/core/dtype.js";
 import type { Backend } from "../../../src/runtime/backend.js";
 
-import { type Tensor, where } from "../../../src/tensor/tensor.js";
+import { type Tensor, where } from "../../../src/tensor/index.js";
 import { tensorOn, withTiles } from "../../support/forced-tiles.js";
 import {
   count,

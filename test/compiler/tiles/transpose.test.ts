@@ -4,7 +4,7 @@ import { before, test } from "node:test";
 import { kernelsOf } from "../../../src/compiler/program/program.js";
 import type { DType } from "../../../src/core/dtype.js";
 import type { Backend } from "../../../src/runtime/backend.js";
-import type { Tensor } from "../../../src/tensor/tensor.js";
+import type { Tensor } from "../../../src/tensor/index.js";
 import { jit } from "../../../src/transforms/jit.js";
 import { tensorOn, withTiles } from "../../support/forced-tiles.js";
 import {

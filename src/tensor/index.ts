@@ -1,0 +1,48 @@
+/**
+ * The tensor layer as the rest of src/ sees it: `Tensor`, functions of tensors, devices. Files outside src/tensor import
+ * this one and no other of the folder; scripts/check-imports.mjs keeps it so.
+ */
+export { checkOneDevice } from "./build.js";
+export * from "./creation.js";
+export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";
+export { explain } from "./explain.js";
+export { flattenNested } from "./given-values.js";
+export { checkTensor, isTensor } from "./handle.js";
+export type { VarianceOptions } from "./methods/averages.js";
+export type { ClosenessOptions } from "./methods/comparison.js";
+export {
+  type AxisPairs,
+  type DotOptions,
+  dot,
+  inner,
+  kron,
+  matmul,
+  outer,
+  tensordot,
+  vdot,
+} from "./methods/contraction.js";
+export { type ConvOptions, conv } from "./methods/conv.js";
+export type { CumulativeOptions } from "./methods/cumulative.js";
+export type { DiagonalOptions } from "./methods/diagonals.js";
+export { einsum } from "./methods/einsum.js";
+export type { BincountOptions, Histogram, HistogramOptions } from "./methods/histogram.js";
+export { blockDiagonal, broadcastTensors, concat, meshgrid, stack } from "./methods/joining.js";
+export { type NotePositions, notingPositions } from "./methods/noted-positions.js";
+export { apartFrom, asFloat, countingLike, positionsAlong, scalarLike } from "./methods/operands.js";
+export type { SortOptions, TopKOptions } from "./methods/ordering.js";
+export type { PadMode, PadOptions } from "./methods/padding.js";
+export type { AxisOptions, NormOptions } from "./methods/reductions.js";
+export type { ScatterOptions } from "./methods/scatter.js";
+export type { Unique } from "./methods/selection.js";
+export type { Positions } from "./methods/taking.js";
+export type { Nested } from "./methods/values.js";
+export { where } from "./methods/where.js";
+export type { WindowOptions, WindowScatterOptions } from "./methods/window.js";
+export { profile } from "./profiling.js";
+export type { ReduceOptions } from "./reduce-node.js";
+export type * from "./result-dtypes.js";
+export { scope } from "./scope.js";
+export { adopt, type Operand, Tensor } from "./tensor.js";
+export { storedTensor, threefry, type Word } from "./threefry.js";
+export { choleskyFactor, solvedLower } from "./triangular.js";
+export type { Padding } from "./windows.js";

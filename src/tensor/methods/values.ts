@@ -1,0 +1,128 @@
+/** Methods of `Tensor` that compute and give values to JavaScript, and those that move or start the work. */
+import type { DType, Scalar, ScalarOf, TypedArrayOf } from "../../core/dtype.js";
+import { ShapeError } from "../../core/errors.js";
+import { formatShape, type Shape, sizeOf } from "../../core/shape.js";
+import { dataOf, elementAt } from "../../core/storage.js";
+import type { DeviceStorage } from "../../runtime/backend.js";
+import { backendOf, storedNode } from "../build.js";
+import { backendFor } from "../devices.js";
+import type { Tensor } from "../tensor.js";
+
+/** Nested arrays of scalars. */
+export type Nested<T> = T | Nested<T>[];
+
+export class ValueMethods<D extends DType> {
+  /** The elements in row-major order, as the typed array of the dtype. */
+  data(this: Tensor): Promise<TypedArrayOf<D>> {
+    return reading(this, async () => {
+      // The tensor may be disposed while it is being read.
+      const { dtype } = this;
+      return dataOf(await this.bytes(), dtype) as TypedArrayOf<D>;
+    });
+  }
+
+  /** The same, blocking. */
+  dataSync(this: Tensor): TypedArrayOf<D> {
+    const backend = backendOf(this.node);
+    backend.realize([this.node]);
+    return dataOf(backend.readSync(this.node.storage as DeviceStorage), this.dtype) as TypedArrayOf<D>;
+  }
+
+  /** The bytes of the elements as they lie on the device: little-endian, row-major. */
+  bytes(this: Tensor): Promise<Uint8Array> {
+    return reading(this, async () => {
+      const backend = backendOf(this.node);
+      backend.realize([this.node]);
+      return await backend.read(this.node.storage as DeviceStorage);
+    });
+  }
+
+  /** The only element. */
+  item(this: Tensor): Promise<ScalarOf<D>> {
+    return reading(this, async () => {
+      checkSingle(this, "item");
+      const { dtype } = this;
+      return elementAt(await this.data(), dtype, 0) as ScalarOf<D>;
+    });
+  }
+
+  /** The same, blocking. */
+  itemSync(this: Tensor): ScalarOf<D> {
+    checkSingle(this, "itemSync");
+    return elementAt(this.dataSync(), this.dtype, 0) as ScalarOf<D>;
+  }
+
+  /** Nested arrays. */
+  array(this: Tensor): Promise<Nested<ScalarOf<D>>> {
+    return reading(this, async () => {
+      const { dtype, shape } = this;
+      checkNestable(shape, "array");
+      return nest(await this.data(), dtype, shape) as Nested<ScalarOf<D>>;
+    });
+  }
+
+  /** The same, blocking. */
+  arraySync(this: Tensor): Nested<ScalarOf<D>> {
+    checkNestable(this.node.shape, "arraySync");
+    return nest(this.dataSync(), this.dtype, this.node.shape) as Nested<ScalarOf<D>>;
+  }
+
+  /** The same values on another device; another handle on the same memory when they are there already. */
+  to(this: Tensor, device: string): Tensor<D> {
+    const target = backendFor(device, "to");
+    const from = backendOf(this.node);
+    if (target === from) return this.tensorOf(this.node);
+    from.realize([this.node]);
+    const bytes = from.readSync(this.node.storage as DeviceStorage);
+    return this.tensorOf(storedNode(target, bytes, this.node.shape, this.dtype));
+  }
+
+  /** Starts computing this tensor without waiting for it. */
+  realize(this: Tensor): this {
+    backendOf(this.node).realize([this.node]);
+    return this as unknown as this;
+  }
+}
+
+/** In a trace this throws at once: a promise that nobody awaits would end the process. */
+function reading<T>(x: Tensor, read: () => Promise<T>): Promise<T> {
+  x.checkReadable();
+  return read();
+}
+
+function checkSingle(x: Tensor, operation: string): void {
+  if (x.size === 1) return;
+  throw new ShapeError(
+    `${operation}: a tensor of shape ${formatShape(x.node.shape)} has ${x.size} elements; use data() or at().`,
+  );
+}
+
+/** Longer lists, or more of them, end the process: V8 has no room for them, and does not throw. */
+const MAX_LISTED = 2 ** 26;
+
+/** Throws where lists of that shape do not fit; of a tensor without elements there may still be any number of them. */
+function checkNestable(shape: Shape, operation: string): void {
+  let lists = 1;
+  for (const extent of shape) {
+    if (lists > 0 && Math.max(lists, extent) > MAX_LISTED) {
+      throw new ShapeError(
+        `${operation}: ${formatShape(shape)} as nested lists takes more than JavaScript holds, which is ${MAX_LISTED} ` +
+          "lists or elements of one list; read it with data(), or a part of it with at().",
+      );
+    }
+    lists *= extent;
+  }
+}
+
+/** From the last axis on, which needs no recursion: a tensor may have thousands of axes. */
+function nest(data: TypedArrayOf, dtype: DType, shape: Shape): Nested<Scalar> {
+  if (shape.length === 0) return elementAt(data, dtype, 0);
+  const list = <T>(length: number, at: (i: number) => T): T[] => Array.from({ length }, (_, i) => at(i));
+  let part = (i: number): Nested<Scalar> => elementAt(data, dtype, i);
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const [inner, extent] = [part, shape[axis]];
+    const parts = list(sizeOf(shape.slice(0, axis)), (i) => list(extent, (j) => inner(i * extent + j)));
+    part = (i) => parts[i];
+  }
+  return part(0);
+}

@@ -1,0 +1,108 @@
+/**
+ * The package as a consumer gets it: packed, unpacked as node_modules/pumice of another project, and used there by a program
+ * that calls every public name. The program is type-checked against the packed declarations alone, with no path into this
+ * tree, and then run. The names are read from the modules, so that a new one without a call fails here.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import * as pumice from "pumice";
+import * as bayes from "pumice/bayes";
+import * as vulkan from "pumice/vulkan";
+import { publicMembers } from "../support/tensor-members.js";
+import { bayesCalls } from "./program/bayes.js";
+import { functions } from "./program/functions.js";
+import { type Calls, methods } from "./program/methods.js";
+import { vulkanCalls } from "./program/vulkan.js";
+
+const root = dirname(fileURLToPath(import.meta.resolve("pumice/package.json")));
+
+/** The names of a module; those of a namespace in it as "space.name". */
+function namesOf(module: object): string[] {
+  return Object.entries(module).flatMap(([name, value]) => {
+    const isSpace = Object.prototype.toString.call(value) === "[object Module]";
+    return isSpace ? Object.keys(value).map((inner) => `${name}.${inner}`) : [name];
+  });
+}
+
+describe("the program calls every public name", () => {
+  const surfaces: Readonly<Record<string, readonly [names: readonly string[], calls: Calls]>> = {
+    "the members of Tensor": [publicMembers(), methods],
+    pumice: [namesOf(pumice), functions],
+    "pumice/bayes": [namesOf(bayes), bayesCalls],
+    "pumice/vulkan": [namesOf(vulkan), vulkanCalls],
+  };
+  for (const [surface, [names, calls]] of Object.entries(surfaces)) {
+    test(surface, () => {
+      assert.deepEqual(names.filter((name) => !Object.hasOwn(calls, name)), [], "without a call"); // biome-ignore format: one line
+      assert.deepEqual(Object.keys(calls).filter((name) => !names.includes(name)), [], "not public"); // biome-ignore format: one line
+      for (const [name, call] of Object.entries(calls)) {
+        const last = name.split(".").at(-1);
+        assert.match(call.toString(), new RegExp(`\\b${last}\\b`), `the call under the name ${name} is another's`);
+      }
+    });
+  }
+});
+
+/** Runs a program in a folder; its output where it fails. */
+function run(folder: string, command: string, args: readonly string[]): string {
+  const options = {
+    cwd: folder,
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+    env: { ...process.env, PUMICE_CACHE: "off" },
+  } as const;
+  const { status, stdout, stderr, error } = spawnSync(command, args, options);
+  assert.equal(status, 0, `${command} ${args.join(" ")}:\n${stdout}${stderr}${error ?? ""}`);
+  return stdout;
+}
+
+/** What a consumer writes in tsconfig.json. No paths: names are found in node_modules. */
+const TSCONFIG = {
+  compilerOptions: {
+    target: "ES2022",
+    lib: ["ES2023", "ESNext.Disposable"],
+    module: "NodeNext",
+    moduleResolution: "NodeNext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    types: ["node"],
+    rootDir: ".",
+    outDir: "out",
+  },
+  include: ["program"],
+};
+
+describe("the packed package", () => {
+  let project = "";
+  before(() => {
+    project = mkdtempSync(join(tmpdir(), "pumice-consumer-"));
+    const modules = join(project, "node_modules");
+    mkdirSync(join(modules, "@types"), { recursive: true });
+    // Only files of this tree are packed; the environment keeps npm from asking any server.
+    run(root, process.platform === "win32" ? "npm.cmd" : "npm", [
+      ...["pack", "--ignore-scripts", "--offline", "--no-update-notifier", "--pack-destination", project],
+    ]);
+    const [packed = ""] = readdirSync(project).filter((name) => name.endsWith(".tgz"));
+    run(project, "tar", ["-xzf", packed]);
+    cpSync(join(project, "package"), join(modules, "pumice"), { recursive: true });
+    for (const name of ["koffi", "@types/node"])
+      symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
+    cpSync(join(root, "test/consumer/program"), join(project, "program"), { recursive: true });
+    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", type: "module", private: true }));
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify(TSCONFIG));
+  });
+  after(() => rmSync(project, { recursive: true, force: true }));
+
+  test("type-checks in a strict consumer, and the calls can be made", () => {
+    run(project, process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
+    const printed = run(project, process.execPath, ["out/program/main.js"]);
+    assert.match(printed, /made [3-9]\d\d calls\n$/);
+  });
+});

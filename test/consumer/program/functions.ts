@@ -1,0 +1,199 @@
+/** A consumer's program, second part: every function, class and constant of `pumice`. */
+import * as pumice from "pumice";
+import {
+  arange,
+  grad,
+  io,
+  jit,
+  linalg,
+  type PadOptions,
+  type ReduceOptions,
+  random,
+  scan,
+  type Tensor,
+  tensor,
+  tree,
+  zeros,
+} from "pumice";
+import { path } from "./folder.js";
+import type { Calls } from "./methods.js";
+
+const v = (): Tensor<"f32"> => tensor([1, 2, 3]);
+const m = (): Tensor<"f32"> => tensor([[2, 1], [1, 2]]); // biome-ignore format: a matrix
+const yes = (): Tensor<"bool"> => tensor(true);
+const loss = (w: Tensor, y: Tensor): Tensor => w.mul(y).sum();
+
+const classes: Calls = {
+  ArgumentError: () => new pumice.ArgumentError("why"),
+  DTypeError: () => new pumice.DTypeError("why"),
+  DeviceError: () => new pumice.DeviceError("why"),
+  DeviceLostError: () => new pumice.DeviceLostError("why"),
+  DisposedError: () => new pumice.DisposedError("why"),
+  FormatError: () => new pumice.FormatError("why"),
+  OutOfMemoryError: () => new pumice.OutOfMemoryError("why"),
+  PumiceError: (): Error => new pumice.PumiceError("why", { cause: 1 }),
+  ShapeError: () => new pumice.ShapeError("why"),
+  SizeMismatchError: () => new pumice.SizeMismatchError("why"),
+  TraceError: () => new pumice.TraceError("why"),
+  UnsupportedError: () => new pumice.UnsupportedError("why"),
+  Tensor: (): boolean => (v() as unknown) instanceof pumice.Tensor,
+  newAxis: () => v().at(pumice.newAxis),
+  version: (): string => pumice.version,
+};
+
+const creation: Calls = {
+  arange: () => [arange(5), arange(1, 5), arange(0, 1, 0.25), arange(5, { dtype: "f64" })],
+  blockDiagonal: () => pumice.blockDiagonal([m(), m()]),
+  broadcastTensors: () => pumice.broadcastTensors(v(), m().at(0, 0)),
+  complex: (): Tensor<"c64"> => pumice.complex(v(), 1),
+  concat: () => pumice.concat([m(), m()], { axis: 1 }),
+  eye: () => [pumice.eye(2), pumice.eye(2, 3, { offset: 1, dtype: "f64" })],
+  fromBytes: (): Tensor<"u16"> => pumice.fromBytes(new Uint8Array([1, 0]), [1], "u16", { device: "cpu" }),
+  full: (): Tensor<"i64"> => pumice.full([2], 3n),
+  fullLike: () => pumice.fullLike(v(), 2),
+  linspace: () => pumice.linspace(0, 1, 3, { endpoint: false, dtype: "f64" }),
+  meshgrid: () => pumice.meshgrid([v(), v()], { indexing: "ij" }),
+  ones: () => pumice.ones([2]),
+  onesLike: () => pumice.onesLike(v()),
+  stack: () => pumice.stack([v(), v()], { axis: -1 }),
+  tensor: (): Tensor<"f64"> => tensor([[1], [2]], { dtype: "f64", device: "cpu", shape: [1, 2] }),
+  tri: () => [pumice.tri(2), pumice.tri(2, 3, { offset: 1 })],
+  where: () => pumice.where(v().greater(1), v(), 0),
+  zeros: () => zeros([2, 2], { dtype: "i32" }),
+  zerosLike: () => pumice.zerosLike(v()),
+};
+
+const products: Calls = {
+  conv: () => pumice.conv(zeros([1, 1, 4]), zeros([1, 1, 2]), { stride: 2 }),
+  dot: () => pumice.dot(m(), m()),
+  einsum: () => pumice.einsum("ij,jk->ik", m(), m()),
+  inner: () => pumice.inner(v(), v()),
+  kron: () => pumice.kron(m(), m()),
+  matmul: () => pumice.matmul(m(), m()),
+  outer: () => pumice.outer(v(), v()),
+  tensordot: () => pumice.tensordot(m(), m(), 1),
+  vdot: () => pumice.vdot(v(), v()),
+};
+
+const devices: Calls = {
+  defaultDevice: (): string => pumice.defaultDevice(),
+  devices: (): string[] => pumice.devices(),
+  explain: (): string => pumice.explain(v().add(1), { verbose: true }),
+  profile: async () => (await pumice.profile(() => v().add(1).dataSync(), { device: "cpu" })).toString(),
+  scope: () => pumice.scope(() => v().add(1)),
+  setDefaultDevice: () => pumice.setDefaultDevice("cpu"),
+  withDevice: () => pumice.withDevice("cpu", () => v()),
+};
+
+const transforms: Calls = {
+  associativeScan: () => pumice.associativeScan((a: Tensor, b: Tensor) => a.add(b), v() as Tensor, { reverse: true }),
+  checkpoint: () => pumice.checkpoint((x: Tensor) => x.exp())(v()),
+  cond: () =>
+    pumice.cond(
+      yes(),
+      (x: Tensor) => x.add(1),
+      (x: Tensor) => x,
+      v(),
+    ),
+  customGradient: () => pumice.customGradient((x: Tensor) => x.exp(), { vjp: (ct, y) => [ct.mul(y)] })(v()),
+  forLoop: () => pumice.forLoop(0, 3, (i, x: Tensor) => x.add(i), v()),
+  grad: () => [grad(loss)(v(), v()), grad(loss, { argument: [0, 1] })(v(), v())[1].add(1)],
+  hessian: () => pumice.hessian((x: Tensor) => x.square().sum())(v()),
+  hvp: () => pumice.hvp((x: Tensor) => x.square().sum(), v() as Tensor, v()),
+  jacobian: () => pumice.jacobian((x: Tensor) => x.square(), { mode: "forward" })(v()),
+  jit: () => jit((x: Tensor, n: number) => x.mul(n), { static: 1, maxPrograms: 4 })(v(), 2),
+  jvp: () => pumice.jvp(loss, [v(), v()], [v(), v()])[1],
+  linearize: () => pumice.linearize(loss, v(), v())[1](v(), v()),
+  scan: () => scan((sum: Tensor, x: Tensor) => [sum.add(x), sum], zeros([]) as Tensor, v() as Tensor)[1],
+  stopGradient: () => pumice.stopGradient({ w: v() }).w,
+  switchCase: () => pumice.switchCase(tensor(1, { dtype: "i32" }), [(x: Tensor) => x, (x: Tensor) => x.neg()], v()),
+  valueAndGrad: () => pumice.valueAndGrad(loss)(v(), v())[1],
+  vjp: () => pumice.vjp(loss, v(), v())[1](tensor(1)),
+  vmap: () => pumice.vmap(loss, { in: [0, null] })(m(), m().at(0)),
+  whileLoop: () =>
+    pumice.whileLoop(
+      (x: Tensor) => x.less(3),
+      (x: Tensor) => x.add(1),
+      tensor(0) as Tensor,
+    ),
+};
+
+const key = () => random.key(1n, { device: "cpu" });
+
+const randomNumbers: Calls = {
+  "random.key": () => key(),
+  "random.split": () => [random.split(key())[0], random.split(key(), [2, 2])],
+  "random.foldIn": () => random.foldIn(key(), 3),
+  "random.bits": (): Tensor<"u8"> => random.bits(key(), [2], { dtype: "u8" }),
+  "random.uniform": () => random.uniform(key(), [2], { low: -1, high: 1 }),
+  "random.normal": (): Tensor<"f64"> => random.normal(key(), [2], { dtype: "f64" }),
+  "random.truncatedNormal": () => random.truncatedNormal(key(), -1, 1, [2]),
+  "random.bernoulli": () => random.bernoulli(key(), 0.3, [2]),
+  "random.randint": () => random.randint(key(), [2], 0, 10),
+  "random.exponential": () => random.exponential(key(), [2]),
+  "random.gumbel": () => random.gumbel(key(), [2]),
+  "random.categorical": () => random.categorical(key(), v(), { shape: [2] }),
+  "random.gamma": () => random.gamma(key(), 2, [2]),
+  "random.logGamma": () => random.logGamma(key(), 2, [2]),
+  "random.beta": () => random.beta(key(), 2, 3, [2]),
+  "random.poisson": () => random.poisson(key(), 4, [2]),
+  "random.binomial": () => random.binomial(key(), 10, 0.5, [2]),
+  "random.multivariateNormal": () => random.multivariateNormal(key(), zeros([2]), m(), [3]),
+  "random.permutation": () => random.permutation(key(), 5),
+  "random.shuffle": (): Tensor<"f32"> => random.shuffle(key(), v(), { axis: 0 }),
+  "random.choice": () => random.choice(key(), 5, { shape: [2], replace: false }),
+};
+
+const files: Calls = {
+  "io.saveNpy": () => io.saveNpy(path("a.npy"), v()),
+  "io.loadNpy": async () => (await io.loadNpy(path("a.npy"), { device: "cpu" })).add(1),
+  "io.saveNpz": () => io.saveNpz(path("a.npz"), { a: v() }, { compress: true }),
+  "io.loadNpz": async () => (await io.loadNpz(path("a.npz"))).a?.add(1),
+  "io.saveSafetensors": () => io.saveSafetensors(path("a.safetensors"), { a: v() }, { about: "test" }),
+  "io.loadSafetensors": async () => (await io.loadSafetensors(path("a.safetensors"))).a?.add(1),
+  "io.openSafetensors": async () => {
+    const opened = await io.openSafetensors(path("a.safetensors"));
+    const slice = await opened.slice("a", "1:");
+    await opened.close();
+    return slice.add(1);
+  },
+};
+
+class Pair {
+  constructor(
+    readonly a: Tensor,
+    readonly b: Tensor,
+  ) {}
+}
+
+const spaces: Calls = {
+  "linalg.cholesky": () => linalg.cholesky(m(), { upper: true }),
+  "linalg.triangularSolve": () => linalg.triangularSolve(m(), m(), { lower: true, transposed: true }),
+  "tree.map": () => tree.map((x) => x.add(1), { a: v() }).a.add(1),
+  "tree.flatten": () => tree.flatten({ a: v() }).leaves[0],
+  "tree.leaves": () => tree.leaves([v(), { b: m() }]),
+  "tree.reduce": () => tree.reduce((sum, x) => sum.add(x.sum()), { a: v() }, tensor(0) as Tensor),
+  "tree.registerClass": () =>
+    tree.registerClass(Pair, {
+      name: "Pair",
+      children: ({ a, b }) => ({ a, b }),
+      rebuild: ({ a, b }) => new Pair(a as Tensor, b as Tensor),
+    }),
+};
+
+/** Types of options that a consumer names. */
+export const options: { readonly reduce: ReduceOptions; readonly pad: PadOptions } = {
+  reduce: { axis: 0, keepDims: true },
+  pad: { mode: "reflect" },
+};
+
+export const functions: Calls = {
+  ...classes,
+  ...creation,
+  ...products,
+  ...devices,
+  ...transforms,
+  ...randomNumbers,
+  ...files,
+  ...spaces,
+};

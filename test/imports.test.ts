@@ -1,0 +1,141 @@
+/**
+ * A file of src/ works whichever file was imported first. The files from the tensor layer upwards are imported alone, into
+ * module graphs of their own, and must find the same `Tensor` as everybody else; namespaces are then called there.
+ */
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { register } from "node:module";
+import { dirname, join } from "node:path";
+import { before, describe, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { random, Tensor, tensor } from "../src/index.js";
+
+const built = join(dirname(dirname(fileURLToPath(import.meta.url))), "src");
+
+/** Layers below the tensors: they are the same in all graphs, because they cannot know of `Tensor`. */
+const SHARED = ["core", "graph", "compiler", "runtime", "engines", "spirv", "wasm", "vulkan"];
+
+/** The query of a module's address names its graph; files that it imports get the same one. */
+const HOOKS = `export async function resolve(specifier, context, next) {
+  const found = await next(specifier, context);
+  const graph = /\\?graph=\\d+$/.exec(context.parentURL ?? "")?.[0];
+  const isShared = !/\\/dist\\/src\\//.test(found.url) || /\\/dist\\/src\\/(${SHARED.join("|")})\\//.test(found.url);
+  return graph === undefined || isShared ? found : { ...found, url: found.url + graph };
+}`;
+register(`data:text/javascript,${encodeURIComponent(HOOKS)}`);
+
+/** Imports files into one graph. */
+type Load = <M>(path: string) => Promise<M>;
+
+let graphs = 0;
+function newGraph(): Load {
+  const graph = ++graphs;
+  return (path) => import(`${pathToFileURL(join(built, path))}?graph=${graph}`);
+}
+
+/** Programs of worker threads start when they are imported. */
+const isProgram = (path: string): boolean => path.endsWith("-worker.js");
+
+const files = readdirSync(built, { recursive: true, encoding: "utf8" })
+  .map((path) => path.replaceAll("\\", "/"))
+  .filter((path) => path.endsWith(".js") && !isProgram(path) && !path.startsWith("cli/"))
+  .filter((path) => !SHARED.includes(path.split("/")[0] ?? ""))
+  .sort();
+
+const membersOf = (type: { readonly prototype: object }): string[] =>
+  Reflect.ownKeys(type.prototype).map(String).sort();
+
+interface TensorModule {
+  readonly Tensor: typeof Tensor;
+}
+
+describe("imported alone, a file finds all methods of Tensor", () => {
+  let all: string[] = [];
+  before(async () => {
+    const load = newGraph();
+    await load("index.js");
+    await load("bayes/index.js");
+    all = membersOf((await load<TensorModule>("tensor/tensor.js")).Tensor);
+  });
+  for (const folder of new Set(files.map((path) => dirname(path)))) {
+    test(folder === "." ? "src" : `src/${folder}`, async () => {
+      const inside = files.filter((path) => dirname(path) === folder);
+      // The many files of bayes share a graph with their folder, which takes a third of the time.
+      const groups = folder.startsWith("bayes") ? [inside] : inside.map((path) => [path]);
+      for (const group of groups) {
+        const load = newGraph();
+        for (const path of group) await load(path);
+        assert.deepEqual(membersOf((await load<TensorModule>("tensor/tensor.js")).Tensor), all, group.join());
+      }
+    });
+  }
+});
+
+/** What the calls below need besides the file itself, from the same graph. */
+interface Inputs {
+  /** [0.5, 1, 2] */
+  readonly x: Tensor;
+  /** A positive definite matrix. */
+  readonly m: Tensor;
+  readonly key: random.Key;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: modules as they come
+type Call = (file: any, inputs: Inputs) => unknown;
+
+/** A call for each file of the namespaces, of functions whose work is made of methods. */
+const CALLS: Readonly<Record<string, Call>> = {
+  "tensor/creation.js": (f) => [f.eye(3), f.tri(3), f.linspace(0, 1, 5), f.complex(1, 2)],
+  "tensor/methods/joining.js": (f, { x, m }) => [f.stack([x, x], { axis: 1 }), f.blockDiagonal([m, m])],
+  "tensor/methods/contraction.js": (f, { m }) => [f.kron(m, m), f.matmul(m, m)],
+  "tensor/methods/einsum.js": (f, { m }) => f.einsum("ij,jk->ik", m, m),
+  "tensor/methods/where.js": (f, { x }) => f.where(x.greater(1), x, 0),
+  "transforms/control.js": (f, { x }) => f.associativeScan((a: Tensor, b: Tensor) => a.add(b), x),
+  "transforms/custom.js": (f, { x }) => f.checkpoint((y: Tensor) => y.softmax())(x),
+  "transforms/grad.js": (f, { x }) => f.grad((y: Tensor) => y.cumsum().median())(x),
+  "transforms/matrices.js": (f, { x }) => [
+    f.hessian((y: Tensor) => y.norm())(x),
+    f.jacobian((y: Tensor) => y.sort())(x),
+  ],
+  "transforms/vmap.js": (f, { m }) => f.vmap((y: Tensor) => y.expandDims(0).tile(2, 2))(m),
+  "random/binomial.js": (f, { key }) => f.binomial(key, 10, 0.5, [2]),
+  "random/bits.js": (f, { key }) => f.bits(key, [2], { dtype: "u8" }),
+  "random/exponential.js": (f, { key, x }) => [f.exponential(key, [2]), f.gumbel(key), f.categorical(key, x)],
+  "random/gamma.js": (f, { key, x }) => [f.gamma(key, x), f.logGamma(key, 2), f.beta(key, x, 1)],
+  "random/key.js": (f, { key }) => [f.foldIn(key, 1), ...f.split(key, 3)],
+  "random/multivariate-normal.js": (f, { key, x, m }) => f.multivariateNormal(key, x.at("1:"), m, [4]),
+  "random/normal.js": (f, { key }) => [f.normal(key, [2]), f.truncatedNormal(key, -1, 1)],
+  "random/permutation.js": (f, { key, m }) => [
+    f.permutation(key, 5),
+    f.shuffle(key, m, { independent: true }),
+    f.choice(key, 9),
+  ],
+  "random/poisson.js": (f, { key }) => f.poisson(key, 4, [2]),
+  "random/rejection.js": (f, { key, x }) => f.firstAccepted(key, 2, 1, () => x.greater(1)),
+  "random/stirling.js": (f, { x }) => f.stirlingSeries(x),
+  "random/uniform.js": (f, { key }) => [f.uniform(key, [2]), f.bernoulli(key), f.randint(key, [2], 0, 9)],
+  "linalg/triangular.js": (f, { m }) => [f.cholesky(m), f.triangularSolve(m, m, { left: false })],
+  "bayes/distributions/student-t.js": (f, { key }) => f.studentT(3, 0, 1).distribution.sample(key, [2]),
+  "bayes/distributions/lkj-cholesky.js": (f, { key }) => f.lkjCholesky(3).distribution.sample(key, [2]),
+  "bayes/constraints/vectors.js": (f, { x }) => f.simplex.bijection.forward(x, [4]).value,
+};
+
+describe("imported alone, a namespace works", () => {
+  test("every file of them has a call", () => {
+    const spaces = files.filter((path) => /^(?:random|linalg)\//.test(path) && !path.endsWith("/index.js"));
+    assert.deepEqual(spaces.filter((path) => !(path in CALLS)), []); // biome-ignore format: one line
+  });
+  for (const [path, call] of Object.entries(CALLS)) {
+    test(path, async () => {
+      const load = newGraph();
+      const file = await load<unknown>(path);
+      const make = await load<{ readonly tensor: typeof tensor; readonly Tensor: typeof Tensor }>("tensor/index.js");
+      const keys = await load<typeof random>("random/key.js");
+      const options = { dtype: "f32", device: "cpu" } as const;
+      const x: Tensor = make.tensor([0.5, 1, 2], options);
+      const m: Tensor = make.tensor([[2, 1], [1, 2]], options); // biome-ignore format: a matrix
+      const made = [call(file, { x, m, key: keys.key(0, { device: "cpu" }) })].flat();
+      for (const result of made) assert.ok(result instanceof make.Tensor);
+    });
+  }
+});
