@@ -6,7 +6,7 @@ import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
 import { checkScalar, resultType } from "../core/promotion.js";
 import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
-import { type DeviceHandle, measureDepth, Node, pendingInOrder } from "./node.js";
+import { type DeviceHandle, isUnderWay, measureDepth, Node, pendingInOrder } from "./node.js";
 import type { Params, Primitive } from "./primitive.js";
 import { cast } from "./primitives/elementwise.js";
 import { constant } from "./primitives/leaf.js";
@@ -15,13 +15,45 @@ import { expand, permute, reshape } from "./primitives/movement.js";
 /** Longer chains of pending operations are computed at once, so that kernels stay of a reasonable size. */
 const MAX_DEPTH = 200;
 
+/**
+ * The same while a function is differentiated. The way back needs most values of the way there, and what was computed at
+ * once is gone but for its end: it would be computed again, from the beginning. One program of both ways stores what it
+ * needs again.
+ */
+const MAX_TRACED_DEPTH = 2000;
+
+/** Of a chain that is longer still, values this many operations apart are kept for the way back. */
+const BETWEEN_KEPT = 125;
+
 export function makeNode(primitive: Primitive, inputs: readonly Node[], params: Params, device: DeviceHandle): Node {
   const { shape, dtype } = primitive.infer(inputs, params);
   const node = new Node(primitive, params, inputs, shape, dtype, device);
   if (inputs.length > 0 && inputs[0].isWeak) node.isWeak = isWeakResult(primitive, inputs, dtype);
-  // The recorded depth is an upper bound: inputs may have been computed since. Measure before acting.
-  if (node.depth > MAX_DEPTH && !node.isAbstract && measureDepth(node) > MAX_DEPTH) device.realize(withUsedAgain(node));
+  if (node.depth > MAX_DEPTH && !node.isAbstract) computeIfLong(node);
   return node;
+}
+
+/** Computes a node if the chain behind it has grown too long. */
+function computeIfLong(node: Node): void {
+  const isTraced = isUnderWay(node.trace);
+  const limit = isTraced ? MAX_TRACED_DEPTH : MAX_DEPTH;
+  // The recorded depth is an upper bound: inputs may have been computed since. Measure before acting.
+  if (node.depth <= limit || measureDepth(node) <= limit) return;
+  node.device.realize(isTraced ? withCheckpoints(node) : withUsedAgain(node));
+}
+
+/** The end of a long chain that is being differentiated, and its values at every so many operations. */
+function withCheckpoints(end: Node): Node[] {
+  const kept = new Set<Node>();
+  const stretchOf = ({ depth }: Node) => Math.floor(depth / BETWEEN_KEPT);
+  for (const node of pendingInOrder([end])) {
+    for (const input of node.inputs) {
+      const source = sourceOf(input);
+      const isPending = source.storage === null && source.primitive.kind !== "leaf";
+      if (isPending && stretchOf(source) < stretchOf(node)) kept.add(source);
+    }
+  }
+  return [...kept, end];
 }
 
 /**

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { backendFor, type Tensor, tensor } from "../../src/tensor/index.js";
+import { grad } from "../../src/transforms/grad.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 /** x → x / 2 + 1, so often: nears 2. */
@@ -36,6 +37,36 @@ describeOnTensorDevices("long chains", (device) => {
       for (const [i, mean] of [7 / 3, 10 / 3].entries()) assert.ok(Math.abs(numbersOf(value!)[i]! - mean) < 1e-4);
     }
     assert.ok(counters.compiled - before <= 12, `${counters.compiled - before} programs of ${6 * rounds} operations`);
+  });
+
+  test("the gradient of a chain of 250 operations is one program that computes each value once", () => {
+    const chain = (x: Tensor) => halved(x, 125).square().sum();
+    const slope = 2 * 2 * 0.5 ** 125;
+    const before = { ...counters };
+    assert.ok(Math.abs(numbersOf(grad(chain)(tensor([3, 10])))[0]! / slope - 1) < 1e-4);
+    assert.equal(counters.compiled - before.compiled, 1);
+    assert.ok(counters.kernels - before.kernels <= 8, `${counters.kernels - before.kernels} kernels`);
+  });
+
+  test("the work of a gradient grows with the length of its chain, also where that is computed in parts", () => {
+    const kernelsFor = (count: number): number => {
+      const chain = (x: Tensor) => {
+        let at = x;
+        for (let i = 0; i < count; i++) at = i % 10 === 0 ? at.sin() : at.neg();
+        return at.sum();
+      };
+      const before = counters.kernels;
+      const [slope] = numbersOf(grad(chain)(tensor([0.1])));
+      let [at, want] = [0.1, 1];
+      for (let i = 0; i < count; i++) {
+        want *= i % 10 === 0 ? Math.cos(at) : -1;
+        at = i % 10 === 0 ? Math.sin(at) : -at;
+      }
+      assert.ok(Math.abs(slope! / want - 1) < 1e-3, `${slope} for ${want}`);
+      return counters.kernels - before;
+    };
+    const [short, long] = [kernelsFor(1100), kernelsFor(2200)];
+    assert.ok(long <= 3 * short, `${short} kernels for 1100 operations, ${long} for 2200`);
   });
 
   test("what was computed on the way and is broadcast later is stored as it was", () => {

@@ -49,27 +49,60 @@ export function graphOrder(order: readonly Node[]): GraphOrder {
  * the product, and not of every kernel that reads it.
  */
 export function endOfEpilogue(source: Node, graph: GraphOrder, isStored: (node: Node) => boolean): Node {
-  const { order, positions, users } = graph;
   const size = productOf(source.shape);
-  const lastUser = (node: Node) =>
-    Math.max(-1, ...(users.get(node) ?? []).map((user) => positions.get(user) as number));
-  const region = new Set<Node>([source]);
+  // From user to user, in the order of the graph: a last user may be far away, behind many nodes that read something else.
+  const readers = new ReadersInOrder(graph);
+  readers.add(source);
   let end = source;
   let cost = 0;
-  let reach = lastUser(source);
-  for (let at = (positions.get(source) as number) + 1; at <= reach; at++) {
-    const node = order[at];
-    if (!node.inputs.some((input) => region.has(input))) continue;
+  for (let node = readers.next(); node; node = readers.next()) {
     const isElementwise = node.primitive.kind === "elementwise";
     if (!(isElementwise || keepsAll(node)) || productOf(node.shape) !== size) break;
-    region.add(node);
     if (node.primitive.kind === "elementwise") cost += node.primitive.cost;
+    if (cost > MOST_COST) break;
     // All users of the region so far lie before this node.
-    if (at === reach && isElementwise && cost <= MOST_COST) end = node;
+    if (readers.isLast && isElementwise) end = node;
     if (isStored(node)) break;
-    reach = Math.max(reach, lastUser(node));
+    readers.add(node);
   }
   return end;
+}
+
+/** The nodes that read some nodes, in the order of the graph, each once. Nodes may be added on the way. */
+class ReadersInOrder {
+  /** Users of a node, in order, and which is next. */
+  private readonly lists: { readonly users: readonly Node[]; next: number }[] = [];
+  private at = -1;
+  private last = -1;
+
+  constructor(private readonly graph: GraphOrder) {}
+
+  add(node: Node): void {
+    const users = this.graph.users.get(node) ?? [];
+    if (users.length === 0) return;
+    this.lists.push({ users, next: 0 });
+    this.last = Math.max(this.last, this.positionOf(users[users.length - 1]));
+  }
+
+  /** The reader that `next` returned last is the last of all. */
+  get isLast(): boolean {
+    return this.at === this.last;
+  }
+
+  next(): Node | null {
+    let first = this.last + 1;
+    for (const list of this.lists) {
+      while (list.next < list.users.length && this.positionOf(list.users[list.next]) <= this.at) list.next++;
+      if (list.next < list.users.length) first = Math.min(first, this.positionOf(list.users[list.next]));
+    }
+    if (first > this.last) return null;
+    this.at = first;
+    return this.graph.order[first];
+  }
+
+  private positionOf(node: Node): number {
+    return this.graph.positions.get(node) as number;
+  }
 }
 
 /** Movement that neither drops nor repeats elements. */

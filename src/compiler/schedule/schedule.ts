@@ -5,6 +5,8 @@
  * would grow too large, or when several kernels would compute it again at more than it costs to load. Everything else is
  * computed where it is used. Movement is never stored for its own sake.
  */
+
+import { bytesOf } from "../../core/bytes.js";
 import { DTYPES } from "../../core/dtype.js";
 import { productOf } from "../../core/shape.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
@@ -15,7 +17,16 @@ import { cutsForLoads } from "./load-limit.js";
 import { endOfEpilogue, fusedProduct, type GraphOrder, graphOrder } from "./product-fusion.js";
 import { chooseLanes, chooseRows, tilingFor } from "./row-mapping.js";
 import { type Cluster, joinSiblings, type Member } from "./siblings.js";
-import { costlyAgain, costOf, frontier, LOAD_COST, REDUCTION_COST, sharedAndCostly, termsOf } from "./stored-values.js";
+import { statementsOf } from "./statement-counts.js";
+import {
+  costlyAgain,
+  costsWithin,
+  frontier,
+  LOAD_COST,
+  REDUCTION_COST,
+  sharedAndCostly,
+  termsOf,
+} from "./stored-values.js";
 import { nothing, type Survey, surveyFrom } from "./survey.js";
 import { transposedAxes } from "./transposed-axes.js";
 import { viewed } from "./views.js";
@@ -59,7 +70,9 @@ function asMember({ node, group, survey }: Grown, stored: ReadonlySet<Node>): Me
       ...survey,
       group,
       nodes: new Set(survey.nodes.keys()),
-      costOf: (shared) => costOf(shared, survey.nodes, REDUCTION_COST),
+      statements: [...survey.nodes.keys()].reduce((sum, each) => sum + statementsOf(each), 0),
+      bytesMoved: [...survey.loads.keys(), node].reduce((sum, each) => sum + bytesOf(each), 0),
+      costOf: costsWithin(survey.nodes, REDUCTION_COST),
       isPlain: survey.reductions.length === 0 && rowAxes.length === node.shape.length,
     },
   };
@@ -137,8 +150,9 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
       continue;
     }
     const { rowAxes, inlined } = chooseRows(result, survey.reductions, profile);
-    for (const { node } of survey.reductions) if (!inlined.includes(node) && node !== result) storeApart(node, result);
-    survey = surveyFrom(result, isLoaded, null);
+    const apart = survey.reductions.filter(({ node }) => !inlined.includes(node) && node !== result);
+    for (const { node } of apart) storeApart(node, result);
+    if (apart.length > 0) survey = surveyFrom(result, isLoaded, null);
     const lanes = chooseLanes(result, rowAxes, survey.reductions, profile);
     const tiling = tilingFor(lanes, profile, [...survey.nodes.keys()].some(isWide));
     groups.set(result, { results: [{ node: result, rowAxes }], tiling, rowsPerThread: 1, isLoaded });

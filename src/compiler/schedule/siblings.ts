@@ -15,8 +15,11 @@ import { statementsOf } from "./statement-counts.js";
 /** A group, and what decides whether it may join others. */
 interface Sibling {
   readonly group: Group;
-  /** Nodes it computes. */
+  /** Nodes it computes, and the statements they take. */
   readonly nodes: ReadonlySet<Node>;
+  readonly statements: number;
+  /** Bytes of what it loads and of its results. */
+  readonly bytesMoved: number;
   /** Nodes it loads, and in words at which indices, in terms of the row and the column. */
   readonly loads: ReadonlyMap<Node, ReadonlySet<string>>;
   /** The index of its own result, in the same words. */
@@ -84,6 +87,9 @@ class GrowingCluster implements Cluster {
   readonly nodes = new Set<Node>();
   statements = 0;
   readonly loads = new Map<Node, Set<string>>();
+  /** Tensors that it loads or makes, and the bytes of what it loads and of what it makes. */
+  buffers = 0;
+  bytes = 0;
   lanes = 1;
   isPlain = true;
   /** Clusters it comes after, one after another. */
@@ -102,17 +108,29 @@ class GrowingCluster implements Cluster {
       this.raise(cluster.level + 1);
     }
     const sibling = member.kind === "group" ? member.sibling : null;
-    for (const node of resultsOf(member)) this.made.set(node, sibling);
+    for (const node of resultsOf(member)) {
+      if (!this.touches(node)) this.buffers++;
+      this.made.set(node, sibling);
+      this.bytes += bytesOf(node);
+    }
     if (!sibling) return;
     for (const node of sibling.nodes) {
       if (!this.nodes.has(node)) this.statements += statementsOf(node);
       this.nodes.add(node);
     }
     for (const [node, indices] of sibling.loads) {
-      this.loads.set(node, new Set([...(this.loads.get(node) ?? []), ...indices]));
+      if (!this.touches(node)) this.buffers++;
+      const known = this.loads.get(node);
+      if (!known) this.bytes += bytesOf(node);
+      this.loads.set(node, new Set([...(known ?? []), ...indices]));
     }
     this.lanes = Math.max(this.lanes, sibling.group.tiling.lanes);
     this.isPlain &&= sibling.isPlain;
+  }
+
+  /** Whether it loads or makes a tensor. */
+  touches(node: Node): boolean {
+    return this.loads.has(node) || this.made.has(node);
   }
 
   /** Brings it to a level at least, and whatever needs it above that. */
@@ -180,30 +198,31 @@ function isGood(
   limits: SiblingLimits,
 ): boolean {
   const { group, nodes, loads } = sibling;
-  const read = [...loads.keys()].filter((node) => cluster.made.has(node));
+  if (cluster.nodes.size + nodes.size > limits.maxNodes) return false;
+  const read: Node[] = [];
+  let buffers = cluster.buffers + group.results.length;
+  for (const node of loads.keys()) {
+    if (cluster.made.has(node)) read.push(node);
+    if (!cluster.touches(node)) buffers++;
+  }
+  if (buffers > limits.maxBuffers) return false;
   const canShareLanes =
     cluster.lanes === group.tiling.lanes || (read.length > 0 && (cluster.isPlain || sibling.isPlain));
   if (!canShareLanes) return false;
-  if (cluster.nodes.size + nodes.size > limits.maxNodes) return false;
-  const buffers =
-    new Set([...cluster.loads.keys(), ...loads.keys(), ...cluster.made.keys()]).size + group.results.length;
-  if (buffers > limits.maxBuffers) return false;
   const isInPlace = read.every((node) => {
     const { ownIndex } = cluster.made.get(node) as Sibling;
     return [...(loads.get(node) as ReadonlySet<string>)].every((index) => index === ownIndex);
   });
   if (!isInPlace) return false;
-  const added = sum(nodes, (node) => (cluster.nodes.has(node) ? 0 : statementsOf(node)));
-  if (cluster.statements + added > limits.maxStatements) return false;
+  // They may share some of them, which is only worth counting where it matters.
+  if (cluster.statements + sibling.statements > limits.maxStatements) {
+    const added = sum(nodes, (node) => (cluster.nodes.has(node) ? 0 : statementsOf(node)));
+    if (cluster.statements + added > limits.maxStatements) return false;
+  }
   const isWorth = sharesEnough(cluster, sibling, read, limits) || areBothSmall(cluster, sibling, needs, limits);
   if (!isWorth) return false;
   return ![...needs].some((needed) => needed !== cluster && needed.dependsOn(cluster));
 }
-
-const bytesMoved = ({ group, loads }: Sibling): number => {
-  const results = group.results.map(({ node }) => node);
-  return sum(loads.keys(), bytesOf) + sum(results, bytesOf);
-};
 
 /** They share an eighth of what the group moves, or work that costs more than loading. */
 function sharesEnough(
@@ -213,12 +232,19 @@ function sharesEnough(
   { loadCost }: SiblingLimits,
 ): boolean {
   const { nodes, loads, costOf } = sibling;
-  const shared = [...loads].filter(([node, indices]) => {
+  let shared = sum(read, bytesOf);
+  for (const [node, indices] of loads) {
     const known = cluster.loads.get(node);
-    return known !== undefined && [...indices].some((index) => known.has(index));
-  });
-  if (8 * sum([...shared.map(([node]) => node), ...read], bytesOf) >= bytesMoved(sibling)) return true;
-  return [...nodes].some((node) => cluster.nodes.has(node) && costOf(node) > loadCost);
+    if (known && hasAny(known, indices)) shared += bytesOf(node);
+  }
+  if (8 * shared >= sibling.bytesMoved) return true;
+  for (const node of nodes) if (cluster.nodes.has(node) && costOf(node) > loadCost) return true;
+  return false;
+}
+
+function hasAny(known: ReadonlySet<string>, indices: Iterable<string>): boolean {
+  for (const index of indices) if (known.has(index)) return true;
+  return false;
 }
 
 /** Both are too small to matter. What could run at another time is not made to wait for it. */
@@ -229,8 +255,7 @@ function areBothSmall(
   { isConcurrent }: SiblingLimits,
 ): boolean {
   if (isConcurrent && cluster.level !== levelAfter(needs)) return false;
-  const bytes = sum(cluster.loads.keys(), bytesOf) + sum(cluster.made.keys(), bytesOf);
-  return bytesMoved(sibling) <= SMALL_BYTES && bytes <= SMALL_BYTES;
+  return sibling.bytesMoved <= SMALL_BYTES && cluster.bytes <= SMALL_BYTES;
 }
 
 /** Each cluster after those it needs. Joining may have made one need others that came later. */

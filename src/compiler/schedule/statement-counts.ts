@@ -13,11 +13,22 @@ const known = new WeakMap<ElementwisePrimitive, Map<string, number>>();
 /** Statements that compute an element of a node from those of its inputs: of one that is not elementwise, about one. */
 export function statementsOf({ primitive, inputs, params, dtype }: Node): number {
   if (primitive.kind !== "elementwise") return 1;
-  const dtypes = inputs.map((input) => input.dtype);
-  const lengths = known.get(primitive) ?? new Map<string, number>();
-  known.set(primitive, lengths);
-  const key = `${dtypes} ${dtype}`;
-  const length = lengths.get(key) ?? written(primitive, dtypes, params, dtype);
+  let lengths = known.get(primitive);
+  if (!lengths) {
+    lengths = new Map<string, number>();
+    known.set(primitive, lengths);
+  }
+  // Most operations stay in one dtype. Its name alone is then the key, which no text has to be made for.
+  const isAlike = inputs.every((input) => input.dtype === dtype);
+  const key = isAlike ? dtype : `${inputs.map((input) => input.dtype)} ${dtype}`;
+  const length =
+    lengths.get(key) ??
+    written(
+      primitive,
+      inputs.map((input) => input.dtype),
+      params,
+      dtype,
+    );
   lengths.set(key, length);
   return length;
 }

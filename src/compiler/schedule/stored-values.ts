@@ -102,11 +102,12 @@ export function sharedAndCostly(clusters: readonly Cluster[]): Node[] {
     }
     for (const node of nodes) uses.set(node, (uses.get(node) ?? 0) + 1);
   }
+  const costOf = costsWithin(uses, REDUCTION_COST);
   const found: Node[] = [];
   for (const [node, count] of uses) {
     const { kind } = node.primitive;
     if (count < 2 || results.has(node) || (kind !== "elementwise" && kind !== "contraction")) continue;
-    if (costOf(node, uses, REDUCTION_COST) * (count - 1) > LOAD_COST) found.push(node);
+    if (costOf(node) * (count - 1) > LOAD_COST) found.push(node);
   }
   return lastOfChains(found);
 }
@@ -116,11 +117,12 @@ export function sharedAndCostly(clusters: readonly Cluster[]): Node[] {
  * the one computed most often and, of a chain, the last. Once it is stored the rest may be cheap, so one at a time.
  */
 export function costlyAgain({ nodes }: Survey, result: Node): readonly Node[] {
+  const costOf = costsWithin(nodes, 0);
   let worst: Node | null = null;
   let most = 1;
   for (const [node, times] of nodes) {
     if (times < 2 || node === result || node.primitive.kind !== "elementwise") continue;
-    if (costOf(node, nodes, 0) * (times - 1) <= 3 * LOAD_COST) continue;
+    if (costOf(node) * (times - 1) <= 3 * LOAD_COST) continue;
     if (times > most || (times === most && node.depth > (worst?.depth ?? 0))) {
       worst = node;
       most = times;
@@ -135,14 +137,27 @@ function lastOfChains(found: readonly Node[]): Node[] {
   return found.filter((node) => !read.has(node));
 }
 
+/** Operations that the cost of an element goes back over: deep chains cost enough after a few. */
+const COST_DEPTH = 8;
+
 /**
- * Cost of computing an element from what is loaded. Shallow: deep chains cost enough after a few steps. Within one group a
+ * The cost of computing an element of a node from what is loaded, among nodes that are computed together. Within one group a
  * reduction is computed once per row, whatever uses it; another group would compute it again.
  */
-export function costOf(node: Node, within: ReadonlyMap<Node, unknown>, reductionCost: number, depth = 0): number {
-  if (depth > 8 || !within.has(node)) return 0;
-  const { primitive } = node;
-  if (primitive.kind === "reduce" || primitive.kind === "contraction") return reductionCost;
-  const own = primitive.kind === "elementwise" ? primitive.cost : 0;
-  return node.inputs.reduce((sum, input) => sum + costOf(input, within, reductionCost, depth + 1), own);
+export function costsWithin(within: ReadonlyMap<Node, unknown>, reductionCost: number): (node: Node) => number {
+  /** By node, and how far it is from where the question began: an operand that is read twice is looked at once. */
+  const known = new Map<Node, number[]>();
+  const costAt = (node: Node, depth: number): number => {
+    if (depth > COST_DEPTH || !within.has(node)) return 0;
+    const { primitive } = node;
+    if (primitive.kind === "reduce" || primitive.kind === "contraction") return reductionCost;
+    const costs = known.get(node) ?? new Array<number>(COST_DEPTH + 1).fill(-1);
+    known.set(node, costs);
+    if (costs[depth] < 0) {
+      const own = primitive.kind === "elementwise" ? primitive.cost : 0;
+      costs[depth] = node.inputs.reduce((sum, input) => sum + costAt(input, depth + 1), own);
+    }
+    return costs[depth];
+  };
+  return (node) => costAt(node, 0);
 }

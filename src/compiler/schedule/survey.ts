@@ -121,8 +121,9 @@ interface Found {
   /** What counts along the last axis that has neighbours. */
   readonly innermost: Atom | undefined;
   readonly isWorded: boolean;
-  /** Indices at which each node was seen. */
+  /** Indices at which each node was seen, by their keys, and the keys of indices: chains of operations share one. */
   readonly seen: Map<Node, Set<string>>;
+  readonly keys: Map<readonly IndexExpr[], string>;
   readonly nodes: Map<Node, number>;
   readonly loads: Map<Node, Set<string>>;
   readonly reductions: Map<Node, FoundReduction>;
@@ -144,6 +145,7 @@ function begin(result: Node, rowAxes: readonly number[] | null): Found {
     innermost: variables.findLast(({ terms }) => terms.length > 0)?.terms[0].atom,
     isWorded: rowAxes !== null,
     seen: new Map(),
+    keys: new Map(),
     nodes: new Map(),
     loads: new Map(),
     reductions: new Map(),
@@ -167,15 +169,19 @@ function noteLoad(found: Found, { node, index }: Visit): void {
 }
 
 /** At how many places a node has been seen with this one; null if this one was among them. */
-function placesWith({ seen }: Found, { node, index }: Visit): number | null {
-  let keys = seen.get(node);
-  if (!keys) {
-    keys = new Set();
-    seen.set(node, keys);
+function placesWith({ seen, keys }: Found, { node, index }: Visit): number | null {
+  let key = keys.get(index);
+  if (key === undefined) {
+    key = indexKey(index);
+    keys.set(index, key);
   }
-  const key = indexKey(index);
-  if (keys.has(key)) return null;
-  return keys.add(key).size;
+  const places = seen.get(node);
+  if (!places) {
+    seen.set(node, new Set([key]));
+    return 1;
+  }
+  if (places.has(key)) return null;
+  return places.add(key).size;
 }
 
 /** One node more than a group may have. */
