@@ -1,0 +1,103 @@
+/** Which values are better stored than computed where they are used. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endOfEpilogue, graphOrder } from "../../../src/compiler/schedule/product-fusion.js";
+import type { Family, Member } from "../../../src/compiler/schedule/siblings.js";
+import {
+  costlyAgain,
+  costOf,
+  frontier,
+  LOAD_COST,
+  REDUCTION_COST,
+  sharedAndCostly,
+  termsOf,
+} from "../../../src/compiler/schedule/stored-values.js";
+import { surveyFrom } from "../../../src/compiler/schedule/survey.js";
+import { gpuProfile } from "../../../src/compiler/target/profile.js";
+import { type Node, pendingInOrder } from "../../../src/graph/node.js";
+import { g } from "../../../src/graph/vocabulary.js";
+import { stored } from "../../support/nodes.js";
+
+const surveyOf = (result: Node) => surveyFrom(result, () => false, gpuProfile);
+
+test("an element costs what its operations do, as far as the group computes them; a reduction as much as is said", () => {
+  const x = stored(8, 8);
+  const y = g.exp(g.exp(x));
+  const { nodes } = surveyOf(g.neg(y));
+  assert.equal(costOf(y, nodes, 0), 40);
+  assert.equal(costOf(x, nodes, 0), 0, "what is loaded costs nothing here");
+  assert.equal(costOf(y, new Set([y]) as unknown as ReadonlyMap<Node, unknown>, 0), 20);
+  const mean = g.sum(x, [1]);
+  const all = surveyOf(g.exp(mean)).nodes;
+  assert.equal(costOf(mean, all, REDUCTION_COST), REDUCTION_COST);
+  assert.equal(costOf(mean, all, 0), 0);
+});
+
+test("what one group computes at several places at a high cost is stored, the last of a chain and one at a time", () => {
+  const x = stored(100);
+  const spread = (y: Node, count: number) =>
+    Array.from({ length: count }, (_, i) => g.slice(y, [i], [90])).reduce((a, b) => g.add(a, b));
+  const dear = g.exp(g.exp(x));
+  assert.deepEqual(costlyAgain(surveyOf(spread(dear, 4)), stored(1)), [dear]);
+  assert.deepEqual(costlyAgain(surveyOf(spread(g.neg(x), 4)), stored(1)), [], "cheap to compute again");
+  assert.deepEqual(costlyAgain(surveyOf(spread(dear, 1)), stored(1)), [], "computed once");
+  const result = g.exp(x);
+  assert.deepEqual(costlyAgain(surveyOf(result), result), []);
+});
+
+/** Groups that compute some nodes each. */
+const families = (...groups: readonly (readonly Node[])[]): Family[] =>
+  groups.map((nodes) => {
+    const group = { results: [{ node: nodes[0]!, rowAxes: [] }] };
+    const member = { kind: "group", sibling: { group, nodes: new Set(nodes) } } as unknown as Member;
+    return { members: [member], needs: new Set() };
+  });
+
+test("what several kernels would compute at a cost is stored; results are anyway", () => {
+  const x = stored(10);
+  const dear = g.exp(g.exp(g.exp(x)));
+  const [inner] = dear.inputs as [Node];
+  const [first] = inner.inputs as [Node];
+  const [a, b] = [g.neg(dear), g.square(dear)];
+  assert.deepEqual(
+    sharedAndCostly(families([a, dear, inner, first], [b, dear, inner, first])),
+    [dear],
+    "the last of the chain is enough",
+  );
+  assert.deepEqual(sharedAndCostly(families([a, dear, inner, first], [b])), []);
+  assert.deepEqual(
+    sharedAndCostly(families([a, dear, inner, first], [b, dear, inner, first], [dear])),
+    [inner],
+    "a result is in memory",
+  );
+  const cheap = g.neg(x);
+  assert.ok(1 < LOAD_COST);
+  assert.deepEqual(sharedAndCostly(families([a, cheap], [b, cheap])), []);
+});
+
+test("terms of a sum that are made of other sums, one each, are stored as they are added up", () => {
+  const x = stored(64, 100);
+  const rows = g.sum(x, [1]);
+  const losses = g.exp(rows);
+  const total = g.sum(losses, [0]);
+  const endIn = (root: Node) => (node: Node) => endOfEpilogue(node, graphOrder(pendingInOrder([root])), () => false);
+  assert.deepEqual(termsOf(surveyOf(total), endIn(total)), [losses]);
+  // Terms that take the sums and what another reduction makes of them are not made of one each.
+  const shares = g.div(rows, g.unreduce(g.sum(rows, [0]), rows.shape, [0]));
+  const normalised = g.sum(shares, [0]);
+  assert.deepEqual(termsOf(surveyOf(normalised), endIn(normalised)), []);
+});
+
+test("what makes a kernel too long is cut where few values lead to the rest", () => {
+  const x = stored(16);
+  const branches = (y: Node) => g.add(g.exp(g.mul(y, 2)), g.add(g.exp(g.mul(y, 3)), g.exp(g.mul(y, 4))));
+  const narrow = g.exp(g.exp(x));
+  const result = branches(narrow);
+  const survey = surveyOf(result);
+  const limit = { ...gpuProfile, maxStatements: Math.floor(survey.statements * 0.45) };
+  const multiples = [...survey.nodes.keys()].filter(({ inputs }) => inputs[0] === narrow);
+  assert.equal(multiples.length, 3);
+  assert.deepEqual(new Set(frontier(survey, limit)), new Set(multiples), "as much as one kernel can compute");
+  assert.deepEqual(frontier(survey, { ...limit, maxBuffers: 2 }), [narrow], "as little as one kernel can store");
+  assert.deepEqual(frontier(survey, { ...gpuProfile, maxStatements: 1 }), [], "no part of it is that short");
+});
