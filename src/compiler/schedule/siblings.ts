@@ -12,8 +12,8 @@ import type { Node } from "../../graph/node.js";
 import type { Group } from "./group.js";
 import { statementsOf } from "./statement-counts.js";
 
-/** A group, and what decides whether it may join others. */
-interface Sibling {
+/** A group, and what decides whether it may join others. @internal for tests: made by hand */
+export interface Sibling {
   readonly group: Group;
   /** Nodes it computes, and the statements they take. */
   readonly nodes: ReadonlySet<Node>;
@@ -43,7 +43,8 @@ export interface Cluster {
   readonly needs: ReadonlySet<Cluster>;
 }
 
-interface SiblingLimits {
+/** @internal for tests: made by hand */
+export interface SiblingLimits {
   readonly maxNodes: number;
   readonly maxStatements: number;
   readonly maxBuffers: number;

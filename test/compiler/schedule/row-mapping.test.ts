@@ -76,13 +76,13 @@ test("a thread by itself unrolls more; 64-bit types have an amount of their own"
     lanes: 32,
     width: gpuProfile.width,
     unroll: gpuProfile.unroll,
-    held: gpuProfile.held,
+    elementsPerLane: gpuProfile.elementsPerLane,
   });
   assert.deepEqual(tilingFor(1, gpuProfile, false), {
     lanes: 1,
     width: 1,
     unroll: gpuProfile.unroll * gpuProfile.width,
-    held: gpuProfile.held,
+    elementsPerLane: gpuProfile.elementsPerLane,
   });
   assert.equal(tilingFor(1, cpuProfile, true).unroll, cpuProfile.unrollWide);
 });

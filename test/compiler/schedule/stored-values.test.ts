@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endOfEpilogue, graphOrder } from "../../../src/compiler/schedule/product-fusion.js";
-import type { Family, Member } from "../../../src/compiler/schedule/siblings.js";
+import type { Cluster, Member } from "../../../src/compiler/schedule/siblings.js";
 import {
   costlyAgain,
-  costOf,
+  costsWithin,
   frontier,
   LOAD_COST,
   REDUCTION_COST,
@@ -24,13 +24,13 @@ test("an element costs what its operations do, as far as the group computes them
   const x = stored(8, 8);
   const y = g.exp(g.exp(x));
   const { nodes } = surveyOf(g.neg(y));
-  assert.equal(costOf(y, nodes, 0), 40);
-  assert.equal(costOf(x, nodes, 0), 0, "what is loaded costs nothing here");
-  assert.equal(costOf(y, new Set([y]) as unknown as ReadonlyMap<Node, unknown>, 0), 20);
+  assert.equal(costsWithin(nodes, 0)(y), 40);
+  assert.equal(costsWithin(nodes, 0)(x), 0, "what is loaded costs nothing here");
+  assert.equal(costsWithin(new Set([y]) as unknown as ReadonlyMap<Node, unknown>, 0)(y), 20);
   const mean = g.sum(x, [1]);
   const all = surveyOf(g.exp(mean)).nodes;
-  assert.equal(costOf(mean, all, REDUCTION_COST), REDUCTION_COST);
-  assert.equal(costOf(mean, all, 0), 0);
+  assert.equal(costsWithin(all, REDUCTION_COST)(mean), REDUCTION_COST);
+  assert.equal(costsWithin(all, 0)(mean), 0);
 });
 
 test("what one group computes at several places at a high cost is stored, the last of a chain and one at a time", () => {
@@ -46,7 +46,7 @@ test("what one group computes at several places at a high cost is stored, the la
 });
 
 /** Groups that compute some nodes each. */
-const families = (...groups: readonly (readonly Node[])[]): Family[] =>
+const clusters = (...groups: readonly (readonly Node[])[]): Cluster[] =>
   groups.map((nodes) => {
     const group = { results: [{ node: nodes[0]!, rowAxes: [] }] };
     const member = { kind: "group", sibling: { group, nodes: new Set(nodes) } } as unknown as Member;
@@ -60,19 +60,19 @@ test("what several kernels would compute at a cost is stored; results are anyway
   const [first] = inner.inputs as [Node];
   const [a, b] = [g.neg(dear), g.square(dear)];
   assert.deepEqual(
-    sharedAndCostly(families([a, dear, inner, first], [b, dear, inner, first])),
+    sharedAndCostly(clusters([a, dear, inner, first], [b, dear, inner, first])),
     [dear],
     "the last of the chain is enough",
   );
-  assert.deepEqual(sharedAndCostly(families([a, dear, inner, first], [b])), []);
+  assert.deepEqual(sharedAndCostly(clusters([a, dear, inner, first], [b])), []);
   assert.deepEqual(
-    sharedAndCostly(families([a, dear, inner, first], [b, dear, inner, first], [dear])),
+    sharedAndCostly(clusters([a, dear, inner, first], [b, dear, inner, first], [dear])),
     [inner],
     "a result is in memory",
   );
   const cheap = g.neg(x);
   assert.ok(1 < LOAD_COST);
-  assert.deepEqual(sharedAndCostly(families([a, cheap], [b, cheap])), []);
+  assert.deepEqual(sharedAndCostly(clusters([a, cheap], [b, cheap])), []);
 });
 
 test("terms of a sum that are made of other sums, one each, are stored as they are added up", () => {
