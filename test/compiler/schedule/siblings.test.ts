@@ -7,7 +7,9 @@ import {
   type Sibling,
   type SiblingLimits,
 } from "../../../src/compiler/schedule/siblings.js";
+import { statementsOf } from "../../../src/compiler/schedule/statement-counts.js";
 import { surveyFrom } from "../../../src/compiler/schedule/survey.js";
+import { bytesOf } from "../../../src/core/bytes.js";
 import type { Node } from "../../../src/graph/node.js";
 import { argsort } from "../../../src/graph/primitives/order.js";
 import { g } from "../../../src/graph/vocabulary.js";
@@ -27,11 +29,13 @@ function groupOf(
     ...survey,
     group: {
       results: [{ node: result, rowAxes }],
-      tiling: { lanes, width: 1, unroll: 1, held: 1 },
+      tiling: { lanes, width: 1, unroll: 1, elementsPerLane: 1 },
       rowsPerThread: 1,
       isLoaded: () => false,
     },
     nodes: new Set(survey.nodes.keys()),
+    statements: [...survey.nodes.keys()].reduce((sum, each) => sum + statementsOf(each), 0),
+    bytesMoved: [...survey.loads.keys(), result].reduce((sum, each) => sum + bytesOf(each), 0),
     costOf: () => 0,
     isPlain: survey.reductions.length === 0,
   };
