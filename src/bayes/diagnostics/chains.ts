@@ -50,7 +50,7 @@ export function allFinite(values: Float64Array): boolean {
   return sum === 0;
 }
 
-/** What R-hat compares: the mean of every chain, and the mean of the variances (over n - 1) within them. */
+/** The numbers that R-hat compares: the mean of every chain, and the mean of the variances (over n - 1) within them. */
 export interface ChainMoments {
   readonly draws: number;
   readonly means: Float64Array;
