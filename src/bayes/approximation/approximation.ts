@@ -34,7 +34,7 @@ export abstract class Approximation {
     return new Summary(rows, 1, this.draws.length);
   }
 
-  /** What is wrong or doubtful, in words, and what to try. */
+  /** Problems and doubts in words, and what to try. */
   check(): Check {
     const shown = check(this.draws, this.summary()).problems.filter(({ kind }) => kind !== "one-chain");
     return new Check([...this.doubts(), ...shown], this.praise());

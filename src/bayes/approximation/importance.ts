@@ -36,7 +36,7 @@ export function systematicPositions(key: Key, weights: Tensor, count: number): T
     .minimum(weights.size - 1) as Tensor<"i32">;
 }
 
-/** Above this, weights of so many draws are not to be trusted; 0.7 from 2200 on. */
+/** Above this Pareto k, the weights of a number of draws are not to be trusted; 0.7 from 2200 draws on. */
 const goodK = (draws: number): number => Math.max(0, Math.min(1 - 1 / Math.log10(draws), 0.7));
 
 /** Fewer weights have no tail to speak of. */
@@ -44,13 +44,13 @@ const FEWEST = 25;
 /** Weights worth more than this share of their number are nearly equal, and their tail, whatever its shape, weighs nothing. */
 const NEARLY_EQUAL = 0.9;
 
-/** What importance weights say of an approximation. */
+/** The verdict of importance weights on an approximation. */
 export interface Weighing {
   /** How many draws were weighed. */
   readonly draws: number;
   /** The shape of the tail of the weights. */
   readonly paretoK: number;
-  /** What share of the draws the weights, not smoothed, are worth. */
+  /** The effective share of the draws by the weights, not smoothed. */
   readonly share: number;
 }
 
@@ -66,7 +66,7 @@ export function shownWeighing({ paretoK, share }: Weighing, limit?: number): str
   return `Pareto k is ${k}${limit === undefined ? "" : `, above ${limit.toFixed(2)}`}, and the weights are worth ${Math.floor(100 * share)}% of the draws`;
 }
 
-/** What the weights say against an approximation: their tail is heavy, and has weight. */
+/** The problem with an approximation whose weights have a heavy tail that matters; undefined where there is none. */
 export function tailProblem(weighing: Weighing, remedy: string): Problem | undefined {
   const { draws, paretoK, share } = weighing;
   if (draws < FEWEST) {

@@ -1,6 +1,6 @@
 /**
- * Draws of an approximation that are impossible. Normal distributions reach everywhere; posteriors whose support depends on
- * what is sampled, such as that of a scale in uniform(0, scale), do not.
+ * Impossible draws of an approximation. Normal distributions reach everywhere; posteriors whose support depends on a sampled
+ * variable, such as the scale in uniform(0, scale), do not.
  */
 import type { Tensor } from "../../tensor/index.js";
 import { impossibleAt } from "../target/impossible.js";
@@ -11,7 +11,7 @@ export function insideOf(logDensities: ArrayLike<number>): number[] {
   return Array.from(logDensities).flatMap((value, i) => (Number.isFinite(value) ? [i] : []));
 }
 
-/** Which variables make the first impossible one of points [n, dim] so; empty where none is. */
+/** The variables that make the first impossible one of points [n, dim] so, in words; empty where all are possible. */
 export async function blamed(
   posterior: AnyPosterior,
   points: Tensor,
@@ -21,6 +21,6 @@ export async function blamed(
   return first < 0 ? "" : (await impossibleAt(posterior, points.at(first))).join(", ");
 }
 
-/** What to do about it. */
+/** The advice in errors about impossible draws. */
 export const BOUNDED_REMEDY =
   "Use sample or smc, which stay inside; or bound the latent variable itself so that all data are possible, with .constrained(above(…)).";

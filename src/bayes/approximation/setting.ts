@@ -1,4 +1,4 @@
-/** What `advi`, `pathfinder` and `smc` share at their start: options, and the key, dtype and device that follow from them. */
+/** The shared start of `advi`, `pathfinder` and `smc`: options, and the key, dtype and device that follow from them. */
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, productOf, type Shape, sameShape } from "../../core/shape.js";
@@ -14,7 +14,7 @@ export type AnyPosterior = Posterior<Readonly<Record<string, Tensor>>, string>;
 export interface ApproximationOptions<P> {
   /** The same seed gives the same draws on the same device. 0 unless told. */
   readonly seed?: number | bigint;
-  /** What is computed in: the dtype of the data unless told. */
+  /** The dtype of all computations: that of the data unless told. */
   readonly dtype?: "f32" | "f64";
   /** Ends the run early. */
   readonly signal?: AbortSignal;

@@ -17,10 +17,10 @@ export abstract class WeighedApproximation extends Approximation {
     return this.weighing.paretoK;
   }
 
-  /** What the search for the approximation left undone. */
+  /** Problems of the search for the approximation. */
   protected abstract unfinished(): readonly Problem[];
 
-  /** What to try where the weights have a heavy tail. */
+  /** Advice where the weights have a heavy tail. */
   protected abstract remedy(): string;
 
   /** How the search ended, where nothing is doubtful. */

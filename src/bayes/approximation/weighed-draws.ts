@@ -24,7 +24,7 @@ export async function readDraws(drawn: {
   return { points: drawn.points, target: await numbers(drawn.target), own: await numbers(drawn.own) };
 }
 
-interface Weights {
+interface ImportanceWeights {
   /** The log density under the posterior, less that under the approximation. */
   readonly ratios: Float64Array;
   /** Smoothed logarithms of the weights, which sum to 1. */
@@ -32,7 +32,7 @@ interface Weights {
   readonly weighing: Weighing;
 }
 
-export function weightsOf({ target, own }: ApproximateDraws): Weights {
+export function weightsOf({ target, own }: ApproximateDraws): ImportanceWeights {
   const ratios = logRatios(target, own);
   const { logWeights, k } = smoothWeights(ratios);
   return { ratios, logWeights, weighing: weighingOf(ratios, k) };

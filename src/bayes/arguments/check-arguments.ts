@@ -20,7 +20,7 @@ export interface Signature<P extends string> {
 }
 
 interface CheckedArguments {
-  /** What is wrong as far as numbers tell, if anything. */
+  /** The first problem with the numbers, in words; null where there is none. */
   readonly problem: string | null;
   readonly parameters: readonly Parameter[];
   /** An error where anything known is wrong, tensors included. */
@@ -59,7 +59,7 @@ function problemIn<P extends string>({ name: owner, parameters, rising }: Signat
   return `${owner}: ${low} is ${from} and ${high} is ${to}; ${low} is less than ${high}.`;
 }
 
-/** What is wrong with an argument as far as numbers tell, if anything. `owner`: the distribution or constraint. */
+/** The first problem with the numbers of an argument, or null. `owner`: the distribution or constraint. */
 export const problemOfNumbers = (owner: string, name: string, rule: ParameterRule, argument: Argument): string | null =>
   problemWith(owner, name, rule, argument) ?? jointProblem(owner, rule, argument, false);
 

@@ -4,7 +4,7 @@
  */
 import { choleskyFactor } from "../numerics/cholesky.js";
 
-/** What is wrong with the numbers of one vector or matrix, if anything, in words that begin with the argument's name. */
+/** Looks at the numbers of one vector or matrix. Returns the problem in words that begin with the argument's name, or null. */
 export type JointRule = (values: ArrayLike<number>, shape: readonly number[]) => string | null;
 
 /** Where the values of a variable lie, as far as these rules look: a `Constraint`. */
@@ -14,7 +14,7 @@ interface ValueSpace {
   readonly eventRank: number;
 }
 
-/** What a variable must be that stands for a whole vector or matrix. */
+/** The kind of variable that may stand for a whole vector or matrix. */
 export interface VariableKind {
   readonly isOf: (space: ValueSpace) => boolean;
   /** Completes "it is …". */

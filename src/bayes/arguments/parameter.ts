@@ -11,7 +11,7 @@ import type { JointRule, VariableKind } from "./joint-rules.js";
 /** Lower and upper end of an interval; whether the ends belong to it is left open. */
 export type Range = readonly [low: number, high: number];
 
-/** What an argument must be. Numbers are checked when the distribution is made, tensors when asked: they are read back. */
+/** The rule for an argument. Numbers are checked when the distribution is made, tensors when asked: they are read back. */
 export interface ParameterRule {
   /** Trailing axes that belong to one draw. */
   readonly rank: number;
@@ -22,9 +22,9 @@ export interface ParameterRule {
   readonly says: string;
   /** Whether one number may stand for a whole vector of it. */
   readonly mayBeNumber?: boolean;
-  /** What the numbers of one vector or matrix must be together. */
+  /** A rule for the numbers of one vector or matrix together. */
   readonly joint?: JointRule;
-  /** Which variables may stand here, where few may. */
+  /** The kind of variable that may stand here, where not all may. */
   readonly kind?: VariableKind;
 }
 

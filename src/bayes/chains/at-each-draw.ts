@@ -6,14 +6,14 @@ import { vmap } from "../../transforms/vmap.js";
 import { Draws } from "../draws/draws.js";
 import type { FloatDType } from "../target/target.js";
 
-type Values = Readonly<Record<string, Tensor>>;
+type TensorsByName = Readonly<Record<string, Tensor>>;
 
 export interface PointwiseSetting {
   readonly dtype: FloatDType;
   readonly device: string;
-  /** What the function takes: latent variables. */
+  /** The arguments of the function: latent variables. */
   readonly takes: readonly { readonly name: string; readonly shape: Shape }[];
-  /** What it is about: observed variables. */
+  /** Its results: observed variables. */
   readonly gives: readonly { readonly name: string; readonly shape: Shape }[];
 }
 
@@ -24,7 +24,7 @@ const BATCH = 1 << 21;
 export async function atEachDraw(
   draws: Draws,
   { dtype, device, takes, gives }: PointwiseSetting,
-  fn: (values: Values, number: Tensor) => Values,
+  fn: (values: TensorsByName, number: Tensor) => TensorsByName,
 ): Promise<Draws> {
   const program = jit(vmap(fn));
   const total = draws.chains * draws.length;

@@ -1,6 +1,6 @@
 /**
- * The memory of chains on a device, and what the host reads in it between dispatches: how far each chain has come, vectors,
- * metrics, and everything that a saved run goes on from.
+ * The memory of chains on a device. Between dispatches the host reads there how far each chain has come, vectors, metrics, and
+ * everything that a saved run goes on from.
  */
 import { constants } from "node:buffer";
 import { ArgumentError } from "../../core/errors.js";
@@ -11,7 +11,7 @@ import type { FloatDType } from "../target/target.js";
 import type { ChainSettings } from "./chain-settings.js";
 import { bytesOfType, keyBytes, metricBytes, realBytes, vectorBytes, wishBytes } from "./starting-state.js";
 
-/** What is known of each chain between dispatches. */
+/** The state of each chain between dispatches. */
 export interface ChainStatus {
   readonly draws: Int32Array;
   readonly leapfrogs: Int32Array;

@@ -7,7 +7,7 @@ import type { SampledTarget } from "../target/target.js";
 import type { ChainStatus } from "./chain-memory.js";
 import type { Sampling } from "./sampling.js";
 
-/** What is not finite where the chain is, in words; empty where all is finite. */
+/** The density or gradients that are not finite at a point, in words; empty where all are. */
 async function notFiniteAt(posterior: SampledTarget, u: Tensor): Promise<string> {
   const [value, slopes] = posterior.logDensityAndGrad(u);
   const density = (await value.item()) as number;

@@ -1,4 +1,4 @@
-/** What sampling returns: draws with their diagnostics, and the chains, which can go on. */
+/** The result of sampling: draws with their diagnostics, and the chains, which can go on. */
 import { checkString } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";

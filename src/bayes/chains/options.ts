@@ -1,4 +1,4 @@
-/** What `posterior.sample` can be told, what it does unless told, and what it refuses before anything runs. */
+/** The options of `posterior.sample`: their defaults, and the checks before anything runs. */
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
@@ -13,7 +13,7 @@ export interface EssGoal {
   readonly essTail?: number;
 }
 
-/** What concerns one run, not its chains: when it ends, who hears of it and where it is saved. */
+/** Options of one run, not of its chains: when it ends, progress, and where it is saved. */
 export interface RunOptions {
   /** Ends the run early; what was drawn by then is returned. */
   readonly signal?: AbortSignal;
@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly checkpointSeconds?: number;
 }
 
-/** What `resume` takes, for the runs to come. */
+/** The options of `resume`, for the runs to come. */
 export type ResumeOptions = Omit<RunOptions, "until">;
 
 export interface SampleOptions extends RunOptions {
@@ -68,7 +68,7 @@ export interface SampleOptions extends RunOptions {
   readonly targetAcceptance?: number;
   /** Doublings of a trajectory of nuts, at most: 10 unless told. */
   readonly maxTreeDepth?: number;
-  /** Which covariances the metric adapts to: "diagonal" unless told. */
+  /** The covariances that the metric adapts to: "diagonal" unless told. */
   readonly metric?: "diagonal" | "dense";
   /** The step size to begin with, or, without a warmup, to keep. */
   readonly stepSize?: number;
@@ -79,7 +79,7 @@ export interface SampleOptions extends RunOptions {
    * short chains agree where R-hat cannot. Chosen by itself for 32 chains or more of at most 250 draws; 1 is none.
    */
   readonly superchains?: number;
-  /** What energies and adaptation are computed in: f64 where the device has it. */
+  /** The dtype of energies and adaptation: f64 where the device has it. */
   readonly energies?: FloatDType;
   /** Threads that share a chain, a power of two: chosen by `lanesFor` unless told. 1 on the CPU. */
   readonly lanes?: number;
@@ -117,10 +117,10 @@ const KINDS: OptionKinds<SampleOptions> = {
   ...RUN_KINDS,
 };
 const FLOATS = ["f32", "f64"];
-/** Those that are one of some words. */
+/** Options that are one of some words. */
 const CHOICES = { dtype: FLOATS, kernel: ["nuts", "hmc", "chees"], metric: ["diagonal", "dense"], energies: FLOATS };
 
-/** Chains are many from here on, and short up to this; superchains are at most, and at least, so many of so many draws. */
+/** Superchains are chosen for at least so many chains, of at most so many draws; their most and least number, and draws of each. */
 const MANY_CHAINS = 32;
 const SHORT = 250;
 const MAX_SUPERCHAINS = 16;

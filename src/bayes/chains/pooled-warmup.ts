@@ -20,7 +20,7 @@ import {
 /** Memory of the chains that the kernels read and write. */
 type SharedMemory = Readonly<Record<(typeof SHARED)[number], DeviceStorage | null>>;
 
-/** What is saved with the chains. */
+/** Buffers that are saved with the chains. */
 const STATE = ["pooledInts", "pooledReals"] as const;
 
 interface Piece {

@@ -1,4 +1,4 @@
-/** What a posterior says of its observations at each draw of a fit: log-likelihoods, which PSIS-LOO is made of, and new ones. */
+/** Observations at each draw of a fit: their log-likelihoods, which PSIS-LOO is made of, and new observations. */
 import { ArgumentError } from "../../core/errors.js";
 import { checkKey, foldIn, type Key } from "../../random/key.js";
 import type { Draws } from "../draws/draws.js";
@@ -7,7 +7,7 @@ import type { Sampling } from "./sampling.js";
 
 /** The log density of every observation at every draw. */
 export function logLikelihoodOf(sampling: Sampling, draws: Draws): Promise<Draws> {
-  return atEachDraw(draws, settingOf("logLikelihood", sampling, draws), (values) => ({
+  return atEachDraw(draws, pointwiseSetting("logLikelihood", sampling, draws), (values) => ({
     ...sampling.posterior.logLikelihood(values),
   }));
 }
@@ -16,12 +16,12 @@ export function logLikelihoodOf(sampling: Sampling, draws: Draws): Promise<Draws
 export function predictiveOf(sampling: Sampling, draws: Draws, key: Key): Promise<Draws> {
   checkKey(key, "predictive", "");
   const own = key.to(sampling.density.backend.id);
-  return atEachDraw(draws, settingOf("predictive", sampling, draws), (values, number) => ({
+  return atEachDraw(draws, pointwiseSetting("predictive", sampling, draws), (values, number) => ({
     ...sampling.posterior.posteriorPredictive(foldIn(own, number), values),
   }));
 }
 
-function settingOf(operation: string, { posterior, density }: Sampling, draws: Draws): PointwiseSetting {
+function pointwiseSetting(operation: string, { posterior, density }: Sampling, draws: Draws): PointwiseSetting {
   const { latents, observed } = posterior;
   if (observed.length === 0) {
     throw new ArgumentError(

@@ -53,7 +53,7 @@ function terminalLine(wanted: Wanted, out: Output): ProgressLine {
   return {
     update: (progress) => {
       isBegun = true;
-      // What is longer than the terminal would go on in the next line, and stay there.
+      // A longer line would wrap, and its first part would stay on the terminal.
       const line = formatProgress(progress, wanted).slice(0, Math.max(1, (out.columns || 80) - 1));
       out.write(`\r\x1b[K${line}`);
     },

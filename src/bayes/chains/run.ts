@@ -44,12 +44,12 @@ export class SampleRun<N extends string = string, O extends string = string>
     private readonly startsItself = false,
   ) {
     if (startsItself) {
-      // Whoever watches from the first begins before this, and sets the pace.
+      // A watcher from the first begins before this, and sets the pace.
       queueMicrotask(() => {
         if (this.watchers === 0) void this.finish();
       });
     } else {
-      // Who only watches hears of a failure there.
+      // A failure is reported to watchers; without this, the promise that nobody awaits would be an unhandled rejection.
       this.fit.catch(() => {});
     }
   }

@@ -83,7 +83,7 @@ export class Sampler {
     return this.checkpoints.save(draws, this.spent, path);
   }
 
-  /** What other programs want to know of the run. */
+  /** Facts about the run for other programs. */
   async facts(): Promise<RunFacts> {
     const { warmup, sampling } = this.spent;
     return {
@@ -150,7 +150,7 @@ export class Sampler {
     }
     await this.arriving;
     if (!last || !isInSteps) return;
-    // Whoever watched hears how it ended.
+    // The last progress tells watchers how it ended.
     const end = { ...this.progressOf(last), ess: leastEss(draws) };
     show?.update(end);
     yield end;

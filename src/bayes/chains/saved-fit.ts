@@ -31,7 +31,7 @@ export interface SavedFit {
   readonly chains: SavedChains;
 }
 
-interface Part {
+interface Section {
   readonly group: "values" | "stats" | "buffers";
   readonly name: string;
   readonly bytes: number;
@@ -39,7 +39,7 @@ interface Part {
 
 interface Header extends Pick<SavedFit, "options" | "kernel" | "data" | "spent"> {
   readonly variables: readonly (readonly [name: string, shape: Shape])[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly Section[];
 }
 
 const FIRST_LINE = /^pumice fit 3 ([0-9a-f]{64})$/;
@@ -48,7 +48,7 @@ const bytesOf = (values: Float64Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
 /** The file that is written before it takes the name of another. */
-const partOf = (path: string): string => `${path}.${process.pid}.part`;
+const temporaryPath = (path: string): string => `${path}.${process.pid}.part`;
 
 /** Removes what processes that were killed while they wrote have left of this file. */
 async function removeStaleParts(path: string): Promise<void> {
@@ -78,8 +78,8 @@ function checkName(path: string): void {
 export function checkWritable(what: string, path: string): void {
   try {
     checkName(path);
-    writeFileSync(partOf(path), "");
-    rmSync(partOf(path));
+    writeFileSync(temporaryPath(path), "");
+    rmSync(temporaryPath(path));
   } catch (error) {
     throw unwritable(what, path, error);
   }
@@ -91,9 +91,9 @@ export async function writeFit(
   path: string,
   { options, draws, kernel, data, spent, chains }: SavedFit,
 ): Promise<void> {
-  const parts: Part[] = [];
+  const parts: Section[] = [];
   const contents: Uint8Array[] = [];
-  const add = (group: Part["group"], name: string, bytes: Uint8Array) => {
+  const add = (group: Section["group"], name: string, bytes: Uint8Array) => {
     parts.push({ group, name, bytes: bytes.byteLength });
     contents.push(bytes);
   };
@@ -105,7 +105,7 @@ export async function writeFit(
   const hash = createHash("sha256");
   for (const bytes of body) hash.update(bytes);
 
-  const temporary = partOf(path);
+  const temporary = temporaryPath(path);
   try {
     checkName(path);
     const file = await open(temporary, "w");
@@ -151,7 +151,7 @@ export async function readFit(path: string, device?: string): Promise<SavedFit> 
 function contentsOf(body: Buffer, device: string | undefined): SavedFit {
   const end = body.indexOf("\n");
   const { options, kernel, data, spent, variables, parts } = JSON.parse(body.toString("utf8", 0, end)) as Header;
-  const groups: Record<Part["group"], Record<string, Uint8Array>> = { values: {}, stats: {}, buffers: {} };
+  const groups: Record<Section["group"], Record<string, Uint8Array>> = { values: {}, stats: {}, buffers: {} };
   let next = end + 1;
   for (const { group, name, bytes } of parts) {
     if (next + bytes > body.byteLength) throw new RangeError(`${name} ends after the file`);

@@ -43,7 +43,7 @@ export interface Constraint {
   readonly range?: Range;
   /** Whether the values have a finite volume, over which a flat density can be divided. */
   readonly isBounded?: boolean;
-  /** What was given to make it, if anything. */
+  /** The bounds it was made with, if any. */
   readonly bounds?: readonly Argument[];
   /** An error where bounds are known that make no sense. */
   check?(): void;

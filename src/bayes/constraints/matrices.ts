@@ -54,7 +54,7 @@ export const partialCorrelations: Bijection = {
     return { value, logJacobian: logRest.sum({ axis: -1 }).add(below.sum({ axis: [-2, -1] })) };
   },
   inverse(value) {
-    // What is left of a row's length is the length of its rest, which subtracts nothing.
+    // The remaining length of a row, as the length of its rest: nothing is subtracted.
     const rest = runningSum(value.square().flip(-1)).flip(-1).sqrt();
     const z = where(rest.greater(0), value.div(rest), 0);
     const partial = fromTriangle(z, 0);

@@ -1,6 +1,6 @@
 /**
- * From what is special about a distribution to all of `Distribution`: log densities that are -Infinity outside the support,
- * checked shapes, dtypes of draws. `bind` ends here, and so do distributions that are made of others.
+ * Completes a distribution: from its special members to all of `Distribution`, with log densities that are -Infinity outside the
+ * support, checked shapes, and dtypes of draws. `bind` ends here, and so do distributions that are made of others.
  */
 import { isFloat } from "../../core/dtype.js";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../core/errors.js";
@@ -14,7 +14,7 @@ import { allOverLast } from "../numerics/last-axes.js";
 import { sumOfTerms, type Term } from "../numerics/terms.js";
 import type { Distribution, DrawOptions, MomentOptions } from "../variables/distribution.js";
 
-/** What is asked of a definition when it draws. */
+/** The draws that a definition is asked for. */
 export interface DrawRequest {
   readonly key: Key;
   /** Of the draws, without the axes of one draw. */
@@ -22,7 +22,7 @@ export interface DrawRequest {
   readonly dtype: "f32" | "f64";
 }
 
-/** What is special about a distribution; the rest follows. */
+/** The members of a distribution that cannot be derived from others. */
 interface DistributionCore
   extends Omit<Distribution, "logDensity" | "sample" | "mean" | "variance" | "checkArguments"> {
   draw(request: DrawRequest): Tensor;

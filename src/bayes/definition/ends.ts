@@ -1,6 +1,6 @@
 /**
- * Logarithms at the ends of supports and of what parameters may be. There 0·log 0 is 0, and no gradient is NaN: what does not
- * count is not differentiated. A density with a factor x^power is finite at x = 0 where the power is 0; where it is 0 or infinite
+ * Logarithms at the ends of supports and of what parameters may be. There 0·log 0 is 0, and no gradient is NaN: the branch that
+ * does not count is not differentiated. A density with a factor x^power is finite at x = 0 where the power is 0; where it is 0 or infinite
  * there the log density is -Infinity, because a density that is infinite somewhere would hold every sampler. Gamma, beta, Weibull
  * and Dirichlet densities and those of counts use this.
  */
@@ -17,7 +17,7 @@ export const finiteLog = (x: Tensor): Tensor => where(isZero(x), 1, x).log();
 /** log(1 - x), but 0 at the end x = 1. */
 export const finiteLog1m = (x: Tensor): Tensor => where(isOne(x), 0, x).neg().log1p();
 
-/** What a factor with a power adds to the log density besides power·finiteLog: -Infinity at the end unless the power is 0. */
+/** The term of x^power at the end, besides power·finiteLog: -Infinity unless the power is 0. */
 export const atEnd = (isEnd: Tensor, power: Tensor): Tensor =>
   where(isEnd.logicalAnd(power.notEqual(0)), scalarLike(power, -Infinity), 0);
 

@@ -12,7 +12,7 @@ import { bind, type Definition } from "./definition.js";
 
 type ShapeParameters<P extends string> = Readonly<Record<P, Tensor>>;
 
-/** What is known of z, given the shape parameters if there are any. */
+/** The distribution of z, given the shape parameters if there are any. */
 export interface Standard<P extends string> {
   readonly name: string;
   /** Parameters besides location and scale. */
@@ -26,7 +26,7 @@ export interface Standard<P extends string> {
   readonly logSurvival?: (z: Tensor, p: ShapeParameters<P>) => Tensor;
 }
 
-/** (x - location) / scale and the log of the scale; what is 0 or 1 costs nothing. */
+/** (x - location) / scale and the log of the scale. A location of 0 and a scale of 1 cost nothing. */
 export function standardize(x: Tensor, location: Argument, scale: Argument): { z: Tensor; logScale: Term } {
   const centred = location === 0 ? x : x.sub(tensorOf(location, x));
   if (scale === 1) return { z: centred, logScale: 0 };

@@ -28,7 +28,7 @@ export function meanAutocovariance(x: Chains): Autocovariance {
   const { chains, draws } = x;
   const means = chainMeans(x);
   const found = new Float64Array(draws);
-  // What lags reach beyond the end is zero.
+  // Zeros behind the end, for the last lags.
   const buffer = new Float64Array(draws + DIRECT_LAGS);
   let known = 0;
 

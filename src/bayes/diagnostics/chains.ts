@@ -1,4 +1,4 @@
-/** What every diagnostic does first with the chains of a scalar: halve them, reduce each, see whether they vary at all. */
+/** The first steps of every diagnostic with the chains of a scalar: halve them, reduce each, see whether they vary at all. */
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
 import type { Chains } from "../draws/draws.js";
@@ -50,23 +50,11 @@ export function allFinite(values: Float64Array): boolean {
   return sum === 0;
 }
 
-/** What R-hat compares: the mean of every chain, and the mean of the variances (over n - 1) within them. */
+/** The numbers that R-hat compares: the mean of every chain, and the mean of the variances (over n - 1) within them. */
 export interface ChainMoments {
   readonly draws: number;
   readonly means: Float64Array;
   readonly within: number;
-}
-
-/** @internal for tests: compared with plain sums */
-export function chainMoments(x: Chains): ChainMoments {
-  const { values, chains, draws } = x;
-  const means = chainMeans(x);
-  let squares = 0;
-  for (let c = 0; c < chains; c++) {
-    const [start, end, mean] = [c * draws, (c + 1) * draws, means[c]];
-    for (let i = start; i < end; i++) squares += (values[i] - mean) * (values[i] - mean);
-  }
-  return { draws, means, within: squares / (draws - 1) / chains };
 }
 
 export function chainMeans({ values, chains, draws }: Chains): Float64Array {

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a fit, in words, and what to try: the sampler's own complaints first (divergences, trajectories cut
+ * Problems of a fit in words, and what to try: the sampler's own complaints first (divergences, trajectories cut
  * short, slow energy), then what the draws show (chains that disagree, too few effective draws). `fit.check()` and the
  * report print it.
  */
@@ -30,9 +30,9 @@ export interface Problem {
   readonly kind: ProblemKind;
   /** An error makes the results wrong; a warning makes them doubtful or imprecise. */
   readonly severity: "error" | "warning";
-  /** What was found. */
+  /** The problem. */
   readonly message: string;
-  /** What to try. */
+  /** Advice. */
   readonly remedy: string;
   /** The scalars concerned, the worst first, with the figure that is bad. */
   readonly variables: readonly { readonly name: string; readonly value: number }[];
@@ -48,11 +48,11 @@ const MANY_DIVERGE = 0.01;
 /** From here on chains tend to be short. */
 const MANY_CHAINS = 32;
 
-/** What `check` found. Prints as text. */
+/** The result of `check`. Prints as text. */
 export class Check {
   constructor(
     readonly problems: readonly Problem[],
-    /** What was looked at, for the message that all is well. */
+    /** The figures that are good, for the message that all is well. */
     private readonly praise: string,
   ) {}
 

@@ -1,5 +1,5 @@
 /**
- * Which of several models predicts best: differences of PSIS-LOO with their standard errors (paired, since the observations
+ * Models compared by how well they predict: differences of PSIS-LOO with their standard errors (paired, since the observations
  * are the same), and the weights that make the best mixture of the models.
  */
 import { ArgumentError } from "../../core/errors.js";

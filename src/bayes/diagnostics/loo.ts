@@ -23,7 +23,7 @@ export interface LooOptions {
   readonly relativeEfficiency?: number;
 }
 
-/** What is known of each observation. */
+/** Results for each observation. */
 export interface PointwiseLoo {
   readonly names: readonly string[];
   /** log p(y_i | the others). */
@@ -49,7 +49,7 @@ export class Loo {
     this.se = standardErrorOfSum(pointwise.elpd);
   }
 
-  /** k above this makes the estimate unreliable with so many draws; 0.7 from 2200 on. */
+  /** k above this makes the estimate unreliable with this number of draws; 0.7 from 2200 on. */
   get goodK(): number {
     return Math.max(0, Math.min(1 - 1 / Math.log10(this.draws), 0.7));
   }
@@ -63,7 +63,7 @@ export class Loo {
       .sort((a, b) => b.k - a.k);
   }
 
-  /** What the values of k mean, in words. */
+  /** The meaning of the values of k, in words. */
   get verdict(): string {
     if (this.goodK === 0) {
       return `There are ${this.draws} draws, too few for weights that can be trusted: draw 100 at least, better 2200.`;

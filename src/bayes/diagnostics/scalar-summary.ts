@@ -1,4 +1,4 @@
-/** What the summary says of one scalar. All its diagnostics come from one sort of its draws. */
+/** The summary of one scalar. All its diagnostics come from one sort of its draws. */
 import type { Chains } from "../draws/draws.js";
 import { momentsOf } from "./autocovariance.js";
 import { allFinite, type ChainMoments, isConstant, joinHalves, meanOf, varianceOf } from "./chains.js";

@@ -16,7 +16,7 @@ export function newSorted(size: number): Sorted {
   return { values: new Float64Array(size), order: new Uint32Array(size) };
 }
 
-/** What sorting needs besides the values: variables that are sorted one after the other can share it. */
+/** Scratch memory of sorting: variables that are sorted one after the other can share it. */
 export interface SortMemory {
   readonly keys: Int32Array;
   /** Free again after sorting. */

@@ -12,7 +12,7 @@ import { scoringMemory } from "./scores.js";
 
 /** Fewer draws than this are done before another thread has started. */
 const MANY_DRAWS = 1 << 22;
-/** What threads may take of memory, and each for a draw of a scalar. */
+/** Bytes that all threads may take, and bytes of a thread for each draw of a scalar. */
 const MOST_BYTES = 1 << 29;
 const BYTES_PER_DRAW = 52;
 const MOST_THREADS = 8;
@@ -21,8 +21,8 @@ const MOST_THREADS = 8;
 export const IDLE = 1;
 const BUSY = 2;
 
-/** What a thread starts with. */
-export interface Setting {
+/** The data a thread starts with. */
+export interface WorkerSetting {
   readonly state: Int32Array;
   readonly port: MessagePort;
 }
@@ -53,12 +53,15 @@ function startHelpers(count: number): Helper[] {
   try {
     while (helpers.length < count) helpers.push(new Helper());
   } catch {
-    // What could be started will do.
+    // Fewer threads will do.
   }
   return helpers;
 }
 
-/** @internal For tests. @internal for tests: shares are compared without threads */
+/**
+ * Shares the scalars out between this thread and helpers, which take the next one when they are done.
+ * @internal for tests: shares are compared without threads
+ */
 export function shareOut(draws: Draws, names: readonly ScalarName<string>[], helpers: readonly Helper[]): SummaryRow[] {
   const { superchains = 1 } = draws;
   const memory = scoringMemory({ chains: draws.chains, draws: draws.length });
@@ -100,7 +103,7 @@ export class Helper {
 
   constructor() {
     const { port1, port2 } = this.port;
-    const setting: Setting = { state: this.state, port: port2 };
+    const setting: WorkerSetting = { state: this.state, port: port2 };
     this.worker = new Worker(new URL("./summary-worker.js", import.meta.url), {
       name: "pumice-summary",
       workerData: setting,
@@ -128,7 +131,7 @@ export class Helper {
     this.port.port1.postMessage(task);
   }
 
-  /** What it was given to do, if it is done in that time. */
+  /** The row of its task, if it comes in that time. */
   take(milliseconds: number): SummaryRow | undefined {
     Atomics.wait(this.state, 0, BUSY, milliseconds);
     return this.isIdle ? receiveMessageOnPort(this.port.port1)?.message : undefined;

@@ -2,9 +2,9 @@
 import { workerData } from "node:worker_threads";
 import { summarizeScalar } from "./scalar-summary.js";
 import { type ScoringMemory, scoringMemory } from "./scores.js";
-import { IDLE, type Setting, type SummaryRequest } from "./summary-threads.js";
+import { IDLE, type SummaryRequest, type WorkerSetting } from "./summary-threads.js";
 
-const { state, port } = workerData as Setting;
+const { state, port } = workerData as WorkerSetting;
 let memory: ScoringMemory | undefined;
 
 port.on("message", ({ name, x, superchains }: SummaryRequest) => {

@@ -29,7 +29,7 @@ import {
 export interface AutoregressionOptions {
   /** Length of the series. */
   readonly steps: number;
-  /** What is added at each step; 0. */
+  /** Added at each step; 0 unless told. */
   readonly intercept?: Argument;
   /** Distribution of each of the first values; normal(0, scale) unless told, flat() to take them as given. */
   readonly start?: RandomVariable;
@@ -56,7 +56,7 @@ function orderOf({ coefficients, steps }: Series): number {
 const startLike = ({ start, scale }: Series, like: Tensor): Distribution => startOf(start, scale, like);
 
 /** The means of all values but the first ones, by the values before them. */
-function meanOf(series: Series, x: Tensor): Tensor {
+function expectedValues(series: Series, x: Tensor): Tensor {
   const { coefficients, intercept, steps } = series;
   const lags = orderOf(series);
   const weights = tensorOf(coefficients, x);
@@ -70,7 +70,7 @@ function meanOf(series: Series, x: Tensor): Tensor {
 function termsOf(series: Series, x: Tensor): Term[] {
   const lags = orderOf(series);
   const first = startTerms(startLike(series, x), x.at("...", `0:${lags}`));
-  const deviations = x.at("...", `${lags}:`).sub(meanOf(series, x));
+  const deviations = x.at("...", `${lags}:`).sub(expectedValues(series, x));
   return [...first, ...stepTerms(deviations, tensorOf(series.scale, x))];
 }
 
@@ -121,7 +121,7 @@ const noncenteredOf = (series: Series): Noncentered => ({
   inverse(x) {
     const lags = orderOf(series);
     const first = noncenteredStart("ar", startLike(series, x)).inverse(x.at("...", `0:${lags}`));
-    const rest = x.at("...", `${lags}:`).sub(meanOf(series, x)).div(tensorOf(series.scale, x).expandDims(-1));
+    const rest = x.at("...", `${lags}:`).sub(expectedValues(series, x)).div(tensorOf(series.scale, x).expandDims(-1));
     return concat([first, rest], { axis: -1 });
   },
 });

@@ -95,6 +95,6 @@ const chiSquaredDefinition: Definition<"freedom"> = {
   variance: (p) => p.freedom.mul(2),
 };
 
-/** The sum of so many squared standard normal numbers. */
+/** The sum of `freedom` squared standard normal numbers. */
 export const chiSquared = (freedom: Argument): RandomVariable =>
   new RandomVariable(bind(chiSquaredDefinition, { freedom }));

@@ -27,14 +27,14 @@ function logSumExpOf(parts: readonly Tensor[]): Tensor {
   return logOf(parts.map((part) => part.sub(shift).exp()).reduce((a, b) => a.add(b))).add(shift);
 }
 
-interface Weights {
+interface LogWeights {
   /** The logarithms of the weights, one tensor for each component, up to the norm. */
   readonly logs: readonly Tensor[];
-  /** What they sum to, on the log scale. */
+  /** The log of their sum. */
   readonly norm: Term;
 }
 
-function weightsAs(weights: Argument, k: number, isLogits: boolean, like: Tensor): Weights {
+function weightsAs(weights: Argument, k: number, isLogits: boolean, like: Tensor): LogWeights {
   const parts = Array.isArray(weights)
     ? (weights as readonly Argument[]).map((weight) => tensorOf(weight, like))
     : Array.from({ length: k }, (_, i) => tensorOf(weights, like).at("...", i));
@@ -219,7 +219,6 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
 }
 
 function made(weights: Argument, components: Components, isLogits: boolean): RandomVariable {
-  // In a model the variable's name is not known yet: `given` asks again when it is.
   const areNumbers = Array.isArray(weights) && weights.every((weight) => typeof weight === "number");
   if (areNumbers && !areErrorsDeferred()) checkWeights(weights, isLogits);
   if (components instanceof RandomVariable) {

@@ -44,6 +44,6 @@ const multinomialDefinition: Definition<"trials" | "probabilities"> = {
   variance: (p) => p.probabilities.mul(p.probabilities.neg().add(1)).mul(p.trials.expandDims(-1)),
 };
 
-/** Counts of classes in so many trials, with probabilities along the last axis, which sum to 1. */
+/** Counts of classes in `trials` trials, with probabilities along the last axis, which sum to 1. */
 export const multinomial = (trials: Argument, probabilities: Argument): RandomVariable =>
   new RandomVariable(bind(multinomialDefinition, { trials, probabilities }));

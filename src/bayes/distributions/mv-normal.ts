@@ -39,7 +39,7 @@ function solve(factor: Tensor, vectors: Tensor, transposed: boolean): Tensor {
 /** How a matrix turns standard normal vectors into those wanted, and back. */
 interface Colouring {
   readonly name: keyof Matrices;
-  /** What a matrix must be. */
+  /** The rule for a matrix. */
   readonly joint: (name: string) => JointRule;
   readonly kind: VariableKind;
   /** Lower triangular. */

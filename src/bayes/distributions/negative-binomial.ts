@@ -15,7 +15,7 @@ const negativeBinomialDefinition: Definition<"mean" | "concentration"> = {
   name: "negativeBinomial",
   parameters: { mean: parameter.nonNegative, concentration: parameter.positive },
   support: count,
-  /** Those of x out of x + concentration trials. */
+  /** The terms of x successes in x + concentration trials. */
   terms(x, { mean, concentration }) {
     const whole = mean.add(concentration);
     const excess = mean.sub(x).mul(concentration.div(whole));

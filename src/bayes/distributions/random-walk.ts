@@ -25,7 +25,7 @@ import {
 export interface RandomWalkOptions {
   /** Length of the series. */
   readonly steps: number;
-  /** What is added at each step besides noise; 0. */
+  /** Added at each step besides noise; 0 unless told. */
   readonly drift?: Argument;
   /** Distribution of the first value; normal(0, scale) unless told. */
   readonly start?: RandomVariable;

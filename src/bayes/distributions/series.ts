@@ -1,4 +1,4 @@
-/** What series share: random walks and autoregressions, along the last axis, whose first values have a distribution of their own. */
+/** Series along the last axis, whose first values have a distribution of their own: shared by random walks and autoregressions. */
 import { ArgumentError } from "../../core/errors.js";
 import { countingLike, type Tensor } from "../../tensor/index.js";
 import { type Argument, tensorOf } from "../arguments/argument.js";

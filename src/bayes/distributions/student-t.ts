@@ -1,4 +1,4 @@
-/** Student's t and its half: normal numbers over the root of a gamma number, with tails as heavy as you like. */
+/** Student's t and its half: normal numbers over the root of a gamma number, with heavy tails. */
 import { logGamma } from "../../random/gamma.js";
 import { split } from "../../random/key.js";
 import { normal } from "../../random/normal.js";
@@ -47,7 +47,7 @@ const halfStudentTDefinition = halved(standard, {
   },
 });
 
-/** Student's t with so many degrees of freedom. */
+/** Student's t with `freedom` degrees of freedom. */
 export const studentT = (freedom: Argument, location: Argument, scale: Argument): RandomVariable =>
   new RandomVariable(bind(studentTDefinition, { freedom, location, scale }));
 

@@ -30,7 +30,7 @@ const { nodes: NODES, weights: WEIGHTS } = gaussLegendre(64);
 type Name = "location" | "scale" | "low" | "high";
 type Tensors = Readonly<Record<Name, Tensor>>;
 
-/** Which bounds there are. The others are not looked at, so that no infinity enters a gradient. */
+/** The bounds that were given. A missing one is not looked at, so that no infinity enters a gradient. */
 type Ends = "low" | "high" | "both";
 
 /** A bound as a z-score. */

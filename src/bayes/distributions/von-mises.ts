@@ -41,8 +41,8 @@ function logBesselScaled(kappa: Tensor): Tensor {
   return where(isLarge, far, small);
 }
 
-/** Each candidate is accepted with a probability of at least 0.65: all of so many are rejected in 1 of 10^10 draws. */
-const ROUNDS = 22;
+/** Candidates of a draw. Each is accepted with a probability of at least 0.65, so all 22 are rejected in 1 of 10^10 draws. */
+const CANDIDATES = 22;
 
 /** Best and Fisher (Efficient simulation of the von Mises distribution, 1979), around 0. */
 function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
@@ -61,7 +61,7 @@ function drawAround(key: Tensor<"u32">, kappa: Tensor): Tensor {
     const [below, above] = [half.sin().square().mul(2), half.cos().square().mul(2)];
     return excess.mul(below).div(excess.add(above));
   };
-  const accepted = firstAccepted(key, ROUNDS, kappa.rank, (round) => {
+  const accepted = firstAccepted(key, CANDIDATES, kappa.rank, (round) => {
     const c = excess.add(fall(round)).mul(kappa);
     const u = unitFloats(randomWords(second, shape, "vonMises", round), dtype, "vonMises");
     const isQuick = c.neg().add(2).mul(c).greater(u);

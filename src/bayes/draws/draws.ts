@@ -1,6 +1,6 @@
 /**
- * The container for draws: named variables with shapes, many chains, a growing number of draws per chain, and what the
- * sampler noted of each draw. Samplers append blocks to it; diagnostics, exports and the report read it one scalar at a
+ * The container for draws: named variables with shapes, many chains, a growing number of draws per chain, and the sampler's
+ * statistics of each draw. Samplers append blocks to it; diagnostics, exports and the report read it one scalar at a
  * time, so every scalar element is stored by itself, chain after chain: a view of it costs nothing, and an ESS of 4096
  * chains walks through memory in order. Blocks are kept as they come, f32 as f32, and become one array when a
  * scalar is first asked for: a run that makes gigabytes of draws does not wait for the host to sort them.
@@ -17,7 +17,7 @@ export interface Chains {
   readonly draws: number;
 }
 
-/** What a sampler notes of each draw; `divergent` is 0 or 1. */
+/** The statistics that a sampler notes of each draw; `divergent` is 0 or 1. */
 export const STATISTICS = ["lp", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent", "energy"] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
@@ -29,7 +29,7 @@ export interface DrawsOptions {
   readonly maxTreeDepth?: number;
   /** Groups of consecutive chains that started at one point each: what nested R-hat compares. */
   readonly superchains?: number;
-  /** What `tensor` makes: f64 on the default device unless told. */
+  /** Of the tensors that `tensor` makes: f64 on the default device unless told. */
   readonly dtype?: "f32" | "f64";
   readonly device?: string;
 }
@@ -41,17 +41,17 @@ export interface DrawsBlock {
   readonly stats?: Readonly<Partial<Record<Statistic, ArrayLike<number>>>>;
 }
 
-type Floats = Float32Array | Float64Array;
+type FloatArray = Float32Array | Float64Array;
 
 /** Draws to append that are sorted by scalar already: arrays of elements × chains × draws, and of chains × draws. */
 export interface DrawsByScalar {
-  readonly values: Readonly<Record<string, Floats>>;
-  readonly stats?: Readonly<Partial<Record<Statistic, Floats>>>;
+  readonly values: Readonly<Record<string, FloatArray>>;
+  readonly stats?: Readonly<Partial<Record<Statistic, FloatArray>>>;
 }
 
 /** Some draws of every chain of a scalar, chains × draws. */
-interface Part {
-  readonly values: Floats;
+interface DrawsPart {
+  readonly values: FloatArray;
   readonly draws: number;
 }
 
@@ -82,11 +82,12 @@ export class Draws<N extends string = string> {
   readonly names: readonly ScalarName<N>[];
   readonly maxTreeDepth: number | undefined;
   readonly superchains: number | undefined;
-  private readonly place: Pick<DrawsOptions, "dtype" | "device">;
+  /** How `tensor` makes tensors unless told. */
+  private readonly tensorOptions: Pick<DrawsOptions, "dtype" | "device">;
 
   /** By scalar, in the order they came. Reading makes one of them. */
-  private readonly columns = new Map<string, Part[]>();
-  private readonly statistics = new Map<Statistic, Part[]>();
+  private readonly columns = new Map<string, DrawsPart[]>();
+  private readonly statistics = new Map<Statistic, DrawsPart[]>();
   private count = 0;
 
   constructor(options: DrawsOptions) {
@@ -100,7 +101,7 @@ export class Draws<N extends string = string> {
     this.chains = chains;
     this.maxTreeDepth = options.maxTreeDepth;
     this.superchains = superchains;
-    this.place = { dtype: options.dtype, device: options.device };
+    this.tensorOptions = { dtype: options.dtype, device: options.device };
     this.variables = new Map(
       Object.entries(variables).map(([name, shape]) => [name, checkShape(shape, `Draws: ${name}`)]),
     );
@@ -151,14 +152,14 @@ export class Draws<N extends string = string> {
     const added = this.drawsIn(block);
     const size = this.chains * added;
     this.add(block, added, (values, elements) =>
-      Array.from({ length: elements }, (_, e) => (values as Floats).subarray(e * size, (e + 1) * size)),
+      Array.from({ length: elements }, (_, e) => (values as FloatArray).subarray(e * size, (e + 1) * size)),
     );
   }
 
   private add(
     block: DrawsBlock,
     added: number,
-    split: (values: ArrayLike<number>, elements: number) => readonly Floats[],
+    split: (values: ArrayLike<number>, elements: number) => readonly FloatArray[],
   ): void {
     for (const [variable, shape] of this.variables) {
       const columns = split(block.values[variable], productOf(shape));
@@ -206,7 +207,7 @@ export class Draws<N extends string = string> {
   }
 
   /** The draws of a scalar in one array, which takes the place of its parts. */
-  private chainsOf(parts: Part[]): Chains {
+  private chainsOf(parts: DrawsPart[]): Chains {
     const { chains, count: draws } = this;
     const values = joined(parts, chains, draws);
     parts.splice(0, parts.length, { values, draws });
@@ -240,7 +241,7 @@ export class Draws<N extends string = string> {
    * and on unless told: `fit.draws.tensor("theta").mean({ axis: [0, 1] })`.
    */
   tensor(variable: VariableName<N>, options: Pick<DrawsOptions, "dtype" | "device"> = {}): Tensor<"f32" | "f64"> {
-    const { dtype = "f64", device } = { ...this.place, ...options };
+    const { dtype = "f64", device } = { ...this.tensorOptions, ...options };
     const shape = [this.chains, this.count, ...this.shapeOf(variable, "tensor")];
     const values = this.values(variable);
     // Rounded here: the device may have no doubles.
@@ -294,7 +295,7 @@ export class Draws<N extends string = string> {
     throw new ArgumentError(`No scalar's name matches ${pattern}; there are ${this.named()}.`);
   }
 
-  /** What there is, for errors. */
+  /** The variables, for errors. */
   private named(): string {
     return [...this.variables].map(([name, shape]) => (shape.length ? name + formatShape(shape) : name)).join(", ");
   }
@@ -329,7 +330,7 @@ function scattered(values: ArrayLike<number>, size: number, elements: number): F
   return columns;
 }
 
-function joined(parts: readonly Part[], chains: number, draws: number): Float64Array {
+function joined(parts: readonly DrawsPart[], chains: number, draws: number): Float64Array {
   if (parts.length === 1) {
     const [{ values }] = parts;
     return values instanceof Float64Array ? values : new Float64Array(values);

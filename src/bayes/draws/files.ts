@@ -1,8 +1,8 @@
-/** Files that users name. What the file system says against one is told in words, under the name they gave. */
+/** Files that users name. Errors of the file system are told in words, under the name that was given. */
 import { readFile, writeFile } from "node:fs/promises";
 import { ArgumentError, FormatError } from "../../core/errors.js";
 
-/** What stands between code and file in an error of Node: "ENOENT: no such file or directory, open 'x'". */
+/** The words in an error of Node: "no such file or directory" in "ENOENT: no such file or directory, open 'x'". */
 const WORDS = /^[A-Z0-9_]+: ([^,]+)/;
 
 /** Why a file cannot be used; other errors speak for themselves. */

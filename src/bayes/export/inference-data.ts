@@ -1,5 +1,5 @@
 /**
- * What belongs to a fit besides its draws, in the groups of ArviZ's InferenceData: observed data, log-likelihoods, prior
+ * A fit in the groups of ArviZ's InferenceData: draws, observed data, log-likelihoods, prior
  * and predictive draws, and names for the axes. The exports write it and the readers return it.
  */
 import { checkOptions } from "../../core/arguments.js";
@@ -74,7 +74,7 @@ export function checkInferenceData(operation: string, data: InferenceData): void
   }
 }
 
-/** What ArviZ and Stan call the sampler's statistics. */
+/** The names of the sampler's statistics in ArviZ and Stan. */
 export const STATISTIC_NAMES: Readonly<Record<Statistic, { readonly arviz: string; readonly stan: string }>> = {
   lp: { arviz: "lp", stan: "lp__" },
   acceptance: { arviz: "acceptance_rate", stan: "accept_stat__" },

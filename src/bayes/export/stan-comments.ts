@@ -14,7 +14,7 @@ interface RunSettings {
   readonly stepSize?: number;
 }
 
-/** What is known of a run besides its draws. A fit knows all of it, draws from elsewhere nothing. */
+/** Facts about a run besides its draws. A fit knows them, draws from elsewhere do not. */
 export interface RunFacts {
   readonly options: RunSettings;
   /** By chain: variances, or the rows of a covariance. */
@@ -69,7 +69,7 @@ export function settingsComment(draws: Draws, chain: number, model: string, fact
   ]);
 }
 
-/** What the warmup found, before the first draw. */
+/** The results of the warmup, before the first draw. */
 export function adaptationComment(stepSize: number, chain: number, facts?: RunFacts): string {
   const found = ["Adaptation terminated", `Step size = ${stepSize}`];
   if (!facts) return commented(found);

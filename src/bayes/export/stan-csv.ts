@@ -163,7 +163,7 @@ interface ChainFile {
   readonly path: string;
   readonly header: readonly string[];
   readonly rows: readonly (readonly number[])[];
-  /** What the comments say, as in "thin = 1". */
+  /** Settings from the comments, as in "thin = 1". */
   readonly settings: ReadonlyMap<string, string>;
 }
 

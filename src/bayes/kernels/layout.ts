@@ -15,7 +15,7 @@ export interface NutsOptions {
   readonly isDense: boolean;
 }
 
-/** What a chain is doing. */
+/** The phases of a chain. */
 export const PHASE = { new: 0, init: 1, begin: 2, tree: 3, failed: 4, factor: 5 } as const;
 
 /** Whole numbers of a chain. */
@@ -73,7 +73,7 @@ export const VECTORS = [
   "mean",
   "scatter",
 ] as const;
-/** What is noted of each draw, in this order: energies, and what f32 is enough for. */
+/** The notes of each draw, in this order: first the energies, then those for which f32 is enough. */
 export const NOTED = ["lp", "energy", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent"] as const;
 export const NOTED_ENERGIES = 2;
 
@@ -91,10 +91,10 @@ export const ORDERS = [
 ] as const;
 /** Real numbers that a run is told. */
 export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
-/** Who adapts: nobody, each chain for itself, or kernels between transitions, which pool what the chains find. */
+/** How step size and metric are adapted: not at all, by each chain for itself, or by kernels between transitions that pool all chains. */
 export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
 
-/** What a draw of the warmup does to the metric. */
+/** Flags of a draw of the warmup: it counts for the metric; it closes a window. */
 export const SCHEDULE = { counts: 1, closes: 2 } as const;
 
 /**

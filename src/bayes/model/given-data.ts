@@ -10,7 +10,7 @@ import { namingErrors } from "./named-errors.js";
 export type Observation = Tensor | Nested<number> | ArrayBufferView;
 
 export interface GivenData<D> {
-  /** What the function takes, with floats in the dtype. */
+  /** The data that the function takes, with floats in the dtype. */
   readonly data: D;
   /** Observations by name, all in the dtype. */
   readonly observed: ReadonlyMap<string, Tensor>;

@@ -18,7 +18,7 @@ import { planOf } from "./plan.js";
 import type { Latent, Observed, Plan } from "./plan-entries.js";
 import { valueShapeOf } from "./variable-shapes.js";
 
-/** What a model's function returns: random variables, and tensors made of them. */
+/** The results of a model's function: random variables, and tensors made of them. */
 export type Returned = Readonly<Record<string, Tensor>>;
 
 /** The value as a plain tensor, which outlives the run. */
@@ -150,7 +150,7 @@ export class GivenModel {
     if (!isPlain(values)) {
       throw new ArgumentError(`posterior: ${shown(values)} stands where values of ${latents.join(", ")} do, by name.`);
     }
-    // What is computed may be among them, as it is among those that `constrain` makes.
+    // Computed tensors may be among them: `constrain` returns them, too.
     const known = new Set([...latents, ...deterministic.map(({ name }) => name)]);
     const stray = Object.keys(values).find((name) => !known.has(name));
     if (stray !== undefined) {

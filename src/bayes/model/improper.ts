@@ -7,7 +7,7 @@ import { inputsFirst, type Node } from "../../graph/node.js";
 import type { Term } from "../numerics/terms.js";
 import type { RandomVariable } from "../variables/variable.js";
 
-/** What a variable or a factor adds to the log density. */
+/** The contribution of a variable or a factor to the log density. */
 export interface Summand {
   /** null for a factor. */
   readonly variable: RandomVariable | null;

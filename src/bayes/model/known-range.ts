@@ -1,6 +1,6 @@
 /**
- * Between which numbers a computed tensor lies, as far as its operations tell: exp(x) is never negative, and 1 - sigmoid(x) is
- * no more than 1. `plan` asks it of parameters: where the answer is enough, no density has to look at them.
+ * The range of a computed tensor, as far as its operations tell: exp(x) is never negative, and 1 - sigmoid(x) is no more than 1.
+ * `plan` asks for the range of parameters: where it is good enough, no density has to look at them.
  */
 import { isComplex } from "../../core/dtype.js";
 import type { Node } from "../../graph/node.js";
@@ -25,7 +25,7 @@ const hull = (...numbers: number[]): Range => {
 const union = (...ranges: Range[]): Range => hull(...ranges.flat());
 const common = ([a, b]: Range, [c, d]: Range): Range => [Math.max(a, c), Math.min(b, d)];
 
-/** An infinite end stands for numbers as large as you like, of which none is left of 0. */
+/** A product with an infinite end: it stands for arbitrarily large finite numbers, so that 0 times it is 0. */
 const times = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : a * b);
 const product = ([a, b]: Range, [c, d]: Range): Range => hull(times(a, c), times(a, d), times(b, c), times(b, d));
 const inverse = ([low, high]: Range): Range => (low >= 0 || high <= 0 ? reciprocals(low, high) : ANYWHERE);

@@ -14,7 +14,7 @@ import type { Latent, Observed, Plan } from "./plan-entries.js";
 import { Sum } from "./sum.js";
 import { termsInside, termsOf } from "./variable-terms.js";
 
-/** What a variable or a factor adds to the log density, or the Jacobian of a variable. */
+/** The contribution of a variable, a factor or a Jacobian to the log density. */
 interface DensityPart {
   readonly kind: "latent" | "observed" | "factor";
   readonly name: string;
@@ -53,7 +53,7 @@ function partsAt<T>(
   });
 }
 
-/** What a variable adds to the log density, its Jacobian apart. */
+/** The contribution of a variable, without its Jacobian. */
 function variablePart(
   { plan }: GivenModel,
   variable: RandomVariable,

@@ -17,7 +17,7 @@ export function explainingMissingData<D, T>(
     return work(isPlain(data) ? notingMissing(data, missing) : data);
   } catch (error) {
     if (!(error instanceof PumiceError || error instanceof TypeError)) throw error;
-    // Whoever reads a part of data that are not there reads it of undefined, or finds it undefined.
+    // Reading a name of data that are not there fails over undefined.
     if (!isPlain(data) && fn.length > 0 && /\b(undefined|null)\b/.test(error.message)) {
       const found = data === undefined ? "none were given" : `${shown(data)} was given, which has no names`;
       throw new ArgumentError(

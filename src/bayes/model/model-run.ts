@@ -43,7 +43,7 @@ export function runModel<D, T>(
 
 function checkReturned(returned: unknown, made: ReadonlyMap<RandomVariable, number>): void {
   if (returned instanceof Promise) {
-    // Nobody will look at what becomes of it.
+    // Its failure is not reported a second time.
     returned.catch(() => {});
     throw new ArgumentError("model: the function is async; read data before, and pass them to given(…).");
   }

@@ -1,4 +1,4 @@
-/** What is known of a posterior's variables before anything is sampled: the entries of its plan, as users see them too. */
+/** The entries of a posterior's plan: its variables as they are known before anything is sampled. Users see them, too. */
 import type { Shape } from "../../core/shape.js";
 import type { Outline } from "./outline.js";
 
@@ -40,13 +40,13 @@ export interface Plan {
   readonly deterministic: readonly Deterministic[];
   /** Names of flat variables that nothing pins down. */
   readonly improper: readonly string[];
-  /** What every run of the function makes. */
+  /** The variables that every run of the function makes. */
   readonly outline: Outline;
   /** Length of the flat vector. */
   readonly dim: number;
 }
 
-/** What of a variable may lie outside. */
+/** The parts of a variable that may lie outside. */
 export interface Unsure {
   readonly areValues: boolean;
   /** Parameters, by number. */

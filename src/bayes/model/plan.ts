@@ -1,5 +1,5 @@
 /**
- * What `given` finds out about a model before anything is sampled: which variables there are, which of them are observed,
+ * The plan that `given` makes of a model before anything is sampled: which variables there are, which of them are observed,
  * and where each of the others lies in the flat vector that samplers walk in. It runs the function with placeholders, so
  * that mistakes show up at once, with the name of the variable.
  */
@@ -56,7 +56,7 @@ class Placeholders {
   }
 }
 
-/** Which variables are observed is known when the function has returned their names; so it runs twice. */
+/** The function runs twice: names, and with them observations, are known only when it has returned. */
 function planWith<D>(fn: ModelFunction<D>, given: GivenData<D>, dtype: DType): Plan {
   const placeholders = new Placeholders(dtype, given.tensors[0]?.device);
   const used: RandomVariable[] = [];

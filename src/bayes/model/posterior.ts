@@ -78,7 +78,7 @@ export class Posterior<R extends Returned, O extends string = never> {
     return this.model.plan.dim;
   }
 
-  /** What the flat vector holds, in its order. */
+  /** The variables behind the flat vector, in its order. */
   get latents(): readonly Latent[] {
     return this.model.entries("latent");
   }

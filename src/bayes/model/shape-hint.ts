@@ -1,6 +1,6 @@
 /**
- * Which variables are observed is known only when a model's function has returned their names, so that it runs once
- * without their data. A variable then has the shape that its arguments and `.shape(…)` say: where that may not be the shape
+ * A hint for errors over shapes. A model's function runs once without data, because names, and with them observations, are
+ * known only when it has returned. A variable then has the shape that its arguments and `.shape(…)` say: where that may not be the shape
  * of its data and something fails over shapes, the error says so.
  */
 import { ShapeError } from "../../core/errors.js";

@@ -1,5 +1,5 @@
 /**
- * What the report's page does by itself: show the panels of the chosen variables, sort the table by a column, switch between
+ * The script of the report's page: show the panels of the chosen variables, sort the table by a column, switch between
  * light and dark. Without it everything is shown.
  */
 export const SCRIPT = `

@@ -88,7 +88,7 @@ export function pathElement(path: string, className: string): string {
 export const SMALL = { width: 320, height: 190 } as const;
 
 interface PlotOptions {
-  /** What the picture shows, for those who cannot see it. */
+  /** A description of the picture, for readers who cannot see it. */
   readonly title: string;
   readonly width: number;
   readonly height: number;

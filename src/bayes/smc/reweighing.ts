@@ -19,7 +19,7 @@ interface Reweighed {
   readonly factor: Tensor;
   /** The logarithm of the mean weight: a ratio of evidences. */
   readonly logRatio: Tensor;
-  /** What the weights were worth. */
+  /** The effective number of particles by the weights. */
   readonly effective: Tensor;
 }
 

@@ -10,11 +10,11 @@ import type { Circumstances, Move } from "./moves.js";
 import { reweighed } from "./reweighing.js";
 import type { Bridge, Particles } from "./tempering.js";
 
-/** What happened in one stage. */
+/** A report of one stage. */
 export interface SmcStage {
   /** From 0, the start, to 1, the posterior. */
   readonly temperature: number;
-  /** What the particles' weights were worth before they were drawn again. */
+  /** The effective number of particles by their weights, before they were drawn again. */
   readonly effective: number;
   /** Of the last move. */
   readonly acceptance: number;

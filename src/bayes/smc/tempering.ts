@@ -55,7 +55,7 @@ export function bridgeTo(posterior: AnyPosterior, { key, dtype, device }: Settin
   return { from: "normal", points: normal(key, [particles, posterior.dim], { dtype }).mul(NORMAL_SCALE), parts };
 }
 
-/** What is known of particles: where they are, [n, dim], and the parts of their log densities [n]. */
+/** Particles: where they are, [n, dim], and the parts of their log densities [n]. */
 export interface Particles {
   readonly points: Tensor;
   readonly start: Tensor;

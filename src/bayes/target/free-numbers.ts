@@ -11,5 +11,5 @@ export function freeNumbersOf(point: unknown): readonly number[] | null {
   return Array.isArray(values) && values.every((value) => typeof value === "number") ? values : null;
 }
 
-/** What to do with values by name, to stand behind a message. */
+/** The end of a message to users who gave values by name. */
 export const UNCONSTRAIN = "posterior.unconstrain(values) makes them of values by name";

@@ -1,5 +1,5 @@
 /**
- * Which variables make a point impossible. Samplers and approximations that find no point to go on from put this into their
+ * The variables that make a point impossible. Samplers and approximations that find no point to go on from put this into their
  * error messages.
  */
 import type { Tensor } from "../../tensor/index.js";

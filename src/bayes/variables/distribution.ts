@@ -1,5 +1,5 @@
 /**
- * What a distribution is: log density, draws, support and moments. Random variables carry one, models and samplers see nothing
+ * The interface of distributions: log density, draws, support and moments. Random variables carry one, and models see nothing
  * else of it. How distributions are written is in ../definition.
  *
  * Densities are lists of terms because terms that do not depend on what is sampled need not be computed: `Posterior`

@@ -197,7 +197,7 @@ function shapeThatCanBeCalled(variable: RandomVariable): VariableShape {
   }) as unknown as VariableShape;
 }
 
-/** What a distribution is made of: `mixture` and others take variables as descriptions. */
+/** The distribution of a variable that is a part of another one: `mixture` and others take variables as descriptions. */
 export function partOf(given: unknown, whole: string): Distribution {
   if (given instanceof RandomVariable) return given.asPart(whole);
   throw new ArgumentError(`${whole}: ${shown(given)} is no distribution; give normal(…) or another one.`);

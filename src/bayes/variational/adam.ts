@@ -3,7 +3,7 @@ import { type Tensor, zeros, zerosLike } from "../../tensor/index.js";
 import { map } from "../../transforms/tree.js";
 import type { VariationalParameters } from "./families.js";
 
-/** What the optimiser carries from step to step. */
+/** The state that the optimiser carries from step to step. */
 export interface AdamState {
   readonly parameters: VariationalParameters;
   /** Running means of the gradient and of its square. */

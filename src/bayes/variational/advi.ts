@@ -28,7 +28,7 @@ import type { FreeNumbers } from "../target/free-numbers.js";
 import { impossibleAt } from "../target/impossible.js";
 import { AdviFit } from "./advi-fit.js";
 import { BLOCK, climbElbo } from "./elbo-climb.js";
-import { families, logDensityOf, type VariationalFamily, type VariationalParameters } from "./families.js";
+import { families, logDensityAt, type VariationalFamily, type VariationalParameters } from "./families.js";
 import { followedPaths } from "./followed-paths.js";
 import type { Normal } from "./path.js";
 
@@ -148,7 +148,7 @@ async function drawnInside(
     const standard = normal(key, [count, posterior.dim], { dtype });
     const points = family.toFree(guess, family.points(parameters, standard));
     const [target] = densitiesAndGradients(posterior)(points);
-    const own = logDensityOf(parameters, standard).sub(family.logDeterminant(guess));
+    const own = logDensityAt(parameters, standard).sub(family.logDeterminant(guess));
     const mean = family.toFree(guess, parameters.mean.expandDims(0)).at(0);
     return { points, target, own, mean, scale: family.scale(guess, parameters) };
   });

@@ -13,7 +13,7 @@ import { densitiesAndGradients } from "../approximation/start.js";
 import { meanOf, varianceOf } from "../diagnostics/chains.js";
 import { type AdamState, climbed, freshState } from "./adam.js";
 import type { AdviProgress } from "./advi.js";
-import { logDensityOf, type VariationalFamily, type VariationalParameters } from "./families.js";
+import { logDensityAt, type VariationalFamily, type VariationalParameters } from "./families.js";
 import type { Normal } from "./path.js";
 
 /** Steps of a block. */
@@ -91,7 +91,7 @@ function hundredSteps(posterior: AnyPosterior, family: VariationalFamily, guess:
       const slopes = family.pulledBack(guess, gradients);
       // Draws where the density is not finite say nothing of the way to go; the ELBO is that of the rest by itself.
       const isUsable = logDensity.isFinite();
-      const gaps = where(isUsable, logDensity.sub(logDensityOf(parameters, standard)), 0);
+      const gaps = where(isUsable, logDensity.sub(logDensityAt(parameters, standard)), 0);
       const kept = where(isUsable.expandDims(1).logicalAnd(slopes.isFinite()), slopes, 0);
       const next = climbed(state, family.gradient(parameters, standard, kept), rate);
       const usable = isUsable.cast(dtype).sum();

@@ -9,12 +9,12 @@ import { vmap } from "../../transforms/vmap.js";
 import { backward, forward } from "./inverse-hessian.js";
 import type { Normal } from "./path.js";
 
-/** What is optimised. */
+/** The numbers that are optimised. */
 export interface VariationalParameters {
   readonly mean: Tensor;
   /** The logarithm of the scales [dim], or of the diagonal of the factor of the covariance. */
   readonly logScale: Tensor;
-  /** What else a family has, such as `below`: the factor below its diagonal. */
+  /** Further parameters of a family, such as `below`: the factor below its diagonal. */
   readonly [name: string]: Tensor;
 }
 
@@ -35,7 +35,7 @@ export interface VariationalFamily {
    * target ("sticking the landing": Roeder, Wu and Duvenaud 2017).
    */
   gradient(parameters: VariationalParameters, standard: Tensor, slopes: Tensor): VariationalParameters;
-  /** What standard numbers are multiplied by to give u: scales [dim], or a factor of the covariance [dim, dim]. */
+  /** The factor that makes u of standard numbers: scales [dim], or a factor of the covariance [dim, dim]. */
   scale(guess: Normal, parameters: VariationalParameters): Tensor;
 }
 
@@ -84,7 +84,7 @@ const fullRank: VariationalFamily = {
 export const families = { "mean-field": meanField, "full-rank": fullRank } as const;
 
 /** log q of v at standard numbers [n, dim]: [n]. */
-export function logDensityOf({ logScale }: VariationalParameters, standard: Tensor): Tensor {
+export function logDensityAt({ logScale }: VariationalParameters, standard: Tensor): Tensor {
   const constant = (logScale.size / 2) * Math.log(2 * Math.PI);
   return standard.square().sum({ axis: 1 }).mul(-0.5).sub(logScale.sum()).sub(constant);
 }

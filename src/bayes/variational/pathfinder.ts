@@ -54,7 +54,7 @@ export interface PathfinderOptions extends ApproximationOptions<PathfinderProgre
   readonly starts?: Tensor | readonly FreeNumbers[];
 }
 
-/** What became of one path. */
+/** The outcome of one path. */
 export interface FoundPath {
   /** Of its best approximation. */
   readonly elbo: number;
@@ -115,7 +115,7 @@ function chosenPositions(
     const shuffled = permutation(key, inside.length).at(`:${count}`);
     return tensor(inside, { dtype: "i32", device }).take(shuffled);
   }
-  // What is impossible weighs nothing.
+  // Impossible points weigh nothing.
   const weights = resample ? logWeights.map(Math.exp) : target.map((lp) => (Number.isFinite(lp) ? 1 : 0));
   const shuffled = permutation(key, count);
   return systematicPositions(foldIn(key, 1), tensor(weights, { dtype, device }), count).take(shuffled);

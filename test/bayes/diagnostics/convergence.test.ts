@@ -1,8 +1,8 @@
 /** ESS, R-hat and standard errors against what is known in closed form, and where there is nothing to know. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { autocorrelation, meanAutocovariance } from "../../../src/bayes/diagnostics/autocovariance.js";
-import { chainMoments, joinHalves, splitChains } from "../../../src/bayes/diagnostics/chains.js";
+import { autocorrelation, meanAutocovariance, momentsOf } from "../../../src/bayes/diagnostics/autocovariance.js";
+import { joinHalves, splitChains } from "../../../src/bayes/diagnostics/chains.js";
 import {
   essBulk,
   essMean,
@@ -231,7 +231,9 @@ describe("nested R-hat", () => {
     const chains = [0, 1, 2].map((k) => [0, 1].map((m) => [0, 1, 2, 3, 4].map((n) => at(k, m, n))));
     const within = mean(chains.map((group) => variance(group.map(mean)) + mean(group.map(variance))));
     const between = variance(chains.map((group) => mean(group.flat())));
-    assert.ok(Math.abs(nestedRatio(chainMoments(x), superchains) - Math.sqrt(1 + between / within)) < 1e-14);
+    assert.ok(
+      Math.abs(nestedRatio(momentsOf(meanAutocovariance(x)), superchains) - Math.sqrt(1 + between / within)) < 1e-14,
+    );
   });
 
   test("is the larger of that of normal scores of ranks and of ranks of distances from the median", () => {
@@ -392,7 +394,8 @@ test("the moments of chains are the sums they stand for, and those of halves mak
   const mean = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = (values: Float64Array) => values.reduce((sum, value) => sum + (value - mean(values)) ** 2, 0);
   const rows = [0, 1, 2, 3, 4].map((c) => x.values.subarray(12 * c, 12 * c + 12));
-  for (const { draws, means, within } of [chainMoments(x), joinHalves(chainMoments(splitChains(x)))]) {
+  const moments = (of: Chains) => momentsOf(meanAutocovariance(of));
+  for (const { draws, means, within } of [moments(x), joinHalves(moments(splitChains(x)))]) {
     assert.equal(draws, 12);
     rows.forEach((row, c) => {
       assert.ok(Math.abs(means[c]! - mean(row)) < 1e-14);

@@ -1,4 +1,4 @@
-/** What the change of energy says of a step: whether it is a divergence, and its chance to be accepted. */
+/** A step judged by its change of energy: whether it is a divergence, and its chance to be accepted. */
 import type { Value } from "../../../compiler/inline/kernel-language.js";
 import type { NutsState } from "./state.js";
 

@@ -62,7 +62,7 @@ export function trajectoryStep(chain: NutsState, { delta, logp, hamiltonian }: S
   const isLast = k.compare("ge", ints.leapfrogs.get(), ints.length.get());
   ops.when(ops.or(isLast, ops.not(isValid)), () => {
     const chance = chanceOf(chain, delta, isValid);
-    // What adaptation looks at is the end of the trajectory, not its way.
+    // Adaptation looks at the end of the trajectory only.
     reals.acceptance.set(ops.mul(chance, k.convert(energy, ints.leapfrogs.get())));
     const [word] = randomWords(chain, "merge", i(0));
     const isAccepted = ops.and(isValid, k.compare("lt", ops.log(ops.unit(energy, word)), delta));

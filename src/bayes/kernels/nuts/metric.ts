@@ -3,7 +3,7 @@ import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { PHASE } from "../layout.js";
 import type { NutsState } from "./state.js";
 
-/** What is left of a variance when it is known by the others is rounding below this many of them, by dimension. */
+/** A conditional variance below dim times this share of the variance is rounding. */
 const EPSILON = { f32: 2 ** -23, f64: 2 ** -52 } as const;
 
 /** Welford's update of mean and scatter by the present draw. */

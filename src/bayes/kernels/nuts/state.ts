@@ -1,7 +1,6 @@
 /**
- * A chain as the kernel sees it while it runs: its numbers in variables, its vectors in places, what the dispatch was told,
- * and how all that comes from buffers at the beginning and goes back at the end. Every other part of the kernel is a
- * function of it.
+ * The state of a chain inside the kernel: its numbers in cells, its vectors in places, the orders of the dispatch; and how all
+ * that is loaded from buffers at the beginning and stored at the end. Every other part of the kernel is a function of it.
  */
 import {
   arrayPlace,

@@ -8,7 +8,7 @@ import { beginTrajectory, trajectoryStep } from "./known-length.js";
 import type { NutsState } from "./state.js";
 import { addLeaf, beginSubtree } from "./tree.js";
 
-/** What is known of the point that a leapfrog step led to. */
+/** Energies at the point that a leapfrog step led to. */
 export interface StepEnergies {
   readonly logp: Value;
   readonly hamiltonian: Value;

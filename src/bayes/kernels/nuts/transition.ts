@@ -1,4 +1,4 @@
-/** From a draw to the next: what every transition begins with, and what is done with the draw it ends at. */
+/** The beginning and the end of a transition: a new momentum, and the draw noted or adapted to. */
 
 import { columnPlace, type Value } from "../../../compiler/inline/kernel-language.js";
 import { ADAPTATION, NOTED, PHASE, SCHEDULE } from "../layout.js";
@@ -77,7 +77,7 @@ function noteDraw(chain: NutsState, draw: Value, acceptance: Value): void {
   });
 }
 
-/** What a draw of the warmup changes: the step size, and the metric where the schedule says so. */
+/** Adapts to a draw of the warmup: the step size, and the metric where the schedule says so. */
 function adapt(chain: NutsState, draw: Value, warmup: Value, acceptance: Value): void {
   const { k, ops } = chain;
   const { i } = ops;

@@ -44,7 +44,7 @@ export function addLeaf(chain: NutsState, energies: StepEnergies, ended: Cell): 
   );
 }
 
-/** What became of the growing subtree with its last leaf. */
+/** The growing subtree, with its last leaf. */
 interface Subtree {
   /** Whether the leaf is no divergence. */
   readonly isValid: Value;

@@ -1,7 +1,6 @@
 /**
- * How the expected change in squared distance, the criterion of ChEES-HMC (Hoffman, Radul, Sountsov 2021), grows with the
- * length of trajectories: two kernels, for the chains' centres and for what each chain adds to the gradient. The kernel of the
- * step size sums that up. Distances are in the metric's units, so that no variable counts for more because of its own.
+ * The gradient of ChEES, the expected change in squared distance, by the length of trajectories (Hoffman, Radul, Sountsov 2021):
+ * two kernels, for the chains' centres and for the contribution of each chain. The kernel of the step size sums them up. Distances are in the metric's units, so that no variable counts for more because of its own.
  */
 import type { Value } from "../../../compiler/inline/kernel-language.js";
 import { LEAST_CHANCE } from "./step-size.js";

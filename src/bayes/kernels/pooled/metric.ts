@@ -54,7 +54,7 @@ export function writeRoot(p: PooledWriter): void {
   const { dim } = options;
   const { i } = ops;
   const at = (row: Value, column: Value) => ops.add(ops.mul(row, i(dim)), column);
-  /** What is left of an element when the columns before are taken off. */
+  /** An element less the contributions of the columns before. */
   const rest = (row: Value, column: Value) => {
     const [sum] = k.loop(
       dim,

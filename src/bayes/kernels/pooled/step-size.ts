@@ -17,12 +17,12 @@ const ADAM = { rate: 0.05, decay: 0.95, least: 1e-20, kappa: 0.5 } as const;
 /** Less than any sum of chances that is not 0, but not 0 in f32. */
 export const LEAST_CHANCE = 1e-30;
 
-type Numbers<N extends string> = Readonly<Record<N, Value>>;
+type ValuesByName<N extends string> = Readonly<Record<N, Value>>;
 
 interface Warmup {
-  readonly orders: Numbers<(typeof ORDERS)[number]>;
-  readonly ints: Numbers<(typeof POOLED_INTS)[number]>;
-  readonly reals: Numbers<(typeof POOLED_REALS)[number]>;
+  readonly orders: ValuesByName<(typeof ORDERS)[number]>;
+  readonly ints: ValuesByName<(typeof POOLED_INTS)[number]>;
+  readonly reals: ValuesByName<(typeof POOLED_REALS)[number]>;
 }
 
 export const STEP_SIZE_WRITES = ["orders", "wishes", "reals", "pooledInts", "pooledReals"] as const;
@@ -30,7 +30,7 @@ export const STEP_SIZE_WRITES = ["orders", "wishes", "reals", "pooledInts", "poo
 export function writeStepSize(p: PooledWriter): void {
   const { k, ops } = p;
   const numbers = <N extends string>(buffer: "orders" | "pooledInts" | "pooledReals", names: readonly N[]) =>
-    Object.fromEntries(names.map((name, n) => [name, p.load(buffer, ops.i(n))])) as Numbers<N>;
+    Object.fromEntries(names.map((name, n) => [name, p.load(buffer, ops.i(n))])) as ValuesByName<N>;
   const orders = numbers("orders", ORDERS);
   const ints = numbers("pooledInts", POOLED_INTS);
   const warmup = { orders, ints, reals: numbers("pooledReals", POOLED_REALS) };
@@ -92,7 +92,7 @@ function adapt(p: PooledWriter, warmup: Warmup): Value {
 function adaptTime(
   p: PooledWriter,
   { ints, reals }: Warmup,
-  numbers: Numbers<"isFirst" | "isLast" | "isClosing" | "chances" | "found" | "logStep">,
+  numbers: ValuesByName<"isFirst" | "isLast" | "isClosing" | "chances" | "found" | "logStep">,
 ): void {
   const { isFirst, isLast, isClosing, chances, found, logStep } = numbers;
   const { k, ops, energy } = p;

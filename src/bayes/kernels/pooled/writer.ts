@@ -23,13 +23,13 @@ export interface PooledOptions {
 
 /** Buffers of the chains that these kernels know. */
 export const SHARED = ["orders", "schedule", "wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
-/** Their own: numbers of the warmup, and what one of them tells the next. */
+/** Their own buffers: numbers of the warmup, and results that one kernel hands to the next. */
 export const OWN = ["pooledInts", "pooledReals", "centres", "changes", "covariance", "root"] as const;
 export type PooledBuffer = (typeof SHARED)[number] | (typeof OWN)[number];
 
 export interface WrittenPooled {
   readonly kernel: Kernel;
-  /** What it runs on, in this order. */
+  /** The buffers it runs on, in this order. */
   readonly buffers: readonly PooledBuffer[];
 }
 
@@ -93,7 +93,7 @@ export class PooledWriter {
     this.k.store(this.slots.get(buffer) as number, at, this.k.convert(this.typeOf(buffer), value), false);
   }
 
-  /** What all lanes have found, which one of them writes. */
+  /** Stores a value that all lanes have; one of them writes. */
   storeOnce(buffer: PooledBuffer, at: Value, value: Value): void {
     this.k.store(this.slots.get(buffer) as number, at, this.k.convert(this.typeOf(buffer), value), true);
   }
