@@ -8,8 +8,9 @@ import { inspect } from "node:util";
 import { castScalar } from "../../src/core/cast.js";
 import { DTYPES, type DType, type Scalar } from "../../src/core/dtype.js";
 import { full, type Tensor, tensor, valueAndGrad, where, zeros } from "../../src/index.js";
-import { backendFor, explain, profile } from "../../src/tensor/index.js";
+import { explain, profile } from "../../src/tensor/index.js";
 import { castValue, elementOracle, entries, type Value } from "../support/element-oracle.js";
+import { engineOf } from "../support/engines.js";
 import { workOf } from "../support/jit-check.js";
 import { describeOnTensorDevices, devicesWithDoubles, numbersOf } from "../support/tensors.js";
 
@@ -266,8 +267,7 @@ describeOnTensorDevices("numbers that change", (device) => {
 
 /** Buffers that somebody can reach. */
 function buffersOn(device: string): number {
-  type Engine = { collect(): void; stats(): { readonly buffers: number } };
-  const { device: engine } = backendFor(device) as unknown as { readonly device: Engine };
+  const engine = engineOf(device);
   engine.collect();
   return engine.stats().buffers;
 }

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { DeviceError, DisposedError, DTypeError, OutOfMemoryError } from "../../src/core/errors.js";
-import type { VulkanDevice } from "../../src/engines/vulkan/device.js";
+import { VulkanDevice } from "../../src/engines/vulkan/device.js";
 import { backendOf } from "../../src/tensor/build.js";
 import {
   backendFor,
@@ -139,8 +139,8 @@ describeOnTensorDevices("long programs", (device) => {
 
 /** A GPU with more memory than a tensor of 2^31 elements takes. */
 function isRoomy(device: string): boolean {
-  const backend = backendFor(device) as unknown as { readonly device: { readonly plan?: { deviceHeapBytes: number } } };
-  return (backend.device.plan?.deviceHeapBytes ?? 0) > 8 * 1024 * MiB;
+  const engine = engineOf(device);
+  return engine instanceof VulkanDevice && engine.plan.deviceHeapBytes > 8 * 1024 * MiB;
 }
 
 describeOnTensorDevices("running out of memory", (device) => {
