@@ -5,7 +5,7 @@
  */
 import { bytesOf } from "../core/bytes.js";
 import { DTYPES } from "../core/dtype.js";
-import { productOf, sameShape } from "../core/shape.js";
+import { sameShape, sizeOf } from "../core/shape.js";
 import type { Node } from "./node.js";
 
 /** A contiguous part of the memory of a node. */
@@ -38,7 +38,7 @@ export function isPartOfMemory(node: Node): boolean {
   // Called for every node of every graph; these tests are cheap and rule out most.
   if (storage !== null || inputs.length !== 1) return false;
   if (primitive.kind !== "movement" || !primitive.beginsAt) return false;
-  return productOf(shape) < productOf(inputs[0].shape) && contiguousSliceOf(node) !== null;
+  return sizeOf(shape) < sizeOf(inputs[0].shape) && contiguousSliceOf(node) !== null;
 }
 
 /** Whether a leaf of a program is such a slice, and not a tensor of its own. */

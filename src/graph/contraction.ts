@@ -3,7 +3,7 @@
  * the primitive `dot`, [batch, m, k] × [batch, k, n].
  */
 import type { DType } from "../core/dtype.js";
-import { productOf, type Shape } from "../core/shape.js";
+import { type Shape, sizeOf } from "../core/shape.js";
 import { castNode, derive, makeNode, permuteNode, reshapeNode } from "./build.js";
 import type { Node } from "./node.js";
 import type { ReducePrimitive } from "./primitive.js";
@@ -35,8 +35,8 @@ export function contractNodes(a: Node, b: Node, { contract, batch }: DotAxes): N
   const shapeOf = (node: Node, axes: readonly number[]): Shape => axes.map((axis) => node.shape[axis]);
   const batchShape = shapeOf(a, batch[0]);
   const [shapeA, shapeB] = [shapeOf(a, freeA), shapeOf(b, freeB)];
-  const [size, m, n] = [productOf(batchShape), productOf(shapeA), productOf(shapeB)];
-  const k = productOf(shapeOf(a, contract[0]));
+  const [size, m, n] = [sizeOf(batchShape), sizeOf(shapeA), sizeOf(shapeB)];
+  const k = sizeOf(shapeOf(a, contract[0]));
   const left = reshapeNode(permuteNode(a, [...batch[0], ...freeA, ...contract[0]]), [size, m, k]);
   const right = reshapeNode(permuteNode(b, [...batch[1], ...contract[1], ...freeB]), [size, k, n]);
   return reshapeNode(dotNode(left, right), [...batchShape, ...shapeA, ...shapeB]);

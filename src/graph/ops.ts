@@ -4,7 +4,7 @@
  * Operands of elementwise functions have one shape and dtype; a number stands for itself everywhere.
  */
 import { type DType, isFloat } from "../core/dtype.js";
-import { productOf, type Shape } from "../core/shape.js";
+import { type Shape, sizeOf } from "../core/shape.js";
 import { broadcastNode, castNode, derive, makeNode, permuteNode, reshapeNode, scalarNode } from "./build.js";
 import type { Node } from "./node.js";
 import type { ElementwisePrimitive, Params, Primitive } from "./primitive.js";
@@ -233,14 +233,14 @@ export function dot(a: Node, b: Node): Node {
 /** Products of matrices [.., m, k] × [.., k, n] with equal leading axes. */
 export function matmul(a: Node, b: Node): Node {
   const lead = a.shape.slice(0, -2);
-  const matrices = (x: Node) => reshapeNode(x, [productOf(lead), ...x.shape.slice(-2)]);
+  const matrices = (x: Node) => reshapeNode(x, [sizeOf(lead), ...x.shape.slice(-2)]);
   const product = dot(matrices(a), matrices(b));
   return reshapeNode(product, [...lead, ...product.shape.slice(1)]);
 }
 
 /** Adds rows of updates [m, inner] to rows of x [n, inner] at positions [m]; positions outside 0 … n - 1 are skipped. */
 export function scatterAdd(x: Node, positions: Node, updates: Node): Node {
-  if (productOf(x.shape) === 0 || productOf(updates.shape) === 0) return x;
+  if (sizeOf(x.shape) === 0 || sizeOf(updates.shape) === 0) return x;
   if (x.dtype === "f16" || x.dtype === "bf16") {
     return castNode(scatterAdd(castNode(x, "f32"), positions, castNode(updates, "f32")), x.dtype);
   }

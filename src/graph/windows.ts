@@ -2,7 +2,7 @@
  * Sliding windows over axes of nodes, for convolutions and window reductions. Nothing is copied: a window is a movement.
  * `foldWindows` is the transpose: it sums windows where they overlap.
  */
-import { productOf, type Shape } from "../core/shape.js";
+import { type Shape, sizeOf } from "../core/shape.js";
 import { broadcastNode, derive, permuteNode, reshapeNode, scalarNode } from "./build.js";
 import { diagonalNode, sumNode } from "./contraction.js";
 import type { Node } from "./node.js";
@@ -83,7 +83,7 @@ export function foldWindows(values: Node, windows: Windows, shape: Shape): Node 
   const { axes, size, stride, dilation, padding } = windows;
   const rank = shape.length;
   const counts = axes.map((axis) => values.shape[axis]);
-  if (productOf(values.shape) === 0) return broadcastNode(scalarNode(0, values.dtype, values.device), shape);
+  if (sizeOf(values.shape) === 0) return broadcastNode(scalarNode(0, values.dtype, values.device), shape);
   const padded = axes.map((axis, i) => shape[axis] + padding[i][0] + padding[i][1]);
   const margins = counts.map((count, i) => {
     const before = (size[i] - 1) * dilation[i];

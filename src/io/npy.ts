@@ -7,7 +7,7 @@
 import { tidyBytes } from "../core/bytes.js";
 import { DTYPE_NAMES, DTYPES, type DType } from "../core/dtype.js";
 import { FormatError } from "../core/errors.js";
-import { formatShape, productOf, type Shape } from "../core/shape.js";
+import { formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { type PythonLiteral, parsePythonLiteral } from "./python-literal.js";
 import { checkRaw, concatBytes, fileByteLength, type RawTensor } from "./raw-tensor.js";
 
@@ -162,7 +162,7 @@ function reordered(bytes: Uint8Array, shape: Shape, size: number): Uint8Array {
     return own;
   });
   const index = new Array<number>(shape.length).fill(0);
-  const count = productOf(shape);
+  const count = sizeOf(shape);
   let from = 0;
   for (let to = 0; to < count * words; to += words) {
     for (let word = 0; word < words; word++) target[to + word] = source[from + word];

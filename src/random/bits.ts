@@ -2,7 +2,7 @@
 import { checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
-import { checkShape, productOf, type Shape } from "../core/shape.js";
+import { checkShape, type Shape, sizeOf } from "../core/shape.js";
 import { countingLike, type Tensor, threefry, type Word } from "../tensor/index.js";
 import { type Key, keyWords } from "./key.js";
 
@@ -16,7 +16,7 @@ export interface RandomWords {
 /** The words of every element of a shape. `round` tells several draws for the same element apart. */
 export function randomWords(key: Key, shape: Shape, operation: string, round: Word = 0): RandomWords {
   const words = keyWords(key, operation);
-  const size = productOf(checkShape(shape, `random.${operation}`));
+  const size = sizeOf(checkShape(shape, `random.${operation}`));
   if (size > 2 ** 31) throw new UnsupportedError(`random.${operation}: more than 2^31 elements of one key; split it.`);
   const counter = [round, countingLike(key, size).cast("u32").reshape(shape)] as const;
   return {

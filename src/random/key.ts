@@ -5,7 +5,7 @@
  */
 import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { checkShape, formatShape, productOf, type Shape } from "../core/shape.js";
+import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
 import { countingLike, stack, storedTensor, Tensor, tensor, threefry } from "../tensor/index.js";
 
@@ -35,7 +35,7 @@ export function split(from: Key, shape: Shape): Tensor<"u32">;
 export function split(from: Key, counts: number | Shape = 2): Key[] | Tensor<"u32"> {
   const words = keyWords(from, "split");
   if (typeof counts === "object") {
-    const size = productOf(checkShape(counts, "random.split"));
+    const size = sizeOf(checkShape(counts, "random.split"));
     return keyUnder(words, countingLike(from, size).cast("u32").reshape(counts));
   }
   checkWhole("random.split", "the count of keys", counts, 0);

@@ -2,7 +2,7 @@
 import { checkOptions } from "../core/arguments.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
-import { checkShape, formatShape, normalizeAxis, productOf, type Shape } from "../core/shape.js";
+import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
 import { shown } from "../core/shown.js";
 import { apartFrom, asFloat, checkTensor, countingLike, Tensor } from "../tensor/index.js";
 import { bits } from "./bits.js";
@@ -76,7 +76,7 @@ export function choice<D extends DType = "i32">(
   const { shape = [], replace = true, p } = options;
   const axis = from instanceof Tensor ? normalizeAxis(options.axis ?? 0, from.rank, "random.choice") : 0;
   const count = from instanceof Tensor ? from.shape[axis] : from;
-  const draws = productOf(checkShape(shape, "random.choice"));
+  const draws = sizeOf(checkShape(shape, "random.choice"));
   if (!Number.isSafeInteger(count) || count < 0 || (count === 0 && draws > 0)) {
     throw new ArgumentError(`random.choice: ${draws} draws from ${shown(count)} elements.`);
   }

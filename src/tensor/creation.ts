@@ -59,7 +59,7 @@ interface ArrayDTypes {
 }
 
 /** The dtype of values unless told: numbers f32, bigints i64, booleans bool, { re, im } c64, typed arrays their own. */
-export type DTypeOf<V> = [V] extends [Values<number>]
+type DTypeOf<V> = [V] extends [Values<number>]
   ? "f32"
   : [V] extends [Values<bigint>]
     ? "i64"

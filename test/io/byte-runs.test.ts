@@ -1,7 +1,7 @@
 /** Which bytes a slice needs: against a loop over its elements. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { productOf, ravelIndex, unravelIndex } from "../../src/core/shape.js";
+import { ravelIndex, sizeOf, unravelIndex } from "../../src/core/shape.js";
 import { type AxisRange, parseSlice } from "../../src/core/slice.js";
 import { byteRuns, groupRuns } from "../../src/io/byte-runs.js";
 import { randomFrom } from "../support/random.js";
@@ -9,7 +9,7 @@ import { randomFrom } from "../support/random.js";
 /** The byte offsets of a slice, one by one. */
 function bytesOfSlice(shape: number[], size: number, ranges: AxisRange[]): number[] {
   const counts = ranges.map(({ count }) => count);
-  return Array.from({ length: productOf(counts) }, (_, position) => {
+  return Array.from({ length: sizeOf(counts) }, (_, position) => {
     const index = unravelIndex(position, counts).map((i, axis) => ranges[axis].start + i * ranges[axis].step);
     const first = ravelIndex(index, shape) * size;
     return Array.from({ length: size }, (_, byte) => first + byte);

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DTYPES } from "../../src/core/dtype.js";
 import { DTypeError, FormatError } from "../../src/core/errors.js";
-import { productOf } from "../../src/core/shape.js";
+import { sizeOf } from "../../src/core/shape.js";
 import { decodeNpy, rowMajor } from "../../src/io/npy.js";
 import { encodeNpz } from "../../src/io/npz.js";
 import type { RawTensor } from "../../src/io/raw-tensor.js";
@@ -42,7 +42,7 @@ function survives(decode: Decode, bytes: Uint8Array, context: string): boolean {
     for (const { dtype, shape, bytes: data } of decode(file)) {
       unpacked += data.length;
       assert.ok(unpacked <= 1e6, `${context}: ${unpacked} bytes of a file of ${bytes.length}`);
-      assert.equal(data.length, productOf(shape) * DTYPES[dtype].bytes, context);
+      assert.equal(data.length, sizeOf(shape) * DTYPES[dtype].bytes, context);
       if (data.buffer === guarded.buffer) {
         assert.ok(
           data.byteOffset >= 64 && data.byteOffset + data.length <= 64 + bytes.length,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { ArgumentError, DisposedError, DTypeError, FormatError } from "../../src/core/errors.js";
-import { productOf, ravelIndex, unravelIndex } from "../../src/core/shape.js";
+import { ravelIndex, sizeOf, unravelIndex } from "../../src/core/shape.js";
 import { type IndexArgument, indexedShape, newAxis, parseIndexing } from "../../src/core/slice.js";
 import { encodeSafetensors } from "../../src/io/safetensors.js";
 import { openSafetensors } from "../../src/io/safetensors-file.js";
@@ -22,7 +22,7 @@ function save(name: string, bytes: Uint8Array): string {
 
 /** x[i, j, k] = its position, as i32. */
 function counting(shape: number[]) {
-  const data = Int32Array.from({ length: productOf(shape) }, (_, i) => i);
+  const data = Int32Array.from({ length: sizeOf(shape) }, (_, i) => i);
   return { dtype: "i32", shape, bytes: new Uint8Array(data.buffer) } as const;
 }
 
@@ -30,7 +30,7 @@ function counting(shape: number[]) {
 function selected(shape: number[], indices: IndexArgument[]): number[] {
   const items = parseIndexing(indices, shape, "at");
   const result = indexedShape(items);
-  return Array.from({ length: productOf(result) }, (_, position) => {
+  return Array.from({ length: sizeOf(result) }, (_, position) => {
     const index = unravelIndex(position, result);
     let next = 0;
     const full = items.flatMap((item) => {

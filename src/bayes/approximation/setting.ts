@@ -1,7 +1,7 @@
 /** The shared start of `advi`, `pathfinder` and `smc`: options, and the key, dtype and device that follow from them. */
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape, productOf, type Shape, sameShape } from "../../core/shape.js";
+import { formatShape, type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { type Key, key as keyOf } from "../../random/key.js";
 import { Tensor, tensor } from "../../tensor/index.js";
@@ -72,7 +72,7 @@ export function givenPoints(
   const many: unknown = shape.length > 1 ? points : [points];
   const rows = Array.isArray(many) ? many.map(freeNumbersOf) : [];
   const isRight = rows.every((row) => row?.length === shape.at(-1) && row?.every(Number.isFinite));
-  if (!isRight || rows.flat().length !== productOf(shape)) {
+  if (!isRight || rows.flat().length !== sizeOf(shape)) {
     const given = points instanceof Tensor ? formatShape(points.shape) : shown(points);
     throw new ShapeError(
       `${what}: free numbers of shape ${formatShape(shape)}, as a tensor or in lists (${UNCONSTRAIN}), not ${given}.`,

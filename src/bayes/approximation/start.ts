@@ -1,6 +1,6 @@
 /** Where a search begins: random free numbers at which the log density and its gradient are finite. */
 import { ArgumentError } from "../../core/errors.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { Key } from "../../random/key.js";
 import { uniform } from "../../random/uniform.js";
 import { type Tensor, tensor } from "../../tensor/index.js";
@@ -46,7 +46,7 @@ function nowhereFinite(
   tried: number,
 ): ArgumentError {
   const bad = posterior.latents.filter(({ offset, freeShape }) =>
-    slopes.slice(offset, offset + productOf(freeShape)).some((slope) => !Number.isFinite(slope)),
+    slopes.slice(offset, offset + sizeOf(freeShape)).some((slope) => !Number.isFinite(slope)),
   );
   const named = bad.length > 0 ? `; its gradient is not finite by ${bad.map(({ name }) => name).join(", ")}` : "";
   return new ArgumentError(

@@ -3,7 +3,7 @@
  * tensors when `checkArguments` is called, because they have to be read. What depends on placeholders has no value and passes.
  */
 import { ArgumentError } from "../../core/errors.js";
-import { productOf, type Shape, sameShape } from "../../core/shape.js";
+import { type Shape, sameShape, sizeOf } from "../../core/shape.js";
 import { Tensor, zeros } from "../../tensor/index.js";
 import { type Argument, deviceOf, floatOf, tensorOf, tensorsIn } from "./argument.js";
 import { areErrorsDeferred } from "./deferred-errors.js";
@@ -96,7 +96,7 @@ function jointProblem(owner: string, rule: ParameterRule, argument: Argument, ma
   const known = rule.joint && knownNumbers(argument, mayRead);
   if (!rule.joint || !known || known.shape.length < rule.rank) return null;
   const shape = known.shape.slice(known.shape.length - rule.rank);
-  const size = productOf(shape);
+  const size = sizeOf(shape);
   for (let at = 0; at < known.values.length; at += size) {
     const problem = rule.joint(known.values.slice(at, at + size), shape);
     if (problem !== null) return `${owner}: ${problem}`;

@@ -1,5 +1,5 @@
 /** A function of a posterior's values at each draw of a fit, compiled, many draws at a time. Predictions are such. */
-import { productOf, type Shape } from "../../core/shape.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
 import { arange, type Tensor, tensor } from "../../tensor/index.js";
 import { jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
@@ -28,14 +28,14 @@ export async function atEachDraw(
 ): Promise<Draws> {
   const program = jit(vmap(fn));
   const total = draws.chains * draws.length;
-  const elements = [...takes, ...gives].reduce((sum, { shape }) => sum + productOf(shape), 1);
+  const elements = [...takes, ...gives].reduce((sum, { shape }) => sum + sizeOf(shape), 1);
   const batch = Math.max(1, Math.min(total, Math.floor(BATCH / elements)));
   const given = takes.map(({ name, shape }) => ({ name, shape, values: draws.values(name) }));
   const found = new Map<string, { readonly shape: Shape; readonly values: Float64Array }>();
   for (let first = 0; first < total; first += batch) {
     const count = Math.min(batch, total - first);
     const values = given.map(({ name, shape, values: all }) => {
-      const size = productOf(shape);
+      const size = sizeOf(shape);
       const part = all.subarray(first * size, (first + count) * size);
       // Rounded here: the device may have no doubles.
       const own = dtype === "f64" ? part : Float32Array.from(part);
@@ -44,9 +44,9 @@ export async function atEachDraw(
     const numbers = arange(first, first + count, 1, { dtype: "u32", device });
     for (const [name, result] of Object.entries(program(Object.fromEntries(values), numbers))) {
       const shape = result.shape.slice(1);
-      const all = found.get(name) ?? { shape, values: new Float64Array(total * productOf(shape)) };
+      const all = found.get(name) ?? { shape, values: new Float64Array(total * sizeOf(shape)) };
       found.set(name, all);
-      all.values.set(Float64Array.from((await result.data()) as ArrayLike<number>, Number), first * productOf(shape));
+      all.values.set(Float64Array.from((await result.data()) as ArrayLike<number>, Number), first * sizeOf(shape));
       result.dispose();
     }
   }

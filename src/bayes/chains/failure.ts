@@ -1,6 +1,6 @@
 /** Why a chain found no point to start from, or no step size that would do, in terms of the model: an error's message. */
 import { ArgumentError } from "../../core/errors.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import { type Tensor, tensor } from "../../tensor/index.js";
 import { impossibleAt } from "../target/impossible.js";
 import type { SampledTarget } from "../target/target.js";
@@ -13,7 +13,7 @@ async function notFiniteAt(posterior: SampledTarget, u: Tensor): Promise<string>
   const density = (await value.item()) as number;
   const gradient = Array.from((await slopes.data()) as ArrayLike<number>);
   const bad = posterior.latents.filter(({ offset, freeShape }) =>
-    gradient.slice(offset, offset + productOf(freeShape)).some((slope) => !Number.isFinite(slope)),
+    gradient.slice(offset, offset + sizeOf(freeShape)).some((slope) => !Number.isFinite(slope)),
   );
   const why: string[] = [];
   if (!Number.isFinite(density)) {

@@ -39,7 +39,7 @@ export const deviance = (x: Tensor, excess: Tensor, logMean: Tensor): Tensor =>
   excess.sub(where(x.equal(0), 0, x.mul(logRatio(x, excess, logMean))));
 
 /** About how large the numbers are that a log density is a difference of, by a count or a concentration. */
-export const sizeOf = (count: Tensor): Tensor => count.mul(count.log1p());
+export const magnitudeOf = (count: Tensor): Tensor => count.mul(count.log1p());
 
 /** From here on Stirling's series is good to the last digit. */
 const LARGE = { f32: 8, f64: 72 } as const;

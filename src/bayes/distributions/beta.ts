@@ -5,7 +5,7 @@ import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { closedUnitInterval, unitInterval } from "../constraints/numbers.js";
 import { bind, type Definition } from "../definition/definition.js";
-import { deviance, logGammaPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { deviance, logGammaPeak, magnitudeOf, mayCancel } from "../definition/deviance.js";
 import { atEnd, finiteLog, finiteLog1m, isOne, isZero, withEnds } from "../definition/ends.js";
 import { shareFloats } from "../numerics/float-range.js";
 import { sumOfTerms, type Term } from "../numerics/terms.js";
@@ -60,7 +60,7 @@ const betaDefinition: Definition<Name> = {
       { isEnd: isZero, argument: successes, value: 1 },
       { isEnd: isOne, argument: failures, value: 1 },
     ]),
-  magnitude: (_, p) => sizeOf(p.successes.add(p.failures)),
+  magnitude: (_, p) => magnitudeOf(p.successes.add(p.failures)),
   terms(x, p, given, isShort) {
     const share = { x, rest: x.neg().add(1), logX: finiteLog(x), logRest: finiteLog1m(x) };
     const ends = [

@@ -5,7 +5,7 @@ import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { countUpTo } from "../constraints/whole-numbers.js";
 import { bind, type Definition } from "../definition/definition.js";
-import { deviance, excessOf, logPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { deviance, excessOf, logPeak, magnitudeOf, mayCancel } from "../definition/deviance.js";
 import { log1mOf, logOf, xLogY } from "../definition/ends.js";
 import type { Term } from "../numerics/terms.js";
 import { RandomVariable } from "../variables/variable.js";
@@ -31,7 +31,7 @@ const binomialDefinition: Definition<"trials" | "probability"> = {
   name: "binomial",
   parameters: { trials: parameter.count, probability: parameter.probability },
   support: ({ trials }) => countUpTo(trials),
-  magnitude: (_, p) => sizeOf(p.trials),
+  magnitude: (_, p) => magnitudeOf(p.trials),
   terms(x, p, { trials }, isShort) {
     const [logP, logRest] = [logOf(p.probability), log1mOf(p.probability)];
     if (!isShort && mayCancel(trials))
@@ -51,7 +51,7 @@ const binomialLogitsDefinition: Definition<"trials" | "logits"> = {
   name: "binomialLogits",
   parameters: { trials: parameter.count, logits: parameter.real },
   support: ({ trials }) => countUpTo(trials),
-  magnitude: (_, p) => sizeOf(p.trials),
+  magnitude: (_, p) => magnitudeOf(p.trials),
   terms(x, p, { trials }, isShort) {
     if (isShort || !mayCancel(trials)) {
       return [x.mul(p.logits).sub(p.trials.mul(p.logits.softplus())), logChoose(p.trials, x)];

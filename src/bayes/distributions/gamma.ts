@@ -5,7 +5,7 @@ import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { nonNegative, positive } from "../constraints/numbers.js";
 import { bind, type Definition } from "../definition/definition.js";
-import { deviance, logGammaPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { deviance, logGammaPeak, magnitudeOf, mayCancel } from "../definition/deviance.js";
 import { atEnd, finiteLog, isZero, withEnds } from "../definition/ends.js";
 import { positiveFloats } from "../numerics/float-range.js";
 import type { Term } from "../numerics/terms.js";
@@ -37,7 +37,7 @@ const gammaDefinition: Definition<"concentration" | "rate"> = {
   parameters: { concentration: parameter.positive, rate: parameter.positive },
   support: nonNegative,
   domain: ({ concentration }) => domain(concentration, 1),
-  magnitude: (_, p) => sizeOf(p.concentration),
+  magnitude: (_, p) => magnitudeOf(p.concentration),
   terms: (x, p, { concentration }, isShort) =>
     concentration === 1
       ? [x.mul(p.rate).neg(), p.rate.log()]
@@ -55,7 +55,7 @@ const inverseGammaDefinition: Definition<"concentration" | "scale"> = {
   name: "inverseGamma",
   parameters: { concentration: parameter.positive, scale: parameter.positive },
   support: positive,
-  magnitude: (_, p) => sizeOf(p.concentration),
+  magnitude: (_, p) => magnitudeOf(p.concentration),
   terms(x, p, { concentration }, isShort) {
     if (!isShort && mayCancel(concentration)) {
       const logX = x.log();
@@ -87,7 +87,7 @@ const chiSquaredDefinition: Definition<"freedom"> = {
   parameters: { freedom: parameter.positive },
   support: nonNegative,
   domain: ({ freedom }) => domain(freedom, 2),
-  magnitude: (_, p) => sizeOf(p.freedom),
+  magnitude: (_, p) => magnitudeOf(p.freedom),
   terms: (x, p, { freedom }, isShort) =>
     gammaTerms(x, p.freedom.mul(0.5), scalarLike(x, 0.5), !isShort && mayCancel(freedom)),
   draw: ({ key, shape, dtype }, p) => positiveFloats(gammaNumbers(key, p.freedom.mul(0.5), shape, { dtype }).mul(2)),

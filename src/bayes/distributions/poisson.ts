@@ -5,7 +5,7 @@ import type { Argument } from "../arguments/argument.js";
 import { parameter } from "../arguments/parameter.js";
 import { count } from "../constraints/whole-numbers.js";
 import { bind, type Definition } from "../definition/definition.js";
-import { deviance, logPeak, mayCancel, sizeOf } from "../definition/deviance.js";
+import { deviance, logPeak, magnitudeOf, mayCancel } from "../definition/deviance.js";
 import { logOf, xLogY } from "../definition/ends.js";
 import { RandomVariable } from "../variables/variable.js";
 
@@ -13,7 +13,7 @@ const poissonDefinition: Definition<"rate"> = {
   name: "poisson",
   parameters: { rate: parameter.nonNegative },
   support: count,
-  magnitude: sizeOf,
+  magnitude: magnitudeOf,
   terms(x, p, { rate }, isShort) {
     const logRate = logOf(p.rate);
     if (!isShort && mayCancel(rate)) return [deviance(x, p.rate.sub(x), logRate).neg(), logPeak(x)];
@@ -31,7 +31,7 @@ const poissonLogDefinition: Definition<"logRate"> = {
   name: "poissonLog",
   parameters: { logRate: parameter.real },
   support: count,
-  magnitude: sizeOf,
+  magnitude: magnitudeOf,
   terms(x, p, _, isShort) {
     if (isShort) return [x.mul(p.logRate), p.logRate.exp().neg(), x.add(1).lgamma().neg()];
     // The deviance is x (exp(d) - 1 - d), d = log(rate/x); for x = 0 the rate itself, which is exp(d) for d = log rate.

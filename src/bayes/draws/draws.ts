@@ -6,7 +6,7 @@
  * scalar is first asked for: a run that makes gigabytes of draws does not wait for the host to sort them.
  */
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { checkShape, formatShape, productOf, type Shape, unravelIndex } from "../../core/shape.js";
+import { checkShape, formatShape, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { type Tensor, tensor } from "../../tensor/index.js";
 
@@ -71,7 +71,7 @@ export type NameFilter<N extends string = string> = ScalarName<N> | RegExp | rea
 /** The names of a variable's scalars, in row-major order and counted from 0 like everything here: `L[0,0]`, `L[0,1]` … */
 export function scalarNames(variable: string, shape: Shape): string[] {
   if (shape.length === 0) return [variable];
-  return Array.from({ length: productOf(shape) }, (_, i) => `${variable}[${unravelIndex(i, shape).join(",")}]`);
+  return Array.from({ length: sizeOf(shape) }, (_, i) => `${variable}[${unravelIndex(i, shape).join(",")}]`);
 }
 
 /** `N`: the names of the variables, where the compiler knows them. */
@@ -162,7 +162,7 @@ export class Draws<N extends string = string> {
     split: (values: ArrayLike<number>, elements: number) => readonly FloatArray[],
   ): void {
     for (const [variable, shape] of this.variables) {
-      const columns = split(block.values[variable], productOf(shape));
+      const columns = split(block.values[variable], sizeOf(shape));
       scalarNames(variable, shape).forEach((name, e) => {
         this.columns.get(name)?.push({ values: columns[e], draws: added });
       });
@@ -190,7 +190,7 @@ export class Draws<N extends string = string> {
           `${Number.isInteger(added) ? added : "n"} draws × ${elements} elements were expected.`,
       );
     };
-    for (const [name, shape] of this.variables) check(name, block.values[name], productOf(shape));
+    for (const [name, shape] of this.variables) check(name, block.values[name], sizeOf(shape));
     const stats: Partial<Record<string, ArrayLike<number>>> = block.stats ?? {};
     for (const name of this.count > 0 ? this.statistics.keys() : Object.keys(stats)) check(name, stats[name], 1);
 

@@ -5,7 +5,7 @@
  */
 import { checkString } from "../../core/arguments.js";
 import { FormatError } from "../../core/errors.js";
-import { productOf, type Shape } from "../../core/shape.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
 import { Draws, type NestedDraws, STATISTICS, type Statistic } from "../draws/draws.js";
 import { readNamed, writeNamed } from "../draws/files.js";
 import {
@@ -104,7 +104,7 @@ function* chainsJson(
   shape: Shape,
   write: (value: number) => string,
 ): Generator<string> {
-  const size = length * productOf(shape);
+  const size = length * sizeOf(shape);
   for (let c = 0; c < chains; c++) {
     yield (c === 0 ? "[" : ",") + nestedJson(values, c * size, [length, ...shape], write);
   }
@@ -114,7 +114,7 @@ function* chainsJson(
 function nestedJson(values: ArrayLike<number>, start: number, shape: Shape, write: (value: number) => string): string {
   if (shape.length === 0) return write(values[start]);
   const [length, ...rest] = shape;
-  const step = productOf(rest);
+  const step = sizeOf(rest);
   const parts = Array.from({ length }, (_, i) => nestedJson(values, start + i * step, rest, write));
   return `[${parts.join(",")}]`;
 }

@@ -5,7 +5,7 @@
  */
 import { checkOptions, checkString } from "../../core/arguments.js";
 import { ArgumentError, FormatError } from "../../core/errors.js";
-import { productOf, ravelIndex, type Shape, unravelIndex } from "../../core/shape.js";
+import { ravelIndex, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { type Chains, checkDraws, Draws, STATISTICS, scalarNames } from "../draws/draws.js";
 import { readNamed, writeNamed } from "../draws/files.js";
@@ -224,7 +224,7 @@ function variablesOf(header: readonly string[], path: string): Map<string, Varia
   const result = new Map<string, Variable>();
   for (const [name, list] of elements) {
     const shape = list[0].index.map((_, axis) => list.reduce((size, { index }) => Math.max(size, index[axis] + 1), 0));
-    const positions = new Array<number>(productOf(shape));
+    const positions = new Array<number>(sizeOf(shape));
     for (const { index, position } of list) {
       if (index.length === shape.length) positions[ravelIndex(index, shape)] = position;
     }

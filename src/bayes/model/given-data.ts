@@ -1,7 +1,7 @@
 /** Data of a model: copied when they are given, converted once to each dtype and device they are asked for in, and kept. */
 import { type DType, isComplex, isFloat, type Scalar } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
-import { productOf, type Shape } from "../../core/shape.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { backendFor, flattenNested, type Nested, Tensor, tensor } from "../../tensor/index.js";
 import { namingErrors } from "./named-errors.js";
@@ -79,7 +79,7 @@ function observation(name: string, given: Observation): Tensor | { readonly valu
   if (held instanceof Tensor ? isComplex(held.dtype) : held.values.some((value) => typeof value === "object")) {
     throw noComplex(name);
   }
-  if (productOf(held.shape) > 0) return held;
+  if (sizeOf(held.shape) > 0) return held;
   throw new ArgumentError(`${name}: there are no values; leave the name out to sample it.`);
 }
 

@@ -4,7 +4,7 @@
  */
 import { type DType, isFloat } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
-import { formatShape, productOf, sameShape } from "../../core/shape.js";
+import { formatShape, sameShape, sizeOf } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import { concat, defaultDevice, Tensor, zeros } from "../../tensor/index.js";
 import { type Argument, deviceOf, floatOf, isArgument, tensorOf } from "../arguments/argument.js";
@@ -115,7 +115,7 @@ export class GivenModel {
       const data = this.observedIn(given, number);
       if (data) return data;
       const { name, shape, freeShape, offset } = this.plan.variables.get(number) as Latent;
-      const free = u.at(`${offset}:${offset + productOf(freeShape)}`).reshape(freeShape);
+      const free = u.at(`${offset}:${offset + sizeOf(freeShape)}`).reshape(freeShape);
       const found = namingErrors(name, () => latentAt(variable, free, shape));
       latents.set(number, found);
       return found.value;

@@ -1,6 +1,6 @@
 /** The way from free numbers to the value of a latent variable: by the bijection of its support, or from standard numbers. */
 import { ArgumentError, ShapeError } from "../../core/errors.js";
-import { formatShape, productOf, type Shape } from "../../core/shape.js";
+import { formatShape, type Shape, sizeOf } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/index.js";
 import type { Bijection } from "../constraints/constraint.js";
 import type { Term } from "../numerics/terms.js";
@@ -33,7 +33,7 @@ export function freeShapeOf(variable: RandomVariable, shape: Shape): Shape {
       `${whole} takes ${description}, and has the shape ${formatShape(shape)}; say how large they are: .shape(${extents}.`,
     );
   }
-  if (productOf(shape) > 0) return bijectionOf(variable).freeShape(shape);
+  if (sizeOf(shape) > 0) return bijectionOf(variable).freeShape(shape);
   throw new ArgumentError(`${distribution.name}(…) of shape ${formatShape(shape)} has no values to sample.`);
 }
 

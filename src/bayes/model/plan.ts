@@ -5,7 +5,7 @@
  */
 import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { Tensor, zeros } from "../../tensor/index.js";
 import { placeholderLike } from "../../transforms/trace.js";
@@ -214,13 +214,13 @@ function entriesOf(
     const freeShape = freeShapeOf(variable, shape);
     const isAnonymous = !returned.has(variable);
     variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset });
-    offset += productOf(freeShape);
+    offset += sizeOf(freeShape);
   });
   return variables;
 }
 
 const sizeOfLatents = (variables: ReadonlyMap<number, Latent | Observed>): number =>
-  [...variables.values()].reduce((sum, entry) => sum + (entry.kind === "latent" ? productOf(entry.freeShape) : 0), 0);
+  [...variables.values()].reduce((sum, entry) => sum + (entry.kind === "latent" ? sizeOf(entry.freeShape) : 0), 0);
 
 function deterministicIn({ returned }: ModelRun): Deterministic[] {
   return Object.entries(returned).flatMap(([name, value]): Deterministic[] => {

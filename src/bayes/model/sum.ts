@@ -1,5 +1,5 @@
 /** Sums of terms, as log densities are, with as few operations as there can be. `Posterior` adds up its variables here. */
-import { productOf, type Shape } from "../../core/shape.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
 import { scalarLike, type Tensor } from "../../tensor/index.js";
 import { sumOfTerms, type Term } from "../numerics/terms.js";
 
@@ -11,7 +11,7 @@ export class Sum {
 
   /** Adds what the terms sum to over a shape. Those of fewer elements are summed by themselves and counted. */
   add(terms: readonly Term[], shape: Shape): void {
-    const size = productOf(shape);
+    const size = sizeOf(shape);
     const whole: Tensor[] = [];
     for (const term of terms) {
       if (typeof term === "number") this.constant += term * size;

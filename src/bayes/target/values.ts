@@ -2,7 +2,7 @@
  * From free numbers to values by name: many points at once, on the device, by a program that is compiled once for a
  * posterior. Values leave it sorted by scalar, which is how draws are kept. `sample` and the approximations use it.
  */
-import { productOf, type Shape } from "../../core/shape.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
 import type { Tensor } from "../../tensor/index.js";
 import { type Jitted, jit } from "../../transforms/jit.js";
 import { vmap } from "../../transforms/vmap.js";
@@ -36,7 +36,7 @@ function compiled(posterior: NamedValues): Constrain {
     Object.fromEntries(
       Object.entries(all(points)).map(([name, value]) => {
         const [count, ...shape] = value.shape;
-        return [name, value.reshape(count, productOf(shape)).T];
+        return [name, value.reshape(count, sizeOf(shape)).T];
       }),
     ),
   );

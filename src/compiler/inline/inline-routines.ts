@@ -3,7 +3,7 @@
  * scattered sums, as plain loops of one lane. `inline` finds them here by the name of their primitive.
  */
 import { UnsupportedError } from "../../core/errors.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import { GraphFunction } from "../../graph/function.js";
 import type { Node } from "../../graph/node.js";
 import { type CumulateOp, runningTotal } from "../../graph/primitives/cumulate.js";
@@ -51,7 +51,7 @@ export function inlineScan(
   const { body, constants, carries, length, isReverse } = node.params as unknown as ScanParams;
   const { i, mul } = integers(k);
   const carried = body.parameters.slice(constants, constants + carries);
-  const sizes = carried.map(({ shape }) => productOf(shape));
+  const sizes = carried.map(({ shape }) => sizeOf(shape));
   const pairs = carried.map(({ dtype }, c) => ({
     now: scratch.place(dtype, sizes[c]),
     next: scratch.place(dtype, sizes[c]),
@@ -75,11 +75,11 @@ export function inlineScan(
     }
     const from = body.parameters.map(({ shape }, p) => {
       if (p < constants) return inputs[p];
-      return p < constants + carries ? pairs[p - constants].now : inRound(inputs[p], productOf(shape));
+      return p < constants + carries ? pairs[p - constants].now : inRound(inputs[p], sizeOf(shape));
     });
     const to = [
       ...pairs.map(({ next }) => next),
-      ...stacked.map(({ index, place }) => inRound(place, productOf(body.results[index].shape))),
+      ...stacked.map(({ index, place }) => inRound(place, sizeOf(body.results[index].shape))),
     ];
     write(trimmed, from, to);
     pairs.forEach(({ now, next }, c) => {
@@ -115,7 +115,7 @@ const cholesky: InlineRoutine = ({ k, settings }, node, [a], l) => {
   const n = shape.at(-1) as number;
   const ops = elementOps(k, settings);
   const element = (value: Value): Element => ({ dtype, value });
-  each(k, productOf(shape.slice(0, -2)), (matrix) => {
+  each(k, sizeOf(shape.slice(0, -2)), (matrix) => {
     const first = mul(matrix, n * n);
     const at = (row: Value, column: Value) => add(first, add(mul(row, n), column));
     const rest = (row: Value, column: Value) => {
@@ -149,7 +149,7 @@ const solveLower: InlineRoutine = ({ k, settings }, node, [l, b], x) => {
   const [n, m] = shape.slice(-2) as [number, number];
   const ops = elementOps(k, settings);
   const element = (value: Value): Element => ({ dtype, value });
-  each(k, productOf(shape.slice(0, -2)), (matrix) => {
+  each(k, sizeOf(shape.slice(0, -2)), (matrix) => {
     const inMatrix = (row: Value, column: Value) => add(mul(matrix, n * n), add(mul(row, n), column));
     const inSides = (row: Value, column: Value) => add(mul(matrix, n * m), add(mul(row, m), column));
     each(k, m, (column) => {
@@ -176,11 +176,11 @@ const cumulate: InlineRoutine = ({ k, settings }, node, inputs, result) => {
     readonly isExclusive: boolean;
   };
   const extent = shape[axis];
-  const inner = productOf(shape.slice(axis + 1));
+  const inner = sizeOf(shape.slice(axis + 1));
   const ops = elementOps(k, settings);
   const running = runningTotal(op);
   const combine = (a: Value, b: Value) => running.combine(ops, { dtype, value: a }, { dtype, value: b }).value;
-  each(k, productOf(shape.slice(0, axis)), (outer) => {
+  each(k, sizeOf(shape.slice(0, axis)), (outer) => {
     each(k, inner, (place) => {
       const first = add(mul(outer, extent * inner), place);
       const at = (step: Value) => add(first, mul(isReverse ? k.binary("sub", i(extent - 1), step) : step, inner));

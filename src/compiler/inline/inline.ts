@@ -21,7 +21,7 @@ import {
   ravel,
   unravel,
 } from "../../core/index-expr.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { GraphFunction } from "../../graph/function.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import { part } from "../../graph/primitives/bundle.js";
@@ -113,11 +113,11 @@ class Inlining {
 
   write(results: readonly InlineResult[]): Value[] {
     const { roots, context, places } = this;
-    const total = roots.reduce((sum, { shape }) => sum + productOf(shape), 0);
+    const total = roots.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     const isRoutine = (node: Node) => node.primitive.kind === "routine";
     const direct = roots.filter((root) => !isRoutine(root));
     const wide = new Set(direct.filter((root) => this.isWide(root)));
-    const isShort = (root: Node) => (total <= MAX_UNROLLED && !wide.has(root)) || productOf(root.shape) === 1;
+    const isShort = (root: Node) => (total <= MAX_UNROLLED && !wide.has(root)) || sizeOf(root.shape) === 1;
     for (const root of roots) if (isRoutine(root)) this.store(root);
     this.findStored(
       direct.filter(isShort),
@@ -148,7 +148,7 @@ class Inlining {
 
   /** Whether lanes that take an element each have less to do than if all of them computed all. */
   private isWide(root: Node): boolean {
-    if (this.context.k.lanes === 1 || productOf(root.shape) < LEAST_SHARED) return false;
+    if (this.context.k.lanes === 1 || sizeOf(root.shape) < LEAST_SHARED) return false;
     const columns = this.survey(columnTargets(root), true);
     return !columns.hasLoops && 2 * columns.values <= this.survey(elementTargets([root]), false).values;
   }
@@ -159,7 +159,7 @@ class Inlining {
    */
   private readonly isWrittenOut = (node: Node): boolean => {
     const [input] = node.inputs;
-    const extent = productOf((node.params.axes as readonly number[]).map((axis) => input.shape[axis]));
+    const extent = sizeOf((node.params.axes as readonly number[]).map((axis) => input.shape[axis]));
     if (extent > MAX_SHORT && (extent > MAX_PRODUCT || input.primitive !== mul)) return false;
     return this.context.k.lanes === 1 || extent < LEAST_SHARED || this.nested.has(node);
   };
@@ -182,7 +182,7 @@ class Inlining {
       const next = [...long, ...this.stored].find((node) => !looked.has(node) && node.primitive.kind !== "routine");
       if (!next) break;
       looked.add(next);
-      const isShort = productOf(next.shape) <= HELD;
+      const isShort = sizeOf(next.shape) <= HELD;
       for (const cut of this.survey(isShort ? elementTargets([next]) : columnTargets(next), !isShort).cuts) {
         this.store(cut);
       }
@@ -253,7 +253,7 @@ class Inlining {
   }
 
   private noteLoad(node: Node, index: readonly IndexExpr[], ahead: Map<Node, Set<number>>): void {
-    const size = productOf(node.shape);
+    const size = sizeOf(node.shape);
     const flat = ravel(index, node.shape);
     const noted = ahead.get(node) ?? new Set<number>();
     ahead.set(node, noted);
@@ -271,7 +271,7 @@ class Inlining {
     if (!this.stored.has(node) || node.primitive === part) return;
     if (!this.places.has(node)) this.places.set(node, this.placeFor(node));
     if (node.primitive.kind !== "routine") {
-      if (productOf(node.shape) <= HELD) this.writeElements([node], (each) => this.places.get(each) as Place);
+      if (sizeOf(node.shape) <= HELD) this.writeElements([node], (each) => this.places.get(each) as Place);
       else this.writeColumns(node);
       return;
     }
@@ -299,7 +299,7 @@ class Inlining {
   }
 
   private placeFor({ dtype, shape }: Node): Place {
-    return this.context.scratch.place(dtype, productOf(shape));
+    return this.context.scratch.place(dtype, sizeOf(shape));
   }
 
   private checkOneLane({ primitive }: Node): void {
@@ -345,7 +345,7 @@ class Inlining {
 
   /** The elements of one result in a loop that lanes share. */
   private writeColumns(node: Node): void {
-    if (productOf(node.shape) === 0) return;
+    if (sizeOf(node.shape) === 0) return;
     const lowering = this.lowering([node], [this.survey(columnTargets(node), true)]);
     lowering.shareReductions([columnsOf(lowering, node)], [constantExpr(0)]);
     this.overColumns(lowering, node);
@@ -395,7 +395,7 @@ const unsupported = ({ primitive: { name }, shape }: Node): UnsupportedError =>
 function elementTargets(nodes: readonly Node[]): Targets {
   const space = new IndexSpace();
   const elements = nodes.flatMap((node) =>
-    Array.from({ length: productOf(node.shape) }, (_, i) => ({
+    Array.from({ length: sizeOf(node.shape) }, (_, i) => ({
       node,
       index: unravel(space, constantExpr(i), node.shape),
     })),
@@ -406,14 +406,14 @@ function elementTargets(nodes: readonly Node[]): Targets {
 /** All elements of a node, as columns of the row. */
 const columnsOf = ({ space }: Lowering, node: Node) => ({
   node,
-  columns: productOf(node.shape),
+  columns: sizeOf(node.shape),
   at: (_row: IndexExpr, column: IndexExpr) => unravel(space, column, node.shape),
 });
 
 /** Any element of a node. */
 function columnTargets(node: Node): Targets {
   const space = new IndexSpace();
-  const column = space.variable("column", productOf(node.shape));
+  const column = space.variable("column", sizeOf(node.shape));
   return { elements: [{ node, index: unravel(space, column, node.shape) }], inner: new Set(atomsOf(column)) };
 }
 

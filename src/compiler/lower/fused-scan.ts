@@ -17,7 +17,7 @@ import {
   scale,
   unravel,
 } from "../../core/index-expr.js";
-import { productOf, type Shape } from "../../core/shape.js";
+import { type Shape, sizeOf } from "../../core/shape.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import { outputsOf, part } from "../../graph/primitives/bundle.js";
 import { dot } from "../../graph/primitives/dot.js";
@@ -69,10 +69,10 @@ export function lowerScan(
   rewriteBody: RewriteBody,
 ): (LoweredKernel & { readonly formula: string }) | null {
   const { body, length } = paramsOf(node);
-  const sizes = results.map(({ shape }) => productOf(shape));
+  const sizes = results.map(({ shape }) => sizeOf(shape));
   const size = Math.max(0, ...sizes);
   const isReal = [...body.parameters, ...results].every(({ dtype }) => !isComplex(dtype));
-  const isCountable = [...node.inputs, ...outputsOf(node)].every(({ shape }) => productOf(shape) <= MAX_I32);
+  const isCountable = [...node.inputs, ...outputsOf(node)].every(({ shape }) => sizeOf(shape) <= MAX_I32);
   if (length === 0 || size === 0 || !sizes.every((own) => own === size || own === 1)) return null;
   if (!isReal || !isCountable || !pendingInOrder(results).every(mayGoByElements)) return null;
   const { roots, leaves } = rewriteBody(results, body.parameters, profile.tiles);
@@ -141,7 +141,7 @@ class ScanLowering extends Lowering {
 
   /** Where an element is in a value of a shape; what has only one has it for all. */
   private indexOf(element: IndexExpr, shape: Shape): IndexExpr[] {
-    return productOf(shape) === 1 ? shape.map(() => constantExpr(0)) : unravel(this.space, element, shape);
+    return sizeOf(shape) === 1 ? shape.map(() => constantExpr(0)) : unravel(this.space, element, shape);
   }
 
   write(roots: readonly Node[], parts: ScanParts): LoweredKernel {
@@ -177,7 +177,7 @@ class ScanLowering extends Lowering {
   /** Writes the lane's elements of a part of a result, or one that all have, which is left to the first row. */
   private storeElements(result: Node, shape: Shape, before: readonly IndexExpr[], values: readonly Value[]): void {
     const { kernel: k } = this;
-    const isOfAll = productOf(shape) === 1 && k.rows > 1;
+    const isOfAll = sizeOf(shape) === 1 && k.rows > 1;
     const gate = isOfAll ? k.compare("eq", k.row, k.constant("i32", 0)) : null;
     this.elements.forEach((element, turn) => {
       const place = this.indexValue(ravel([...before, ...this.indexOf(element, shape)], result.shape));
@@ -204,7 +204,7 @@ class ScanLowering extends Lowering {
         const known = seen.get(node) ?? new Set();
         if (known.has(key)) return true;
         seen.set(node, known.add(key));
-        if (carried.has(node)) return productOf(node.shape) === 1 || keyOf(ravel(index, node.shape)) === keyOf(element);
+        if (carried.has(node)) return sizeOf(node.shape) === 1 || keyOf(ravel(index, node.shape)) === keyOf(element);
         if (node.storage !== null) return true;
         const { kind } = node.primitive;
         if (kind === "leaf") return true;

@@ -4,7 +4,7 @@
  * the kernels of branches not taken end at once. `expandComposites` asks for every choice.
  */
 import { isComplex } from "../../core/dtype.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { GraphFunction } from "../../graph/function.js";
 import { inputsFirst, Node } from "../../graph/node.js";
 import { outputsOf, part } from "../../graph/primitives/bundle.js";
@@ -50,6 +50,6 @@ function costOfNode({ primitive, params, shape, inputs }: Node): number {
   if (primitive === whileLoop) return Number.POSITIVE_INFINITY;
   if (params.branches) return Math.max(...(params.branches as readonly GraphFunction[]).map(costOf));
   if (params.body) return ((params as unknown as ScanParams).length ?? 1) * costOf(params.body as GraphFunction);
-  if (primitive === dot) return productOf(shape) * inputs[0].shape[inputs[0].shape.length - 1];
-  return Math.max(productOf(shape), ...inputs.map((input) => productOf(input.shape)));
+  if (primitive === dot) return sizeOf(shape) * inputs[0].shape[inputs[0].shape.length - 1];
+  return Math.max(sizeOf(shape), ...inputs.map((input) => sizeOf(input.shape)));
 }

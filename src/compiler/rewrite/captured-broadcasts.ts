@@ -5,7 +5,7 @@
  * round of the backward loop. `chooseImplementations` asks for every scan.
  */
 import { isComplex } from "../../core/dtype.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import { remakeNode } from "../../graph/build.js";
 import { GraphFunction, makePlaceholder, substitute } from "../../graph/function.js";
 import { Node } from "../../graph/node.js";
@@ -38,5 +38,5 @@ function wayOf(node: Node): Node[] {
     way.push(at);
   }
   const source = way.at(-1)?.inputs[0];
-  return source && productOf(source.shape) < productOf(node.shape) ? way : [];
+  return source && sizeOf(source.shape) < sizeOf(node.shape) ? way : [];
 }

@@ -7,7 +7,7 @@
  * thread each: neighbouring threads then read neighbours in memory.
  */
 import type { DType } from "../../core/dtype.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../../graph/element-ops.js";
 import { type CumulateOp, runningTotal } from "../../graph/primitives/cumulate.js";
 import type { PlainScalar } from "../../graph/reduction.js";
@@ -46,9 +46,9 @@ export interface Role {
 
 /** The extent of the axis, and how many places there are on those before and behind it. */
 export const sizesOf = ({ shape, axis }: Pick<Cumulation, "shape" | "axis">) => ({
-  outer: productOf(shape.slice(0, axis)),
+  outer: sizeOf(shape.slice(0, axis)),
   extent: shape[axis],
-  inner: productOf(shape.slice(axis + 1)),
+  inner: sizeOf(shape.slice(axis + 1)),
 });
 
 /** A running total; with segments also the segment it belongs to. */

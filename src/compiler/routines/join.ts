@@ -7,7 +7,7 @@
  * The compiler substitutes it for long concatenations (rewrite/implementations.ts).
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { RoutinePrimitive } from "../../graph/primitive.js";
 import { concat } from "../../graph/primitives/movement.js";
 import { computeType } from "../elements/elements.js";
@@ -33,10 +33,10 @@ interface CopiedInputs {
 
 export const joinRoutine: Routine = ({ inputs, shape, dtype, params }) => {
   const axis = params.axis as number;
-  const outer = productOf(shape.slice(0, axis));
-  const inner = productOf(shape.slice(axis + 1));
-  const lengths = inputs.map((input) => productOf(input.shape.slice(axis)));
-  const total = productOf(shape.slice(axis));
+  const outer = sizeOf(shape.slice(0, axis));
+  const inner = sizeOf(shape.slice(axis + 1));
+  const lengths = inputs.map((input) => sizeOf(input.shape.slice(axis)));
+  const total = sizeOf(shape.slice(axis));
   const isLarge = outer * total * DTYPES[dtype].bytes > 2 ** 32;
   const kernels = new Map<string, Kernel>();
   let offset = 0;

@@ -8,7 +8,7 @@
  * first (radix-tile-sort.ts).
  */
 import { DTYPES } from "../../core/dtype.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { ElementSettings } from "../elements/elements.js";
 import { type Kernel, MAX_I32, type Value } from "../ir/ir.js";
@@ -55,7 +55,7 @@ export function sortByDigits(
   const type = keys.dtype as KeyType;
   const axis = keys.shape.length - 1;
   const extent = keys.shape[axis];
-  const rows = productOf(keys.shape.slice(0, -1));
+  const rows = sizeOf(keys.shape.slice(0, -1));
   const shape = cutInto(type, rows, extent, profile.sort);
   const table = { dtype: "i32", shape: [rows, DIGITS, shape.tiles] } as const;
   const sums = planCumulate(

@@ -3,13 +3,13 @@
  * memory, so routines need no kernel that copies their inputs and results into shape. A routine that changes a copy of its
  * first input may change the input itself, if nobody else needs that.
  */
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 
 function isView(node: Node): boolean {
   const { primitive, shape, inputs } = node;
   if (primitive.kind !== "movement" || !primitive.beginsAt) return false;
-  return productOf(shape) === productOf(inputs[0].shape) && primitive.beginsAt(node) === 0;
+  return sizeOf(shape) === sizeOf(inputs[0].shape) && primitive.beginsAt(node) === 0;
 }
 
 /** The first node on the way down through views that is wanted, or the one they all are views of. */

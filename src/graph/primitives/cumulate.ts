@@ -5,7 +5,7 @@
  */
 import { DTYPES, type DType, type DTypeKind, isComplex } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
-import { productOf } from "../../core/shape.js";
+import { sizeOf } from "../../core/shape.js";
 import type { ElementOps } from "../element-ops.js";
 import type { Node } from "../node.js";
 import type { ElementwisePrimitive, Params, RoutinePrimitive } from "../primitive.js";
@@ -109,7 +109,7 @@ export const cumulate: RoutinePrimitive = {
     const axis = (params.axis as number) + 1;
     if (!segments?.isBatched)
       return g.move(primitive, segments ? [whole, segments.node] : [whole], { ...params, axis });
-    if (productOf(whole.shape) === 0) return whole;
+    if (sizeOf(whole.shape) === 0) return whole;
     // Members with segments of their own go one behind the other, as one long axis in front.
     const others = whole.shape.flatMap((_, i) => (i === 0 || i === axis ? [] : [i]));
     const order = [0, axis, ...others];
@@ -128,7 +128,7 @@ function numbered(g: GraphOps, segments: Node): Node {
   const before = g.pad(segments, [0, 1], [0, -1]);
   const hasBefore = g.greater(g.counting(segments.shape, 1, segments), 0);
   const isNew = g.where(g.and(hasBefore, g.equal(segments, before)), g.constantLike(0, segments), 1);
-  return g.cumulate(g.reshape(isNew, [productOf(segments.shape)]), { axis: 0, op: "sum" });
+  return g.cumulate(g.reshape(isNew, [sizeOf(segments.shape)]), { axis: 0, op: "sum" });
 }
 
 interface CumulateParams {

@@ -9,7 +9,7 @@ import { deferringErrors } from "../../../src/bayes/arguments/deferred-errors.js
 import { sumOfTerms } from "../../../src/bayes/numerics/terms.js";
 import type { Distribution } from "../../../src/bayes/variables/distribution.js";
 import { UnsupportedError } from "../../../src/core/errors.js";
-import { productOf } from "../../../src/core/shape.js";
+import { sizeOf } from "../../../src/core/shape.js";
 import { key } from "../../../src/random/key.js";
 import type { Tensor } from "../../../src/tensor/index.js";
 import { grad } from "../../../src/transforms/grad.js";
@@ -50,7 +50,7 @@ function gridOf(distribution: Distribution, args: readonly unknown[]): Grid {
     return { x: counts, masses: numbersOf(distribution.logDensity(counts)).map(Math.exp) };
   }
   const { bijection } = support;
-  const dim = productOf(bijection.freeShape(eventShape));
+  const dim = sizeOf(bijection.freeShape(eventShape));
   // u = sinh t reaches far into heavy tails, and sums over equal steps of t converge fast.
   const [end, step] = dim === 1 ? [36, 1 / 256] : [5, 1 / 12];
   const count = Math.round((2 * end) / step) + 1;
@@ -105,7 +105,7 @@ function expectDraws(distribution: Distribution, grid: Grid, what: string): void
   assert.ok(numbersOf(distribution.support.holds(drawn.cast("f64"))).every(Boolean), `${what}: inside the support`);
   const draws = numbersOf(drawn);
   if (distribution.eventShape.length > 0) {
-    const size = productOf(distribution.eventShape);
+    const size = sizeOf(distribution.eventShape);
     const means = expectationsOf(grid, (value) => value);
     const variances = expectationsOf(grid, (value, e) => (value - means[e]!) ** 2);
     means.forEach((mean, e) => {
