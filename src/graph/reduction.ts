@@ -15,7 +15,7 @@ import type { GraphOps } from "./vocabulary.js";
 export type PlainScalar = number | bigint | boolean;
 
 interface Entry {
-  /** What users call it, where that is another name: errors say this one. */
+  /** The public name, where it differs: errors use it. */
   readonly called?: string;
   /** Kinds of dtype it takes; the result has the dtype of the input. */
   readonly kinds: readonly DTypeKind[];
@@ -47,7 +47,7 @@ interface Entry {
   readonly derivative: "linear" | "extreme" | "product" | "none";
 }
 
-/** The result for inputs that repeat elements: what saves a reduction from looking at each copy. */
+/** The result for inputs that repeat elements, without reading each copy. */
 interface Copies {
   /** `count` copies of a value, at least one, reduced. */
   ofValue(value: PlainScalar, count: number, dtype: DType): PlainScalar;
@@ -177,7 +177,7 @@ export const REDUCE_OPS = Object.keys(REDUCTIONS) as readonly ReduceOp[];
 /** Operations that combine the partial results of some reduction. */
 export type CombineOp = (typeof REDUCTIONS)[ReduceOp]["combine"];
 
-/** What is known of every reduction. */
+/** An entry of the table, by name. */
 export interface ReductionEntry extends Entry {
   readonly combine: CombineOp;
 }
@@ -186,7 +186,7 @@ export const reductionOf = (op: ReduceOp): ReductionEntry => REDUCTIONS[op];
 
 const byCombine = new Map<CombineOp, ReductionEntry>(REDUCE_OPS.map((op) => [REDUCTIONS[op].combine, REDUCTIONS[op]]));
 
-/** A reduction whose partial results are combined so. Those that share an operation agree on its laws. */
+/** A reduction that combines partial results with this operation. Reductions that share an operation agree on its laws. */
 export const reductionBy = (combine: CombineOp): ReductionEntry => byCombine.get(combine) as ReductionEntry;
 
 /** The operation, if it is one that reductions combine with. */

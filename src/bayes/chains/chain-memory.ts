@@ -9,7 +9,7 @@ import type { ChainDensity } from "../kernels/density.js";
 import { type BUFFERS, INTS, PHASE, REALS, VECTORS, vectorSlots } from "../kernels/layout.js";
 import type { FloatDType } from "../target/target.js";
 import type { ChainSettings } from "./chain-settings.js";
-import { bytesOfType, keyBytes, metricBytes, realBytes, vectorBytes, wishBytes } from "./starting-state.js";
+import { bytesOfType, keyBytes, metricBytes, realBytes, runRealBytes, vectorBytes } from "./starting-state.js";
 
 /** The state of each chain between dispatches. */
 export interface ChainStatus {
@@ -20,8 +20,17 @@ export interface ChainStatus {
   readonly stepSizes: Float64Array;
 }
 
-/** Buffers that hold where the chains are. */
-const STATE = ["wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
+/** Buffers that hold where the chains are, with their names in saved fits: files from before a renaming stay readable. */
+const STATE = {
+  runReals: "wishes",
+  vectors: "vectors",
+  reals: "reals",
+  ints: "ints",
+  metric: "metric",
+  factor: "factor",
+} as const;
+
+const stateEntries = Object.entries(STATE) as [keyof typeof STATE, string][];
 
 type BufferName = (typeof BUFFERS)[number];
 
@@ -40,10 +49,10 @@ export class ChainMemory {
     const { metric, factor } = metricBytes(settings, dim, dtype);
     const vectors = vectorBytes(settings, dim, dtype);
     this.buffers = {
-      orders: null,
+      dispatchInts: null,
       key: backend.upload(keyBytes(settings.seed)),
       schedule: backend.upload(new Uint8Array(schedule.buffer)),
-      wishes: backend.upload(wishBytes(settings)),
+      runReals: backend.upload(runRealBytes(settings)),
       vectors: vectors
         ? backend.upload(vectors)
         : backend.zeros(vectorSlots(settings) * dim * chains * bytesOfType(dtype)),
@@ -123,13 +132,13 @@ export class ChainMemory {
 
   // ------------------------------------------------------------------------------------------------ saving
 
-  /** Memory that holds where the chains are, by name. */
+  /** Memory that holds where the chains are, by its name in saved fits. */
   get state(): Readonly<Record<string, DeviceStorage>> {
-    return Object.fromEntries(STATE.map((name) => [name, this.buffers[name] as DeviceStorage]));
+    return Object.fromEntries(stateEntries.map(([name, saved]) => [saved, this.buffers[name] as DeviceStorage]));
   }
 
   restore(saved: Readonly<Record<string, Uint8Array>>): void {
-    for (const name of STATE) this.replace(name, () => this.backend.upload(saved[name]));
+    for (const [name, savedAs] of stateEntries) this.replace(name, () => this.backend.upload(saved[savedAs]));
   }
 
   dispose(): void {

@@ -5,7 +5,7 @@
 import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../runtime/backend.js";
 import type { ChainDensity } from "../kernels/density.js";
-import { ADAPTATION, BUFFERS, ORDERS } from "../kernels/layout.js";
+import { ADAPTATION, BUFFERS, DISPATCH_INTS } from "../kernels/layout.js";
 import { type WrittenNuts, writeNuts } from "../kernels/nuts/kernel.js";
 import { lanesOfPooled } from "../kernels/pooled/lanes.js";
 import type { FloatDType } from "../target/target.js";
@@ -136,7 +136,7 @@ export class NutsChains {
   private run(until: number, first: number, budget: number, transitions: number, pooled: PooledWarmup | null): void {
     const { memory } = this;
     const { warmup, adaptation, steps, inits, together } = this.settings;
-    const orders = {
+    const dispatchInts = {
       budget,
       until,
       first,
@@ -147,11 +147,11 @@ export class NutsChains {
       together,
       asked: until,
     };
-    const told = Int32Array.from(ORDERS.map((name) => orders[name]));
-    memory.replace("orders", () => this.backend.upload(new Uint8Array(told.buffer)));
+    const told = Int32Array.from(DISPATCH_INTS.map((name) => dispatchInts[name]));
+    memory.replace("dispatchInts", () => this.backend.upload(new Uint8Array(told.buffer)));
     const buffers = BUFFERS.map((name) => memory.buffers[name] as DeviceStorage);
     const all = [...this.density.data, ...buffers, ...this.scratch];
-    // The orders are new: the kernel of the step size writes into them which draw the chains may go to.
+    // The numbers of the dispatch are new: the kernel of the step size writes into them which draw the chains may go to.
     pooled?.adapt(memory.buffers);
     const left = pooled ? Math.min(transitions, pooled.drawsLeft) : 1;
     for (let n = 0; n < left; n++) {

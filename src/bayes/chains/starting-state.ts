@@ -3,7 +3,7 @@
  * lie as [element][chain]. `ChainMemory` uploads them.
  */
 import { ArgumentError } from "../../core/errors.js";
-import { REALS, VECTORS, vectorSlots, WISHES } from "../kernels/layout.js";
+import { REALS, RUN_REALS, VECTORS, vectorSlots } from "../kernels/layout.js";
 import { choleskyFactor } from "../numerics/cholesky.js";
 import type { FloatDType } from "../target/target.js";
 import type { ChainSettings } from "./chain-settings.js";
@@ -32,11 +32,11 @@ function filled(
 export const keyBytes = (seed: number): Uint8Array =>
   new Uint8Array(Uint32Array.of(seed >>> 0, Math.floor(seed / 2 ** 32) >>> 0).buffer);
 
-export function wishBytes({ targetAcceptance, initRadius, energyDType }: ChainSettings): Uint8Array {
+export function runRealBytes({ targetAcceptance, initRadius, energyDType }: ChainSettings): Uint8Array {
   const values = { targetAcceptance, maxEnergyError: MAX_ENERGY_ERROR, initRadius, trajectory: 1 };
   return bytesOf(
     energyDType,
-    WISHES.map((name) => values[name]),
+    RUN_REALS.map((name) => values[name]),
   );
 }
 

@@ -77,8 +77,8 @@ export const VECTORS = [
 export const NOTED = ["lp", "energy", "acceptance", "stepSize", "treeDepth", "leapfrogs", "divergent"] as const;
 export const NOTED_ENERGIES = 2;
 
-/** Whole numbers that a dispatch is told. Chains adapted together go to the next draw only, and then as far as was asked. */
-export const ORDERS = [
+/** Whole numbers that each dispatch gets. Chains adapted together go to the next draw only, and then as far as was asked. */
+export const DISPATCH_INTS = [
   "budget",
   "until",
   "first",
@@ -89,8 +89,8 @@ export const ORDERS = [
   "together",
   "asked",
 ] as const;
-/** Real numbers that a run is told. */
-export const WISHES = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
+/** Real numbers that a run gets. */
+export const RUN_REALS = ["targetAcceptance", "maxEnergyError", "initRadius", "trajectory"] as const;
 /** How step size and metric are adapted: not at all, by each chain for itself, or by kernels between transitions that pool all chains. */
 export const ADAPTATION = { none: 0, own: 1, pooled: 2 } as const;
 
@@ -107,10 +107,10 @@ export const POOLED_REALS = ["mu", "sBar", "xBar", "logTime", "squares", "averag
 
 /** Buffers behind the data, in this order; then scratch. */
 export const BUFFERS = [
-  "orders",
+  "dispatchInts",
   "key",
   "schedule",
-  "wishes",
+  "runReals",
   "vectors",
   "reals",
   "ints",

@@ -1,7 +1,7 @@
 /**
  * Running totals along an axis. Inputs: x, and perhaps segments: rising whole numbers from 0 on (i32), one for each place
- * on the axis; the total starts anew where they change. Params: axis, op, isReverse (from the end), isExclusive (without
- * the element itself).
+ * on the axis; the total restarts where they change. Params: axis, op, isReverse (from the end), isExclusive (without the
+ * element itself).
  */
 import { DTYPES, type DType, type DTypeKind, isComplex } from "../../core/dtype.js";
 import { DTypeError, ShapeError } from "../../core/errors.js";
@@ -17,7 +17,7 @@ import { takeAlongAxis } from "./movement.js";
 /** Every reduction of numbers, and log Σ exp. */
 export type CumulateOp = ReduceOp | "logsumexp";
 
-/** How a running total goes on. */
+/** The rules of a running total. */
 interface RunningTotal {
   readonly kinds: readonly DTypeKind[];
   /** The later total added to the earlier. */
@@ -25,7 +25,7 @@ interface RunningTotal {
   /** The operation of the loop-nest language that combines totals in any order; null where there is none. */
   readonly combineOp: CombineOp | null;
   readonly elementwise: ElementwisePrimitive;
-  /** Before the first element, where that is shown, and where it is not but combined with: see reduction.ts. */
+  /** The total before the first element: `identity` where it is part of the result, `neutral` where it is only combined with. */
   identity(dtype: DType): PlainScalar;
   neutral(dtype: DType): PlainScalar;
   readonly complex: ReductionEntry["complex"];
@@ -37,7 +37,7 @@ const logSumExp: RunningTotal = {
   combine: (k, a, b) => {
     const spread = k.math("log1p", k.math("exp", k.neg(k.abs(k.sub(a, b)))));
     const twice = k.add(a, k.constant(k.dtypeOf(a), Math.LN2));
-    // Two equal infinities have no distance.
+    // Equal infinities: their difference would be NaN.
     return k.select(k.compare("eq", a, b), twice, k.add(k.max(a, b), spread));
   },
   combineOp: null,
@@ -93,7 +93,7 @@ export const cumulate: RoutinePrimitive = {
       case "linear":
         return [makeLike(g, node, ct, { isReverse: !isReverse }), ...others];
       case "extreme": {
-        // Each total goes back to the element it was reached at: the transpose of taking it from there.
+        // The cotangent of each total goes to the element where the extreme was reached: the transpose of taking it.
         const taken = g.takeAlongAxis(x, reachedAt(g, node), axis);
         return [(takeAlongAxis.vjp as Vjp)(g, taken, ct)[0], ...others];
       }
@@ -110,7 +110,7 @@ export const cumulate: RoutinePrimitive = {
     if (!segments?.isBatched)
       return g.move(primitive, segments ? [whole, segments.node] : [whole], { ...params, axis });
     if (sizeOf(whole.shape) === 0) return whole;
-    // Members with segments of their own go one behind the other, as one long axis in front.
+    // Members with their own segments are concatenated along one long axis in front.
     const others = whole.shape.flatMap((_, i) => (i === 0 || i === axis ? [] : [i]));
     const order = [0, axis, ...others];
     const front = g.permute(whole, order);
@@ -123,7 +123,7 @@ export const cumulate: RoutinePrimitive = {
   },
 };
 
-/** Rows of segments [size, n] one behind the other, numbered through so that they rise. */
+/** Rows of segments [size, n] concatenated, renumbered so that they rise. */
 function numbered(g: GraphOps, segments: Node): Node {
   const before = g.pad(segments, [0, 1], [0, -1]);
   const hasBefore = g.greater(g.counting(segments.shape, 1, segments), 0);
@@ -143,7 +143,7 @@ type Vjp = NonNullable<typeof takeAlongAxis.vjp>;
 const makeLike = (g: GraphOps, { primitive, inputs: [, ...segments], params }: Node, x: Node, change: Params = {}) =>
   g.move(primitive, [x, ...segments], { ...params, ...change });
 
-/** Where along the axis the extreme up to each place was last reached. */
+/** The position along the axis where the extreme up to each place was last reached. */
 function reachedAt(g: GraphOps, node: Node): Node {
   const { axis, isReverse } = node.params as unknown as CumulateParams;
   const [x] = node.inputs;

@@ -1,6 +1,6 @@
 /**
- * The primitives of the reductions, over a set of axes, which the result does not have. Params: axes. All that tells one from
- * another stands in its entry (reduction.ts).
+ * The primitives of the reductions over a set of axes, which the result does not have. Params: axes. The entry in
+ * reduction.ts holds everything that differs between them.
  */
 import { DTYPES, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";

@@ -1,7 +1,7 @@
 /**
  * Combines updates into rows of a tensor, by atomic operations: in no particular order, so that sums and products of
- * floats may differ in their last bits from run to run. Inputs: x [n, inner], positions i32 [m] (others than 0 … n - 1
- * are left out), updates [m, inner]. Params: op.
+ * floats may differ in their last bits from run to run. Inputs: x [n, inner], positions i32 [m] (those outside 0 … n - 1 are
+ * skipped), updates [m, inner]. Params: op.
  */
 import { DTypeError, ShapeError } from "../../core/errors.js";
 import type { Node } from "../node.js";
@@ -15,7 +15,7 @@ export type ScatterOp = Extract<CombineOp, "add" | "mul" | "min" | "max">;
 const ruleOf = ({ op }: Params): ReductionEntry => reductionBy(op as ScatterOp);
 
 const atomicDTypes = ["i32", "u32", "i64", "u64", "f32", "f64"];
-/** Where parts of complex numbers are combined each by itself; what else there is mixes the parts. */
+/** For operations that combine the parts of complex numbers separately; the others mix the parts. */
 const withComplexDTypes = [...atomicDTypes, "c64", "c128"];
 
 export const scatter: RoutinePrimitive = {
@@ -60,7 +60,7 @@ export const scatter: RoutinePrimitive = {
     );
     const [, rows, inner] = x.shape;
     const [, count] = positions.shape;
-    // One member after another in one long tensor; what is outside its own part must not land in a neighbour's.
+    // Members are concatenated; a position outside its own member must not land in a neighbour's part.
     const isInside = g.and(g.greaterEqual(positions, 0), g.less(positions, rows));
     const own = g.add(positions, g.mul(g.counting(positions.shape, 0, positions), rows));
     const places = g.reshape(g.where(isInside, own, -1), [size * count]);
@@ -69,7 +69,7 @@ export const scatter: RoutinePrimitive = {
   },
 };
 
-/** The rows that updates went to; another value for those that were left out. */
+/** The rows that updates went to; `otherwise` for updates that were skipped. */
 function rowsAt(g: GraphOps, x: Node, positions: Node, updates: Node, otherwise = 0): Node {
   const [rows] = x.shape;
   if (rows === 0 || positions.shape[0] === 0) return g.zeros(updates.shape, x);
@@ -83,7 +83,7 @@ interface Shares {
   readonly ofUpdates: Node;
 }
 
-/** How much a small change of each element changes the result it went into; null where that is all of it. */
+/** The derivative of each result by the elements that went into it; null where it is 1. */
 function sharesOf(g: GraphOps, node: Node): Shares | null {
   const { derivative } = ruleOf(node.params);
   switch (derivative) {
@@ -118,7 +118,7 @@ function sharesOfExtreme(g: GraphOps, node: Node): Shares {
   const at = (value: Node) => rowsAt(g, value, positions, updates);
   const isReached = (value: Node, result: Node) => g.cast(g.equal(value, result), value.dtype);
   const fromX = isReached(x, node);
-  // What was left out reached nothing, and nothing equals NaN.
+  // Skipped updates compare with NaN, which equals nothing.
   const fromUpdates = isReached(updates, rowsAt(g, node, positions, updates, Number.NaN));
   const ties = g.scatterAdd(fromX, positions, fromUpdates);
   return { ofX: g.div(fromX, ties), ofUpdates: g.where(g.equal(fromUpdates, 0), 0, g.div(fromUpdates, at(ties))) };

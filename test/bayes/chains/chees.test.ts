@@ -7,7 +7,7 @@ import { before, test } from "node:test";
 import type { ChainSettings } from "../../../src/bayes/chains/chain-settings.js";
 import { NutsChains } from "../../../src/bayes/chains/nuts-chains.js";
 import { densityOf } from "../../../src/bayes/kernels/density.js";
-import { NOTED, WISHES } from "../../../src/bayes/kernels/layout.js";
+import { NOTED, RUN_REALS } from "../../../src/bayes/kernels/layout.js";
 import { HMC } from "../../../src/bayes/kernels/nuts/trajectories.js";
 import type { FloatDType } from "../../../src/bayes/target/target.js";
 import { backendFor, setDefaultDevice } from "../../../src/tensor/index.js";
@@ -46,7 +46,7 @@ async function outcomeOf({ device, dtype = "f64", time = 2.5, draws: count = 4, 
   const chains = new NutsChains(density, settings);
   try {
     const saved = await chains.saved();
-    numbersOf(saved.buffers.wishes!, settings.energyDType)[WISHES.indexOf("trajectory")] = time;
+    numbersOf(saved.buffers.wishes!, settings.energyDType)[RUN_REALS.indexOf("trajectory")] = time;
     chains.restore(saved);
     for await (const { failed } of chains.advance(count, 0)) assert.deepEqual(failed, []);
     const block = chains.block.take();

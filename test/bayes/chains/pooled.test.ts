@@ -8,14 +8,14 @@ import { nextPace } from "../../../src/bayes/chains/pace.js";
 import { PooledWarmup } from "../../../src/bayes/chains/pooled-warmup.js";
 import { halfNormal, model, normal } from "../../../src/bayes/index.js";
 import {
+  DISPATCH_INTS,
   INTS,
-  ORDERS,
   POOLED_INTS,
   POOLED_REALS,
   REALS,
+  RUN_REALS,
   SCHEDULE,
   VECTORS,
-  WISHES,
 } from "../../../src/bayes/kernels/layout.js";
 import { lanesOfPooled, pooledLanes } from "../../../src/bayes/kernels/pooled/lanes.js";
 import type { FloatDType } from "../../../src/bayes/target/target.js";
@@ -115,14 +115,14 @@ class Bench {
       ? variances.flatMap((variance, row) => variances.map((_, column) => (row === column ? variance : 0)))
       : variances;
     const metric = [...elements.flatMap((value) => new Array<number>(chains).fill(value)), ...(setting.scatters ?? [])];
-    const wishes = WISHES.map((name) => (name === "targetAcceptance" ? (setting.targetAcceptance ?? 0.8) : 1));
+    const runReals = RUN_REALS.map((name) => (name === "targetAcceptance" ? (setting.targetAcceptance ?? 0.8) : 1));
     this.memory = {
-      orders: this.upload(
+      dispatchInts: this.upload(
         "i32",
-        ORDERS.map((name) => ({ warmup: schedule.length, asked: 1000 })[name as "asked"] ?? 0),
+        DISPATCH_INTS.map((name) => ({ warmup: schedule.length, asked: 1000 })[name as "asked"] ?? 0),
       ),
       schedule: this.backend.upload(new Uint8Array(flags.buffer)),
-      wishes: this.upload(energyDType, wishes),
+      runReals: this.upload(energyDType, runReals),
       vectors: this.upload(dtype, vectors),
       reals: this.upload(energyDType, new Array<number>(REALS.length * chains).fill(1)),
       ints: this.upload("i32", new Array<number>(INTS.length * chains).fill(0)),
@@ -167,7 +167,7 @@ class Bench {
     const all: Readonly<Record<string, DeviceStorage>> = { ...this.memory, ...this.warmup.state };
     const { buffer, byteOffset, byteLength } = await this.backend.read(all[name]!);
     const bytes = buffer.slice(byteOffset, byteOffset + byteLength);
-    if (["orders", "schedule", "ints", "pooledInts"].includes(name)) return [...new Int32Array(bytes)];
+    if (["dispatchInts", "schedule", "ints", "pooledInts"].includes(name)) return [...new Int32Array(bytes)];
     const type = ["vectors", "metric", "factor"].includes(name) ? dtype : energyDType;
     return [...(type === "f64" ? new Float64Array(bytes) : new Float32Array(bytes))];
   }
@@ -187,8 +187,8 @@ class Bench {
     return (await this.read("pooledReals"))[POOLED_REALS.indexOf(name)]!;
   }
 
-  async order(name: (typeof ORDERS)[number]): Promise<number> {
-    return (await this.read("orders"))[ORDERS.indexOf(name)]!;
+  async dispatchInt(name: (typeof DISPATCH_INTS)[number]): Promise<number> {
+    return (await this.read("dispatchInts"))[DISPATCH_INTS.indexOf(name)]!;
   }
 }
 
@@ -243,7 +243,7 @@ function testKernels(device: string, energyDType: FloatDType, lanes: number | un
       const expected = draw < 4 ? first.tried : draw === 4 ? first.kept : draw === 5 ? again.tried : again.kept;
       expectNear(await bench.stepSize(), expected, energyDType, `draw ${draw}`);
       // One draw at a time, and after the warmup what was asked.
-      assert.equal(await bench.order("until"), draw < schedule.length ? draw + 1 : 1000);
+      assert.equal(await bench.dispatchInt("until"), draw < schedule.length ? draw + 1 : 1000);
     }
     const before = await bench.read("pooledReals");
     bench.adapt();
@@ -254,17 +254,20 @@ function testKernels(device: string, energyDType: FloatDType, lanes: number | un
     const bench = new Bench(device, { ...usual, chains: 5, dim: 1, isTimed: true, schedule: [0, 0, 0] });
     const [half, two] = [new Array<number>(5).fill(0.5), new Array<number>(5).fill(2)];
     await bench.transition([1, 1, 1, 1, 0], half, two);
-    const before = [await bench.read("reals"), await bench.read("pooledReals"), await bench.read("wishes")];
+    const before = [await bench.read("reals"), await bench.read("pooledReals"), await bench.read("runReals")];
     bench.adapt();
-    assert.deepEqual([await bench.read("reals"), await bench.read("pooledReals"), await bench.read("wishes")], before);
-    assert.equal(await bench.order("until"), 1);
+    assert.deepEqual(
+      [await bench.read("reals"), await bench.read("pooledReals"), await bench.read("runReals")],
+      before,
+    );
+    assert.equal(await bench.dispatchInt("until"), 1);
     await bench.transition([1, 1, 1, 1, 1], half, two);
     bench.adapt();
     // Once more is not twice.
     bench.adapt();
     expectNear(await bench.stepSize(), dualAveraging(Math.log(10), 0.8, [0.5]).tried, energyDType);
     assert.equal((await bench.read("pooledInts"))[POOLED_INTS.indexOf("adapted")], 1);
-    assert.equal(await bench.order("until"), 2);
+    assert.equal(await bench.dispatchInt("until"), 2);
   });
 
   for (const isDense of [false, true]) {
@@ -431,7 +434,7 @@ function testTime(device: string, energyDType: FloatDType, lanes: number | undef
     const vectors = { qLeft: start, q: endAt(time), p: velocity };
     const bench = new Bench(device, { ...usual, vectors, schedule, targetAcceptance: 3 });
     const gradient = await found(endAt(time), fill(1));
-    const wished = async () => Math.log((await bench.read("wishes"))[WISHES.indexOf("trajectory")]!);
+    const storedLogTime = async () => Math.log((await bench.read("runReals"))[RUN_REALS.indexOf("trajectory")]!);
     const tolerance = energyDType === "f64" ? 1e-10 : 1e-4;
     let [logTime, squares, stepSize, moved, average] = [0, 0, 1, 0, 0];
     for (const [n, flags] of schedule.entries()) {
@@ -450,10 +453,10 @@ function testTime(device: string, energyDType: FloatDType, lanes: number | undef
       logTime = Math.min(logTime, Math.log(1000 * stepSize));
       average += (logTime - average) / Math.sqrt(moved);
       if (flags) [logTime, squares, moved] = [0, 0, 0];
-      const found = await wished();
+      const found = await storedLogTime();
       assert.ok(Math.abs(found - logTime) < tolerance, `${found} at ${draw}, not ${logTime}`);
     }
-    assert.ok(Math.abs((await wished()) - average) < tolerance, `${await wished()}, not ${average}`);
+    assert.ok(Math.abs((await storedLogTime()) - average) < tolerance, `${await storedLogTime()}, not ${average}`);
   });
 
   test("may be less than a step, since steps that are tried after a new metric are too long", async () => {
@@ -464,7 +467,7 @@ function testTime(device: string, energyDType: FloatDType, lanes: number | undef
     });
     await bench.transition(fill(1), fill(1), fill(1));
     bench.adapt();
-    const wish = (await bench.read("wishes"))[WISHES.indexOf("trajectory")]!;
-    assert.ok((await bench.stepSize()) > 9 && wish < 1.1, `a time of ${wish}`);
+    const time = (await bench.read("runReals"))[RUN_REALS.indexOf("trajectory")]!;
+    assert.ok((await bench.stepSize()) > 9 && time < 1.1, `a time of ${time}`);
   });
 }

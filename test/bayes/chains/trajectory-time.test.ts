@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { type Fit, model, normal } from "../../../src/bayes/index.js";
-import { WISHES } from "../../../src/bayes/kernels/layout.js";
+import { RUN_REALS } from "../../../src/bayes/kernels/layout.js";
 import type { SampledTarget } from "../../../src/bayes/target/target.js";
 import { setDefaultDevice } from "../../../src/tensor/index.js";
 import { f64 } from "../../support/tensors.js";
@@ -40,7 +40,7 @@ async function foundBy(fit: Fit): Promise<Readonly<Record<"stepSize" | "time" | 
   const stepSize = fit.draws.stat("stepSize")!.values[0]!;
   const most = fit.draws.stat("leapfrogs")!.values.reduce((a, b) => Math.max(a, b));
   const wishes = await savedNumbers(fit, "wishes");
-  return { stepSize, time: wishes[WISHES.indexOf("trajectory")]!, longest: most * stepSize };
+  return { stepSize, time: wishes[RUN_REALS.indexOf("trajectory")]!, longest: most * stepSize };
 }
 
 interface Settings {

@@ -50,6 +50,12 @@ describe("the plan", () => {
   });
 });
 
+/** The first place where the totals differ: printing two long arrays would take minutes. */
+function assertSame(got: Int32Array, want: Int32Array): void {
+  const at = want.findIndex((value, i) => value !== got[i]);
+  assert.equal(at, -1, `element ${at} is ${got[at]}, not ${want[at]}`);
+}
+
 describe("the result over many chunks", () => {
   const length = 100_000;
   const values = Int32Array.from({ length }, (_, i) => ((i * 7919) % 1000) - 500);
@@ -75,16 +81,16 @@ describe("the result over many chunks", () => {
   for (const isReverse of [false, true]) {
     for (const isExclusive of [false, true]) {
       test(`${isReverse ? "from the end" : "from the start"}, ${isExclusive ? "without" : "with"} the element`, () => {
-        assert.deepEqual(totals({ isReverse, isExclusive }), expected({ isReverse, isExclusive }));
+        assertSame(totals({ isReverse, isExclusive }), expected({ isReverse, isExclusive }));
       });
     }
   }
 
-  test("totals begin again where a segment does, also inside a chunk", () => {
-    const segments = Int32Array.from({ length }, (_, i) => Math.floor(i / 777));
-    assert.deepEqual(
-      totals({ hasSegments: true }, [segments]),
-      expected({}, (i) => i % 777 === 0),
-    );
-  });
+  for (const isExclusive of [false, true]) {
+    test(`totals begin again where a segment does, ${isExclusive ? "without" : "with"} the element`, () => {
+      const segments = Int32Array.from({ length }, (_, i) => Math.floor(i / 777));
+      const want = expected({ isExclusive }, (i) => i % 777 === 0);
+      assertSame(totals({ hasSegments: true, isExclusive }, [segments]), want);
+    });
+  }
 });

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { castScalar } from "../../../src/core/cast.js";
 import type { DType } from "../../../src/core/dtype.js";
+import * as E from "../../../src/graph/primitives/elementwise.js";
+import { make } from "../../support/nodes.js";
 import { lowered, matrix, run } from "./product-kernels.js";
 
 const tile = { kind: "registers", rows: 2, columns: 2 } as const;
@@ -20,6 +22,16 @@ function dotted(dtype: DType, x: readonly number[], y: readonly number[]): numbe
 test("narrow integers wrap at their width", () => {
   assert.equal(dotted("i8", [100, 100], [100, 3]), castScalar(10300, "i32", "i8"));
   assert.equal(dotted("u16", [60000, 60000], [2, 2]), castScalar(240000, "i32", "u16"));
+});
+
+test("they have wrapped before anything else is computed from them", () => {
+  const [a, b] = [matrix("i8", 1, 1, 2), matrix("i8", 1, 2, 1)];
+  const kernel = lowered(tile, a, b, (dot) => make(E.cast, [dot], { dtype: "i32" }));
+  const values = new Map([
+    [a, [100, 100]],
+    [b, [100, 3]],
+  ]);
+  assert.deepEqual(run(kernel, values), [castScalar(10300, "i32", "i8")]);
 });
 
 test("f16 and bf16 are added up in f32 and rounded once", () => {

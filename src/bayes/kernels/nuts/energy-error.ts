@@ -9,7 +9,7 @@ export function countStep(chain: NutsState, delta: Value): Value {
   ints.leapfrogs.set(ops.add(ints.leapfrogs.get(), i(1)));
   ints.totalLeapfrogs.set(ops.add(ints.totalLeapfrogs.get(), i(1)));
   // NaN is no energy at all: the comparison does not hold.
-  const isValid = k.compare("ge", delta, ops.sub(ops.float(energy, 0), chain.wish("maxEnergyError")));
+  const isValid = k.compare("ge", delta, ops.sub(ops.float(energy, 0), chain.runReal("maxEnergyError")));
   ops.when(ops.not(isValid), () => ints.isDivergent.set(i(1)));
   return isValid;
 }

@@ -40,7 +40,7 @@ function write(chain: NutsState): void {
   const { k, ops, ints } = chain;
   const { i, when, add } = ops;
   chain.restore();
-  const until = chain.order("until");
+  const until = chain.dispatchInt("until");
   const isActive = () =>
     ops.and(k.compare("lt", ints.draw.get(), until), k.compare("ne", ints.phase.get(), i(PHASE.failed)));
   when(isActive(), () => {
@@ -52,7 +52,7 @@ function write(chain: NutsState): void {
         return [add(done, i(1))];
       },
       {
-        exitWhen: ([done]) => ops.or(k.compare("ge", done, chain.order("budget")), ops.not(isActive())),
+        exitWhen: ([done]) => ops.or(k.compare("ge", done, chain.dispatchInt("budget")), ops.not(isActive())),
       },
     );
   });

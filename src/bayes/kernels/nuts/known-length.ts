@@ -44,10 +44,10 @@ export function beginTrajectory(chain: NutsState): void {
   const { k, ops, energy, ints, reals } = chain;
   const { i } = ops;
   const share = shareOf(chain);
-  const time = ops.mul(chain.wish("trajectory"), share);
+  const time = ops.mul(chain.runReal("trajectory"), share);
   const wanted = ops.div(time, reals.stepSize.get());
   const steps = k.convert("i32", k.unary("ceil", k.binary("min", wanted, ops.float(energy, MAX_STEPS))));
-  const ordered = chain.order("steps");
+  const ordered = chain.dispatchInt("steps");
   const most = k.convert(energy, ops.sub(ops.mul(ordered, i(2)), i(1)));
   const around = ops.add(k.convert("i32", ops.mul(most, share)), i(1));
   ints.length.set(k.select(k.compare("gt", ordered, i(0)), around, k.binary("max", steps, i(1))));

@@ -12,10 +12,10 @@ export function chooseStart(chain: NutsState): void {
   const { k, ops, hot, dim, type, ints } = chain;
   const { i } = ops;
   // Chains of a superchain take the same numbers, those of the first of them, and so start at the same point.
-  newKey(chain, i(-1), ops.sub(k.row, k.binary("irem", k.row, chain.order("together"))));
-  const isGiven = k.compare("ne", chain.order("givenInits"), i(0));
+  newKey(chain, i(-1), ops.sub(k.row, k.binary("irem", k.row, chain.dispatchInt("together"))));
+  const isGiven = k.compare("ne", chain.dispatchInt("givenInits"), i(0));
   const given = chain.vector("qSample");
-  const radius = k.convert(type, chain.wish("initRadius"));
+  const radius = k.convert(type, chain.runReal("initRadius"));
   ops.each(dim, (d) => {
     const [word] = randomWords(chain, "init", ops.add(ops.mul(ints.attempts.get(), i(dim)), d));
     const drawn = ops.mul(radius, ops.sub(ops.mul(ops.unit(type, word), ops.float(type, 2)), ops.float(type, 1)));
@@ -41,7 +41,7 @@ export function judgeStart(chain: NutsState, logp: Value): void {
       chain.copy(hot.g, chain.vector("gSample"));
       reals.logp.set(logp);
       ints.phase.set(i(PHASE.begin));
-      ints.isSearching.set(k.select(k.compare("ne", chain.order("adaptation"), i(ADAPTATION.none)), i(1), i(0)));
+      ints.isSearching.set(k.select(k.compare("ne", chain.dispatchInt("adaptation"), i(ADAPTATION.none)), i(1), i(0)));
       ints.searchSide.set(i(0));
     },
     () => {

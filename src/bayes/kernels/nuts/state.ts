@@ -1,5 +1,5 @@
 /**
- * The state of a chain inside the kernel: its numbers in cells, its vectors in places, the orders of the dispatch; and how all
+ * The state of a chain inside the kernel: its numbers in cells, its vectors in places, the numbers of the dispatch; and how all
  * that is loaded from buffers at the beginning and stored at the end. Every other part of the kernel is a function of it.
  */
 import {
@@ -14,7 +14,17 @@ import {
 import type { FloatDType } from "../../target/target.js";
 import { type Arithmetic, arithmeticOf, type Cell } from "../arithmetic.js";
 import type { ChainBuilder, ChainDensity } from "../density.js";
-import { BUFFERS, INTS, type NutsOptions, ORDERS, PHASE, REALS, VECTORS, vectorSlots, WISHES } from "../layout.js";
+import {
+  BUFFERS,
+  DISPATCH_INTS,
+  INTS,
+  type NutsOptions,
+  PHASE,
+  REALS,
+  RUN_REALS,
+  VECTORS,
+  vectorSlots,
+} from "../layout.js";
 
 /** Bytes of a chain that may be kept in memory shared by its lanes: thirty chains still fit on a processor. */
 const MAX_NEAR_BYTES = 4096;
@@ -49,10 +59,10 @@ export class NutsState {
     this.dim = density.dim;
     const { type, energy, dim } = this;
     const dtypes = {
-      orders: "i32",
+      dispatchInts: "i32",
       key: "u32",
       schedule: "i32",
-      wishes: energy,
+      runReals: energy,
       vectors: type,
       reals: energy,
       ints: "i32",
@@ -61,7 +71,7 @@ export class NutsState {
       draws: type,
       noted: energy,
     } as const;
-    const readOnly = new Set(["orders", "key", "schedule", "wishes"]);
+    const readOnly = new Set(["dispatchInts", "key", "schedule", "runReals"]);
     this.buffers = Object.fromEntries(
       BUFFERS.map((name) => [name, k.buffer(dtypes[name], !readOnly.has(name))]),
     ) as NutsState["buffers"];
@@ -78,12 +88,12 @@ export class NutsState {
 
   // ------------------------------------------------------------------------------------------------ what was told
 
-  order(name: (typeof ORDERS)[number]): Value {
-    return this.k.load(this.buffers.orders, this.ops.i(ORDERS.indexOf(name)), "i32");
+  dispatchInt(name: (typeof DISPATCH_INTS)[number]): Value {
+    return this.k.load(this.buffers.dispatchInts, this.ops.i(DISPATCH_INTS.indexOf(name)), "i32");
   }
 
-  wish(name: (typeof WISHES)[number]): Value {
-    return this.k.load(this.buffers.wishes, this.ops.i(WISHES.indexOf(name)), this.energy);
+  runReal(name: (typeof RUN_REALS)[number]): Value {
+    return this.k.load(this.buffers.runReals, this.ops.i(RUN_REALS.indexOf(name)), this.energy);
   }
 
   // ------------------------------------------------------------------------------------------------ places

@@ -59,7 +59,7 @@ export function averageStepSize(chain: NutsState, acceptance: Value): void {
   ints.adapted.set(ops.add(ints.adapted.get(), ops.i(1)));
   const count = k.convert(energy, ints.adapted.get());
   const before = { mu: reals.mu.get(), sBar: reals.sBar.get(), xBar: reals.xBar.get() };
-  const { sBar, x, xBar } = dualAverage(ops, before, count, chain.wish("targetAcceptance"), acceptance);
+  const { sBar, x, xBar } = dualAverage(ops, before, count, chain.runReal("targetAcceptance"), acceptance);
   reals.sBar.set(sBar);
   reals.xBar.set(xBar);
   reals.stepSize.set(ops.exp(x));

@@ -43,7 +43,7 @@ export function beginTransition(chain: NutsState): void {
 export function endTransition(chain: NutsState): void {
   const { k, ops, energy, ints, reals } = chain;
   const draw = ints.draw.get();
-  const warmup = chain.order("warmup");
+  const warmup = chain.dispatchInt("warmup");
   const acceptance = ops.div(reals.acceptance.get(), k.convert(energy, ints.leapfrogs.get()));
   // Unless a window closes: then the metric comes first.
   ints.phase.set(ops.i(PHASE.begin));
@@ -59,7 +59,7 @@ function noteDraw(chain: NutsState, draw: Value, acceptance: Value): void {
   const { k, ops, energy, ints, reals, dim } = chain;
   const { i } = ops;
   ints.totalDivergences.set(ops.add(ints.totalDivergences.get(), ints.isDivergent.get()));
-  const slot = ops.sub(draw, chain.order("first"));
+  const slot = ops.sub(draw, chain.dispatchInt("first"));
   chain.copy(chain.vector("qSample"), chain.column("draws", ops.mul(slot, i(dim))));
   const values = {
     lp: reals.logp.get(),
@@ -81,7 +81,7 @@ function noteDraw(chain: NutsState, draw: Value, acceptance: Value): void {
 function adapt(chain: NutsState, draw: Value, warmup: Value, acceptance: Value): void {
   const { k, ops } = chain;
   const { i } = ops;
-  const adaptation = chain.order("adaptation");
+  const adaptation = chain.dispatchInt("adaptation");
   ops.when(k.compare("eq", adaptation, i(ADAPTATION.own)), () => {
     averageStepSize(chain, acceptance);
     ops.when(isScheduled(chain, draw, "counts"), () => countDraw(chain));

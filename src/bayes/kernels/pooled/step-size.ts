@@ -4,7 +4,7 @@
  * that it may run after any dispatch, and what comes of it does not depend on how dispatches fall.
  */
 import type { Value } from "../../../compiler/inline/kernel-language.js";
-import { ORDERS, POOLED_INTS, POOLED_REALS, REALS, SCHEDULE, WISHES } from "../layout.js";
+import { DISPATCH_INTS, POOLED_INTS, POOLED_REALS, REALS, RUN_REALS, SCHEDULE } from "../layout.js";
 import { dualAverage } from "../nuts/step-size.js";
 import type { PooledWriter } from "./writer.js";
 
@@ -20,24 +20,24 @@ export const LEAST_CHANCE = 1e-30;
 type ValuesByName<N extends string> = Readonly<Record<N, Value>>;
 
 interface Warmup {
-  readonly orders: ValuesByName<(typeof ORDERS)[number]>;
+  readonly dispatchInts: ValuesByName<(typeof DISPATCH_INTS)[number]>;
   readonly ints: ValuesByName<(typeof POOLED_INTS)[number]>;
   readonly reals: ValuesByName<(typeof POOLED_REALS)[number]>;
 }
 
-export const STEP_SIZE_WRITES = ["orders", "wishes", "reals", "pooledInts", "pooledReals"] as const;
+export const STEP_SIZE_WRITES = ["dispatchInts", "runReals", "reals", "pooledInts", "pooledReals"] as const;
 
 export function writeStepSize(p: PooledWriter): void {
   const { k, ops } = p;
-  const numbers = <N extends string>(buffer: "orders" | "pooledInts" | "pooledReals", names: readonly N[]) =>
+  const numbers = <N extends string>(buffer: "dispatchInts" | "pooledInts" | "pooledReals", names: readonly N[]) =>
     Object.fromEntries(names.map((name, n) => [name, p.load(buffer, ops.i(n))])) as ValuesByName<N>;
-  const orders = numbers("orders", ORDERS);
+  const dispatchInts = numbers("dispatchInts", DISPATCH_INTS);
   const ints = numbers("pooledInts", POOLED_INTS);
-  const warmup = { orders, ints, reals: numbers("pooledReals", POOLED_REALS) };
+  const warmup = { dispatchInts, ints, reals: numbers("pooledReals", POOLED_REALS) };
   const least = p.extreme("min", (c) => p.int("draw", c));
   // All lanes have read what one of them is about to write.
   k.barrier();
-  const isReady = ops.and(k.compare("lt", ints.adapted, orders.warmup), k.compare("gt", least, ints.adapted));
+  const isReady = ops.and(k.compare("lt", ints.adapted, dispatchInts.warmup), k.compare("gt", least, ints.adapted));
   const [adapted, closing] = k.when(
     isReady,
     () => [ops.add(ints.adapted, ops.i(1)), adapt(p, warmup)],
@@ -45,18 +45,18 @@ export function writeStepSize(p: PooledWriter): void {
   );
   p.storeOnce("pooledInts", p.pooledAt("adapted"), adapted);
   p.storeOnce("pooledInts", p.pooledAt("closing"), closing);
-  const until = k.select(k.compare("lt", adapted, orders.warmup), ops.add(adapted, ops.i(1)), orders.asked);
-  p.storeOnce("orders", ops.i(ORDERS.indexOf("until")), until);
+  const until = k.select(k.compare("lt", adapted, dispatchInts.warmup), ops.add(adapted, ops.i(1)), dispatchInts.asked);
+  p.storeOnce("dispatchInts", ops.i(DISPATCH_INTS.indexOf("until")), until);
 }
 
 /** Adapts to a draw. Returns how many of each chain are in the window that it closes. */
 function adapt(p: PooledWriter, warmup: Warmup): Value {
   const { k, ops, energy, options } = p;
   const { i } = ops;
-  const { orders, ints, reals } = warmup;
+  const { dispatchInts, ints, reals } = warmup;
   const flags = p.load("schedule", ints.adapted);
   const isScheduled = (what: keyof typeof SCHEDULE) => k.compare("ne", k.binary("and", flags, i(SCHEDULE[what])), i(0));
-  const isLast = k.compare("eq", ops.add(ints.adapted, i(1)), orders.warmup);
+  const isLast = k.compare("eq", ops.add(ints.adapted, i(1)), dispatchInts.warmup);
   const isFirst = k.compare("eq", ints.adapted, i(0));
   const isClosing = isScheduled("closes");
   const [chances, logs] = p.sums(2, (c) => [p.acceptance(c), ops.log(p.real("stepSize", c))]);
@@ -65,7 +65,7 @@ function adapt(p: PooledWriter, warmup: Warmup): Value {
 
   const mu = k.select(isFirst, ops.add(found, p.f(LOG_10)), reals.mu);
   const averaged = ops.add(ints.averaged, i(1));
-  const target = p.load("wishes", i(WISHES.indexOf("targetAcceptance")));
+  const target = p.load("runReals", i(RUN_REALS.indexOf("targetAcceptance")));
   const acceptance = ops.div(chances, p.f(options.chains));
   const dual = dualAverage(ops, { ...reals, mu }, k.convert(energy, averaged), target, acceptance);
   const logStep = k.select(ops.or(isLast, isClosing), dual.xBar, dual.x);
@@ -120,7 +120,7 @@ function adaptTime(
   const average = ops.add(reals.averageTime, ops.mul(share, ops.sub(logTime, reals.averageTime)));
   const isAverage = ops.and(isLast, k.compare("gt", moved, i(0)));
   const next = k.select(isClosing, p.f(0), logTime);
-  p.storeOnce("wishes", i(WISHES.indexOf("trajectory")), ops.exp(k.select(isAverage, average, next)));
+  p.storeOnce("runReals", i(RUN_REALS.indexOf("trajectory")), ops.exp(k.select(isAverage, average, next)));
   p.storeOnce("pooledReals", p.pooledAt("logTime"), next);
   p.storeOnce("pooledReals", p.pooledAt("averageTime"), average);
   p.storeOnce("pooledReals", p.pooledAt("squares"), k.select(isClosing, p.f(0), squares));

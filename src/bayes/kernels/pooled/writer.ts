@@ -22,7 +22,7 @@ export interface PooledOptions {
 }
 
 /** Buffers of the chains that these kernels know. */
-export const SHARED = ["orders", "schedule", "wishes", "vectors", "reals", "ints", "metric", "factor"] as const;
+export const SHARED = ["dispatchInts", "schedule", "runReals", "vectors", "reals", "ints", "metric", "factor"] as const;
 /** Their own buffers: numbers of the warmup, and results that one kernel hands to the next. */
 export const OWN = ["pooledInts", "pooledReals", "centres", "changes", "covariance", "root"] as const;
 export type PooledBuffer = (typeof SHARED)[number] | (typeof OWN)[number];
@@ -65,7 +65,7 @@ export class PooledWriter {
 
   private typeOf(buffer: PooledBuffer): FloatDType | "i32" {
     switch (buffer) {
-      case "orders":
+      case "dispatchInts":
       case "schedule":
       case "ints":
       case "pooledInts":

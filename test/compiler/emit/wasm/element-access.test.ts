@@ -33,6 +33,25 @@ describe("a copy keeps every bit", () => {
   }
 });
 
+describe("four lanes store an element each", () => {
+  for (const dtype of DTYPE_NAMES.filter((name) => DTYPES[name].kind !== "complex")) {
+    test(dtype, () => {
+      const k = new KernelBuilder("lanes", 3, 4);
+      const target = k.buffer(dtype, true);
+      const at = k.binary("add", k.binary("mul", k.row, k.constant("i32", 4)), k.lane);
+      const type = computeType(dtype);
+      const value = type === "bool" ? k.compare("gt", at, k.constant("i32", 5)) : k.convert(type, at);
+      k.store(target, at, value, false);
+      const want = encodeValues(
+        Array.from({ length: 12 }, (_, i) => (type === "bool" ? i > 5 : i)),
+        dtype,
+        "test",
+      );
+      assert.deepEqual(runKernel("cpu", k.finish(), [new Uint8Array(want.length)])[0], want);
+    });
+  }
+});
+
 describe("atomics combine all rows into one element", () => {
   const rules: Record<CombineOp & ("add" | "mul" | "min" | "max"), (a: number, b: number) => number> = {
     add: (a, b) => a + b,

@@ -53,7 +53,7 @@ for (const isVector of [false, true]) {
         for (const code of codes) assert.ok(Object.is(got[code], value(code)), `${code}: ${got[code]}`);
       });
 
-      for (const lower of [0, 0x1000, 0x7fff, 0x8000, 0x8001]) {
+      for (const lower of [0, 0x1000, 0x7fff, 0x8000, 0x8001, 0xefff, 0xf000]) {
         test(`${name} is encoded from floats that end in 0x${lower.toString(16)}`, () => {
           const given = floats(lower);
           const got = mapped(encode as Rule, given, isVector);

@@ -72,6 +72,7 @@ describe("four neighbours, through one operation", () => {
   test("a quotient that some lanes step over is left to the lanes", () => {
     assert.equal(lanes("idiv", 3, 20, 4), null);
     assert.equal(lanes("irem", 6, 20, 4), null);
+    assert.equal(lanes("idiv", 8, 6, 2), null);
   });
 });
 
