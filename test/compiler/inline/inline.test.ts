@@ -28,7 +28,7 @@ function numberOf(parameters: readonly Parameter[], f: (...inputs: Node[]) => No
   const places = nodes.map(({ dtype }) => dataPlace(k, dtype));
   const to = k.buffer("f32", true);
   const scratch = new Scratch(k);
-  const [value] = inline({ k, settings: { isCorrectlyRounded: false }, scratch }, fn, places, ["value"]);
+  const [value] = inline({ k, settings: { division: "corrected" }, scratch }, fn, places, ["value"]);
   k.store(to, k.constant("i32", 0), value!, true);
   const kernel: Kernel = k.finish();
   const values = nodes.map(({ shape }) => Array.from({ length: sizeOf(shape) }, (_, i) => (i * 5) % 7));
@@ -82,6 +82,19 @@ describeOnTensorDevices("a function of a thread", (device) => {
       );
     }
   });
+});
+
+test("a long sum that is taken again and again is kept in memory of the row, a short one is added up each time", () => {
+  const arraysOf = (length: number) => {
+    const parameters = [
+      { shape: [7, length], dtype: "f32" },
+      { shape: [300], dtype: "i32" },
+    ] as const;
+    const taken = (x: Node, positions: Node) => g.sum(g.take(g.sum(x, [1]), positions, 0), [0]);
+    return numberOf(parameters, taken as (...inputs: Node[]) => Node, 1).kernel.arrays.length;
+  };
+  assert.equal(arraysOf(20), 0);
+  assert.equal(arraysOf(100), 1);
 });
 
 test("lanes can share what goes over elements, and not what goes step by step", () => {
