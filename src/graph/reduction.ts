@@ -15,7 +15,7 @@ import type { GraphOps } from "./vocabulary.js";
 export type PlainScalar = number | bigint | boolean;
 
 interface Entry {
-  /** What users call it, where that is another name: errors say this one. */
+  /** The users' name, where it differs: error messages use it. */
   readonly called?: string;
   /** Kinds of dtype it takes; the result has the dtype of the input. */
   readonly kinds: readonly DTypeKind[];
@@ -26,14 +26,14 @@ interface Entry {
   readonly combine: "add" | "mul" | "min" | "max" | "and" | "or" | "xor";
   /** The same operation on two whole tensors. */
   readonly elementwise: E.ElementwiseEntry;
-  /** The result of no elements. Combining with it changes no number, except that -0 may become 0. */
+  /** The result of no elements. Combining a value with it leaves the value, except that -0 may become 0. */
   identity(dtype: DType): PlainScalar;
-  /** Combining with it changes no bit of the other operand. */
+  /** Combining a value with it leaves every bit of the value. */
   neutral(dtype: DType): PlainScalar;
   readonly copies: Copies;
-  /** Results computed in a wider type are in the dtype's range and need no rounding: always one of the operands, or bits. */
+  /** A result that was computed in a wider type needs no wrapping and no rounding. */
   readonly isExact: boolean;
-  /** Combining a with b gives the same bits as b with a. Of 0 and -0 the larger is whichever stands second. */
+  /** Combining a with b gives the same bits as b with a. The larger of 0 and -0 is the second operand, so max is not. */
   readonly isSymmetric: boolean;
   /**
    * Complex numbers: the parts are reduced each by itself; or one half of the elements is combined with the other until one
@@ -47,13 +47,11 @@ interface Entry {
   readonly derivative: "linear" | "extreme" | "product" | "none";
 }
 
-/** The result for inputs that repeat elements: what saves a reduction from looking at each copy. */
+/** Reductions of repeated elements, without a loop over the copies. */
 interface Copies {
-  /** `count` copies of a value, at least one, reduced. */
+  /** The result for `count` copies of a value; at least one. */
   ofValue(value: PlainScalar, count: number, dtype: DType): PlainScalar;
-  /**
-   * From the result for one copy of each element to that for `count` of each; null where all copies have to be reduced.
-   */
+  /** Turns the result for one copy of each element into that for `count` of each; null: reduce all the copies. */
   ofResult(count: number, dtype: DType): ((g: GraphOps, once: Node) => Node) | null;
 }
 
@@ -177,7 +175,7 @@ export const REDUCE_OPS = Object.keys(REDUCTIONS) as readonly ReduceOp[];
 /** Operations that combine the partial results of some reduction. */
 export type CombineOp = (typeof REDUCTIONS)[ReduceOp]["combine"];
 
-/** What is known of every reduction. */
+/** The entry of some reduction. */
 export interface ReductionEntry extends Entry {
   readonly combine: CombineOp;
 }

@@ -17,15 +17,15 @@ import { takeAlongAxis } from "./movement.js";
 /** Every reduction of numbers, and log Σ exp. */
 export type CumulateOp = ReduceOp | "logsumexp";
 
-/** How a running total goes on. */
+/** The rules of one kind of running total. */
 interface RunningTotal {
   readonly kinds: readonly DTypeKind[];
   /** The later total added to the earlier. */
   combine<V>(k: ElementOps<V>, earlier: V, later: V): V;
-  /** The operation of the loop-nest language that combines totals in any order; null where there is none. */
+  /** The operation of the loop-nest language that combines two totals; null if there is none. */
   readonly combineOp: CombineOp | null;
   readonly elementwise: ElementwisePrimitive;
-  /** Before the first element, where that is shown, and where it is not but combined with: see reduction.ts. */
+  /** The total before the first element: `identity` where it is shown, else `neutral` (reduction.ts). */
   identity(dtype: DType): PlainScalar;
   neutral(dtype: DType): PlainScalar;
   readonly complex: ReductionEntry["complex"];
