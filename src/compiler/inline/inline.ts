@@ -220,7 +220,9 @@ class Inlining {
         forEachRead(space, node, index, (input, at) => need(input, at));
       } else if (primitive.kind === "reduce") {
         const { extent, at } = reductionAt(space, node, primitive.op, index);
-        const isNested = index.some((each) => [...atomsOf(each)].some((atom) => within.has(atom)));
+        // An index that is read from memory may be another in every round, and is known only there.
+        const isInner = (atom: Atom) => atom.kind === "computed" || within.has(atom);
+        const isNested = index.some((each) => [...atomsOf(each)].some(isInner));
         if (isNested) this.nested.add(node);
         if (this.isWrittenOut(node)) for (let i = 0; i < extent; i++) need(node.inputs[0], at(constantExpr(i)));
         else {

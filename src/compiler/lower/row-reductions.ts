@@ -48,7 +48,9 @@ export function reductionsInTurns(
       const { extent, at: indexAt } = reductionAt(space, node, primitive.op, at);
       for (let i = 0; i < extent; i++) need(node.inputs[0], indexAt(constantExpr(i)));
     } else if (primitive.kind === "reduce") {
-      const isOfRow = at.every((expression) => [...atomsOf(expression)].every((atom) => !inner.has(atom)));
+      // An index that is read from memory is known only when it has been read, after this.
+      const isKnown = (atom: Atom) => atom.kind !== "computed" && !inner.has(atom);
+      const isOfRow = at.every((expression) => [...atomsOf(expression)].every(isKnown));
       const reduction = reductionAt(space, node, primitive.op, at);
       const position = space.variable("position", reduction.extent);
       need(node.inputs[0], reduction.at(position), new Set([...inner, ...atomsOf(position)]));

@@ -1,6 +1,6 @@
 /**
- * What a group would consist of, were it cut out of the graph as it stands: the nodes it computes and how often, what it
- * loads, which axes of its result each reduction depends on. The scheduler surveys a group again after every cut.
+ * Surveys a group before it is cut out of the graph: the nodes it computes and how often, the nodes it loads, the axes of
+ * its result that each reduction depends on. The scheduler surveys a group again after every cut.
  */
 import { DTYPES } from "../../core/dtype.js";
 import { type Atom, atomsOf, describe, type IndexExpr, IndexSpace, ravel } from "../../core/index-expr.js";
@@ -45,7 +45,7 @@ export interface Survey {
   readonly isAcross: boolean;
 }
 
-/** What there is to a routine. */
+/** The survey of a routine: empty. */
 export const nothing: Survey = {
   nodes: new Map(),
   reductions: [],
@@ -110,7 +110,7 @@ interface Visit {
   readonly outer: Node | null;
 }
 
-/** What has been found of a group so far. */
+/** State of a survey. */
 interface Found {
   readonly result: Node;
   readonly space: IndexSpace;
@@ -118,7 +118,7 @@ interface Found {
   readonly variables: readonly IndexExpr[];
   readonly axisOf: ReadonlyMap<Atom | undefined, number>;
   readonly unitAxes: readonly number[];
-  /** What counts along the last axis that has neighbours. */
+  /** The loop variable of the last axis with more than one element. */
   readonly innermost: Atom | undefined;
   readonly isWorded: boolean;
   /** Indices at which each node was seen, by their keys, and the keys of indices: chains of operations share one. */
@@ -155,7 +155,7 @@ function begin(result: Node, rowAxes: readonly number[] | null): Found {
   };
 }
 
-/** An index as text that is the same for the same rows of other groups; empty where nobody will compare. */
+/** An index as text, the same for the same rows of other groups. Empty if the rows are not known yet. */
 const words = ({ isWorded }: Found, index: readonly IndexExpr[], { shape }: Node): string =>
   isWorded ? describe(ravel(index, shape)) : "";
 
@@ -168,7 +168,7 @@ function noteLoad(found: Found, { node, index }: Visit): void {
   else if (!axisOf.has(nearest)) found.neighboursByRound++;
 }
 
-/** At how many places a node has been seen with this one; null if this one was among them. */
+/** Counts the places where a node is needed, with this one; null if this one was counted before. */
 function placesWith({ seen, keys }: Found, { node, index }: Visit): number | null {
   let key = keys.get(index);
   if (key === undefined) {
@@ -184,7 +184,7 @@ function placesWith({ seen, keys }: Found, { node, index }: Visit): number | nul
   return places.add(key).size;
 }
 
-/** One node more than a group may have. */
+/** The group has as many nodes as it may have, and this would be another. */
 const isOverLimit = ({ nodes }: Found, node: Node, { maxNodes }: Limits): boolean =>
   nodes.size >= maxNodes && !nodes.has(node) && node.inputs.length > 0;
 
@@ -197,7 +197,7 @@ function isTooOften({ result }: Found, node: Node, places: number): boolean {
 const isApart = ({ result }: Found, node: Node): boolean =>
   node.primitive.kind === "routine" || (node.primitive === storedPrimitive && node !== result);
 
-/** The elements that an element is computed from are to be visited next. */
+/** Pushes the elements that an element is computed from. */
 function pushReads(found: Found, visit: Visit, stack: Visit[]): void {
   const { space, products } = found;
   const { node, index, isGated, outer } = visit;

@@ -1,0 +1,73 @@
+/** What becomes of products of matrices: tiles, parts, and what is stored before they load it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { productRewriter } from "../../../src/compiler/rewrite/products.js";
+import { gpuProfile } from "../../../src/compiler/target/profile.js";
+import type { DType } from "../../../src/core/dtype.js";
+import type { Node } from "../../../src/graph/node.js";
+import { dot } from "../../../src/graph/primitives/dot.js";
+import { neg } from "../../../src/graph/primitives/elementwise.js";
+import { any, sum } from "../../../src/graph/primitives/reduce.js";
+import { g } from "../../../src/graph/vocabulary.js";
+import { storedAs } from "../../support/nodes.js";
+import { plainValues } from "../../support/plain-graph.js";
+
+const { tiles } = gpuProfile;
+const matrices = (m: number, k: number, n: number, dtype: DType = "f32") =>
+  [storedAs(dtype, 1, m, k), storedAs(dtype, 1, k, n)] as const;
+
+test("a large product stays one, with its tile; a small one, and what is none, is left to others", () => {
+  const rewriter = productRewriter(tiles);
+  const [a, b] = matrices(512, 512, 512);
+  const made = rewriter.rewrite(dot, [a, b])!;
+  assert.equal(made.primitive, dot);
+  assert.deepEqual(made.inputs, [a, b]);
+  assert.ok(made.params.tile);
+  assert.equal(rewriter.rewrite(dot, matrices(4, 4, 4)), null);
+  assert.equal(rewriter.rewrite(neg, [a]), null);
+});
+
+const TILE = { kind: "registers", rows: 2, columns: 2 } as const;
+
+/** A product in parts, of however many there shall be. */
+const inParts = (inputs: readonly Node[], parts: number): Node =>
+  productRewriter({ ...tiles, forced: { tile: TILE, parts } }).rewrite(dot, inputs)!;
+
+test("a long summation in parts, whole or not, adds up to the product", () => {
+  for (const [m, k, n, parts] of [
+    [3, 12, 2, 3],
+    [2, 11, 3, 4],
+  ] as const) {
+    const [a, b] = matrices(m, k, n);
+    const values = (size: number) => Array.from({ length: size }, (_, i) => ((i * 5) % 7) - 3);
+    const given = new Map([
+      [a, values(m * k)],
+      [b, values(k * n)],
+    ]);
+    const made = inParts([a, b], parts);
+    assert.notEqual(made.primitive, dot);
+    assert.deepEqual(plainValues([made], given), plainValues([g.dot(a, b)], given));
+  }
+});
+
+test("partial results of half floats are f32; those of bools are joined by or", () => {
+  const half = inParts(matrices(2, 12, 2, "f16"), 3);
+  assert.equal(half.dtype, "f16");
+  assert.deepEqual([half.inputs[0]!.primitive, half.inputs[0]!.dtype], [sum, "f32"]);
+  const truth = inParts(matrices(2, 12, 2, "bool"), 3);
+  assert.equal(truth.primitive, any);
+});
+
+test("what is dear to compute is stored before tiles load it again and again; what is cheap, or in memory, is not", () => {
+  const [a, b] = matrices(512, 512, 512);
+  const storedFor = (left: Node, right: Node) => {
+    const rewriter = productRewriter(tiles);
+    rewriter.rewrite(dot, [left, right]);
+    return [...rewriter.stored];
+  };
+  const dear = g.exp(g.exp(a));
+  assert.deepEqual(storedFor(dear, b), [dear]);
+  assert.deepEqual(storedFor(g.permute(dear, [0, 2, 1]), b), [dear], "behind movement, before it moves");
+  assert.deepEqual(storedFor(g.neg(a), b), []);
+  assert.deepEqual(storedFor(a, b), []);
+});

@@ -1,0 +1,97 @@
+/** What is the same everywhere is reduced without a loop: against loops over all copies. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { simpler } from "../../../src/compiler/rewrite/simplify.js";
+import type { DType, Scalar } from "../../../src/core/dtype.js";
+import { castNode, scalarNode } from "../../../src/graph/build.js";
+import type { Node } from "../../../src/graph/node.js";
+import { mul } from "../../../src/graph/primitives/elementwise.js";
+import { constant } from "../../../src/graph/primitives/leaf.js";
+import { expand } from "../../../src/graph/primitives/movement.js";
+import { reducePrimitives } from "../../../src/graph/primitives/reduce.js";
+import { REDUCE_OPS, reductionOf } from "../../../src/graph/reduction.js";
+import { g } from "../../../src/graph/vocabulary.js";
+import { make, nowhere, stored, storedAs } from "../../support/nodes.js";
+import { plainValues } from "../../support/plain-graph.js";
+
+const full = (value: Scalar, dtype: DType, ...shape: number[]): Node => scalarNode(value, dtype, nowhere, shape);
+const simplified = (node: Node): Node | null => simpler(node, node.inputs[0]);
+const dtypeOf = (op: (typeof REDUCE_OPS)[number]): DType =>
+  reductionOf(op).kinds.includes("float") ? "f32" : reductionOf(op).kinds.includes("int") ? "i32" : "bool";
+
+for (const op of REDUCE_OPS) {
+  const dtype = dtypeOf(op);
+  const value = dtype === "bool" ? true : 3;
+
+  test(`${op} of a constant is a constant, and of none the identity`, () => {
+    for (const [shape, axes] of [
+      [[4, 2], [0]],
+      [
+        [4, 2],
+        [0, 1],
+      ],
+      [[0, 2], [0]],
+    ] as const) {
+      const node = make(reducePrimitives[op], [full(value, dtype, ...shape)], { axes });
+      const simple = simplified(node)!;
+      assert.equal(simple.primitive, constant);
+      assert.deepEqual([simple.shape, simple.dtype], [node.shape, node.dtype]);
+      assert.deepEqual(plainValues([simple], new Map()), plainValues([node], new Map()));
+    }
+  });
+
+  test(`${op} of what was repeated reduces it once, or not at all`, () => {
+    const x = storedAs(dtype, 1, 3, 1);
+    const values = dtype === "bool" ? [1, 0, 1] : [2, 3, -1];
+    const node = make(reducePrimitives[op], [make(expand, [x], { shape: [5, 3, 4] })], { axes: [0, 1] });
+    const simple = simplified(node);
+    if (!simple) return;
+    assert.deepEqual(plainValues([simple], new Map([[x, values]])), plainValues([node], new Map([[x, values]])));
+    assert.deepEqual(simple.shape, node.shape);
+  });
+}
+
+test("a sum over a repeated axis is a multiple of the sum over what is not", () => {
+  const x = stored(6, 1);
+  const node = g.sum(make(expand, [x], { shape: [6, 100] }), [1]);
+  const simple = simplified(node)!;
+  assert.equal(simple.primitive, mul);
+  assert.equal(simple.inputs[0]!.inputs[0], x, "it looks at x as it is");
+  const long = g.sum(make(expand, [stored(1, 6)], { shape: [100, 6] }), [1]);
+  assert.equal(simplified(long), null, "the axis that was repeated is kept");
+  const ofOne = g.sum(make(expand, [stored(1, 1)], { shape: [5, 1] }), [1]);
+  assert.equal(simplified(ofOne), null, "one copy is none too many");
+});
+
+test("half floats, which cannot hold the count, and products, which would be powers, stay as they are", () => {
+  for (const dtype of ["f16", "bf16"] as const) {
+    assert.equal(simplified(g.sum(make(expand, [storedAs(dtype, 1)], { shape: [5000] }), [0])), null);
+  }
+  assert.equal(
+    simplified(make(reducePrimitives.product, [make(expand, [stored(1)], { shape: [5] })], { axes: [0] })),
+    null,
+  );
+  assert.ok(
+    simplified(make(reducePrimitives.max, [make(expand, [storedAs("f16", 1)], { shape: [5] })], { axes: [0] })),
+  );
+});
+
+test("sums of 64-bit integers are exact, and wrap", () => {
+  const simple = simplified(g.sum(full(2n ** 62n, "i64", 6), [0]))!;
+  assert.equal(simple.params.value, BigInt.asIntN(64, 6n * 2n ** 62n));
+  const narrow = simplified(g.sum(full(200, "u8", 3), [0]))!;
+  assert.equal(narrow.params.value, 600 % 256);
+});
+
+test("a cast of a constant is the constant, as its own dtype held it", () => {
+  const simple = simplified(castNode(full(0.1, "f16", 2), "f64"))!;
+  assert.equal(simple.params.value, 0.0999755859375);
+  assert.deepEqual([simple.dtype, simple.shape], ["f64", [2]]);
+});
+
+test("complex numbers, and what is neither constant nor repeated, are left to others", () => {
+  assert.equal(simplified(g.sum(full({ re: 1, im: 2 }, "c64", 3), [0])), null);
+  assert.equal(simplified(g.sum(stored(3), [0])), null);
+  assert.equal(simplified(g.neg(full(1, "f32", 3))), null);
+  assert.equal(simpler(stored(3), undefined), null);
+});
