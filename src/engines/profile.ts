@@ -12,9 +12,9 @@ export interface ProfileEvent {
 }
 
 /** The compilers: ours makes kernels of graphs; the engine's, which is the driver's or WebAssembly's, makes them run. */
-export type Compiler = "pumice" | "engine";
+type Compiler = "pumice" | "engine";
 
-export interface CompileEvent extends ProfileEvent {
+interface CompileEvent extends ProfileEvent {
   readonly by: Compiler;
   /** Microseconds that it worked itself: ours waits for the engine's in between. */
   readonly busy: number;
@@ -31,7 +31,7 @@ export interface CompileSpan {
 }
 
 /** By the host's clock, in milliseconds: when a profile began, and when its first command was recorded, if there was one. */
-export interface ProfileStart {
+interface ProfileStart {
   readonly began: number;
   readonly firstCommand: number | null;
 }
