@@ -17,7 +17,7 @@ import { debugInOrder, debugText } from "../engines/debug.js";
 import { type ProgramCache, programCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
 import type { Engine, EngineMemory, LoadedKernel, ProgramArgument } from "../engines/engine.js";
-import type { Profile } from "../engines/profile.js";
+import type { CompileSpan, Profile } from "../engines/profile.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
@@ -146,9 +146,19 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return storage.readSync();
   }
 
-  /** Runs work and times its kernels. */
-  profile(work: () => unknown): Promise<Profile> {
-    return this.engine.profile(work);
+  /** Runs work and times its kernels, and what compiling them takes. */
+  async profile(work: () => unknown): Promise<Profile> {
+    const compiled: CompileSpan[] = [];
+    // The engine refuses a second profile at a time.
+    const profile = await this.engine.profile(async () => {
+      this.store.watched = compiled;
+      try {
+        await work();
+      } finally {
+        this.store.watched = null;
+      }
+    });
+    return profile.with(compiled);
   }
 
   // ------------------------------------------------------------------------------------------------ values
@@ -307,8 +317,9 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const { kernel } = written;
     const { engine, target } = this;
     const rounds = roundsWithin(kernel, target.maxRounds);
-    const code = this.store.begin(null).load(target.encode(kernel, null), kernel);
-    this.counters.compiled++;
+    const compilation = this.store.begin(null);
+    const code = compilation.load(target.encode(kernel, null), kernel);
+    compilation.finishKernel(kernel.name);
     let address: string | null = null;
     return {
       written,

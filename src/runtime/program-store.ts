@@ -3,6 +3,7 @@
  * there if compiling took its time. Also the clock of where the time goes before a program runs.
  */
 import { printKernel } from "../compiler/print/print-kernel.js";
+import { kernelsOf } from "../compiler/program/program.js";
 import type { LoadKernel, Target } from "../compiler/target/target.js";
 import type { EncodedKernel, KernelInterface } from "../core/encoded-kernel.js";
 import { debug, debugText, showsPrograms } from "../engines/debug.js";
@@ -10,6 +11,7 @@ import { compilerFingerprint } from "../engines/disk/fingerprint.js";
 import type { ProgramCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
 import type { Engine, LoadedKernel } from "../engines/engine.js";
+import type { CompileSpan } from "../engines/profile.js";
 import type { Node } from "../graph/node.js";
 import { graphText } from "./graph-text.js";
 import { type PlannedProgram, packProgram, unpackProgram } from "./program-file.js";
@@ -26,10 +28,14 @@ export interface ProgramTimes {
 interface OpenCompilation<Code> {
   readonly load: LoadKernel<Code>;
   finish(program: PlannedProgram<Code>): void;
+  /** The same for a kernel that is no part of a program. */
+  finishKernel(name: string): void;
 }
 
 export class ProgramStore<Code extends LoadedKernel> {
   readonly times: ProgramTimes = { key: 0, read: 0, compile: 0, load: 0 };
+  /** While a profile is open: where compilations are noted. */
+  watched: CompileSpan[] | null = null;
 
   constructor(
     private readonly engine: Pick<Engine<never, Code>, "load">,
@@ -69,6 +75,15 @@ export class ProgramStore<Code extends LoadedKernel> {
   begin(key: string | null): OpenCompilation<Code> {
     const encodings = key === null ? null : new Map<Code, EncodedKernel>();
     const [began, loading] = [performance.now(), this.times.load];
+    /** Milliseconds since the beginning, without those of the engine. */
+    const end = (name: string): number => {
+      const now = performance.now();
+      const busy = now - began - (this.times.load - loading);
+      this.times.compile += busy;
+      this.counters.compiled++;
+      this.watched?.push({ name, by: "pumice", start: began, end: now, busy });
+      return busy;
+    };
     return {
       load: (encoded, kernel) => {
         debugText("loops", kernel.name, () => printKernel(kernel));
@@ -77,10 +92,10 @@ export class ProgramStore<Code extends LoadedKernel> {
         encodings?.set(code, encoded);
         return code;
       },
+      finishKernel: end,
       finish: (program) => {
-        const took = performance.now() - began - (this.times.load - loading);
-        this.times.compile += took;
-        this.counters.compiled++;
+        const kernels = kernelsOf(program.program.steps).length;
+        const took = end(`program ${this.counters.compiled + 1}, ${kernels} ${kernels === 1 ? "kernel" : "kernels"}`);
         const { files } = this;
         if (files === null || key === null || took < files.worthKeepingMs) return;
         files.keep(key, () => packProgram(program, (code) => encodings?.get(code) as EncodedKernel));

@@ -33,6 +33,46 @@ test("the table lines its columns up and is what inspecting a profile shows", ()
   assert.equal(inspect(profile), profile.table());
 });
 
+const spans = [
+  { name: "matmul", by: "engine", start: 1004, end: 1006 },
+  { name: "program 1, 2 kernels", by: "pumice", start: 1001, end: 1010, busy: 7 },
+  { name: "program 2, 1 kernel", by: "pumice", start: 1020, end: 1021 },
+] as const;
+
+test("compiling has rows of its own, ours without the time that the engine took", () => {
+  const profile = new Profile(events, spans, { began: 1000, firstCommand: 1012 });
+  assert.deepEqual(profile.compileRows, [
+    { name: "(compiling)", by: "pumice", count: 2, total: 8000, mean: 4000, min: 1000, max: 7000 },
+    { name: "(compiling: driver)", by: "engine", count: 1, total: 2000, mean: 2000, min: 2000, max: 2000 },
+  ]);
+  assert.equal(profile.rows.length, 3);
+  const lines = profile.table().split("\n");
+  assert.equal(lines.length, 6);
+  assert.equal(new Set(lines.map((line) => line.length)).size, 1, profile.table());
+  assert.match(lines[4]!, /^\(compiling\) +2 +8000\.0 +4000\.00 +1000\.00 +7000\.00 +$/);
+  assert.match(lines[5]!, /^\(compiling: driver\) +1 +2000\.0 /);
+});
+
+test("the trace has compilations beside the kernels, which begin where the first was recorded", () => {
+  const { traceEvents } = new Profile(events, spans, { began: 1000, firstCommand: 1012 }).chromeTrace() as {
+    traceEvents: { ph: string; pid: number; tid: number; name: string; ts: number; dur: number }[];
+  };
+  const complete = traceEvents.filter(({ ph }) => ph === "X");
+  const at = (name: string) => complete.find((event) => event.name === name);
+  const program = "compile program 1, 2 kernels";
+  assert.deepEqual(at(program), { ph: "X", pid: 2, tid: 1, name: program, ts: 1000, dur: 9000 });
+  assert.deepEqual(at("compile matmul"), { ph: "X", pid: 2, tid: 2, name: "compile matmul", ts: 4000, dur: 2000 });
+  assert.equal(at("matmul")?.ts, 12_000);
+});
+
+test("compilations of the layer above join those of the engine, in the order of time", () => {
+  const [engine, ...ours] = spans;
+  const profile = new Profile(events, [engine], { began: 1000, firstCommand: 1012 }).with(ours);
+  const whole = new Profile(events, spans, { began: 1000, firstCommand: 1012 });
+  assert.deepEqual(profile.compilations, whole.compilations);
+  assert.deepEqual(profile.chromeTrace(), whole.chromeTrace());
+});
+
 test("an empty profile is a table with a head only", () => {
   const profile = new Profile([]);
   assert.deepEqual(profile.rows, []);

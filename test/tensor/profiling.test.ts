@@ -30,6 +30,11 @@ describeOnTensorDevices("profile", () => {
     assert.equal(String(found), found.table());
     assert.match(found.table(), /^kernel +calls +total µs +mean +min +max +share\n[\s\S]*^exp\[4096\] +3 /m);
 
+    const [ours, engine] = found.compileRows;
+    assert.ok(ours?.by === "pumice" && ours.count >= 2 && ours.total > 0, found.table());
+    assert.ok(engine?.by === "engine" && engine.count >= 2 && engine.total > 0, found.table());
+    assert.match(found.table(), /^\(compiling\) +\d+ [\s\S]*^\(compiling: driver\) +\d+ /m);
+
     const folder = mkdtempSync(join(tmpdir(), "pumice-profile-"));
     try {
       found.save(join(folder, "trace.json"));
@@ -42,5 +47,21 @@ describeOnTensorDevices("profile", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  test("what is compiled while a profile is open is listed with its kernels, and what is known already is not", async () => {
+    const x = tensor(new Float32Array(33).fill(0.5));
+    const compute = () => x.mul(3).add(0.25).sin().data();
+    const first = await profile(compute);
+    assert.ok(first.compilations.some(({ name, by }) => by === "pumice" && /^program \d+, 1 kernel$/.test(name)));
+    assert.ok(first.compilations.some(({ name, by }) => by === "engine" && name === "sin[33]"));
+    for (const { start, duration, busy } of first.compilations) assert.ok(start >= 0 && busy >= 0 && busy <= duration);
+    const { traceEvents } = first.chromeTrace() as { traceEvents: TraceEvent[] };
+    const compiled = traceEvents.find(({ name }) => name.startsWith("compile program"));
+    const kernel = traceEvents.find(({ name }) => name === "sin[33]");
+    assert.ok(compiled && kernel && kernel.ts >= compiled.ts + compiled.dur, "the kernel comes after its compilation");
+    const again = await profile(compute);
+    assert.deepEqual([again.compilations, again.compileRows], [[], []]);
+    assert.ok(again.rows.some(({ name }) => name === "sin[33]"));
   });
 });

@@ -10,7 +10,7 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
 import { type Lease, Leases } from "../leases.js";
-import { Profile } from "../profile.js";
+import { type CompileSpan, Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
 import { HostAllocation } from "./allocation.js";
 import { MAX_WORKERS } from "./job-board.js";
@@ -147,11 +147,15 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     this.assertUsable("profile");
     if (this.clock) throw new ArgumentError("profile: a profile is being taken already.");
     const clock: Timed[] = [];
+    const compiled: CompileSpan[] = [];
+    const began = performance.now();
     this.clock = clock;
+    this.kernels.watched = compiled;
     try {
       await work();
     } finally {
       this.clock = null;
+      this.kernels.watched = null;
     }
     const origin = clock[0]?.start ?? 0;
     const microseconds = (ms: number) => ms * 1000;
@@ -161,6 +165,8 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
         start: microseconds(start - origin),
         duration: microseconds(end - start),
       })),
+      compiled,
+      { began, firstCommand: clock[0]?.start ?? null },
     );
   }
 

@@ -12,6 +12,7 @@ import { chunkOf } from "../../core/threads.js";
 import { type WasmMemory, type WasmModule, WebAssembly } from "../../core/webassembly.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { KernelCache } from "../kernel-cache.js";
+import type { CompileSpan } from "../profile.js";
 import { HostAllocation } from "./allocation.js";
 import type { HostDevice } from "./device.js";
 import type { RunFunction } from "./job-board.js";
@@ -148,6 +149,9 @@ export class HostKernelCompiler {
   /** Kernels that workers should drop. Sent in groups, because a message costs more than a kernel. */
   private readonly givenUp: SharedKernel[] = [];
 
+  /** While a profile is open: where compilations are noted. Functions are compiled when they first run, or some of them. */
+  watched: CompileSpan[] | null = null;
+
   constructor(private readonly device: HostDevice) {}
 
   get size(): number {
@@ -161,8 +165,10 @@ export class HostKernelCompiler {
     if (known) return known;
     const label = name ?? `${entry}@${hash.slice(0, 8)}`;
     const { memory } = this.device.memory;
+    const start = performance.now();
     const module = compileModule(bytes, label);
     const compiled: SharedKernel = { name: label, module, memory, entry, run: link(module, memory, entry, label) };
+    this.watched?.push({ name: label, by: "engine", start, end: performance.now() });
     const made = new HostKernel(this.device, compiled);
     this.known.add(key, made, compiled);
     return made;

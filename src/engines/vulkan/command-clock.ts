@@ -16,6 +16,8 @@ interface QueryPool {
 export class CommandClock {
   private readonly pools: QueryPool[] = [];
   private current: QueryPool | null = null;
+  /** When the first command was recorded, by the host's clock. */
+  firstCommand: number | null = null;
 
   constructor(
     private readonly calls: FunctionTable<DeviceFunction>,
@@ -38,6 +40,7 @@ export class CommandClock {
   /** Both stamps wait for all earlier commands, so a kernel is not charged for its predecessor's tail. */
   before(commands: Handle, name: string): void {
     if (!this.current) return;
+    this.firstCommand ??= performance.now();
     this.calls.vkCmdWriteTimestamp(commands, PipelineStage.bottom, this.current.handle, 2 * this.current.names.length);
     this.current.names.push(name);
   }

@@ -13,7 +13,7 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
 import { type Lease, Leases } from "../leases.js";
-import { Profile } from "../profile.js";
+import { type CompileSpan, Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
 import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./api.js";
 import { DeviceBuffer } from "./buffer.js";
@@ -387,13 +387,17 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
       nsPerTick: this.plan.limits.timestampPeriod,
       mask: this.plan.timestampMask,
     });
+    const compiled: CompileSpan[] = [];
+    const began = performance.now();
     this.stream.clock = clock;
+    this.pipelines.watched = compiled;
     try {
       await work();
       await this.stream.timeline.wait(this.stream.flush());
-      return new Profile(clock.events());
+      return new Profile(clock.events(), compiled, { began, firstCommand: clock.firstCommand });
     } finally {
       this.stream.clock = null;
+      this.pipelines.watched = null;
       try {
         this.stream.flush();
       } catch {

@@ -4,7 +4,7 @@
  */
 import { DeviceError } from "../../core/errors.js";
 import type { Handle } from "./api.js";
-import { loadLibrary } from "./native.js";
+import { koffi, loadLibrary } from "./native.js";
 
 export interface Loader {
   readonly path: string;
@@ -55,6 +55,7 @@ let cached: Loader | undefined;
 /** Opens the loader once per thread. */
 export function openLoader(): Loader {
   if (cached) return cached;
+  koffi();
   const names = loaderNames(process.platform);
   const failures: string[] = [];
   for (const name of names) {

@@ -2,8 +2,25 @@
  * The one file that touches the foreign function interface: loading a library, binding functions by address, and
  * memory whose address the driver can be given. Everything above it deals in numbers.
  */
-import koffi, { type KoffiFunc, type TypeObject } from "koffi";
+import { createRequire } from "node:module";
+import type { KoffiFunc, TypeObject } from "koffi";
+import { DeviceError } from "../../core/errors.js";
 import type { Handle, VulkanFunction } from "./api.js";
+
+type Koffi = typeof import("koffi");
+let loaded: Koffi | undefined;
+
+/** The foreign function interface, loaded when the first driver is looked for: programs that stay on the CPU never do. */
+export function koffi(): Koffi {
+  try {
+    loaded ??= createRequire(import.meta.url)("koffi") as Koffi;
+    return loaded;
+  } catch (error) {
+    const [reason] = (error as Error).message.split("\n");
+    const message = `koffi, which calls the driver, does not load (${reason}); \`npx pumice doctor\` looks further.`;
+    throw new DeviceError(message, { cause: error });
+  }
+}
 
 /** Memory with a fixed address, alive as long as this object is. */
 export interface Bytes {
@@ -19,17 +36,17 @@ export interface Bytes {
 export function addressOf(length: number): Bytes {
   const buffer = new ArrayBuffer(Math.max(256, length));
   const u8 = new Uint8Array(buffer);
-  return { address: Number(koffi.address(u8)), u8, view: new DataView(buffer) };
+  return { address: Number(koffi().address(u8)), u8, view: new DataView(buffer) };
 }
 
 /** The address of bytes the caller keeps alive and that are backed by off-heap memory. */
 export function addressOfView(bytes: Uint8Array): number {
-  return Number(koffi.address(bytes));
+  return Number(koffi().address(bytes));
 }
 
 /** A JavaScript window onto memory the driver mapped. It must not outlive the mapping. */
 export function viewOf(address: Handle, length: number): ArrayBuffer {
-  return koffi.view(BigInt(address), length);
+  return koffi().view(BigInt(address), length);
 }
 
 const typeOf: Record<string, string> = {
@@ -46,10 +63,10 @@ export function bind(address: Handle, signature: string): VulkanFunction {
   if (!prototype) {
     const [result, args] = signature.split(": ") as [string, string];
     const parameters = args.split(" ").map((name) => typeOf[name] as string);
-    prototype = koffi.proto(`pumice_${prototypes.size}`, typeOf[result] as string, parameters);
+    prototype = koffi().proto(`pumice_${prototypes.size}`, typeOf[result] as string, parameters);
     prototypes.set(signature, prototype);
   }
-  const call = koffi.decode(BigInt(address), prototype) as KoffiFunc<(...args: Handle[]) => number>;
+  const call = koffi().decode(BigInt(address), prototype) as KoffiFunc<(...args: Handle[]) => number>;
   const bound = call as unknown as VulkanFunction & { async: unknown };
   const native = call.async;
   bound.async = (...args: Handle[]) =>
@@ -66,7 +83,7 @@ interface NativeLibrary {
 }
 
 export function loadLibrary(path: string): NativeLibrary {
-  const library = koffi.load(path);
+  const library = koffi().load(path);
   return {
     path,
     func: (name, result, args) => library.func(name, result, args),
@@ -78,19 +95,19 @@ export function registerCallback(
   callback: (...args: number[]) => number,
   args: readonly string[],
 ): { address: bigint; release(): void } {
-  const prototype = koffi.proto(`pumice_cb_${Math.random().toString(36).slice(2)}`, "uint32_t", [...args]);
-  const address = koffi.register(callback, koffi.pointer(prototype));
-  return { address, release: () => koffi.unregister(address) };
+  const prototype = koffi().proto(`pumice_cb_${Math.random().toString(36).slice(2)}`, "uint32_t", [...args]);
+  const address = koffi().register(callback, koffi().pointer(prototype));
+  return { address, release: () => koffi().unregister(address) };
 }
 
 /** Reads a NUL-terminated string at an address. */
 export function readCString(address: Handle): string {
-  return koffi.decode.string(BigInt(address));
+  return koffi().decode.string(BigInt(address));
 }
 
 /** Reads an 8-byte pointer at an address. */
 export function readPointer(address: Handle): Handle {
-  return koffi.decode.uint64(BigInt(address));
+  return koffi().decode.uint64(BigInt(address));
 }
 
 type Copier = (target: number, source: number, length: number) => Promise<void>;
@@ -105,7 +122,7 @@ export function threadedCopy(): Copier | null {
     copier = null;
     for (const name of process.platform === "win32" ? ["ucrtbase.dll", "msvcrt.dll"] : [null]) {
       try {
-        const memcpy = koffi.load(name).func("memcpy", "uint64_t", ["uint64_t", "uint64_t", "uint64_t"]);
+        const memcpy = koffi().load(name).func("memcpy", "uint64_t", ["uint64_t", "uint64_t", "uint64_t"]);
         copier = (target, source, length) =>
           new Promise((resolve, reject) => {
             memcpy.async(target, source, length, (error: Error | null) => (error ? reject(error) : resolve()));

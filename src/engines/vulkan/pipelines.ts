@@ -14,6 +14,7 @@ import {
 } from "../../spirv/reflect.js";
 import { debug } from "../debug.js";
 import { KEPT_KERNELS, KernelCache } from "../kernel-cache.js";
+import type { CompileSpan } from "../profile.js";
 import { type DeviceFunction, type FunctionTable, type Handle, ShaderStageCompute } from "./api.js";
 import type { DescriptorSets } from "./descriptors.js";
 import * as L from "./layouts.js";
@@ -60,6 +61,8 @@ export class PipelineCompiler {
   /** Interfaces of recently compiled modules: another specialisation of one need not read it again. */
   private readonly modules = new Map<string, ModuleInterface>();
   compiled = 0;
+  /** While a profile is open: where compilations are noted. */
+  watched: CompileSpan[] | null = null;
 
   constructor(
     private readonly calls: FunctionTable<DeviceFunction>,
@@ -100,7 +103,7 @@ export class PipelineCompiler {
     const name = options.name ?? `${entry}@${moduleKey.slice(0, 8)}`;
     const layout = this.descriptors.layoutFor(shape.bindings.length, shape.pushBytes);
     const start = performance.now();
-    const pipeline = this.create(words, entry, module, specialization, layout, options);
+    const pipeline = this.create(words, entry, module, specialization, layout, options, this.noting(name));
     debug(2, () => `compiled ${name} in ${(performance.now() - start).toFixed(1)} ms`);
     this.compiled++;
     this.cache.changed();
@@ -115,6 +118,17 @@ export class PipelineCompiler {
     };
     this.pipelines.add(key, made, pipeline);
     return made;
+  }
+
+  /** A compilation that begins now, for a profile; to be called when the pipeline is there, also more than once. */
+  private noting(name: string): () => void {
+    const { watched } = this;
+    const start = performance.now();
+    let isNoted = watched === null;
+    return () => {
+      if (!isNoted) watched?.push({ name, by: "engine", start, end: performance.now() });
+      isNoted = true;
+    };
   }
 
   /** Destroys pipelines that nobody holds, once the GPU has passed them. */
@@ -229,6 +243,7 @@ export class PipelineCompiler {
     specialization: ReadonlyMap<number, SpecializationValue>,
     layout: Handle,
     { subgroupSize, ahead }: KernelOptions,
+    noteMade: () => void,
   ): PendingPipeline {
     const { calls, device, cache } = this;
     const arena = new Arena(4096 + 4 * entry.length + 64 * specialization.size);
@@ -254,6 +269,7 @@ export class PipelineCompiler {
     });
     const done = () => {
       calls.vkDestroyShaderModule(device, shader, 0);
+      noteMade();
     };
     const makeNow = (): Handle => {
       const result = calls.vkCreateComputePipelines(device, cache.handle, 1, info, 0, out.address);
@@ -267,6 +283,7 @@ export class PipelineCompiler {
         await later(device, cache.handle, 1, info, 0, out.address);
         // The driver reads and writes this memory until here, so it must stay alive.
         inUse.length = 0;
+        noteMade();
       };
       return new PipelineAhead(out.view, start, makeNow, done);
     }
