@@ -30,11 +30,11 @@ import { iota } from "../graph/primitives/leaf.js";
 import { backendOf, castNode, makeNode, meet, scalarNode, storedNode } from "./build.js";
 import { backendFor } from "./devices.js";
 import { valuesNode } from "./given-values.js";
-import { checkTensor, isTensor, nodeOrScalar } from "./handle.js";
 import { heldOffset } from "./methods/diagonals.js";
 import { where } from "./methods/where.js";
 import { spaced, wholeSpaced } from "./spaced.js";
 import { type Operand, Tensor } from "./tensor.js";
+import { checkTensor, isTensor, nodeOrScalar } from "./tensor-checks.js";
 
 export interface CreationOptions<D extends DType = DType> {
   readonly dtype?: D;

@@ -3,8 +3,8 @@ import { checkOptions } from "../core/arguments.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import type { PrintOptions } from "../runtime/print-program.js";
 import { backendOf } from "./build.js";
-import { checkTensor } from "./handle.js";
 import type { Tensor } from "./tensor.js";
+import { checkTensor } from "./tensor-checks.js";
 
 /**
  * The kernels that computing a tensor would run: for each what it reads and writes, the formula it computes, and how its

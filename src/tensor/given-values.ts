@@ -8,7 +8,7 @@ import { encodeValues, viewBytes } from "../core/storage.js";
 import type { Node } from "../graph/node.js";
 import type { Backend } from "../runtime/backend.js";
 import { castNode, storedNode } from "./build.js";
-import { isTensor } from "./handle.js";
+import { isTensor } from "./tensor-checks.js";
 
 /** Typed arrays say their dtype; a Uint8ClampedArray is u8. */
 function dtypeOfTypedArray(array: ArrayBufferView): DType {

@@ -7,7 +7,6 @@ export * from "./creation.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";
 export { explain } from "./explain.js";
 export { flattenNested } from "./given-values.js";
-export { checkTensor, isTensor } from "./handle.js";
 export type { VarianceOptions } from "./methods/averages.js";
 export type { ClosenessOptions } from "./methods/comparison.js";
 export {
@@ -43,6 +42,7 @@ export type { ReduceOptions } from "./reduce-node.js";
 export type * from "./result-dtypes.js";
 export { scope } from "./scope.js";
 export { adopt, type Operand, Tensor } from "./tensor.js";
+export { checkTensor, isTensor } from "./tensor-checks.js";
 export { storedTensor, threefry, type Word } from "./threefry.js";
 export { choleskyFactor, solvedLower } from "./triangular.js";
 export type { Padding } from "./windows.js";

@@ -1,7 +1,16 @@
 /** Frees the tensors that a piece of work made and does not return: `const y = scope(() => …)`. */
 import { checkFunction } from "../core/arguments.js";
 import { ArgumentError } from "../core/errors.js";
-import { isTensor, trackTensors } from "./handle.js";
+import type { Tensor } from "./tensor.js";
+import { isTensor } from "./tensor-checks.js";
+
+/** Tensors made since a scope was entered; null outside scopes. */
+let tracked: Tensor[] | null = null;
+
+/** @internal The constructor of tensors calls this. */
+export function noteMade(x: Tensor): void {
+  tracked?.push(x);
+}
 
 /** Runs `work` and disposes the tensors it made, except those in its result (a tensor, or arrays and objects of them). */
 export function scope<T>(work: () => T): T {
@@ -22,4 +31,16 @@ export function scope<T>(work: () => T): T {
   keep(result);
   for (const tensor of made) if (!kept.has(tensor)) tensor.dispose();
   return result;
+}
+
+function trackTensors<T>(work: () => T): { result: T; made: Tensor[] } {
+  const outer = tracked;
+  const made: Tensor[] = [];
+  tracked = made;
+  try {
+    return { result: work(), made };
+  } finally {
+    tracked = outer;
+    outer?.push(...made);
+  }
 }

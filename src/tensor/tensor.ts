@@ -1,16 +1,19 @@
 /**
  * The tensor users hold: a handle on a node of the lazy graph. Operations add nodes and return at once; `data()`, `item()`
- * and `array()` compute.
+ * and `array()` compute. The garbage collector frees what nobody holds; `dispose()` and `using` free it earlier.
  *
- * The methods stand in methods/, a class for each kind. This file assembles them, and nothing else does: every tensor has
- * all methods, whichever file was imported first. The files of methods/ cannot import this one; see handle.ts.
+ * The class itself is the handle and its lifetime. The other methods stand in methods/, a class for each kind. This file
+ * assembles them, and nothing else does: every tensor has all methods, whichever file was imported first. The files of
+ * methods/ cannot import this one; see tensor-checks.ts. No class is extended: that would make each new tensor slower.
  */
+import { calledOperation } from "../core/called.js";
 import type { DType, Scalar } from "../core/dtype.js";
-import type { Shape } from "../core/shape.js";
+import { ArgumentError, DisposedError } from "../core/errors.js";
+import { formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { type DeviceHandle, Node } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import type { DeviceStorage } from "../runtime/backend.js";
-import { TensorHandle } from "./handle.js";
+import { checkHasValue } from "../runtime/value-checks.js";
 import { ArithmeticMethods } from "./methods/arithmetic.js";
 import { AverageMethods } from "./methods/averages.js";
 import { AxisMethods } from "./methods/axes.js";
@@ -36,6 +39,8 @@ import { SelectionMethods } from "./methods/selection.js";
 import { TakingMethods } from "./methods/taking.js";
 import { ValueMethods } from "./methods/values.js";
 import { WindowMethods } from "./methods/window.js";
+import { noteMade } from "./scope.js";
+import { TENSOR } from "./tensor-checks.js";
 
 /** An operand of an operation: a tensor, or a JavaScript value that takes the dtype of the tensor it meets. */
 export type Operand = Tensor | Scalar;
@@ -96,17 +101,125 @@ const METHODS = [
 ];
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods of the interface are defined by the static block
-export class Tensor<D extends DType = DType> extends TensorHandle<D> {
+export class Tensor<D extends DType = DType> {
   static {
+    Object.defineProperty(Tensor.prototype, TENSOR, { value: true });
     for (const { prototype } of METHODS) {
       const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype);
       Object.defineProperties(Tensor.prototype, methods);
     }
   }
 
-  /** @internal */
+  private current: Node | null;
+  /** The shape as users see it. */
+  private extents: Shape | null = null;
+  /** The jitted function that it was given away to. */
+  private takenBy: string | null = null;
+
+  /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
+  constructor(node: Node | null) {
+    this.current = node;
+    if (node) node.handles++;
+    noteMade(this as unknown as Tensor);
+  }
+
+  /** @internal A new tensor over a node: the way in which methods, which cannot import this class, make their results. */
   tensorOf<T extends DType>(node: Node): Tensor<T> {
     return new Tensor<T>(node);
+  }
+
+  /** @internal */
+  get node(): Node {
+    if (!this.current) throw new DisposedError(whyEnded(this.takenBy));
+    return this.current;
+  }
+
+  /** The extents of the axes, as in [2, 3]; [] for a scalar. */
+  get shape(): Shape {
+    const { shape } = this.node;
+    // A frozen copy, so that nobody changes the node's: frozen arrays are slower to compute with.
+    this.extents ??= Object.freeze([...shape]);
+    return this.extents;
+  }
+
+  /** "f32", "i32", "bool" … */
+  get dtype(): D {
+    return this.node.dtype as D;
+  }
+
+  /** "cpu", "vulkan:0" … */
+  get device(): string {
+    return this.node.device.id;
+  }
+
+  /** The number of axes. */
+  get rank(): number {
+    return this.node.shape.length;
+  }
+
+  /** The number of elements. */
+  get size(): number {
+    return sizeOf(this.node.shape);
+  }
+
+  /**
+   * Frees the memory now, when no other tensor and no pending operation needs it; otherwise the garbage collector will.
+   * Disposing twice is harmless.
+   */
+  dispose(): void {
+    const node = this.current;
+    if (!node) return;
+    this.current = null;
+    node.handles--;
+    if (node.handles === 0 && node.users === 0) (node.storage as DeviceStorage | null)?.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** @internal Whether the handle was disposed of or given away. */
+  get isDisposed(): boolean {
+    return this.current === null;
+  }
+
+  /** @internal Another handle on the same values: disposing of a result must not take its source along. */
+  again(): Tensor<D> {
+    return new Tensor<D>(this.node);
+  }
+
+  /** @internal Whether nothing else holds its memory or waits to read it. */
+  get isOnlyHolder(): boolean {
+    const { handles, users, storage } = this.node;
+    return handles === 1 && users === 0 && (storage as DeviceStorage | null)?.isUnshared !== false;
+  }
+
+  /** @internal Ends this handle because it was donated; the memory is freed unless a result has taken it over. */
+  surrender(to: string, isMemoryTaken: boolean): void {
+    if (isMemoryTaken) {
+      this.node.handles--;
+      this.current = null;
+    } else this.dispose();
+    this.takenBy = to;
+  }
+
+  /** @internal Throws in a trace, before a promise is made: a rejected one that nobody awaits would end the process. */
+  checkReadable(): void {
+    if (this.current) checkHasValue(this.current);
+  }
+
+  /** The shape, the dtype and the device, as in "Tensor([2, 3], f32, cpu)". */
+  toString(): string {
+    return `Tensor(${formatShape(this.node.shape)}, ${this.dtype}, ${this.device})`;
+  }
+
+  /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
+  [Symbol.toPrimitive](hint: "string" | "number" | "default"): string {
+    if (hint === "string") return this.toString();
+    throw new ArgumentError(
+      "A tensor is no JavaScript number: write a.add(b) for a + b, and itemSync() for the value of a scalar. " +
+        "Numbers passed to a jitted function are tensors inside it; list their positions in { static } to keep them numbers.",
+    );
   }
 }
 
@@ -116,3 +229,12 @@ export function adopt(storage: DeviceStorage, shape: Shape, dtype: DType, device
   node.realize(storage);
   return new Tensor(node);
 }
+
+/** The message for a tensor that is there no more; names the operation that it was used in. */
+const whyEnded = (takenBy: string | null): string => {
+  const operation = calledOperation() ?? "tensor";
+  return takenBy === null
+    ? `${operation}: this tensor was disposed.`
+    : `${operation}: this tensor was donated to ${takenBy}, which may have written over it: use what that call returned, or ` +
+        "leave its position out of { donate }.";
+};

@@ -6,9 +6,9 @@ import { fitsDType } from "../../core/promotion.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, floatNode, makeNode, meet, scalarNode } from "../build.js";
-import { isTensor, nodeOrScalar } from "../handle.js";
 import type { FloatOf, Meeting, PowerOf, RealOf } from "../result-dtypes.js";
 import type { Operand, Tensor } from "../tensor.js";
+import { isTensor, nodeOrScalar } from "../tensor-checks.js";
 import { binary, isWholeNumber, unary } from "./operands.js";
 
 /** One end of a range, which may be open. */

@@ -6,8 +6,8 @@ import { checkScalar, fitsDType } from "../../core/promotion.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, makeNode, meet, scalarNode } from "../build.js";
-import { isTensor } from "../handle.js";
 import type { Operand, Tensor } from "../tensor.js";
+import { isTensor } from "../tensor-checks.js";
 import { binary, isWholeNumber, met, metNumbers, unary } from "./operands.js";
 import { where } from "./where.js";
 

@@ -10,9 +10,9 @@ import { shown } from "../../core/shown.js";
 import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, commonDType, reshapeNode } from "../build.js";
-import { checkTensor } from "../handle.js";
 import type { MeetingOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
+import { checkTensor } from "../tensor-checks.js";
 
 /** Axes of the left and of the right operand, in pairs. */
 export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];

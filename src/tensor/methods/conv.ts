@@ -10,9 +10,9 @@ import { dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { padNode, windowNode } from "../../graph/windows.js";
 import { castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
-import { checkTensor } from "../handle.js";
 import type { MeetingOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
+import { checkTensor } from "../tensor-checks.js";
 import { type Padding, positivePerAxis, windowsOver } from "../windows.js";
 
 export interface ConvOptions {

@@ -7,9 +7,9 @@ import type { DType } from "../../core/dtype.js";
 import { contractNodes, diagonalNode, sumNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
-import { checkTensors } from "../handle.js";
 import type { OneOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
+import { checkTensors } from "../tensor-checks.js";
 import { contractionOrder, type Order, operandsOf } from "./contraction-order.js";
 import { type Label, labelSizes, parseSubscripts } from "./subscripts.js";
 

@@ -14,8 +14,8 @@ import { broadcastShapes, formatShape, sameShape, sizeOf } from "../../core/shap
 import { type IndexArgument, type IndexItem, parseIndexing } from "../../core/slice.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, derive, makeNode, reshapeNode } from "../build.js";
-import { isTensor } from "../handle.js";
 import type { Operand, Tensor } from "../tensor.js";
+import { isTensor } from "../tensor-checks.js";
 import { apartFrom, broadcastValues, countingLike, scalarLike, valuesFor } from "./operands.js";
 import { combined, placesIn, type ScatterOptions, scatterRows, type UpdateOp } from "./scatter.js";
 import { positionTensor, remedyForNumber } from "./taking.js";

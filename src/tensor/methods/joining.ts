@@ -6,9 +6,9 @@ import { broadcastShapes, formatShape, normalizeAxis, sameShape } from "../../co
 import { shown } from "../../core/shown.js";
 import { concat as concatPrimitive } from "../../graph/primitives/movement.js";
 import { backendOf, castNode, checkOneDevice, commonDType, makeNode } from "../build.js";
-import { checkTensors } from "../handle.js";
 import type { OneOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
+import { checkTensors } from "../tensor-checks.js";
 
 /** Tensors one after another along an axis. */
 export function concat<D extends DType>(

@@ -9,8 +9,8 @@ import { checkShape, formatShape, normalizeAxis } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import * as M from "../../graph/primitives/movement.js";
 import { derive } from "../build.js";
-import { isTensor } from "../handle.js";
 import type { Tensor } from "../tensor.js";
+import { isTensor } from "../tensor-checks.js";
 import { apartFrom, countingLike } from "./operands.js";
 import { positionTensor } from "./taking.js";
 

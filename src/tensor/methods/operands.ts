@@ -6,8 +6,8 @@ import { shown } from "../../core/shown.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import { iota } from "../../graph/primitives/leaf.js";
 import { backendOf, checkOneDevice, derive, floatNode, makeNode, meet, scalarNode } from "../build.js";
-import { isTensor, nodeOrScalar } from "../handle.js";
 import type { Operand, Tensor } from "../tensor.js";
+import { isTensor, nodeOrScalar } from "../tensor-checks.js";
 import { where } from "./where.js";
 
 /** A primitive of one operand; `asFloat`: integers and booleans become f32 first. */

@@ -9,8 +9,8 @@ import type { Node } from "../../graph/node.js";
 import * as M from "../../graph/primitives/movement.js";
 import { backendOf, checkOneDevice, makeNode, storedNode } from "../build.js";
 import { flattenNested } from "../given-values.js";
-import { isTensor } from "../handle.js";
 import type { Tensor } from "../tensor.js";
+import { isTensor } from "../tensor-checks.js";
 import { positionsUsed } from "./noted-positions.js";
 import { where } from "./where.js";
 

@@ -5,9 +5,9 @@ import { checkScalar } from "../../core/promotion.js";
 import { Node } from "../../graph/node.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, broadcastNode, castNode, makeNode, meet, scalarNode } from "../build.js";
-import { isTensor, nodeOrScalar } from "../handle.js";
 import type { Choice } from "../result-dtypes.js";
 import type { Operand, Tensor } from "../tensor.js";
+import { isTensor, nodeOrScalar } from "../tensor-checks.js";
 
 /** a where the condition holds, else b: `where(x.greater(0), x, 0)`. */
 export function where<A extends Operand, B extends Operand>(

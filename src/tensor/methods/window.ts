@@ -6,9 +6,9 @@ import { formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.
 import { shown } from "../../core/shown.js";
 import { foldWindows, type Windows, windowNode } from "../../graph/windows.js";
 import { backendOf, broadcastNode, checkOneDevice, reshapeNode, scalarNode } from "../build.js";
-import { checkTensor } from "../handle.js";
 import type { FloatOf, SumOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
+import { checkTensor } from "../tensor-checks.js";
 import { type WindowSettings, windowsOver } from "../windows.js";
 import { countingLike, valuesFor } from "./operands.js";
 import { where } from "./where.js";
