@@ -3,6 +3,8 @@
  * package. Every sample is a new process. Of compiling the figure is our own time on the calling thread; the driver's, or
  * the WebAssembly engine's, is in a remark.
  */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { type Context, repeat } from "../harness.js";
 import { runProgram } from "../programs.js";
 import type { Row } from "../row.js";
@@ -33,18 +35,28 @@ const perOperation = (work: string, size: number) => async (context: Context) =>
   return samples;
 };
 
-/** Milliseconds of importing a module, by the clock. */
-const imports = (name: string) => async (context: Context) => {
+const ROOT = new URL("../../../", import.meta.url);
+
+/** Milliseconds of importing a file of the tree, by the clock. */
+async function imports(context: Context, path: string): Promise<number[]> {
+  const url = new URL(path, ROOT).href;
   const seen: { readonly clock: number; readonly cpu: number; readonly node: number }[] = [];
   const samples = await repeat(context.isQuick ? 3 : 15, async () => {
-    seen.push(await runProgram("first-import", [name], process.env));
+    seen.push(await runProgram("first-import", [url], process.env));
     return seen.at(-1)!.clock;
   });
   const cpu = median(seen.slice(1).map((one) => one.cpu));
   const node = median(seen.slice(1).map((one) => one.node));
   context.note(`processor's time ${cpu.toFixed(0)} ms; Node had taken ${node.toFixed(0)} ms before`);
   return samples;
-};
+}
+
+/** The same for the package as it is published. */
+async function importsPackage(context: Context): Promise<number[]> {
+  const { status } = spawnSync(process.execPath, [fileURLToPath(new URL("scripts/package.mjs", ROOT))]);
+  if (status !== 0) throw new Error("The package could not be made; npm run package says why.");
+  return imports(context, "dist/package/dist/src/index.js");
+}
 
 /** A row for Vulkan and one for the CPU engine. */
 function both(name: string, title: string, [onGpu, onCpu]: readonly [number, number], run: Row["run"]): Row[] {
@@ -60,12 +72,20 @@ const PER_OPERATION = [1.5, 1] as const;
 export const compileRows: readonly Row[] = [
   {
     name: "import",
-    title: 'import "pumice" in a new process',
+    title: 'import "pumice" in a new process, the package as it is published',
     unit: "ms",
     better: "lower",
     place: "cpu",
     targets: [{ atMost: 150 }],
-    run: imports("index"),
+    run: importsPackage,
+  },
+  {
+    name: "import-files",
+    title: "the same from the working tree, a file per module",
+    unit: "ms",
+    better: "lower",
+    place: "cpu",
+    run: (context) => imports(context, "dist/src/index.js"),
   },
   ...[250, 500].flatMap((count) =>
     both(

@@ -1,5 +1,5 @@
 /**
- * The package as a consumer gets it: packed, unpacked as node_modules/pumice of another project, and used there by a program
+ * The package as a consumer gets it: bundled, packed, unpacked as node_modules/pumice of another project, and used there by a program
  * that calls every public name. The program is type-checked against the packed declarations alone, with no path into this
  * tree, and then run. The names are read from the modules, so that a new one without a call fails here.
  */
@@ -49,12 +49,12 @@ describe("the program calls every public name", () => {
 });
 
 /** Runs a program in a folder; its output where it fails. */
-function run(folder: string, command: string, args: readonly string[]): string {
+function run(folder: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
   const options = {
     cwd: folder,
     encoding: "utf8",
     maxBuffer: 1 << 26,
-    env: { ...process.env, PUMICE_CACHE: "off" },
+    env: { ...process.env, PUMICE_CACHE: "off", ...env },
   } as const;
   const { status, stdout, stderr, error } = spawnSync(command, args, options);
   assert.equal(status, 0, `${command} ${args.join(" ")}:\n${stdout}${stderr}${error ?? ""}`);
@@ -85,8 +85,9 @@ describe("the packed package", () => {
     project = mkdtempSync(join(tmpdir(), "pumice-consumer-"));
     const modules = join(project, "node_modules");
     mkdirSync(join(modules, "@types"), { recursive: true });
+    run(root, process.execPath, ["scripts/package.mjs"]);
     // Only files of this tree are packed; the environment keeps npm from asking any server.
-    run(root, process.platform === "win32" ? "npm.cmd" : "npm", [
+    run(join(root, "dist/package"), process.platform === "win32" ? "npm.cmd" : "npm", [
       ...["pack", "--ignore-scripts", "--offline", "--no-update-notifier", "--pack-destination", project],
     ]);
     const [packed = ""] = readdirSync(project).filter((name) => name.endsWith(".tgz"));
@@ -104,5 +105,52 @@ describe("the packed package", () => {
     run(project, process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
     const printed = run(project, process.execPath, ["out/program/main.js"]);
     assert.match(printed, /made [3-9]\d\d calls\n$/);
+  });
+
+  /** Runs a program of one file in the project. */
+  const runText = (text: string, env?: NodeJS.ProcessEnv): string =>
+    run(project, process.execPath, ["--input-type=module", "--eval", text], env);
+
+  test("is a few files of code, in which errors keep their names", () => {
+    const files = readdirSync(join(project, "package"), { recursive: true, encoding: "utf8" });
+    const code = files.filter((name) => name.endsWith(".js"));
+    assert.ok(code.length < 30, `${code.length} files`);
+    const printed = runText(`
+      import { ShapeError, tensor } from "pumice";
+      try {
+        tensor([1, 2], { device: "cpu" }).add(tensor([1, 2, 3], { device: "cpu" }));
+      } catch (error) {
+        console.log(error instanceof ShapeError, error.name);
+      }`);
+    assert.equal(printed, "true ShapeError\n");
+  });
+
+  test("starts its worker threads", () => {
+    const printed = runText(
+      `import { ones } from "pumice";
+      let warning = "no warning";
+      process.on("warning", ({ message }) => { warning = message; });
+      // A worker that cannot start is tried again, a few times, and then there is a warning.
+      for (let i = 0; i < 5; i++) {
+        await ones([1 << 20], { device: "cpu" }).mul(i).sum().item();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      console.log(warning);`,
+      { PUMICE_THREADS: "2" },
+    );
+    assert.equal(printed, "no warning\n");
+  });
+
+  test("finds programs on disk that an earlier process compiled", () => {
+    const text = `
+      import { jit, ones } from "pumice";
+      const f = jit((x) => { for (let i = 0; i < 60; i++) x = x.sin(); return x.sum(); });
+      const x = ones([64], { device: "cpu" });
+      await f(x).item();
+      console.log(String(f.lower(x)).match(/kernels \\((compiled|read from disk)/)[1]);`;
+    const cache = join(project, "cache");
+    mkdirSync(cache);
+    assert.equal(runText(text, { PUMICE_CACHE: cache }), "compiled\n");
+    assert.equal(runText(text, { PUMICE_CACHE: cache }), "read from disk\n");
   });
 });

@@ -3,16 +3,18 @@
  * looked up on disk. A program that other code has compiled is never used, even if nobody changed a version number.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { debug } from "../debug.js";
 
 /** Folders whose files compiled programs depend on. */
 const FOLDERS = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
+/** In the published package those files are bundled (scripts/package.mjs): into this folder, and into what is imported by name. */
+const BUNDLED = "chunks";
 const SOURCE = /(?<!\.d)\.[jt]s$/;
 /** The most bytes to hash: four times their size today. */
 const MOST_BYTES = 4 << 20;
-/** This file's path below the folders' parent. A bundler changes it; then there is no fingerprint. */
+/** This file's path below the folders' parent. A bundler of others changes it; then there is no fingerprint. */
 const OWN_NAME = /\/engines\/disk\/fingerprint\.[jt]s$/;
 
 let known: string | null | undefined;
@@ -35,7 +37,7 @@ export function hashFiles(own: string, since: number): string | null {
   try {
     const root = fileURLToPath(new URL("../..", own));
     const files = new Files(root, since);
-    for (const folder of FOLDERS) files.add(folder);
+    for (const folder of existsSync(root + BUNDLED) ? ["."] : FOLDERS) files.add(folder);
     return files.hash();
   } catch {
     return null;
