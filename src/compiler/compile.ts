@@ -13,7 +13,7 @@ import { whileLoop } from "../graph/primitives/while.js";
 import { lowerGroup } from "./lower/lower-group.js";
 import { keepRepeatedValues } from "./lower/repeated-values.js";
 import { describeGroup } from "./print/formula.js";
-import { type Program, type Slot, type Step, withSteps } from "./program/program.js";
+import { type Program, type Slot, type Step, withSteps, writtenLater } from "./program/program.js";
 import { removeComplex } from "./rewrite/complex.js";
 import { expandComposites } from "./rewrite/expand.js";
 import { chooseImplementations } from "./rewrite/implementations.js";
@@ -125,7 +125,7 @@ function lowerOnce<Code>({ target, lowered }: Assembly<Code>, group: Group) {
 function lowerTask(group: Group, { settings, profile }: Target) {
   const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
   const { kernel, buffers } = lower(group, nameOf(group), settings);
-  const formula = describeGroup(group, buffers, kernel.buffers);
+  const formula = writtenLater(() => describeGroup(group, buffers, kernel.buffers));
   return { kernel: keepRepeatedValues(kernel, profile.rowCacheBytes), buffers, formula };
 }
 

@@ -48,7 +48,7 @@ export function printProgram<Code>(
 }
 
 const isSameKernel = (step: KernelStep<unknown>, other?: Step<unknown>): boolean =>
-  other?.kind === "kernel" && other.kernel === step.kernel && other.formula === step.formula;
+  other?.kind === "kernel" && other.kernel === step.kernel && other.formula.text === step.formula.text;
 
 function printStep<Code>(
   { made, leaves }: Program<Code>,
@@ -56,7 +56,8 @@ function printStep<Code>(
   mappingOf: MappingOf<Code>,
   options: PrintOptions,
 ): string[] {
-  const { kernel, slots, formula } = step;
+  const { kernel, slots } = step;
+  const { text: formula } = step.formula;
   const names = bufferNames(kernel.buffers);
   const buffers = kernel.buffers.map(({ dtype, isWritten }, i) => {
     const { from, index, moves } = slots[i];

@@ -14,7 +14,7 @@ export function kernelStep(
   const isWritten = [...reads.map(() => false), ...writes.map(() => true)];
   const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
   const kernel = { name, rows, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
-  return { kind: "kernel", kernel, formula: name, code: name, slots: [...reads, ...writes] };
+  return { kind: "kernel", kernel, formula: { text: name }, code: name, slots: [...reads, ...writes] };
 }
 
 /** A value of so many bytes; `root`: which result it is. */

@@ -67,7 +67,7 @@ export function lowerScan(
   profile: TargetProfile,
   settings: ElementSettings,
   rewriteBody: RewriteBody,
-): (LoweredKernel & { readonly formula: string }) | null {
+): (LoweredKernel & { readonly formula: () => string }) | null {
   const { body, length } = paramsOf(node);
   const sizes = results.map(({ shape }) => sizeOf(shape));
   const size = Math.max(0, ...sizes);
@@ -89,7 +89,7 @@ export function lowerScan(
   const wished = lower(wish);
   const lowered = wished && wished.kernel.size > MAX_SIZE ? lower(ALONE) : wished;
   if (!lowered) return null;
-  const formula = describeScan(node, { roots, leaves }, parts, lowered.buffers, lowered.kernel.buffers);
+  const formula = () => describeScan(node, { roots, leaves }, parts, lowered.buffers, lowered.kernel.buffers);
   return { ...lowered, formula };
 }
 

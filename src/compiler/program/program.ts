@@ -1,6 +1,6 @@
 /**
- * A compiled piece of the graph as data: kernels to run in order, and which memory each of them gets. It holds no node and
- * no buffer, so it serves every graph of the same form: a loop that builds the same expression again compiles it once.
+ * A compiled piece of the graph as data: kernels to run in order, and which memory each of them gets. It holds no node
+ * (but for formulas that nobody has looked at) and no buffer, so it serves every graph of the same form: a loop that builds the same expression again compiles it once.
  * compile.ts makes it, run-steps.ts runs its steps, the runtime keeps it.
  */
 
@@ -24,14 +24,32 @@ export interface Slot {
   readonly swap?: { readonly loop: number; readonly index: number };
 }
 
+/** What a kernel computes, for people (print/formula.ts); empty for a kernel written by hand outside the compiler. */
+export interface Formula {
+  readonly text: string;
+}
+
+/** A formula that is written when someone looks: few do, and writing it takes as long as some kernels take to compile. */
+export function writtenLater(write: () => string): Formula {
+  let pending: (() => string) | null = write;
+  let text = "";
+  return {
+    get text() {
+      if (pending) text = pending();
+      // It holds on to nodes of the graph.
+      pending = null;
+      return text;
+    },
+  };
+}
+
 export interface KernelStep<Code> {
   readonly kind: "kernel";
   readonly kernel: KernelOutline;
   /** Null where the kernel has no rows: it is not run. */
   readonly code: Code;
   readonly slots: readonly Slot[];
-  /** Its formula, for people (print/formula.ts); empty for a kernel written by hand outside the compiler. */
-  readonly formula: string;
+  readonly formula: Formula;
 }
 
 /** Steps repeated a known number of times. */

@@ -9,7 +9,7 @@ import type { Node } from "../../graph/node.js";
 import { computeType } from "../elements/elements.js";
 import { isWhole, type Kernel, type NativeKernel } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
-import type { KernelStep, Made, Slot, Step } from "../program/program.js";
+import type { Formula, KernelStep, Made, Slot, Step } from "../program/program.js";
 import type { RoutinePlan } from "../target/routine.js";
 import type { LoadKernel, Recordable, Target } from "../target/target.js";
 import { behindGate, type Gate, markUnaligned } from "./kernel-passes.js";
@@ -29,7 +29,7 @@ export type CompileBody = <Code>(
 /** A group that was lowered. */
 interface LoweredGroup {
   readonly kernel: Kernel;
-  readonly formula: string;
+  readonly formula: Formula;
   /** The kernel's buffers, as positions among the nodes of the group's key. */
   readonly buffers: readonly number[];
 }
@@ -64,7 +64,7 @@ export class Assembly<Code> {
   }
 
   /** Adds the gate, marks unaligned buffers and emits code. A routine may run one kernel many times: it is emitted once. */
-  kernel(kernel: Kernel | NativeKernel, own: readonly Slot[], formula: string): KernelStep<Code> {
+  kernel(kernel: Kernel | NativeKernel, own: readonly Slot[], formula: Formula): KernelStep<Code> {
     const { gate } = this;
     const slots = gate ? [...own, gate.flag] : own;
     const finished = markUnaligned(gate ? behindGate(kernel, gate.value) : kernel, slots);
@@ -79,7 +79,7 @@ export class Assembly<Code> {
   }
 
   /** The same outside of the gate. */
-  ungated(kernel: Kernel, slots: readonly Slot[], formula: string): KernelStep<Code> {
+  ungated(kernel: Kernel, slots: readonly Slot[], formula: Formula): KernelStep<Code> {
     return this.within(null, () => this.kernel(kernel, slots, formula));
   }
 
@@ -99,7 +99,7 @@ export class Assembly<Code> {
     const k = new KernelBuilder(`copy[${shape.join("×")}]`, productOf(shape) * (part === dtype ? 1 : 2));
     const [source, target] = [k.buffer(part, false), k.buffer(part, true)];
     k.store(target, k.row, k.load(source, k.row, computeType(part)));
-    return this.kernel(k.finish(), [from, to], "out[i] = a[i]");
+    return this.kernel(k.finish(), [from, to], { text: "out[i] = a[i]" });
   }
 
   private emit(kernel: Kernel | NativeKernel, isIndirect: readonly boolean[] | null): Code {

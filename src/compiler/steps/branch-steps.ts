@@ -44,8 +44,8 @@ export function flagBehindGate<Code>(
   const isOpen = k.compare("eq", k.load(outer, k.row, "i32"), k.constant("i32", gate.value));
   const value = k.select(isOpen, k.load(inner, k.row, dtype), k.constant(dtype, otherwise));
   k.store(k.buffer(target ? "i32" : dtype, true), k.row, target ? k.convert("i32", value) : value);
-  const formula = `out = where(a == ${gate.value}, b, ${otherwise})`;
-  return { flag, steps: [assembly.ungated(k.finish(), [gate.flag, slot, flag], formula)] };
+  const text = `out = where(a == ${gate.value}, b, ${otherwise})`;
+  return { flag, steps: [assembly.ungated(k.finish(), [gate.flag, slot, flag], { text })] };
 }
 
 /** Writes 1 into a slot of i32, but 0 in a branch that is not taken. */
@@ -54,6 +54,6 @@ export function raiseFlag<Code>(assembly: Assembly<Code>, slot: Slot): Step<Code
   const k = new KernelBuilder("begin", 1);
   const outer = gate && k.compare("eq", k.load(k.buffer("i32", false), k.row, "i32"), k.constant("i32", gate.value));
   k.store(k.buffer("i32", true), k.row, outer ? k.convert("i32", outer) : k.constant("i32", 1));
-  const formula = gate ? `out = where(a == ${gate.value}, 1, 0)` : "out = 1";
-  return assembly.ungated(k.finish(), gate ? [gate.flag, slot] : [slot], formula);
+  const text = gate ? `out = where(a == ${gate.value}, 1, 0)` : "out = 1";
+  return assembly.ungated(k.finish(), gate ? [gate.flag, slot] : [slot], { text });
 }

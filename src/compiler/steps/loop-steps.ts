@@ -7,7 +7,7 @@ import type { Node } from "../../graph/node.js";
 import type { ScanParams } from "../../graph/primitives/scan.js";
 import type { WhileParams } from "../../graph/primitives/while.js";
 import { lowerScan, type RewriteBody, type ScanParts } from "../lower/fused-scan.js";
-import { FLAG_BYTES, MAX_ROUNDS_AHEAD, type Slot, type Step } from "../program/program.js";
+import { FLAG_BYTES, MAX_ROUNDS_AHEAD, type Slot, type Step, writtenLater } from "../program/program.js";
 import type { Assembly, SlotOf } from "./assembly.js";
 import { flagBehindGate, raiseFlag } from "./branch-steps.js";
 
@@ -37,7 +37,7 @@ export function scanSteps<Code>(
   const fused = lowerScan(node, results, { last, stacked }, profile, settings, rewriteBody);
   if (fused) {
     const slotFor = (each: Node) => (parts.includes(each) ? slotOf(each) : inputOf(each));
-    return [assembly.kernel(fused.kernel, fused.buffers.map(slotFor), fused.formula)];
+    return [assembly.kernel(fused.kernel, fused.buffers.map(slotFor), writtenLater(fused.formula))];
   }
   return scanByRounds(assembly, node, results, { last, stacked }, slotOf, inputOf);
 }

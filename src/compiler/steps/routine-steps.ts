@@ -5,7 +5,7 @@ import type { Node } from "../../graph/node.js";
 import { paramsKey } from "../../graph/params-key.js";
 import { MAX_I32 } from "../ir/ir.js";
 import { bufferNames } from "../print/formula.js";
-import type { Slot, Step } from "../program/program.js";
+import { type Slot, type Step, writtenLater } from "../program/program.js";
 import { routines } from "../routines/index.js";
 import type { NativeRoutine, RoutineBuffer } from "../target/routine.js";
 import type { Assembly, SlotOf } from "./assembly.js";
@@ -34,7 +34,11 @@ export function routineSteps<Code>(
   const steps = plan.steps.map((step) => ({ ...step, slots: step.buffers.map(slotFor) }));
   const needed = steps.filter(({ isCopy, slots: [from, to] }) => !isCopy || from !== to);
   return needed.map(({ kernel, slots, formula }) =>
-    assembly.kernel(kernel, slots, formula(bufferNames(kernel.buffers))),
+    assembly.kernel(
+      kernel,
+      slots,
+      writtenLater(() => formula(bufferNames(kernel.buffers))),
+    ),
   );
 }
 

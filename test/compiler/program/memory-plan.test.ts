@@ -21,7 +21,7 @@ const touching = (...slots: Slot[]): KernelStep<null> => ({
   kernel: { rows: 1, buffers: [] } as unknown as Kernel,
   code: null,
   slots,
-  formula: "",
+  formula: { text: "" },
 });
 const value = (bytes: number, root = -1): Made => ({ shape: [bytes], dtype: "u8", byteLength: bytes, root });
 const made = (index: number): Slot => ({ from: "made", index });

@@ -104,7 +104,7 @@ test("what is written again is written after the last step that read it", () => 
     const isWritten = [...reads.map(() => false), true];
     const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
     const kernel = { name, rows: 1, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
-    return { kind: "kernel", kernel, formula: name, code: null, slots: [...reads, written].map(slot) };
+    return { kind: "kernel", kernel, formula: { text: name }, code: null, slots: [...reads, written].map(slot) };
   };
   const steps = [
     step("first", [], 0),
@@ -129,7 +129,7 @@ test("a writer is a level above those that read the old value, so that memory of
     const isWritten = [...reads.map(() => false), ...writes.map(() => true)];
     const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
     const kernel = { name, rows: 1, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
-    return { kind: "kernel", kernel, formula: name, code: null, slots: [...reads, ...writes].map(slot) };
+    return { kind: "kernel", kernel, formula: { text: name }, code: null, slots: [...reads, ...writes].map(slot) };
   };
   const bytes = 4096;
   const steps = [

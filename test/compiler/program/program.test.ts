@@ -1,13 +1,14 @@
-/** Steps of a program inside loops: which buffers begin off the boundaries of vectors, and that code is kept by it. */
+/** Steps of programs: buffers inside loops that begin off the boundaries of vectors, code that is kept by it, formulas. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../../src/compiler/compile.js";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
-import { kernelsOf, type Program } from "../../../src/compiler/program/program.js";
+import { kernelsOf, type Program, writtenLater } from "../../../src/compiler/program/program.js";
 import { makePlaceholder } from "../../../src/graph/function.js";
 import { scan, Tensor } from "../../../src/index.js";
 import { backendFor } from "../../../src/tensor/index.js";
+import { kernelStep } from "../../support/steps.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 
 /** A loop over elements of so many f32, each round by kernels of its own. */
@@ -43,4 +44,13 @@ test("a kernel that a routine runs several times has code for each way its buffe
   for (const { kernel, code } of kernelsOf(steps)) {
     assert.deepEqual(code.buffers, kernel.buffers, kernel.name);
   }
+});
+
+test("a formula is written when it is looked at, once, and stands in what is kept of a program", () => {
+  let written = 0;
+  const formula = writtenLater(() => `out[i] = ${++written}`);
+  const step = { ...kernelStep("k", [], []), formula };
+  assert.equal(written, 0);
+  assert.deepEqual([step.formula.text, formula.text, written], ["out[i] = 1", "out[i] = 1", 1]);
+  assert.deepEqual(JSON.parse(JSON.stringify(step)).formula, { text: "out[i] = 1" });
 });
