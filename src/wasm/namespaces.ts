@@ -87,16 +87,19 @@ type Method = (...given: never[]) => unknown;
 interface Branch {
   readonly methods: Map<string, (recorder: Recorder) => Method>;
   readonly branches: Map<string, Branch>;
+  /** What the namespaces of all functions inherit, once there is one. */
+  prototype: object | null;
 }
 
-const trunk: Branch = { methods: new Map(), branches: new Map() };
+const newBranch = (): Branch => ({ methods: new Map(), branches: new Map(), prototype: null });
+const trunk = newBranch();
 
 function branchFor(path: readonly string[]): Branch {
   let branch = trunk;
   for (const step of path) {
     let next = branch.branches.get(step);
     if (!next) {
-      next = { methods: new Map(), branches: new Map() };
+      next = newBranch();
       branch.branches.set(step, next);
     }
     branch = next;
@@ -146,21 +149,26 @@ for (const shape of Object.keys(LANES) as LaneShape[]) {
 
 /** An object whose members are made when first asked for: a function uses few of the hundreds there are. */
 function bind(branch: Branch, recorder: Recorder): object {
-  const members = {};
-  const define = (name: string, make: () => unknown) => {
-    Object.defineProperty(members, name, {
-      configurable: true,
+  branch.prototype ??= prototypeOf(branch);
+  return Object.create(branch.prototype, { recorder: { value: recorder } });
+}
+
+/** Makes members, for all functions: defining hundreds of them anew for each took longer than writing a short one. */
+function prototypeOf({ methods, branches }: Branch): object {
+  const prototype = {};
+  const define = (name: string, make: (recorder: Recorder) => unknown) => {
+    Object.defineProperty(prototype, name, {
       enumerable: true,
-      get() {
-        const value = make();
-        Object.defineProperty(members, name, { value, enumerable: true });
+      get(this: { readonly recorder: Recorder }) {
+        const value = make(this.recorder);
+        Object.defineProperty(this, name, { value, enumerable: true });
         return value;
       },
     });
   };
-  for (const [name, method] of branch.methods) define(name, () => method(recorder));
-  for (const [name, inner] of branch.branches) define(name, () => bind(inner, recorder));
-  return members;
+  for (const [name, method] of methods) define(name, method);
+  for (const [name, inner] of branches) define(name, (recorder) => bind(inner, recorder));
+  return prototype;
 }
 
 /** The namespace called `name` for a function being written. */
