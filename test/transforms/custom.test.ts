@@ -1,4 +1,5 @@
 /** Derivatives by hand, gradients that stop, and values that are computed again instead of kept. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ArgumentError, ShapeError, UnsupportedError } from "../../src/core/errors.js";
@@ -21,6 +22,7 @@ import {
   zeros,
 } from "../../src/index.js";
 import { workOf } from "../support/jit-check.js";
+import { kernelCount } from "../support/program-text.js";
 import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
 
 const f64 = { dtype: "f64" } as const;
@@ -239,8 +241,6 @@ describeOnTensorDevices("stopGradient", () => {
   const times = (factor: number, list: readonly number[]) => list.map((value) => factor * value);
 });
 
-const kernelCount = (text: string): number => text.match(/^\s*\d+\. /gm)?.length ?? 0;
-
 describeOnTensorDevices("checkpoint", (device) => {
   const n = 64;
   const layer = (w: Tensor, h: Tensor) => w.matmul(h).tanh();
@@ -283,7 +283,7 @@ describeOnTensorDevices("checkpoint", (device) => {
     const large = () => [zeros([1536, 1536]), zeros([1536, 1536])] as const;
     const lowered = (f: typeof plain) => jit(grad(f, { argument: 1 })).lower(...large());
     const [kept, recomputed] = [lowered(plain), lowered(inParts)];
-    const layersIn = (text: string) => text.match(/tanh\[/g)?.length ?? 0;
+    const layersIn = (text: string) => kernelCount(text, /^tanh\[/);
     // What a part returns is kept, being what the next one begins with: of each part three layers are computed again.
     assert.equal(layersIn(recomputed.kernels) - layersIn(kept.kernels), 12);
     assert.ok(kernelCount(recomputed.kernels) >= kernelCount(kept.kernels) + 12);

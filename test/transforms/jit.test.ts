@@ -2,6 +2,7 @@
  * jit: which calls share a program, what numbers, static values and closures become, functions inside functions, results of
  * every kind, and calls that overlap.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -29,9 +30,8 @@ import {
 } from "../../src/index.js";
 import { withDevice } from "../../src/tensor/index.js";
 import { replayed, workOf } from "../support/jit-check.js";
+import { kernelCount } from "../support/program-text.js";
 import { describeOnTensorDevices, numbersOf, testDevices } from "../support/tensors.js";
-
-const kernelCount = (text: string): number => text.match(/^\s*\d+\. /gm)?.length ?? 0;
 
 /** Runs work and says how many programs were compiled for it. */
 function compiledBy(device: string, work: () => void): number {
