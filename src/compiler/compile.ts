@@ -13,6 +13,9 @@ import { whileLoop } from "../graph/primitives/while.js";
 import { lowerGroup } from "./lower/lower-group.js";
 import { keepRepeatedValues } from "./lower/repeated-values.js";
 import { describeGroup } from "./print/formula.js";
+import { inPlaceOf } from "./program/in-place.js";
+import { planMemory } from "./program/memory-plan.js";
+import { overlapped } from "./program/overlap.js";
 import { type Program, type Slot, type Step, withSteps, writtenLater } from "./program/program.js";
 import { removeComplex } from "./rewrite/complex.js";
 import { expandComposites } from "./rewrite/expand.js";
@@ -54,6 +57,15 @@ export function compile<Code>(
   const steps = compileGraph(assembly, graph, leafSlots, (root) => assembly.make(graph.roots[root], root));
   const leaves = graph.leaves.map(({ shape, dtype }) => ({ shape, dtype }));
   return withSteps({ made: assembly.made, leaves }, steps);
+}
+
+/**
+ * The last passes of a program that is recorded and run many times: the order of its steps, the memory between them, and the
+ * results that may overwrite arguments. `onOffer`: bytes of the arguments that the caller gives away, -1 for the others.
+ */
+export function planProgram<Code>(program: Program<Code>, { profile }: Target, onOffer: readonly number[]) {
+  const ordered = profile.isConcurrent ? overlapped(program) : { program, plan: planMemory(program) };
+  return { ...ordered, inPlace: inPlaceOf(ordered.program, onOffer) };
 }
 
 /** A graph as the scheduler takes it: real numbers, small primitives, nothing twice. It shares no node with the caller's. */
@@ -121,7 +133,10 @@ function lowerOnce<Code>({ target, lowered }: Assembly<Code>, group: Group) {
   return made;
 }
 
-/** Fused group → kernel. `Assembly.kernel` adds what depends on the place in the program, and emits it. */
+/**
+ * Fused group → kernel. `Assembly.kernel` then runs the passes that depend on the place in the program (behindGate,
+ * markUnaligned in steps/kernel-passes.ts), emits the kernel and loads it.
+ */
 function lowerTask(group: Group, { settings, profile }: Target) {
   const lower = group.product ? lowerProduct : group.transposed ? lowerTransposed : lowerGroup;
   const { kernel, buffers } = lower(group, nameOf(group), settings);

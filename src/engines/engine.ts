@@ -45,6 +45,8 @@ export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedK
   load(encoded: EncodedKernel, kernel: KernelInterface): K;
   /** Runs a kernel on memory, one for each of its buffers, each from an offset on. Returns when the work is under way. */
   dispatch(kernel: K, memory: readonly M[], offsets: readonly number[]): void;
+  /** The flag of a loop, once the kernels before have run. How to wait for them is the engine's business. */
+  flagIn(memory: M): Uint8Array;
   record(program: RecordableProgram<M, K>): RecordedProgram<M>;
   /** Runs work and times its kernels. */
   profile(work: () => unknown): Promise<Profile>;

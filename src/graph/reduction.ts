@@ -3,7 +3,7 @@
  * totals and scattering, the folds of the rewriter, the lowering and both emitters look here and know no reduction by name.
  *
  * To add one, add an entry. The types ask for every part of it, test/graph/reduction.test.ts checks the laws it states, and
- * the sweeps of reductions find it. A method of that name on Tensor is written in tensor/tensor.ts.
+ * the sweeps of reductions find it. A method of that name on Tensor is written in tensor/methods/reductions.ts.
  */
 import { castScalar, roundTo } from "../core/cast.js";
 import { DTYPES, type DType, type DTypeKind, isFloat } from "../core/dtype.js";

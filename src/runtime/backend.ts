@@ -2,12 +2,10 @@
  * A device to the layers above: from nodes that are asked for to memory that holds their values. It finds the program of
  * a graph in its table or on disk, or compiles it, and has the engine run it. One class for all engines.
  */
-import { compile } from "../compiler/compile.js";
+import { compile, planProgram } from "../compiler/compile.js";
 import type { Kernel } from "../compiler/ir/ir.js";
 import { roundsWithin } from "../compiler/ir/loop-rounds.js";
-import { inPlaceOf } from "../compiler/program/in-place.js";
 import { planMemory } from "../compiler/program/memory-plan.js";
-import { overlapped } from "../compiler/program/overlap.js";
 import { type KernelStep, kernelsOf, type Program } from "../compiler/program/program.js";
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
@@ -129,7 +127,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.engine.allocUninitialized(byteLength);
   }
 
-  /** Memory that is all zeros, which no bus has to carry. */
+  /** Memory of zeros, made on the device: nothing is uploaded. */
   zeros(byteLength: number): M {
     return this.engine.alloc(byteLength);
   }
@@ -279,9 +277,8 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
       const plain = compile(roots, given, target, load);
       return { program: plain, plan: planMemory(plain), inPlace: [], isFromDisk: false };
     }
-    const arranged = target.profile.isConcurrent ? overlapped(program) : { program, plan: planMemory(program) };
     const onOffer = program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1));
-    return { ...arranged, inPlace: inPlaceOf(arranged.program, onOffer), isFromDisk: false };
+    return { ...planProgram(program, target, onOffer), isFromDisk: false };
   }
 
   /** The kernels the nodes would run as, in words, and how many they are. */

@@ -33,7 +33,7 @@ export function execute<M extends EngineMemory, K extends LoadedKernel>(
     counters.kernels++;
   };
   // The flag of a loop is always a made value.
-  const flag = ({ from, index }: Slot) => memoryAt(from, index).readSync();
+  const flag = ({ from, index }: Slot) => engine.flagIn(memoryAt(from, index));
   const results: M[] = [];
   try {
     for (let position = 0; position < program.steps.length; position++) {
@@ -46,7 +46,7 @@ export function execute<M extends EngineMemory, K extends LoadedKernel>(
       if (root >= 0) results[root] = memoryAt("made", index);
     }
   } catch (error) {
-    // Memory that ran out half way is needed by whoever tries again.
+    // Free everything: after an out-of-memory error the caller may try again.
     for (const memory of made) memory?.dispose();
     throw error;
   }

@@ -52,6 +52,7 @@ function notingEngine(failAt = Number.POSITIVE_INFINITY) {
       for (const each of memory) assert.ok(!each.isDisposed, `${name} on freed memory`);
       dispatched.push(`${name}(${memory.map((each, i) => `${each.name}+${offsets[i]}`)})`);
     },
+    flagIn: () => assert.fail("no loop"),
     record: () => assert.fail("nothing is recorded"),
     profile: () => assert.fail("nothing is profiled"),
   };

@@ -79,7 +79,7 @@ export function leapfrog(target: TargetDensity, q: Tensor, momenta: Tensor, opti
   return { q: qs, p: ps, grad: grads, logp, address: compiled.address };
 }
 
-/** So many steps at a time, each part from where the one before has led. */
+/** Runs so many steps per dispatch; each dispatch continues where the last one ended. */
 function inParts(
   target: TargetDensity,
   q: Tensor,

@@ -142,7 +142,7 @@ function spread({ values, order }: Sorted, start: number, end: number, next: Uin
   }
 }
 
-/** Sorts a stretch that is nearly sorted. Returns what is left of the moves it may make; less than none: it gave up. */
+/** Insertion sort for a nearly sorted range. Returns the moves left of its budget; negative if it gave up. */
 function insertionSort({ values, order }: Sorted, start: number, end: number, moves: number): number {
   let left = moves;
   for (let i = start + 1; i < end && left >= 0; i++) {

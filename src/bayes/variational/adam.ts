@@ -31,7 +31,7 @@ export function climbed(
     map((a, b) => a.mul(memory).add(b.mul(1 - memory)), old, fresh) as VariationalParameters;
   const mean = mixed(first, gradient, MEMORY.first);
   const square = mixed(second, map((x) => x.square(), gradient) as VariationalParameters, MEMORY.second);
-  // The means began at zero, which is made up for by what they have yet to forget of it.
+  // Bias correction: the running means began at zero.
   const seen = (memory: number) => step.mul(Math.log(memory)).exp().neg().add(1);
   const change = (m: Tensor, v: Tensor) =>
     m

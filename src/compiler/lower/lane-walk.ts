@@ -43,7 +43,7 @@ export interface Walk {
   readonly loops: readonly RoundLoop[];
   /** What a lane takes after the loops. */
   readonly after: Batch;
-  /** And at the end, if the first of it is below the extent: some lanes find nothing left. */
+  /** The last elements, taken only by lanes whose first one is below the extent. */
   readonly bounded: Batch;
 }
 

@@ -82,7 +82,7 @@ export class Lowering {
   private readonly computed = new Map<Value, IndexExpr>();
   /** Indices that are known to be below an extent. */
   private readonly insides = new Map<Value, Map<number, IndexExpr>>();
-  /** What would have to happen for the values computed now to be wrong, if that is asked. */
+  /** While speculating: the condition under which the values computed now are wrong. */
   private rare: { readonly conditions: Set<Value>; readonly depth: number } | null = null;
   private isSlow = false;
   /** Products, as far as they have been computed. */
@@ -179,7 +179,7 @@ export class Lowering {
     this.rare = outer;
     if (conditions.size === 0) return finish(computed);
     const isRare = [...conditions].reduce((any, condition) => k.binary("or", any, condition));
-    // What was computed holds only where nothing rare happens.
+    // Values computed speculatively hold only if nothing rare happens.
     this.forgetSince(mark, () => false);
     const wasSlow = this.isSlow;
     this.isSlow = true;
@@ -282,7 +282,7 @@ export class Lowering {
   element(node: Node, index: readonly IndexExpr[], gate: Value | null = null): Element {
     const at = indexKey(index);
     const key = gate ? `${at}?${gate.id}` : at;
-    // What is known without a gate is good under any.
+    // A value computed without a gate is valid under any gate.
     const known = this.known.get(node)?.get(key) ?? this.known.get(node)?.get(at);
     return known ?? this.remember(node, key, this.compute(node, index, gate));
   }
@@ -420,7 +420,7 @@ export class Lowering {
     return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
   }
 
-  /** What a lane finds in its share of reductions of one extent. */
+  /** A lane's partial results of the reductions of one extent. */
   private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
     const { k } = this;
     const identities = reductions.map(({ node, op }) =>

@@ -127,7 +127,7 @@ function grow(stored: Set<Node>, graph: GraphOrder, profile: TargetProfile): Map
       continue;
     }
     let survey = surveyFrom(result, isLoaded, profile);
-    // What is cut off takes with it what only it needs, so each time the rest is looked at anew.
+    // Cutting also removes private inputs; survey again.
     for (;;) {
       const cuts = firstOf(
         () => termsOf(survey, endOf),

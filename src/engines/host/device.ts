@@ -131,6 +131,11 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     kernel.runAt(memory.map(({ address }, i) => address + offsets[i]));
   }
 
+  /** @internal Kernels have run when they return, so there is nothing to wait for. */
+  flagIn(memory: HostAllocation): Uint8Array {
+    return memory.readSync();
+  }
+
   /** @internal */
   record(program: RecordableProgram<HostAllocation, LoadedHostKernel>): RecordedProgram<HostAllocation> {
     return new HostProgram(this, program);

@@ -360,6 +360,11 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     kernel.dispatch(memory, offsets);
   }
 
+  /** @internal Polls the timeline, then blocks: a loop that may end decides on the host how to go on. */
+  flagIn(memory: DeviceBuffer): Uint8Array {
+    return memory.readSync();
+  }
+
   /** @internal */
   record(program: RecordableProgram<DeviceBuffer, LoadedPipeline>): RecordedProgram<DeviceBuffer> {
     return new VulkanProgram(this, program);

@@ -373,7 +373,7 @@ export class BodyEmitter {
     }
   }
 
-  /** The exchange memory of the next turn. It is free: its last readers have passed the barrier of the turn after. */
+  /** Exchange memory for the next turn. It is free: its last readers have passed a barrier since. */
   private nextMemory(type: IRType): Ref {
     return this.sharedFor((this.exchanges++ % 2) as 0 | 1, type);
   }
