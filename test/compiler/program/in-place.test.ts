@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../../src/compiler/compile.js";
+import type { Kernel } from "../../../src/compiler/ir/ir.js";
+import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { inPlaceOf } from "../../../src/compiler/program/in-place.js";
 import { type KernelStep, withSteps } from "../../../src/compiler/program/program.js";
 import { bytesOf } from "../../../src/core/bytes.js";
@@ -92,4 +94,44 @@ test("a result that another kernel of the program reads keeps memory of its own"
   const second = make(M.stored, [make(M.permute, [first], { axes: [1, 0] })]);
   const [own] = planned([first, make(E.add, [second, second])], [w]);
   assert.equal(own, -1);
+});
+
+/** The plan of one kernel that reads an argument of so many elements and writes a result of as many. */
+function plannedFor(kernel: Kernel, size: number): number[] {
+  const value = { shape: [size], dtype: "f32" } as const;
+  const step: KernelStep<null> = {
+    kind: "kernel",
+    kernel,
+    code: null,
+    slots: [
+      { from: "leaf", index: 0 },
+      { from: "made", index: 0 },
+    ],
+    formula: { text: "" },
+  };
+  const made = [{ ...value, byteLength: bytesOf(value), root: 0 }];
+  return inPlaceOf(withSteps({ made, leaves: [value] }, [step]), [bytesOf(value)]);
+}
+
+test("an element that is loaded after it may have been overwritten keeps its argument", () => {
+  const written = (isLoadedFirst: boolean) => {
+    const k = new KernelBuilder("two stores", SIZE / 2);
+    const [from, to] = [k.buffer("f32", false), k.buffer("f32", true)];
+    const load = () => k.load(from, k.row, "f32");
+    const early = isLoadedFirst ? load() : null;
+    k.store(to, k.row, k.constant("f32", 0));
+    k.store(to, k.binary("add", k.row, k.constant("i32", SIZE / 2)), early ?? load());
+    return k.finish();
+  };
+  assert.deepEqual(plannedFor(written(true), SIZE), [0]);
+  assert.deepEqual(plannedFor(written(false), SIZE), [-1]);
+});
+
+test("so does one that several rows write", () => {
+  const k = new KernelBuilder("copy", SIZE);
+  const [from, to] = [k.buffer("f32", false), k.buffer("f32", true)];
+  k.store(to, k.row, k.load(from, k.row, "f32"));
+  const kernel = k.finish();
+  assert.deepEqual(plannedFor(kernel, SIZE), [0]);
+  assert.deepEqual(plannedFor({ ...kernel, isRepeating: true }, SIZE), [-1]);
 });
