@@ -21,12 +21,19 @@ export function pumice(args: readonly string[], env: NodeJS.ProcessEnv = {}): Ra
   return { code: status, stdout, stderr };
 }
 
-/** What NODE_OPTIONS takes to make `import "koffi"` run this text instead. */
+/** NODE_OPTIONS that make `import "koffi"` and `require("koffi")` run this text instead. */
 export function withKoffi(text: string): string {
   const replacement = `data:text/javascript,${encodeURIComponent(`${text}; export default {};`)}`;
   const hooks = `export async function resolve(name, context, next) {
     return name === "koffi" ? { url: ${JSON.stringify(replacement)}, shortCircuit: true } : next(name, context);
   }`;
-  const setup = `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});`;
+  const setup = `import Module, { register } from "node:module";
+    register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`)});
+    const load = Module._load;
+    Module._load = (name, ...rest) => {
+      if (name !== "koffi") return load(name, ...rest);
+      ${text};
+      return {};
+    };`;
   return `--import "data:text/javascript,${encodeURIComponent(setup)}"`;
 }
