@@ -253,7 +253,7 @@ Exit code: 0, or 1 when a stop did not give the right result.`,
     const device = typeof found === "string" ? null : found.device;
     if (typeof found === "string") {
       say(
-        `No Vulkan device, so only tensors on the CPU are shown: ${found.replace(/[.;]?\s*$/, "")}. \`pumice doctor\` looks further.`,
+        `No Vulkan device, so only tensors on the CPU are shown: ${found.replace(/[.;\s]+$/, "")}. \`pumice doctor\` looks further.`,
         terminal,
       );
     } else say(found.note, terminal);
