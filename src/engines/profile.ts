@@ -47,7 +47,7 @@ interface ProfileRow {
   readonly share: number;
 }
 
-/** What a compiler did, under its name in the table. */
+/** Spans of compiling, under their name in the table. */
 type CompileRow = Omit<ProfileRow, "share"> & { readonly by: Compiler };
 
 const COMPILER_NAMES: Readonly<Record<Compiler, string>> = { pumice: "(compiling)", engine: "(compiling: driver)" };

@@ -36,7 +36,7 @@ export function forEachRead(space: IndexSpace, node: Node, index: readonly Index
   }
 }
 
-/** Where an axis is read that an element says: the node of that element, its index, the extent of the axis. */
+/** The index along an axis whose position is an element of another node: that node, its index, the extent of the axis. */
 export type ElementAt = (node: Node, index: readonly IndexExpr[], extent: number) => IndexExpr;
 
 /** One place where a movement reads. The first whose bounds hold counts. */

@@ -101,7 +101,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.target.profile.tiles.units;
   }
 
-  /** What libraries with kernels of their own want to know of the target: see `TargetProfile`. */
+  /** Properties of the target for libraries with kernels of their own: see `TargetProfile`. */
   get abilities(): Pick<TargetProfile, "maxLanes" | "runsAhead"> {
     return this.target.profile;
   }

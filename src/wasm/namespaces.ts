@@ -87,7 +87,7 @@ type Method = (...given: never[]) => unknown;
 interface Branch {
   readonly methods: Map<string, (recorder: Recorder) => Method>;
   readonly branches: Map<string, Branch>;
-  /** What the namespaces of all functions inherit, once there is one. */
+  /** The prototype of the namespaces of all functions, made for the first one. */
   prototype: object | null;
 }
 

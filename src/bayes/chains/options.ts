@@ -45,7 +45,7 @@ export interface SampleOptions extends RunOptions {
   readonly warmup?: number;
   /** A whole number. The same seed gives the same draws on the same device, to the last bit. */
   readonly seed?: number;
-  /** That of the data unless told. */
+  /** The dtype; that of the data unless told. */
   readonly dtype?: FloatDType;
   /** Where the data are unless told; elsewhere they are copied there. */
   readonly device?: string;

@@ -35,7 +35,7 @@ export function nestedRHat(x: Chains, superchains: number): number {
 }
 
 /**
- * That of location and scale which says more. Chains that stand still at two points are as far from the median all of them, so
+ * The larger of the R-hats of location and of scale. Chains that stand still at two points are as far from the median all of them, so
  * nothing is known of their scale; of their location it is: it could not differ more.
  */
 export function larger(location: number, scale: number): number {

@@ -19,7 +19,7 @@ export interface RunFacts {
   readonly options: RunSettings;
   /** By chain: variances, or the rows of a covariance. */
   readonly inverseMasses: readonly Float64Array[];
-  /** That all chains together took. */
+  /** Seconds of all chains together. */
   readonly seconds: { readonly warmup: number; readonly sampling: number };
 }
 

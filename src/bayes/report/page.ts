@@ -94,7 +94,7 @@ function summarySection(table: Summary, panels: ReadonlyMap<string, string>): st
   const limits: Partial<Record<(typeof keys)[number], (value: number) => boolean>> = {
     essBulk: (value) => value < LIMITS.ess,
     essTail: (value) => value < LIMITS.ess,
-    // Where there are superchains, theirs decides.
+    // With superchains, the nested R-hat decides.
     [headings.includes("nested_rhat") ? "nestedRHat" : "rHat"]: (value: number) => value > LIMITS.rHat,
   };
   const body = rows.slice(0, MOST_ROWS).map((cells, i) => {
@@ -181,7 +181,7 @@ divergences that gather in one place show where it fails.</p><div class="plain">
 ${pairsPlot(draws, names)}</div></div></section>`;
 }
 
-/** Where divergences gather, then what mixes worst: the pairs worth a look. */
+/** Pairs of variables to plot: first those with divergences, then those that mix worst. */
 function pairNames(draws: Draws, table: Summary, found: Check): string[] {
   const places = found.problems
     .filter(({ kind }) => kind === "divergences")

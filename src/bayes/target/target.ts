@@ -25,7 +25,7 @@ export interface NamedValues {
 export interface ParameterAt {
   readonly variable: string;
   readonly name: string;
-  /** What it must be: "a positive number". */
+  /** The rule for its values, in words: "a positive number". */
   readonly says: string;
   readonly isInside: Tensor;
 }

@@ -35,7 +35,7 @@ export interface Normal {
 
 type MeanAndFactor = Pick<Normal, "mean" | "factor">;
 
-/** Where a path is. */
+/** The present point of a path. */
 export interface Path {
   readonly point: Tensor;
   readonly value: Tensor;
@@ -132,7 +132,7 @@ function lookedAlong(posterior: AnyPosterior, point: Tensor, direction: Tensor):
 
 const known = (value: Tensor): Tensor => where(value.isFinite(), value, Number.NEGATIVE_INFINITY);
 
-/** Where the density would be highest if it were normal; where that is impossible, as far that way as is not. */
+/** The Newton point: the maximum of the normal approximation, or the farthest possible point on the way there. */
 function highestInside({ direction, lengths, values }: Line, point: Tensor): Tensor {
   const inside = where(values.isFinite().logicalAnd(lengths.lessEqual(1)), lengths, 0);
   return point.add(direction.mul(inside.max()));

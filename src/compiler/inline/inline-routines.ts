@@ -1,5 +1,5 @@
 /**
- * What goes step by step inside a function of a thread: loops over sequences, triangular matrices, running totals and
+ * Sequential operations inside a function of a thread: loops over sequences, triangular matrices, running totals and
  * scattered sums, as plain loops of one lane. `inline` finds them here by the name of their primitive.
  */
 import { UnsupportedError } from "../../core/errors.js";

@@ -45,7 +45,7 @@ export interface InlineContext {
   readonly scratch: Scratch;
 }
 
-/** Where a result goes: to a place, or, being one number, back to whoever asked. */
+/** The destination of a result: a place, or, for a single number, a value that is returned. */
 export type InlineResult = Place | "value";
 
 /** Elements of results that are written out one by one, in all. */
@@ -91,7 +91,7 @@ interface Survey {
   readonly values: number;
   /** Whether something in it is a loop for each of the elements. */
   readonly hasLoops: boolean;
-  /** What must be in memory before. */
+  /** Nodes to be stored before. */
   readonly cuts: ReadonlySet<Node>;
   /** Ordered places it loads from: at these constant indices. */
   readonly ahead: ReadonlyMap<Node, ReadonlySet<number>>;

@@ -118,7 +118,7 @@ class ScanLowering extends Lowering {
   /** The elements of a lane, counted through all of them. */
   private readonly elements: readonly IndexExpr[];
   private readonly round: IndexExpr;
-  /** Which element of the sequences the round is about. */
+  /** The position in the sequences of the present round. */
   private readonly position: IndexExpr;
   /** The carries of the element in whose turn it is, as they are now. */
   private carried: readonly Element[] = [];
@@ -139,7 +139,7 @@ class ScanLowering extends Lowering {
     this.position = isReverse ? addConstant(scale(this.round, -1), length - 1) : this.round;
   }
 
-  /** Where an element is in a value of a shape; what has only one has it for all. */
+  /** The index of an element in a value of some shape; a value of one element is broadcast. */
   private indexOf(element: IndexExpr, shape: Shape): IndexExpr[] {
     return sizeOf(shape) === 1 ? shape.map(() => constantExpr(0)) : unravel(this.space, element, shape);
   }

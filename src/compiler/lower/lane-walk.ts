@@ -25,7 +25,7 @@ export interface Batch {
   at(i: IndexExpr): IndexExpr;
 }
 
-/** Where each of a batch is. */
+/** The positions of a batch. */
 export const placesOf = ({ count, at }: Batch): IndexExpr[] =>
   Array.from({ length: count }, (_, i) => at(constantExpr(i)));
 
@@ -41,7 +41,7 @@ interface RoundLoop {
 export interface Walk {
   readonly extent: number;
   readonly loops: readonly RoundLoop[];
-  /** What a lane takes after the loops. */
+  /** The elements a lane takes after the loops. */
   readonly after: Batch;
   /** The last elements, taken only by lanes whose first one is below the extent. */
   readonly bounded: Batch;
@@ -59,7 +59,7 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
   const needsLoop = Math.ceil(extent / step) * width > tiling.elementsPerLane;
   const rounds = needsLoop ? Math.floor(steps / tiling.unroll) : 0;
   const first = scale(lane, width);
-  /** What a lane takes in so many steps, counted from an index on. */
+  /** The elements a lane takes in so many steps, from an index on. */
   const taken = (from: IndexExpr, count: number): Batch => ({
     count: count * width,
     at: (i) => {

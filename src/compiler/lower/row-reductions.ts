@@ -14,7 +14,7 @@ export interface Wanted {
   at(row: IndexExpr, column: IndexExpr): readonly IndexExpr[];
 }
 
-/** What is known of a group while nothing is computed. */
+/** The parts of a group that the search needs. */
 interface Known extends Pick<Group, "isLoaded" | "isWrittenOut"> {
   readonly space: IndexSpace;
 }

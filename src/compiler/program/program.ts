@@ -24,7 +24,7 @@ export interface Slot {
   readonly swap?: { readonly loop: number; readonly index: number };
 }
 
-/** What a kernel computes, for people (print/formula.ts); empty for a kernel written by hand outside the compiler. */
+/** The formula of a kernel, for people (print/formula.ts); empty for a kernel written by hand outside the compiler. */
 export interface Formula {
   readonly text: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What is the same everywhere is computed once, here. Its reductions need no loop: the sum of a constant is the constant
+ * Folds constants and reductions of repeated values. They need no loop: the sum of a constant is the constant
  * times the count, the sum of a tensor that was repeated along an axis is a multiple of the tensor. Gradients are full of
  * both.
  */

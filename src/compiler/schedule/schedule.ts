@@ -184,7 +184,7 @@ function firstOf(...lists: readonly (() => readonly Node[])[]): readonly Node[] 
   return [];
 }
 
-/** Where a group computes a product: the other products, and reductions. They are not computed tile by tile. */
+/** In a group with a fused product: the other products and the reductions, which tiles cannot compute. */
 function apartFromProduct(result: Node, survey: Survey): Node[] {
   if (survey.products.length === 0) return [];
   const fused = fusedProduct(result, survey);

@@ -42,7 +42,7 @@ export function routineSteps<Code>(
   );
 }
 
-/** What a routine looks at: its parameters, and shapes and dtypes. Nodes with one key share kernels. */
+/** The key of a routine: its parameters, shapes and dtypes. Nodes with one key share kernels. */
 function keyOf(node: Node): string {
   const inputs = node.inputs.map(({ dtype, shape }) => `${dtype}[${shape}]`);
   return `${node.primitive.name}(${inputs.join(" ")}) ${paramsKey(node)} ${node.dtype}[${node.shape}]`;

@@ -36,7 +36,7 @@ const reduction = (op: ReduceOp): ReducePrimitive => {
   };
 };
 
-/** Which elements are the extreme one, as shares that add up to one: several may be equal. */
+/** The share of each element in the extreme one. Equal elements share it, and the shares add up to one. */
 function sharesOfExtreme(g: GraphOps, node: Node): Node {
   const [x] = node.inputs;
   const axes = axesOf(node.params);
