@@ -2,11 +2,12 @@
  * docs/compiler.md walks one expression through every stage. What each stage produces there is made here, so that the page
  * cannot go stale: `PUMICE_WRITE_DOCS=1 npm test -- walkthrough` writes it anew.
  */
+
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { compile, rewrite } from "../../src/compiler/compile.js";
-import { type GpuDescription, spirvTarget } from "../../src/compiler/emit/spirv/target.js";
+import { spirvTarget } from "../../src/compiler/emit/spirv/target.js";
 import { wasmTarget } from "../../src/compiler/emit/wasm/target.js";
 import { printKernel } from "../../src/compiler/print/print-kernel.js";
 import { planMemory } from "../../src/compiler/program/memory-plan.js";
@@ -23,23 +24,12 @@ import type { EncodedKernel } from "../../src/core/encoded-kernel.js";
 import { makePlaceholder } from "../../src/graph/function.js";
 import type { Node } from "../../src/graph/node.js";
 import { printGraph } from "../../src/graph/print.js";
+import { commonGpu } from "../support/targets.js";
 import "../../src/index.js";
 import { printProgram } from "../../src/runtime/print-program.js";
 import { backendFor, Tensor } from "../../src/tensor/index.js";
 
 const page = new URL("../../../docs/compiler.md", import.meta.url);
-
-/** A GPU such as many are; the page does not depend on the machine it is made on. */
-const GPU: GpuDescription = {
-  isSoftware: false,
-  units: 64,
-  sharedBytes: 32768,
-  maxThreads: 1024,
-  maxColumns: 65535,
-  subgroupSize: 32,
-  floatControls: {},
-  atomicFloats: [],
-};
 
 /** The expression of the page, over memory that nobody fills. */
 function expression(): { readonly root: Node; readonly leaf: Node } {
@@ -65,7 +55,7 @@ const firstLines = (text: string, count: number): string => {
 /** Each block of the page by its name. */
 function blocks(): Record<string, string> {
   const cpu = wasmTarget(2);
-  const gpu = spirvTarget(GPU);
+  const gpu = spirvTarget(commonGpu);
   const { root, leaf } = expression();
   const { tiles } = cpu.profile;
   const expanded = expandComposites([root], copyLeaves([leaf]).copies, tiles);

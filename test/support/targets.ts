@@ -1,4 +1,5 @@
 /** A target without a device: for tests of what is compiled, up to writing code. */
+import type { GpuDescription } from "../../src/compiler/emit/spirv/target.js";
 import { isWhole, type Kernel, type KernelOutline } from "../../src/compiler/ir/ir.js";
 import { gpuProfile, type TargetProfile } from "../../src/compiler/target/profile.js";
 import type { Target } from "../../src/compiler/target/target.js";
@@ -18,4 +19,16 @@ export const codelessTarget = (profile: TargetProfile = gpuProfile): Target => (
 export const asKernel = (_encoded: unknown, kernel: KernelOutline): Kernel => {
   if (!isWhole(kernel)) throw new Error(`${kernel.name} is written for another target`);
   return kernel;
+};
+
+/** A GPU such as many are, for what must not depend on the machine of the tests. */
+export const commonGpu: GpuDescription = {
+  isSoftware: false,
+  units: 64,
+  sharedBytes: 32768,
+  maxThreads: 1024,
+  maxColumns: 65535,
+  subgroupSize: 32,
+  floatControls: {},
+  atomicFloats: [],
 };

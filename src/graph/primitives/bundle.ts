@@ -6,9 +6,9 @@
 import type { DType } from "../../core/dtype.js";
 import type { Shape } from "../../core/shape.js";
 import { makeNode } from "../build.js";
-import type { GraphFunction } from "../function.js";
+import { type GraphFunction, makePlaceholder } from "../function.js";
 import type { Node } from "../node.js";
-import type { RoutinePrimitive } from "../primitive.js";
+import type { BatchedInput, RoutinePrimitive } from "../primitive.js";
 
 export interface Output {
   readonly shape: Shape;
@@ -36,3 +36,16 @@ export function partsOf(bundle: Node): Node[] {
 /** The device of a bundle. */
 export const deviceOf = (inputs: readonly Node[], body: GraphFunction) =>
   (inputs[0] ?? body.results[0] ?? body.parameters[0]).device;
+
+/** Placeholders for the parameters of a loop's body, with the batch as first axis where the inputs have it. */
+export function batchedPlaceholders(
+  parameters: readonly Node[],
+  isBatched: readonly boolean[],
+  size: number,
+): BatchedInput[] {
+  return parameters.map((parameter, i) => {
+    const { shape, dtype, device } = parameter;
+    const like = isBatched[i] ? { shape: [size, ...shape], dtype, device } : parameter;
+    return { node: makePlaceholder(like), isBatched: isBatched[i] };
+  });
+}

@@ -8,7 +8,7 @@ import { makeNode } from "../build.js";
 import { closeOver, GraphFunction, makePlaceholder } from "../function.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, RoutinePrimitive } from "../primitive.js";
-import { deviceOf, inferBundle, type Output, outputOf, outputsOf, partsOf } from "./bundle.js";
+import { batchedPlaceholders, deviceOf, inferBundle, type Output, outputOf, outputsOf, partsOf } from "./bundle.js";
 
 export interface ScanParams {
   /** Parameters: constants, carries, one element of each sequence. Results: carries, one element of each stacked result. */
@@ -156,20 +156,9 @@ export const scan: RoutinePrimitive = {
       // A carry is batched if its start is, or if a round makes it so: iterate until nothing changes.
       const isBatched = inputs.map((input) => input.isBatched);
       const batchedBody = () => {
-        const own = body.parameters.map((parameter, i) =>
-          makePlaceholder(
-            isBatched[i]
-              ? { ...outputOf(parameter), shape: [size, ...parameter.shape], device: parameter.device }
-              : parameter,
-          ),
-        );
-        const results = g.vectorize(
-          body.results,
-          body.parameters,
-          own.map((each, i) => ({ node: each, isBatched: isBatched[i] })),
-          size,
-        );
-        return { own, results };
+        const given = batchedPlaceholders(body.parameters, isBatched, size);
+        const results = g.vectorize(body.results, body.parameters, given, size);
+        return { own: given.map(({ node: each }) => each), results };
       };
       let made = batchedBody();
       for (;;) {

@@ -4,7 +4,7 @@ import { makeNode } from "../build.js";
 import { closeOverAll, GraphFunction, makePlaceholder } from "../function.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, RoutinePrimitive } from "../primitive.js";
-import { deviceOf, inferBundle, outputOf, partsOf } from "./bundle.js";
+import { batchedPlaceholders, deviceOf, inferBundle, outputOf, partsOf } from "./bundle.js";
 
 export interface WhileParams {
   /** Parameters of both: constants, carries. The test has one bool as its result, the body the carries. */
@@ -66,16 +66,9 @@ export const whileLoop: RoutinePrimitive = {
       const { test, body, constants, maxRounds } = whileParams(node);
       const isBatched = inputs.map((input) => input.isBatched);
       const batchedBody = () => {
-        const own = body.parameters.map((parameter, i) =>
-          makePlaceholder(
-            isBatched[i]
-              ? { ...outputOf(parameter), shape: [size, ...parameter.shape], device: parameter.device }
-              : parameter,
-          ),
-        );
-        const given = own.map((each, i) => ({ node: each, isBatched: isBatched[i] }));
+        const given = batchedPlaceholders(body.parameters, isBatched, size);
         return {
-          own,
+          own: given.map(({ node: each }) => each),
           results: g.vectorize(body.results, body.parameters, given, size),
           test: g.vectorize(test.results, test.parameters, given, size)[0],
         };

@@ -1,20 +1,11 @@
 /** SPIR-V for one GPU: grids, tables of addresses, and what a software driver cannot run. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type GpuDescription, spirvTarget } from "../../../../src/compiler/emit/spirv/target.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import { UnsupportedError } from "../../../../src/core/errors.js";
-
-const gpu: GpuDescription = {
-  isSoftware: false,
-  units: 64,
-  sharedBytes: 32768,
-  maxThreads: 1024,
-  maxColumns: 65535,
-  subgroupSize: 32,
-  floatControls: {},
-  atomicFloats: [],
-};
+import { commonGpu } from "../../../support/targets.js";
 
 function copy(rows: number, buffers = 2) {
   const k = new KernelBuilder("copy", rows);
@@ -30,7 +21,7 @@ function copy(rows: number, buffers = 2) {
 
 test("the grid covers all rows, in several rows of workgroups where there are more than a device takes in one", () => {
   const encode = (rows: number, maxColumns: number) =>
-    spirvTarget({ ...gpu, maxColumns }).encode(copy(rows), null).numbers;
+    spirvTarget({ ...commonGpu, maxColumns }).encode(copy(rows), null).numbers;
   assert.deepEqual(encode(100, 65535), [2, 1, 1, 0]);
   assert.deepEqual(encode(256 * 100, 65535).slice(0, 2), [400, 1]);
   const [columns, rows] = encode(1 << 20, 1000);
@@ -38,19 +29,19 @@ test("the grid covers all rows, in several rows of workgroups where there are mo
 });
 
 test("a kernel of many buffers is marked as one that takes a table of addresses", () => {
-  const { encode } = spirvTarget(gpu);
+  const { encode } = spirvTarget(commonGpu);
   assert.equal(encode(copy(10, 14), null).numbers[3], 0);
   assert.equal(encode(copy(10, 15), null).numbers[3], 1);
 });
 
 test("division is corrected, because Vulkan allows errors of a few ulp", () => {
-  assert.equal(spirvTarget(gpu).settings.division, "corrected");
+  assert.equal(spirvTarget(commonGpu).settings.division, "corrected");
 });
 
 test("a software driver gets no barriers, and is refused kernels whose loops it would cut short", () => {
-  const software = spirvTarget({ ...gpu, isSoftware: true });
+  const software = spirvTarget({ ...commonGpu, isSoftware: true });
   assert.equal(software.profile.tiles.kind, "registers");
-  assert.equal(spirvTarget(gpu).profile.tiles.kind, "shared");
+  assert.equal(spirvTarget(commonGpu).profile.tiles.kind, "shared");
   const k = new KernelBuilder("long", 1);
   const target = k.buffer("f32", true);
   const [sum] = k.loop(3000, [k.constant("f32", 0)], (_, [outer]) =>
@@ -59,11 +50,11 @@ test("a software driver gets no barriers, and is refused kernels whose loops it 
   k.store(target, k.row, sum!);
   const kernel = k.finish();
   assert.throws(() => software.encode(kernel, null), UnsupportedError);
-  assert.ok(spirvTarget(gpu).encode(kernel, null).bytes.length > 0);
+  assert.ok(spirvTarget(commonGpu).encode(kernel, null).bytes.length > 0);
 });
 
 test("targets that write other code have another identity", () => {
-  const identity = (changes: Partial<GpuDescription>) => spirvTarget({ ...gpu, ...changes }).identity;
+  const identity = (changes: Partial<GpuDescription>) => spirvTarget({ ...commonGpu, ...changes }).identity;
   const all = [{}, { isSoftware: true }, { subgroupSize: 16 }, { atomicFloats: ["f32"] as const }, { maxColumns: 9 }];
   assert.equal(new Set(all.map(identity)).size, all.length);
 });
