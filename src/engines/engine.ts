@@ -35,6 +35,8 @@ export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedK
   readonly hasDoubles: boolean;
   /** The driver runs on the CPU (lavapipe). */
   readonly isSoftware: boolean;
+  /** The most memory it has for buffers, in bytes. */
+  readonly memoryBytes: number;
   /** Memory of zeros. */
   alloc(byteLength: number): M;
   /** Uninitialised memory, for callers that overwrite all of it. */

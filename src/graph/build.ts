@@ -5,7 +5,7 @@
 import { type DType, isFloat, type Scalar } from "../core/dtype.js";
 import { DeviceError } from "../core/errors.js";
 import { checkScalar, resultType } from "../core/promotion.js";
-import { broadcastShapes, type Shape, sameShape } from "../core/shape.js";
+import { broadcastShapes, type Shape, sameShape, sizeOf } from "../core/shape.js";
 import { type DeviceHandle, isUnderWay, measureDepth, Node, pendingInOrder } from "./node.js";
 import type { Params, Primitive } from "./primitive.js";
 import { cast } from "./primitives/elementwise.js";
@@ -39,7 +39,7 @@ function computeIfLong(node: Node): void {
   const limit = isTraced ? MAX_TRACED_DEPTH : MAX_DEPTH;
   // The recorded depth is an upper bound: inputs may have been computed since. Measure before acting.
   if (node.depth <= limit || measureDepth(node) <= limit) return;
-  node.device.realize(isTraced ? withCheckpoints(node) : withUsedAgain(node));
+  node.device.realize(isTraced ? withCheckpoints(node) : [node]);
 }
 
 /** The end of a long chain that is being differentiated, and its values at every so many operations. */
@@ -56,26 +56,14 @@ function withCheckpoints(end: Node): Node[] {
   return [...kept, end];
 }
 
-/**
- * The end of a long chain, and the nodes deep in it that an earlier computed chain also contained. Storing those too keeps
- * later chains that use them short; otherwise each would pass the limit and compile a program of its own.
- */
-function withUsedAgain(end: Node): Node[] {
-  const order = pendingInOrder([end]);
-  const again = new Set<Node>();
-  for (const { inputs, wasPassed } of order) {
-    if (wasPassed) continue;
-    for (const input of inputs)
-      if (input.wasPassed && sourceOf(input).depth > MAX_DEPTH / 2) again.add(sourceOf(input));
-  }
-  for (const node of order) node.wasPassed = true;
-  return [...again, end];
-}
-
-/** The node whose elements this one only moves: it is at most as large, and often smaller. */
-function sourceOf(node: Node): Node {
+/** The node whose elements this one only rearranges or repeats: it is at most as large, and often smaller. */
+export function sourceOf(node: Node): Node {
   let source = node;
-  while (source.primitive.kind === "movement" && source.inputs.length === 1) [source] = source.inputs;
+  while (source.primitive.kind === "movement" && source.inputs.length === 1) {
+    const [input] = source.inputs;
+    if (sizeOf(input.shape) > sizeOf(source.shape)) break;
+    source = input;
+  }
   return source;
 }
 

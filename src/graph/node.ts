@@ -39,8 +39,12 @@ export class Node {
   handles = 0;
   /** Length of the longest chain of operations behind this node that have not run. */
   depth: number;
-  /** It was an inner node of a long chain that was computed, and was not stored. */
-  wasPassed = false;
+  /**
+   * Where an evaluation computed it and did not store it: the positions of that graph which were used later, and its own
+   * position there. Null if none did. See runtime/kept-values.ts.
+   */
+  passedIn: Set<number> | null = null;
+  passedAt = 0;
   /** It depends on a placeholder of a traced function, so it has no value and cannot be computed. */
   isAbstract = false;
   /** Data that does not affect its value: custom derivative rules. */

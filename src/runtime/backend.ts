@@ -11,6 +11,7 @@ import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
 import type { LoadKernel, Target } from "../compiler/target/target.js";
 import { bytesOf } from "../core/bytes.js";
+import { OutOfMemoryError } from "../core/errors.js";
 import { debugInOrder, debugText } from "../engines/debug.js";
 import { type ProgramCache, programCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
@@ -20,12 +21,13 @@ import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
 import { execute } from "./execute.js";
+import { askedAgain, markPassed, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
 import { hasWhile, type Prepared, recordable, stepByStep } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
 import { ProgramStore, type ProgramTimes } from "./program-store.js";
-import { type Found, ProgramTable } from "./program-table.js";
+import { type Found, graphOf, ProgramTable } from "./program-table.js";
 import { checkHasValue } from "./value-checks.js";
 
 export type { Profile };
@@ -57,6 +59,9 @@ const WORTH_LOOKING_FOR = 100;
 /** Slices below the first size of memory above the second are copied, which is soon done: they would keep all of it. */
 const [SMALL_SLICE, LARGE_MEMORY] = [64 * 1024, 1024 * 1024];
 
+/** A value that nobody asked to store is not stored if it takes more than this share of the device's memory. */
+const MAX_KEPT_SHARE = 1 / 8;
+
 /** Programs kept per device, with their kernels; the oldest goes first. One takes some 50 KB. */
 const MAX_PROGRAMS = 512;
 /** And kernels written by hand. */
@@ -80,6 +85,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private readonly programs: ProgramTable<PlannedProgram<K>>;
   private readonly written = new Map<string, HandWritten<{ readonly kernel: Kernel }, M>>();
   private readonly store: ProgramStore<K>;
+  private readonly maxKeptBytes: number;
 
   constructor(
     readonly id: string,
@@ -89,6 +95,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   ) {
     this.store = new ProgramStore(engine, target, files, this.counters);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
+    this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
   }
 
   /** For the benchmarks: where the time goes before a program runs. */
@@ -166,9 +173,35 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const roots = pendingOf(withCompanions(nodes)).filter((node) => !this.findInMemory(node));
     if (roots.length === 0) return;
     for (const root of roots) checkHasValue(root);
-    const found = this.programs.find(roots);
+    const found = this.lookUp(roots);
+    try {
+      this.evaluate(found);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError) || found.roots === roots) throw error;
+      return this.evaluate(this.programs.find(roots));
+    }
+    if (found.roots === roots) return;
+    // Slices of values that were kept.
+    for (const root of roots) if (root.storage === null) this.findInMemory(root);
+  }
+
+  /** Looks up the program of some roots, with the values that are worth keeping as further roots: see kept-values.ts. */
+  private lookUp(roots: readonly Node[]): Found<PlannedProgram<K>> {
+    const order = graphOf(roots);
+    const again = askedAgain(roots, order, this.maxKeptBytes);
+    const found = again.length === 0 ? this.programs.find(roots, order) : this.programs.find([...roots, ...again]);
+    const { usedLater } = found.form;
+    markPassed(found.order, usedLater);
+    if (again.length === 0 && usedLater.size === 0) return found;
+    const later = [...usedLater].map((position) => found.order[position]);
+    return this.programs.find(withoutSlices(new Set([...found.roots, ...later])));
+  }
+
+  /** Computes the roots of a graph that was looked up. */
+  private evaluate(found: Found<PlannedProgram<K>>): void {
+    const { roots } = found;
     if (!found.program) for (const root of roots) this.checkFits(root);
-    const { program } = found.program ?? this.addProgram(roots, found, found.size >= WORTH_LOOKING_FOR);
+    const { program } = found.program ?? this.addProgram(found, found.order.length >= WORTH_LOOKING_FOR);
     const results = this.run(program, found);
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
   }
@@ -220,7 +253,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const found = this.programs.find(roots);
     // A kernel from disk has no loops to show, and `explain` may ask for them.
     if (found.program && !found.program.isFromDisk) return found.program.program;
-    return this.addProgram(roots, found, false).program;
+    return this.addProgram(found, false).program;
   }
 
   /** Compiles nodes that depend on placeholders into a program that is run again and again. */
@@ -239,15 +272,12 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   }
 
   /** Compiles what was looked up, and keeps it where there was none. */
-  private addProgram(
-    roots: readonly Node[],
-    { leaves, partsKey, numbers, program: known }: Found<PlannedProgram<K>>,
-    isOnDisk: boolean,
-  ): PlannedProgram<K> {
+  private addProgram(found: Found<PlannedProgram<K>>, isOnDisk: boolean): PlannedProgram<K> {
+    const { roots, leaves, partsKey, numbers, program: known } = found;
     const given = [...leaves, ...numbers];
     const key = isOnDisk ? this.store.keyOf(roots, given, `plain ${partsKey ?? ""}`) : null;
     const program = this.programOf({ roots, given, args: null, key });
-    if (!known) this.programs.add(roots, program, numbers);
+    if (!known) this.programs.add(found, program);
     return program;
   }
 

@@ -42,14 +42,16 @@ interface Form<Program> {
   readonly partsKey: string;
   /** The positions of the numbers. */
   readonly numbers: readonly number[];
-  /** From the one that holds most numbers to the one that holds fewest: the first that fits is the best. */
+  /** From the one with most constants built in to the one with fewest: the first that fits is the best. */
   readonly entries: Entry<Program>[];
+  /** Positions of inner values that later evaluations asked for: see kept-values.ts. */
+  readonly usedLater: Set<number>;
 }
 
 interface Entry<Program> {
   readonly form: Form<Program>;
-  /** By number of the form, what it is in this program; undefined where it is data. */
-  readonly held: readonly unknown[];
+  /** The value of each number of the form that this program has built in; undefined where it is data. */
+  readonly builtIn: readonly unknown[];
   readonly program: Program;
 }
 
@@ -61,13 +63,16 @@ const MOST_PARTS = 8;
 
 /** The answer to a lookup: the leaves in the order of the program, and the program if there is one. */
 export interface Found<Program> {
+  readonly roots: readonly Node[];
+  /** The form of the graph; one that was not known becomes known when a program is added to it. */
+  readonly form: Form<Program>;
+  /** All nodes of the graph, inputs before users. */
+  readonly order: readonly Node[];
   readonly leaves: readonly Node[];
   /** Properties of leaves that are slices, on which the program depends; null if there are none. */
   readonly partsKey: string | null;
   /** The constants that are data, in the same order: in the program that is known, or in the one to be made. */
   readonly numbers: readonly Node[];
-  /** Nodes of the graph, leaves included. */
-  readonly size: number;
   readonly program: Program | null;
 }
 
@@ -82,45 +87,38 @@ export class ProgramTable<Program> {
     private readonly alignment = 1,
   ) {}
 
-  find(roots: readonly Node[]): Found<Program> {
-    const order = walked(roots);
+  /** `order`: the graph as `graphOf` gives it, if no other graph was walked since. */
+  find(roots: readonly Node[], order: readonly Node[] = graphOf(roots)): Found<Program> {
     const leaves = order.filter(isLeaf);
     const key = partsKey(leaves, this.alignment);
     const form = this.formOf(order, roots, key ?? "");
-    const entry = form?.entries.find(({ held }) => fits(held, form, order));
-    const numbers = entry ? givenTo(entry, order) : form ? changedIn(form, order) : NONE;
-    return { leaves, partsKey: key, numbers, size: order.length, program: entry ? entry.program : null };
+    const entry = form.entries.find(({ builtIn }) => fits(builtIn, form, order));
+    const numbers = entry ? givenTo(entry, order) : changedIn(form, order);
+    return { roots, form, order, leaves, partsKey: key, numbers, program: entry ? entry.program : null };
   }
 
-  /** Keeps a program for all graphs of the form of this one with any values for the numbers it is given. */
-  add(roots: readonly Node[], program: Program, given: readonly Node[] = NONE): void {
-    const order = walked(roots);
-    const key = partsKey(order.filter(isLeaf), this.alignment) ?? "";
-    const form = this.formOf(order, roots, key) ?? this.newForm(order, roots, key);
+  /** Keeps a program for all graphs of the form that was looked up, with any values for the constants that are data. */
+  add({ form, order, numbers: given }: Found<Program>, program: Program): void {
     const isGiven = new Set(given);
-    const held = form.numbers.map((at) => (isGiven.has(order[at]) ? undefined : order[at].params.value));
-    const entry = { form, held, program };
+    const builtIn = form.numbers.map((at) => (isGiven.has(order[at]) ? undefined : order[at].params.value));
+    const entry = { form, builtIn, program };
+    if (form.entries.length === 0) this.register(form);
     form.entries.push(entry);
     this.byAge.push(entry);
     if (this.byAge.length > this.capacity) this.forget(this.byAge.shift() as Entry<Program>);
   }
 
-  private formOf(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> | undefined {
-    const forms = this.byHash.get(hashOf(order, roots));
-    return forms?.find((form) => form.partsKey === key && isForm(form, order, roots));
+  /** The form of a graph: one that has programs, or a new one. */
+  private formOf(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> {
+    const hash = hashOf(order, roots);
+    const known = this.byHash.get(hash)?.find((form) => form.partsKey === key && isForm(form, order, roots));
+    return known ?? newForm(hash, order, roots, key);
   }
 
-  private newForm(order: readonly Node[], roots: readonly Node[], key: string): Form<Program> {
-    const hash = hashOf(order, roots);
-    const isPartOfForm = decidingNumbers(order);
-    const parts = order.map((node) => partOf(node, isPartOfForm));
-    const numbers = parts.flatMap((part, at) => (part.params === null ? [at] : []));
-    const places = roots.map(({ position }) => position);
-    const form = { hash, parts, roots: places, partsKey: key, numbers, entries: [] };
-    const forms = this.byHash.get(hash);
+  private register(form: Form<Program>): void {
+    const forms = this.byHash.get(form.hash);
     if (forms) forms.push(form);
-    else this.byHash.set(hash, [form]);
-    return form;
+    else this.byHash.set(form.hash, [form]);
   }
 
   private forget(entry: Entry<Program>): void {
@@ -135,8 +133,16 @@ export class ProgramTable<Program> {
 
 const NONE: readonly Node[] = [];
 
-/** The nodes of a graph, which ends where there is memory. */
-function walked(roots: readonly Node[]): Node[] {
+function newForm<Program>(hash: number, order: readonly Node[], roots: readonly Node[], key: string): Form<Program> {
+  const isPartOfForm = decidingNumbers(order);
+  const parts = order.map((node) => partOf(node, isPartOfForm));
+  const numbers = parts.flatMap((part, at) => (part.params === null ? [at] : []));
+  const places = roots.map(({ position }) => position);
+  return { hash, parts, roots: places, partsKey: key, numbers, entries: [], usedLater: new Set() };
+}
+
+/** The nodes of a graph, inputs before users. It ends where there is memory. */
+export function graphOf(roots: readonly Node[]): Node[] {
   let parts = 0;
   return pendingInOrder(roots, (node) => {
     if (node.storage !== null) return true;
@@ -146,29 +152,30 @@ function walked(roots: readonly Node[]): Node[] {
   });
 }
 
-/** True for a leaf of the graph that was walked last. */
+/** True for a leaf of the graph that `graphOf` walked last. */
 const isLeaf = ({ isEnd, primitive }: Node): boolean => isEnd || primitive === placeholder;
 
-/** Whether a program that holds these numbers is one for a graph of its form, given in order. */
-function fits(held: readonly unknown[], { numbers }: Form<unknown>, order: readonly Node[]): boolean {
-  for (let i = 0; i < held.length; i++) {
-    if (held[i] !== undefined && !isSameValue(held[i], order[numbers[i]].params.value)) return false;
+/** Whether a program with these constants built in is one for a graph of its form, given in order. */
+function fits(builtIn: readonly unknown[], { numbers }: Form<unknown>, order: readonly Node[]): boolean {
+  for (let i = 0; i < builtIn.length; i++) {
+    if (builtIn[i] !== undefined && !isSameValue(builtIn[i], order[numbers[i]].params.value)) return false;
   }
   return true;
 }
 
 /** The constants that a program takes as data. */
-function givenTo({ held, form: { numbers } }: Entry<unknown>, order: readonly Node[]): readonly Node[] {
-  if (!held.includes(undefined)) return NONE;
-  return numbers.flatMap((at, i) => (held[i] === undefined ? [order[at]] : []));
+function givenTo({ builtIn, form: { numbers } }: Entry<unknown>, order: readonly Node[]): readonly Node[] {
+  if (!builtIn.includes(undefined)) return NONE;
+  return numbers.flatMap((at, i) => (builtIn[i] === undefined ? [order[at]] : []));
 }
 
 /** The constants that are to be data in the next program of a form, for a graph that none of its programs fits. */
 function changedIn({ numbers, entries }: Form<unknown>, order: readonly Node[]): readonly Node[] {
+  if (entries.length === 0) return NONE;
   const nodes = numbers.map((at) => order[at]);
   if (entries.length >= MOST_OF_A_FORM - 1) return nodes;
-  const { held } = entries[entries.length - 1];
-  return nodes.filter(({ params }, i) => held[i] === undefined || !isSameValue(held[i], params.value));
+  const { builtIn } = entries[entries.length - 1];
+  return nodes.filter(({ params }, i) => builtIn[i] === undefined || !isSameValue(builtIn[i], params.value));
 }
 
 /** Constants that decide how something is computed, and not only with what: small exponents of complex powers. */

@@ -13,10 +13,12 @@ import {
   remakeNode,
   reshapeNode,
   scalarNode,
+  sourceOf,
 } from "../../src/graph/build.js";
 import { Node } from "../../src/graph/node.js";
 import { add, cast, neg } from "../../src/graph/primitives/elementwise.js";
 import { buffer, constant } from "../../src/graph/primitives/leaf.js";
+import { expand, permute, slice } from "../../src/graph/primitives/movement.js";
 import { sum } from "../../src/graph/primitives/reduce.js";
 import { make, nowhere, stored, storedAs } from "../support/nodes.js";
 
@@ -126,21 +128,14 @@ test("a chain is computed each time it has grown to 200 operations, and not befo
   assert.ok(asked.every((nodes) => nodes.length === 1));
 });
 
-test("what deep in a long chain an earlier end had passed is kept with the next: it is used again", () => {
-  const { asked, leaf } = recordingDevice();
-  let shared = leaf;
-  for (let i = 0; i < 150; i++) shared = derive(neg, shared, {});
-  const branch = () => {
-    let x = shared;
-    for (let i = 0; i < 60; i++) x = derive(neg, x, {});
-    return x;
-  };
-  branch();
-  assert.deepEqual(asked[0]!.includes(shared), false, "the first end does not know");
-  branch();
-  assert.deepEqual(asked[1]!.includes(shared), true);
-  branch();
-  assert.equal(asked.length, 2, "from then on the chain is short");
+test("the source of a node is what it only rearranges or repeats, never more than it has itself", () => {
+  const x = stored(4, 1);
+  const repeated = derive(permute, derive(expand, x, { shape: [4, 3] }), { axes: [1, 0] });
+  assert.equal(sourceOf(repeated), x);
+  const few = derive(slice, x, { start: [0, 0], step: [1, 1], shape: [2, 1] });
+  assert.equal(sourceOf(derive(expand, few, { shape: [2, 5] })), few, "a slice of a larger one is its own source");
+  const negated = derive(neg, x, {});
+  assert.equal(sourceOf(derive(expand, negated, { shape: [4, 2] })), negated);
 });
 
 test("what has no value is not computed, however long it gets", () => {

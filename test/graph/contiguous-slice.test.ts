@@ -127,9 +127,9 @@ test("where parts begin is no part of the form, but whether they are aligned is,
   const sum = (a: Node, b: Node) => [make(add, [a, b])];
   const row = (i: number) => cut(x, [i, 0], [1, 4]);
   const use = (roots: readonly Node[], name: string) => {
-    const { program } = table.find(roots);
-    if (program === null) table.add(roots, name);
-    return program;
+    const found = table.find(roots);
+    if (found.program === null) table.add(found, name);
+    return found.program;
   };
   assert.equal(use(sum(row(0), row(1)), "two rows"), null);
   assert.equal(use(sum(row(7), row(3)), "again"), "two rows");

@@ -42,6 +42,7 @@ function notingEngine(failAt = Number.POSITIVE_INFINITY) {
   const engine: Engine<Note, Named> = {
     hasDoubles: true,
     isSoftware: false,
+    memoryBytes: 2 ** 30,
     alloc: allocUninitialized,
     allocUninitialized,
     upload: (bytes) => allocUninitialized(bytes.byteLength),

@@ -87,6 +87,11 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     debug(1, () => `opened ${this.name}`);
   }
 
+  /** @internal */
+  get memoryBytes(): number {
+    return this.memory.maxBytes;
+  }
+
   get isClosed(): boolean {
     return this.isOver;
   }

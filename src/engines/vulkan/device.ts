@@ -166,6 +166,11 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     return isSoftware(this.properties);
   }
 
+  /** @internal */
+  get memoryBytes(): number {
+    return this.plan.deviceHeapBytes;
+  }
+
   get queueFamily(): number {
     return this.plan.queueFamily;
   }

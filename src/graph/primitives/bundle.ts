@@ -24,6 +24,9 @@ export const part: RoutinePrimitive = {
 
 export const outputsOf = ({ params }: Node): readonly Output[] => params.outputs as readonly Output[];
 
+/** Whether a node is a bundle: it has no value of its own. */
+export const isBundle = ({ params }: Node): boolean => params.outputs !== undefined;
+
 /** The shape of a bundle itself has no meaning. */
 export const inferBundle = () => ({ shape: [], dtype: "bool" as const });
 

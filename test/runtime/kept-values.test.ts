@@ -1,0 +1,160 @@
+/** What is asked for a second time is kept: loops and notebooks as people write them, without realize, jit or dispose. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { reshapeNode, scalarNode } from "../../src/graph/build.js";
+import { exp, neg } from "../../src/graph/primitives/elementwise.js";
+import { expand, reshape, slice } from "../../src/graph/primitives/movement.js";
+import { max, sum } from "../../src/graph/primitives/reduce.js";
+import { scan } from "../../src/index.js";
+import { askedAgain, markPassed, withoutSlices } from "../../src/runtime/kept-values.js";
+import { graphOf } from "../../src/runtime/program-table.js";
+import { arange, backendFor, ones, type Tensor, tensor } from "../../src/tensor/index.js";
+import { grad } from "../../src/transforms/grad.js";
+import { make, nowhere, stored } from "../support/nodes.js";
+import { describeOnTensorDevices } from "../support/tensors.js";
+
+describeOnTensorDevices("values that are asked for again", (device) => {
+  const { counters } = backendFor(device);
+
+  /** Programs compiled and kernels run by a piece of work. */
+  async function costOf(work: () => unknown): Promise<{ compiled: number; kernels: number }> {
+    const before = { ...counters };
+    await work();
+    return { compiled: counters.compiled - before.compiled, kernels: counters.kernels - before.kernels };
+  }
+
+  test("a loop that reads something of every step computes each step once, with few programs", async () => {
+    const F = tensor([
+      [0.5, 0.25],
+      [0.25, 0.5],
+    ]);
+    let x: Tensor = tensor([
+      [1, 0],
+      [0, 1],
+    ]);
+    // The eigenvalues of F are 3/4 and 1/4.
+    const cost = await costOf(async () => {
+      for (let i = 1; i <= 100; i++) {
+        x = F.matmul(x);
+        const want = (0.75 ** i + 0.25 ** i) / 2;
+        assert.ok(Math.abs(Number(await x.at(0, 0).item()) / want - 1) < 1e-4, `step ${i}`);
+      }
+    });
+    assert.ok(cost.compiled <= 8, `${cost.compiled} programs`);
+    assert.ok(cost.kernels <= 120, `${cost.kernels} kernels for 100 steps`);
+  });
+
+  test("an elementwise loop stays with few programs too", async () => {
+    let u: Tensor = arange(64).mul(0.01);
+    const cost = await costOf(async () => {
+      for (let i = 0; i < 60; i++) {
+        u = u.add(1).sub(u.mean());
+        // The mean is 1 after every step; the largest lies 0.315 above it.
+        assert.ok(Math.abs(Number(await u.max().item()) - 1.315) < 1e-3);
+      }
+    });
+    assert.ok(cost.compiled <= 12, `${cost.compiled} programs`);
+    assert.ok(cost.kernels <= 400, `${cost.kernels} kernels`);
+  });
+
+  test("of several questions about one value, the third finds it in memory", async () => {
+    const a = ones([40, 40]).mul(0.5);
+    await a.realize();
+    const y = a.matmul(a);
+    const first = await costOf(() => y.sum().item());
+    const second = await costOf(() => y.max().item());
+    const third = await costOf(() => y.mean().item());
+    const fourth = await costOf(() => y.at(3, 4).item());
+    assert.equal(await y.at(3, 4).item(), 10);
+    assert.ok(third.kernels <= 2 && third.kernels <= second.kernels, JSON.stringify([first, second, third]));
+    assert.equal(fourth.kernels, 0, "an element of memory is read there");
+  });
+
+  test("what a loop asks for again is stored at once from the third round on", async () => {
+    const a = ones([30, 30]).mul(0.1);
+    await a.realize();
+    const round = async (k: number) => {
+      const y = a.add(k).matmul(a);
+      return (await y.sum().item()) + (await y.max().item()) + (await y.min().item());
+    };
+    for (let k = 0; k < 6; k++) await round(k);
+    const cost = await costOf(() => round(7));
+    assert.equal(cost.compiled, 0);
+    const [{ kernels: product }, { kernels: sum }] = [
+      await costOf(() => a.add(9).matmul(a).realize()),
+      await costOf(() => a.sum().item()),
+    ];
+    assert.ok(cost.kernels <= product + 3 * sum, `${cost.kernels} kernels; a product takes ${product}, a sum ${sum}`);
+  });
+
+  test("a cheap value that is larger than what it is made of is not stored", async () => {
+    const [column, row] = [arange(300).reshape([300, 1]), arange(200)];
+    await Promise.all([column.realize(), row.realize()]);
+    const table = column.mul(row);
+    await table.sum().item();
+    await table.max().item();
+    assert.equal(await table.mean().item(), (149.5 * 199) / 2);
+    assert.equal((table as unknown as { node: { storage: unknown } }).node.storage, null);
+  });
+
+  test("the parts of a scan that are asked for later are kept", async () => {
+    const step = (carry: Tensor, x: Tensor): [Tensor, Tensor] => [carry.add(x), carry.mul(2)];
+    const [last, all] = scan(step, tensor(0), arange(5).cast("f32"));
+    assert.equal(await last.item(), 10);
+    assert.deepEqual([...(await all.data())], [0, 0, 2, 6, 12]);
+    const cost = await costOf(async () => assert.equal(await all.at(4).item(), 12));
+    assert.equal(cost.kernels, 0);
+  });
+
+  test("values inside a differentiated function may be read without harm", async () => {
+    const seen: number[] = [];
+    const slope = grad((x: Tensor) => {
+      const y = x.mul(3);
+      seen.push(Number(y.at(0).itemSync()));
+      const z = y.mul(y);
+      seen.push(Number(z.sum().itemSync()));
+      return z.sum();
+    })(tensor([1, 2]));
+    assert.deepEqual([...(await slope.data())], [18, 36]);
+    assert.deepEqual(seen, [3, 45]);
+  });
+});
+
+test("a value beyond the limit is not kept, nor is one that only constants make", () => {
+  const x = stored(8, 8);
+  const total = make(sum, [x], { axes: [1] });
+  const first = make(sum, [total], { axes: [0] });
+  markPassed(graphOf([first]), new Set());
+  const second = make(max, [total], { axes: [0] });
+  const again = (maxBytes: number) => askedAgain([second], graphOf([second]), maxBytes);
+  assert.deepEqual(again(8 * 4), [total]);
+  assert.deepEqual(again(8 * 4 - 1), []);
+  const zeros = make(expand, [reshapeNode(scalarNode(0, "f32", nowhere), [1, 1])], { shape: [8, 8] });
+  markPassed(graphOf([make(neg, [zeros])]), new Set());
+  const other = make(exp, [zeros]);
+  assert.deepEqual(askedAgain([other], graphOf([other]), 1e9), []);
+});
+
+test("the form of the first graph remembers the position of what was asked for later", () => {
+  const x = stored(8, 8);
+  const total = make(sum, [x], { axes: [1] });
+  const first = make(sum, [total], { axes: [0] });
+  const usedLater = new Set<number>();
+  const order = graphOf([first]);
+  markPassed(order, usedLater);
+  assert.deepEqual([...usedLater], []);
+  const second = make(max, [total], { axes: [0] });
+  askedAgain([second], graphOf([second]), 1e9);
+  assert.deepEqual([...usedLater], [order.indexOf(total)]);
+  askedAgain([total], graphOf([total]), 1e9);
+  assert.deepEqual([...usedLater], [order.indexOf(total)], "asked for itself");
+});
+
+test("slices of other roots need no kernel of their own", () => {
+  const y = make(neg, [stored(6, 4)]);
+  const row = make(slice, [y], { start: [2, 0], step: [1, 1], shape: [1, 4] });
+  const flat = make(reshape, [row], { shape: [4] });
+  const column = make(slice, [y], { start: [0, 1], step: [1, 1], shape: [6, 1] });
+  assert.deepEqual(withoutSlices(new Set([flat, column, y])), [column, y]);
+  assert.deepEqual(withoutSlices(new Set([flat, column])), [flat, column]);
+});
