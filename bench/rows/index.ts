@@ -5,6 +5,7 @@
 import type { Row } from "../row.js";
 import { bayesRows } from "./bayes.js";
 import { compileRows } from "./compile.js";
+import { everydayRows } from "./everyday.js";
 import { recordingRows } from "./recording.js";
 import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
@@ -14,6 +15,7 @@ import { transferRows } from "./transfers.js";
 export const rows: readonly Row[] = [
   ...startRows,
   ...compileRows,
+  ...everydayRows,
   ...recordingRows,
   ...transferRows,
   ...tensorRows,

@@ -29,6 +29,16 @@ export interface Trace {
   readonly level: number;
 }
 
+/** A graph that was computed, as later evaluations see it. */
+export interface PassedGraph {
+  /** Its nodes; inputs by position. */
+  readonly parts: readonly { readonly primitive: Primitive | null; readonly inputs: readonly number[] }[];
+  /** Positions. */
+  readonly roots: readonly number[];
+  /** Positions of values that were not stored, and that a later evaluation asked for. */
+  readonly usedLater: Set<number>;
+}
+
 const NONE: readonly Node[] = [];
 
 export class Node {
@@ -39,11 +49,8 @@ export class Node {
   handles = 0;
   /** Length of the longest chain of operations behind this node that have not run. */
   depth: number;
-  /**
-   * Where an evaluation computed it and did not store it: the positions of that graph which were used later, and its own
-   * position there. Null if none did. See runtime/kept-values.ts.
-   */
-  passedIn: Set<number> | null = null;
+  /** The graph in which it was computed and not stored, and its position there; see runtime/kept-values.ts. */
+  passedIn: PassedGraph | null = null;
   passedAt = 0;
   /** It depends on a placeholder of a traced function, so it has no value and cannot be computed. */
   isAbstract = false;

@@ -21,7 +21,7 @@ import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
 import { execute } from "./execute.js";
-import { askedAgain, markPassed, withoutSlices } from "./kept-values.js";
+import { askedAgain, expectAgain, markPassed, usedLaterIn, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
 import { hasWhile, type Prepared, recordable, stepByStep } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
@@ -173,28 +173,27 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const roots = pendingOf(withCompanions(nodes)).filter((node) => !this.findInMemory(node));
     if (roots.length === 0) return;
     for (const root of roots) checkHasValue(root);
-    const found = this.lookUp(roots);
-    try {
-      this.evaluate(found);
-    } catch (error) {
-      if (!(error instanceof OutOfMemoryError) || found.roots === roots) throw error;
-      return this.evaluate(this.programs.find(roots));
-    }
-    if (found.roots === roots) return;
+    const order = graphOf(roots);
+    const again = askedAgain(roots, order, this.maxKeptBytes);
+    const areKept = again.length > 0 && this.tryEvaluate(again);
+    const found = areKept ? this.programs.find(roots) : this.programs.find(roots, order);
+    if (areKept) expectAgain(found, again);
+    markPassed(found);
+    const later = usedLaterIn(found);
+    if (later.length === 0 || !this.tryEvaluate([...new Set([...roots, ...later])])) return this.evaluate(found);
     // Slices of values that were kept.
     for (const root of roots) if (root.storage === null) this.findInMemory(root);
   }
 
-  /** Looks up the program of some roots, with the values that are worth keeping as further roots: see kept-values.ts. */
-  private lookUp(roots: readonly Node[]): Found<PlannedProgram<K>> {
-    const order = graphOf(roots);
-    const again = askedAgain(roots, order, this.maxKeptBytes);
-    const found = again.length === 0 ? this.programs.find(roots, order) : this.programs.find([...roots, ...again]);
-    const { usedLater } = found.form;
-    markPassed(found.order, usedLater);
-    if (again.length === 0 && usedLater.size === 0) return found;
-    const later = [...usedLater].map((position) => found.order[position]);
-    return this.programs.find(withoutSlices(new Set([...found.roots, ...later])));
+  /** Computes nodes that nobody asked to store; false where the memory does not suffice. */
+  private tryEvaluate(nodes: readonly Node[]): boolean {
+    try {
+      this.evaluate(this.programs.find(withoutSlices(nodes)));
+      return true;
+    } catch (error) {
+      if (error instanceof OutOfMemoryError) return false;
+      throw error;
+    }
   }
 
   /** Computes the roots of a graph that was looked up. */

@@ -1,28 +1,41 @@
 /**
  * What is asked for a second time is kept. An evaluation stores what was asked for, and fuses the values on the way into
- * kernels without storing them. It marks those. A later evaluation that reads a marked value computes it again and stores
- * it, so that a third one finds it in memory: a loop that reads something of every step computes one step at a time, and
- * does not compile a longer program for each.
+ * kernels without storing them. It marks those. A later evaluation that reads a marked value stores it first, so that a
+ * loop that looks at every step computes one step at a time, and does not compile a longer program for each.
  *
- * The form of the first graph remembers the position of that value. The next graph of this form stores the value of that
- * position at once: in a loop nothing is computed twice after the first rounds.
+ * The form of the first graph remembers the position of that value, and the next graph of this form stores the value of
+ * that position at once. So does a graph of another form whose root is reached in the same way from such a value: the
+ * second step of a loop, where the first one began with something that was still to be computed.
  */
 import { bytesOf } from "../core/bytes.js";
+import { sameShape } from "../core/shape.js";
 import { sourceOf } from "../graph/build.js";
-import type { Node } from "../graph/node.js";
+import type { Node, PassedGraph } from "../graph/node.js";
 import { isBundle } from "../graph/primitives/bundle.js";
+
+/** A graph that is evaluated. */
+interface Evaluated {
+  readonly roots: readonly Node[];
+  readonly order: readonly Node[];
+  readonly form: PassedGraph;
+}
 
 /** Operations behind a value that is computed again rather than kept, at most. */
 const FEW = 8;
 
-/** Notes that the nodes of a graph are being computed. `usedLater`: of the form of this graph. */
-export function markPassed(order: readonly Node[], usedLater: Set<number>): void {
+/** Notes that the nodes of a graph are being computed. It is the graph that was walked last. */
+export function markPassed({ order, form }: Evaluated): void {
   for (let i = 0; i < order.length; i++) {
     const node = order[i];
     if (node.isEnd) continue;
-    node.passedIn = usedLater;
+    node.passedIn = form;
     node.passedAt = i;
   }
+}
+
+/** The nodes of a graph at the positions that were asked for after earlier evaluations of its form. */
+export function usedLaterIn({ order, form }: Evaluated): readonly Node[] {
+  return form.usedLater.size === 0 ? NONE : [...form.usedLater].map((position) => order[position]);
 }
 
 /**
@@ -48,21 +61,67 @@ export function askedAgain(roots: readonly Node[], order: readonly Node[], maxBy
   return [...again];
 }
 
+/**
+ * Expects that what was asked for again once will be so again: a value of this graph that is reached from its roots as `again`
+ * was reached from those of an earlier one is marked as used later.
+ */
+export function expectAgain({ roots, order, form }: Evaluated, again: readonly Node[]): void {
+  for (const value of again) {
+    const { passedIn, passedAt } = value;
+    if (!passedIn || passedIn === form || passedIn.roots.length !== roots.length) continue;
+    const position = sameWay(passedIn, passedAt, form);
+    if (position === null) continue;
+    const { shape, dtype, isEnd } = order[position];
+    if (!isEnd && dtype === value.dtype && sameShape(shape, value.shape)) form.usedLater.add(position);
+  }
+}
+
+/** The position in a graph that is reached by the way which leads to a position in another one from its root. */
+function sameWay(from: PassedGraph, position: number, to: PassedGraph): number | null {
+  for (const [i, root] of from.roots.entries()) {
+    const way = wayBetween(from, root, position);
+    if (!way) continue;
+    let at = to.roots[i];
+    let [there, isSame] = [root, true];
+    for (const input of way) {
+      isSame &&= to.parts[at].primitive === from.parts[there].primitive && input < to.parts[at].inputs.length;
+      if (!isSame) break;
+      at = to.parts[at].inputs[input];
+      there = from.parts[there].inputs[input];
+    }
+    if (isSame && to.parts[at].primitive === from.parts[position].primitive) return at;
+  }
+  return null;
+}
+
+/** Which input to follow at each node from one position to another that it depends on; null if it does not. */
+function wayBetween({ parts }: PassedGraph, start: number, end: number): readonly number[] | null {
+  const found = new Map<number, readonly number[]>([[start, []]]);
+  for (const [at, way] of found) {
+    if (at === end) return way;
+    parts[at].inputs.forEach((input, i) => {
+      // Inputs come before users, so what lies before the end cannot depend on it.
+      if (input >= end && !found.has(input)) found.set(input, [...way, i]);
+    });
+  }
+  return null;
+}
+
 /** The nodes that are not contiguous slices of others among them: a slice of memory needs no kernel. */
-export function withoutSlices(nodes: ReadonlySet<Node>): Node[] {
-  return [...nodes].filter((node) => {
+export function withoutSlices(nodes: readonly Node[]): readonly Node[] {
+  const all = new Set(nodes);
+  return nodes.filter((node) => {
     let source = node;
-    while (
-      source.storage === null &&
-      source.primitive.kind === "movement" &&
-      source.primitive.beginsAt?.(source) != null
-    ) {
+    while (isSlice(source)) {
       [source] = source.inputs;
-      if (nodes.has(source)) return false;
+      if (all.has(source)) return false;
     }
     return true;
   });
 }
+
+const isSlice = (node: Node): boolean =>
+  node.storage === null && node.primitive.kind === "movement" && (node.primitive.beginsAt?.(node) ?? null) !== null;
 
 const NONE: readonly Node[] = [];
 
@@ -70,7 +129,7 @@ const NONE: readonly Node[] = [];
 const isPassed = ({ passedIn, isEnd }: Node): boolean => passedIn !== null && !isEnd;
 
 function remember({ passedIn, passedAt }: Node): void {
-  passedIn?.add(passedAt);
+  passedIn?.usedLater.add(passedAt);
 }
 
 /**

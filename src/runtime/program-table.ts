@@ -16,7 +16,7 @@ import { isComplex } from "../core/dtype.js";
 import { sameShape } from "../core/shape.js";
 import { isPartOfMemory, partsKey } from "../graph/contiguous-slice.js";
 import { GraphFunction } from "../graph/function.js";
-import { type Node, pendingInOrder } from "../graph/node.js";
+import { type Node, type PassedGraph, pendingInOrder } from "../graph/node.js";
 import type { Params, Primitive } from "../graph/primitive.js";
 import { pow } from "../graph/primitives/elementwise.js";
 import { constant, placeholder } from "../graph/primitives/leaf.js";
@@ -33,19 +33,15 @@ interface Part {
   readonly dtype: string;
 }
 
-interface Form<Program> {
+interface Form<Program> extends PassedGraph {
   readonly hash: number;
   readonly parts: readonly Part[];
-  /** The positions of the roots. */
-  readonly roots: readonly number[];
   /** Properties of the leaves that are slices (`partsKey` in graph/contiguous-slice.ts). */
   readonly partsKey: string;
   /** The positions of the numbers. */
   readonly numbers: readonly number[];
   /** From the one with most constants built in to the one with fewest: the first that fits is the best. */
   readonly entries: Entry<Program>[];
-  /** Positions of inner values that later evaluations asked for: see kept-values.ts. */
-  readonly usedLater: Set<number>;
 }
 
 interface Entry<Program> {

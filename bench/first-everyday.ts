@@ -1,0 +1,22 @@
+/**
+ * Runs one everyday program in a new process, for the `everyday-` rows. Arguments: the device, the program's name, "plain"
+ * or "expert", and perhaps the rounds. The line it prints is JSON: milliseconds, what was compiled, and the result. Caches
+ * on disk are off: the time is that of a program nobody has run before.
+ */
+process.env.PUMICE_CACHE = "off";
+
+const { setDefaultDevice } = await import("../src/index.js");
+const { backendFor } = await import("../src/tensor/index.js");
+const { everydayPrograms } = await import("./everyday/index.js");
+
+const [, , device = "cpu", name = "", way = "plain", rounds = ""] = process.argv;
+const program = everydayPrograms.find((one) => one.name === name);
+if (!program) throw new Error(`There is no everyday program ${name}.`);
+
+setDefaultDevice(device);
+const { counters } = backendFor(device);
+const began = performance.now();
+const result = await program[way as "plain" | "expert"](rounds === "" ? program.rounds : Number(rounds));
+const ms = performance.now() - began;
+process.stdout.write(`${JSON.stringify({ ms, compiled: counters.compiled, kernels: counters.kernels, result })}\n`);
+process.exit(0);
