@@ -1,22 +1,25 @@
 /**
  * Makes the package as it is published, in `dist/package`: `npm run package`, then `npm publish ./dist/package`.
  *
- * It has the files of `dist/src` that others name (what package.json exports, the command, the workers) and the types; the rest
- * is bundled into `dist/src/chunks`. Node takes half a millisecond to find, read and link a module, and there are four
+ * It has the files of `dist/src` that others name (what package.json exports, the command) and the types; the rest is bundled
+ * into `dist/src/chunks`. Node takes half a millisecond to find, read and link a module, and there are four
  * hundred: bundled, the package is imported in a third of the time.
  *
- * A module may ask where it lies (`import.meta.url`): to start a worker beside it, to hash the compiler's files. In a
- * chunk it gets the address it would have without bundling.
+ * A module may ask where it lies (`import.meta.url`), to hash the compiler's files. In a chunk it gets the address it would have
+ * without bundling. The code of workers is a string in the module that starts them: in a program that is bundled with the
+ * package there is no file beside it, or another one of that name.
  */
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesUnder, PrepareError, prepare, reportingErrors, root } from "./prepare.mjs";
 
 const SOURCES = "dist/src";
 const PACKAGE = "dist/package";
-/** Modules that are started by their address: workers, and a program that the command runs in a process of its own. */
-const STARTED = ["engines/host/worker.js", "bayes/diagnostics/summary-worker.js", "cli/probe.js"];
+/** A program that the command runs in a process of its own. */
+const STARTED = ["cli/probe.js"];
+/** How modules start a worker. */
+const WORKER = /new Worker\(new URL\("\.\/([\w-]+\.js)", import\.meta\.url\), \{/g;
 
 /** Builds the tree and the package; returns the package's folder. */
 export async function makePackage() {
@@ -42,10 +45,15 @@ export async function makePackage() {
     logLevel: "warning",
     plugins: [ownAddresses],
   });
-  for (const file of filesUnder(SOURCES)) if (file.endsWith(".d.ts")) copy(file);
-  for (const file of ["README.md", "CHANGELOG.md", "LICENSE"]) copy(file);
+  for (const file of filesUnder(SOURCES)) if (file.endsWith(".d.ts")) copy(file, forOlderTypeScript);
+  // The links of the README lead to docs/.
+  const pages = readdirSync(join(root, "docs")).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
+  for (const file of ["README.md", "CHANGELOG.md", "LICENSE", ...pages]) copy(file);
   const { private: _, scripts: __, devDependencies: ___, ...published } = manifest;
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify({ ...published, files: ["dist"] }, null, 2)}\n`);
+  writeFileSync(
+    join(folder, "package.json"),
+    `${JSON.stringify({ ...published, files: ["dist", "docs"] }, null, 2)}\n`,
+  );
   return folder;
 }
 
@@ -58,34 +66,64 @@ function namedFiles({ exports, bin }) {
   return [...exported, ...Object.values(bin)].filter((path) => path.endsWith(".js")).map((path) => join(path));
 }
 
-/** @param {string} file */
-function copy(file) {
+/**
+ * @param {string} file
+ * @param {(text: string) => string} change
+ */
+function copy(file, change = (text) => text) {
   const target = join(root, PACKAGE, file);
   mkdirSync(dirname(target), { recursive: true });
-  cpSync(join(root, file), target);
+  writeFileSync(target, change(readFileSync(join(root, file), "utf8")));
 }
 
 /**
- * Gives modules their own address. They are bundled into files that lie elsewhere, but in the same `dist/src`.
+ * Typed arrays have a type parameter since TypeScript 5.7; the package's types are for 5.2 and later.
+ * @param {string} text
+ */
+const forOlderTypeScript = (text) => text.replace(/\b(\w+Array)<ArrayBuffer(Like)?>/g, "$1");
+
+/**
+ * Gives modules their own address, and the code of the workers that they start. They are bundled into files that lie elsewhere,
+ * but in the same `dist/src`. Where the package itself is bundled, to CommonJS for instance, there may be no address.
  * @type {import("esbuild").Plugin}
  */
 const ownAddresses = {
   name: "own addresses",
   setup(build) {
-    build.onLoad({ filter: /\.js$/ }, ({ path }) => {
-      const text = readFileSync(path, "utf8");
-      if (!text.includes("import.meta.url")) return undefined;
-      const own = relative(join(root, SOURCES), path).replaceAll("\\", "/");
-      for (const [, name] of text.matchAll(/new URL\("\.\/([\w-]+\.js)", import\.meta\.url\)/g)) {
-        const started = `${dirname(own)}/${name}`;
-        if (!STARTED.includes(started))
-          throw new PrepareError(`${own} starts ${started}, which package.mjs does not list.`);
+    build.onLoad({ filter: /\.js$/ }, async ({ path }) => {
+      let contents = readFileSync(path, "utf8");
+      if (!contents.includes("import.meta.url")) return undefined;
+      for (const [start, name] of [...contents.matchAll(WORKER)]) {
+        const code = await workerCode(join(dirname(path), name));
+        contents = contents.replace(start, () => `new Worker(${JSON.stringify(code)}, { eval: true,`);
       }
-      const address = `import.meta.url.replace(/\\/dist\\/src\\/(?!.*\\/dist\\/src\\/).*/, ${JSON.stringify(`/dist/src/${own}`)})`;
-      return { contents: text.replaceAll("import.meta.url", `(${address})`), loader: "js" };
+      if (contents.includes("new Worker(new URL(")) throw new PrepareError(`${path} starts a worker in another way.`);
+      const own = relative(join(root, SOURCES), path).replaceAll("\\", "/");
+      const address = `(import.meta.url ?? "").replace(/\\/dist\\/src\\/(?!.*\\/dist\\/src\\/).*/, ${JSON.stringify(`/dist/src/${own}`)})`;
+      return { contents: contents.replaceAll("import.meta.url", `(${address})`), loader: "js" };
     });
   },
 };
+
+/**
+ * A worker with all it imports, as a script.
+ * @param {string} path
+ */
+async function workerCode(path) {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    write: false,
+    minify: true,
+    keepNames: true,
+    format: "cjs",
+    platform: "node",
+    target: "node20",
+    logLevel: "warning",
+  });
+  return outputFiles[0].text;
+}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {

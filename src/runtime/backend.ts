@@ -180,7 +180,10 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     if (areKept) expectAgain(found, again);
     markPassed(found);
     const later = usedLaterIn(found);
-    if (later.length === 0 || !this.tryEvaluate([...new Set([...roots, ...later])])) return this.evaluate(found);
+    if (later.length === 0 || !this.tryEvaluate([...new Set([...roots, ...later])])) {
+      this.evaluate(found);
+      return;
+    }
     // Slices of values that were kept.
     for (const root of roots) if (root.storage === null) this.findInMemory(root);
   }

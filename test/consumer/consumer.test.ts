@@ -5,11 +5,13 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
 import * as pumice from "pumice";
 import * as bayes from "pumice/bayes";
 import * as vulkan from "pumice/vulkan";
@@ -79,6 +81,47 @@ const TSCONFIG = {
   include: ["program"],
 };
 
+/** A folder with bundlers and an older TypeScript. */
+const tools = process.env.PUMICE_CONSUMER_TOOLS;
+const noTools = !tools && "PUMICE_CONSUMER_TOOLS names no folder with tools: npm run test:consumers installs them";
+
+/** Node 20.19 and 22.12 can. */
+const hasRequire = "require_module" in process.features;
+
+/** Bundles a program into one file. */
+type Bundle = (bundler: unknown, entry: string, outfile: string) => Promise<void>;
+
+const REQUIRING = `
+const { tensor } = require("pumice");
+const { normal } = require("pumice/bayes");
+tensor([1, 2, 3], { device: "cpu" }).sum().item().then((sum) => console.log(sum, typeof normal === "function"));
+`;
+
+/** Work that is large enough for threads, a model that samples, and an eye on warnings. */
+const BUNDLED = `
+import { devices, ones, setDefaultDevice } from "pumice";
+import { halfNormal, model, normal } from "pumice/bayes";
+
+let warning = "no warning";
+process.on("warning", ({ message }) => { warning = message; });
+async function main() {
+  setDefaultDevice("cpu");
+  let total;
+  for (let i = 0; i < 4; i++) {
+    total = await ones([1 << 20]).mul(0.5).sum().item();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const survey = model(() => {
+    const mean = normal(0, 10), spread = halfNormal(5);
+    return { mean, spread, y: normal(mean, spread).shape(6) };
+  });
+  const fit = await survey.given({ y: [4.1, 5.3, 3.8, 6, 4.7, 5.2] }).sample({ draws: 500, seed: 1, progress: false });
+  const found = devices();
+  console.log(found.at(-1), total, Math.round(fit.summary("mean").rows[0].mean), warning);
+}
+main();
+`;
+
 describe("the packed package", () => {
   let project = "";
   before(() => {
@@ -105,6 +148,12 @@ describe("the packed package", () => {
     run(project, process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
     const printed = run(project, process.execPath, ["out/program/main.js"]);
     assert.match(printed, /made [3-9]\d\d calls\n$/);
+  });
+
+  test("type-checks with TypeScript 5.2", { skip: noTools }, () => {
+    const found = createRequire(join(tools as string, "package.json")).resolve("typescript/package.json");
+    assert.match(readFileSync(found, "utf8"), /"version": "5\.2\./);
+    run(project, process.execPath, [join(dirname(found), "bin/tsc"), "-p", ".", "--noEmit"]);
   });
 
   /** Runs a program of one file in the project. */
@@ -152,5 +201,58 @@ describe("the packed package", () => {
     mkdirSync(cache);
     assert.equal(runText(text, { PUMICE_CACHE: cache }), "compiled\n");
     assert.equal(runText(text, { PUMICE_CACHE: cache }), "read from disk\n");
+  });
+
+  test("is required by CommonJS, where Node can require modules", { skip: !hasRequire && "an older Node" }, () => {
+    writeFileSync(join(project, "old.cjs"), REQUIRING);
+    assert.equal(run(project, process.execPath, ["--no-warnings", "old.cjs"]), "6 true\n");
+  });
+
+  describe("bundled with a program", () => {
+    let alone = "";
+    before(() => {
+      // Nothing that the package needs lies here, and a worker of the program's own does.
+      alone = mkdtempSync(join(tmpdir(), "pumice-bundled-"));
+      writeFileSync(join(alone, "worker.js"), `console.log("the program's own worker");`);
+      writeFileSync(join(project, "bundled.js"), BUNDLED);
+    });
+    after(() => rmSync(alone, { recursive: true, force: true }));
+
+    /** Runs a bundle in the folder where only the bundle is. */
+    const runBundle = (name: string, program = process.execPath, args: readonly string[] = []): void => {
+      const printed = run(alone, program, [...args, name], { PUMICE_THREADS: "2" });
+      assert.equal(printed, "cpu 524288 5 no warning\n");
+    };
+
+    for (const format of ["esm", "cjs"] as const) {
+      test(`by esbuild, ${format}: runs on the CPU, with workers, where koffi is not beside it`, async () => {
+        const outfile = join(alone, format === "esm" ? "esbuild.mjs" : "esbuild.cjs");
+        const entryPoints = [join(project, "bundled.js")];
+        const logOverride = { "empty-import-meta": "silent" } as const;
+        await build({ entryPoints, outfile, bundle: true, platform: "node", format, logOverride, minify: true });
+        runBundle(outfile);
+      });
+    }
+
+    for (const bundler of ["vite", "webpack"] as const) {
+      test(`by ${bundler}: the same`, { skip: noTools }, async () => {
+        const find = createRequire(join(tools as string, "package.json"));
+        const { bundle } = (await import(`./${bundler}.js`)) as { bundle: Bundle };
+        const module = await import(pathToFileURL(find.resolve(bundler)).href);
+        await bundle(module.default ?? module, join(project, "bundled.js"), join(alone, `${bundler}.mjs`));
+        runBundle(`${bundler}.mjs`);
+      });
+    }
+
+    for (const [program, args] of [
+      ["bun", ["run"]],
+      ["deno", ["run", "--allow-all"]],
+    ] as const) {
+      const isThere = spawnSync(program, ["--version"]).status === 0;
+      test(`${program} runs the package`, { skip: !isThere && `${program} is not installed` }, () => {
+        const printed = run(project, program, [...args, "bundled.js"], { PUMICE_THREADS: "2" });
+        assert.match(printed, / 524288 5 no warning\n$/);
+      });
+    }
   });
 });
