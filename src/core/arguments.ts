@@ -97,12 +97,6 @@ export function checkFunction(operation: string, value: unknown, what?: string):
   throw new ArgumentError(`${operation}: ${claim}, not ${shown(value)}.`);
 }
 
-/** For operations without options: refuses arguments beyond the last one they take. */
-export function checkNoOptions(operation: string, more: readonly unknown[]): void {
-  if (more.length === 0) return;
-  throw new ArgumentError(`${operation}: has no options and takes one argument, but also got ${shown(more[0])}.`);
-}
-
 /**
  * Runs the steps of an operation. An error in a step names the operation that the user called, not the step.
  */

@@ -1,4 +1,5 @@
 /** Tensors made of values, or by a rule that needs no memory. */
+
 import {
   checkNumber,
   checkOptions,
@@ -7,6 +8,7 @@ import {
   type OptionKinds,
   type Values,
 } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { tidyBytes } from "../core/bytes.js";
 import {
   type Complex,
@@ -76,6 +78,7 @@ export function tensor<V extends Values<Scalar> | ArrayBufferView, D extends DTy
   values: V,
   options: CreationOptions<D> & { readonly shape?: Shape } = {},
 ): Tensor<D> {
+  checkCount("tensor", 2, arguments);
   checkOptions<typeof options>("tensor", options, { ...CREATION, shape: "any" });
   return new Tensor(valuesNode(backendFor(options.device, "tensor"), values, options));
 }
@@ -90,6 +93,7 @@ export function fromBytes<D extends DType>(
   dtype: D,
   options: { readonly device?: string } = {},
 ): Tensor<D> {
+  checkCount("fromBytes", 4, arguments);
   checkOptions("fromBytes", options, { device: "text" });
   checkDType(dtype, "fromBytes");
   if (!ArrayBuffer.isView(bytes)) {
@@ -111,6 +115,7 @@ export function full<V extends Scalar, D extends DType = DTypeOf<V>>(
   value: V,
   options: CreationOptions<D> = {},
 ): Tensor<D> {
+  checkCount("full", 3, arguments);
   return filled("full", shape, value, options);
 }
 
@@ -129,22 +134,39 @@ function filled<D extends DType>(
 }
 
 /** A tensor of zeros: `zeros([2, 3])`. */
-export const zeros = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
-  filled("zeros", shape, 0, options);
+export function zeros<D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> {
+  checkCount("zeros", 2, arguments);
+  return filled("zeros", shape, 0, options);
+}
+
 /** A tensor of ones: `ones([2, 3])`. */
-export const ones = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
-  filled("ones", shape, 1, options);
+export function ones<D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> {
+  checkCount("ones", 2, arguments);
+  return filled("ones", shape, 1, options);
+}
 
 function like<D extends DType>(operation: string, x: Tensor<D>, value: Scalar): Tensor<D> {
   checkTensor(operation, "the first argument", x);
   return new Tensor(scalarNode(scalarIn(value, x.dtype, operation), x.dtype, backendOf(x.node), x.shape));
 }
+
 /** Zeros of the shape, dtype and device of a tensor. */
-export const zerosLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("zerosLike", x, 0);
+export function zerosLike<D extends DType>(x: Tensor<D>): Tensor<D> {
+  checkCount("zerosLike", 1, arguments);
+  return like("zerosLike", x, 0);
+}
+
 /** Ones of the shape, dtype and device of a tensor. */
-export const onesLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("onesLike", x, 1);
+export function onesLike<D extends DType>(x: Tensor<D>): Tensor<D> {
+  checkCount("onesLike", 1, arguments);
+  return like("onesLike", x, 1);
+}
+
 /** One value in the shape, dtype and device of a tensor. */
-export const fullLike = <D extends DType>(x: Tensor<D>, value: Scalar): Tensor<D> => like("fullLike", x, value);
+export function fullLike<D extends DType>(x: Tensor<D>, value: Scalar): Tensor<D> {
+  checkCount("fullLike", 2, arguments);
+  return like("fullLike", x, value);
+}
 
 /** The dtype of a tensor of parts; JavaScript values have none of their own. */
 type PartOf<O> = O extends Tensor<infer D> ? D : never;
@@ -161,6 +183,7 @@ export function complex<R extends Operand, I extends Operand>(
   re: R,
   im: I,
 ): Tensor<ComplexOfParts<PartOf<R> | PartOf<I>>> {
+  checkCount("complex", 2, arguments);
   const real = isTensor(re) || isTensor(im) ? re : filled("complex", [], re, {});
   const parts = meet("complex", [nodeOrScalar(real), nodeOrScalar(im)]);
   const [{ dtype }] = parts;
@@ -246,6 +269,7 @@ export function linspace<D extends DType = "f32">(
   count: number,
   options: CreationOptions<D> & { readonly endpoint?: boolean } = {},
 ): Tensor<D> {
+  checkCount("linspace", 4, arguments);
   checkOptions<typeof options>("linspace", options, { ...CREATION, endpoint: "flag" });
   checkNumber("linspace", "the start", start);
   checkNumber("linspace", "the stop", stop);

@@ -6,6 +6,7 @@
  * assembles them, and nothing else does: every tensor has all methods, whichever file was imported first. The files of
  * methods/ cannot import this one; see tensor-checks.ts. No class is extended: that would make each new tensor slower.
  */
+import { refusingSurplus } from "../core/arity.js";
 import { calledOperation } from "../core/called.js";
 import type { DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, DisposedError } from "../core/errors.js";
@@ -71,7 +72,7 @@ export interface Tensor<D extends DType = DType>
     ConvMethods<D>,
     WindowMethods<D> {}
 
-/** The same classes, and two whose methods JavaScript calls by itself. */
+/** The same classes. */
 const METHODS = [
   ValueMethods,
   ArithmeticMethods,
@@ -96,18 +97,22 @@ const METHODS = [
   ContractionMethods,
   ConvMethods,
   WindowMethods,
-  PrintingMethods,
-  NoValueMethods,
 ];
+
+/** JavaScript calls these methods by itself, with arguments of its own. */
+const CALLED_BY_JAVASCRIPT = [PrintingMethods, NoValueMethods];
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods of the interface are defined by the static block
 export class Tensor<D extends DType = DType> {
   static {
     Object.defineProperty(Tensor.prototype, TENSOR, { value: true });
-    for (const { prototype } of METHODS) {
-      const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype);
+    const add = (prototype: object, held: typeof refusingSurplus) => {
+      const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype) as PropertyDescriptorMap;
+      for (const [name, method] of Object.entries(methods)) if (method.value) method.value = held(name, method.value);
       Object.defineProperties(Tensor.prototype, methods);
-    }
+    };
+    for (const { prototype } of METHODS) add(prototype, refusingSurplus);
+    for (const { prototype } of CALLED_BY_JAVASCRIPT) add(prototype, (_, method) => method);
   }
 
   private current: Node | null;
