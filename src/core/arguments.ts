@@ -54,11 +54,17 @@ function noOption(operation: string, options: object, name: string, known: objec
   return new ArgumentError(`${operation}: there is no option "${name}"; ${list}.`);
 }
 
-/** The error for a value in place of the options object: often the value of one option. */
+/** The error for a value in place of the options object: often the value of one option. All that it fits are named. */
 function noOptions(operation: string, value: unknown, known: object): ArgumentError {
   const kinds = Object.entries(known) as [string, keyof typeof KINDS][];
-  const fitting = kinds.find(([, kind]) => kind !== "any" && KINDS[kind].holds(value))?.[0] ?? "…";
-  const example = fitting === "…" ? `{ ${kinds[0][0]}: … }` : `{ ${fitting}: ${shown(value)} }`;
+  const isAxis = (Array.isArray(value) ? value : [value]).every(Number.isInteger);
+  const fitting = kinds.filter(
+    ([name, kind]) => kind !== "any" && KINDS[kind].holds(value) && (isAxis || !/^ax[ei]s$/.test(name)),
+  );
+  const example =
+    fitting.length === 0
+      ? `{ ${kinds[0][0]}: … }`
+      : fitting.map(([name]) => `{ ${name}: ${shown(value)} }`).join(" or ");
   return new ArgumentError(
     `${operation}: ${shown(value)} stands where options do, which come last, as an object; write ${example}.${remedyForTensor(value)}`,
   );

@@ -115,8 +115,18 @@ export function full<V extends Scalar, D extends DType = DTypeOf<V>>(
   value: V,
   options: CreationOptions<D> = {},
 ): Tensor<D> {
+  checkShapeInList("full", arguments, 1);
   checkCount("full", 3, arguments);
   return filled("full", shape, value, options);
+}
+
+/** Throws on sizes that stand side by side, as in zeros(2, 3), before `after` more arguments. */
+function checkShapeInList(operation: string, given: ArrayLike<unknown>, after = 0): void {
+  const numbers = Array.from(given);
+  if (numbers.length < 2 + after || !numbers.every((value) => typeof value === "number")) return;
+  const shape = formatShape(numbers.slice(0, numbers.length - after));
+  const call = [shape, ...numbers.slice(numbers.length - after)].join(", ");
+  throw new ArgumentError(`${operation}: a shape of several axes is a list; write ${operation}(${call}).`);
 }
 
 function filled<D extends DType>(
@@ -135,12 +145,14 @@ function filled<D extends DType>(
 
 /** A tensor of zeros: `zeros([2, 3])`. */
 export function zeros<D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> {
+  checkShapeInList("zeros", arguments);
   checkCount("zeros", 2, arguments);
   return filled("zeros", shape, 0, options);
 }
 
 /** A tensor of ones: `ones([2, 3])`. */
 export function ones<D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> {
+  checkShapeInList("ones", arguments);
   checkCount("ones", 2, arguments);
   return filled("ones", shape, 1, options);
 }
@@ -226,6 +238,12 @@ export function arange(...given: readonly unknown[]): Tensor {
   checkOptions("arange", options, CREATION);
   if (Number.isNaN(start))
     throw new ArgumentError("arange: from NaN; give the numbers, as in arange(5) or arange(2, 5).");
+  const bigint = [start, stop, step].find((value) => typeof value === "bigint");
+  if (bigint !== undefined) {
+    throw new ArgumentError(
+      `arange: takes numbers, not ${shown(bigint)}; write ${String(bigint)} and pass { dtype: "i64" } for bigints.`,
+    );
+  }
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   if (step === 0 || ![from, to, step].every(Number.isFinite)) {
     throw new ArgumentError(

@@ -102,6 +102,20 @@ const METHODS = [
 /** JavaScript calls these methods by itself, with arguments of its own. */
 const CALLED_BY_JAVASCRIPT = [PrintingMethods, NoValueMethods];
 
+/**
+ * The mark of a tensor that was not given away. `structuredClone` and `postMessage` read every property, and would stop at
+ * a function deep in the graph, whose text is no help to anyone; this property stops them before.
+ */
+const HELD = Object.defineProperty({}, "values", {
+  enumerable: true,
+  get(): never {
+    throw new ArgumentError(
+      "A tensor cannot be cloned or sent to another thread: its values are in the memory of a device. " +
+        "Send await x.data() with x.shape, and make a tensor of them there.",
+    );
+  },
+});
+
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods of the interface are defined by the static block
 export class Tensor<D extends DType = DType> {
   static {
@@ -115,11 +129,11 @@ export class Tensor<D extends DType = DType> {
     for (const { prototype } of CALLED_BY_JAVASCRIPT) add(prototype, (_, method) => method);
   }
 
+  /** The jitted function that it was given away to. First, so that what copies a tensor meets HELD before the node. */
+  private takenBy: string | object = HELD;
   private current: Node | null;
   /** The shape as users see it. */
   private extents: Shape | null = null;
-  /** The jitted function that it was given away to. */
-  private takenBy: string | null = null;
 
   /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
   constructor(node: Node | null) {
@@ -213,9 +227,14 @@ export class Tensor<D extends DType = DType> {
     if (this.current) checkHasValue(this.current);
   }
 
-  /** The shape, the dtype and the device, as in "Tensor([2, 3], f32, cpu)". */
+  /** What it is, and how its values are read: no text stands for them, as reading may wait for the device. */
   toString(): string {
-    return `Tensor(${formatShape(this.node.shape)}, ${this.dtype}, ${this.device})`;
+    const how = this.node.isAbstract
+      ? "traced"
+      : this.size === 1
+        ? "read its value with item()"
+        : "read it with data()";
+    return `Tensor(shape ${formatShape(this.node.shape)}, ${this.dtype}, ${this.device}; ${how})`;
   }
 
   /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
@@ -236,9 +255,9 @@ export function adopt(storage: DeviceStorage, shape: Shape, dtype: DType, device
 }
 
 /** The message for a tensor that is there no more; names the operation that it was used in. */
-const whyEnded = (takenBy: string | null): string => {
+const whyEnded = (takenBy: string | object): string => {
   const operation = calledOperation() ?? "tensor";
-  return takenBy === null
+  return takenBy === HELD
     ? `${operation}: this tensor was disposed.`
     : `${operation}: this tensor was donated to ${takenBy}, which may have written over it: use what that call returned, or ` +
         "leave its position out of { donate }.";

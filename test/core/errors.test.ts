@@ -54,7 +54,7 @@ describe("a stack begins with the caller's frame", () => {
     const error = new ShapeError("one\n    at the start of a line\nthree");
     const header = `ShapeError: ${error.message}\n`;
     assert.ok(error.stack?.startsWith(header));
-    assert.match(error.stack.slice(header.length), /^ {4}at .*test\/core\/errors\.test/);
+    assert.match((error.stack ?? "").slice(header.length), /^ {4}at .*test\/core\/errors\.test/);
   });
 });
 

@@ -373,9 +373,9 @@ const movements: Readonly<Record<string, (x: Tensor) => Tensor | Tensor[]>> = {
   diagonalMatrix: (x) => x.diagonalMatrix(-1),
   putDiagonal: (x) => x.putDiagonal(2, { offset: 1 }),
   concat: (x) => concat([x, x.mul(2), x.at("0:1")]),
-  "concat along the last axis": (x) => concat([x.at(null, "1:"), x], { axis: -1 }),
+  "concat along the last axis": (x) => concat([x.at(":", "1:"), x], { axis: -1 }),
   stack: (x) => stack([x, x.square()], { axis: 1 }),
-  meshgrid: (x) => meshgrid([x.at(0), x.at(null, 1)]),
+  meshgrid: (x) => meshgrid([x.at(0), x.at(":", 1)]),
   broadcastTensors: (x) => broadcastTensors(x.at("0:1"), x),
   blockDiagonal: (x) => blockDiagonal([x, x.at("0:1").mul(3)]),
 };
@@ -400,7 +400,7 @@ add("at with positions in two axes", [floats([4, 3, 2]), integers([5], 0, 4), in
   x.at(i, j),
 );
 add("at with positions apart", [floats([4, 3, 2]), integers([2], 0, 4), integers([3, 1], 0, 2)], (x, i, j) =>
-  x.at(i, null, j),
+  x.at(i, ":", j),
 );
 add("at with positions and ranges", [floats([4, 3, 5]), integers([4], 0, 3)], (x, i) => x.at("::-2", i, "1:4:2"));
 add("gatherNd", [floats([4, 3, 2]), integers([5, 2], 0, 3)], (x, i) => x.gatherNd(i));

@@ -175,5 +175,5 @@ function repeatEach<D extends DType>(x: Tensor<D>, given: readonly number[], axi
 
 /** Elements from start up to stop along one axis; none when the stop comes first. */
 function sliceAxis<D extends DType>(x: Tensor<D>, axis: number, from: number, to: number): Tensor<D> {
-  return x.at(...x.shape.map((_, i) => (i === axis ? (`${from}:${Math.max(from, to)}` as const) : null)));
+  return x.at(...x.shape.map((_, i) => (i === axis ? (`${from}:${Math.max(from, to)}` as const) : ":")));
 }

@@ -61,7 +61,7 @@ export class OrderingMethods<D extends DType> {
       );
     }
     const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
-    const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : null)));
+    const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : ":")));
     return { values: this.takeAlongAxis(indices, at) as Tensor<D>, indices };
   }
 
