@@ -11,6 +11,7 @@ import { calledOperation } from "../core/called.js";
 import type { DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, DisposedError } from "../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../core/shape.js";
+import { KEPT_NUMBERS } from "../core/shown.js";
 import { type DeviceHandle, Node } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import type { DeviceStorage } from "../runtime/backend.js";
@@ -240,9 +241,12 @@ export class Tensor<D extends DType = DType> {
   /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
   [Symbol.toPrimitive](hint: "string" | "number" | "default"): string {
     if (hint === "string") return this.toString();
+    const value = this.node.isAbstract
+      ? `Its value is not known while the function is traced.${KEPT_NUMBERS}`
+      : "itemSync() gives the value of a scalar.";
     throw new ArgumentError(
-      "A tensor is no JavaScript number: write a.add(b) for a + b, and itemSync() for the value of a scalar. " +
-        "Numbers passed to a jitted function are tensors inside it; list their positions in { static } to keep them numbers.",
+      "A tensor is no JavaScript number: write a.add(b) for a + b and a.greater(b) for a > b; in place of if, choose with " +
+        `where(a.greater(b), x, y) between values, with cond() between computations. ${value}`,
     );
   }
 }

@@ -116,6 +116,13 @@ describe("indexing", () => {
     assert.throws(() => parseIndexing<Fake>([new Fake(2)], [2], "at", tensors), ShapeError);
   });
 
+  test("refuses what was left out, which is no whole axis", () => {
+    for (const nothing of [null, undefined]) {
+      const message = `at: index 1 is ${nothing}; write ":" for a whole axis; an index is a whole number, a slice such as "1:5", "...", newAxis.`;
+      assert.throws(() => parseIndexing([0, nothing as never], [2, 3], "at"), { name: "ArgumentError", message });
+    }
+  });
+
   test("refuses too many indices, a second ellipsis, and what is no index", () => {
     assert.throws(() => parseIndexing([0, 0], [2], "at"), /at: 2 indices for shape \[2\], which has 1 axes/);
     assert.throws(() => parseIndexing(["...", "..."], [2], "at"), /"..." can stand only once/);

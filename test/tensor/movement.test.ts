@@ -161,7 +161,28 @@ describeOnTensorDevices("movement", () => {
     assert.throws(() => tensor([1]).pad([[1, 1]], { mode: "mirror" as PadMode }), { message: /"mirror".*reflect/ });
     assert.throws(() => tensor([1]).pad([], { mode: "edge" }), ArgumentError);
     assert.throws(() => zeros([0]).pad([[1, 1]], { mode: "edge" }), ShapeError);
-    assert.throws(() => tensor([1]).pad([[-1, 1]], { mode: "edge" }), ShapeError);
+  });
+
+  test("negative amounts cut off in every mode, as of the tensor that goes on without end", () => {
+    const modes = {
+      constant: [2, 3, 4, 0, 0, 0],
+      edge: [2, 3, 4, 4, 4, 4],
+      reflect: [2, 3, 4, 3, 2, 1],
+      symmetric: [2, 3, 4, 4, 3, 2],
+      wrap: [2, 3, 4, 1, 2, 3],
+    };
+    for (const [mode, want] of Object.entries(modes) as [PadMode, number[]][]) {
+      const x = tensor([1, 2, 3, 4]);
+      assert.deepEqual(x.pad([[-1, 3]], { mode }).arraySync(), want, mode);
+      assert.deepEqual(x.pad([[3, -1]], { mode }).flip().arraySync(), tensor([4, 3, 2, 1]).pad([[-1, 3]], { mode }).arraySync(), mode); // biome-ignore format: one line
+      assert.deepEqual(x.pad([[-1, 1]], { mode }).arraySync(), want.slice(0, 4), mode);
+      assert.deepEqual(x.pad([[-3, 0]], { mode }).arraySync(), [4], mode);
+      assert.deepEqual(x.pad([[-2, -2]], { mode }).arraySync(), [], mode);
+      assert.throws(() => x.pad([[-3, -2]], { mode }), ShapeError);
+    }
+    assert.throws(() => tensor([1, 2]).pad([[-3, 0]], { mode: "edge" }), {
+      message: "pad: [-3, 0] cuts more off axis 0 of [2] than it has elements.",
+    });
   });
 
   const matrices = [

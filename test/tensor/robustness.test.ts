@@ -301,7 +301,7 @@ describeOnTensorDevices("printing", (device) => {
     const before = backend.counters.kernels;
     assert.equal(
       String(zeros([1e6, 1e6])).replace(/vulkan:\d+/, "vulkan:0"),
-      `Tensor([1000000, 1000000], f32, ${where})`,
+      `Tensor(shape [1000000, 1000000], f32, ${where}; read it with data())`,
     );
     assert.equal(backend.counters.kernels, before);
   });

@@ -52,6 +52,22 @@ function near(got: readonly (readonly number[])[], want: readonly (readonly numb
 }
 
 describeOnTensorDevices("slopes at ties and kinks", () => {
+  test("remainders rise with the dividend at multiples of the divisor too, as fmod does", () => {
+    // x - floor(x / y) y: 1 by x and -floor(x / y) by y.
+    const [dividends, divisors] = [[4, 3, -2, 0, -0, 6, -6, 7], [2, 2, 2, 2, 2, -3, -3, -3]]; // biome-ignore format: pairs
+    const byDivisor = dividends.map((x, i) => -Math.floor(x / divisors[i]!));
+    near(
+      slopes((x, y) => x.remainder(y), dividends, divisors),
+      [dividends.map(() => 1), byDivisor],
+    );
+    near(
+      slopes((x, y) => x.mod(y), dividends, divisors),
+      [dividends.map(() => 1), byDivisor],
+    );
+    const signs = numbersOf(tensor(dividends, { dtype: "f64" }).remainder(tensor(divisors, { dtype: "f64" })));
+    assert.deepEqual(signs, [0, 1, 0, 0, 0, -0, -0, -2]);
+  });
+
   test("equal extremes share the slope", () => {
     near(
       slopes((x) => x.max(), [1, 3, 3, 2]),
