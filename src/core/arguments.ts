@@ -58,9 +58,11 @@ function noOption(operation: string, options: object, name: string, known: objec
 function noOptions(operation: string, value: unknown, known: object): ArgumentError {
   const kinds = Object.entries(known) as [string, keyof typeof KINDS][];
   const isAxis = (Array.isArray(value) ? value : [value]).every(Number.isInteger);
-  const fitting = kinds.filter(
+  const holding = kinds.filter(
     ([name, kind]) => kind !== "any" && KINDS[kind].holds(value) && (isAxis || !/^ax[ei]s$/.test(name)),
   );
+  const dtypes = holding.filter(([, kind]) => kind === "dtype");
+  const fitting = dtypes.length > 0 ? dtypes : holding;
   const example =
     fitting.length === 0
       ? `{ ${kinds[0][0]}: … }`

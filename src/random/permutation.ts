@@ -51,7 +51,7 @@ export function shuffle<T extends Tensor>(
   let rest = key;
   for (let round = 0; round < sortingRounds(x.size); round++) {
     const [next, words] = split(rest);
-    order = order.takeAlongAxis(bits(words, x.shape).argsort({ axis }), axis);
+    order = order.takeAlongAxis(bits(words, x.shape).argsort({ axis }), { axis });
     rest = next;
   }
   return apartFrom(x, order as T);

@@ -358,10 +358,10 @@ const movements: Readonly<Record<string, (x: Tensor) => Tensor | Tensor[]>> = {
   "pad in mode symmetric": padded([2, 5], [4, 1], { mode: "symmetric" }),
   "pad in mode wrap": padded([2, 5], [7, 0], { mode: "wrap" }),
   roll: (x) => x.roll(2),
-  "roll along axes": (x) => x.roll([1, -6], [0, 1]),
+  "roll along axes": (x) => x.roll([1, -6], { axis: [0, 1] }),
   tile: (x) => x.tile(2, 3),
   "tile with more axes": (x) => x.tile(2, 1, 2),
-  repeat: (x) => x.repeat(3, 1),
+  repeat: (x) => x.repeat(3, { axis: 1 }),
   "repeat of all": (x) => x.repeat(2),
   split: (x) => x.split(2, { axis: 1 }),
   "split at positions": (x) => x.split([1, 1, -1], { axis: 1 }),
@@ -393,8 +393,8 @@ add("take along axis 0", [floats([3, 4]), rows], (x, i) => x.take(i, { axis: 0 }
 add("take along axis 1", [floats([2, 3, 2]), integers([2, 2], -3, 3)], (x, i) => x.take(i, { axis: 1 }));
 add("take of all", [floats([2, 3]), integers([4], 0, 6)], (x, i) => x.take(i));
 add("take with one position", [floats([3, 2]), integers([], 0, 3)], (x, i) => x.take(i, { axis: 0 }));
-add("takeAlongAxis", [floats([3, 4]), integers([3, 6], -4, 5)], (x, i) => x.takeAlongAxis(i, 1));
-add("takeAlongAxis 0", [floats([3, 2]), integers([2, 2], 0, 3)], (x, i) => x.takeAlongAxis(i, 0));
+add("takeAlongAxis", [floats([3, 4]), integers([3, 6], -4, 5)], (x, i) => x.takeAlongAxis(i, { axis: 1 }));
+add("takeAlongAxis 0", [floats([3, 2]), integers([2, 2], 0, 3)], (x, i) => x.takeAlongAxis(i, { axis: 0 }));
 add("at with positions", [floats([4, 3]), rows], (x, i) => x.at(i), everywhere);
 add("at with positions in two axes", [floats([4, 3, 2]), integers([5], 0, 4), integers([5], 0, 3)], (x, i, j) =>
   x.at(i, j),
@@ -434,7 +434,7 @@ for (const [name, op] of [
     x.scatterNd(i, v, { op }),
   );
   add(`putAlongAxis with ${op}`, [floats([3, 4]), integers([3, 3], -4, 5), floats([3, 3])], (x, i, v) =>
-    x.putAlongAxis(i, v, 1, { op }),
+    x.putAlongAxis(i, v, { axis: 1, op }),
   );
 }
 for (const op of ["add", "mul"] as const) {

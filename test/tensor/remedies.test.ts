@@ -72,6 +72,62 @@ describe("calls in another form", () => {
   });
 });
 
+describe("the axis is an option, but of methods that are about axes an argument", () => {
+  const last = "stands where options do, which come last, as an object; write { axis: 0 }.";
+  const places = [[0, 1, 0]];
+  refuses({
+    "roll(1, 0)": [() => x().roll(1, 0 as never), `roll: 0 ${last}`],
+    "repeat(2, 0)": [() => x().repeat(2, 0 as never), `repeat: 0 ${last}`],
+    "take([0], 0)": [() => x().take([0], 0 as never), `take: 0 ${last}`],
+    "takeAlongAxis(p, 0)": [() => x().takeAlongAxis(places, 0 as never), `takeAlongAxis: 0 ${last}`],
+    "takeAlongAxis(p)": [
+      () => loose(x().takeAlongAxis.bind(x()))(places),
+      "takeAlongAxis: name the axis, as in { axis: 0 }.",
+    ],
+    "takeAlongAxis(p, {})": [
+      () => x().takeAlongAxis(places, {} as never),
+      "takeAlongAxis: name the axis, as in { axis: 0 }.",
+    ],
+    "putAlongAxis(p, 5, 0)": [
+      () => x().putAlongAxis(places, 5, 0 as never),
+      "putAlongAxis: 0 stands where options do, which come last, as an object; write { axis: 0 }.",
+    ],
+    "putAlongAxis(p, 5, 0, { op })": [
+      () => loose(x().putAlongAxis.bind(x()))(places, 5, 0, { op: "add" }),
+      "putAlongAxis: takes 3 arguments at most, but also got an object; put 0 into it by name, as { axis: 0 } for an axis.",
+    ],
+    "sum(0, { keepDims })": [
+      () => loose(x().sum.bind(x()))(0, { keepDims: true }),
+      "sum: takes one argument, but also got an object; put 0 into it by name, as { axis: 0 } for an axis.",
+    ],
+    "flip({ axis: 1 })": [
+      () => x().flip({ axis: 1 } as never),
+      "flip: the axis is an argument of its own, no option; write flip(1).",
+    ],
+    "squeeze({ axis: [0] })": [
+      () => x().squeeze({ axis: [0] } as never),
+      "squeeze: the axis is an argument of its own, no option; write squeeze([0]).",
+    ],
+    "expandDims({})": [
+      () => x().expandDims({} as never),
+      "expandDims: the axis is an argument of its own, no option; write expandDims(0).",
+    ],
+  });
+
+  test("the right forms", () => {
+    assert.deepEqual(x().roll(1, { axis: 1 }).arraySync(), [[3, 1, 2], [6, 4, 5]]); // biome-ignore format: one line
+    assert.deepEqual(x().repeat(2, { axis: 0 }).shape, [4, 3]);
+    assert.deepEqual(
+      x()
+        .takeAlongAxis([[1, 0, 1]], { axis: 0 })
+        .arraySync(),
+      [[4, 2, 6]],
+    );
+    assert.deepEqual(x().putAlongAxis(places, 9, { axis: 0, op: "max" }).arraySync(), [[9, 2, 9], [4, 9, 6]]); // biome-ignore format: one line
+    assert.deepEqual([x().flip(0), x().squeeze(), x().expandDims(0)].map(({ rank }) => rank), [2, 2, 3]); // biome-ignore format: one line
+  });
+});
+
 test("bigints are never rounded in silence", () => {
   const mixed = tensor([9007199254740993n, 2]);
   assert.equal(mixed.dtype, "i64");

@@ -390,7 +390,7 @@ describe("two devices in one program", { skip: testDevices().length < 2 ? "missi
       () => where(a.less(2), b, b),
       () => concat([a, b]),
       () => a.take(b.cast("i32")),
-      () => a.takeAlongAxis(b.cast("i32"), 0),
+      () => a.takeAlongAxis(b.cast("i32"), { axis: 0 }),
       () => a.matmul(b),
     ]) {
       assert.throws(mix, (error: Error) => {

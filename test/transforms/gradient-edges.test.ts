@@ -339,7 +339,7 @@ describeOnTensorDevices("slopes of nothing and of single numbers", (device) => {
     wrapping: [(x) => x.roll(1).tile(2, 1), [0, 2]],
     taking: [(x) => x.take(zeros([0], { dtype: "i32" }), { axis: 0 }), [3, 2]],
     "taking from no columns": [(x) => x.take(zeros([2], { dtype: "i32" }), { axis: 0 }), [3, 0]],
-    "taking along an axis": [(x) => x.takeAlongAxis(zeros([3, 0], { dtype: "i32" }), 1), [3, 2]],
+    "taking along an axis": [(x) => x.takeAlongAxis(zeros([3, 0], { dtype: "i32" }), { axis: 1 }), [3, 2]],
     scattering: [(x, v) => x.scatter(zeros([0], { dtype: "i32" }), v, { axis: 0, op: "max" }), [3, 2], [0, 2]],
     sorting: [(x) => x.sort(), [2, 0]],
     "products of matrices": [(x, y) => x.matmul(y), [2, 0], [0, 3]],
@@ -432,7 +432,7 @@ describeOnTensorDevices("slopes and dtypes", () => {
 
   test("integers along the way pass nothing on, and are passed by", () => {
     const labels = tensor([2, 0], { dtype: "i32" });
-    const loss = (x: Tensor) => x.softmax().log().takeAlongAxis(labels.reshape(2, 1), 1).sum().neg();
+    const loss = (x: Tensor) => x.softmax().log().takeAlongAxis(labels.reshape(2, 1), { axis: 1 }).sum().neg();
     const x = tensor(
       [
         [1, 1, 1],
