@@ -71,7 +71,7 @@ function chooseDefault(candidates: readonly Candidate[]): Choice {
       ? onCpu(noneUsable(candidates).replace(/\.$/, ""))
       : onCpu(
           "only software Vulkan was found, which is slower than the CPU engine and used only when asked for: " +
-            "openDevice({ software: true })",
+            "PUMICE_DEVICE=vulkan",
         );
   }
   if (!second) return take(best, "it is the only GPU that can be used");

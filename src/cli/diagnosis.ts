@@ -415,7 +415,7 @@ const software: Check = (facts) => {
         ...(vendors.length > 0
           ? [`A GPU of ${vendors.join(" and ")} is in the machine: give it its driver.`, ...driverRemedies(facts)]
           : ["With a GPU in the machine, install its driver. Without one there is nothing to mend."]),
-        "To ask for it: openDevice({ software: true }).",
+        "To ask for it: PUMICE_DEVICE=vulkan; with pumice/vulkan, openDevice({ software: true }).",
       ],
     },
   ];

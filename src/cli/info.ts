@@ -16,7 +16,7 @@ export const info: Command = {
   },
   help: `
 Devices are listed best first: discrete GPUs, then virtual and integrated ones, then software. The number is the one
-that PUMICE_DEVICE and openDevice({ index }) take.
+in PUMICE_DEVICE=vulkan:1 and setDefaultDevice("vulkan:1"), and the index of openDevice of pumice/vulkan.
 
 PUMICE_DEVICE=vulkan:1 chooses a device, PUMICE_DEVICE=vulkan the best Vulkan device, software included, and
 PUMICE_DEVICE=cpu the CPU engine. Tensors follow it, and so does openDevice() of pumice/vulkan where the program does

@@ -54,11 +54,19 @@ function noOption(operation: string, options: object, name: string, known: objec
   return new ArgumentError(`${operation}: there is no option "${name}"; ${list}.`);
 }
 
-/** The error for a value in place of the options object: often the value of one option. */
+/** The error for a value in place of the options object: often the value of one option. All that it fits are named. */
 function noOptions(operation: string, value: unknown, known: object): ArgumentError {
   const kinds = Object.entries(known) as [string, keyof typeof KINDS][];
-  const fitting = kinds.find(([, kind]) => kind !== "any" && KINDS[kind].holds(value))?.[0] ?? "…";
-  const example = fitting === "…" ? `{ ${kinds[0][0]}: … }` : `{ ${fitting}: ${shown(value)} }`;
+  const isAxis = (Array.isArray(value) ? value : [value]).every(Number.isInteger);
+  const holding = kinds.filter(
+    ([name, kind]) => kind !== "any" && KINDS[kind].holds(value) && (isAxis || !/^ax[ei]s$/.test(name)),
+  );
+  const dtypes = holding.filter(([, kind]) => kind === "dtype");
+  const fitting = dtypes.length > 0 ? dtypes : holding;
+  const example =
+    fitting.length === 0
+      ? `{ ${kinds[0][0]}: … }`
+      : fitting.map(([name]) => `{ ${name}: ${shown(value)} }`).join(" or ");
   return new ArgumentError(
     `${operation}: ${shown(value)} stands where options do, which come last, as an object; write ${example}.${remedyForTensor(value)}`,
   );
@@ -95,12 +103,6 @@ export function checkFunction(operation: string, value: unknown, what?: string):
   if (typeof value === "function") return;
   const claim = what === undefined ? "takes a function" : `${what} is a function`;
   throw new ArgumentError(`${operation}: ${claim}, not ${shown(value)}.`);
-}
-
-/** For operations without options: refuses arguments beyond the last one they take. */
-export function checkNoOptions(operation: string, more: readonly unknown[]): void {
-  if (more.length === 0) return;
-  throw new ArgumentError(`${operation}: has no options and takes one argument, but also got ${shown(more[0])}.`);
 }
 
 /**

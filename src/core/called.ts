@@ -2,6 +2,7 @@
  * Finds the operation that the user called, from the stack. Only for errors that arise far below, where the operation is not
  * known: a disposed tensor throws wherever it is touched.
  */
+import { isBuiltIn, isInside } from "./own-files.js";
 
 /** Frames of the stack to look through: operations are made of others. */
 const DEPTH = 40;
@@ -12,9 +13,7 @@ export function calledOperation(): string | undefined {
   Error.stackTraceLimit = DEPTH;
   const frames = (new Error().stack ?? "").split("\n").slice(1);
   Error.stackTraceLimit = limit;
-  // This file's own frame shows where the library's files are, also when source maps give other paths than the modules.
-  const [, library = ""] = /\(?(\S+)core\/called\./.exec(frames[0] ?? "") ?? [];
-  const outside = frames.findIndex((frame) => !frame.includes(library) && !frame.includes("<anonymous>)"));
+  const outside = frames.findIndex((frame) => !isInside(frame) && !isBuiltIn(frame));
   // "at Tensor.add (…)", "at get T (…)", "at Tensor.<anonymous> [as roll] (…)", "at matmul (…)".
   const [, name, alias] =
     /^ *at (?:async )?(?:.*[. ])?([\w$]+|<anonymous>)(?: \[as (\w+)\])? \(/.exec(frames[outside - 1] ?? "") ?? [];

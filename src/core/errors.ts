@@ -2,11 +2,36 @@
  * The errors Pumice throws. A message names the operation, the offending values and what would work;
  * a program can react to the class.
  */
+import { isBuiltIn, isInside, OWN_FOLDER } from "./own-files.js";
+
 export class PumiceError extends Error {
   constructor(message: string, options?: ErrorOptions) {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = limit + INNER_FRAMES;
     super(message, options);
+    Error.stackTraceLimit = limit;
     this.name = new.target.name;
+    if (limit > 0 && this.stack !== undefined) this.stack = fromCaller(this.stack, message, limit);
   }
+}
+
+/** How many of our own frames are looked through: operations are made of others. */
+const INNER_FRAMES = 40;
+
+/** `PUMICE_DEBUG` shows what happens inside, so that stacks show all of it too. */
+const keepsFrames = OWN_FOLDER === null || Boolean(process.env.PUMICE_DEBUG);
+
+/**
+ * A stack that begins with the code that called the library: the frames above it say where we noticed the mistake, not where
+ * it is. They stay where no such code is found.
+ */
+function fromCaller(stack: string, message: string, limit: number): string {
+  if (keepsFrames) return stack;
+  const lines = stack.split("\n");
+  const first = message.split("\n").length;
+  const caller = lines.findIndex((line, i) => i >= first && !isInside(line) && !isBuiltIn(line));
+  const begin = caller < 0 ? first : caller;
+  return [...lines.slice(0, first), ...lines.slice(begin, begin + limit)].join("\n");
 }
 
 /** Shapes that do not fit the operation. */

@@ -67,19 +67,33 @@ export function promote(a: DType, b: DType): DType {
  * (which becomes i32), a fraction turns integers into f32, a bigint keeps any dtype but bool (which becomes i64), a boolean
  * keeps every dtype. An integer that the dtype cannot hold is a DTypeError, not a silent wrap. All operands are joined at
  * once, so their order never matters: i64, u64 and f16 give f16, although i64 and u64 alone give f32. Without any dtype
- * among them, numbers give f32, as `tensor(1)` does.
+ * among them, numbers give f32, as `tensor(1)` does; bigints and whole numbers give i64, and bigints beside fractions are a
+ * DTypeError, because no float dtype holds every bigint.
  */
 export function resultType(operands: readonly (DType | Scalar)[], operation = "resultType"): DType {
   if (operands.length === 0) throw new DTypeError(`${operation}: needs at least one operand to find a dtype for.`);
   const typed = operands.some((operand) => isDType(operand));
+  const isExact = !typed && operands.some((operand) => typeof operand === "bigint");
   const nodes = operands.map((operand) => nodeOf(operand, typed, operation));
-  const lowest = nodes.reduce(join);
+  if (isExact) checkWholeNumbers(operands as readonly Scalar[], operation);
+  const lowest = isExact ? "i64" : nodes.reduce(join);
   // Bigints among booleans only: the dtype of bigints is i64.
   const dtype = lowest === "i*" && operands.some((operand) => typeof operand === "bigint") ? "i64" : settle(lowest);
   if (isInteger(dtype)) {
     for (const value of operands) if (!isDType(value)) checkFits(value, dtype, operation);
   }
   return dtype;
+}
+
+/** Beside bigints, which must not be rounded. */
+function checkWholeNumbers(values: readonly Scalar[], operation: string): void {
+  const other = values.find(
+    (value) => typeof value === "object" || (typeof value === "number" && !Number.isInteger(value)),
+  );
+  if (other === undefined) return;
+  throw new DTypeError(
+    `${operation}: bigints beside ${shown(other)}: a float would round them; pass { dtype }, or give whole numbers only.`,
+  );
 }
 
 function nodeOf(operand: DType | Scalar, typed: boolean, operation: string): Node {

@@ -15,8 +15,8 @@ type NewAxis = typeof newAxis;
 /** "start:stop:step", each part optional; "..." for as many whole axes as are left. */
 type SliceText = "..." | `${string}:${string}`;
 
-/** One argument of `at`. null and undefined take the whole axis, as ":" does. `I` is the type of index tensors. */
-export type IndexArgument<I = never> = number | SliceText | NewAxis | null | undefined | I;
+/** One argument of `at`. `I` is the type of index tensors. */
+export type IndexArgument<I = never> = number | SliceText | NewAxis | I;
 
 /** The elements start, start + step, … (count of them) of one axis. */
 export interface AxisRange {
@@ -67,7 +67,6 @@ export function parseIndexing<I = never>(
   for (const [position, argument] of args.entries()) {
     if (argument === "...") takeWholeAxes(shape.length - used);
     else if (argument === newAxis) items.push({ kind: "newAxis" });
-    else if (argument === null || argument === undefined) takeWholeAxes(1);
     else if (tensors?.isItem(argument)) {
       items.push({ kind: "tensor", axis, axes: consumed[position], item: argument });
       axis += consumed[position];
@@ -91,11 +90,9 @@ function axesConsumed<I>(
 ): number {
   if (argument === "..." || argument === newAxis) return 0;
   if (tensors?.isItem(argument)) return tensors.axesOf(argument);
-  if (argument === null || argument === undefined || typeof argument === "number" || typeof argument === "string") {
-    return 1;
-  }
+  if (typeof argument === "number" || typeof argument === "string") return 1;
   throw new ArgumentError(
-    `${operation}: index ${position} is ${shown(argument)}; an index is a whole number, a slice such as "1:5", "...", newAxis` +
+    `${operation}: index ${position} is ${shown(argument)}; ${argument == null ? 'write ":" for a whole axis; ' : ""}an index is a whole number, a slice such as "1:5", "...", newAxis` +
       `${tensors ? ", or a tensor of integers or booleans" : ""}.`,
   );
 }

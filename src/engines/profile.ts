@@ -32,6 +32,8 @@ export interface CompileSpan {
 
 /** By the host's clock, in milliseconds: when a profile began, and when its first command was recorded, if there was one. */
 interface ProfileStart {
+  /** What ran the commands: the name of their process in a trace. */
+  readonly on: "CPU" | "GPU";
   readonly began: number;
   readonly firstCommand: number | null;
 }
@@ -60,7 +62,7 @@ export class Profile {
   constructor(
     readonly events: readonly ProfileEvent[],
     spans: readonly CompileSpan[] = [],
-    private readonly start: ProfileStart = { began: 0, firstCommand: null },
+    private readonly start: ProfileStart = { on: "GPU", began: 0, firstCommand: null },
   ) {
     this.compilations = spans
       .map((span) => ({
@@ -126,7 +128,7 @@ export class Profile {
    * which is a little before it ran.
    */
   chromeTrace(): object {
-    const { began, firstCommand } = this.start;
+    const { on, began, firstCommand } = this.start;
     const offset = firstCommand === null || this.compilations.length === 0 ? 0 : 1000 * (firstCommand - began);
     const complete = (pid: number, tid: number, { name, start, duration }: ProfileEvent, from = 0) => ({
       ph: "X",
@@ -148,7 +150,7 @@ export class Profile {
     return {
       displayTimeUnit: "ns",
       traceEvents: [
-        { ph: "M", pid: 1, name: "process_name", args: { name: "GPU" } },
+        { ph: "M", pid: 1, name: "process_name", args: { name: on } },
         ...this.events.map((event) => complete(1, 1, event, offset)),
         ...(this.compilations.length > 0 ? compiling : []),
       ],

@@ -2,8 +2,10 @@
  * Tensors from files and back: .npy and .npz of NumPy, and safetensors. The formats themselves are pure functions over
  * bytes, in the files beside this one.
  */
+
 import { writeFile } from "node:fs/promises";
 import { checkOptions, checkString, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { IndexArgument } from "../core/slice.js";
@@ -35,11 +37,13 @@ async function toRaw(x: Tensor): Promise<RawTensor> {
 
 /** The array in a .npy file. */
 export async function loadNpy(path: string, options: LoadOptions = {}): Promise<Tensor> {
+  checkCount("io.loadNpy", 2, arguments);
   checkLoading("loadNpy", path, options);
   return toTensor("loadNpy", rowMajor(await readNpy(path)), options);
 }
 
 export async function saveNpy(path: string, x: Tensor): Promise<void> {
+  checkCount("io.saveNpy", 2, arguments);
   checkString("io.saveNpy", "the path", path);
   checkTensor("io.saveNpy", "what is saved", x);
   await writeFile(path, encodeNpy(await toRaw(x)));
@@ -50,6 +54,7 @@ export async function loadNpz(
   path: string,
   options: LoadOptions & NpzReadOptions = {},
 ): Promise<Record<string, Tensor>> {
+  checkCount("io.loadNpz", 2, arguments);
   checkString("io.loadNpz", "the path", path);
   checkOptions<LoadOptions & NpzReadOptions>("io.loadNpz", options, { device: "text", maxBytes: "number" });
   const found: [string, Tensor][] = [];
@@ -63,6 +68,7 @@ export async function saveNpz(
   tensors: Readonly<Record<string, Tensor>>,
   options: { readonly compress?: boolean } = {},
 ): Promise<void> {
+  checkCount("io.saveNpz", 3, arguments);
   checkOptions("io.saveNpz", options, { compress: "flag" });
   checkSaving("saveNpz", path, tensors);
   await writeFile(path, encodeNpz(await rawEntries(tensors), options));
@@ -82,6 +88,7 @@ export interface TensorFile {
 }
 
 export async function openSafetensors(path: string, options: LoadOptions = {}): Promise<TensorFile> {
+  checkCount("io.openSafetensors", 2, arguments);
   checkLoading("openSafetensors", path, options);
   return reading("openSafetensors", await openFile(path), options);
 }
@@ -100,6 +107,7 @@ function reading(operation: string, file: SafetensorsFile, options: LoadOptions)
 
 /** All tensors of a safetensors file, by name. */
 export async function loadSafetensors(path: string, options: LoadOptions = {}): Promise<Record<string, Tensor>> {
+  checkCount("io.loadSafetensors", 2, arguments);
   checkLoading("loadSafetensors", path, options);
   await using file = reading("loadSafetensors", await openFile(path), options);
   const found: [string, Tensor][] = [];
@@ -113,6 +121,7 @@ export async function saveSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
+  checkCount("io.saveSafetensors", 3, arguments);
   checkSaving("saveSafetensors", path, tensors);
   await writeFile(path, encodeSafetensors(await rawEntries(tensors), metadata));
 }

@@ -1,5 +1,7 @@
 /** Factors of positive definite matrices, and equations with triangular ones. Leading axes are batches. */
+
 import { checkOptions, type OptionKinds } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { DTYPES, type DType } from "../core/dtype.js";
 import { DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
@@ -37,6 +39,7 @@ export function cholesky<D extends DType>(
   a: Tensor<D>,
   options: { readonly upper?: boolean } = {},
 ): Tensor<FloatOf<D>> {
+  checkCount("linalg.cholesky", 2, arguments);
   checkOptions("linalg.cholesky", options, { upper: "flag" });
   checkSquare("cholesky", a);
   const { work, result } = floatDTypes("cholesky", a.dtype);
@@ -64,6 +67,7 @@ export function triangularSolve<D extends DType, E extends DType>(
   b: Tensor<E>,
   options: TriangularSolveOptions = {},
 ): Tensor<FloatOf<MeetingOf<D, E>>> {
+  checkCount("linalg.triangularSolve", 3, arguments);
   checkOptions("linalg.triangularSolve", options, SOLVE);
   checkSquare("triangularSolve", a);
   checkTensor("linalg.triangularSolve", "the right side", b);

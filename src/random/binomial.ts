@@ -4,7 +4,9 @@
  * a probability of at least 0.7 each, so that all of 18 rounds are rejected in less than 1 of 10^9 draws. As for Poisson
  * numbers, both need a bounded number of steps.
  */
+
 import { checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import type { Shape } from "../core/shape.js";
 import { type Operand, Tensor, where } from "../tensor/index.js";
@@ -30,6 +32,7 @@ export function binomial<D extends DType = "i32">(
   shape?: Shape,
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkCount("random.binomial", 5, arguments);
   checkOptions<{ readonly dtype?: DType }>("random.binomial", options, { dtype: "dtype" });
   checkKey(key, "binomial");
   const dtype: DType = options.dtype ?? "i32";

@@ -1,5 +1,7 @@
 /** Random bits and floats of the unit interval: all distributions start here. Equal to JAX's for the same key. */
+
 import { checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { DTypeError, UnsupportedError } from "../core/errors.js";
 import { checkShape, type Shape, sizeOf } from "../core/shape.js";
@@ -32,6 +34,7 @@ export function bits<D extends "u8" | "u16" | "u32" | "u64" = "u32">(
   shape: Shape = [],
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkCount("random.bits", 3, arguments);
   checkOptions<{ readonly dtype?: DType }>("random.bits", options, { dtype: "dtype" });
   const dtype = options.dtype ?? "u32";
   if (!["u8", "u16", "u32", "u64"].includes(dtype)) {

@@ -1,5 +1,7 @@
 /** Exponential and Gumbel numbers, and choices among weighted alternatives. Equal to JAX's up to the rounding of log. */
+
 import { checkOptions, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { DTYPES } from "../core/dtype.js";
 import { ShapeError } from "../core/errors.js";
@@ -16,6 +18,7 @@ export function exponential<D extends DType = "f32">(
   shape: Shape = [],
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkCount("random.exponential", 3, arguments);
   checkOptions<FloatOptions>("random.exponential", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const unit = unitFloats(randomWords(key, shape, "exponential"), workDType(dtype, "exponential"), "exponential");
@@ -24,6 +27,7 @@ export function exponential<D extends DType = "f32">(
 
 /** Gumbel numbers: the distribution of the largest of many. */
 export function gumbel<D extends DType = "f32">(key: Key, shape: Shape = [], options: FloatOptions<D> = {}): Tensor<D> {
+  checkCount("random.gumbel", 3, arguments);
   checkOptions<FloatOptions>("random.gumbel", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "gumbel");
@@ -40,6 +44,7 @@ export function categorical(
   logits: Tensor,
   options: { readonly axis?: number; readonly shape?: Shape } = {},
 ): Tensor<"i32"> {
+  checkCount("random.categorical", 3, arguments);
   checkOptions("random.categorical", options, { axis: "number", shape: "any" });
   checkKey(key, "categorical");
   checkTensor("random.categorical", "the logits", logits);

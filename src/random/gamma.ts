@@ -3,7 +3,9 @@
  * accepted with a probability of at least 0.951. All of 8 rounds are rejected in less than 1 of 10^10 draws. The numbers
  * are not JAX's, whose loop ends at the first accepted candidate.
  */
+
 import { checkNumber, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { broadcastShapes, checkBroadcastTo, checkShape, type Shape } from "../core/shape.js";
 import { type Operand, scalarLike, Tensor, where } from "../tensor/index.js";
@@ -73,6 +75,7 @@ export function gamma<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkCount("random.gamma", 4, arguments);
   checkOptions<FloatOptions>("random.gamma", options, DTYPE);
   checkKey(key, "gamma");
   const dtype: DType = options.dtype ?? "f32";
@@ -89,6 +92,7 @@ export function logGamma<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkCount("random.logGamma", 4, arguments);
   checkOptions<FloatOptions>("random.logGamma", options, DTYPE);
   checkKey(key, "logGamma");
   const dtype: DType = options.dtype ?? "f32";
@@ -106,6 +110,7 @@ export function beta<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkCount("random.beta", 5, arguments);
   checkOptions<FloatOptions>("random.beta", options, DTYPE);
   checkKey(key, "beta");
   const dtype: DType = options.dtype ?? "f32";

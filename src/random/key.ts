@@ -3,7 +3,9 @@
  * numbers; `split` makes new keys whose numbers have nothing to do with each other. The words are those of JAX's
  * `jax.random.key` with its default generator (threefry2x32, partitionable).
  */
+
 import { checkOptions, checkWhole, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { remedyForTensor, shown } from "../core/shown.js";
@@ -15,6 +17,7 @@ const WORD = 2n ** 32n;
 
 /** A key from a whole number of up to 64 bits. On the default device unless told; random tensors go where their key is. */
 export function key(seed: number | bigint, options: { readonly device?: string } = {}): Key {
+  checkCount("random.key", 2, arguments);
   checkOptions("random.key", options, { device: "text" });
   if (typeof seed !== "bigint" && !Number.isSafeInteger(seed)) {
     throw new ArgumentError(
@@ -33,6 +36,7 @@ export function key(seed: number | bigint, options: { readonly device?: string }
 export function split(from: Key, count?: number): Key[];
 export function split(from: Key, shape: Shape): Tensor<"u32">;
 export function split(from: Key, counts: number | Shape = 2): Key[] | Tensor<"u32"> {
+  checkCount("random.split", 2, arguments);
   const words = keyWords(from, "split");
   if (typeof counts === "object") {
     const size = sizeOf(checkShape(counts, "random.split"));
@@ -44,6 +48,7 @@ export function split(from: Key, counts: number | Shape = 2): Key[] | Tensor<"u3
 
 /** A key for a number: the step of a loop, the index of a worker. Those of 0 and 1 are the keys `split` gives. */
 export function foldIn(from: Key, data: number | Tensor): Key {
+  checkCount("random.foldIn", 2, arguments);
   const words = keyWords(from, "foldIn");
   if (!(data instanceof Tensor) && !(Number.isInteger(data) && data >= 0 && data < 2 ** 32)) {
     throw new ArgumentError(`random.foldIn: ${shown(data)} is no whole number from 0 to 2^32 - 1.`);

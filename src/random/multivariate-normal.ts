@@ -1,5 +1,7 @@
 /** Normal vectors with a covariance. Equal to JAX's up to rounding. */
+
 import { checkOptions, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ShapeError } from "../core/errors.js";
 import { broadcastShapes, checkBroadcastTo, formatShape, type Shape } from "../core/shape.js";
@@ -19,6 +21,7 @@ export function multivariateNormal<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkCount("random.multivariateNormal", 5, arguments);
   checkOptions<FloatOptions>("random.multivariateNormal", options, DTYPE);
   checkKey(key, "multivariateNormal");
   checkTensor("random.multivariateNormal", "the mean", mean);

@@ -1,5 +1,7 @@
 /** Normal numbers: the inverse of the distribution function at uniform ones, as JAX makes them. */
+
 import { checkNumber, checkOptions, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { type DType, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
 import { broadcastShapes, type Shape } from "../core/shape.js";
@@ -25,6 +27,7 @@ export function normalFrom(words: RandomWords, dtype: "f32" | "f64", operation: 
 
 /** Normal numbers of mean 0 and variance 1. */
 export function normal<D extends DType = "f32">(key: Key, shape: Shape = [], options: FloatOptions<D> = {}): Tensor<D> {
+  checkCount("random.normal", 3, arguments);
   checkOptions<FloatOptions>("random.normal", options, DTYPE);
   const dtype: DType = options.dtype ?? "f32";
   const work = workDType(dtype, "normal");
@@ -143,6 +146,7 @@ export function truncatedNormal<D extends DType = "f32">(
   shape?: Shape,
   options: FloatOptions<D> = {},
 ): Tensor<D> {
+  checkCount("random.truncatedNormal", 5, arguments);
   checkOptions<FloatOptions>("random.truncatedNormal", options, DTYPE);
   checkKey(key, "truncatedNormal");
   const dtype: DType = options.dtype ?? "f32";

@@ -1,5 +1,7 @@
 /** Random order, and drawing from given elements. Equal to JAX's for the same key, except for rounding of weights. */
+
 import { checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import type { DType } from "../core/dtype.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { checkShape, formatShape, normalizeAxis, type Shape, sizeOf } from "../core/shape.js";
@@ -18,6 +20,7 @@ const sortingRounds = (size: number): number => Math.ceil((3 * Math.log(Math.max
 
 /** 0, 1 … count - 1 in random order. */
 export function permutation(key: Key, count: number): Tensor<"i32"> {
+  checkCount("random.permutation", 2, arguments);
   checkKey(key, "permutation");
   const shape = checkShape([count], "random.permutation");
   let order = countingLike(key, count);
@@ -38,6 +41,7 @@ export function shuffle<T extends Tensor>(
   x: T,
   options: { readonly axis?: number; readonly independent?: boolean } = {},
 ): T {
+  checkCount("random.shuffle", 3, arguments);
   checkOptions("random.shuffle", options, { axis: "number", independent: "flag" });
   checkKey(key, "shuffle");
   checkTensor("random.shuffle", "what is shuffled", x);
@@ -47,7 +51,7 @@ export function shuffle<T extends Tensor>(
   let rest = key;
   for (let round = 0; round < sortingRounds(x.size); round++) {
     const [next, words] = split(rest);
-    order = order.takeAlongAxis(bits(words, x.shape).argsort({ axis }), axis);
+    order = order.takeAlongAxis(bits(words, x.shape).argsort({ axis }), { axis });
     rest = next;
   }
   return apartFrom(x, order as T);
@@ -70,6 +74,7 @@ export function choice<D extends DType = "i32">(
   from: number | Tensor<D>,
   options: ChoiceOptions = {},
 ): Tensor<D> {
+  checkCount("random.choice", 3, arguments);
   checkOptions("random.choice", options, { shape: "any", replace: "flag", p: "any", axis: "number" });
   checkKey(key, "choice");
   if (options.p !== undefined) checkTensor("random.choice", "the option p", options.p);

@@ -4,7 +4,9 @@
  * 1993), with a probability of at least 0.75 each, so that all of 16 rounds are rejected in 1 of 4·10^9 draws. Both
  * methods need a bounded number of steps, but their numbers are not JAX's.
  */
+
 import { checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import type { Shape } from "../core/shape.js";
@@ -32,6 +34,7 @@ export function poisson<D extends DType = "i32">(
   shape?: Shape,
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkCount("random.poisson", 4, arguments);
   checkOptions<{ readonly dtype?: DType }>("random.poisson", options, { dtype: "dtype" });
   checkKey(key, "poisson");
   const dtype: DType = options.dtype ?? "i32";

@@ -1,6 +1,7 @@
 /** Uniform floats, integers and coin tosses. Equal to JAX's for the same key, except randint of less than 32 bits. */
 
 import { checkNumber, checkOptions, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { roundTo } from "../core/cast.js";
 import { DTYPES, type DType, isFloat, isInteger } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
@@ -31,6 +32,7 @@ export function uniform<D extends DType = "f32">(
   shape: Shape = [],
   options: UniformOptions<D> = {},
 ): Tensor<D> {
+  checkCount("random.uniform", 3, arguments);
   checkOptions<UniformOptions>("random.uniform", options, { ...DTYPE, low: "any", high: "any" });
   const dtype = options.dtype ?? "f32";
   const unit = unitFloats(randomWords(key, shape, "uniform"), dtype, "uniform");
@@ -58,6 +60,7 @@ function rounded(bound: Operand, dtype: DType): number {
 
 /** true with probability p (0.5); p broadcasts to the shape, which is its own unless told. */
 export function bernoulli(key: Key, p: number | Tensor = 0.5, shape?: Shape): Tensor<"bool"> {
+  checkCount("random.bernoulli", 3, arguments);
   const dtype = p instanceof Tensor && isFloat(p.dtype) ? p.dtype : "f32";
   const extent = shape ?? (p instanceof Tensor ? p.shape : []);
   if (!(p instanceof Tensor)) checkNumber("random.bernoulli", "the probability", p);
@@ -77,6 +80,7 @@ export function randint<D extends DType = "i32">(
   high: number | bigint,
   options: { readonly dtype?: D } = {},
 ): Tensor<D> {
+  checkCount("random.randint", 5, arguments);
   checkOptions<{ readonly dtype?: DType }>("random.randint", options, DTYPE);
   checkKey(key, "randint");
   checkShape(shape, "random.randint");

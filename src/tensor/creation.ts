@@ -1,4 +1,5 @@
 /** Tensors made of values, or by a rule that needs no memory. */
+
 import {
   checkNumber,
   checkOptions,
@@ -7,6 +8,7 @@ import {
   type OptionKinds,
   type Values,
 } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { tidyBytes } from "../core/bytes.js";
 import {
   type Complex,
@@ -76,6 +78,7 @@ export function tensor<V extends Values<Scalar> | ArrayBufferView, D extends DTy
   values: V,
   options: CreationOptions<D> & { readonly shape?: Shape } = {},
 ): Tensor<D> {
+  checkCount("tensor", 2, arguments);
   checkOptions<typeof options>("tensor", options, { ...CREATION, shape: "any" });
   return new Tensor(valuesNode(backendFor(options.device, "tensor"), values, options));
 }
@@ -90,6 +93,7 @@ export function fromBytes<D extends DType>(
   dtype: D,
   options: { readonly device?: string } = {},
 ): Tensor<D> {
+  checkCount("fromBytes", 4, arguments);
   checkOptions("fromBytes", options, { device: "text" });
   checkDType(dtype, "fromBytes");
   if (!ArrayBuffer.isView(bytes)) {
@@ -111,7 +115,18 @@ export function full<V extends Scalar, D extends DType = DTypeOf<V>>(
   value: V,
   options: CreationOptions<D> = {},
 ): Tensor<D> {
+  checkShapeInList("full", arguments, 1);
+  checkCount("full", 3, arguments);
   return filled("full", shape, value, options);
+}
+
+/** Throws on sizes that stand side by side, as in zeros(2, 3), before `after` more arguments. */
+function checkShapeInList(operation: string, given: ArrayLike<unknown>, after = 0): void {
+  const numbers = Array.from(given);
+  if (numbers.length < 2 + after || !numbers.every((value) => typeof value === "number")) return;
+  const shape = formatShape(numbers.slice(0, numbers.length - after));
+  const call = [shape, ...numbers.slice(numbers.length - after)].join(", ");
+  throw new ArgumentError(`${operation}: a shape of several axes is a list; write ${operation}(${call}).`);
 }
 
 function filled<D extends DType>(
@@ -129,22 +144,41 @@ function filled<D extends DType>(
 }
 
 /** A tensor of zeros: `zeros([2, 3])`. */
-export const zeros = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
-  filled("zeros", shape, 0, options);
+export function zeros<D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> {
+  checkShapeInList("zeros", arguments);
+  checkCount("zeros", 2, arguments);
+  return filled("zeros", shape, 0, options);
+}
+
 /** A tensor of ones: `ones([2, 3])`. */
-export const ones = <D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> =>
-  filled("ones", shape, 1, options);
+export function ones<D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> {
+  checkShapeInList("ones", arguments);
+  checkCount("ones", 2, arguments);
+  return filled("ones", shape, 1, options);
+}
 
 function like<D extends DType>(operation: string, x: Tensor<D>, value: Scalar): Tensor<D> {
   checkTensor(operation, "the first argument", x);
   return new Tensor(scalarNode(scalarIn(value, x.dtype, operation), x.dtype, backendOf(x.node), x.shape));
 }
+
 /** Zeros of the shape, dtype and device of a tensor. */
-export const zerosLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("zerosLike", x, 0);
+export function zerosLike<D extends DType>(x: Tensor<D>): Tensor<D> {
+  checkCount("zerosLike", 1, arguments);
+  return like("zerosLike", x, 0);
+}
+
 /** Ones of the shape, dtype and device of a tensor. */
-export const onesLike = <D extends DType>(x: Tensor<D>): Tensor<D> => like("onesLike", x, 1);
+export function onesLike<D extends DType>(x: Tensor<D>): Tensor<D> {
+  checkCount("onesLike", 1, arguments);
+  return like("onesLike", x, 1);
+}
+
 /** One value in the shape, dtype and device of a tensor. */
-export const fullLike = <D extends DType>(x: Tensor<D>, value: Scalar): Tensor<D> => like("fullLike", x, value);
+export function fullLike<D extends DType>(x: Tensor<D>, value: Scalar): Tensor<D> {
+  checkCount("fullLike", 2, arguments);
+  return like("fullLike", x, value);
+}
 
 /** The dtype of a tensor of parts; JavaScript values have none of their own. */
 type PartOf<O> = O extends Tensor<infer D> ? D : never;
@@ -161,6 +195,7 @@ export function complex<R extends Operand, I extends Operand>(
   re: R,
   im: I,
 ): Tensor<ComplexOfParts<PartOf<R> | PartOf<I>>> {
+  checkCount("complex", 2, arguments);
   const real = isTensor(re) || isTensor(im) ? re : filled("complex", [], re, {});
   const parts = meet("complex", [nodeOrScalar(real), nodeOrScalar(im)]);
   const [{ dtype }] = parts;
@@ -203,6 +238,12 @@ export function arange(...given: readonly unknown[]): Tensor {
   checkOptions("arange", options, CREATION);
   if (Number.isNaN(start))
     throw new ArgumentError("arange: from NaN; give the numbers, as in arange(5) or arange(2, 5).");
+  const bigint = [start, stop, step].find((value) => typeof value === "bigint");
+  if (bigint !== undefined) {
+    throw new ArgumentError(
+      `arange: takes numbers, not ${shown(bigint)}; write ${String(bigint)} and pass { dtype: "i64" } for bigints.`,
+    );
+  }
   const [from, to] = stop === undefined ? [0, start] : [start, stop];
   if (step === 0 || ![from, to, step].every(Number.isFinite)) {
     throw new ArgumentError(
@@ -246,6 +287,7 @@ export function linspace<D extends DType = "f32">(
   count: number,
   options: CreationOptions<D> & { readonly endpoint?: boolean } = {},
 ): Tensor<D> {
+  checkCount("linspace", 4, arguments);
   checkOptions<typeof options>("linspace", options, { ...CREATION, endpoint: "flag" });
   checkNumber("linspace", "the start", start);
   checkNumber("linspace", "the stop", stop);

@@ -2,8 +2,10 @@
  * Devices as users name them: "cpu", "vulkan", "vulkan:1". A device is opened when the first tensor goes to it. The
  * default is the one that `PUMICE_DEVICE` names, else the best real GPU, else the CPU; never a software Vulkan driver.
  */
+
 import { AsyncLocalStorage } from "node:async_hooks";
 import { checkFunction, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { DeviceError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { Backend } from "../runtime/backend.js";
@@ -17,6 +19,7 @@ const choice = (): { device: string | null } => within.getStore() ?? everywhere;
 
 /** The devices of this machine: Vulkan devices, best first, and the CPU, which is always there. */
 export function devices(): string[] {
+  checkCount("devices", 0, arguments);
   return [...usableVulkan().map(({ index }) => `vulkan:${index}`), "cpu"];
 }
 
@@ -31,6 +34,7 @@ function vulkanDevices(): ListedGpu[] {
 
 /** The device new tensors go to. */
 export function defaultDevice(): string {
+  checkCount("defaultDevice", 0, arguments);
   return defaultFor("defaultDevice");
 }
 
@@ -43,11 +47,13 @@ function defaultFor(operation: string): string {
 
 /** Makes another device the default: from now on or, inside `withDevice`, until that work is done. */
 export function setDefaultDevice(device: string): void {
+  checkCount("setDefaultDevice", 1, arguments);
   choice().device = canonical(device, "setDefaultDevice");
 }
 
 /** Runs `work` with another default device, which an asynchronous function keeps to its end. */
 export function withDevice<T>(device: string, work: () => T): T {
+  checkCount("withDevice", 2, arguments);
   checkFunction("withDevice", work);
   return within.run({ device: canonical(device, "withDevice") }, work);
 }

@@ -1,5 +1,7 @@
 /** The kernels that a value would run as: `console.log(explain(x))`. */
+
 import { checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import type { PrintOptions } from "../runtime/print-program.js";
 import { backendOf } from "./build.js";
@@ -17,6 +19,7 @@ import { checkTensor } from "./tensor-checks.js";
  * //    16 workgroups of 64 threads, a row per thread
  */
 export function explain(x: Tensor, options: PrintOptions = {}): string {
+  checkCount("explain", 2, arguments);
   checkOptions("explain", options, { verbose: "flag" });
   checkTensor("explain", "the argument", x);
   const { node } = x;

@@ -1,5 +1,7 @@
 /** Frees the tensors that a piece of work made and does not return: `const y = scope(() => …)`. */
+
 import { checkFunction } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { ArgumentError } from "../core/errors.js";
 import type { Tensor } from "./tensor.js";
 import { isTensor } from "./tensor-checks.js";
@@ -14,6 +16,7 @@ export function noteMade(x: Tensor): void {
 
 /** Runs `work` and disposes the tensors it made, except those in its result (a tensor, or arrays and objects of them). */
 export function scope<T>(work: () => T): T {
+  checkCount("scope", 1, arguments);
   checkFunction("scope", work);
   const { result, made } = trackTensors(work);
   if (result instanceof Promise) {

@@ -6,10 +6,12 @@
  * assembles them, and nothing else does: every tensor has all methods, whichever file was imported first. The files of
  * methods/ cannot import this one; see tensor-checks.ts. No class is extended: that would make each new tensor slower.
  */
+import { refusingSurplus } from "../core/arity.js";
 import { calledOperation } from "../core/called.js";
 import type { DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, DisposedError } from "../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../core/shape.js";
+import { KEPT_NUMBERS } from "../core/shown.js";
 import { type DeviceHandle, Node } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import type { DeviceStorage } from "../runtime/backend.js";
@@ -71,7 +73,7 @@ export interface Tensor<D extends DType = DType>
     ConvMethods<D>,
     WindowMethods<D> {}
 
-/** The same classes, and two whose methods JavaScript calls by itself. */
+/** The same classes. */
 const METHODS = [
   ValueMethods,
   ArithmeticMethods,
@@ -96,25 +98,43 @@ const METHODS = [
   ContractionMethods,
   ConvMethods,
   WindowMethods,
-  PrintingMethods,
-  NoValueMethods,
 ];
+
+/** JavaScript calls these methods by itself, with arguments of its own. */
+const CALLED_BY_JAVASCRIPT = [PrintingMethods, NoValueMethods];
+
+/**
+ * The mark of a tensor that was not given away. `structuredClone` and `postMessage` read every property, and would stop at
+ * a function deep in the graph, whose text is no help to anyone; this property stops them before.
+ */
+const HELD = Object.defineProperty({}, "values", {
+  enumerable: true,
+  get(): never {
+    throw new ArgumentError(
+      "A tensor cannot be cloned or sent to another thread: its values are in the memory of a device. " +
+        "Send await x.data() with x.shape, and make a tensor of them there.",
+    );
+  },
+});
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods of the interface are defined by the static block
 export class Tensor<D extends DType = DType> {
   static {
     Object.defineProperty(Tensor.prototype, TENSOR, { value: true });
-    for (const { prototype } of METHODS) {
-      const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype);
+    const add = (prototype: object, held: typeof refusingSurplus) => {
+      const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype) as PropertyDescriptorMap;
+      for (const [name, method] of Object.entries(methods)) if (method.value) method.value = held(name, method.value);
       Object.defineProperties(Tensor.prototype, methods);
-    }
+    };
+    for (const { prototype } of METHODS) add(prototype, refusingSurplus);
+    for (const { prototype } of CALLED_BY_JAVASCRIPT) add(prototype, (_, method) => method);
   }
 
+  /** The jitted function that it was given away to. First, so that what copies a tensor meets HELD before the node. */
+  private takenBy: string | object = HELD;
   private current: Node | null;
   /** The shape as users see it. */
   private extents: Shape | null = null;
-  /** The jitted function that it was given away to. */
-  private takenBy: string | null = null;
 
   /** @internal Use `tensor()`, `zeros()` and the other creation functions. A subclass may find its node later: null. */
   constructor(node: Node | null) {
@@ -208,17 +228,25 @@ export class Tensor<D extends DType = DType> {
     if (this.current) checkHasValue(this.current);
   }
 
-  /** The shape, the dtype and the device, as in "Tensor([2, 3], f32, cpu)". */
+  /** What it is, and how its values are read: no text stands for them, as reading may wait for the device. */
   toString(): string {
-    return `Tensor(${formatShape(this.node.shape)}, ${this.dtype}, ${this.device})`;
+    const how = this.node.isAbstract
+      ? "traced"
+      : this.size === 1
+        ? "read its value with item()"
+        : "read it with data()";
+    return `Tensor(shape ${formatShape(this.node.shape)}, ${this.dtype}, ${this.device}; ${how})`;
   }
 
   /** Arithmetic operators do not work on tensors, and must not give NaN in silence. */
   [Symbol.toPrimitive](hint: "string" | "number" | "default"): string {
     if (hint === "string") return this.toString();
+    const value = this.node.isAbstract
+      ? `Its value is not known while the function is traced.${KEPT_NUMBERS}`
+      : "itemSync() gives the value of a scalar.";
     throw new ArgumentError(
-      "A tensor is no JavaScript number: write a.add(b) for a + b, and itemSync() for the value of a scalar. " +
-        "Numbers passed to a jitted function are tensors inside it; list their positions in { static } to keep them numbers.",
+      "A tensor is no JavaScript number: write a.add(b) for a + b and a.greater(b) for a > b; in place of if, choose with " +
+        `where(a.greater(b), x, y) between values, with cond() between computations. ${value}`,
     );
   }
 }
@@ -231,9 +259,9 @@ export function adopt(storage: DeviceStorage, shape: Shape, dtype: DType, device
 }
 
 /** The message for a tensor that is there no more; names the operation that it was used in. */
-const whyEnded = (takenBy: string | null): string => {
+const whyEnded = (takenBy: string | object): string => {
   const operation = calledOperation() ?? "tensor";
-  return takenBy === null
+  return takenBy === HELD
     ? `${operation}: this tensor was disposed.`
     : `${operation}: this tensor was donated to ${takenBy}, which may have written over it: use what that call returned, or ` +
         "leave its position out of { donate }.";

@@ -2,7 +2,9 @@
  * Control flow that compiles: loops and choices whose bodies are traced once and become part of the program. They can be
  * differentiated (a `whileLoop` in forward mode), vectorised and nested like any operation.
  */
+
 import { checkFunction, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { promote } from "../core/promotion.js";
@@ -34,6 +36,7 @@ export function scan<C, X, Y>(
   xs: X,
   options: ScanOptions = {},
 ): [carry: C, ys: Y] {
+  checkCount("scan", 4, arguments);
   checkFunction("scan", f);
   checkOptions("scan", options, { length: "number", reverse: "flag" });
   return scanAs("scan", f, init, xs, options);
@@ -109,6 +112,7 @@ export function whileLoop<C>(
   init: C,
   options: WhileOptions = {},
 ): C {
+  checkCount("whileLoop", 4, arguments);
   checkFunction("whileLoop", condition, "the condition");
   checkFunction("whileLoop", body, "the body");
   checkOptions("whileLoop", options, { maxRounds: "number" });
@@ -141,6 +145,7 @@ export function whileLoop<C>(
 
 /** Runs `body(i, carry)` for i from `start` up to `end`, which are numbers. It can be differentiated like `scan`. */
 export function forLoop<C>(start: number, end: number, body: (i: Tensor<"i32">, carry: C) => C, init: C): C {
+  checkCount("forLoop", 4, arguments);
   if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) {
     throw new ArgumentError(
       `forLoop: from ${shown(start)} to ${shown(end)}; the bounds are whole numbers known at the trace.` +
@@ -251,6 +256,7 @@ export interface AssociativeScanOptions {
  * It takes a logarithmic number of steps, each over the whole axis, and not a step for each element.
  */
 export function associativeScan<T>(combine: (a: T, b: T) => T, elements: T, options: AssociativeScanOptions = {}): T {
+  checkCount("associativeScan", 3, arguments);
   checkFunction("associativeScan", combine);
   checkOptions("associativeScan", options, { axis: "number", reverse: "flag" });
   const { leaves, structure } = flattenTensors(elements, "associativeScan");

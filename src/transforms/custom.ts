@@ -1,5 +1,7 @@
 /** Derivatives given by hand (`customGradient`), and values recomputed for the gradient (`checkpoint`). */
-import { checkFunction, checkNoOptions, checkOptions } from "../core/arguments.js";
+
+import { checkFunction, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
 import { closeOver, isLeftBehind, makePlaceholder } from "../graph/function.js";
@@ -34,6 +36,7 @@ export function customGradient<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   derivatives: CustomDerivatives<A, R>,
 ): (...args: A) => R {
+  checkCount("customGradient", 2, arguments);
   checkFunction("customGradient", f);
   checkOptions<CustomDerivatives<A, R>>("customGradient", derivatives, { vjp: "any", jvp: "any" });
   const { vjp, jvp } = derivatives;
@@ -171,10 +174,9 @@ function nodesLike(like: readonly Node[], tree: unknown, structure: TreeStructur
  * The same function, whose inner values are not kept for the gradient but computed again on the way back: memory for
  * time.
  */
-export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R): (...args: A) => R;
-export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R, ...more: unknown[]) {
+export function checkpoint<A extends readonly unknown[], R>(f: (...args: A) => R): (...args: A) => R {
+  checkCount("checkpoint", 1, arguments);
   checkFunction("checkpoint", f);
-  checkNoOptions("checkpoint", more);
   return (...args: A): R => {
     const given = flattenTensors(args, "checkpoint");
     const own = given.leaves.map(({ node }) => standInFor(node));

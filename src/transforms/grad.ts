@@ -3,7 +3,9 @@
  * runs once, on variables; its graph is then walked by the rules of the primitives. All results are lazy tensors again,
  * so transforms nest in any order.
  */
+
 import { checkFunction, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { isComplex, isFloat } from "../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../core/errors.js";
 import { formatShape } from "../core/shape.js";
@@ -48,6 +50,7 @@ export function grad<A extends readonly unknown[], const I extends number | read
   options?: GradOptions<I>,
 ): (...args: A) => Chosen<A, I>;
 export function grad(f: AnyFunction, options: AuxOptions = {}): AnyFunction {
+  checkCount("grad", 2, arguments);
   return gradAs("grad", f, options);
 }
 
@@ -77,6 +80,7 @@ export function valueAndGrad<A extends readonly unknown[], const I extends numbe
   options?: GradOptions<I>,
 ): (...args: A) => [value: Tensor, gradient: Chosen<A, I>];
 export function valueAndGrad(f: AnyFunction, options: AuxOptions = {}): AnyFunction {
+  checkCount("valueAndGrad", 2, arguments);
   checkFunction("valueAndGrad", f);
   checkOptions("valueAndGrad", options, GRAD_OPTIONS);
   return (...args) => {
@@ -305,6 +309,7 @@ export function jvp<A extends readonly unknown[], R>(
   args: A,
   tangents: A,
 ): [result: R, tangent: R] {
+  checkCount("jvp", 3, arguments);
   if (![args, tangents].every((list) => Array.isArray(list))) {
     throw new ArgumentError("jvp: arguments and tangents are lists, as in jvp(f, [x], [t]).");
   }
@@ -349,6 +354,7 @@ function beside(operation: string, structure: TreeStructure, like: readonly Tens
 
 /** The same values, through which no gradient flows. Trees of tensors too. */
 export function stopGradient<T>(tree: T): T {
+  checkCount("stopGradient", 1, arguments);
   const { leaves, structure } = flattenTensors(tree, "stopGradient");
   return rebuilt(
     structure,

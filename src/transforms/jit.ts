@@ -11,7 +11,9 @@
  * assignment to the variable outside is not seen. Those of an outer function that is being traced or differentiated have
  * no memory to capture: the inner function then becomes part of the outer one, as it does when they are its arguments.
  */
+
 import { checkFunction, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { bytesOf } from "../core/bytes.js";
 import { type DType, realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
@@ -111,6 +113,7 @@ const asList = (positions: number | readonly number[] | undefined): readonly num
  * for (let t = 1; t <= 100; t++) w = step(w, g, 0.1 / t); // one program, one replay per step, no new memory
  */
 export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, options: JitOptions = {}): Jitted<A, R> {
+  checkCount("jit", 2, arguments);
   checkFunction("jit", f);
   checkOptions("jit", options, { static: "numbers", donate: "numbers", maxPrograms: "number" });
   const programs = new Map<string, Compiled>();

@@ -1,5 +1,7 @@
 /** Matrices of derivatives: Jacobians in either mode, Hessians, and their products with vectors. */
-import { checkFunction, checkNoOptions, checkOptions } from "../core/arguments.js";
+
+import { checkFunction, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { isComplex } from "../core/dtype.js";
 import { ArgumentError, DTypeError } from "../core/errors.js";
 import { eye, type Tensor, zeros } from "../tensor/index.js";
@@ -28,6 +30,7 @@ export function jacobian<X, A extends readonly unknown[], R>(
   f: (x: X, ...rest: A) => R,
   options: JacobianOptions = {},
 ): (x: X, ...rest: A) => JacobianOf<R, X> {
+  checkCount("jacobian", 2, arguments);
   checkFunction("jacobian", f);
   checkOptions("jacobian", options, { mode: "text", holomorphic: "flag" });
   if (![undefined, "forward", "reverse"].includes(options.mode)) {
@@ -137,8 +140,8 @@ function basis(leaves: readonly Tensor[], i: number): Tensor[] {
 export function hessian<X, A extends readonly unknown[]>(
   f: (x: X, ...rest: A) => Tensor,
 ): (x: X, ...rest: A) => JacobianOf<X, X>;
-export function hessian<X>(f: (x: X, ...rest: readonly unknown[]) => Tensor, ...more: unknown[]) {
-  checkNoOptions("hessian", more);
+export function hessian<X>(f: (x: X, ...rest: readonly unknown[]) => Tensor) {
+  checkCount("hessian", 1, arguments);
   const matrix = jacobianAs("hessian", gradAs("hessian", f) as typeof f, { mode: "forward" });
   return (x: X, ...rest: readonly unknown[]) => {
     if (hasComplex(flattenTensors(x, "hessian"))) {
@@ -152,6 +155,7 @@ export function hessian<X>(f: (x: X, ...rest: readonly unknown[]) => Tensor, ...
 
 /** The Hessian of a function that returns one number, times a vector (a tree like the argument), without the matrix. */
 export function hvp<X>(f: (x: X) => Tensor, x: X, v: X): X {
+  checkCount("hvp", 3, arguments);
   const [, push] = linearizeAs("hvp", gradAs("hvp", f) as (x: X) => X, [x]);
   return push(v);
 }

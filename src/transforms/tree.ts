@@ -1,5 +1,6 @@
 /** `tree`: nested arrays and objects of tensors, for users: map, flatten, leaves, reduce. */
 import { checkFunction } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { ArgumentError } from "../core/errors.js";
 import * as core from "../core/tree.js";
 import { isTensor, Tensor } from "../tensor/index.js";
@@ -23,17 +24,20 @@ export function map(f: (...leaves: never[]) => unknown, tree: unknown, ...others
 
 /** The tensors of a tree, and a function that puts as many others in their place. */
 export function flatten<T>(tree: T): { leaves: Tensor[]; unflatten: (leaves: readonly Tensor[]) => T } {
+  checkCount("tree.flatten", 1, arguments);
   const { leaves, structure } = flattenTensors(tree, "tree.flatten");
   return { leaves, unflatten: (others) => core.unflatten(structure, others) as T };
 }
 
 /** The tensors of a tree, by sorted key. */
 export function leaves(tree: unknown): Tensor[] {
+  checkCount("tree.leaves", 1, arguments);
   return core.leaves(tree, isTensor);
 }
 
 /** Folds the tensors of a tree, by sorted key. */
 export function reduce<V>(f: (value: V, leaf: Tensor) => V, tree: unknown, initial: V): V {
+  checkCount("tree.reduce", 3, arguments);
   checkFunction("tree.reduce", f);
   return core.reduce(isTensor, f, tree, initial);
 }
@@ -46,6 +50,7 @@ export function registerClass<C, D = undefined>(
   treeClass: abstract new (...args: never[]) => C,
   entry: core.TreeClass<C, D>,
 ): void {
+  checkCount("tree.registerClass", 2, arguments);
   if ((treeClass as unknown) === Tensor) {
     throw new ArgumentError("tree.registerClass: Tensor cannot be registered; tensors are the leaves of trees.");
   }

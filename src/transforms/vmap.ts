@@ -2,7 +2,9 @@
  * `vmap`: a function of single examples becomes one of batches. The function runs once, on placeholders without the batch
  * axis; its graph is rewritten by the rules of the primitives. Nothing loops.
  */
+
 import { checkFunction, checkOptions } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { ArgumentError, ShapeError } from "../core/errors.js";
 import { formatShape, normalizeAxis } from "../core/shape.js";
 import { broadcastNode, permuteNode } from "../graph/build.js";
@@ -35,6 +37,7 @@ export function vmap<A extends readonly unknown[], R>(
   f: (...args: A) => R,
   options: VmapOptions = {},
 ): (...args: A) => R {
+  checkCount("vmap", 2, arguments);
   checkFunction("vmap", f);
   checkOptions("vmap", options, { in: "any", out: "any" });
   return (...args) => {

@@ -98,7 +98,7 @@ const choices: [
     [software],
     undefined,
     "cpu",
-    /only software Vulkan.*used only when asked for/,
+    /only software Vulkan.*used only when asked for: PUMICE_DEVICE=vulkan/,
   ],
   [
     "the CPU rather than a refused device",

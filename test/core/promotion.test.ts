@@ -114,7 +114,16 @@ describe("promotion with JavaScript values", () => {
     assert.equal(resultType([1, 2]), "f32");
     assert.equal(resultType([true, false]), "bool");
     assert.equal(resultType([1n]), "i64");
-    assert.equal(resultType([1n, 0.5]), "f32");
+    assert.equal(resultType([9007199254740993n, 2]), "i64");
+    assert.equal(resultType([2, true, 1n]), "i64");
+    assert.throws(
+      () => resultType([2n ** 63n, 2], "tensor"),
+      /^DTypeError: tensor: 9223372036854775808 does not fit i64/,
+    );
+    for (const other of [0.5, Number.NaN, { re: 1, im: 0 }]) {
+      const message = /^tensor: bigints beside .*: a float would round them; pass \{ dtype \}/;
+      assert.throws(() => resultType([1n, other], "tensor"), { name: "DTypeError", message });
+    }
     assert.equal(resultType([{ re: 1, im: 0 }, 1]), "c64");
     assert.throws(() => resultType([], "where"), /^DTypeError: where: needs at least one operand/);
     assert.throws(() => resultType(["float32" as DType]), /"float32" is not a dtype/);

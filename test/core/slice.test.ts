@@ -67,7 +67,7 @@ describe("indexing", () => {
   test("covers every axis, with the rest written out", () => {
     assert.deepEqual(parseIndexing([1], [2, 3], "at"), [{ kind: "index", axis: 0, index: 1 }, whole(1, 3)]);
     assert.deepEqual(parseIndexing([], [2, 3], "at"), [whole(0, 2), whole(1, 3)]);
-    assert.deepEqual(parseIndexing([null, undefined], [2, 3], "at"), [whole(0, 2), whole(1, 3)]);
+    assert.deepEqual(parseIndexing([":", ":"], [2, 3], "at"), [whole(0, 2), whole(1, 3)]);
     assert.deepEqual(parseIndexing(["...", -1], [2, 3, 4], "at"), [
       whole(0, 2),
       whole(1, 3),
@@ -114,6 +114,13 @@ describe("indexing", () => {
       whole(2, 4),
     ]);
     assert.throws(() => parseIndexing<Fake>([new Fake(2)], [2], "at", tensors), ShapeError);
+  });
+
+  test("refuses what was left out, which is no whole axis", () => {
+    for (const nothing of [null, undefined]) {
+      const message = `at: index 1 is ${nothing}; write ":" for a whole axis; an index is a whole number, a slice such as "1:5", "...", newAxis.`;
+      assert.throws(() => parseIndexing([0, nothing as never], [2, 3], "at"), { name: "ArgumentError", message });
+    }
   });
 
   test("refuses too many indices, a second ellipsis, and what is no index", () => {

@@ -40,7 +40,7 @@ const spans = [
 ] as const;
 
 test("compiling has rows of its own, ours without the time that the engine took", () => {
-  const profile = new Profile(events, spans, { began: 1000, firstCommand: 1012 });
+  const profile = new Profile(events, spans, { on: "GPU", began: 1000, firstCommand: 1012 });
   assert.deepEqual(profile.compileRows, [
     { name: "(compiling)", by: "pumice", count: 2, total: 8000, mean: 4000, min: 1000, max: 7000 },
     { name: "(compiling: driver)", by: "engine", count: 1, total: 2000, mean: 2000, min: 2000, max: 2000 },
@@ -54,7 +54,7 @@ test("compiling has rows of its own, ours without the time that the engine took"
 });
 
 test("the trace has compilations beside the kernels, which begin where the first was recorded", () => {
-  const { traceEvents } = new Profile(events, spans, { began: 1000, firstCommand: 1012 }).chromeTrace() as {
+  const { traceEvents } = new Profile(events, spans, { on: "GPU", began: 1000, firstCommand: 1012 }).chromeTrace() as {
     traceEvents: { ph: string; pid: number; tid: number; name: string; ts: number; dur: number }[];
   };
   const complete = traceEvents.filter(({ ph }) => ph === "X");
@@ -63,12 +63,13 @@ test("the trace has compilations beside the kernels, which begin where the first
   assert.deepEqual(at(program), { ph: "X", pid: 2, tid: 1, name: program, ts: 1000, dur: 9000 });
   assert.deepEqual(at("compile matmul"), { ph: "X", pid: 2, tid: 2, name: "compile matmul", ts: 4000, dur: 2000 });
   assert.equal(at("matmul")?.ts, 12_000);
+  assert.deepEqual(traceEvents[0], { ph: "M", pid: 1, name: "process_name", args: { name: "GPU" } });
 });
 
 test("compilations of the layer above join those of the engine, in the order of time", () => {
   const [engine, ...ours] = spans;
-  const profile = new Profile(events, [engine], { began: 1000, firstCommand: 1012 }).with(ours);
-  const whole = new Profile(events, spans, { began: 1000, firstCommand: 1012 });
+  const profile = new Profile(events, [engine], { on: "GPU", began: 1000, firstCommand: 1012 }).with(ours);
+  const whole = new Profile(events, spans, { on: "GPU", began: 1000, firstCommand: 1012 });
   assert.deepEqual(profile.compilations, whole.compilations);
   assert.deepEqual(profile.chromeTrace(), whole.chromeTrace());
 });

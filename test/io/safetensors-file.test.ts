@@ -81,7 +81,7 @@ describe("slices", () => {
       [":", "9:", ":"],
       [newAxis, "1:3", newAxis, 0],
       ["::-3", 1, "::-1"],
-      [null, undefined, "-2:"],
+      [":", ":", "-2:"],
     ];
     for (const indices of cases) {
       const { dtype, shape: sliced, bytes } = await file.slice("x", ...indices);

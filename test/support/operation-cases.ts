@@ -358,10 +358,10 @@ const movements: Readonly<Record<string, (x: Tensor) => Tensor | Tensor[]>> = {
   "pad in mode symmetric": padded([2, 5], [4, 1], { mode: "symmetric" }),
   "pad in mode wrap": padded([2, 5], [7, 0], { mode: "wrap" }),
   roll: (x) => x.roll(2),
-  "roll along axes": (x) => x.roll([1, -6], [0, 1]),
+  "roll along axes": (x) => x.roll([1, -6], { axis: [0, 1] }),
   tile: (x) => x.tile(2, 3),
   "tile with more axes": (x) => x.tile(2, 1, 2),
-  repeat: (x) => x.repeat(3, 1),
+  repeat: (x) => x.repeat(3, { axis: 1 }),
   "repeat of all": (x) => x.repeat(2),
   split: (x) => x.split(2, { axis: 1 }),
   "split at positions": (x) => x.split([1, 1, -1], { axis: 1 }),
@@ -373,9 +373,9 @@ const movements: Readonly<Record<string, (x: Tensor) => Tensor | Tensor[]>> = {
   diagonalMatrix: (x) => x.diagonalMatrix(-1),
   putDiagonal: (x) => x.putDiagonal(2, { offset: 1 }),
   concat: (x) => concat([x, x.mul(2), x.at("0:1")]),
-  "concat along the last axis": (x) => concat([x.at(null, "1:"), x], { axis: -1 }),
+  "concat along the last axis": (x) => concat([x.at(":", "1:"), x], { axis: -1 }),
   stack: (x) => stack([x, x.square()], { axis: 1 }),
-  meshgrid: (x) => meshgrid([x.at(0), x.at(null, 1)]),
+  meshgrid: (x) => meshgrid([x.at(0), x.at(":", 1)]),
   broadcastTensors: (x) => broadcastTensors(x.at("0:1"), x),
   blockDiagonal: (x) => blockDiagonal([x, x.at("0:1").mul(3)]),
 };
@@ -393,14 +393,14 @@ add("take along axis 0", [floats([3, 4]), rows], (x, i) => x.take(i, { axis: 0 }
 add("take along axis 1", [floats([2, 3, 2]), integers([2, 2], -3, 3)], (x, i) => x.take(i, { axis: 1 }));
 add("take of all", [floats([2, 3]), integers([4], 0, 6)], (x, i) => x.take(i));
 add("take with one position", [floats([3, 2]), integers([], 0, 3)], (x, i) => x.take(i, { axis: 0 }));
-add("takeAlongAxis", [floats([3, 4]), integers([3, 6], -4, 5)], (x, i) => x.takeAlongAxis(i, 1));
-add("takeAlongAxis 0", [floats([3, 2]), integers([2, 2], 0, 3)], (x, i) => x.takeAlongAxis(i, 0));
+add("takeAlongAxis", [floats([3, 4]), integers([3, 6], -4, 5)], (x, i) => x.takeAlongAxis(i, { axis: 1 }));
+add("takeAlongAxis 0", [floats([3, 2]), integers([2, 2], 0, 3)], (x, i) => x.takeAlongAxis(i, { axis: 0 }));
 add("at with positions", [floats([4, 3]), rows], (x, i) => x.at(i), everywhere);
 add("at with positions in two axes", [floats([4, 3, 2]), integers([5], 0, 4), integers([5], 0, 3)], (x, i, j) =>
   x.at(i, j),
 );
 add("at with positions apart", [floats([4, 3, 2]), integers([2], 0, 4), integers([3, 1], 0, 2)], (x, i, j) =>
-  x.at(i, null, j),
+  x.at(i, ":", j),
 );
 add("at with positions and ranges", [floats([4, 3, 5]), integers([4], 0, 3)], (x, i) => x.at("::-2", i, "1:4:2"));
 add("gatherNd", [floats([4, 3, 2]), integers([5, 2], 0, 3)], (x, i) => x.gatherNd(i));
@@ -434,7 +434,7 @@ for (const [name, op] of [
     x.scatterNd(i, v, { op }),
   );
   add(`putAlongAxis with ${op}`, [floats([3, 4]), integers([3, 3], -4, 5), floats([3, 3])], (x, i, v) =>
-    x.putAlongAxis(i, v, 1, { op }),
+    x.putAlongAxis(i, v, { axis: 1, op }),
   );
 }
 for (const op of ["add", "mul"] as const) {

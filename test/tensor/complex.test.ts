@@ -96,7 +96,7 @@ const operations: Readonly<Record<string, (given: Inputs) => Tensor>> = {
   "sum 1 2": ({ x }) => x.sum({ axis: [1, 2], keepDims: true }),
   "sum 0 2": ({ x }) => x.sum({ axis: [0, -1] }),
   "sum none": ({ x }) => x.sum({ axis: [] }),
-  mean: ({ y }) => y.at(null, "0:2").mean({ axis: 1 }),
+  mean: ({ y }) => y.at(":", "0:2").mean({ axis: 1 }),
   "mean all": ({ y }) => y.mean({ keepDims: true }),
   prod: ({ x }) => x.at(0, "0:2").prod(),
   "prod 0": ({ x }) => x.prod({ axis: 0 }),
@@ -119,18 +119,18 @@ const operations: Readonly<Record<string, (given: Inputs) => Tensor>> = {
   T: ({ x }) => x.T,
   expand: ({ x }) => x.expandDims(1),
   squeeze: ({ x }) => x.at("0:1").squeeze(0),
-  broadcastTo: ({ x }) => x.at(0, null, "0:1").broadcastTo([2, 3, 4]),
+  broadcastTo: ({ x }) => x.at(0, ":", "0:1").broadcastTo([2, 3, 4]),
   flip: ({ x }) => x.flip([0, 2]),
   at: ({ x }) => x.at(1, "::-1", "1:3"),
   "at new": ({ x }) => x.at("...", newAxis, "::2"),
   take: ({ x, places }) => x.take(places, { axis: 1 }),
   "take flat": ({ x, places }) => x.take(places),
-  takeAlongAxis: ({ x, places }) => x.takeAlongAxis(places.broadcastTo([2, 3, 4]), 2),
-  "index tensors": ({ x }) => x.at(ints([0, 1, 1]), null, ints([3, 0, 1])),
+  takeAlongAxis: ({ x, places }) => x.takeAlongAxis(places.broadcastTo([2, 3, 4]), { axis: 2 }),
+  "index tensors": ({ x }) => x.at(ints([0, 1, 1]), ":", ints([3, 0, 1])),
   mask: ({ x, r }) => x.at(r.greater(0)),
   set: ({ x }) => x.set(0, "1:3", { re: 5, im: -1 }),
-  "set tensor": ({ x, y }) => x.set(null, ints([0, 2]), y.at(null, "0:2")),
-  addAt: ({ x, y }) => x.addAt(null, ints([2, 2]), y.at(null, "0:2")),
+  "set tensor": ({ x, y }) => x.set(":", ints([0, 2]), y.at(":", "0:2")),
+  addAt: ({ x, y }) => x.addAt(":", ints([2, 2]), y.at(":", "0:2")),
   pad: ({ x }) =>
     x.pad(
       [
@@ -158,9 +158,9 @@ const operations: Readonly<Record<string, (given: Inputs) => Tensor>> = {
       ],
       { mode: "reflect" },
     ),
-  roll: ({ x }) => x.roll([1, 2], [0, 2]),
+  roll: ({ x }) => x.roll([1, 2], { axis: [0, 2] }),
   tile: ({ x }) => x.at(0).tile(2, 2),
-  repeat: ({ x }) => x.repeat(2, 1),
+  repeat: ({ x }) => x.repeat(2, { axis: 1 }),
   concat: ({ x, y, r }) => concat([x, y, r], { axis: 1 }),
   stack: ({ x, y }) => stack([x, y], { axis: 3 }),
   split: ({ x }) => x.split(2, { axis: 2 })[1]!,
@@ -377,7 +377,7 @@ describeOnTensorDevices("complex tensors as NumPy's", (device) => {
     assert.deepEqual(z.mulAt(at, values).arraySync(), want);
     assert.deepEqual(z.mulAt(at, values, { deterministic: true }).arraySync(), want);
     assert.deepEqual(z.scatter(at, values, { op: "mul" }).arraySync(), want);
-    assert.deepEqual(z.putAlongAxis(at, values, 0, { op: "mul" }).arraySync(), want);
+    assert.deepEqual(z.putAlongAxis(at, values, { axis: 0, op: "mul" }).arraySync(), want);
     assert.deepEqual(z.scatterNd(at.reshape(3, 1), values, { op: "mul" }).arraySync(), want);
     assert.deepEqual(z.mulAt("1:", i).arraySync(), [i, { re: 0, im: 2 }, { re: 0, im: 3 }]);
     // Two of one place, one of none.
@@ -656,7 +656,7 @@ describeOnTensorDevices("complex tensors for people and programs", (device) => {
       maxAt: () => z.maxAt(0, 2),
       scatter: () => z.scatter(ints([0]), 2, { op: "max" }),
       scatterNd: () => z.scatterNd(ints([0]).reshape(1, 1), 2, { op: "min" }),
-      putAlongAxis: () => z.putAlongAxis(ints([0]), 2, 0, { op: "min" }),
+      putAlongAxis: () => z.putAlongAxis(ints([0]), 2, { axis: 0, op: "min" }),
       complex: () => complex(z, 1),
       logaddexp: () => z.logaddexp(1),
       take: () => tensor([1, 2], { device }).take(z),

@@ -1,7 +1,7 @@
 /** einsum against the definition: one loop per letter, in f64. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { einsum } from "../../src/tensor/index.js";
+import { einsum, type Tensor } from "../../src/tensor/index.js";
 import { contractionOrder } from "../../src/tensor/methods/contraction-order.js";
 import { parseSubscripts } from "../../src/tensor/methods/subscripts.js";
 import { sumOfProducts } from "../support/contraction-oracle.js";
@@ -9,6 +9,7 @@ import {
   count,
   describeOnTensorDevices,
   expectTensor,
+  numbersOf,
   type Plain,
   plainOf,
   sampleValues,
@@ -190,6 +191,28 @@ test("subscripts are read with or without spaces", () => {
     output: ["i", "k"],
   });
   assert.deepEqual(parseSubscripts("i...j", [4]).inputs, [["i", ".1", ".0", "j"]]);
+});
+
+describeOnTensorDevices("sums over axes of one operand alone", () => {
+  const large = () => toTensor({ shape: [4, 1], values: [1e38, 1e38, 1e38, 1e38] }, "f32");
+  const small = () => toTensor({ shape: [1], values: [1e-10] }, "f32");
+  const three = () => toTensor({ shape: [3], values: [1, 2, -1] }, "f32");
+  const cases: readonly (readonly [string, () => Tensor, number[]])[] = [
+    ["ij,j->j", () => einsum("ij,j->j", large(), small()), [4e28]],
+    ["j,ij->j", () => einsum("j,ij->j", small(), large()), [4e28]],
+    ["ij,j->", () => einsum("ij,j->", large(), small()), [4e28]],
+    ["ij,k->k", () => einsum("ij,k->k", large(), small()), [4e28]],
+    ["ij,k->", () => einsum("ij,k->", large(), small()), [4e28]],
+    ["ij,j,j->j", () => einsum("ij,j,j->j", large(), small(), small()), [4e18]],
+    ["ij,j,k->jk", () => einsum("ij,j,k->jk", large(), small(), three()), [4e28, 8e28, -4e28]],
+  ];
+  for (const [name, product, want] of cases) {
+    test(`${name} overflows only where the result does`, () => {
+      const got = numbersOf(product());
+      for (const [i, value] of got.entries()) assert.ok(Math.abs(value / want[i]! - 1) < 1e-6, `${got} is not ${want}`);
+      assert.equal(got.length, want.length);
+    });
+  }
 });
 
 test("a chain of matrices is contracted from its thin end", () => {

@@ -66,8 +66,8 @@ const FORMS: Readonly<Record<string, (x: Tensor) => Args[]>> = {
     [[0], 1],
   ]),
   ...each("putAlongAxis", (x) => [
-    [noPositions(x), 1, 0],
-    [noPositions(x), 1, 0, { op: "add" }],
+    [noPositions(x), 1, { axis: 0 }],
+    [noPositions(x), 1, { axis: 0, op: "add" }],
   ]),
   ...each("scatterNd", () => [
     [zeros([0, 1], { dtype: "i32" }), 1],
@@ -86,9 +86,9 @@ const FORMS: Readonly<Record<string, (x: Tensor) => Args[]>> = {
       options,
     ]),
   ),
-  ...each("roll", (x) => [[0], [0, 0], [5, 0], [[], []], [x.size]]),
+  ...each("roll", (x) => [[0], [0, { axis: 0 }], [5, { axis: 0 }], [[], { axis: [] }], [x.size]]),
   ...each("tile", (x) => [[1], [x.shape.map(() => 1)], []]),
-  ...each("repeat", () => [[1], [1, 0]]),
+  ...each("repeat", () => [[1], [1, { axis: 0 }]]),
   ...each("split", () => [[1], [[]], [[0]]]),
   ...each("unstack topK", () => [[], [0], [1]]),
   ...each("triu tril", () => [[-9], [9]]),
@@ -98,7 +98,7 @@ const FORMS: Readonly<Record<string, (x: Tensor) => Args[]>> = {
   ...each("cast bitcast", (x) => [[x.dtype]]),
   ...each("to", (x) => [[x.device]]),
   ...each("take", () => [[none()], [[0]], [[0], { axis: 0 }]]),
-  ...each("takeAlongAxis", (x) => [[noPositions(x), 0]]),
+  ...each("takeAlongAxis", (x) => [[noPositions(x), { axis: 0 }]]),
   ...each("oneHot", () => [[0], [1]]),
   ...each("searchSorted", (x) => [[x], [none()]]),
   ...each("bincount", (x) => [[{ weights: x, length: 1 }], [{ weights: x, length: 0 }], []]),
@@ -184,7 +184,7 @@ describe("results are handles of their own", () => {
   test("a loop may dispose of what roll gave in every round", async () => {
     const x = pumice.arange(5);
     for (let s = 0; s < 5; s++) {
-      const y = x.roll(s, 0);
+      const y = x.roll(s, { axis: 0 });
       assert.deepEqual([...(await y.data())], [0, 1, 2, 3, 4].map((i) => (i + 5 - s) % 5)); // biome-ignore format: one line
       y.dispose();
     }

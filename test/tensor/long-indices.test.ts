@@ -218,7 +218,7 @@ describeOnTensorDevices("long indices", (device) => {
     const updates: [string, () => Tensor][] = [
       ["scatter", () => far.scatter([2 ** 32], 1, { op: "add" })],
       ["scatterNd", () => far.scatterNd([[2 ** 32]], 1)],
-      ["putAlongAxis", () => far.putAlongAxis([2 ** 32], 1, 0)],
+      ["putAlongAxis", () => far.putAlongAxis([2 ** 32], 1, { axis: 0 })],
       ["addAt", () => far.addAt([2 ** 32], 1)],
       ["set", () => far.reshape(2 ** 16, 2 ** 17).set([3], [5], 1)],
       ["bincount", () => tensor([1], { dtype: "i32" }).bincount({ length: 2 ** 32 })],

@@ -95,10 +95,10 @@ const METHODS: Readonly<Record<string, () => Args>> = {
   at: () => [0, "1:"],
   pad: () => [[[0, 1], [1, 0]], { value: 0, interior: [0, 1], mode: "constant" }], // biome-ignore format: pairs
   take: () => [whole(), { axis: 0 }],
-  takeAlongAxis: () => [whole([[0, 1, 0]]), 0],
-  roll: () => [1, 0],
+  takeAlongAxis: () => [whole([[0, 1, 0]]), { axis: 0 }],
+  roll: () => [1, { axis: 0 }],
   tile: () => [2, 1],
-  repeat: () => [2, 0],
+  repeat: () => [2, { axis: 0 }],
   split: () => [3, { axis: 1 }],
   unstack: () => [{ axis: 0 }],
   triu: () => [1],
@@ -114,7 +114,7 @@ const METHODS: Readonly<Record<string, () => Args>> = {
   topK: () => [1, { axis: 0, largest: false }],
   searchSorted: () => [x(), { side: "left" }],
   scatter: () => [whole(), 5, { axis: 0, op: "add", deterministic: true }],
-  putAlongAxis: () => [whole([[0, 1, 0]]), 5, 0, { op: "add", deterministic: true }],
+  putAlongAxis: () => [whole([[0, 1, 0]]), 5, { axis: 0, op: "add", deterministic: true }],
   scatterNd: () => [whole([[0, 1]]), 5, { op: "add", deterministic: true }],
   gatherNd: () => [whole([[0, 1]])],
   gather: () => [whole([[0, 1]]), { axes: [0, 1] }],
@@ -289,6 +289,21 @@ function checkOptionsOf(right: () => Args, call: Call): void {
   assert.throws(() => call([...before, Symbol("no")]), /options/);
 }
 
+/** They take any number of arguments. */
+const ANY_NUMBER = new Set(
+  `${UPDATES} at reshape permute transpose tile arange eye tri broadcastTensors einsum`.split(" "),
+);
+
+/** One argument more than the row has, which has all of them. */
+function checkSurplus(name: string, right: () => Args, call: Call): void {
+  if (ANY_NUMBER.has(name)) return;
+  const message = new RegExp(
+    `^${name.replace(".", "\\.")}: takes (no|one|\\d) arguments?( at most)?, but (also )?got 7; leave`,
+  );
+  assert.throws(() => call([...right(), 7]), { name: "ArgumentError", message });
+  assert.doesNotThrow(() => call([...right(), undefined]), "an argument that is left undefined");
+}
+
 describe("wrong arguments of methods", () => {
   const names = operations().filter((name) => !WITHOUT_ARGUMENTS.includes(name));
 
@@ -303,6 +318,7 @@ describe("wrong arguments of methods", () => {
     };
     test(`${name} gives a value or names itself`, () => assert.deepEqual(complaints(name, right, call), []));
     test(`${name} knows its options`, () => checkOptionsOf(right, call));
+    test(`${name} refuses surplus arguments`, () => checkSurplus(name, right, call));
   }
 });
 
@@ -346,5 +362,22 @@ describe("wrong arguments of functions", () => {
     const call: Call = (args) => exported[name]!(...args);
     test(`${name} gives a value or names itself`, () => assert.deepEqual(complaints(name, right, call), []));
     test(`${name} knows its options`, () => checkOptionsOf(right, call));
+    test(`${name} refuses surplus arguments`, () => checkSurplus(name, right, call));
   }
+
+  test("transforms, files and trees refuse surplus arguments too", async () => {
+    const others = { "": pumice, "io.": pumice.io, "tree.": pumice.tree };
+    const takesAny = "cond switchCase vjp linearize tree.map".split(" ");
+    for (const [prefix, space] of Object.entries(others)) {
+      for (const [key, value] of Object.entries(space as Record<string, unknown>)) {
+        const name = prefix + key;
+        if (typeof value !== "function" || /^class/.test(String(value))) continue;
+        if (ANY_NUMBER.has(name) || takesAny.includes(name)) continue;
+        // The arguments are counted before they are looked at.
+        await assert.rejects(async () => value(...new Array(8), 7), {
+          message: new RegExp(`^${name}: takes .* got .*7; `),
+        });
+      }
+    }
+  });
 });

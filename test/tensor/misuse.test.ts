@@ -70,7 +70,7 @@ describeOnTensorDevices("misuse", (device) => {
     assert.throws(() => x().set("1:", z), refused);
     assert.throws(() => x().addAt([0], z), refused);
     assert.throws(() => x().scatter([0], z), refused);
-    assert.throws(() => x().putAlongAxis([0], z, 0), refused);
+    assert.throws(() => x().putAlongAxis([0], z, { axis: 0 }), refused);
     assert.throws(() => x().scatterNd([[0]], z), refused);
     assert.throws(() => eye(2).putDiagonal(z), refused);
     assert.throws(() => x().set(0, { re: 1, im: 2 }), {
@@ -105,7 +105,7 @@ describeOnTensorDevices("misuse", (device) => {
     const uses: Readonly<Record<string, () => unknown>> = {
       add: () => gone.add(1),
       sub: () => x().sub(gone),
-      roll: () => gone.roll(1, 0),
+      roll: () => gone.roll(1, { axis: 0 }),
       set: () => x().set(0, gone),
       dataSync: () => gone.dataSync(),
       T: () => gone.T,
@@ -305,7 +305,7 @@ describeOnTensorDevices("misuse", (device) => {
     assert.deepEqual(m().take(4).arraySync(), 4);
     assert.deepEqual(
       m()
-        .takeAlongAxis([[0], [2]], 1)
+        .takeAlongAxis([[0], [2]], { axis: 1 })
         .arraySync(),
       [[0], [5]],
     );

@@ -57,12 +57,12 @@ function rearranges(
 describeOnTensorDevices("movement", () => {
   rearranges(
     "roll along the last axis by more than its length",
-    (x) => x.roll(9, -1),
+    (x) => x.roll(9, { axis: -1 }),
     (p) => plainOf(p.shape, (i) => read(p, i.with(-1, mod(i.at(-1)! - 9, p.shape.at(-1)!)))),
   );
   rearranges(
     "roll along two axes",
-    (x) => x.roll([-1, 2], [0, -1]),
+    (x) => x.roll([-1, 2], { axis: [0, -1] }),
     (p) =>
       plainOf(p.shape, (i) =>
         read(p, i.with(0, mod(i[0]! + 1, p.shape[0]!)).with(-1, mod(i.at(-1)! - 2, p.shape.at(-1)!))),
@@ -95,7 +95,7 @@ describeOnTensorDevices("movement", () => {
   );
   rearranges(
     "repeat along an axis",
-    (x) => x.repeat(3, -1),
+    (x) => x.repeat(3, { axis: -1 }),
     (p) => plainOf(p.shape.with(-1, 3 * p.shape.at(-1)!), (i) => read(p, i.with(-1, Math.floor(i.at(-1)! / 3)))),
   );
   rearranges(
@@ -109,7 +109,7 @@ describeOnTensorDevices("movement", () => {
     Array.from({ length: n }, (_, place) => new Array<number>(countAt(place)).fill(place)).flat();
   rearranges(
     "repeat of each place along an axis so often as its count",
-    (x) => x.repeat(Array.from({ length: x.shape[0] as number }, (_, i) => countAt(i)), 0), // biome-ignore format: one line
+    (x) => x.repeat(Array.from({ length: x.shape[0] as number }, (_, i) => countAt(i)), { axis: 0 }), // biome-ignore format: one line
     (p) => {
       const from = repeated(p.shape[0] as number);
       return plainOf(p.shape.with(0, from.length), (i) => read(p, i.with(0, from[i[0] as number] as number)));
@@ -161,7 +161,28 @@ describeOnTensorDevices("movement", () => {
     assert.throws(() => tensor([1]).pad([[1, 1]], { mode: "mirror" as PadMode }), { message: /"mirror".*reflect/ });
     assert.throws(() => tensor([1]).pad([], { mode: "edge" }), ArgumentError);
     assert.throws(() => zeros([0]).pad([[1, 1]], { mode: "edge" }), ShapeError);
-    assert.throws(() => tensor([1]).pad([[-1, 1]], { mode: "edge" }), ShapeError);
+  });
+
+  test("negative amounts cut off in every mode, as of the tensor that goes on without end", () => {
+    const modes = {
+      constant: [2, 3, 4, 0, 0, 0],
+      edge: [2, 3, 4, 4, 4, 4],
+      reflect: [2, 3, 4, 3, 2, 1],
+      symmetric: [2, 3, 4, 4, 3, 2],
+      wrap: [2, 3, 4, 1, 2, 3],
+    };
+    for (const [mode, want] of Object.entries(modes) as [PadMode, number[]][]) {
+      const x = tensor([1, 2, 3, 4]);
+      assert.deepEqual(x.pad([[-1, 3]], { mode }).arraySync(), want, mode);
+      assert.deepEqual(x.pad([[3, -1]], { mode }).flip().arraySync(), tensor([4, 3, 2, 1]).pad([[-1, 3]], { mode }).arraySync(), mode); // biome-ignore format: one line
+      assert.deepEqual(x.pad([[-1, 1]], { mode }).arraySync(), want.slice(0, 4), mode);
+      assert.deepEqual(x.pad([[-3, 0]], { mode }).arraySync(), [4], mode);
+      assert.deepEqual(x.pad([[-2, -2]], { mode }).arraySync(), [], mode);
+      assert.throws(() => x.pad([[-3, -2]], { mode }), ShapeError);
+    }
+    assert.throws(() => tensor([1, 2]).pad([[-3, 0]], { mode: "edge" }), {
+      message: "pad: [-3, 0] cuts more off axis 0 of [2] than it has elements.",
+    });
   });
 
   const matrices = [
@@ -235,7 +256,7 @@ describeOnTensorDevices("movement", () => {
       const plain = sample([3, 4], dtype);
       const x = toTensor(plain, dtype);
       const rolled = plainOf([3, 4], ([i, j]) => read(plain, [mod(i! - 1, 3), j!]));
-      expectTensor(x.roll(1, 0), rolled, dtype, undefined, "roll");
+      expectTensor(x.roll(1, { axis: 0 }), rolled, dtype, undefined, "roll");
       const lower = plainOf([3, 4], ([i, j]) => (j! > i! ? 0 : read(plain, [i!, j!])));
       expectTensor(x.tril(), lower, dtype, undefined, "tril");
       const edge = plainOf([3, 5], ([i, j]) => read(plain, [i!, Math.max(j! - 1, 0)]));
@@ -293,13 +314,13 @@ describeOnTensorDevices("movement", () => {
   });
 
   test("zero-size and rank-0 tensors", () => {
-    assert.deepEqual(zeros([0, 3]).roll(1, 0).shape, [0, 3]);
-    assert.deepEqual(zeros([0]).roll(1, 0).arraySync(), []);
+    assert.deepEqual(zeros([0, 3]).roll(1, { axis: 0 }).shape, [0, 3]);
+    assert.deepEqual(zeros([0]).roll(1, { axis: 0 }).arraySync(), []);
     assert.deepEqual(tensor(3).tile(2).arraySync(), [3, 3]);
     assert.deepEqual(tensor([1, 2]).tile(0).shape, [0]);
     assert.deepEqual(tensor(3).repeat(2).arraySync(), [3, 3]);
     assert.deepEqual(tensor(3).repeat([2]).arraySync(), [3, 3]);
-    assert.deepEqual(zeros([2, 0]).repeat(2, 1).shape, [2, 0]);
+    assert.deepEqual(zeros([2, 0]).repeat(2, { axis: 1 }).shape, [2, 0]);
     assert.deepEqual(zeros([0, 3]).diagonal().shape, [0]);
     assert.deepEqual(zeros([0]).diagonalMatrix().shape, [0, 0]);
     assert.deepEqual(zeros([0, 3]).triu().shape, [0, 3]);
@@ -389,12 +410,12 @@ describeOnTensorDevices("movement", () => {
 
   test("misuse names the operation and the shapes", () => {
     assert.throws(() => tensor([1, 2]).triu(), { name: ShapeError.name, message: /triu.*\[2\]/ });
-    assert.throws(() => tensor([1, 2]).roll(0.5, 0), ArgumentError);
-    assert.throws(() => tensor([1, 2]).roll([1, 2], [0]), ArgumentError);
+    assert.throws(() => tensor([1, 2]).roll(0.5, { axis: 0 }), ArgumentError);
+    assert.throws(() => tensor([1, 2]).roll([1, 2], { axis: [0] }), ArgumentError);
     assert.throws(() => tensor([1, 2]).tile(-1), ShapeError);
-    assert.throws(() => tensor([1, 2]).repeat(2, 1), ShapeError);
-    assert.throws(() => tensor([1, 2]).repeat([1], 0), /^ShapeError: repeat: 1 counts for axis 0 of \[2\]/);
-    assert.throws(() => tensor([1, 2]).repeat([1, -1], 0), ArgumentError);
+    assert.throws(() => tensor([1, 2]).repeat(2, { axis: 1 }), ShapeError);
+    assert.throws(() => tensor([1, 2]).repeat([1], { axis: 0 }), /^ShapeError: repeat: 1 counts for axis 0 of \[2\]/);
+    assert.throws(() => tensor([1, 2]).repeat([1, -1], { axis: 0 }), ArgumentError);
     assert.throws(
       () => tensor([1, 2]).repeat(tensor([1, 2]) as unknown as number[]),
       /^ArgumentError: repeat: the shape of the result depends on the counts.*await counts\.data\(\)/,

@@ -57,6 +57,8 @@ describeOnTensorDevices("profile", () => {
     assert.ok(first.compilations.some(({ name, by }) => by === "engine" && name === "sin[33]"));
     for (const { start, duration, busy } of first.compilations) assert.ok(start >= 0 && busy >= 0 && busy <= duration);
     const { traceEvents } = first.chromeTrace() as { traceEvents: TraceEvent[] };
+    const [process] = traceEvents as unknown as { name: string; args: { name: string } }[];
+    assert.deepEqual([process?.name, process?.args.name], ["process_name", x.device === "cpu" ? "CPU" : "GPU"]);
     const compiled = traceEvents.find(({ name }) => name.startsWith("compile program"));
     const kernel = traceEvents.find(({ name }) => name === "sin[33]");
     assert.ok(compiled && kernel && kernel.ts >= compiled.ts + compiled.dur, "the kernel comes after its compilation");

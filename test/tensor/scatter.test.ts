@@ -190,14 +190,14 @@ describeOnTensorDevices("scatter", (device) => {
         ],
         { dtype: "i32" },
       ),
-      1,
+      { axis: 1 },
     );
     assert.deepEqual(got.arraySync(), [
       [-2, 1, 2, -1],
       [4, -4, 6, 7],
       [8, 9, 10, -5],
     ]);
-    const summed = x.putAlongAxis(tensor([[2, 2, 0, 5]], { dtype: "i32" }), 100, 0, { op: "add" });
+    const summed = x.putAlongAxis(tensor([[2, 2, 0, 5]], { dtype: "i32" }), 100, { axis: 0, op: "add" });
     assert.deepEqual(summed.arraySync(), [
       [0, 1, 102, 3],
       [4, 5, 6, 7],
@@ -287,7 +287,7 @@ describeOnTensorDevices("scatter", (device) => {
     });
     assert.throws(() => zeros([2]).scatter(at, tensor([1, 2])), { name: ShapeError.name, message: /scatter, values/ });
     assert.throws(() => tensor([true]).scatter(at, true, { op: "add" }), DTypeError);
-    assert.throws(() => zeros([2, 2]).putAlongAxis(at, 1, 0), ShapeError);
+    assert.throws(() => zeros([2, 2]).putAlongAxis(at, 1, { axis: 0 }), ShapeError);
     assert.throws(() => zeros([2]).scatterNd(tensor([[0, 1]], { dtype: "i32" }), 1), ShapeError);
   });
 });

@@ -326,8 +326,8 @@ const sweeps: Record<string, Sweep> = {
       const n = plain.shape[axis]!;
       const amount = upTo(random, 1, 4);
       const [got, length, from] = random.pick([
-        [x.roll(amount, axis), n, (i: number) => (i - amount + 4 * n) % n],
-        [x.repeat(amount, axis), n * amount, (i: number) => Math.floor(i / amount)],
+        [x.roll(amount, { axis }), n, (i: number) => (i - amount + 4 * n) % n],
+        [x.repeat(amount, { axis }), n * amount, (i: number) => Math.floor(i / amount)],
         [x.tile(plain.shape.map((_, i) => (i === axis ? amount : 1))), n * amount, (i: number) => i % n],
       ] as const);
       return {

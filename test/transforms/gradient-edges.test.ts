@@ -52,6 +52,22 @@ function near(got: readonly (readonly number[])[], want: readonly (readonly numb
 }
 
 describeOnTensorDevices("slopes at ties and kinks", () => {
+  test("remainders rise with the dividend at multiples of the divisor too, as fmod does", () => {
+    // x - floor(x / y) y: 1 by x and -floor(x / y) by y.
+    const [dividends, divisors] = [[4, 3, -2, 0, -0, 6, -6, 7], [2, 2, 2, 2, 2, -3, -3, -3]]; // biome-ignore format: pairs
+    const byDivisor = dividends.map((x, i) => -Math.floor(x / divisors[i]!));
+    near(
+      slopes((x, y) => x.remainder(y), dividends, divisors),
+      [dividends.map(() => 1), byDivisor],
+    );
+    near(
+      slopes((x, y) => x.mod(y), dividends, divisors),
+      [dividends.map(() => 1), byDivisor],
+    );
+    const signs = numbersOf(tensor(dividends, { dtype: "f64" }).remainder(tensor(divisors, { dtype: "f64" })));
+    assert.deepEqual(signs, [0, 1, 0, 0, 0, -0, -0, -2]);
+  });
+
   test("equal extremes share the slope", () => {
     near(
       slopes((x) => x.max(), [1, 3, 3, 2]),
@@ -323,7 +339,7 @@ describeOnTensorDevices("slopes of nothing and of single numbers", (device) => {
     wrapping: [(x) => x.roll(1).tile(2, 1), [0, 2]],
     taking: [(x) => x.take(zeros([0], { dtype: "i32" }), { axis: 0 }), [3, 2]],
     "taking from no columns": [(x) => x.take(zeros([2], { dtype: "i32" }), { axis: 0 }), [3, 0]],
-    "taking along an axis": [(x) => x.takeAlongAxis(zeros([3, 0], { dtype: "i32" }), 1), [3, 2]],
+    "taking along an axis": [(x) => x.takeAlongAxis(zeros([3, 0], { dtype: "i32" }), { axis: 1 }), [3, 2]],
     scattering: [(x, v) => x.scatter(zeros([0], { dtype: "i32" }), v, { axis: 0, op: "max" }), [3, 2], [0, 2]],
     sorting: [(x) => x.sort(), [2, 0]],
     "products of matrices": [(x, y) => x.matmul(y), [2, 0], [0, 3]],
@@ -416,7 +432,7 @@ describeOnTensorDevices("slopes and dtypes", () => {
 
   test("integers along the way pass nothing on, and are passed by", () => {
     const labels = tensor([2, 0], { dtype: "i32" });
-    const loss = (x: Tensor) => x.softmax().log().takeAlongAxis(labels.reshape(2, 1), 1).sum().neg();
+    const loss = (x: Tensor) => x.softmax().log().takeAlongAxis(labels.reshape(2, 1), { axis: 1 }).sum().neg();
     const x = tensor(
       [
         [1, 1, 1],

@@ -96,7 +96,7 @@ describe("vmap of trees", () => {
     const got = vmap(apply, { in: [{ weight: 0, bias: 1 }, 1], out: { out: 1, parts: [0, 0] } })(layer, x);
     assert.deepEqual([got.out.shape, got.parts[0].shape, got.parts[1].shape], [[2, 4], [4], [4, 2, 3]]);
     const want = membersOf(layer.weight).map((weight, i) =>
-      apply({ weight, bias: layer.bias.at(null, i) }, x.at(null, i)),
+      apply({ weight, bias: layer.bias.at(":", i) }, x.at(":", i)),
     );
     same(
       got.out,

@@ -213,7 +213,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
       const extent = [...shape, k];
       const index = categorical(first, logW(zeros([], { dtype, device: key.device })).broadcastTo(extent));
       const draws = components.sample(second, extent, { dtype });
-      return draws.takeAlongAxis(index.expandDims(-1), -1).squeeze(-1);
+      return draws.takeAlongAxis(index.expandDims(-1), { axis: -1 }).squeeze(-1);
     },
   });
 }

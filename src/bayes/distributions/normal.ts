@@ -39,7 +39,8 @@ const logNormalDefinition: Definition<"location" | "scale"> = {
   terms(x, _, given) {
     const logX = x.log();
     const { z, logScale } = standardize(logX, given.location, given.scale);
-    return [z.square().mul(-0.5).sub(logX), negated(logScale), -LOG_SQRT_2PI];
+    // Terms of their own: that of data is left out for samplers, whatever the others depend on.
+    return [z.square().mul(-0.5), logX.neg(), negated(logScale), -LOG_SQRT_2PI];
   },
   draw: (draws, p) => positiveFloats(normalDefinition.draw(draws, p).exp()),
   mean: (p) => p.scale.square().mul(0.5).add(p.location).exp(),

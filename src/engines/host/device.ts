@@ -176,7 +176,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
         duration: microseconds(end - start),
       })),
       compiled,
-      { began, firstCommand: clock[0]?.start ?? null },
+      { on: "CPU", began, firstCommand: clock[0]?.start ?? null },
     );
   }
 

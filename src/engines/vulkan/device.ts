@@ -404,7 +404,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     try {
       await work();
       await this.stream.timeline.wait(this.stream.flush());
-      return new Profile(clock.events(), compiled, { began, firstCommand: clock.firstCommand });
+      return new Profile(clock.events(), compiled, { on: "GPU", began, firstCommand: clock.firstCommand });
     } finally {
       this.stream.clock = null;
       this.pipelines.watched = null;

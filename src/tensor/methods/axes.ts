@@ -13,9 +13,11 @@ import {
   reshapeInfer,
   type Shape,
 } from "../../core/shape.js";
+import { shown } from "../../core/shown.js";
 import * as M from "../../graph/primitives/movement.js";
 import { broadcastNode, derive, reshapeNode } from "../build.js";
 import type { Tensor } from "../tensor.js";
+import { isTensor } from "../tensor-checks.js";
 
 export class AxisMethods<D extends DType> {
   /** The same elements in another shape: `x.reshape(2, -1)`; one -1 stands for what is left. */
@@ -78,6 +80,7 @@ export class AxisMethods<D extends DType> {
 
   /** Drops axes of extent 1: all of them, or those that are named. */
   squeeze(this: Tensor, axis?: number | readonly number[]): Tensor<D> {
+    checkNoOptions("squeeze", axis);
     const { shape } = this.node;
     const all = shape.flatMap((extent, i) => (extent === 1 ? [i] : []));
     const axes = axis === undefined ? all : normalizeAxes(axis, this.rank, "squeeze");
@@ -89,6 +92,7 @@ export class AxisMethods<D extends DType> {
 
   /** Inserts axes of extent 1 at places of the result: `x.expandDims(0)`. */
   expandDims(this: Tensor, axis: number | readonly number[]): Tensor<D> {
+    checkNoOptions("expandDims", axis);
     const count = Array.isArray(axis) ? axis.length : 1;
     const added = axisList(axis, this.rank + count, "expandDims");
     const extents = [...this.node.shape];
@@ -99,12 +103,20 @@ export class AxisMethods<D extends DType> {
 
   /** Reverses the elements along some axes, or along all. */
   flip(this: Tensor, axis?: number | readonly number[]): Tensor<D> {
+    checkNoOptions("flip", axis);
     const { shape } = this.node;
     const axes = normalizeAxes(axis, this.rank, "flip");
     const start = shape.map((extent, i) => (axes.includes(i) ? Math.max(0, extent - 1) : 0));
     const step = shape.map((_, i) => (axes.includes(i) ? -1 : 1));
     return this.tensorOf(derive(M.slice, this.node, { start, step, shape: [...shape] }));
   }
+}
+
+/** The axes of these methods are what they are about, so that they are an argument and no option. */
+function checkNoOptions(operation: string, axis: unknown): void {
+  if (typeof axis !== "object" || axis === null || Array.isArray(axis) || isTensor(axis)) return;
+  const named = "axis" in axis ? shown(axis.axis) : "0";
+  throw new ArgumentError(`${operation}: the axis is an argument of its own, no option; write ${operation}(${named}).`);
 }
 
 function ordered<D extends DType>(x: Tensor, operation: string, axes: number[] | [readonly number[]]): Tensor<D> {

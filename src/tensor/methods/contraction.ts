@@ -2,7 +2,9 @@
  * Products of matrices and tensors, as functions and as methods of `Tensor`, with NumPy's rules. All of them end in
  * `dotNode`.
  */
+
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import { type DType, isComplex } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "../../core/shape.js";
@@ -86,6 +88,7 @@ type Product<L extends DType, R extends DType> = Tensor<MeetingOf<L, R>>;
 
 /** The matrix product; as the method of the same name. */
 export function matmul<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
+  checkCount("matmul", 2, arguments);
   checkFactors("matmul", left, right);
   if (left.rank === 0 || right.rank === 0) {
     throw new ShapeError("matmul: a scalar is no matrix; use mul to scale.");
@@ -116,6 +119,7 @@ export function dot<L extends DType, R extends DType, T extends DType = MeetingO
   right: Tensor<R>,
   options: DotOptions<T> = {},
 ): Tensor<T> {
+  checkCount("dot", 3, arguments);
   checkOptions<DotOptions>("dot", options, DOT);
   const [a, b] = operands("dot", left, right, options.dtype);
   if (!options.axes && !options.batchAxes) {
@@ -131,6 +135,7 @@ export function tensordot<L extends DType, R extends DType>(
   right: Tensor<R>,
   axes: number | AxisPairs = 2,
 ): Product<L, R> {
+  checkCount("tensordot", 3, arguments);
   const [a, b] = operands("tensordot", left, right);
   if (typeof axes !== "number") return contracted("tensordot", left, right, a, b, axes, [[], []]);
   if (!Number.isInteger(axes) || axes < 0 || axes > Math.min(left.rank, right.rank)) {
@@ -145,6 +150,7 @@ export function tensordot<L extends DType, R extends DType>(
 
 /** Sums over the last axis of both; as the method of the same name. */
 export function inner<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
+  checkCount("inner", 2, arguments);
   const [a, b] = operands("inner", left, right);
   if (left.rank === 0 || right.rank === 0) return scaled("inner", left, a, b);
   return contracted("inner", left, right, a, b, [-1, -1], [[], []]);
@@ -152,12 +158,14 @@ export function inner<L extends DType, R extends DType>(left: Tensor<L>, right: 
 
 /** All products of two elements; as the method of the same name. */
 export function outer<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
+  checkCount("outer", 2, arguments);
   const [a, b] = operands("outer", left, right);
   return left.tensorOf(contractNodes(flat(a), flat(b), { contract: [[], []], batch: [[], []] }));
 }
 
 /** The sum of products of corresponding elements; as the method of the same name. */
 export function vdot<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
+  checkCount("vdot", 2, arguments);
   checkFactors("vdot", left, right);
   const [a, b] = operands("vdot", isComplex(left.dtype) ? left.conj() : left, right);
   if (left.size !== right.size)
@@ -167,6 +175,7 @@ export function vdot<L extends DType, R extends DType>(left: Tensor<L>, right: T
 
 /** The Kronecker product; as the method of the same name. */
 export function kron<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
+  checkCount("kron", 2, arguments);
   const [a, b] = operands("kron", left, right).map((node): Tensor => left.tensorOf(node));
   const rank = Math.max(a.rank, b.rank);
   const full = (x: Tensor) => [...new Array(rank - x.rank).fill(1), ...x.shape];

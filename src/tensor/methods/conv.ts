@@ -2,7 +2,9 @@
  * The method and function `conv`: convolution (cross-correlation, as everywhere in learning: the kernel is not flipped) over one to three spatial axes.
  * The input is seen through windows and multiplied by the kernel: a matrix product whose right side is read in place.
  */
+
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sizeOf } from "../../core/shape.js";
@@ -58,6 +60,7 @@ export function conv<D extends DType, E extends DType>(
   kernel: Tensor<E>,
   options: ConvOptions = {},
 ): Tensor<MeetingOf<D, E>> {
+  checkCount("conv", 3, arguments);
   checkOptions("conv", options, CONV);
   checkTensor("conv", "the input", input);
   checkTensor("conv", "the kernel", kernel);

@@ -109,6 +109,6 @@ function diagonalBy<D extends DType>(operation: string, x: Tensor<D>, options: D
   const flat = matrices.reshape([...lead, rows * columns]);
   const start = offset >= 0 ? offset : -offset * columns;
   const stop = count === 0 ? start : start + (count - 1) * (columns + 1) + 1;
-  const all = lead.map(() => null);
+  const all = lead.map(() => ":" as const);
   return count === 0 ? flat.at(...all, "0:0") : flat.at(...all, `${start}:${stop}:${columns + 1}`);
 }

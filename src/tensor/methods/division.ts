@@ -53,16 +53,22 @@ function metIntegers(operation: string, operands: readonly Operand[]): Tensor[] 
 
 const differentSigns = (a: Tensor, b: Tensor): Tensor => a.less(0).logicalXor(b.less(0));
 
-/** Zero with the sign of y; 1 / y tells the sign of a zero. */
-const zeroWithSignOf = (y: Tensor): Tensor => {
-  const isNegative = scalarLike(y, 1).div(y).less(0).logicalOr(y.less(0));
-  return where(isNegative, scalarLike(y, -0), scalarLike(y, 0));
+/** 1 / y tells the sign of a zero. */
+const hasMinus = (y: Tensor): Tensor => scalarLike(y, 1).div(y).less(0).logicalOr(y.less(0));
+
+/** Zero with the sign of y. */
+const zeroWithSignOf = (y: Tensor): Tensor => where(hasMinus(y), scalarLike(y, -0), scalarLike(y, 0));
+
+/** x, of which zeros get the sign of y. The slope is 1 there too: 0 + x is 0 and -(0 - x) is -0, whichever zero x is. */
+const withSignAtZero = (x: Tensor, y: Tensor): Tensor => {
+  const zero = scalarLike(x, 0);
+  return where(x.equal(0), where(hasMinus(y), zero.sub(x).neg(), zero.add(x)), x);
 };
 
 function remainder(a: Tensor, b: Tensor): Tensor {
   const rest = divided(a, b, E.rem);
   const moved = where(rest.notEqual(0).logicalAnd(differentSigns(rest, b)), rest.add(b), rest);
-  return isFloat(a.dtype) ? where(moved.equal(0), zeroWithSignOf(b), moved) : moved;
+  return isFloat(a.dtype) ? withSignAtZero(moved, b) : moved;
 }
 
 /**

@@ -1,9 +1,13 @@
 /**
  * Einstein summation: a product of any number of tensors, described by a letter per axis. Letters that the result does
  * not name are summed over. Operands are contracted in pairs, in the order that takes the fewest multiplications.
+ *
+ * A letter that one operand alone has and the result has not is a lone axis. Its sum may overflow where the sum of products
+ * does not, so it is taken after the product where that costs no more multiplications than there are elements.
  */
 import { checkString } from "../../core/arguments.js";
 import type { DType } from "../../core/dtype.js";
+import { sizeOf } from "../../core/shape.js";
 import { contractNodes, diagonalNode, sumNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
 import { broadcastNode, castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
@@ -42,17 +46,18 @@ export function einsum<D extends DType>(subscripts: string, ...tensors: readonly
   const isKept = (label: Label, others: readonly (readonly Label[])[]) =>
     output.includes(label) || others.some((labels) => labels.includes(label));
   const others = (i: number) => terms.filter((_, j) => j !== i).map(({ labels }) => labels);
-  const reduced = terms.map((term, i) => sumOut(term, (label) => isKept(label, others(i))));
-  const all = reduced.map(({ labels }) => labels);
+  // The order is that of the axes which are not lone.
+  const all = terms.map(({ labels }, i) => labels.filter((label) => isKept(label, others(i))));
   const evaluate = (order: Order, outside: readonly (readonly Label[])[]): Term => {
-    if (typeof order === "number") return reduced[order];
+    if (typeof order === "number") return terms[order];
     const [left, right] = order;
     const of = (side: Order) => operandsOf(side).map((i) => all[i]);
     const a = evaluate(left, [...outside, ...of(right)]);
     const b = evaluate(right, [...outside, ...of(left)]);
     return contractPair(a, b, (label) => isKept(label, outside));
   };
-  const { node, labels } = evaluate(contractionOrder(all, output, sizes), []);
+  const whole = evaluate(contractionOrder(all, output, sizes), []);
+  const { node, labels } = sumOut(whole, (label) => output.includes(label));
   // An ellipsis axis that every operand has with size 1 was squeezed away in all of them and comes back here.
   const ordered = permuteNode(
     node,
@@ -99,15 +104,27 @@ function sumOut({ node, labels }: Term, isKept: (label: Label) => boolean): Term
 
 // ------------------------------------------------------------------------------------------------ pairs
 
-function contractPair(a: Term, b: Term, isKept: (label: Label) => boolean): Term {
+function contractPair(given: Term, other: Term, isKept: (label: Label) => boolean): Term {
+  const [a, b] = withFewerLoneAxes(given, other, isKept);
   const shared = a.labels.filter((label) => b.labels.includes(label));
   const batch = shared.filter(isKept);
   const contract = shared.filter((label) => !isKept(label));
   const axesOf = (wanted: readonly Label[]) =>
     [wanted.map((label) => a.labels.indexOf(label)), wanted.map((label) => b.labels.indexOf(label))] as const;
   const alone = [...a.labels, ...b.labels].filter((label) => !shared.includes(label));
-  return {
+  const product: Term = {
     node: contractNodes(a.node, b.node, { contract: axesOf(contract), batch: axesOf(batch) }),
     labels: [...batch, ...alone],
   };
+  return sumOut(product, isKept);
+}
+
+/** Sums lone axes, but those of the larger term only if the other one has axes of its own, which would repeat its work. */
+function withFewerLoneAxes(a: Term, b: Term, isKept: (label: Label) => boolean): [Term, Term] {
+  const isLargerLeft = sizeOf(a.node.shape) >= sizeOf(b.node.shape);
+  const [large, small] = isLargerLeft ? [a, b] : [b, a];
+  const summed = sumOut(small, (label) => isKept(label) || large.labels.includes(label));
+  const isCovered = summed.labels.every((label, axis) => large.labels.includes(label) || summed.node.shape[axis] === 1);
+  const held = isCovered ? large : sumOut(large, (label) => isKept(label) || small.labels.includes(label));
+  return isLargerLeft ? [held, summed] : [summed, held];
 }

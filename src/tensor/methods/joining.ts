@@ -1,5 +1,7 @@
 /** Functions of several tensors at once: joining them, and stretching them to one shape. */
+
 import { checkOptions, inOperation } from "../../core/arguments.js";
+import { checkCount } from "../../core/arity.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { broadcastShapes, formatShape, normalizeAxis, sameShape } from "../../core/shape.js";
@@ -15,6 +17,7 @@ export function concat<D extends DType>(
   tensors: readonly Tensor<D>[],
   options: { readonly axis?: number } = {},
 ): Tensor<OneOf<D>> {
+  checkCount("concat", 2, arguments);
   checkOptions("concat", options, { axis: "number" });
   checkTensors("concat", tensors);
   return joined("concat", tensors, options.axis ?? 0) as Tensor<OneOf<D>>;
@@ -34,6 +37,7 @@ export function stack<D extends DType>(
   tensors: readonly Tensor<D>[],
   options: { readonly axis?: number } = {},
 ): Tensor<OneOf<D>> {
+  checkCount("stack", 2, arguments);
   checkOptions("stack", options, { axis: "number" });
   checkTensors("stack", tensors);
   const [{ shape: first }] = tensors;
@@ -51,6 +55,7 @@ export function meshgrid<D extends DType>(
   vectors: readonly Tensor<D>[],
   options: { readonly indexing?: "xy" | "ij" } = {},
 ): Tensor<D>[] {
+  checkCount("meshgrid", 2, arguments);
   checkOptions("meshgrid", options, { indexing: "text" });
   checkTensors("meshgrid", vectors);
   if (options.indexing !== undefined && options.indexing !== "xy" && options.indexing !== "ij") {
@@ -78,6 +83,7 @@ export function broadcastTensors<T extends readonly Tensor[]>(...tensors: T): { 
 
 /** Matrices along the diagonal of a larger one, zeros elsewhere. */
 export function blockDiagonal<D extends DType>(matrices: readonly Tensor<D>[]): Tensor<OneOf<D>> {
+  checkCount("blockDiagonal", 1, arguments);
   checkTensors("blockDiagonal", matrices);
   for (const { shape } of matrices) {
     if (shape.length !== 2) throw new ShapeError(`blockDiagonal: takes matrices, not ${formatShape(shape)}.`);

@@ -17,13 +17,22 @@ import { positionTensor } from "./taking.js";
 const AXIS = { axis: "number" } as const;
 
 export class MovementMethods<D extends DType> {
-  /** Moves elements along an axis; what leaves at one end enters at the other. Without an axis, in row-major order. */
-  roll(this: Tensor, shift: number | readonly number[], axis?: number | readonly number[]): Tensor<D> {
+  /**
+   * Moves elements along an axis; what leaves at one end enters at the other: `x.roll(1, { axis: 0 })`. Without an axis, in
+   * row-major order.
+   */
+  roll(
+    this: Tensor,
+    shift: number | readonly number[],
+    options: { readonly axis?: number | readonly number[] } = {},
+  ): Tensor<D> {
+    checkOptions("roll", options, { axis: "numbers" });
+    const { axis } = options;
     const shifts = Array.isArray(shift) ? (shift as readonly number[]) : [shift as number];
     for (const amount of shifts) checkWhole("roll", "a shift", amount);
     if (axis === undefined) {
       if (shifts.length !== 1) throw new ArgumentError("roll: several shifts need as many axes.");
-      return this.flatten().roll(shifts, 0).reshape(this.shape) as Tensor<D>;
+      return this.flatten().roll(shifts, { axis: 0 }).reshape(this.shape) as Tensor<D>;
     }
     const axes = Array.isArray(axis) ? (axis as readonly number[]) : [axis as number];
     if (shifts.length !== axes.length && shifts.length !== 1) {
@@ -50,12 +59,14 @@ export class MovementMethods<D extends DType> {
   }
 
   /**
-   * Each element so often in a row along an axis; of the flattened tensor without one. A list has a count for each place
-   * along the axis. It is a list and no tensor, because the shape of the result depends on it: `await counts.data()`.
+   * Each element so often in a row along an axis, `x.repeat(2, { axis: 0 })`; of the flattened tensor without one. A list has
+   * a count for each place along the axis. It is a list and no tensor, because the shape of the result depends on it: `await counts.data()`.
    */
-  repeat(this: Tensor, repetitions: number | readonly number[], axis?: number): Tensor<D> {
+  repeat(this: Tensor, repetitions: number | readonly number[], options: { readonly axis?: number } = {}): Tensor<D> {
+    checkOptions("repeat", options, AXIS);
     checkCounts(repetitions);
-    if (axis === undefined) return this.flatten().repeat(repetitions, 0) as Tensor<D>;
+    const { axis } = options;
+    if (axis === undefined) return this.flatten().repeat(repetitions, { axis: 0 }) as Tensor<D>;
     const at = normalizeAxis(axis, this.rank, "repeat");
     if (typeof repetitions !== "number") return repeatEach(this as Tensor<D>, repetitions, at);
     const spread = [...this.shape.slice(0, at + 1), repetitions, ...this.shape.slice(at + 1)];
@@ -175,5 +186,5 @@ function repeatEach<D extends DType>(x: Tensor<D>, given: readonly number[], axi
 
 /** Elements from start up to stop along one axis; none when the stop comes first. */
 function sliceAxis<D extends DType>(x: Tensor<D>, axis: number, from: number, to: number): Tensor<D> {
-  return x.at(...x.shape.map((_, i) => (i === axis ? (`${from}:${Math.max(from, to)}` as const) : null)));
+  return x.at(...x.shape.map((_, i) => (i === axis ? (`${from}:${Math.max(from, to)}` as const) : ":")));
 }

@@ -37,7 +37,7 @@ export class OrderingMethods<D extends DType> {
   /** Elements in order along an axis; equal ones keep their order, NaN comes last in either direction. */
   sort(this: Tensor, options: SortOptions = {}): Tensor<D> {
     checkOptions("sort", options, SORT);
-    return this.takeAlongAxis(positionsSorted(this, options, "sort"), options.axis ?? -1) as Tensor<D>;
+    return this.takeAlongAxis(positionsSorted(this, options, "sort"), { axis: options.axis ?? -1 }) as Tensor<D>;
   }
 
   /** Positions (i32) that would sort along an axis. */
@@ -61,8 +61,8 @@ export class OrderingMethods<D extends DType> {
       );
     }
     const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
-    const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : null)));
-    return { values: this.takeAlongAxis(indices, at) as Tensor<D>, indices };
+    const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : ":")));
+    return { values: this.takeAlongAxis(indices, { axis: at }) as Tensor<D>, indices };
   }
 
   /**
@@ -105,14 +105,14 @@ export class OrderingMethods<D extends DType> {
     const { lines, restore } = linesOf("mode", this, options);
     const key = orderKey("mode", lines, false);
     const order = this.tensorOf<"i32">(derive(O.argsort, key.node, {}));
-    const sortedKeys = key.takeAlongAxis(order, -1);
+    const sortedKeys = key.takeAlongAxis(order, { axis: -1 });
     const last = lines.rank - 1;
     const at = positionsAlong(lines, last);
     const earlier = concat([element(sortedKeys, 0).expandDims(-1), sortedKeys.at("...", "0:-1")], { axis: -1 });
     // Where each run begins; an element's place in its run is its distance from there.
     const begins = where(sortedKeys.notEqual(earlier), at, 0).cummax({ axis: -1 });
     const longest = at.sub(begins).argmax({ axis: -1, keepDims: true });
-    return restore(lines.takeAlongAxis(order, -1).takeAlongAxis(longest, -1)) as Tensor<D>;
+    return restore(lines.takeAlongAxis(order, { axis: -1 }).takeAlongAxis(longest, { axis: -1 })) as Tensor<D>;
   }
 }
 

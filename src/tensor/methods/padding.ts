@@ -34,7 +34,7 @@ type Amounts = readonly (readonly [number, number])[];
 export class PaddingMethods<D extends DType> {
   /**
    * Surrounds the tensor: [before, after] for each axis. `x.pad([[1, 1], [0, 2]], { value: 9 })`, or with its own elements,
-   * `x.pad([[1, 1], [0, 2]], { mode: "edge" })`. With mode "constant" negative amounts cut off.
+   * `x.pad([[1, 1], [0, 2]], { mode: "edge" })`. Negative amounts cut off; what is added at the other end is as without.
    */
   pad(this: Tensor, amounts: Amounts, options: PadOptions = {}): Tensor<D> {
     checkOptions("pad", options, { mode: "text", value: "any", interior: "list" });
@@ -90,12 +90,17 @@ function padBySelf<D extends DType>(
   amounts: Amounts,
 ): Tensor<D> {
   for (const [axis, pair] of amounts.entries()) {
-    checkShape(pair, `pad, mode "${mode}"`);
-    if (tensor.shape[axis] === 0 && pair[0] + pair[1] > 0) {
+    if (tensor.shape[axis] === 0 && pair.some((amount) => amount > 0)) {
       throw new ShapeError(`pad: axis ${axis} of ${formatShape(tensor.shape)} has no elements to pad with.`);
     }
   }
   const shape = tensor.shape.map((extent, axis) => extent + amounts[axis][0] + amounts[axis][1]);
+  const cut = shape.findIndex((extent) => extent < 0);
+  if (cut >= 0) {
+    throw new ShapeError(
+      `pad: ${shown(amounts[cut])} cuts more off axis ${cut} of ${formatShape(tensor.shape)} than it has elements.`,
+    );
+  }
   if (mode === "wrap") {
     return wrapped(
       tensor,
@@ -104,9 +109,9 @@ function padBySelf<D extends DType>(
     );
   }
   return amounts.reduce<Tensor<D>>((x, [before, after], axis) => {
-    if (before + after === 0) return x;
+    if (before === 0 && after === 0) return x;
     const n = x.shape[axis];
-    const counted = countingLike(x, shape[axis]).cast(positionDType(Math.max(shape[axis], 2 * n)));
+    const counted = countingLike(x, shape[axis]).cast(positionDType(Math.max(shape[axis], 2 * n, n + after)));
     return x.take(paddedPositions(mode, counted.sub(before), n), { axis });
   }, tensor);
 }

@@ -19,7 +19,7 @@ import { backendOf, checkOneDevice, makeNode } from "../build.js";
 import type { Operand, Tensor } from "../tensor.js";
 import { positionsUsed } from "./noted-positions.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
-import { type Positions, positionTensor, remedyForNumber } from "./taking.js";
+import { checkAxisNamed, type Positions, positionTensor, remedyForNumber } from "./taking.js";
 import { where } from "./where.js";
 
 export type UpdateOp = "set" | ScatterOp;
@@ -50,15 +50,14 @@ export class ScatterMethods<D extends DType> {
     return result as Tensor<D>;
   }
 
-  /** Puts values where `takeAlongAxis` reads them. */
+  /** Puts values where `takeAlongAxis` reads them: `x.putAlongAxis(positions, values, { axis: 0 })`. */
   putAlongAxis(
     this: Tensor,
     positions: Positions,
     values: Operand,
-    axis: number,
-    options: ScatterOptions = {},
+    options: ScatterOptions & { readonly axis: number },
   ): Tensor<D> {
-    checkOptions("putAlongAxis", options, SCATTER);
+    const axis = checkAxisNamed("putAlongAxis", options, { ...SCATTER, axis: "number" });
     checkOp(options.op, "putAlongAxis");
     const given = positionTensor("putAlongAxis", positions, this);
     return putAlong(this, given, values, axis, options) as Tensor<D>;

@@ -1,7 +1,7 @@
 /** Methods of `Tensor`: elements at positions that are data, and positions as users write them. */
-import { checkOptions, checkWhole, type Values } from "../../core/arguments.js";
+import { checkOptions, checkWhole, type OptionKinds, type Values } from "../../core/arguments.js";
 import { DTYPES, type DType, isInteger, positionDType } from "../../core/dtype.js";
-import { DTypeError } from "../../core/errors.js";
+import { ArgumentError, DTypeError } from "../../core/errors.js";
 import { normalizeAxis } from "../../core/shape.js";
 import { KEPT_NUMBERS } from "../../core/shown.js";
 import { encodeValues } from "../../core/storage.js";
@@ -27,12 +27,26 @@ export class TakingMethods<D extends DType> {
     return this.tensorOf(makeNode(M.take, [source.node, inside], { axis }, backendOf(source.node)));
   }
 
-  /** For each position along an axis, the element there; the other axes go in step. */
-  takeAlongAxis(this: Tensor, positions: Positions, axis: number): Tensor<D> {
+  /**
+   * For each position along an axis, the element there; the other axes go in step: `x.takeAlongAxis(order, { axis: 0 })`.
+   */
+  takeAlongAxis(this: Tensor, positions: Positions, options: { readonly axis: number }): Tensor<D> {
+    const axis = checkAxisNamed("takeAlongAxis", options, { axis: "number" });
     const along = normalizeAxis(axis, this.rank, "takeAlongAxis");
     const inside = positionsIn(this, positions, along, "takeAlongAxis");
     return this.tensorOf(makeNode(M.takeAlongAxis, [this.node, inside], { axis: along }, backendOf(this.node)));
   }
+}
+
+/** The axis among the options of a method that has no axis unless told. */
+export function checkAxisNamed<O extends { readonly axis: number }>(
+  operation: string,
+  options: O | undefined,
+  known: OptionKinds<O>,
+): number {
+  if (options !== undefined) checkOptions(operation, options, known);
+  if (options?.axis !== undefined) return options.axis;
+  throw new ArgumentError(`${operation}: name the axis, as in { axis: 0 }.`);
 }
 
 /** Positions, or a mask, as a tensor: lists go to the device of `like`. */

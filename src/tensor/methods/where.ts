@@ -1,4 +1,5 @@
 /** A choice between two operands, element by element. */
+import { checkCount } from "../../core/arity.js";
 import type { Scalar } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checkScalar } from "../../core/promotion.js";
@@ -15,6 +16,7 @@ export function where<A extends Operand, B extends Operand>(
   a: A,
   b: B,
 ): Tensor<Choice<A, B>> {
+  checkCount("where", 3, arguments);
   const like = [condition, a, b].find(isTensor);
   if (!like) throw new ArgumentError("where: none of its operands is a tensor; make one with tensor().");
   if (!isTensor(condition)) checkScalar(condition, "where");

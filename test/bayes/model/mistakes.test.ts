@@ -205,7 +205,7 @@ describe("positions among the data", () => {
   const means: readonly (readonly [string, (b: Tensor, g: Tensor) => Tensor])[] = [
     ["at", (b, g) => b.at(g)],
     ["take", (b, g) => b.take(g)],
-    ["takeAlongAxis", (b, g) => b.takeAlongAxis(g, 0)],
+    ["takeAlongAxis", (b, g) => b.takeAlongAxis(g, { axis: 0 })],
     ["addAt", (b, g) => b.addAt(g, 1)],
     ["scatter", (b, g) => b.scatter(g, 1)],
   ];

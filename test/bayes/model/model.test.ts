@@ -15,6 +15,7 @@ import {
   halfCauchy,
   halfNormal,
   interval,
+  logNormal as logNormalVariable,
   mixture,
   mixtureLogits,
   model,
@@ -110,6 +111,30 @@ describe("a model and its data", () => {
     const [a, b] = points.map((u) => at(posterior.logDensity(u)) - at(posterior.logDensity(u, { normalized: false })));
     assert.ok(Math.abs(a!) > 1);
     close(a!, b!);
+  });
+
+  test("without constants an observed logNormal number leaves its own logarithm out", () => {
+    const waiting = model(() => {
+      const mu = normal(0, 1);
+      return { mu, y: logNormalVariable(mu, 2) };
+    });
+    const posterior = waiting.given({ y: f64([2, 3]) });
+    const z = [2, 3].map((y) => (Math.log(y) - 0.5) / 2);
+    close(at(posterior.logDensity(f64([0.5]), { normalized: false })), -0.5 * (0.25 + z[0]! ** 2 + z[1]! ** 2));
+    const constants = -Math.log(2 * 3) - 2 * Math.log(2) - 1.5 * Math.log(2 * Math.PI);
+    close(at(posterior.logDensity(f64([0.5]))), -0.5 * (0.25 + z[0]! ** 2 + z[1]! ** 2) + constants);
+  });
+
+  test("if on a random variable is refused with where and cond", () => {
+    const branching = model(() => {
+      const b = normal(0, 1);
+      return { b, y: normal((b as unknown as number) > 0 ? 1 : 0, 1) };
+    });
+    assert.throws(() => branching.given({ y: f64([1]) }), {
+      name: "ArgumentError",
+      message:
+        /a\.greater\(b\) for a > b; in place of if, choose with where\(.*cond\(\).*not known while the function is traced/,
+    });
   });
 
   test("centred and non-centred models have the same density, but for the change of variables", () => {
