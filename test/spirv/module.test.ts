@@ -6,11 +6,11 @@ import { decodeBf16, decodeF16, encodeBf16, encodeF16 } from "../../src/core/hal
 import { encodeLiteral } from "../../src/spirv/constants.js";
 import {
   alignOf,
+  byteSizeOf,
   disassemble,
   type FunctionBuilder,
   ModuleBuilder,
   type ModuleOptions,
-  sizeOf,
 } from "../../src/spirv/index.js";
 
 function textOf(fill: (m: ModuleBuilder) => void, options?: ModuleOptions): string {
@@ -107,7 +107,7 @@ describe("layout", () => {
       ["wide", m.f64],
       ["tail", m.u16],
     ]);
-    const cases: [Parameters<typeof sizeOf>[0], number, number][] = [
+    const cases: [Parameters<typeof byteSizeOf>[0], number, number][] = [
       [m.u8, 1, 1],
       [m.f16, 2, 2],
       [m.f64, 8, 8],
@@ -119,7 +119,7 @@ describe("layout", () => {
       [m.array(record, 2), 64, 8],
     ];
     for (const [type, size, align] of cases) {
-      assert.deepEqual([sizeOf(type), alignOf(type)], [size, align], type.name);
+      assert.deepEqual([byteSizeOf(type), alignOf(type)], [size, align], type.name);
     }
   });
 
