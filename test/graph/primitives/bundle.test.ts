@@ -58,13 +58,13 @@ test("the device is that of the first input, else of what the body has", () => {
 });
 
 test("placeholders of a body have the batch in front where the inputs do", () => {
-  const parameters = [stored(3), storedAs("i32")];
+  const parameters = [stored(3), storedAs("i32", 2)];
   const made = batchedPlaceholders(parameters, [false, true], 5);
   assert.deepEqual(
     made.map(({ node: { shape, dtype, isAbstract }, isBatched }) => [shape, dtype, isAbstract, isBatched]),
     [
       [[3], "f32", true, false],
-      [[5], "i32", true, true],
+      [[5, 2], "i32", true, true],
     ],
   );
   assert.ok(made.every(({ node }, i) => node !== parameters[i]));
