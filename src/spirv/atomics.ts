@@ -19,7 +19,7 @@ export interface AtomicOptions {
   readonly scope?: ScopeName;
 }
 
-const ORDERS: Record<MemoryOrder, number> = {
+const SEMANTICS_OF_ORDER: Record<MemoryOrder, number> = {
   relaxed: MemorySemantics.Relaxed,
   acquire: MemorySemantics.Acquire,
   release: MemorySemantics.Release,
@@ -132,7 +132,7 @@ export class AtomicOperations {
     const { module } = this.f;
     const isShared = place.storage === "Workgroup";
     const scope = module.scope(options?.scope ?? (isShared ? "Workgroup" : "Device"));
-    const order = ORDERS[options?.order ?? "relaxed"];
+    const order = SEMANTICS_OF_ORDER[options?.order ?? "relaxed"];
     const memory = isShared ? MemorySemantics.WorkgroupMemory : MemorySemantics.UniformMemory;
     const bits = order === MemorySemantics.Relaxed ? order : module.ordered(order | memory);
     return [scope, module.constant(module.u32, bits)];

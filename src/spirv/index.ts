@@ -9,7 +9,7 @@ export type { MatrixAccess } from "./cooperative-matrix.js";
 export { disassemble } from "./disassemble.js";
 export type { ArithmeticOptions } from "./emitter.js";
 export type { BarrierOptions, FunctionBuilder, FunctionHandle } from "./function-builder.js";
-export { alignOf, sizeOf, strideOf } from "./layout.js";
+export { alignOf, byteSizeOf, strideOf } from "./layout.js";
 export type { BindingOptions, Places, PushConstants, StorageOptions } from "./module-memory.js";
 export type { BufferAccess, ConstantData, Field, FloatControl, ModuleOptions } from "./module-values.js";
 export type { Index, Ref } from "./ref.js";

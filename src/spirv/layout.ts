@@ -7,13 +7,13 @@ import { ArgumentError } from "../core/errors.js";
 import type { Type } from "./types.js";
 
 /** Bytes a value of `type` takes in a buffer. */
-export function sizeOf(type: Type): number {
+export function byteSizeOf(type: Type): number {
   switch (type.kind) {
     case "int":
     case "float":
       return type.width / 8;
     case "vector":
-      return type.length * sizeOf(type.element);
+      return type.length * byteSizeOf(type.element);
     case "array": {
       const stride = type.stride ?? strideOf(type.element);
       if (typeof type.length !== "number") {
@@ -23,7 +23,7 @@ export function sizeOf(type: Type): number {
     }
     case "struct": {
       let end = 0;
-      for (const member of placeMembers(type.members)) end = Math.max(end, member.offset + sizeOf(member.type));
+      for (const member of placeMembers(type.members)) end = Math.max(end, member.offset + byteSizeOf(member.type));
       return roundUp(end, alignOf(type));
     }
     case "pointer":
@@ -45,13 +45,13 @@ export function alignOf(type: Type): number {
     case "struct":
       return type.members.reduce((largest, member) => Math.max(largest, alignOf(member.type)), 1);
     default:
-      return sizeOf(type);
+      return byteSizeOf(type);
   }
 }
 
 /** Bytes from one element of an array to the next. */
 export function strideOf(element: Type): number {
-  return roundUp(sizeOf(element), alignOf(element));
+  return roundUp(byteSizeOf(element), alignOf(element));
 }
 
 /** Gives every member an offset: its own where it states one, else the next that is aligned for it. */
@@ -62,7 +62,7 @@ export function placeMembers<M extends { readonly type: Type; readonly offset?: 
   return members.map((member) => {
     const offset = member.offset ?? roundUp(next, alignOf(member.type));
     // A runtime array has no size, and comes last.
-    next = member.type.kind === "runtimeArray" ? offset : offset + sizeOf(member.type);
+    next = member.type.kind === "runtimeArray" ? offset : offset + byteSizeOf(member.type);
     return { ...member, offset };
   });
 }

@@ -19,8 +19,9 @@ const truth = (claim: boolean): bigint => (claim ? 1n : 0n);
 
 /** Undefined where the operation is: a division by zero. */
 const OPERATIONS: Readonly<Record<number, (operands: Operands) => bigint | undefined>> = {
-  [Op.SConvert]: ({ a }) => a,
-  [Op.UConvert]: ({ a }) => a,
+  // They extend by the instruction's sign, not by that of the operand's type.
+  [Op.SConvert]: ({ a, signed }) => signed(a),
+  [Op.UConvert]: ({ a, unsigned }) => unsigned(a),
   [Op.SNegate]: ({ a }) => -a,
   [Op.Not]: ({ a }) => ~a,
   [Op.IAdd]: ({ a, b }) => a + b,

@@ -2,69 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Program, type Step, withSteps } from "../../src/compiler/program/program.js";
-import type { EncodedKernel } from "../../src/core/encoded-kernel.js";
-import type { Engine, EngineMemory, LoadedKernel } from "../../src/engines/engine.js";
 import { execute } from "../../src/runtime/execute.js";
+import { type NamedKernel, NotedMemory, notingEngine } from "../support/noting-engine.js";
 import { kernelStep, leaf, made, value } from "../support/steps.js";
 
-class Note implements EngineMemory {
-  readonly isUnshared = true;
-  isDisposed = false;
-  constructor(
-    readonly name: string,
-    readonly byteLength: number,
-  ) {}
-  get keptBytes(): number {
-    return this.byteLength;
-  }
-  part = (): EngineMemory => this;
-  copyFrom = (): void => {};
-  read = async () => this.readSync();
-  readSync = () => new Uint8Array(this.byteLength);
-  dispose = (): void => {
-    this.isDisposed = true;
-  };
-}
-
-interface Named extends LoadedKernel {
-  readonly name: string;
-}
-
-/** An engine that notes what it is asked to do. `failAt`: the dispatch that fails. */
-function notingEngine(failAt = Number.POSITIVE_INFINITY) {
-  const allocated: Note[] = [];
-  const dispatched: string[] = [];
-  const allocUninitialized = (byteLength: number) => {
-    const memory = new Note(`m${allocated.length}`, byteLength);
-    allocated.push(memory);
-    return memory;
-  };
-  const engine: Engine<Note, Named> = {
-    hasDoubles: true,
-    isSoftware: false,
-    memoryBytes: 2 ** 30,
-    alloc: allocUninitialized,
-    allocUninitialized,
-    upload: (bytes) => allocUninitialized(bytes.byteLength),
-    withBytes: (contents, work) => work(contents.map((bytes) => allocUninitialized(bytes.byteLength))),
-    load: (_: EncodedKernel, { name }) => ({ name, numbers: [] }),
-    dispatch: ({ name }, memory, offsets) => {
-      if (dispatched.length === failAt) throw new Error("out of memory");
-      for (const each of memory) assert.ok(!each.isDisposed, `${name} on freed memory`);
-      dispatched.push(`${name}(${memory.map((each, i) => `${each.name}+${offsets[i]}`)})`);
-    },
-    flagIn: () => assert.fail("no loop"),
-    record: () => assert.fail("nothing is recorded"),
-    profile: () => assert.fail("nothing is profiled"),
-  };
-  return { engine, allocated, dispatched };
-}
-
-const named = (steps: readonly Step<string>[]): Step<Named>[] =>
-  steps.map((step) => ({ ...step, code: { name: (step as { code: string }).code, numbers: [] } }) as Step<Named>);
+const named = (steps: readonly Step<string>[]): Step<NamedKernel>[] =>
+  steps.map((step) => ({ ...step, code: { name: (step as { code: string }).code, numbers: [] } }) as Step<NamedKernel>);
 
 /** a: leaf 0 → 0; b: 0 → 1; c: 1 and leaf 0 → 2, the root. */
-const chain = (): Program<Named> =>
+const chain = (): Program<NamedKernel> =>
   withSteps(
     { made: [value(16), value(32), value(64, 0)], leaves: [] },
     named([
@@ -77,7 +23,7 @@ const chain = (): Program<Named> =>
 test("values are freed after their last use, results are not", () => {
   const { engine, allocated, dispatched } = notingEngine();
   const counters = { kernels: 0 };
-  const results = execute(engine, chain(), [new Note("x", 4)], null, counters);
+  const results = execute(engine, chain(), [new NotedMemory("x", 4)], null, counters);
   assert.deepEqual(dispatched, ["a(x+0,m0+0)", "b(m0+0,m1+0)", "c(m1+0,x+0,m2+0)"]);
   assert.deepEqual(
     allocated.map(({ byteLength, isDisposed }) => [byteLength, isDisposed]),
@@ -93,14 +39,14 @@ test("values are freed after their last use, results are not", () => {
 
 test("a leaf that is a part of memory is read from where it begins", () => {
   const { engine, dispatched } = notingEngine();
-  execute(engine, chain(), [new Note("x", 400)], [128], { kernels: 0 });
+  execute(engine, chain(), [new NotedMemory("x", 400)], [128], { kernels: 0 });
   assert.equal(dispatched[0], "a(x+128,m0+0)");
 });
 
 test("a dispatch that fails leaves no memory behind", () => {
   for (const failAt of [0, 1, 2]) {
     const { engine, allocated } = notingEngine(failAt);
-    assert.throws(() => execute(engine, chain(), [new Note("x", 4)], null, { kernels: 0 }), /out of memory/);
+    assert.throws(() => execute(engine, chain(), [new NotedMemory("x", 4)], null, { kernels: 0 }), /out of memory/);
     assert.ok(allocated.length > 0 && allocated.every(({ isDisposed }) => isDisposed));
   }
 });
@@ -108,7 +54,7 @@ test("a dispatch that fails leaves no memory behind", () => {
 test("a result whose kernel has no rows gets memory all the same", () => {
   const { engine, dispatched } = notingEngine();
   const program = withSteps({ made: [value(0, 0)], leaves: [] }, named([kernelStep("empty", [leaf(0)], [made(0)], 0)]));
-  const results = execute(engine, program, [new Note("x", 0)], null, { kernels: 0 });
+  const results = execute(engine, program, [new NotedMemory("x", 0)], null, { kernels: 0 });
   assert.equal(results.length, 1);
   assert.deepEqual(dispatched, []);
 });

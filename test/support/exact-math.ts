@@ -13,7 +13,7 @@ const ONE = 1n << SCALE;
 const view = new DataView(new ArrayBuffer(8));
 
 /** A finite double as significand × 2^exponent. */
-function parts(x: number): { significand: bigint; exponent: number } {
+export function parts(x: number): { significand: bigint; exponent: number } {
   view.setFloat64(0, x);
   const bits = view.getBigUint64(0);
   const field = Number((bits >> 52n) & 0x7ffn);
@@ -32,7 +32,7 @@ function fixed(x: number): bigint {
 const lengthOf = (m: bigint): number => (m < 0n ? -m : m).toString(2).length;
 
 /** m × 2^exponent as a pair of doubles. */
-function real(m: bigint, exponent: number): Real {
+export function real(m: bigint, exponent: number): Real {
   if (m === 0n) return { high: 0, low: 0 };
   const excess = lengthOf(m) - 160;
   const short = shifted(m, -excess);

@@ -53,3 +53,12 @@ export function compute(
   m.export(m.function("run", parameters, "i32", (f, ...values) => body(f, ...values)));
   return start(m).exports.run?.(...args) as number;
 }
+
+/** The lines of a function's body, without indentation. */
+export function instructions(body: (f: FunctionBuilder, ...p: Value<"i32">[]) => Value | undefined): string[] {
+  const m = new ModuleBuilder({ names: false });
+  m.function("run", ["i32", "i32"], "i32", (f, a, b) => body(f, a, b) as Value<"i32">);
+  const text = disassemble(m.build());
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.slice(lines.findIndex((line) => line.startsWith("(func")) + 1, lines.lastIndexOf(")") - 1);
+}

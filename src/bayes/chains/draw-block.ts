@@ -27,7 +27,7 @@ export class DrawBlock {
   private rows = 0;
   private mayBeAhead = false;
   /** Draws that some chains have made and others have not yet: the first rows of the block to come. */
-  private kept: DrawnRows | null = null;
+  private rowsAhead: DrawnRows | null = null;
   private readonly rowBytes: Readonly<Record<(typeof NAMES)[number], number>>;
   private readonly backend: Backend;
   private readonly warmup: number;
@@ -47,21 +47,21 @@ export class DrawBlock {
 
   /** Room for draws from `first` on. Those that were made already are in it from the start. */
   begin(first: number, draws: number): void {
-    const { backend, memory, kept } = this;
-    const rows = Math.max(1, draws, kept ? kept.noted.byteLength / this.rowBytes.noted : 0);
+    const { backend, memory, rowsAhead } = this;
+    const rows = Math.max(1, draws, rowsAhead ? rowsAhead.noted.byteLength / this.rowBytes.noted : 0);
     for (const name of NAMES) {
       const byteLength = rows * this.rowBytes[name];
       memory.replace(name, () => {
-        if (!kept) return backend.reserve(byteLength);
+        if (!rowsAhead) return backend.reserve(byteLength);
         const contents = new Uint8Array(byteLength);
-        contents.set(kept[name]);
+        contents.set(rowsAhead[name]);
         return backend.upload(contents);
       });
     }
     this.first = first;
     this.rows = rows;
     this.mayBeAhead = rows > Math.max(1, draws);
-    this.kept = null;
+    this.rowsAhead = null;
   }
 
   /** Whether there are draws beyond the end that was asked for. */
@@ -88,7 +88,7 @@ export class DrawBlock {
 
   /** Keeps for the next block what some chains have drawn beyond the first `count` draws of this one. */
   async keepFrom(count: number): Promise<void> {
-    this.kept = await this.rowsFrom(count);
+    this.rowsAhead = await this.rowsFrom(count);
   }
 
   /** The memory of the block, which is the caller's from now on. */
@@ -101,10 +101,10 @@ export class DrawBlock {
 
   /** Draws not yet taken, to be saved with the chains. */
   async untaken(): Promise<DrawnRows | null> {
-    return this.memory.buffers.draws ? this.rowsFrom(0) : this.kept;
+    return this.memory.buffers.draws ? this.rowsFrom(0) : this.rowsAhead;
   }
 
-  restore(kept: DrawnRows | null): void {
-    this.kept = kept;
+  restore(rows: DrawnRows | null): void {
+    this.rowsAhead = rows;
   }
 }

@@ -22,7 +22,7 @@ export interface GivenData<D> {
 export type DataIn<D> = (dtype: DType, device?: string) => GivenData<D>;
 
 export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation>>): DataIn<D> {
-  const kept = new Map<string, GivenData<D>>();
+  const variants = new Map<string, GivenData<D>>();
   // Each throws, with the name, where its tensor has been disposed of.
   const alive: (() => Node)[] = [];
   const looked = (x: Tensor, name: string): Tensor => {
@@ -34,37 +34,40 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
   // A copy: the data have been checked as they are now.
   const own = mapTensors(data, looked) as D;
   const observations = Object.entries(observed).map(([name, values]) => {
-    const held = values instanceof Tensor ? looked(values, name) : values;
-    return [name, observation(name, held)] as const;
+    const given = values instanceof Tensor ? looked(values, name) : values;
+    return [name, observation(name, given)] as const;
   });
   const home = alive[0]?.().device.id ?? (observations.length > 0 ? backendFor().id : undefined);
   return (dtype, asked = home) => {
     const device = asked === undefined ? undefined : backendFor(asked).id;
     for (const look of alive) look();
-    const variant = `${dtype} ${device}`;
-    const known = kept.get(variant);
+    const key = `${dtype} ${device}`;
+    const known = variants.get(key);
     if (known) return known;
     const tensors: Tensor[] = [];
-    const keep = (x: Tensor, target: DType): Tensor => {
+    const converted = (x: Tensor, target: DType): Tensor => {
       // Cast where it is if it is to become smaller, or where it goes: either device may have no doubles.
       const cast = (y: Tensor) => (y.dtype === target ? y : y.cast(target).realize());
       const isThere = device === undefined || device === x.device;
-      const held = isThere ? cast(x) : target === "f32" ? cast(x).to(device) : cast(x.to(device));
-      tensors.push(held);
-      return held;
+      const result = isThere ? cast(x) : target === "f32" ? cast(x).to(device) : cast(x.to(device));
+      tensors.push(result);
+      return result;
     };
     const made: GivenData<D> = {
-      data: mapTensors(own, (x) => keep(x, isFloat(x.dtype) ? dtype : x.dtype)) as D,
+      data: mapTensors(own, (x) => converted(x, isFloat(x.dtype) ? dtype : x.dtype)) as D,
       // Doubles are rounded here, not on the device, which may have none.
       observed: new Map(
-        observations.map(([name, held]) => [
+        observations.map(([name, given]) => [
           name,
-          keep(held instanceof Tensor ? held : tensor(held.values, { shape: held.shape, dtype, device }), dtype),
+          converted(
+            given instanceof Tensor ? given : tensor(given.values, { shape: given.shape, dtype, device }),
+            dtype,
+          ),
         ]),
       ),
       tensors,
     };
-    kept.set(variant, made);
+    variants.set(key, made);
     return made;
   };
 }
@@ -75,11 +78,11 @@ function observation(name: string, given: Observation): Tensor | { readonly valu
     throw new ArgumentError(`${name}: given without a value; leave the name out, or give it one.`);
   }
   const numbers = ArrayBuffer.isView(given) ? Array.from(given as unknown as ArrayLike<number>) : given;
-  const held = numbers instanceof Tensor ? numbers : namingErrors(name, () => flattenNested(numbers, "tensor"));
-  if (held instanceof Tensor ? isComplex(held.dtype) : held.values.some((value) => typeof value === "object")) {
+  const flat = numbers instanceof Tensor ? numbers : namingErrors(name, () => flattenNested(numbers, "tensor"));
+  if (flat instanceof Tensor ? isComplex(flat.dtype) : flat.values.some((value) => typeof value === "object")) {
     throw noComplex(name);
   }
-  if (sizeOf(held.shape) > 0) return held;
+  if (sizeOf(flat.shape) > 0) return flat;
   throw new ArgumentError(`${name}: there are no values; leave the name out to sample it.`);
 }
 

@@ -141,8 +141,8 @@ function hasPlainQuotient<V>(k: ScalarOps<V>, a: V, b: V): V {
 }
 
 /**
- * a / b for operands far from the ends of the range. Elsewhere the result is exact if b is 1, and otherwise only close, which
- * is enough where it is too small or too large to affect the caller's result.
+ * a / b for operands far from the ends of the range. For a smaller dividend or a larger divisor the result is exact if b is 1,
+ * and otherwise only close, which is enough where it is too small to affect the caller's result.
  */
 export function divideNormal<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   if (k.usesNative("div", type)) return k.div(a, b);

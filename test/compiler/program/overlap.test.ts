@@ -13,6 +13,7 @@ import * as E from "../../../src/graph/primitives/elementwise.js";
 import * as L from "../../../src/graph/primitives/leaf.js";
 import * as M from "../../../src/graph/primitives/movement.js";
 import { randomFrom } from "../../support/random.js";
+import { kernelStep, made, value } from "../../support/steps.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 
 const nowhere = { id: "nowhere", realize: () => {} };
@@ -174,4 +175,26 @@ test("where it would take far more memory, steps stay one branch after another",
   const { program: arranged, plan } = overlapped(program);
   assert.ok(plan.arenaBytes <= 2 * planMemory(program).arenaBytes);
   assert.deepEqual(arranged.steps, program.steps);
+});
+
+test("a loop touches both of the values that take turns as its carry", () => {
+  // The loop waits for a deep value; after two rounds its result lies in the value that its first round only read.
+  const chain = [0, 1, 2].map((i) => kernelStep(`chain ${i}`, i === 0 ? [] : [made(1 + i)], [made(2 + i)]));
+  const swapping = (index: number, other: number) => ({ ...made(index), swap: { loop: 0, index: other } });
+  const round = kernelStep("round", [made(4), swapping(0, 1)], [swapping(1, 0)]);
+  const loop = { kind: "loop", loop: 0, count: 2, steps: [round] } as const;
+  const steps = [
+    ...chain,
+    kernelStep("begin", [], [made(0)]),
+    loop,
+    kernelStep("end", [made(0)], [made(5)]),
+    kernelStep("reuse", [], [made(1)]),
+  ];
+  const values = [0, 1, 2, 3, 4, 5].map((i) => value(16, i === 5 ? 0 : -1));
+  const { program } = overlapped(withSteps({ made: values, leaves: [] }, steps));
+  const at = (name: string) => program.steps.findIndex((step) => step.kind === "kernel" && step.kernel.name === name);
+  const ofLoop = program.steps.indexOf(loop);
+  assert.ok(at("begin") < ofLoop && at("chain 2") < ofLoop);
+  assert.ok(at("end") > ofLoop, "what reads the carry comes after the loop");
+  assert.ok(at("reuse") > ofLoop, "and so does what overwrites its other value");
 });

@@ -84,6 +84,6 @@ export const vulkanCalls: Calls = {
   "spirv.disassemble": (): string => spirv.disassemble(doubling().build(), { names: false }),
   "spirv.elementOf": () => spirv.elementOf(vector())?.kind,
   "spirv.scalarOf": () => spirv.scalarOf(vector())?.kind,
-  "spirv.sizeOf": () => spirv.sizeOf(vector()),
+  "spirv.byteSizeOf": () => spirv.byteSizeOf(vector()),
   "spirv.strideOf": () => spirv.strideOf(vector()),
 };

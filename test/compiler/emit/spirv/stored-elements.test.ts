@@ -5,13 +5,13 @@ import { bitsType, storageType } from "../../../../src/compiler/emit/spirv/store
 import { DTYPE_NAMES, DTYPES } from "../../../../src/core/dtype.js";
 import { UnsupportedError } from "../../../../src/core/errors.js";
 import { ModuleBuilder } from "../../../../src/spirv/builder.js";
-import { sizeOf } from "../../../../src/spirv/layout.js";
+import { byteSizeOf } from "../../../../src/spirv/layout.js";
 
 test("an element takes as many bytes on the device as its dtype says; complex numbers are stored by halves", () => {
   for (const dtype of DTYPE_NAMES) {
     const m = new ModuleBuilder();
     if (DTYPES[dtype].kind === "complex") assert.throws(() => storageType(m, dtype), UnsupportedError);
-    else assert.equal(sizeOf(storageType(m, dtype)), DTYPES[dtype].bytes, dtype);
+    else assert.equal(byteSizeOf(storageType(m, dtype)), DTYPES[dtype].bytes, dtype);
   }
 });
 

@@ -1,18 +1,7 @@
-/** What the modules compute, by an interpreter that reads the words: the right branch, the right number of rounds. */
+/** What control flow computes, by an interpreter that reads the words: the right branch, the right number of rounds. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type FunctionBuilder, ModuleBuilder, type Ref } from "../../src/spirv/index.js";
-import { interpret } from "../support/spirv-interpreter.js";
-
-/** Runs a body over one i32 buffer `x` and returns what it left there. */
-function run(x: readonly number[], body: (f: FunctionBuilder, x: Ref, m: ModuleBuilder) => void): number[] {
-  const m = new ModuleBuilder();
-  const buffer = m.storageBuffer(m.i32, { binding: 0 });
-  m.entry("main", { localSize: [1] }, (f) => body(f, buffer, m));
-  const data = [...x];
-  interpret(m.build(), { 0: data });
-  return data;
-}
+import { run } from "./building.js";
 
 describe("branches", () => {
   test("if runs one side and yields its value", () => {
@@ -211,73 +200,5 @@ describe("loops", () => {
       });
     });
     assert.equal(sum, 0 + 2 + 3 + 4);
-  });
-});
-
-describe("functions and variables", () => {
-  test("arguments arrive in order, results return, pointers write back", () => {
-    const m = new ModuleBuilder();
-    const out = m.storageBuffer(m.f32, { binding: 0 });
-    const weigh = m.function("weigh", [m.f32, m.f32], m.f32, (f, a, b) => f.sub(f.mul(a, 10), b));
-    const swap = m.function("swap", [m.pointer("Function", m.f32), m.pointer("Function", m.f32)], m.void, (f, p, q) => {
-      const [a, b] = [f.ref(p).load(), f.ref(q).load()];
-      f.ref(p).store(b);
-      f.ref(q).store(a);
-    });
-    m.entry("main", { localSize: [1] }, (f) => {
-      const [p, q] = [f.variable(m.f32, 1), f.variable(m.f32, 2)];
-      f.call(swap, p.pointer(), q.pointer());
-      out.store(0, p.load());
-      out.store(1, f.call(weigh, p.load(), q.load()));
-    });
-    const data = [0, 0];
-    interpret(m.build(), { 0: data });
-    assert.deepEqual(data, [2, 19]);
-  });
-
-  test("a variable in a loop body is set anew in every round", () => {
-    const [sum] = run([0], (f, x, m) => {
-      f.for(0, 3, 1, () => {
-        const fresh = f.variable(m.i32, 5);
-        fresh.store(f.add(fresh.load(), 1));
-        x.store(0, f.add(x.load(0), fresh.load()));
-      });
-    });
-    assert.equal(sum, 18);
-  });
-
-  test("a place inside a place is one access, with its indices in order", () => {
-    const [value] = run([0], (f, x, m) => {
-      const table = m.array(m.array(m.i32, 3), 2);
-      const rows = [
-        [1, 2, 3],
-        [4, 5, 6],
-      ];
-      const grid = f.variable(table, m.constant(table, rows));
-      grid.at(1).store(0, 40);
-      x.store(0, f.add(grid.load(1, 0), grid.at(0).load(1)));
-    });
-    assert.equal(value, 42);
-  });
-
-  test("comparisons and NaN: ordered ones are false, notEqual and unordered ones true", () => {
-    const m = new ModuleBuilder();
-    const out = m.storageBuffer(m.u32, { binding: 0 });
-    m.entry("main", { localSize: [1] }, (f) => {
-      const nan = m.constant(m.f32, NaN);
-      const tests = [f.less(nan, 1), f.equal(nan, nan), f.notEqual(nan, nan), f.lessUnordered(nan, 1), f.isNan(nan)];
-      for (const [i, test] of tests.entries()) out.store(i, f.convert(test, m.u32));
-    });
-    const data = [9, 9, 9, 9, 9];
-    interpret(m.build(), { 0: data });
-    assert.deepEqual(data, [0, 0, 1, 1, 1]);
-  });
-
-  test("rem takes the sign of its left operand, mod of its right", () => {
-    const data = run([-7, 3, 0, 0], (f, x) => {
-      x.store(2, f.rem(x.load(0), x.load(1)));
-      x.store(3, f.mod(x.load(0), x.load(1)));
-    });
-    assert.deepEqual(data.slice(2), [-1, 2]);
   });
 });

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { grad, hessian, jit, jvp, type Tensor, tensor, vmap } from "../../src/index.js";
-import { backendFor } from "../../src/tensor/index.js";
-import { describeOnTensorDevices, numbersOf } from "../support/tensors.js";
+import { grad, hessian, jit, jvp, type Tensor, tensor, vmap } from "../../../src/index.js";
+import { backendFor } from "../../../src/tensor/index.js";
+import { describeOnTensorDevices, numbersOf } from "../../support/tensors.js";
 
 /** Written by make-polygamma-cases.py: x and the derivatives of trigamma of orders 1, 2 and 3 there. */
 const rows: number[][] = JSON.parse(
-  readFileSync(new URL("../../../test/transforms/polygamma-cases.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../../test/graph/primitives/polygamma-cases.json", import.meta.url), "utf8"),
 );
 const points = rows.map(([x]) => x!);
 

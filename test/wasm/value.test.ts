@@ -1,0 +1,25 @@
+/** Nodes of a recording: locals without a place, and whether something was written between two positions. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isWrittenBetween, Node, newLocal, type Scope } from "../../src/wasm/value.js";
+
+test("writes between two positions, the ends left out, against a plain search", () => {
+  const writes = [2, 3, 7, 7, 11];
+  for (let from = -1; from <= 12; from++) {
+    for (let to = from; to <= 13; to++) {
+      const want = writes.some((at) => at > from && at < to);
+      assert.equal(isWrittenBetween({ writes }, from, to), want, `${from} to ${to}`);
+    }
+  }
+  assert.equal(isWrittenBetween({ writes: [] }, 0, 100), false);
+});
+
+test("a new local has a type, no place and no writes", () => {
+  assert.deepEqual(newLocal("f64"), { type: "f64", slot: -1, writes: [] });
+  assert.notEqual(newLocal("i32").writes, newLocal("i32").writes);
+});
+
+test("a node is shown by its type and what made it", () => {
+  const scope: Scope = { isOpen: true, owner: {}, loop: { parent: null, held: [] }, locals: [] };
+  assert.equal(String(new Node("i32", { kind: "constant", value: 1 }, [], scope, -1, null)), "i32 from constant");
+});
