@@ -29,10 +29,20 @@ export function whyUntrusted(folder: string, { home, user }: TrustOptions): stri
 
 function problemOf(path: string, options: TrustOptions, isOwn: boolean, links: number): string | null {
   for (let at = path; ; at = dirname(at)) {
-    const stats = lstatSync(at, { throwIfNoEntry: false });
+    const stats = statsAt(at);
     const problem = stats ? problemAt(at, stats, options, isOwn && at === path, links) : null;
     if (problem !== null) return problem;
     if (at === options.home || dirname(at) === at) return null;
+  }
+}
+
+/** Null for what does not exist; what lies below a file does not, and the file is found on the way up. */
+function statsAt(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw error;
   }
 }
 

@@ -40,8 +40,12 @@ export function parseStanCsv(texts: readonly string[], paths: readonly string[] 
   const { header, maxTreeDepth } = first;
   const variables = variablesOf(header, first.path);
   const statistics = STATISTICS.filter((name) => header.includes(STATISTIC_NAMES[name].stan));
-  const gather = (positions: readonly number[]) =>
-    files.flatMap((file) => file.rows.flatMap((row) => positions.map((position) => row[position])));
+  const gather = (positions: readonly number[]): Float64Array => {
+    const values = new Float64Array(files.length * first.rows.length * positions.length);
+    let next = 0;
+    for (const { rows } of files) for (const row of rows) for (const at of positions) values[next++] = row[at];
+    return values;
+  };
   const draws = new Draws({
     chains: files.length,
     variables: Object.fromEntries([...variables].map(([name, { shape }]) => [name, shape])),

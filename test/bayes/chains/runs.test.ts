@@ -643,7 +643,10 @@ describe("a saved fit", () => {
       assert.ok(error instanceof FormatError, `${error}`);
       assert.equal(error.message, `${what}: ${nowhere} cannot be read: there is no folder ${join(folder, "none")}.`);
       const absent = join(folder, "absent");
-      assert.equal((await said(() => read(absent))).message, `${what}: ${absent} cannot be read: there is no such file.`);
+      assert.equal(
+        (await said(() => read(absent))).message,
+        `${what}: ${absent} cannot be read: there is no such file.`,
+      );
       assert.equal((await said(() => read(folder))).message, `${what}: ${folder} cannot be read: it is a folder.`);
     }
     const missing = await said(() => spread.resume(nowhere));
