@@ -31,7 +31,7 @@ function readModule(path: string): Uint8Array {
   try {
     return readRegularSync(path, MAX_BYTES);
   } catch (error) {
-    throw new ArgumentError(`kernel: the SPIR-V file ${path} cannot be read: ${whyNot(path, error)}.`, {
+    throw new ArgumentError(`kernel: cannot read the SPIR-V file ${path}: ${whyNot(path, error)}.`, {
       cause: error,
     });
   }
