@@ -23,7 +23,9 @@ const LAYERS = {
   graph: [],
   spirv: [],
   wasm: [],
-  engines: ["spirv"],
+  // reading and writing files, with a look at what they are and whose
+  files: [],
+  engines: ["spirv", "files"],
   compiler: ["graph", "spirv", "wasm"],
   vulkan: ["compiler", "spirv", "engines"],
   runtime: ["graph", "compiler", "engines", "spirv", "wasm"],
@@ -32,11 +34,21 @@ const LAYERS = {
   linalg: ["tensor", "transforms"],
   fft: ["tensor", "transforms"],
   random: ["tensor", "transforms"],
-  io: ["tensor", "transforms"],
+  io: ["tensor", "transforms", "files"],
   nn: ["tensor", "transforms", "linalg", "random", "io"],
   learn: ["tensor", "transforms", "linalg", "random", "io"],
   // Its samplers are kernels, written in the compiler's language.
-  bayes: ["tensor", "transforms", "linalg", "random", "io", "graph", "runtime", "compiler/inline/kernel-language.ts"],
+  bayes: [
+    "tensor",
+    "transforms",
+    "linalg",
+    "random",
+    "io",
+    "files",
+    "graph",
+    "runtime",
+    "compiler/inline/kernel-language.ts",
+  ],
 };
 
 /** Layers that know nothing of Node.js: what they compute and write could run anywhere. */

@@ -60,8 +60,15 @@ const laplacian = (u: Tensor): Tensor => {
 
 /** Neighbours of every cell on a torus. */
 const neighbours = (cells: Tensor): Tensor => {
-  const rows = cells.roll(1, 0).add(cells).add(cells.roll(-1, 0));
-  return rows.roll(1, 1).add(rows).add(rows.roll(-1, 1)).sub(cells);
+  const rows = cells
+    .roll(1, { axis: 0 })
+    .add(cells)
+    .add(cells.roll(-1, { axis: 0 }));
+  return rows
+    .roll(1, { axis: 1 })
+    .add(rows)
+    .add(rows.roll(-1, { axis: 1 }))
+    .sub(cells);
 };
 
 export const simulations: readonly EverydayProgram[] = [

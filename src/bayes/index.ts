@@ -32,9 +32,11 @@ export {
   type Statistic,
   type VariableName,
 } from "./draws/draws.js";
-export { arvizJson, loadArviz, parseArviz, saveArviz } from "./export/arviz.js";
+export { arvizJson, saveArviz } from "./export/arviz.js";
+export { loadArviz, parseArviz } from "./export/arviz-reader.js";
 export type { FixedArray, InferenceData } from "./export/inference-data.js";
-export { loadStanCsv, parseStanCsv, type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
+export { type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
+export { loadStanCsv, parseStanCsv } from "./export/stan-csv-reader.js";
 export type { Observation } from "./model/given-data.js";
 export {
   type Model,

@@ -31,10 +31,10 @@ clear removes the files Pumice wrote and nothing else: files it does not know st
 PUMICE_CACHE names another folder; PUMICE_CACHE=off keeps nothing on disk.`,
 
   async run(given, terminal) {
-    const { cacheFolder, cacheKinds } = await loadVulkan();
-    const folder = cacheFolder();
+    const { cacheFolder, cacheKinds, cacheRefusal } = await loadVulkan();
+    const [folder, refusal] = [cacheFolder(), cacheRefusal()];
     if (folder === null) {
-      terminal.print("Nothing is kept on disk: PUMICE_CACHE=off.");
+      terminal.print(`Nothing is kept on disk: ${refusal ?? "PUMICE_CACHE=off"}.`);
       return 0;
     }
     const files = readCache(folder, cacheKinds);
@@ -45,6 +45,7 @@ PUMICE_CACHE names another folder; PUMICE_CACHE=off keeps nothing on disk.`,
       if (failures.length > 0) throw new ExpectedError(`Not removed: ${failures.join("; ")}.`);
       return 0;
     }
+    if (refusal !== null) terminal.print(`Not used, and nothing more is kept: ${refusal}.`);
     const total = files.reduce((sum, { size }) => sum + size, 0);
     terminal.print(`${terminal.paint("bold", folder)}  ${bytes(total)} in ${plural(files.length, "file")}`);
     for (const { kind } of cacheKinds) {

@@ -30,7 +30,10 @@ export interface Facts {
   readonly nvidia: NvidiaFacts;
   /** The result of listing the devices. */
   readonly listing: Outcome<{ readonly devices: readonly DeviceFacts[] }>;
-  /** Where compiled kernels are kept (a null folder: nowhere, as asked); null when it could not be looked up. */
+  /**
+   * Where compiled kernels are kept, and why that is not used; a null folder without a problem: nowhere, as asked. Null when it
+   * could not be looked up.
+   */
   readonly cache: { readonly folder: string | null; readonly problem: string | null } | null;
 }
 
@@ -436,9 +439,15 @@ const cacheFolder: Check = ({ cache }) => {
     return [
       {
         level: "warning",
-        text: `Compiled kernels cannot be kept in ${folder}: ${problem}`,
-        details: ["Pumice works without, but compiles every kernel anew in each run."],
-        remedies: ["Make the folder writable, or name another with PUMICE_CACHE."],
+        text: `Compiled kernels cannot be kept${folder === null ? "" : ` in ${folder}`}: ${problem}`,
+        details: [
+          "Pumice works without, but compiles every kernel anew in each run.",
+          "What is kept is run as it is found, so the folder and those above it must be yours or root's, and yours to write only.",
+        ],
+        remedies: [
+          "Mend that: chown gives the folder to you, chmod go-w takes it from others.",
+          "Or name another with PUMICE_CACHE, by its whole path.",
+        ],
       },
     ];
   }

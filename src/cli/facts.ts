@@ -139,9 +139,9 @@ function nvidiaFacts(): NvidiaFacts {
 }
 
 async function cacheFacts(): Promise<Facts["cache"]> {
-  const { cacheFolder } = await import("../vulkan/index.js");
-  const folder = cacheFolder();
-  if (folder === null) return { folder, problem: null };
+  const { cacheFolder, cacheRefusal } = await import("../vulkan/index.js");
+  const [folder, refusal] = [cacheFolder(), cacheRefusal()];
+  if (folder === null || refusal !== null) return { folder, problem: refusal };
   // A missing folder is created when needed, in the nearest existing one. For root, permissions do not reveal read-only and
   // virtual file systems, so a file is written there as a test.
   let nearest = folder;
@@ -180,6 +180,8 @@ function namesIn(folder: string): string[] {
 
 function textOf(path: string): string | null {
   try {
+    // A pipe in the place of a manifest would wait for ever.
+    if (!statSync(path).isFile()) return null;
     return readFileSync(path, "utf8");
   } catch {
     return null;

@@ -2,7 +2,8 @@
  * Profiles: the times of all commands while a profile was open, and of compiling what they ran, as a table and as a trace for
  * chrome://tracing and Perfetto.
  */
-import { writeFileSync } from "node:fs";
+import { unwritable } from "../files/named-file.js";
+import { replaceFileSync } from "../files/replace-file.js";
 
 export interface ProfileEvent {
   readonly name: string;
@@ -158,7 +159,11 @@ export class Profile {
   }
 
   save(path: string): void {
-    writeFileSync(path, JSON.stringify(this.chromeTrace()));
+    try {
+      replaceFileSync(path, Buffer.from(JSON.stringify(this.chromeTrace())));
+    } catch (error) {
+      throw unwritable("save: the profile", path, error);
+    }
   }
 
   toString(): string {

@@ -2,19 +2,17 @@
  * Tensors from files and back: .npy and .npz of NumPy, and safetensors. The formats themselves are pure functions over
  * bytes, in the files beside this one.
  */
-
-import { writeFile } from "node:fs/promises";
 import { checkOptions, checkString, inOperation } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
 import { ArgumentError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { IndexArgument } from "../core/slice.js";
+import { readNamed, writeNamed } from "../files/named-file.js";
 import { checkTensor, fromBytes, Tensor } from "../tensor/index.js";
 import { encodeNpy, rowMajor } from "./npy.js";
 import { readNpy } from "./npy-file.js";
 import { encodeNpz, type NpzReadOptions, npzArrays } from "./npz.js";
 import type { RawTensor } from "./raw-tensor.js";
-import { readWhole } from "./read-file.js";
 import { encodeSafetensors } from "./safetensors.js";
 import { openSafetensors as openFile, type SafetensorsFile } from "./safetensors-file.js";
 
@@ -46,7 +44,7 @@ export async function saveNpy(path: string, x: Tensor): Promise<void> {
   checkCount("io.saveNpy", 2, arguments);
   checkString("io.saveNpy", "the path", path);
   checkTensor("io.saveNpy", "what is saved", x);
-  await writeFile(path, encodeNpy(await toRaw(x)));
+  await writeNamed("io.saveNpy: the array", path, [encodeNpy(await toRaw(x))]);
 }
 
 /** The arrays in a .npz file, by name. It may not unpack to more than `maxBytes`, which is 4 GiB unless told. */
@@ -58,7 +56,7 @@ export async function loadNpz(
   checkString("io.loadNpz", "the path", path);
   checkOptions<LoadOptions & NpzReadOptions>("io.loadNpz", options, { device: "text", maxBytes: "number" });
   const found: [string, Tensor][] = [];
-  for (const [name, array] of npzArrays(await readWhole(path, "io.loadNpz"), options, path))
+  for (const [name, array] of npzArrays(await readNamed("io.loadNpz", path), options, path))
     found.push([name, toTensor("loadNpz", array, options)]);
   return Object.fromEntries(found);
 }
@@ -71,7 +69,7 @@ export async function saveNpz(
   checkCount("io.saveNpz", 3, arguments);
   checkOptions("io.saveNpz", options, { compress: "flag" });
   checkSaving("saveNpz", path, tensors);
-  await writeFile(path, encodeNpz(await rawEntries(tensors), options));
+  await writeNamed("io.saveNpz: the arrays", path, [encodeNpz(await rawEntries(tensors), options)]);
 }
 
 /** A safetensors file whose tensors are read when asked for, whole or in part. */
@@ -90,7 +88,7 @@ export interface TensorFile {
 export async function openSafetensors(path: string, options: LoadOptions = {}): Promise<TensorFile> {
   checkCount("io.openSafetensors", 2, arguments);
   checkLoading("openSafetensors", path, options);
-  return reading("openSafetensors", await openFile(path), options);
+  return reading("openSafetensors", await openFile(path, "io.openSafetensors"), options);
 }
 
 function reading(operation: string, file: SafetensorsFile, options: LoadOptions): TensorFile {
@@ -109,7 +107,7 @@ function reading(operation: string, file: SafetensorsFile, options: LoadOptions)
 export async function loadSafetensors(path: string, options: LoadOptions = {}): Promise<Record<string, Tensor>> {
   checkCount("io.loadSafetensors", 2, arguments);
   checkLoading("loadSafetensors", path, options);
-  await using file = reading("loadSafetensors", await openFile(path), options);
+  await using file = reading("loadSafetensors", await openFile(path, "io.loadSafetensors"), options);
   const found: [string, Tensor][] = [];
   for (const name of file.names) found.push([name, await file.read(name)]);
   // Not by assignment: a tensor may be called __proto__.
@@ -123,7 +121,7 @@ export async function saveSafetensors(
 ): Promise<void> {
   checkCount("io.saveSafetensors", 3, arguments);
   checkSaving("saveSafetensors", path, tensors);
-  await writeFile(path, encodeSafetensors(await rawEntries(tensors), metadata));
+  await writeNamed("io.saveSafetensors: the tensors", path, [encodeSafetensors(await rawEntries(tensors), metadata)]);
 }
 
 function checkSaving(operation: string, path: string, tensors: Readonly<Record<string, Tensor>>): void {

@@ -1,14 +1,23 @@
-/** Reads a .npy file from disk: its header, and then the bytes that the header says there are. `loadNpy` calls this. */
+/**
+ * Reads a .npy file from disk: its header, and then the bytes that the header says there are. So it may be a pipe, as a shell
+ * makes them. `loadNpy` calls this.
+ */
 import { type FileHandle, open } from "node:fs/promises";
+import { PumiceError } from "../core/errors.js";
+import { unreadable } from "../files/named-file.js";
 import { checkNpyLength, NPY_PREFIX_BYTES, type NpyArray, npyArray, npyHeaderEnd, parseNpyHeader } from "./npy.js";
 import { bytesFor, readFully } from "./read-file.js";
 
 export async function readNpy(path: string): Promise<NpyArray> {
-  const file = await open(path, "r");
   try {
-    return await readArray(file, path);
-  } finally {
-    await file.close();
+    const file = await open(path, "r");
+    try {
+      return await readArray(file, path);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw error instanceof PumiceError ? error : unreadable("io.loadNpy", path, error);
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * Reading files by parts: as many bytes as a header says there are, and no more. A path may name a device or a pipe, which
+ * Reading files by parts: as many bytes as a header says there are, and no more. A .npy file may be a device or a pipe, which
  * have no size and perhaps no end. The formats' readers call this.
  */
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { ArgumentError, FormatError } from "../core/errors.js";
 
 /** Systems read at most 2 GiB at a time. */
@@ -33,19 +33,5 @@ export function bytesFor(length: number, what: string, remedy: string): Uint8Arr
     return new Uint8Array(length);
   } catch (cause) {
     throw new ArgumentError(`${what} would need one array of ${length} bytes, too large here; ${remedy}.`, { cause });
-  }
-}
-
-/** All bytes of a regular file; devices and pipes may have no end. */
-export async function readWhole(path: string, operation: string): Promise<Uint8Array> {
-  const file = await open(path, "r");
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new ArgumentError(`${operation}: ${path} is no regular file; copy it to one first.`);
-    const bytes = bytesFor(stats.size, path, "split it up");
-    await readFully(file, bytes, 0, path);
-    return bytes;
-  } finally {
-    await file.close();
   }
 }

@@ -3,11 +3,12 @@
  * read when asked for, and of a slice only the bytes it needs (and small gaps between them). `openSafetensors` of the io
  * namespace calls this.
  */
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { tidyBytes } from "../core/bytes.js";
 import { DTYPES, type DType } from "../core/dtype.js";
 import { ArgumentError, DisposedError } from "../core/errors.js";
 import { type IndexArgument, indexedShape, parseIndexing } from "../core/slice.js";
+import { openNamed } from "../files/named-file.js";
 import { byteRuns, groupRuns } from "./byte-runs.js";
 import type { RawTensor } from "./raw-tensor.js";
 import { bytesFor, readFully } from "./read-file.js";
@@ -27,10 +28,9 @@ const MAX_SPAN = 4 * 1024 * 1024;
 const BY_PARTS = "read it by parts with slice(name, …)";
 
 /** Opens a file and checks its header. Close it, or declare it with `await using`. */
-export async function openSafetensors(path: string): Promise<SafetensorsFile> {
-  const file = await open(path, "r");
+export async function openSafetensors(path: string, operation = "openSafetensors"): Promise<SafetensorsFile> {
+  const { file, size } = await openNamed(operation, path);
   try {
-    const { size } = await file.stat();
     const prefix = new Uint8Array(Math.min(PREFIX_BYTES, size));
     await readFully(file, prefix, 0, path);
     const header = new Uint8Array(headerLength(prefix, size, path));

@@ -56,6 +56,12 @@ export function readZipDirectory(bytes: Uint8Array, what = "zip"): ZipEntry[] {
     entries.push(entry);
     at = next;
   }
+  // Otherwise members that the count leaves out would be missing without a word.
+  if (at !== end) {
+    throw new FormatError(
+      `${what}: the directory has ${end - at} bytes after its ${count} members; their count or its size is damaged.`,
+    );
+  }
   checkDisjoint(starts, what);
   return entries;
 }
@@ -71,11 +77,17 @@ function findDirectory(view: DataView, what: string): { count: number; offset: n
       count: view.getUint16(at + 10, true),
       size: view.getUint32(at + 12, true),
       offset: view.getUint32(at + 16, true),
+      start: at,
     };
     if (record.disks !== 0 || record.here !== record.count) {
       throw new FormatError(`${what}: a part of a zip file that is split over several.`);
     }
     if (record.offset + record.size > at) throw new FormatError(`${what}: the directory lies outside the file.`);
+    if (record.offset + record.size !== record.start) {
+      throw new FormatError(
+        `${what}: the directory ends at byte ${record.offset + record.size}, and its end record begins at ${record.start}.`,
+      );
+    }
     return record;
   }
   throw new FormatError(`${what}: not a zip file, or its end is missing.`);
@@ -94,6 +106,7 @@ function readEnd64(view: DataView, end: number, what: string) {
     count: readU64(view, at + 32, what),
     size: readU64(view, at + 40, what),
     offset: readU64(view, at + 48, what),
+    start: at,
   };
 }
 

@@ -121,6 +121,33 @@ describe("archives that lie", () => {
     refuses(bytes, /the directory lies outside the file/);
   });
 
+  test("fewer members than the directory has, of which some would be missing without a word", () => {
+    for (const zip64 of ["auto", "always"] as const) {
+      const members = ["a", "b", "c"].map((name) => ({ name, chunks: [text(name)] }));
+      for (const count of [0, 1, 2]) {
+        const bytes = write(members, { zip64 });
+        const end = find(bytes, END);
+        view(bytes).setUint16(end + 8, count, true);
+        view(bytes).setUint16(end + 10, count, true);
+        if (zip64 === "always") {
+          const end64 = find(bytes, 0x06064b50);
+          view(bytes).setBigUint64(end64 + 24, BigInt(count), true);
+          view(bytes).setBigUint64(end64 + 32, BigInt(count), true);
+        }
+        refuses(bytes, new RegExp(`the directory has \\d+ bytes after its ${count} members`));
+      }
+    }
+  });
+
+  test("a directory that ends before its end record begins", () => {
+    const bytes = two();
+    const end = find(bytes, END);
+    view(bytes).setUint16(end + 8, 1, true);
+    view(bytes).setUint16(end + 10, 1, true);
+    view(bytes).setUint32(end + 12, 47, true);
+    refuses(bytes, /the directory ends at byte \d+, and its end record begins at \d+/);
+  });
+
   test("more members than the directory has room for", () => {
     const bytes = one();
     view(bytes).setUint16(find(bytes, END) + 8, 60_000, true);

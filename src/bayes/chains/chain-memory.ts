@@ -7,9 +7,16 @@ import { ArgumentError } from "../../core/errors.js";
 import type { Backend, DeviceStorage } from "../../runtime/backend.js";
 import type { ChainDensity } from "../kernels/density.js";
 import { type BUFFERS, INTS, PHASE, REALS, VECTORS, vectorSlots } from "../kernels/layout.js";
-import type { FloatDType } from "../target/target.js";
 import type { ChainSettings } from "./chain-settings.js";
-import { bytesOfType, keyBytes, metricBytes, realBytes, runRealBytes, vectorBytes } from "./starting-state.js";
+import {
+  bytesOfType,
+  floatsIn,
+  keyBytes,
+  metricBytes,
+  realBytes,
+  runRealBytes,
+  vectorBytes,
+} from "./starting-state.js";
 
 /** The state of each chain between dispatches. */
 export interface ChainStatus {
@@ -156,10 +163,4 @@ export function checkRoom(settings: ChainSettings, { dim, dtype }: ChainDensity)
     `sample: ${chains} chains of ${dim} free numbers take a buffer of ${gibibytes(largest)}, and one has ` +
       `${gibibytes(constants.MAX_LENGTH)} at most; run fewer chains${isDense ? ", or use a diagonal metric" : ""}.`,
   );
-}
-
-function floatsIn(from: Uint8Array, dtype: FloatDType): Float64Array | Float32Array {
-  return dtype === "f64"
-    ? new Float64Array(from.buffer, from.byteOffset, from.byteLength / 8)
-    : new Float32Array(from.buffer, from.byteOffset, from.byteLength / 4);
 }

@@ -7,6 +7,7 @@ import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sameShape } from "../../core/shape.js";
 import type { Draws } from "../draws/draws.js";
 import type { ChainDensity } from "../kernels/density.js";
+import type { SampledTarget } from "../target/target.js";
 import { variablesOf } from "../target/values.js";
 import { initsOf, type RunOptions } from "./options.js";
 import type { Sampling } from "./sampling.js";
@@ -81,18 +82,19 @@ function dataAddress(density: ChainDensity): Promise<string> {
   return found;
 }
 
-/** Throws where chains cannot go on from a saved fit: of other variables, another kernel or other data. */
-export async function checkSameRun({ posterior, density, chains }: Sampling, saved: SavedFit): Promise<void> {
-  const { draws, kernel, data } = saved;
+/** Throws where a saved fit has other variables than a posterior. */
+export function checkVariables(posterior: SampledTarget, saved: ReadonlyMap<string, Shape>): void {
   const variables = Object.entries(variablesOf(posterior));
-  const isSame = ([name, shape]: readonly [string, Shape]) => sameShape(draws.variables.get(name) ?? [-1], shape);
-  if (variables.length !== draws.variables.size || !variables.every(isSame)) {
-    const named = (all: Iterable<readonly [string, Shape]>) =>
-      [...all].map(([name, shape]) => (shape.length > 0 ? `${name} [${shape}]` : name)).join(", ");
-    throw new ArgumentError(
-      `resume: the saved fit is of ${named(draws.variables)}; this posterior has ${named(variables)}.`,
-    );
-  }
+  const isSame = ([name, shape]: readonly [string, Shape]) => sameShape(saved.get(name) ?? [-1], shape);
+  if (variables.length === saved.size && variables.every(isSame)) return;
+  const named = (all: Iterable<readonly [string, Shape]>) =>
+    [...all].map(([name, shape]) => (shape.length > 0 ? `${name} [${shape}]` : name)).join(", ");
+  throw new ArgumentError(`resume: the saved fit is of ${named(saved)}; this posterior has ${named(variables)}.`);
+}
+
+/** Throws where chains cannot go on from a saved fit: of another kernel or other data. */
+export async function checkSameRun({ density, chains }: Sampling, saved: SavedFit): Promise<void> {
+  const { kernel, data } = saved;
   if (kernel !== chains.address) {
     throw new ArgumentError(
       "resume: the fit was drawn by another kernel: another model, device or version of Pumice. Its draws can only be " +

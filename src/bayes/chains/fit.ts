@@ -12,6 +12,7 @@ import type { InferenceData } from "../export/inference-data.js";
 import { type StanCsvOptions, writeStanCsv } from "../export/stan-csv.js";
 import type { ReportOptions } from "../report/page.js";
 import { report } from "../report/report.js";
+import { checkDrawsFit } from "./draws-memory.js";
 import { checkedRunOptions, type FilledOptions, type RunOptions } from "./options.js";
 import { logLikelihoodOf, predictiveOf } from "./predictions.js";
 import { type Progress, SampleRun } from "./run.js";
@@ -113,6 +114,7 @@ export class Fit<N extends string = string, O extends string = string> {
       if (!Number.isSafeInteger(count) || count < 0 || count >= 2 ** 31) {
         throw new ArgumentError(`extend: ${shown(count)} draws; it is a whole number from 0 on.`);
       }
+      checkDrawsFit("extend", this.sampler.sampling, this.draws.length + count, told.until);
       await turn.begins;
       yield* this.sampler.extend(this.draws, count, told, isWatched);
       return this;

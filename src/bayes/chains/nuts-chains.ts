@@ -2,7 +2,7 @@
  * Chains of a sampler's kernel on a device: dispatches of bounded length until every chain has come as far as it was asked to.
  * `Sampler` drives it; everything statistical happens in the kernel.
  */
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError, FormatError } from "../../core/errors.js";
 import type { Backend, DeviceStorage, HandWritten } from "../../runtime/backend.js";
 import type { ChainDensity } from "../kernels/density.js";
 import { ADAPTATION, BUFFERS, DISPATCH_INTS } from "../kernels/layout.js";
@@ -14,6 +14,7 @@ import type { ChainSettings } from "./chain-settings.js";
 import { DrawBlock } from "./draw-block.js";
 import { FIRST_BUDGET, MAX_BUDGET, nextBudget, nextPace, type Pace } from "./pace.js";
 import { PooledWarmup } from "./pooled-warmup.js";
+import { checkSavedState } from "./saved-state.js";
 import { bytesOfType } from "./starting-state.js";
 import { warmupSchedule } from "./warmup.js";
 
@@ -184,7 +185,12 @@ export class NutsChains {
     return { buffers };
   }
 
-  restore({ buffers }: SavedChains): void {
+  /** `draws`: how many of every chain were saved with them. */
+  restore({ buffers }: SavedChains, draws: number): void {
+    const known = new Set([...this.state.map(([name]) => name), "draws", "noted"]);
+    for (const name of Object.keys(buffers)) {
+      if (!known.has(name)) throw new FormatError(`resume: chains have no "${name}"; the file was changed.`);
+    }
     for (const [name, now] of this.state) {
       if (buffers[name]?.byteLength !== now.byteLength) {
         throw new ArgumentError(
@@ -192,6 +198,8 @@ export class NutsChains {
         );
       }
     }
+    const { dim, dtype } = this.density;
+    checkSavedState({ settings: this.settings, dim, dtype, buffers, draws });
     this.memory.restore(buffers);
     this.pooled?.restore(buffers);
     this.block.restore(buffers.draws ? { draws: buffers.draws, noted: buffers.noted } : null);

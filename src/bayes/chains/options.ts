@@ -2,10 +2,10 @@
 import { checkChoice, checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { ArgumentError } from "../../core/errors.js";
 import { shown } from "../../core/shown.js";
+import { checkWritable } from "../../files/named-file.js";
 import { Tensor } from "../../tensor/index.js";
 import { type FreeNumbers, freeNumbersOf, UNCONSTRAIN } from "../target/free-numbers.js";
 import type { FloatDType } from "../target/target.js";
-import { checkWritable } from "./saved-fit.js";
 
 /** Effective sample sizes to reach: at least one of them. */
 export interface EssGoal {

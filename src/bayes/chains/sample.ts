@@ -1,19 +1,23 @@
 /** `posterior.sample(options)` and `posterior.resume(path)`: where runs begin. */
 import { checkString } from "../../core/arguments.js";
 import type { SampledTarget } from "../target/target.js";
+import { checkVariables } from "./checkpoints.js";
+import { checkDrawsFit } from "./draws-memory.js";
 import type { Fit } from "./fit.js";
 import { checkedRunOptions, type ResumeOptions, type SampleOptions } from "./options.js";
 import { SampleRun } from "./run.js";
 import { Sampler } from "./sampler.js";
 import { samplingOf } from "./sampling.js";
-import { readFit } from "./saved-fit.js";
+import { readFit } from "./saved-fit-reader.js";
 
 /** A run that begins when somebody waits for it or watches. */
 export function sample<N extends string, O extends string>(
   posterior: SampledTarget,
   options: SampleOptions,
 ): SampleRun<N, O> {
-  const sampler = new Sampler(samplingOf(posterior, options));
+  const sampling = samplingOf(posterior, options);
+  checkDrawsFit("sample", sampling, sampling.options.draws, sampling.options.until);
+  const sampler = new Sampler(sampling);
   return new SampleRun((isWatched) => sampler.run<N, O>(isWatched));
 }
 
@@ -25,6 +29,6 @@ export async function resume<N extends string, O extends string>(
 ): Promise<Fit<N, O>> {
   checkString("resume", "the path", path);
   checkedRunOptions("resume", options);
-  const saved = await readFit(path, posterior.device);
+  const saved = await readFit(path, posterior.device, (variables) => checkVariables(posterior, variables));
   return new Sampler(samplingOf(posterior, { ...saved.options, ...options })).resume(saved);
 }

@@ -70,7 +70,7 @@ export class Sampler {
     const { chains, options } = this.sampling;
     const { draws } = saved;
     await checkSameRun(this.sampling, saved);
-    chains.restore(saved.chains);
+    chains.restore(saved.chains, draws.length);
     this.spent = { ...saved.spent };
     this.drawn = options.warmup + draws.length;
     chains.block.begin(this.drawn, 0);

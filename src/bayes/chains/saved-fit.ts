@@ -1,16 +1,13 @@
 /**
  * Fits in files: a line with a checksum of the rest, a line of JSON that says what there is, then numbers as they lie in
- * memory. `fit.save` and checkpoints of a run write them, by way of a second file that then takes the name, so that
- * whoever is killed while writing leaves the last good one; `posterior.resume` reads them.
+ * memory. `fit.save` and checkpoints of a run write them; saved-fit-reader.ts reads them.
  */
 import { createHash } from "node:crypto";
-import { rmSync, statSync, writeFileSync } from "node:fs";
-import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { FormatError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
-import { Draws, type Statistic } from "../draws/draws.js";
-import { unwritable, whyNot } from "../draws/files.js";
+import { writeNamed } from "../../files/named-file.js";
+import type { Draws } from "../draws/draws.js";
 import type { SavedChains } from "./nuts-chains.js";
 import type { SampleOptions } from "./options.js";
 
@@ -31,30 +28,34 @@ export interface SavedFit {
   readonly chains: SavedChains;
 }
 
-interface Section {
-  readonly group: "values" | "stats" | "buffers";
+/** Groups of numbers: draws by variable, statistics by name, the memory of the chains. */
+export const GROUPS = ["values", "stats", "buffers"] as const;
+
+export interface Section {
+  readonly group: (typeof GROUPS)[number];
   readonly name: string;
   readonly bytes: number;
 }
 
-interface Header extends Pick<SavedFit, "options" | "kernel" | "data" | "spent"> {
+export interface Header extends Pick<SavedFit, "options" | "kernel" | "data" | "spent"> {
   readonly variables: readonly (readonly [name: string, shape: Shape])[];
   readonly parts: readonly Section[];
 }
 
-const FIRST_LINE = /^pumice fit 3 ([0-9a-f]{64})$/;
+/** The first line, before the checksum. */
+export const FIRST_WORDS = "pumice fit 3";
 
 const bytesOf = (values: Float64Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
-/** The file that is written before it takes the name of another. */
-const temporaryPath = (path: string): string => `${path}.${process.pid}.part`;
+/** Unfinished files have the number of the process that writes them in their names. */
+const UNFINISHED = /^\.(\d+)(?:\.[0-9a-f]+)?\.part$/;
 
 /** Removes what processes that were killed while they wrote have left of this file. */
 async function removeStaleParts(path: string): Promise<void> {
-  const name = `${basename(path)}.`;
+  const name = basename(path);
   for (const found of await readdir(dirname(path))) {
-    const process = found.startsWith(name) && /^(\d+)\.part$/.exec(found.slice(name.length))?.[1];
+    const process = found.startsWith(name) && UNFINISHED.exec(found.slice(name.length))?.[1];
     if (process && !isAlive(Number(process))) await rm(join(dirname(path), found), { force: true });
   }
 }
@@ -65,23 +66,6 @@ function isAlive(id: number): boolean {
   } catch (error) {
     // It may belong to somebody else.
     return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/** The second file could be written for these, too. */
-function checkName(path: string): void {
-  if (path === "") throw new Error("it is an empty name");
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
-}
-
-/** Throws where no fit can be written, by writing a little: hours later would be too late to hear of it. */
-export function checkWritable(what: string, path: string): void {
-  try {
-    checkName(path);
-    writeFileSync(temporaryPath(path), "");
-    rmSync(temporaryPath(path));
-  } catch (error) {
-    throw unwritable(what, path, error);
   }
 }
 
@@ -105,73 +89,8 @@ export async function writeFit(
   const hash = createHash("sha256");
   for (const bytes of body) hash.update(bytes);
 
-  const temporary = temporaryPath(path);
-  try {
-    checkName(path);
-    const file = await open(temporary, "w");
-    try {
-      await file.writeFile(`pumice fit 3 ${hash.digest("hex")}\n`);
-      for (const bytes of body) await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-    await removeStaleParts(path);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    throw unwritable(what, path, error);
-  }
-}
-
-/** `device`: where tensors of the draws are made unless the run was told. */
-export async function readFit(path: string, device?: string): Promise<SavedFit> {
-  const wrong = (why: string, cause?: unknown) =>
-    new FormatError(`resume: ${path} cannot be resumed: ${why}.`, { cause });
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    throw wrong(whyNot(path, error), error);
-  }
-  const end = bytes.indexOf("\n");
-  const [, checksum] = FIRST_LINE.exec(bytes.toString("latin1", 0, Math.max(0, Math.min(end, 100)))) ?? [];
-  if (!checksum) throw wrong("it is not a saved fit");
-  const body = bytes.subarray(end + 1);
-  if (createHash("sha256").update(body).digest("hex") !== checksum) {
-    throw wrong("its contents do not fit its checksum; it was cut short or changed");
-  }
-  try {
-    return contentsOf(body, device);
-  } catch (error) {
-    throw wrong(`it lacks something: ${(error as Error).message}`, error);
-  }
-}
-
-function contentsOf(body: Buffer, device: string | undefined): SavedFit {
-  const end = body.indexOf("\n");
-  const { options, kernel, data, spent, variables, parts } = JSON.parse(body.toString("utf8", 0, end)) as Header;
-  const groups: Record<Section["group"], Record<string, Uint8Array>> = { values: {}, stats: {}, buffers: {} };
-  let next = end + 1;
-  for (const { group, name, bytes } of parts) {
-    if (next + bytes > body.byteLength) throw new RangeError(`${name} ends after the file`);
-    // A copy, which begins where numbers may begin.
-    groups[group][name] = new Uint8Array(body.subarray(next, next + bytes));
-    next += bytes;
-  }
-  const numbers = (group: Readonly<Record<string, Uint8Array>>) =>
-    Object.fromEntries(Object.entries(group).map(([name, bytes]) => [name, new Float64Array(bytes.buffer)]));
-  const draws = new Draws({
-    chains: options.chains as number,
-    variables: Object.fromEntries(variables),
-    maxTreeDepth: options.maxTreeDepth,
-    superchains: options.superchains,
-    dtype: options.dtype,
-    device: options.device ?? device,
-  });
-  draws.append({
-    values: numbers(groups.values),
-    stats: numbers(groups.stats) as Partial<Record<Statistic, Float64Array>>,
-  });
-  return { options, draws, kernel, data, spent, chains: { buffers: groups.buffers } };
+  const first = Buffer.from(`${FIRST_WORDS} ${hash.digest("hex")}\n`);
+  await writeNamed(what, path, [first, ...body], { isDurable: true });
+  // The fit is saved: what cannot be tidied up stays.
+  await removeStaleParts(path).catch(() => {});
 }

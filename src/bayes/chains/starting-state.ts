@@ -13,6 +13,13 @@ const MAX_ENERGY_ERROR = 1000;
 
 export const bytesOfType = (dtype: string): number => (dtype === "f64" ? 8 : 4);
 
+/** The numbers in the bytes of a buffer. */
+export function floatsIn(from: Uint8Array, dtype: FloatDType): Float64Array | Float32Array {
+  return dtype === "f64"
+    ? new Float64Array(from.buffer, from.byteOffset, from.byteLength / 8)
+    : new Float32Array(from.buffer, from.byteOffset, from.byteLength / 4);
+}
+
 const bytesOf = (dtype: FloatDType, values: ArrayLike<number>): Uint8Array =>
   new Uint8Array((dtype === "f64" ? new Float64Array(values) : new Float32Array(values)).buffer);
 

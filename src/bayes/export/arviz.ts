@@ -1,13 +1,13 @@
 /**
- * ArviZ's JSON: the layout that `arviz.from_json` reads and `InferenceData.to_json` writes. Groups hold nested arrays of
+ * Writes ArviZ's JSON: the layout that `arviz.from_json` reads and `InferenceData.to_json` writes. Groups hold nested arrays of
  * chain × draw × shape. Numbers that JSON lacks are written as Python does, NaN and Infinity. A file is written in
  * pieces, so draws larger than the longest string of JavaScript (half a gigabyte) can be saved, though not read back.
+ * arviz-reader.ts reads it.
  */
 import { checkString } from "../../core/arguments.js";
-import { FormatError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
-import { Draws, type NestedDraws, STATISTICS, type Statistic } from "../draws/draws.js";
-import { readNamed, writeNamed } from "../draws/files.js";
+import { writeNamed } from "../../files/named-file.js";
+import type { Draws } from "../draws/draws.js";
 import {
   checkInferenceData,
   DRAW_GROUPS,
@@ -22,12 +22,6 @@ export async function saveArviz(path: string, data: InferenceData): Promise<void
   checkString("saveArviz", "the path", path);
   checkInferenceData("saveArviz", data);
   await writeNamed("saveArviz: the draws", path, arvizJson(data));
-}
-
-/** Reads what `saveArviz` or ArviZ's `to_json` wrote. */
-export async function loadArviz(path: string): Promise<InferenceData> {
-  checkString("loadArviz", "the path", path);
-  return parseArviz(await readNamed("loadArviz", path), path);
 }
 
 /**
@@ -121,77 +115,4 @@ function nestedJson(values: ArrayLike<number>, start: number, shape: Shape, writ
 
 function numberJson(value: number): string {
   return Object.is(value, -0) ? "-0.0" : String(value);
-}
-
-/** The groups in ArviZ's JSON. Statistics and groups that have no place here are left out. */
-export function parseArviz(text: string, what = "parseArviz"): InferenceData {
-  checkString("parseArviz", "the text", text);
-  const fail = (problem: string): never => {
-    throw new FormatError(`${what}: ${problem}; expected the JSON of ArviZ's InferenceData.`);
-  };
-  let file: Record<string, unknown>;
-  try {
-    file = JSON.parse(quoteSpecials(text));
-  } catch (error) {
-    return fail(`no JSON (${(error as Error).message})`);
-  }
-  const isObject = (value: unknown): value is Record<string, unknown> =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isObject(file) || !isObject(file.posterior)) return fail('there is no group "posterior"');
-
-  const options = {
-    maxTreeDepth: attribute(file.sample_stats_attrs, "max_tree_depth"),
-    superchains: attribute(file.posterior_attrs, "superchains"),
-    stats: isObject(file.sample_stats) ? statisticsOf(file.sample_stats) : {},
-  };
-  const drawsOf = (group: Record<string, unknown>, settings = {}) => {
-    const numbers = Object.entries(group).map(([name, nested]) => [name, withNumbers(nested)]);
-    try {
-      return Draws.from(Object.fromEntries(numbers) as Record<string, NestedDraws>, settings);
-    } catch (error) {
-      return fail((error as Error).message.replace(/\.$/, ""));
-    }
-  };
-  const result: Record<string, unknown> = { posterior: drawsOf(file.posterior, options) };
-  for (const [key, name] of Object.entries(DRAW_GROUPS)) {
-    const group = file[name];
-    if (key !== "posterior" && isObject(group) && Object.keys(group).length > 0) result[key] = drawsOf(group);
-  }
-  for (const [key, name] of Object.entries(FIXED_GROUPS)) {
-    const group = file[name];
-    if (isObject(group)) {
-      result[key] = Object.fromEntries(Object.entries(group).map(([variable, nested]) => [variable, fixedOf(nested)]));
-    }
-  }
-  for (const key of ["dims", "coords"]) if (isObject(file[key])) result[key] = file[key];
-  return result as unknown as InferenceData;
-}
-
-/** JSON.parse knows no NaN; what Python writes bare comes back as a string, which `Number` understands. */
-function quoteSpecials(text: string): string {
-  if (!/NaN|Infinity/.test(text)) return text;
-  return text.replace(/"(?:\\.|[^"\\])*"|-?(?:NaN|Infinity)/g, (token) => (token[0] === '"' ? token : `"${token}"`));
-}
-
-/** Nested arrays with numbers for all that stands for one: true and false, NaN as text, null for NaN. */
-function withNumbers(nested: unknown): unknown {
-  if (Array.isArray(nested)) return nested.map(withNumbers);
-  return nested === null ? Number.NaN : Number(nested);
-}
-
-function fixedOf(nested: unknown): FixedArray {
-  const shape: number[] = [];
-  for (let at = nested; Array.isArray(at); at = at[0]) shape.push(at.length);
-  const numbers = withNumbers(nested);
-  return { shape, values: Float64Array.from(Array.isArray(numbers) ? numbers.flat(Infinity) : [numbers as number]) };
-}
-
-function statisticsOf(group: Record<string, unknown>): Partial<Record<Statistic, readonly (readonly number[])[]>> {
-  const known = STATISTICS.filter((name) => STATISTIC_NAMES[name].arviz in group);
-  return Object.fromEntries(known.map((name) => [name, withNumbers(group[STATISTIC_NAMES[name].arviz])]));
-}
-
-function attribute(attributes: unknown, name: string): number | undefined {
-  const value = (attributes as Record<string, unknown> | undefined)?.[name];
-  return typeof value === "number" ? value : undefined;
 }

@@ -1,14 +1,14 @@
 /**
- * Stan CSV, the files CmdStan writes: one per chain, comments that begin with #, a line of column names, a line per draw.
- * Scalars count from 1 and their first index runs fastest: `L.1.1`, `L.2.1`. The reader takes CmdStan's own files, so their
- * diagnostics and reports are a call away; ArviZ's `from_cmdstan` and rstan's `read_stan_csv` read what the writer writes.
+ * Writes Stan CSV, the files of CmdStan: one per chain, comments that begin with #, a line of column names, a line per draw.
+ * Scalars count from 1 and their first index runs fastest: `L.1.1`, `L.2.1`. ArviZ's `from_cmdstan` and rstan's `read_stan_csv`
+ * read them, and so does stan-csv-reader.ts.
  */
 import { checkOptions, checkString } from "../../core/arguments.js";
-import { ArgumentError, FormatError } from "../../core/errors.js";
-import { ravelIndex, type Shape, sizeOf, unravelIndex } from "../../core/shape.js";
+import { ArgumentError } from "../../core/errors.js";
+import { ravelIndex, type Shape, unravelIndex } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
-import { type Chains, checkDraws, Draws, STATISTICS, scalarNames } from "../draws/draws.js";
-import { readNamed, writeNamed } from "../draws/files.js";
+import { writeNamed } from "../../files/named-file.js";
+import { type Chains, checkDraws, type Draws, scalarNames } from "../draws/draws.js";
 import { STATISTIC_NAMES } from "./inference-data.js";
 import { adaptationComment, type RunFacts, settingsComment, timeComment } from "./stan-comments.js";
 
@@ -40,12 +40,6 @@ export async function writeStanCsv(
   for (const [chain, path] of paths.entries())
     await writeNamed("saveStanCsv: the draws", path, chainCsv(draws, columns, chain, options, facts));
   return paths;
-}
-
-/** Reads the files of one run, a chain each. */
-export async function loadStanCsv(paths: readonly string[]): Promise<Draws> {
-  checkTexts("loadStanCsv", "paths", paths);
-  return parseStanCsv(await Promise.all(paths.map((path) => readNamed("loadStanCsv", path))), paths);
 }
 
 /** How many lines are put together before they are written. */
@@ -118,120 +112,4 @@ function* chainCsv(
 function stanNumber(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-/** The draws in the texts of Stan CSV files, a chain each. Warmup that was saved is left out. */
-export function parseStanCsv(texts: readonly string[], paths: readonly string[] = []): Draws {
-  checkTexts("parseStanCsv", "texts", texts);
-  if (texts.length === 0) throw new ArgumentError("parseStanCsv: no files; give one for each chain.");
-  const files = texts.map((text, i) => readChain(text, paths[i] ?? `chain ${i + 1}`));
-  const [first] = files;
-  for (const file of files) {
-    if (file.header.join() !== first.header.join()) {
-      throw new FormatError(`${file.path}: its columns are not those of ${first.path}; are both of one run?`);
-    }
-    if (file.rows.length !== first.rows.length) {
-      throw new FormatError(
-        `${file.path}: ${file.rows.length} draws, but ${first.path} has ${first.rows.length}; ` +
-          `did a chain stop early? Give only the files of complete chains.`,
-      );
-    }
-  }
-  const { header, settings } = first;
-  const variables = variablesOf(header, first.path);
-  const statistics = STATISTICS.filter((name) => header.includes(STATISTIC_NAMES[name].stan));
-  const gather = (positions: readonly number[]) =>
-    files.flatMap((file) => file.rows.flatMap((row) => positions.map((position) => row[position])));
-  const draws = new Draws({
-    chains: files.length,
-    variables: Object.fromEntries([...variables].map(([name, { shape }]) => [name, shape])),
-    maxTreeDepth: settings.has("max_depth") ? Number(settings.get("max_depth")) : undefined,
-  });
-  draws.append({
-    values: Object.fromEntries([...variables].map(([name, { positions }]) => [name, gather(positions)])),
-    stats: Object.fromEntries(statistics.map((name) => [name, gather([header.indexOf(STATISTIC_NAMES[name].stan)])])),
-  });
-  return draws;
-}
-
-function checkTexts(operation: string, what: string, list: readonly string[]): void {
-  if (Array.isArray(list) && list.every((each) => typeof each === "string")) return;
-  throw new ArgumentError(`${operation}: takes a list of ${what}, one for each chain, not ${shown(list)}.`);
-}
-
-interface ChainFile {
-  readonly path: string;
-  readonly header: readonly string[];
-  readonly rows: readonly (readonly number[])[];
-  /** Settings from the comments, as in "thin = 1". */
-  readonly settings: ReadonlyMap<string, string>;
-}
-
-function readChain(text: string, path: string): ChainFile {
-  const settings = new Map<string, string>();
-  const rows: number[][] = [];
-  let header: string[] | undefined;
-  for (const [i, line] of text.split(/\r?\n/).entries()) {
-    if (line.startsWith("#")) {
-      const [, key, value] = /^#\s*(\w+)\s*=\s*(\S+)/.exec(line) ?? [];
-      if (key) settings.set(key, value);
-    } else if (header && line.trim() !== "") rows.push(readRow(line, header.length, `${path}, line ${i + 1}`));
-    else if (line.trim() !== "") header = line.split(",").map((name) => name.trim());
-  }
-  if (!header) throw new FormatError(`${path}: no line with the names of columns; is it a Stan CSV file?`);
-  const wasSaved = ["1", "true"].includes(settings.get("save_warmup") ?? "");
-  const warmup = wasSaved ? Math.ceil(Number(settings.get("num_warmup") ?? 0) / Number(settings.get("thin") ?? 1)) : 0;
-  return { path, header, rows: rows.slice(warmup), settings };
-}
-
-const SPECIALS: Readonly<Record<string, number>> = {
-  nan: Number.NaN,
-  inf: Infinity,
-  "+inf": Infinity,
-  "-inf": -Infinity,
-};
-
-function readRow(line: string, columns: number, where: string): number[] {
-  const cells = line.split(",");
-  if (cells.length !== columns) {
-    throw new FormatError(`${where}: ${cells.length} numbers for ${columns} columns; was the file cut off?`);
-  }
-  return cells.map((cell) => {
-    const word = cell.trim().toLowerCase();
-    const value = SPECIALS[word] ?? Number(word);
-    if (word === "" || (Number.isNaN(value) && word !== "nan"))
-      throw new FormatError(`${where}: "${cell}" is no number.`);
-    return value;
-  });
-}
-
-interface Variable {
-  shape: number[];
-  /** Where its elements stand in a row, in row-major order. */
-  positions: number[];
-}
-
-/** Columns by variable: `theta.1`, `theta.2` are two elements of theta. */
-function variablesOf(header: readonly string[], path: string): Map<string, Variable> {
-  const elements = new Map<string, { index: number[]; position: number }[]>();
-  header.forEach((column, position) => {
-    if (column.endsWith("__")) return;
-    const [, name, index = ""] = /^(.*?)((?:\.\d+)*)$/.exec(column) as RegExpExecArray;
-    const list = elements.get(name) ?? [];
-    elements.set(name, list);
-    list.push({ index: [...index.matchAll(/\d+/g)].map(([digits]) => Number(digits) - 1), position });
-  });
-  const result = new Map<string, Variable>();
-  for (const [name, list] of elements) {
-    const shape = list[0].index.map((_, axis) => list.reduce((size, { index }) => Math.max(size, index[axis] + 1), 0));
-    const positions = new Array<number>(sizeOf(shape));
-    for (const { index, position } of list) {
-      if (index.length === shape.length) positions[ravelIndex(index, shape)] = position;
-    }
-    if (list.length !== positions.length || Object.keys(positions).length !== positions.length) {
-      throw new FormatError(`${path}: the columns of "${name}" do not fill an array; some are missing or repeated.`);
-    }
-    result.set(name, { shape, positions });
-  }
-  return result;
 }

@@ -1,7 +1,7 @@
 /** `fit.report("out.html")`: the report as a file. */
 import { checkString } from "../../core/arguments.js";
+import { writeNamed } from "../../files/named-file.js";
 import type { Draws } from "../draws/draws.js";
-import { writeNamed } from "../draws/files.js";
 import { type ReportOptions, reportPage } from "./page.js";
 
 /**
@@ -15,5 +15,5 @@ export async function report(
   sampled: readonly string[] = [],
 ): Promise<void> {
   checkString("report", "the path", path);
-  await writeNamed("report: the page", path, reportPage(draws, options, sampled));
+  await writeNamed("report: the page", path, [reportPage(draws, options, sampled)]);
 }

@@ -1,17 +1,17 @@
 /**
- * Compiled programs on disk, one file each. As for pipelines (engines/vulkan/pipeline-cache.ts), a file is written under
- * another name and renamed, names its program and carries a checksum; a file that does not match is ignored and replaced.
- * Nothing here can fail a program: without a cache it is only slower.
+ * Compiled programs on disk, one file each, in a folder of the user's own (own-folder.ts): the checksum in a file tells
+ * damage, not who wrote it. As for pipelines (engines/vulkan/pipeline-cache.ts), a file names its program; one that does not
+ * match is ignored and replaced. Nothing here can fail a program: without a cache it is only slower.
  *
  * The key of a program is the SHA-256 of everything it depends on: the graph, the device and the compiler itself. The folder
  * has a limited size; the least recently used programs are removed first.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
+import { lstatSync, lutimesSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { debug } from "../debug.js";
-import { LEFT_AFTER_MS, writeAtomically } from "../vulkan/pipeline-cache.js";
 import { cacheFolder } from "./cache-folder.js";
+import { LEFT_AFTER_MS, OwnFolder } from "./own-folder.js";
 
 const MAGIC = "PUMICEPR";
 const FORMAT = 1;
@@ -25,7 +25,7 @@ const MAX_BYTES = 128 << 20;
 const WORTH_KEEPING_MS = 5;
 /** The folder is tidied after this share of its limit has been written: listing all files takes time. */
 const TIDY_SHARE = 32;
-const UNFINISHED = /\.program\.\d+\.[0-9a-z]+$/;
+const UNFINISHED = /\.program\.\d+\.[0-9a-z]+(\.part)?$/;
 
 /**
  * The file's bytes for a program.
@@ -64,9 +64,11 @@ function saveAll(): void {
   for (const cache of unsaved) cache.save();
 }
 
+const nameOf = (key: string): string => `${key.slice(0, 32)}.program`;
+
 export class ProgramCache {
-  private readonly folder: string;
-  /** Files to write, by path; null for files that were only used, to update their time. */
+  private readonly folder: OwnFolder;
+  /** Files to write, by name; null for files that were only used, to update their time. */
   private readonly waiting = new Map<string, (() => Uint8Array) | null>();
   private timer: NodeJS.Timeout | null = null;
   /** Bytes written since the last tidying; infinite before the first. */
@@ -78,29 +80,25 @@ export class ProgramCache {
     /** Programs that compile faster than this are not kept. */
     readonly worthKeepingMs = WORTH_KEEPING_MS,
   ) {
-    this.folder = join(root, "programs");
+    this.folder = new OwnFolder(join(root, "programs"), maxBytes);
   }
 
   find(key: string): Uint8Array | null {
-    const path = this.pathOf(key);
-    let file: Uint8Array;
-    try {
-      file = readFileSync(path);
-    } catch {
-      return null;
-    }
+    const name = nameOf(key);
+    const file = this.folder.read(name);
+    if (!file) return null;
     const found = decodeProgramFile(key, file);
     if (found instanceof Uint8Array) {
-      this.note(path, null);
+      this.note(name, null);
       return found;
     }
-    debug(1, () => `compiled program ${path} ignored: ${found.why}`);
+    debug(1, () => `compiled program ${name} ignored: ${found.why}`);
     return null;
   }
 
   /** Writes a program soon, but not now: its first result comes first. */
   keep(key: string, payload: () => Uint8Array): void {
-    this.note(this.pathOf(key), () => encodeProgramFile(key, payload()));
+    this.note(nameOf(key), () => encodeProgramFile(key, payload()));
   }
 
   /** Writes all waiting programs now, and tidies the folder. */
@@ -110,24 +108,20 @@ export class ProgramCache {
     unsaved.delete(this);
     if (unsaved.size === 0) process.removeListener("exit", saveAll);
     let written = 0;
-    for (const [path, program] of this.waiting) {
+    for (const [name, program] of this.waiting) {
       const file = program?.();
-      if (!file) touch(path);
-      else if (writeAtomically(path, file)) written += file.byteLength;
+      if (!file) touch(join(this.folder.path, name));
+      else if (this.folder.write(name, file)) written += file.byteLength;
     }
     this.waiting.clear();
     if (written === 0) return;
-    debug(1, () => `compiled programs: ${written} bytes to ${this.folder}`);
+    debug(1, () => `compiled programs: ${written} bytes to ${this.folder.path}`);
     this.untidied += written;
     if (this.untidied > this.maxBytes / TIDY_SHARE) this.makeRoom();
   }
 
-  private pathOf(key: string): string {
-    return join(this.folder, `${key.slice(0, 32)}.program`);
-  }
-
-  private note(path: string, file: (() => Uint8Array) | null): void {
-    this.waiting.set(path, file);
+  private note(name: string, file: (() => Uint8Array) | null): void {
+    this.waiting.set(name, file);
     if (this.waiting.size >= MOST_WAITING) {
       this.save();
       return;
@@ -142,8 +136,9 @@ export class ProgramCache {
   /** Removes the least recently used programs, and leftovers of processes that were killed while writing. */
   private makeRoom(): void {
     this.untidied = 0;
+    const folder = this.folder.path;
     try {
-      const files = readdirSync(this.folder).map((name) => fileAt(join(this.folder, name)));
+      const files = readdirSync(folder).map((name) => fileAt(join(folder, name)));
       let bytes = 0;
       for (const { path, size, time } of files.sort((a, b) => b.time - a.time)) {
         const isProgram = path.endsWith(".program");
@@ -159,7 +154,7 @@ export class ProgramCache {
 
 /** A file that is gone in the meantime counts as empty. */
 function fileAt(path: string): { readonly path: string; readonly size: number; readonly time: number } {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = lstatSync(path, { throwIfNoEntry: false });
   return { path, size: stats?.size ?? 0, time: stats?.mtimeMs ?? 0 };
 }
 
@@ -167,7 +162,7 @@ function fileAt(path: string): { readonly path: string; readonly size: number; r
 function touch(path: string): void {
   try {
     const now = new Date();
-    utimesSync(path, now, now);
+    lutimesSync(path, now, now);
   } catch {
     // Removed by another process, or not writable: its time stays too old.
   }

@@ -5,10 +5,8 @@
  * VK_ERROR_DEVICE_LOST poisons the device. From then on each use throws the same `DeviceLostError`, which names the
  * kernels that were running; closing still works, and a new device can be opened.
  */
-import { readFileSync } from "node:fs";
 import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
 import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from "../../core/errors.js";
-import { toWords } from "../../spirv/parse-module.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
@@ -19,6 +17,7 @@ import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./api.
 import { DeviceBuffer } from "./buffer.js";
 import { CommandClock } from "./command-clock.js";
 import { DescriptorSets } from "./descriptors.js";
+import { type GivenModule, wordsOf } from "./given-module.js";
 import { alignedBytes, HostBuffer, HostImports } from "./host-buffer.js";
 import type { FoundDevice, Instance } from "./instance.js";
 import { Kernel } from "./kernel.js";
@@ -375,16 +374,18 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     return new VulkanProgram(this, program);
   }
 
-  /** Compiles SPIR-V (words, bytes or the path of a file), or finds it compiled already. */
-  kernel(spirv: Uint32Array | ByteSource | string, options: KernelOptions = {}): Kernel {
+  /**
+   * Compiles SPIR-V (words, bytes or the path of a file), or finds it compiled already. The driver trusts the module: give it
+   * code that you trust, or ask for `{ validate: true }`.
+   */
+  kernel(spirv: GivenModule, options: KernelOptions = {}): Kernel {
     return new Kernel(this, this.pipeline(spirv, options));
   }
 
   /** @internal The compiled form the stream dispatches. */
-  pipeline(spirv: Uint32Array | ByteSource | string, options: KernelOptions = {}): Pipeline {
+  pipeline(spirv: GivenModule, options: KernelOptions = {}): Pipeline {
     this.assertUsable("kernel");
-    const source = typeof spirv === "string" ? readModule(spirv) : spirv;
-    return this.pipelines.compile(toWords(asBytes(source)), options);
+    return this.pipelines.compile(wordsOf(spirv, options.validate === true, this.plan.spirv), options);
   }
 
   /** Runs `work` and measures the GPU time of its commands. */
@@ -555,16 +556,6 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     const state = this.lostBy ? ", lost" : this.isClosed ? ", closed" : "";
     return `VulkanDevice { ${this.name}, Vulkan ${this.properties.apiVersion.join(".")}, ${this.properties.driverName}${state} }`;
-  }
-}
-
-function readModule(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new ArgumentError(`kernel: cannot read the SPIR-V file ${path}: ${(error as Error).message}`, {
-      cause: error,
-    });
   }
 }
 

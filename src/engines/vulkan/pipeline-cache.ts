@@ -1,12 +1,13 @@
 /**
- * The driver's compiled pipelines on disk. A file is written under another name and renamed, so a reader never sees half of
- * one; it names its device and driver and carries a checksum. A file that does not match is ignored and replaced. Nothing
- * here can fail a program: without a cache it is only slower.
+ * The driver's compiled pipelines on disk, in a folder of the user's own (engines/disk/own-folder.ts). A file names its
+ * device and driver and carries a checksum; one that does not match is ignored and replaced. Nothing here can fail a
+ * program: without a cache it is only slower.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { debug } from "../debug.js";
+import { LEFT_AFTER_MS, OwnFolder } from "../disk/own-folder.js";
 import type { DeviceFunction, FunctionTable, Handle } from "./api.js";
 import * as L from "./layouts.js";
 import { addressOf } from "./native.js";
@@ -19,8 +20,8 @@ const FORMAT = 1;
 /** magic 8, format 4, driver version 4, device UUID 16, driver UUID 16, cache UUID 16, payload length 8, SHA-256 32. */
 const HEADER = 104;
 const SAVE_AFTER_MS = 2000;
-/** An older temporary file was left by a process that was killed. */
-export const LEFT_AFTER_MS = 3600_000;
+/** Of a cache with everything that a driver has ever compiled. */
+const MAX_BYTES = 1 << 29;
 
 /**
  * The file's bytes for a payload.
@@ -61,49 +62,12 @@ export function decodeCache(device: PhysicalDevice, file: Uint8Array): Uint8Arra
   return sum.equals(bytes.subarray(72, 104)) ? payload : { why: "its checksum does not match" };
 }
 
-/** Replaces a file in one step. False when the folder cannot be written. */
-export function writeAtomically(path: string, bytes: Uint8Array): boolean {
-  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2, 10)}`;
-  try {
-    makeFolder(dirname(path));
-    writeFileSync(temporary, bytes);
-    renameSync(temporary, path);
-    return true;
-  } catch (error) {
-    debug(1, () => `cache not written: ${(error as Error).message}`);
-    try {
-      rmSync(temporary, { force: true });
-    } catch {
-      // an unwritable folder holds nothing to remove
-    }
-    return false;
-  }
-}
-
-/** Makes a folder and those above it. Node's own recursion goes round for ever below /proc. */
-function makeFolder(path: string): void {
-  const make = () => {
-    try {
-      mkdirSync(path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
-  };
-  try {
-    make();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) throw error;
-    makeFolder(dirname(path));
-    make();
-  }
-}
-
 /** Removes old temporary files beside a file, left by processes that were killed while writing. */
-function removeLeftovers(path: string): void {
+function removeLeftovers(folder: string, own: string): void {
   try {
-    for (const name of readdirSync(dirname(path))) {
-      const file = join(dirname(path), name);
-      if (name.startsWith(`${basename(path)}.`) && Date.now() - statSync(file).mtimeMs > LEFT_AFTER_MS) rmSync(file);
+    for (const name of readdirSync(folder)) {
+      const file = join(folder, name);
+      if (name.startsWith(`${own}.`) && Date.now() - lstatSync(file).mtimeMs > LEFT_AFTER_MS) rmSync(file);
     }
   } catch (error) {
     debug(1, () => `cache folder not tidied: ${(error as Error).message}`);
@@ -118,7 +82,8 @@ function saveAll(): void {
 
 export class PipelineCacheFile {
   readonly handle: Handle;
-  private readonly path: string | null;
+  private readonly folder: OwnFolder | null;
+  private readonly name: string;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -130,14 +95,15 @@ export class PipelineCacheFile {
     const identity = createHash("sha256")
       .update(`${physical.deviceUUID}${physical.driverUUID}${physical.name}`)
       .digest("hex");
-    this.path = folder && join(folder, "vulkan", `${identity.slice(0, 16)}.pipelines`);
+    this.folder = folder === null ? null : new OwnFolder(join(folder, "vulkan"), MAX_BYTES);
+    this.name = `${identity.slice(0, 16)}.pipelines`;
     const known = this.read();
     this.handle = this.create(known) ?? (this.create(null, true) as Handle);
   }
 
   /** Call after compiling a pipeline: saves soon. */
   changed(): void {
-    if (!this.path || this.timer) return;
+    if (!this.folder || this.timer) return;
     this.timer = setTimeout(() => this.save(), SAVE_AFTER_MS);
     this.timer.unref();
     if (unsaved.size === 0) process.once("exit", saveAll);
@@ -146,12 +112,13 @@ export class PipelineCacheFile {
 
   /** Writes new pipelines now. */
   save(): void {
-    if (!this.timer || !this.path) return;
+    const { folder, name } = this;
+    if (!this.timer || !folder) return;
     this.forget();
     const data = this.data();
-    if (data && writeAtomically(this.path, encodeCache(this.physical, data))) {
-      debug(1, () => `pipeline cache: ${data.byteLength} bytes to ${this.path}`);
-      removeLeftovers(this.path);
+    if (data && folder.write(name, encodeCache(this.physical, data))) {
+      debug(1, () => `pipeline cache: ${data.byteLength} bytes to ${join(folder.path, name)}`);
+      removeLeftovers(folder.path, name);
     }
   }
 
@@ -169,16 +136,11 @@ export class PipelineCacheFile {
   }
 
   private read(): Uint8Array | null {
-    if (!this.path) return null;
-    let file: Uint8Array;
-    try {
-      file = readFileSync(this.path);
-    } catch {
-      return null;
-    }
+    const file = this.folder?.read(this.name);
+    if (!file) return null;
     const found = decodeCache(this.physical, file);
     if (found instanceof Uint8Array) return found;
-    debug(1, () => `pipeline cache ${this.path} ignored: ${found.why}`);
+    debug(1, () => `pipeline cache ${this.name} ignored: ${found.why}`);
     return null;
   }
 

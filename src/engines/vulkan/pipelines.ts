@@ -37,6 +37,11 @@ export interface KernelOptions {
   readonly name?: string;
   /** Subgroup size to insist on, where the device can choose. */
   readonly subgroupSize?: number;
+  /**
+   * Have Khronos' spirv-val judge the module before the driver sees it, for code from elsewhere. It must be installed, and takes
+   * some milliseconds each time. It makes crashes of the driver rarer; code that must not be trusted belongs in a process of its own.
+   */
+  readonly validate?: boolean;
   /** Let another thread make it, and wait for it at its first use. */
   readonly ahead?: boolean;
 }

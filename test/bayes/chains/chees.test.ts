@@ -47,7 +47,7 @@ async function outcomeOf({ device, dtype = "f64", time = 2.5, draws: count = 4, 
   try {
     const saved = await chains.saved();
     numbersOf(saved.buffers.wishes!, settings.energyDType)[RUN_REALS.indexOf("trajectory")] = time;
-    chains.restore(saved);
+    chains.restore(saved, 0);
     for await (const { failed } of chains.advance(count, 0)) assert.deepEqual(failed, []);
     const block = chains.block.take();
     const draws = numbersOf(await density.backend.read(block.draws), dtype);

@@ -50,7 +50,7 @@ async function factored(device: string, metrics: readonly (readonly number[])[])
       });
     });
     const bytes = (values: Int32Array | Float32Array) => new Uint8Array(values.buffer);
-    chains.restore({ ...saved, buffers: { ...saved.buffers, ints: bytes(ints), metric: bytes(metric) } });
+    chains.restore({ ...saved, buffers: { ...saved.buffers, ints: bytes(ints), metric: bytes(metric) } }, 0);
     for await (const { failed } of chains.advance(2, 1)) assert.deepEqual(failed, []);
     const { buffers } = await chains.saved();
     const matricesOf = (name: string) => {

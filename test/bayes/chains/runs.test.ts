@@ -625,7 +625,7 @@ describe("a saved fit", () => {
       const error = await said(() => write(nowhere));
       assert.ok(error instanceof ArgumentError, `${error}`);
       const named = isCsv ? `${nowhere}_1.csv` : nowhere;
-      assert.equal(error.message, `${what} cannot be written to ${named}: no such file or directory.`);
+      assert.equal(error.message, `${what} cannot be written to ${named}: there is no folder ${join(folder, "none")}.`);
       // Prefixes that end in a slash, or nothing, are names of files as well.
       if (isCsv) continue;
       assert.equal(
@@ -641,11 +641,16 @@ describe("a saved fit", () => {
     for (const [what, read] of Object.entries(readers)) {
       const error = await said(() => read(nowhere));
       assert.ok(error instanceof FormatError, `${error}`);
-      assert.equal(error.message, `${what}: ${nowhere} cannot be read: no such file or directory.`);
+      assert.equal(error.message, `${what}: ${nowhere} cannot be read: there is no folder ${join(folder, "none")}.`);
+      const absent = join(folder, "absent");
+      assert.equal(
+        (await said(() => read(absent))).message,
+        `${what}: ${absent} cannot be read: there is no such file.`,
+      );
       assert.equal((await said(() => read(folder))).message, `${what}: ${folder} cannot be read: it is a folder.`);
     }
     const missing = await said(() => spread.resume(nowhere));
-    assert.equal(missing.message, `resume: ${nowhere} cannot be resumed: no such file or directory.`);
+    assert.equal(missing.message, `resume: ${nowhere} cannot be resumed: there is no folder ${join(folder, "none")}.`);
   });
 
   test("replaces the one before at once, and leaves nothing beside it", async () => {
@@ -700,7 +705,7 @@ describe("a checkpoint that cannot be written", () => {
     const told = (path: string) => () => spread.sample({ ...options, checkpoint: path });
     assert.throws(told(join(own, "no", "fit")), (error: Error) => {
       assert.ok(error instanceof ArgumentError);
-      assert.match(error.message, /^sample: checkpoint cannot be written to [^:]*fit: no such file or directory\.$/);
+      assert.match(error.message, /^sample: checkpoint cannot be written to [^:]*fit: there is no folder .*no\.$/);
       return true;
     });
     assert.throws(told(own), /sample: checkpoint cannot be written to .*: it is a folder/);
@@ -721,7 +726,7 @@ describe("a checkpoint that cannot be written", () => {
     assert.equal(warned.seen.length, 1);
     assert.match(
       warned.seen[0]!.message,
-      /^sample: a checkpoint cannot be written to [^:]*fit: no such .* The run goes on without/,
+      /^sample: a checkpoint cannot be written to [^:]*fit: there is no folder .* The run goes on without/,
     );
   });
 });

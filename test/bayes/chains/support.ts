@@ -7,7 +7,7 @@ import type { Fit } from "../../../src/bayes/chains/fit.js";
 import type { SampleOptions } from "../../../src/bayes/chains/options.js";
 import { Sampler } from "../../../src/bayes/chains/sampler.js";
 import { samplingOf } from "../../../src/bayes/chains/sampling.js";
-import { readFit } from "../../../src/bayes/chains/saved-fit.js";
+import { readFit } from "../../../src/bayes/chains/saved-fit-reader.js";
 import type { Draws } from "../../../src/bayes/draws/draws.js";
 import { mcseMean, model, normal } from "../../../src/bayes/index.js";
 import type { SampledTarget } from "../../../src/bayes/target/target.js";

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Draws } from "../../../src/bayes/draws/draws.js";
-import { arvizJson, loadArviz, parseArviz, saveArviz } from "../../../src/bayes/export/arviz.js";
+import { arvizJson, saveArviz } from "../../../src/bayes/export/arviz.js";
+import { loadArviz, parseArviz } from "../../../src/bayes/export/arviz-reader.js";
 import type { InferenceData } from "../../../src/bayes/export/inference-data.js";
 import { FormatError } from "../../../src/core/errors.js";
 

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Draws } from "../../../src/bayes/draws/draws.js";
-import { loadStanCsv, parseStanCsv, saveStanCsv, stanCsv } from "../../../src/bayes/export/stan-csv.js";
+import { saveStanCsv, stanCsv } from "../../../src/bayes/export/stan-csv.js";
+import { loadStanCsv, parseStanCsv } from "../../../src/bayes/export/stan-csv-reader.js";
 import { model, normal } from "../../../src/bayes/index.js";
 import { ArgumentError, FormatError } from "../../../src/core/errors.js";
 

@@ -33,6 +33,7 @@ export const vulkanCalls: Calls = {
   Profile: async () => (await (await buffers()).device.profile(() => {})) instanceof vulkan.Profile,
   VulkanDevice: async () => (await openDevice({ index: 0 })) instanceof vulkan.VulkanDevice,
   cacheFolder: (): string | null => vulkan.cacheFolder(),
+  cacheRefusal: (): string | null => vulkan.cacheRefusal(),
   cacheKinds: () => vulkan.cacheKinds.map(({ kind }) => kind),
   inspectLoader: (): vulkan.LoaderReport => vulkan.inspectLoader(),
   listDevices: (): vulkan.ListedDevice[] => vulkan.listDevices({ validate: "sync" }),

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { viewOf } from "../../../src/engines/vulkan/native.js";
-import { decodeCache, encodeCache, writeAtomically } from "../../../src/engines/vulkan/pipeline-cache.js";
+import { decodeCache, encodeCache } from "../../../src/engines/vulkan/pipeline-cache.js";
 import type { PhysicalDevice } from "../../../src/vulkan/index.js";
 import { describeOnDevices, validation } from "../../support/devices.js";
 import { FaultyDriver } from "../../support/fault-injection.js";
@@ -28,15 +28,6 @@ import { runNode } from "../../support/subprocess.js";
 
 const HEADER = 104;
 const payload = randomFrom(1).bytes(50);
-
-function withFolder(body: (folder: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), "pumice-cache-"));
-  try {
-    body(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 test("what is encoded is decoded for the same device and driver", () => {
   for (const bytes of [new Uint8Array(0), payload, randomFrom(2).bytes(100_000)]) {
@@ -74,29 +65,6 @@ test("a file of another device, driver or driver version is not for this one", (
     const result = decodeCache({ ...h200, ...other }, encodeCache(h200, payload));
     assert.ok(!(result instanceof Uint8Array) && /another device or driver/.test(result.why), JSON.stringify(other));
   }
-});
-
-test("a file is replaced whole, and nothing is left beside it", () => {
-  withFolder((folder) => {
-    const path = join(folder, "deep", "er", "file");
-    assert.equal(writeAtomically(path, new Uint8Array([1])), true);
-    assert.equal(writeAtomically(path, new Uint8Array([2, 3])), true);
-    assert.deepEqual([...readFileSync(path)], [2, 3]);
-    assert.deepEqual(readdirSync(join(folder, "deep", "er")), ["file"]);
-  });
-});
-
-test("a place that cannot be written gives false, and nothing is left behind", () => {
-  withFolder((folder) => {
-    const file = join(folder, "file");
-    writeFileSync(file, "");
-    mkdirSync(join(folder, "taken"));
-    writeFileSync(join(folder, "taken", "inside"), "");
-    for (const path of [join(file, "below"), "/proc/nowhere/file", "/dev/null/file", join(folder, "taken")]) {
-      assert.equal(writeAtomically(path, payload), false, path);
-    }
-    assert.deepEqual(readdirSync(folder).sort(), ["file", "taken"]);
-  });
 });
 
 describeOnDevices("cache files", withoutGlslang, (which) => {

@@ -7,7 +7,7 @@ import type { NutsState } from "./state.js";
 import type { StepEnergies } from "./trajectories.js";
 
 /** Steps of a trajectory of a given time, at most: a small step size in the warmup would make it endless. */
-const MAX_STEPS = 1024;
+export const MAX_STEPS = 1024;
 
 /** Bits that change places with those as far to their left: each one, then pairs, and so on to halves of a word. */
 const SWAPS = [

@@ -5,7 +5,7 @@ import { newKey, randomWords } from "./random-words.js";
 import type { NutsState } from "./state.js";
 
 /** Initial points that are tried before a chain gives up. */
-const MAX_ATTEMPTS = 100;
+export const MAX_ATTEMPTS = 100;
 
 /** A point to start from: the one that was given, or else uniform within the radius, drawn anew until the density is finite. */
 export function chooseStart(chain: NutsState): void {

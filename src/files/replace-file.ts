@@ -1,0 +1,130 @@
+/**
+ * Writes files whole: the contents go to a new file beside the old one, which then takes its name. Whoever is killed while
+ * writing leaves the old file as it was. The new file has a name that nobody can guess and is made exclusively: a link that
+ * somebody has put there is never written through. Everything that Pumice writes is written by this.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { FileRefusal } from "./reasons.js";
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+
+type Contents = Iterable<string | Uint8Array>;
+
+/** It tells the process that writes the file, for those who tidy up. */
+const unfinishedName = (path: string): string => `${path}.${process.pid}.${randomBytes(8).toString("hex")}.part`;
+
+/** Where the bytes for a path go: to a file that is replaced, or straight into a device or a pipe. */
+interface Destination {
+  readonly path: string;
+  /** The mode of the file that is replaced; null for a new one, whose mode the system chooses. */
+  readonly mode: number | null;
+  readonly isReplaced: boolean;
+}
+
+/**
+ * The destination of a path that a user has named. A link leads to where it points if it is the user's own or root's; others
+ * may have put it there for a file of theirs to be overwritten.
+ */
+function destinationOf(path: string): Destination {
+  if (path === "") throw new FileRefusal("it is an empty name");
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  const user = process.geteuid?.();
+  if (link?.isSymbolicLink() && user !== undefined && link.uid !== user && link.uid !== 0)
+    throw new FileRefusal(`it is a link that user ${link.uid} made`);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return { path, mode: null, isReplaced: true };
+  if (stats.isDirectory()) throw new FileRefusal("it is a folder");
+  if (!stats.isFile()) return { path, mode: null, isReplaced: false };
+  return { path: realpathSync(path), mode: stats.mode & 0o777, isReplaced: true };
+}
+
+/** Throws where a path cannot be written, by writing a little beside it. */
+export function checkReplaceable(path: string): void {
+  const { path: place, isReplaced } = destinationOf(path);
+  if (!isReplaced) return;
+  const unfinished = unfinishedName(place);
+  closeSync(openSync(unfinished, NEW_FILE, 0o600));
+  rmSync(unfinished);
+}
+
+/** Replaces a file that a user has named, or makes it. `isDurable`: returns when the disk has it. */
+export async function replaceFile(path: string, contents: Contents, { isDurable = false } = {}): Promise<void> {
+  const { path: place, mode, isReplaced } = destinationOf(path);
+  if (!isReplaced) return withFile(await open(place, O_WRONLY), (file) => writeAll(file, contents));
+  const unfinished = unfinishedName(place);
+  const file = await open(unfinished, NEW_FILE, mode === null ? 0o666 : 0o600);
+  try {
+    await withFile(file, async () => {
+      if (mode !== null) await file.chmod(mode);
+      await writeAll(file, contents);
+      if (isDurable) await file.sync();
+    });
+    await rename(unfinished, place);
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {});
+    throw error;
+  }
+  if (isDurable) await syncFolder(dirname(place));
+}
+
+async function withFile(file: FileHandle, work: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeAll(file: FileHandle, contents: Contents): Promise<void> {
+  for (const piece of contents) await file.writeFile(piece);
+}
+
+/** The new name is on the disk, too. Windows cannot do this with folders, and does it by itself. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  await withFile(await open(path, "r"), (folder) => folder.sync());
+}
+
+/** The same at once, for what must be written before the process ends. */
+export function replaceFileSync(path: string, bytes: Uint8Array): void {
+  const { path: place, mode, isReplaced } = destinationOf(path);
+  if (isReplaced) renameOver(place, bytes, mode ?? undefined);
+  else fill(openSync(place, O_WRONLY), bytes);
+}
+
+/** Puts a new file in the place of whatever has the name, a link or a pipe too. For folders of one's own. */
+export function renameOver(path: string, bytes: Uint8Array, mode?: number): void {
+  const unfinished = unfinishedName(path);
+  const file = openSync(unfinished, NEW_FILE, mode === undefined ? 0o666 : 0o600);
+  try {
+    if (mode !== undefined) fchmodSync(file, mode);
+    fill(file, bytes);
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+function fill(file: number, bytes: Uint8Array): void {
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  } finally {
+    closeSync(file);
+  }
+}
