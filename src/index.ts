@@ -8,6 +8,7 @@ export * as io from "./io/index.js";
 export * as linalg from "./linalg/index.js";
 export * as random from "./random/index.js";
 export {
+  type ArrayOptions,
   type AxisOptions,
   type AxisPairs,
   arange,

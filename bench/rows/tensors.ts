@@ -78,7 +78,7 @@ async function additions(context: TensorContext): Promise<number[]> {
   });
   using last = add();
   // Each addition rounds once, so the host's own f32 additions give the same bits.
-  (await last.data()).forEach((value, i) => {
+  (await last.data()).forEach((value: number, i: number) => {
     let right = uniformAt(i, 0);
     for (let k = 0; k < ADDITIONS; k++) right = Math.fround(right + uniformAt(i, 1));
     if (value !== right) throw new Error(`Element ${i} of the chain is ${value}; ${right} is right.`);

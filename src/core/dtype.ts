@@ -60,14 +60,25 @@ interface StorageArrays extends Omit<DataArrays, "f16" | "bf16"> {
 export type TypedArrayOf<D extends DType = DType> = DataArrays[D];
 export type StorageArrayOf<D extends DType = DType> = StorageArrays[D];
 
-/** The type that `item()` returns. */
-export type ScalarOf<D extends DType = DType> = D extends "bool"
+/**
+ * A dtype that types do not know: that of a bare `Tensor`. Such a tensor fits wherever one of a certain dtype is asked for, and
+ * `item()` of it may be used as a number.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: what is not known must fit everywhere
+export type AnyDType = any;
+
+/** The type of an element, by dtype. */
+type Scalars = { readonly [D in DType]: ScalarIn<D> };
+type ScalarIn<D extends DType> = D extends "bool"
   ? boolean
   : D extends "i64" | "u64"
     ? bigint
     : D extends "c64" | "c128"
       ? Complex
       : number;
+
+/** The type that `item()` returns. */
+export type ScalarOf<D extends DType = DType> = Scalars[D];
 
 /** A typed array class that can be laid over a buffer. */
 interface ArrayConstructor<A> {

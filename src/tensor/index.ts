@@ -34,7 +34,7 @@ export type { AxisOptions, NormOptions } from "./methods/reductions.js";
 export type { ScatterOptions } from "./methods/scatter.js";
 export type { Unique } from "./methods/selection.js";
 export type { Positions } from "./methods/taking.js";
-export type { Nested } from "./methods/values.js";
+export type { ArrayOptions, Nested } from "./methods/values.js";
 export { where } from "./methods/where.js";
 export type { WindowOptions, WindowScatterOptions } from "./methods/window.js";
 export { profile } from "./profiling.js";

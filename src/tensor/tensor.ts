@@ -8,7 +8,7 @@
  */
 import { refusingSurplus } from "../core/arity.js";
 import { calledOperation } from "../core/called.js";
-import type { DType, Scalar } from "../core/dtype.js";
+import type { AnyDType, DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, DisposedError } from "../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { KEPT_NUMBERS } from "../core/shown.js";
@@ -48,7 +48,7 @@ import { TENSOR } from "./tensor-checks.js";
 export type Operand = Tensor | Scalar;
 
 /** The methods that users see. */
-export interface Tensor<D extends DType = DType>
+export interface Tensor<D extends DType = AnyDType>
   extends ValueMethods<D>,
     ArithmeticMethods<D>,
     DivisionMethods<D>,
@@ -118,7 +118,7 @@ const HELD = Object.defineProperty({}, "values", {
 });
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods of the interface are defined by the static block
-export class Tensor<D extends DType = DType> {
+export class Tensor<D extends DType = AnyDType> {
   static {
     Object.defineProperty(Tensor.prototype, TENSOR, { value: true });
     const add = (prototype: object, held: typeof refusingSurplus) => {

@@ -623,7 +623,8 @@ describeOnTensorDevices("complex tensors for people and programs", (device) => {
       tensor([1]).mul(i),
       complex(tensor([1]), 2),
     ];
-    const turned: Tensor<"c128"> = complex(tensor([1], { dtype: "f64" }), tensor([1]));
+    const doubles = tensor([1], { dtype: "f64" });
+    const turned: Tensor<"c128"> = complex(doubles, tensor([1]));
     for (const x of parts) assert.equal(x.dtype, "f32");
     for (const x of wideParts) assert.equal(x.dtype, "f64");
     for (const x of whole) assert.equal(x.dtype, "c64");

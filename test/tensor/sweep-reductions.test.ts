@@ -116,7 +116,7 @@ function expectReduced(
     if (Object.is(value, want) || (value === 0 && want === 0)) return;
     const isExact = how !== "variance" && how !== "logsumexp";
     const scale = Math.max(Math.abs(Number(want)), how === "variance" ? 1e-3 : 1) * Math.max(1, line.length / 64);
-    const allowed = (relative[result.dtype] ?? 0) * scale;
+    const allowed = (relative[result.dtype as DType] ?? 0) * scale;
     if (!isExact && Math.abs(Number(value) - Number(want)) <= allowed) return;
     assert.fail(`${what}: element ${i} is ${value}, not ${want}`);
   });

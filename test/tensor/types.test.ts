@@ -216,4 +216,25 @@ describe("the type of a tensor names its dtype", () => {
     const number: number = floats().matmul(floats()).sum().itemSync();
     assert.deepEqual([data.length, big.length, one, flag, number], [4, 1, 1n, true, 54]);
   });
+
+  test("a bare Tensor fits where one of a certain dtype is expected, and its item may be used as a number", () => {
+    const step = (x: Tensor): Tensor => x.mul(2);
+    let h = zeros([2]);
+    h = step(h).add(1);
+    h = h.mul(step(h));
+    const half: number = step(h).sum().itemSync() / 2;
+    assert.equal(half, 4);
+    // What is not known is not guessed: i32 and something is not i32.
+    const unknown = whole().add(step(doubles()));
+    assert.equal(unknown.dtype, "f64");
+  });
+
+  test("array() of a rank that is given can be indexed", async () => {
+    const rows: number[][] = await floats().array({ rank: 2 });
+    const number: number = floats().arraySync({ rank: 2 })[1]![0]!;
+    assert.deepEqual([rows.length, typeof number], [2, "number"]);
+    await assert.rejects(async () => floats().array({ rank: 1 }), /has rank 2, and \{ rank: 1 \} was asked for/);
+    const scalar: bigint = tensor(1n).arraySync({ rank: 0 });
+    assert.equal(scalar, 1n);
+  });
 });

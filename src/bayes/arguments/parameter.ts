@@ -2,7 +2,7 @@
  * Parameters: the rules of what a distribution or constraint takes, such as "a positive number". A definition names a rule for
  * each of its parameters; check-arguments.ts holds known values against them, and posteriors look at what is sampled.
  */
-import { DTYPES } from "../../core/dtype.js";
+import { type DType, DTYPES } from "../../core/dtype.js";
 import type { Tensor } from "../../tensor/index.js";
 import { allOverLast } from "../numerics/last-axes.js";
 import { type Argument, tensorOf } from "./argument.js";
@@ -68,7 +68,7 @@ export function parameterInside({ rule, argument }: Parameter, like: Tensor): Te
   const [low, high] = rule.within ?? [-Infinity, Infinity];
   const value = tensorOf(argument, like);
   const isAbove = value.greaterEqual(low);
-  const most = high * (1 + ROUNDINGS * DTYPES[like.dtype].epsilon);
+  const most = high * (1 + ROUNDINGS * DTYPES[like.dtype as DType].epsilon);
   const inside = high === Infinity ? isAbove : isAbove.logicalAnd(value.lessEqual(most));
   return allOverLast(inside, Math.min(rule.rank, value.rank));
 }

@@ -42,7 +42,7 @@ export class ArithmeticMethods<D extends DType> {
    * A negative number is no exponent for them, since the result would be a fraction; in a tensor of exponents it gives 0.
    */
   pow<O extends Operand>(this: Tensor, other: O): Tensor<PowerOf<Meeting<D, O>>> {
-    const { kind } = DTYPES[this.dtype];
+    const { kind } = DTYPES[this.dtype as DType];
     if (kind !== "float" && kind !== "complex" && isNegativeWhole(other)) {
       throw new DTypeError(`pow: ${this.dtype} to the power ${other} is a fraction; cast it to a float first.`);
     }

@@ -1,7 +1,7 @@
 /** Methods of `Tensor` that give booleans: comparisons, logic, and tests of floats. */
 import { checkOptions, type OptionKinds } from "../../core/arguments.js";
 import { castScalar } from "../../core/cast.js";
-import { DTYPES, defaultDType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
+import { DTYPES, type DType, defaultDType, isComplex, isFloat, isInteger } from "../../core/dtype.js";
 import { checkScalar, fitsDType } from "../../core/promotion.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import * as E from "../../graph/primitives/elementwise.js";
@@ -118,14 +118,14 @@ function logical(x: Tensor, primitive: ElementwisePrimitive, operation: string, 
 
 /** A test of floats; false for the other dtypes. */
 function tested(x: Tensor, primitive: ElementwisePrimitive): Tensor<"bool"> {
-  const { kind } = DTYPES[x.dtype];
+  const { kind } = DTYPES[x.dtype as DType];
   if (kind === "float" || kind === "complex") return unary(x, primitive);
   return x.tensorOf(scalarNode(false, "bool", backendOf(x.node), x.node.shape));
 }
 
 /** Their distance is exact, as an unsigned number; only the tolerance is rounded, to f64 where the device has it. */
 function closeIntegers(a: Tensor, b: Tensor, rtol: number, atol: number): Tensor<"bool"> {
-  const unsigned = DTYPES[a.dtype].bits === 64 ? "u64" : "u32";
+  const unsigned = DTYPES[a.dtype as DType].bits === 64 ? "u64" : "u32";
   const [from, to] = [a.cast(unsigned), b.cast(unsigned)];
   const distance = where(a.less(b), to.sub(from), from.sub(to));
   const fine = backendOf(a.node).hasDoubles ? "f64" : "f32";

@@ -69,7 +69,7 @@ function cumulated<T extends DType>(
 /** Sums of booleans count; narrow integers are summed in i32 or u32. */
 function widened(x: Tensor): Tensor {
   const wide: Partial<Record<DType, DType>> = { bool: "i32", i8: "i32", i16: "i32", u8: "u32", u16: "u32" };
-  return x.cast(wide[x.dtype] ?? x.dtype);
+  return x.cast(wide[x.dtype as DType] ?? x.dtype);
 }
 
 /** Booleans are ordered as 0 and 1. */

@@ -76,7 +76,7 @@ function remainder(a: Tensor, b: Tensor): Tensor {
  * few bits of f16 and bf16 it is not, so they are divided in f32.
  */
 function floorDivideFloats(a: Tensor, b: Tensor): Tensor {
-  if (DTYPES[a.dtype].bits === 16) return floorDivideFloats(a.cast("f32"), b.cast("f32")).cast(a.dtype);
+  if (DTYPES[a.dtype as DType].bits === 16) return floorDivideFloats(a.cast("f32"), b.cast("f32")).cast(a.dtype);
   const rest = divided(a, b, E.rem);
   const quotient = a.sub(rest).div(b);
   const lowered = where(rest.notEqual(0).logicalAnd(differentSigns(rest, b)), quotient.sub(1), quotient);

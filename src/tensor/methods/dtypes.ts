@@ -19,7 +19,7 @@ export class DTypeMethods<D extends DType> {
   /** The same bits as another dtype of the same width. Of f16 and bf16 a NaN stays one, with other bits perhaps. */
   bitcast<T extends DType>(this: Tensor, dtype: T): Tensor<T> {
     checkDType(dtype, "bitcast");
-    const [from, to] = [DTYPES[this.dtype], DTYPES[dtype]];
+    const [from, to] = [DTYPES[this.dtype as DType], DTYPES[dtype]];
     if (from.bits !== to.bits || [from, to].some(({ kind }) => kind === "bool" || kind === "complex")) {
       throw new DTypeError(`bitcast: ${this.dtype} as ${dtype}; both are numbers of one width, and not complex.`);
     }

@@ -139,7 +139,7 @@ export class MovementMethods<D extends DType> {
       Array.from({ length: this.rank + 1 }, (_, i) => (i === at ? classes : 1)),
     );
     // A u32 too large for i32 becomes negative there, and so names no class.
-    const compared = DTYPES[this.dtype].bits === 64 ? this.dtype : positionDType(classes);
+    const compared = DTYPES[this.dtype as DType].bits === 64 ? this.dtype : positionDType(classes);
     return this.expandDims(at)
       .cast(compared)
       .equal(line.cast(compared))

@@ -39,7 +39,7 @@ export function met(operation: string, operands: readonly Operand[]): Tensor[] {
 export function metReals(operation: string, operands: readonly Operand[]): Tensor[] {
   const found = met(operation, operands);
   const [{ dtype }] = found;
-  if (DTYPES[dtype].kind !== "bool" && !isComplex(dtype)) return found;
+  if (DTYPES[dtype as DType].kind !== "bool" && !isComplex(dtype)) return found;
   const remedy = isComplex(dtype) ? "take its real(), imag() or abs()" : "cast it";
   throw new DTypeError(`${operation}: takes real numbers, not ${dtype}; ${remedy} first.`);
 }
@@ -55,7 +55,7 @@ export function metNumbers(operation: string, operands: readonly Operand[]): Ten
 }
 
 export function asFloat(operation: string, x: Tensor): Tensor {
-  const { kind } = DTYPES[x.dtype];
+  const { kind } = DTYPES[x.dtype as DType];
   if (kind === "complex") throw new DTypeError(`${operation}: takes real numbers, not ${x.dtype}.`);
   return kind === "float" ? x : x.cast("f32");
 }

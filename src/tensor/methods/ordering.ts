@@ -121,7 +121,7 @@ const TOP_K: OptionKinds<TopKOptions> = { axis: "number", largest: "flag" };
 
 /** An unsigned key with the order of the values. */
 export function orderKey(operation: string, x: Tensor, isDescending: boolean): Tensor {
-  const { kind, bits } = DTYPES[x.dtype];
+  const { kind, bits } = DTYPES[x.dtype as DType];
   const inverted = (key: Tensor) => (isDescending ? key.bitwiseNot() : key);
   checkOrdered(x.dtype, operation);
   if (kind === "bool" || kind === "uint") return inverted(bits === 64 ? x : x.cast("u32"));

@@ -109,7 +109,7 @@ export function placesAmong(positions: Tensor, n: number, operation: string): Te
       `${operation}: positions are integers, not ${positions.dtype}; cast them first.${remedyForNumber(positions)}`,
     );
   }
-  const { bits, signed } = DTYPES[positions.dtype];
+  const { bits, signed } = DTYPES[positions.dtype as DType];
   const place = positionDType(n);
   const isWide = bits === 64 || (positions.dtype === "u32" && place === "i32");
   const wide = isWide ? positions : positions.cast(place);

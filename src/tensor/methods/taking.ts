@@ -76,7 +76,7 @@ function positionsIn(x: Tensor, given: Positions, axis: number, operation: strin
   // Positions that the counting dtype does not hold are outside in any case; wrapping must not bring them back in.
   const extent = x.node.shape[axis];
   const counting = positionDType(extent);
-  const { bits, signed } = DTYPES[positions.dtype];
+  const { bits, signed } = DTYPES[positions.dtype as DType];
   const mayWrap = counting === "i64" ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
   const held = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
   const wide: Tensor = held.cast(counting);

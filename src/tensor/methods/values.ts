@@ -1,4 +1,6 @@
 /** Methods of `Tensor` that compute and give values to JavaScript, and those that move or start the work. */
+
+import { checkOptions } from "../../core/arguments.js";
 import type { DType, Scalar, ScalarOf, TypedArrayOf } from "../../core/dtype.js";
 import { ShapeError } from "../../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../../core/shape.js";
@@ -10,6 +12,24 @@ import type { Tensor } from "../tensor.js";
 
 /** Nested arrays of scalars. */
 export type Nested<T> = T | Nested<T>[];
+
+/** Arrays as deep as a rank, where types know it. */
+export type NestedOf<T, R extends number> = R extends 0
+  ? T
+  : R extends 1
+    ? T[]
+    : R extends 2
+      ? T[][]
+      : R extends 3
+        ? T[][][]
+        : R extends 4
+          ? T[][][][]
+          : Nested<T>;
+
+/** Options of `array`: with a rank, which is checked, the result can be indexed as deep as that. */
+export interface ArrayOptions<R extends number = number> {
+  readonly rank?: R;
+}
 
 export class ValueMethods<D extends DType> {
   /** The elements in row-major order, as the typed array of the dtype. */
@@ -52,19 +72,25 @@ export class ValueMethods<D extends DType> {
     return elementAt(this.dataSync(), this.dtype, 0) as ScalarOf<D>;
   }
 
-  /** Nested arrays. */
-  array(this: Tensor): Promise<Nested<ScalarOf<D>>> {
+  /** Nested arrays. With `rank`, which is checked, their type is that deep: `(await x.array({ rank: 2 }))[0][1]`. */
+  array<R extends number = number>(
+    this: Tensor,
+    options: ArrayOptions<R> = {},
+  ): Promise<number extends R ? Nested<ScalarOf<D>> : NestedOf<ScalarOf<D>, R>> {
     return reading(this, async () => {
       const { dtype, shape } = this;
-      checkNestable(shape, "array");
-      return nest(await this.data(), dtype, shape) as Nested<ScalarOf<D>>;
+      checkNestable(shape, "array", options);
+      return nest(await this.data(), dtype, shape) as never;
     });
   }
 
   /** The same, blocking. */
-  arraySync(this: Tensor): Nested<ScalarOf<D>> {
-    checkNestable(this.node.shape, "arraySync");
-    return nest(this.dataSync(), this.dtype, this.node.shape) as Nested<ScalarOf<D>>;
+  arraySync<R extends number = number>(
+    this: Tensor,
+    options: ArrayOptions<R> = {},
+  ): number extends R ? Nested<ScalarOf<D>> : NestedOf<ScalarOf<D>, R> {
+    checkNestable(this.node.shape, "arraySync", options);
+    return nest(this.dataSync(), this.dtype, this.node.shape) as never;
   }
 
   /** The same values on another device; another handle on the same memory when they are there already. */
@@ -101,7 +127,14 @@ function checkSingle(x: Tensor, operation: string): void {
 const MAX_LISTED = 2 ** 26;
 
 /** Throws where lists of that shape do not fit; of a tensor without elements there may still be any number of them. */
-function checkNestable(shape: Shape, operation: string): void {
+function checkNestable(shape: Shape, operation: string, options: ArrayOptions): void {
+  checkOptions<ArrayOptions>(operation, options, { rank: "number" });
+  const { rank } = options;
+  if (rank !== undefined && rank !== shape.length) {
+    throw new ShapeError(
+      `${operation}: ${formatShape(shape)} has rank ${shape.length}, and { rank: ${rank} } was asked for.`,
+    );
+  }
   let lists = 1;
   for (const extent of shape) {
     if (lists > 0 && Math.max(lists, extent) > MAX_LISTED) {
