@@ -2,6 +2,7 @@
 
 import { checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
+import { formatShape } from "../core/shape.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import type { PrintOptions } from "../runtime/print-program.js";
 import { backendOf } from "./build.js";
@@ -22,10 +23,11 @@ export function explain(x: Tensor, options: PrintOptions = {}): string {
   checkCount("explain", 2, arguments);
   checkOptions("explain", options, { verbose: "flag" });
   checkTensor("explain", "the argument", x);
-  const { node } = x;
-  if (node.storage) return `${x.toString()} is computed already: nothing would run.`;
-  if (contiguousSliceOf(node)) return `${x.toString()} is a part of memory that is there: nothing would run.`;
+  const { node, shape, dtype, device } = x;
+  const what = `Tensor(${formatShape(shape)}, ${dtype}, ${device})`;
+  if (node.storage) return `${what} is computed already: nothing would run.`;
+  if (contiguousSliceOf(node)) return `${what} is a part of memory that is there: nothing would run.`;
   const { kernels, text } = backendOf(node).explain([node], options);
   const count = kernels === 1 ? "1 kernel" : `${kernels} kernels`;
-  return `${x.toString()} on ${x.device}: ${count}\n${text}`;
+  return `${what} on ${device}: ${count}\n${text}`;
 }

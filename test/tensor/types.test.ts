@@ -76,9 +76,9 @@ describe("the type of a tensor names its dtype", () => {
     u32(tensor(new Uint32Array(2)));
     is("u64")(tensor(new BigUint64Array(2)));
     const unknown: Tensor = tensor([1, 2n] as (number | bigint)[]);
-    assert.equal(unknown.dtype, "f32");
+    assert.equal(unknown.dtype, "i64");
     // @ts-expect-error a list of both has no dtype the compiler knows
-    f32(tensor([1, 2n] as (number | bigint)[]));
+    i64(tensor([1, 2n] as (number | bigint)[]));
     // @ts-expect-error a tensor of any dtype is not known to be f32
     f32(tensor([1]) as Tensor);
     // @ts-expect-error strings are no values

@@ -29,6 +29,7 @@ import {
   zeros,
 } from "../../src/index.js";
 import { withDevice } from "../../src/tensor/index.js";
+import { mayFlush } from "../support/denormals.js";
 import { replayed, workOf } from "../support/jit-check.js";
 import { kernelCount } from "../support/program-text.js";
 import { describeOnTensorDevices, numbersOf, testDevices } from "../support/tensors.js";
@@ -255,7 +256,8 @@ describeOnTensorDevices("numbers given to a jitted function", (device) => {
 
   test("may be NaN, infinite, or a negative zero", () => {
     const f = jit((a: Tensor) => a.mul(1));
-    for (const value of [Number.NaN, Infinity, -Infinity, -0, 0, 1e-45, 3e38]) {
+    const denormals = mayFlush(device, "f32") ? [] : [1e-45];
+    for (const value of [Number.NaN, Infinity, -Infinity, -0, 0, 3e38, ...denormals]) {
       assert.ok(Object.is(f(value).itemSync(), Math.fround(value)), `${value}`);
     }
     assert.equal(f.programs, 1);
