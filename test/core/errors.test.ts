@@ -1,6 +1,7 @@
 /** Where stacks begin: with the code that called the library, whatever lies between. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
+import * as errors from "../../src/core/errors.js";
 import { einsum, jit, PumiceError, ShapeError, setDefaultDevice, type Tensor, tensor, zeros } from "../../src/index.js";
 import { runNode } from "../support/subprocess.js";
 
@@ -70,4 +71,18 @@ test("PUMICE_DEBUG keeps the frames inside the library", async () => {
     const { output } = await runNode(program, { env: { PUMICE_DEVICE: "cpu", PUMICE_DEBUG: debug } });
     assert.equal(output.trim(), kept);
   }
+});
+
+test("every class is an error of ours, by the name of the class, and may have a cause", () => {
+  const classes = Object.entries(errors).filter(([name]) => name.endsWith("Error"));
+  assert.ok(classes.length >= 10);
+  for (const [name, Class] of classes as [string, typeof errors.PumiceError][]) {
+    const cause = new Error("the cause");
+    const error = new Class("what, and what would work", { cause });
+    assert.ok(error instanceof errors.PumiceError && error instanceof Error);
+    assert.equal(error.name, name);
+    assert.equal(error.cause, cause);
+    assert.equal(String(error), `${name}: what, and what would work`);
+  }
+  assert.ok(!(new errors.ShapeError("") instanceof errors.DTypeError));
 });

@@ -6,14 +6,11 @@ import assert from "node:assert/strict";
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +19,6 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cachedFiles } from "../../src/cli/cache.js";
 import { cacheKinds } from "../../src/engines/disk/cache-folder.js";
-import { hashFiles } from "../../src/engines/disk/fingerprint.js";
 import { decodeProgramFile, encodeProgramFile, ProgramCache } from "../../src/engines/disk/program-cache.js";
 import { concat, grad, jit, scan, type Tensor, tree, valueAndGrad, whileLoop } from "../../src/index.js";
 import type { Backend } from "../../src/runtime/backend.js";
@@ -38,118 +34,6 @@ let folders = 0;
 const newFolder = (): string => join(root, String(folders++));
 const filesIn = (folder: string): string[] =>
   readdirSync(join(folder, "programs")).map((name) => join(folder, "programs", name));
-
-// -------------------------------------------------------------------------------------------------- files
-
-const KEY = "0123456789abcdef".repeat(4);
-
-test("a file gives back its program, and says what is wrong with any other", () => {
-  const payload = Buffer.from("a program");
-  const file = encodeProgramFile(KEY, payload);
-  assert.deepEqual(decodeProgramFile(KEY, file), payload);
-  const changed = (at: number) => file.map((byte, i) => (i === at ? byte ^ 1 : byte));
-  const why = (bytes: Uint8Array, key = KEY) => (decodeProgramFile(key, bytes) as { why: string }).why;
-  assert.match(why(file.subarray(0, 50)), /truncated/);
-  assert.match(why(file.subarray(0, -1)), /truncated/);
-  assert.match(why(Buffer.concat([file, Buffer.alloc(1)])), /truncated/);
-  assert.match(why(new Uint8Array()), /truncated/);
-  assert.match(why(changed(0)), /format/);
-  assert.match(why(changed(8)), /format/);
-  assert.match(why(changed(20)), /another program/);
-  assert.match(why(file, KEY.replace("0", "f")), /another program/);
-  assert.match(why(changed(60)), /checksum/);
-  assert.match(why(changed(file.length - 1)), /checksum/);
-});
-
-test("a cache finds what was kept, from the moment it was saved", () => {
-  const cache = new ProgramCache(newFolder());
-  assert.equal(cache.find(KEY), null);
-  cache.keep(KEY, () => Buffer.from("a program"));
-  assert.equal(cache.find(KEY), null);
-  cache.save();
-  assert.equal(Buffer.from(cache.find(KEY) as Uint8Array).toString(), "a program");
-  assert.equal(cache.find(KEY.replace("0", "f")), null);
-});
-
-test("the programs that were not used for the longest time make room for others", () => {
-  const folder = newFolder();
-  const cache = new ProgramCache(folder, 3500);
-  const keys = [..."abcde"].map((letter) => letter.repeat(64));
-  const old = (key: string, hours: number) => {
-    const time = new Date(Date.now() - 3_600_000 * hours);
-    utimesSync(join(folder, "programs", `${key.slice(0, 32)}.program`), time, time);
-  };
-  keys.slice(0, 4).forEach((key, i) => {
-    cache.keep(key, () => new Uint8Array(1000));
-    cache.save();
-    old(key, 10 - i);
-  });
-  const there = () => keys.map((key) => cache.find(key) !== null);
-  assert.deepEqual(readdirSync(join(folder, "programs")).length, 3, "the oldest was removed when the fourth came");
-  // The oldest that is left is used: now the next is the oldest.
-  assert.ok(cache.find(keys[1]!));
-  cache.keep(keys[4]!, () => new Uint8Array(1000));
-  cache.save();
-  assert.deepEqual(there(), [false, true, false, true, true]);
-});
-
-test("what a killed process left is removed after an hour, and foreign files are not", () => {
-  const folder = newFolder();
-  const cache = new ProgramCache(folder, 500);
-  mkdirSync(join(folder, "programs"), { recursive: true });
-  const put = (name: string, hours: number) => {
-    const path = join(folder, "programs", name);
-    writeFileSync(path, new Uint8Array(1000));
-    const time = new Date(Date.now() - 3_600_000 * hours);
-    utimesSync(path, time, time);
-  };
-  put(`${KEY.slice(0, 32)}.program.4711.k3j2h1`, 2);
-  put(`${KEY.slice(0, 32)}.program.4712.k3j2h1`, 0.5);
-  put("thesis.txt", 1000);
-  cache.keep(KEY, () => new Uint8Array(10));
-  cache.save();
-  const names = [`${KEY.slice(0, 32)}.program`, `${KEY.slice(0, 32)}.program.4712.k3j2h1`, "thesis.txt"];
-  assert.deepEqual(readdirSync(join(folder, "programs")).sort(), names.sort());
-});
-
-test("a folder that cannot be written, or that is a file, costs nothing but the cache", () => {
-  const folder = newFolder();
-  writeFileSync(folder, "no folder");
-  const cache = new ProgramCache(folder);
-  cache.keep(KEY, () => new Uint8Array(10));
-  cache.save();
-  assert.equal(cache.find(KEY), null);
-});
-
-// -------------------------------------------------------------------------------------------------- the compiler
-
-test("another compiler has another fingerprint; one that changed while it ran, or was bundled, has none", () => {
-  const copy = newFolder();
-  const sources = fileURLToPath(new URL("../../src", import.meta.url));
-  for (const folder of ["core", "graph", "spirv", "wasm", "compiler", "runtime", "engines"]) {
-    cpSync(join(sources, folder), join(copy, folder), { recursive: true });
-  }
-  const own = pathToFileURL(join(copy, "engines", "disk", "fingerprint.js")).href;
-  const later = Date.now() + 10_000;
-  const first = hashFiles(own, later);
-  assert.match(String(first), /^[0-9a-f]{64}$/);
-  assert.equal(hashFiles(own, later), first);
-  assert.equal(
-    hashFiles(new URL("../../src/engines/disk/fingerprint.js", import.meta.url).href, later),
-    first,
-    "wherever it lies",
-  );
-  const changed = join(copy, "compiler", "math", "power.js");
-  writeFileSync(changed, `${readFileSync(changed, "utf8")}\n`);
-  const second = hashFiles(own, later);
-  assert.notEqual(second, first);
-  writeFileSync(join(copy, "graph", "new.js"), "");
-  assert.notEqual(hashFiles(own, later), second);
-  assert.equal(hashFiles(own, statSync(changed).ctimeMs - 1000), null);
-  assert.equal(hashFiles(pathToFileURL(join(copy, "bundle.js")).href, later), null);
-  rmSync(join(copy, "graph"), { recursive: true });
-  assert.equal(hashFiles(own, later), null);
-});
 
 // -------------------------------------------------------------------------------------------------- programs
 

@@ -20,6 +20,6 @@ test("it has 256 threads, no descriptors, and a push block of two addresses and 
 test("a vector is copied only where its number is below the count", () => {
   const text = disassemble(copyKernel());
   const body = text.slice(text.indexOf("OpFunction "));
-  assert.match(body, /OpULessThan[\s\S]*OpBranchConditional[\s\S]*OpLoad %v4uint[\s\S]*OpStore/);
+  assert.match(body, /OpULessThan %bool[\s\S]*OpBranchConditional[\s\S]*OpLoad %v4uint[\s\S]*OpStore/);
   assert.equal(body.match(/Aligned 4/g)?.length, 2);
 });

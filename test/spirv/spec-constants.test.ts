@@ -39,6 +39,8 @@ test("shifts, with distances of the width and more", () => {
 test("comparisons read their operands signed or unsigned", () => {
   assert.deepEqual([of("ULessThan", M1, 1n), of("SLessThan", M1, 1n)], [0n, 1n]);
   assert.deepEqual([of("UGreaterThan", M1, 1n), of("SGreaterThan", M1, 1n)], [1n, 0n]);
+  // The same bits, as the value of an operand whose type is unsigned.
+  assert.deepEqual([of("SLessThan", 0xffffffffn, 1n), of("SGreaterThanEqual", 0xffffffffn, 1n)], [1n, 0n]);
   assert.deepEqual([of("ULessThanEqual", 1n, 1n), of("SGreaterThanEqual", 1n, 1n)], [1n, 1n]);
   assert.deepEqual([of("SLessThanEqual", 2n, 1n), of("UGreaterThanEqual", 0n, 1n)], [0n, 0n]);
   assert.deepEqual([of("IEqual", M1, 0xffffffffn), of("INotEqual", M1, 0xffffffffn)], [1n, 0n]);
