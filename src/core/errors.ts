@@ -4,6 +4,7 @@
  */
 import { isBuiltIn, isInside, OWN_FOLDER } from "./own-files.js";
 
+/** The class of all errors that Pumice throws on purpose. */
 export class PumiceError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     const limit = Error.stackTraceLimit;

@@ -40,6 +40,7 @@ export async function loadNpy(path: string, options: LoadOptions = {}): Promise<
   return toTensor("loadNpy", rowMajor(await readNpy(path)), options);
 }
 
+/** Writes a tensor as a .npy file of NumPy. */
 export async function saveNpy(path: string, x: Tensor): Promise<void> {
   checkCount("io.saveNpy", 2, arguments);
   checkString("io.saveNpy", "the path", path);
@@ -61,6 +62,7 @@ export async function loadNpz(
   return Object.fromEntries(found);
 }
 
+/** Writes tensors as a .npz file of NumPy, by name; `compress` makes it smaller. */
 export async function saveNpz(
   path: string,
   tensors: Readonly<Record<string, Tensor>>,
@@ -85,6 +87,7 @@ export interface TensorFile {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Opens a safetensors file without reading its tensors; `read` reads one, or a part of it. */
 export async function openSafetensors(path: string, options: LoadOptions = {}): Promise<TensorFile> {
   checkCount("io.openSafetensors", 2, arguments);
   checkLoading("openSafetensors", path, options);
@@ -114,6 +117,7 @@ export async function loadSafetensors(path: string, options: LoadOptions = {}): 
   return Object.fromEntries(found);
 }
 
+/** Writes tensors as a safetensors file, by name, with texts as metadata. */
 export async function saveSafetensors(
   path: string,
   tensors: Readonly<Record<string, Tensor>>,

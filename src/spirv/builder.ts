@@ -35,6 +35,7 @@ interface EntryPoint {
 
 type LocalSize = readonly [Value, Value, Value];
 
+/** Builds a SPIR-V module: types, constants, buffers, functions and entry points. */
 export class ModuleBuilder extends ModuleMemory {
   private readonly entries: EntryPoint[] = [];
   private readonly open: FunctionBuilder[] = [];

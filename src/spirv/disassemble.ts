@@ -30,6 +30,7 @@ const INDENT = 15;
 const SWAPPED_MAGIC = 0x03022307;
 const decoder = new TextDecoder("utf-8", { fatal: false });
 
+/** A SPIR-V module as text, one instruction per line. */
 export function disassemble(words: Uint32Array, options: DisassembleOptions = {}): string {
   return new Disassembler(words, options).run();
 }

@@ -11,8 +11,11 @@ export type StorageClassName = keyof typeof StorageClass;
 
 /** Bits of `Type.contents`: the narrow numbers inside a type, which need capabilities to be stored or computed with. */
 export const CONTAINS_INT8 = 1;
+/** See `CONTAINS_INT8`. */
 export const CONTAINS_INT16 = 2;
+/** See `CONTAINS_INT8`. */
 export const CONTAINS_FLOAT16 = 4;
+/** See `CONTAINS_INT8`. */
 export const CONTAINS_BFLOAT16 = 8;
 
 interface Declared {

@@ -15,6 +15,7 @@ export interface Region {
   readonly module: ModuleBuilder;
 }
 
+/** A value of a SPIR-V function under construction: its id and its type. */
 export class Value {
   constructor(
     readonly id: number,

@@ -117,6 +117,10 @@ const HELD = Object.defineProperty({}, "values", {
   },
 });
 
+/**
+ * An array of numbers of one dtype with any number of axes, on a device. `tensor()`, `zeros()` and the other creation
+ * functions make it; operations on it are lazy, and `data()`, `item()` and `array()` compute.
+ */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods of the interface are defined by the static block
 export class Tensor<D extends DType = AnyDType> {
   static {

@@ -34,7 +34,9 @@ import {
 
 export { gaussianChainShader } from "./gaussian-chain.js";
 
+/** Operations of the catalogue on two buffers. */
 export const binaryOps = ["add", "mul", "sub", "div", "pow", "max", "min"] as const;
+/** Operations of the catalogue on one buffer. */
 export const unaryOps = [
   "exp",
   "log",
@@ -50,6 +52,7 @@ export const unaryOps = [
   "reciprocal",
   "square",
 ] as const;
+/** Reductions of the catalogue. */
 export const reduceOps = ["sum", "max", "min"] as const;
 
 export interface CatalogueOptions {

@@ -7,6 +7,7 @@ import type { SummaryRow } from "../diagnostics/scalar-summary.js";
 import { Summary, summary } from "../diagnostics/summary.js";
 import type { Chains, Draws, NameFilter } from "../draws/draws.js";
 
+/** An approximation of a posterior: what all of them have, whichever method made them. */
 export abstract class Approximation {
   constructor(
     /** One chain of draws, whose order says nothing. */

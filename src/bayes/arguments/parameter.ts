@@ -2,7 +2,7 @@
  * Parameters: the rules of what a distribution or constraint takes, such as "a positive number". A definition names a rule for
  * each of its parameters; check-arguments.ts holds known values against them, and posteriors look at what is sampled.
  */
-import { type DType, DTYPES } from "../../core/dtype.js";
+import { DTYPES, type DType } from "../../core/dtype.js";
 import type { Tensor } from "../../tensor/index.js";
 import { allOverLast } from "../numerics/last-axes.js";
 import { type Argument, tensorOf } from "./argument.js";

@@ -9,11 +9,13 @@ import { essBelow, essMean, essSd } from "./effective-sample-size.js";
 import { quantileOf } from "./ranks.js";
 import { betaQuantile } from "./special-functions.js";
 
+/** The Monte Carlo standard error of the mean. */
 export function mcseMean(x: Chains): number {
   checkChains("mcseMean", x);
   return Math.sqrt(varianceOf(x.values) / essMean(x));
 }
 
+/** The Monte Carlo standard error of the standard deviation. */
 export function mcseSd(x: Chains): number {
   checkChains("mcseSd", x);
   const mean = meanOf(x.values);
@@ -27,6 +29,7 @@ export function mcseSd(x: Chains): number {
 /** One standard error either way of a normal number. */
 const ONE_BELOW = 0.15865525393145707;
 
+/** The Monte Carlo standard error of a quantile. */
 export function mcseQuantile(x: Chains, probability: number): number {
   checkChains("mcseQuantile", x);
   checkProbability("mcseQuantile", probability);

@@ -32,6 +32,7 @@ const standard: Standard<never> = {
 const cauchyDefinition = locationScale(standard);
 const halfCauchyDefinition = halved(standard, { name: "halfCauchy", mean: () => Infinity });
 
+/** The Cauchy distribution around a location. It has no mean. */
 export const cauchy = (location: Argument, scale: Argument): RandomVariable =>
   new RandomVariable(bind(cauchyDefinition, { location, scale }));
 

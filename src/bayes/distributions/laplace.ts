@@ -29,5 +29,6 @@ const standard: Standard<never> = {
 
 const laplaceDefinition = locationScale(standard);
 
+/** The Laplace distribution: exponential on both sides of a location. */
 export const laplace = (location: Argument, scale: Argument): RandomVariable =>
   new RandomVariable(bind(laplaceDefinition, { location, scale }));

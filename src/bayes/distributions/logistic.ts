@@ -22,5 +22,6 @@ const standard: Standard<never> = {
 
 const logisticDefinition = locationScale(standard);
 
+/** The logistic distribution around a location. */
 export const logistic = (location: Argument, scale: Argument): RandomVariable =>
   new RandomVariable(bind(logisticDefinition, { location, scale }));

@@ -8,6 +8,7 @@ import { FORGOTTEN, type SmcStage } from "./stages.js";
 /** Fewer first particles than this, and the cloud tells little. */
 const FEW_ANCESTORS = 50;
 
+/** The result of `smc`: particles of the posterior, and the log of the evidence. */
 export class SmcFit extends Approximation {
   /** Where the particles began: at draws from the prior, or, where it cannot be drawn from, at normal free numbers. */
   readonly from: "prior" | "normal";

@@ -45,6 +45,7 @@ export function during<T>(run: Evaluation, work: () => T): T {
 /** The shape of a variable, and the way to change it: `x.shape` is [8], and `normal(0, 1).shape(8)` makes it so. */
 type VariableShape = Shape & ((...extents: number[] | [Shape]) => RandomVariable);
 
+/** A random variable of a model: a tensor whose value is drawn, sampled or given. */
 export class RandomVariable extends Tensor {
   private readonly run = current;
   private readonly madeIn = current ? transformIn(current) : undefined;

@@ -9,6 +9,7 @@ import type { AdviProgress } from "./advi.js";
 import { BLOCK, type Climb } from "./elbo-climb.js";
 import type { families } from "./families.js";
 
+/** The result of `advi`: a normal approximation of the posterior, its draws and their weights. */
 export class AdviFit extends WeighedApproximation {
   readonly family: keyof typeof families;
   /** The approximation in free numbers: u = mean + scale·ε, with ε standard normal. */

@@ -6,6 +6,7 @@ import { type Problem, problem } from "../diagnostics/check.js";
 import type { Chains, Draws } from "../draws/draws.js";
 import type { FoundPath } from "./pathfinder.js";
 
+/** The result of `pathfinder`: normal approximations along paths to the mode, their draws and weights. */
 export class PathfinderFit extends WeighedApproximation {
   readonly paths: readonly FoundPath[];
   /** The mean [dim], in free numbers, of the approximation with the highest ELBO: a good place to start. */

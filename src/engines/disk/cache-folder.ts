@@ -29,6 +29,7 @@ export function cachePlace(env: NodeJS.ProcessEnv = process.env, platform = proc
   return { folder: join(caches, "pumice") };
 }
 
+/** The folder of compiled programs and pipelines; null where nothing is kept. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string | null {
   return cachePlace(env, platform).folder;
 }

@@ -9,6 +9,7 @@ import { isUnshared, partOf } from "../suballocator.js";
 import type { VulkanDevice } from "./device.js";
 import type { Allocation } from "./memory.js";
 
+/** Memory on a GPU. `device.alloc` and `device.upload` make it. */
 export class DeviceBuffer {
   private allocation: Allocation | null;
   private lease: Lease | null = null;

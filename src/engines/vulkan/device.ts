@@ -66,6 +66,7 @@ export interface ArgumentBlock {
   free(): void;
 }
 
+/** An open GPU: memory, kernels and a queue. `openDevice` opens it. */
 export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuffer, LoadedPipeline> {
   readonly calls: FunctionTable<DeviceFunction>;
   readonly handle: Handle;

@@ -14,6 +14,7 @@ import { Arena } from "./structs.js";
 
 const HOST_ALLOCATION = 0x80;
 
+/** Memory of the host that the GPU copies from and to at full speed. `device.hostBuffer` makes it. */
 export class HostBuffer {
   /** @internal Use `device.hostBuffer`. */
   constructor(

@@ -21,6 +21,7 @@ export interface RunOptions {
 
 const none: readonly DeviceBuffer[] = [];
 
+/** A compute shader that is ready to run. `device.kernel` makes it. */
 export class Kernel {
   /** @internal Use `device.kernel`. */
   constructor(

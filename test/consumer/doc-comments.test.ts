@@ -1,0 +1,49 @@
+/** Editors show the comment above a declaration: every public name has one, in the declarations that are published. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import * as pumice from "pumice";
+import * as bayes from "pumice/bayes";
+import * as vulkan from "pumice/vulkan";
+import { publicMembers } from "../support/tensor-members.js";
+
+const folder = fileURLToPath(new URL(".", import.meta.resolve("pumice")));
+
+/** The lines of the declaration files of some folders, each with the one before. */
+function declarations(isWanted: (file: string) => boolean): { readonly line: string; readonly before: string }[] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll("\\", "/"));
+  return files
+    .filter((file) => file.endsWith(".d.ts") && isWanted(file))
+    .flatMap((file) => {
+      const lines = readFileSync(join(folder, file), "utf8").split("\n");
+      return lines.map((line, i) => ({ line, before: lines[i - 1] ?? "" }));
+    });
+}
+
+const hasComment = ({ before }: { readonly before: string }): boolean => before.trimEnd().endsWith("*/");
+
+test("every exported function, class and constant has a doc comment", () => {
+  // The graph has functions of its own under the names of tensor functions.
+  const lines = declarations((file) => !file.startsWith("graph/"));
+  const spaces = [pumice, bayes, vulkan].flatMap((module) => Object.entries(module));
+  const names = spaces.flatMap(([name, value]) =>
+    Object.prototype.toString.call(value) === "[object Module]" ? Object.keys(value) : [name],
+  );
+  assert.ok(names.length > 200);
+  const bare = names.filter((name) => {
+    const start = new RegExp(`^export declare (abstract )?(function|const|class) ${name}\\b`);
+    return !lines.some((each) => start.test(each.line) && hasComment(each));
+  });
+  assert.deepEqual(bare, []);
+});
+
+test("every method and property of a tensor has one", () => {
+  const lines = declarations((file) => file.startsWith("tensor/"));
+  const bare = publicMembers().filter((name) => {
+    const start = new RegExp(`^ {4}(get |readonly )?${name}\\b`);
+    return !lines.some((each) => start.test(each.line) && hasComment(each));
+  });
+  assert.deepEqual(bare, []);
+});
