@@ -1,8 +1,9 @@
 /**
  * Ties device memory to the JavaScript objects that stand for it. A lease holds its object weakly; when the object has
  * been collected, the next sweep returns the memory. Sweeps run after every major collection of V8 and when the device asks
- * for a collection (garbage.ts says when). Two canaries tell of V8's own collections: one in a FinalizationRegistry, which
- * speaks when the event loop turns, and one that is looked at after every so many leases, for loops that never let it turn.
+ * for a collection (garbage.ts says when). Canaries tell of V8's own collections: one in a FinalizationRegistry, once the
+ * event loop turns, and for loops that never let it turn a row of WeakRefs. Reading a WeakRef while V8 marks keeps its target
+ * alive, so each of these is read once, when it is old; and for the same reason sweeps run after collections only.
  *
  * Collecting in the middle of synchronous code needs one trick: V8 keeps the target of every WeakRef made or read in
  * the current job alive until the job ends, so that a long loop without `await` would pin all its garbage. Running an
@@ -18,10 +19,12 @@ export interface Lease {
 }
 
 /**
- * After this many new leases V8's keep-alive period is ended, so that ordinary collections can free objects, and the canary is
+ * After this many new leases V8's keep-alive period is ended, so that ordinary collections can free objects, and a canary is
  * looked at. A lease and its tensor take about 1 KB of V8's heap.
  */
-const LOOK_EVERY = 2048;
+const LOOK_EVERY = 1024;
+/** The age, in looks, at which a canary is read: V8 has then marked from beginning to end in its lifetime. */
+const CANARY_AGE = 128;
 
 let emptyJob: (() => void) | undefined;
 function forgetKeptObjects(): void {
@@ -60,8 +63,8 @@ function armCanary(): void {
 export class Leases {
   private readonly live: Lease[] = [];
   private sinceLook = 0;
-  /** Gone after the next major collection. */
-  private canary = new WeakRef({});
+  private looks = 0;
+  private readonly canaries: WeakRef<object>[] = [];
 
   /** `onSweep` is called after a sweep that released something. */
   constructor(private readonly onSweep: () => void = () => {}) {
@@ -117,10 +120,14 @@ export class Leases {
   /** Lets V8 free what the running job has dropped, and sweeps if V8 has collected since the last look. */
   private look(): void {
     this.sinceLook = 0;
-    if (this.canary.deref() === undefined) {
+    // The row grows by one canary in two looks: soon after a sweep they are read young.
+    const isRead = ++this.looks % 2 === 0 || this.canaries.length >= CANARY_AGE;
+    const oldest = isRead ? this.canaries.shift() : undefined;
+    if (oldest && oldest.deref() === undefined) {
+      this.canaries.length = 0;
       this.sweep();
-      this.canary = new WeakRef({});
     }
+    this.canaries.push(new WeakRef({}));
     forgetKeptObjects();
   }
 

@@ -255,11 +255,12 @@ export class MemoryPool {
   /** Asks again for a while if other processes hold the memory: those that are at rest return theirs. */
   private newBlockInTurn(size: number, isLarge: boolean): Block {
     for (let attempt = 1; ; attempt++) {
+      // Asked before the attempt: memory that is returned in between is there at the next one.
+      const isCrowdedOut = this.owner.isCrowdedOut(size);
       try {
         return this.newBlock(size, isLarge);
       } catch (error) {
-        const isLast = attempt === ATTEMPTS || !(error instanceof OutOfMemoryError);
-        if (isLast || !this.owner.isCrowdedOut(size)) throw error;
+        if (!isCrowdedOut || attempt === ATTEMPTS || !(error instanceof OutOfMemoryError)) throw error;
       }
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
     }
