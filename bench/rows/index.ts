@@ -5,6 +5,7 @@
 import type { Row } from "../row.js";
 import { bayesRows } from "./bayes.js";
 import { compileRows } from "./compile.js";
+import { garbageRows } from "./garbage.js";
 import { recordingRows } from "./recording.js";
 import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
@@ -17,6 +18,7 @@ export const rows: readonly Row[] = [
   ...recordingRows,
   ...transferRows,
   ...tensorRows,
+  ...garbageRows,
   ...trainingRows,
   ...bayesRows,
 ];
