@@ -239,7 +239,8 @@ export function free(device: string, tensors: readonly Tensor[]): void {
   engine.trim();
 }
 
-async function prove(context: TensorContext, { compute, expected }: Work): Promise<void> {
+/** Checks elements of the result against plain loops. */
+export async function prove(context: TensorContext, { compute, expected }: Work): Promise<void> {
   using result = compute().realize();
   const places = probes(result.size);
   using taken = result.flatten().take(tensor(places, { dtype: "i32", device: context.tensors }));

@@ -6,6 +6,7 @@ import type { Row } from "../row.js";
 import { bayesRows } from "./bayes.js";
 import { compileRows } from "./compile.js";
 import { everydayRows } from "./everyday.js";
+import { garbageRows } from "./garbage.js";
 import { recordingRows } from "./recording.js";
 import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
@@ -19,6 +20,7 @@ export const rows: readonly Row[] = [
   ...recordingRows,
   ...transferRows,
   ...tensorRows,
+  ...garbageRows,
   ...trainingRows,
   ...bayesRows,
 ];

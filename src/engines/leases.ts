@@ -1,7 +1,9 @@
 /**
  * Ties device memory to the JavaScript objects that stand for it. A lease holds its object weakly; when the object has
- * been collected, the next sweep returns the memory. Sweeps run after every major collection of V8 (a canary in a
- * FinalizationRegistry tells) and when memory is short, in which case a collection is run at once.
+ * been collected, the next sweep returns the memory. Sweeps run after every major collection of V8 and when the device asks
+ * for a collection (garbage.ts says when). Canaries tell of V8's own collections: one in a FinalizationRegistry, once the
+ * event loop turns, and for loops that never let it turn a row of WeakRefs. Reading a WeakRef while V8 marks keeps its target
+ * alive, so each of these is read once, when it is old; and for the same reason sweeps run after collections only.
  *
  * Collecting in the middle of synchronous code needs one trick: V8 keeps the target of every WeakRef made or read in
  * the current job alive until the job ends, so that a long loop without `await` would pin all its garbage. Running an
@@ -16,8 +18,13 @@ export interface Lease {
   index: number;
 }
 
-/** Ends V8's keep-alive period after this many new leases, so that ordinary collections can free objects. */
-const CLEAR_EVERY = 2048;
+/**
+ * After this many new leases V8's keep-alive period is ended, so that ordinary collections can free objects, and a canary is
+ * looked at. A lease and its tensor take about 1 KB of V8's heap.
+ */
+const LOOK_EVERY = 1024;
+/** The age, in looks, at which a canary is read: V8 has then marked from beginning to end in its lifetime. */
+const CANARY_AGE = 128;
 
 let emptyJob: (() => void) | undefined;
 function forgetKeptObjects(): void {
@@ -55,9 +62,12 @@ function armCanary(): void {
 
 export class Leases {
   private readonly live: Lease[] = [];
-  private sinceClear = 0;
+  private sinceLook = 0;
+  private looks = 0;
+  private readonly canaries: WeakRef<object>[] = [];
 
-  constructor() {
+  /** `onSweep` is called after a sweep that released something. */
+  constructor(private readonly onSweep: () => void = () => {}) {
     if (everyone.size === 0) armCanary();
     everyone.add(this);
   }
@@ -70,10 +80,7 @@ export class Leases {
   add(object: object, release: () => void): Lease {
     const lease = { object: new WeakRef(object), release, index: this.live.length };
     this.live.push(lease);
-    if (++this.sinceClear >= CLEAR_EVERY) {
-      this.sinceClear = 0;
-      forgetKeptObjects();
-    }
+    if (++this.sinceLook >= LOOK_EVERY) this.look();
     return lease;
   }
 
@@ -91,6 +98,7 @@ export class Leases {
       this.end(lease);
       swept++;
     }
+    if (swept > 0) this.onSweep();
     return swept;
   }
 
@@ -107,6 +115,20 @@ export class Leases {
     everyone.delete(this);
     for (const lease of this.live) lease.index = -1;
     this.live.length = 0;
+  }
+
+  /** Lets V8 free what the running job has dropped, and sweeps if V8 has collected since the last look. */
+  private look(): void {
+    this.sinceLook = 0;
+    // The row grows by one canary in two looks: soon after a sweep they are read young.
+    const isRead = ++this.looks % 2 === 0 || this.canaries.length >= CANARY_AGE;
+    const oldest = isRead ? this.canaries.shift() : undefined;
+    if (oldest && oldest.deref() === undefined) {
+      this.canaries.length = 0;
+      this.sweep();
+    }
+    this.canaries.push(new WeakRef({}));
+    forgetKeptObjects();
   }
 
   private drop(lease: Lease): boolean {

@@ -2,7 +2,8 @@
  * A node of the lazy graph: an operation on other nodes that has not run yet, or memory that holds its result.
  *
  * Nodes are immutable except that a computed node becomes a leaf: it drops its inputs and keeps the storage. The memory
- * lives as long as the node; the garbage collector frees it.
+ * lives as long as the node. The garbage collector frees it, unless the graph shows earlier that nobody needs it: no tensor
+ * holds the node and no operation that waits reads it.
  */
 import type { DType } from "../core/dtype.js";
 import type { Primitive } from "./primitive.js";
@@ -10,6 +11,7 @@ import type { Primitive } from "./primitive.js";
 /** Memory on a device; the engines extend it. */
 interface Storage {
   readonly byteLength: number;
+  dispose?(): void;
 }
 
 /** Where a node runs. One object per open device. */
@@ -52,6 +54,8 @@ export class Node {
   /** The graph in which it was computed and not stored, and its position there; see runtime/kept-values.ts. */
   passedIn: PassedGraph | null = null;
   passedAt = 0;
+  /** It was dropped before it was computed, so it counts no more as a user of its inputs. */
+  isAbandoned = false;
   /** It depends on a placeholder of a traced function, so it has no value and cannot be computed. */
   isAbstract = false;
   /** Data that does not affect its value: custom derivative rules. */
@@ -105,11 +109,37 @@ export class Node {
       this.depth = 0;
       return;
     }
-    for (const input of this.inputs) input.users--;
+    const { inputs } = this;
     this.inputs = [];
     this.depth = 0;
+    if (this.isAbandoned) return;
+    for (const input of inputs) input.users--;
+    freeDropped(inputs);
   }
 }
+
+/**
+ * Frees the memory of nodes that no tensor holds and no waiting operation reads. One that was never computed needs its inputs
+ * no more, so that these are looked at too. Iterative: a dropped chain may be long.
+ */
+export function freeDropped(nodes: readonly Node[]): void {
+  let waiting: Node[] | null = null;
+  for (const node of nodes) if (isDropped(node)) (waiting ??= []).push(node);
+  for (let node = waiting?.pop(); waiting && node; node = waiting.pop()) {
+    if (node.storage) node.storage.dispose?.();
+    else if (!node.isAbandoned) {
+      node.isAbandoned = true;
+      for (const input of node.inputs) {
+        input.users--;
+        if (isDropped(input)) waiting.push(input);
+      }
+    }
+  }
+}
+
+/** Pending nodes of functions and of an open differentiation may still be used: those graphs are held by no tensor. */
+const isDropped = ({ handles, users, storage, isAbstract, trace }: Node): boolean =>
+  handles === 0 && users === 0 && (storage !== null || !(isAbstract || isUnderWay(trace)));
 
 /**
  * Computes these nodes together as soon as one of them is needed. A loss and its gradients share most of their work; reading

@@ -12,7 +12,7 @@ import type { AnyDType, DType, Scalar } from "../core/dtype.js";
 import { ArgumentError, DisposedError } from "../core/errors.js";
 import { formatShape, type Shape, sizeOf } from "../core/shape.js";
 import { KEPT_NUMBERS } from "../core/shown.js";
-import { type DeviceHandle, Node } from "../graph/node.js";
+import { type DeviceHandle, freeDropped, Node } from "../graph/node.js";
 import { buffer } from "../graph/primitives/leaf.js";
 import type { DeviceStorage } from "../runtime/backend.js";
 import { checkHasValue } from "../runtime/value-checks.js";
@@ -195,7 +195,7 @@ export class Tensor<D extends DType = AnyDType> {
     if (!node) return;
     this.current = null;
     node.handles--;
-    if (node.handles === 0 && node.users === 0) (node.storage as DeviceStorage | null)?.dispose();
+    freeDropped([node]);
   }
 
   [Symbol.dispose](): void {

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   computeTogether,
   dependingOn,
+  freeDropped,
   inputsFirst,
   isUnderWay,
   measureDepth,
@@ -184,4 +185,76 @@ test("companions on another device stay behind", () => {
   computeTogether([here, there]);
   assert.deepEqual(withCompanions([here]), [here]);
   assert.equal(here.device, nowhere);
+});
+
+/** Memory that tells when it was freed. */
+function memory() {
+  const state = { byteLength: 4, isFree: false, dispose: () => {} };
+  state.dispose = () => {
+    state.isFree = true;
+  };
+  return state;
+}
+
+/** A node with memory, which a tensor holds or not. */
+function computed(handles: number) {
+  const [node, storage] = [make(neg, [stored(1)]), memory()];
+  node.handles = handles;
+  node.realize(storage);
+  return { node, storage };
+}
+
+test("what only a computed node needed is freed at once, through nodes that were never stored", () => {
+  const [dropped, held] = [computed(0), computed(1)];
+  const inner = make(add, [make(neg, [dropped.node]), held.node]);
+  const end = make(neg, [inner]);
+  end.realize(MEMORY);
+  assert.ok(dropped.storage.isFree);
+  assert.ok(!held.storage.isFree, "a tensor holds it");
+  assert.equal(held.node.users, 0);
+  assert.equal(inner.users, 0);
+});
+
+test("what a waiting operation or a tensor may still read is kept", () => {
+  const { node: x, storage } = computed(0);
+  const [first, second] = [make(neg, [x]), make(neg, [x])];
+  first.realize(MEMORY);
+  assert.ok(!storage.isFree);
+  const held = make(neg, [x]);
+  held.handles = 1;
+  second.realize(MEMORY);
+  assert.ok(!storage.isFree, "a tensor holds an operation that reads it");
+  held.realize(MEMORY);
+  assert.ok(storage.isFree);
+});
+
+test("a node that is dropped before it is computed frees what only it would have read, once", () => {
+  const x = computed(0);
+  const [inner, other] = [make(neg, [x.node]), make(neg, [x.node])];
+  const end = make(neg, [inner]);
+  freeDropped([end]);
+  freeDropped([end]);
+  assert.equal(x.node.users, 1, "the other one still reads it");
+  assert.ok(!x.storage.isFree);
+  freeDropped([other]);
+  assert.ok(x.storage.isFree);
+});
+
+test("nodes of functions and of an open differentiation keep what they read", () => {
+  const x = computed(0);
+  const abstract = make(neg, [x.node]);
+  abstract.isAbstract = true;
+  freeDropped([abstract]);
+  const traced = make(neg, [x.node]);
+  const trace: Trace = { isOpen: true, outer: null, level: 1 };
+  traced.trace = trace;
+  freeDropped([traced]);
+  assert.ok(!x.storage.isFree);
+  assert.equal(x.node.users, 2);
+});
+
+test("a dropped chain of a hundred thousand operations is left without a stack of its length", () => {
+  const x = computed(0);
+  freeDropped([chain(x.node, 100_000)]);
+  assert.ok(x.storage.isFree);
 });

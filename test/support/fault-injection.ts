@@ -66,6 +66,16 @@ const takesAnother = /^vk(Cmd|Queue|BeginCommand|EndCommand)/;
 
 const PUSH_DESCRIPTOR_PROPERTIES = 1000080000;
 const OUT_OF_DEVICE_MEMORY = -2;
+const MEMORY_BUDGET_PROPERTIES = 1000237000;
+/** Offsets in VkPhysicalDeviceMemoryProperties2 and in the budget chained to it. */
+const [HEAP_COUNT, HEAPS, HEAP_STRIDE, BUDGETS, USAGES] = [276, 280, 16, 16, 144];
+
+/** A pretended card, whose memory the devices of several threads share. */
+export interface Card {
+  readonly bytes: number;
+  /** Bytes taken by all of them, in one element over shared memory. */
+  readonly taken: BigInt64Array;
+}
 
 /** The size asked for in a VkMemoryAllocateInfo. */
 const allocationSize = (info: Handle): number => Number(new DataView(viewOf(info, 24)).getBigUint64(16, true));
@@ -93,6 +103,8 @@ export class FaultyDriver {
       readonly maxPushDescriptors?: number;
       /** Pretend that the device has so many bytes of memory in all. */
       readonly memoryLimit?: number;
+      /** Pretend that the device's memory, all its heaps, is that of a card; the driver's budgets tell of it. */
+      readonly card?: Card;
     } = {},
   ) {}
 
@@ -148,6 +160,7 @@ export class FaultyDriver {
       if (name === "vkAllocateMemory" && memoryLimit !== undefined) {
         if (this.memoryBytes + allocationSize(args[1] ?? 0) > memoryLimit) return OUT_OF_DEVICE_MEMORY;
       }
+      if (name === "vkAllocateMemory" && !this.takeFromCard(allocationSize(args[1] ?? 0))) return OUT_OF_DEVICE_MEMORY;
       this.onCall?.(name, args);
       this.noteDestroyed(name, args);
       return undefined;
@@ -158,6 +171,7 @@ export class FaultyDriver {
       if (name === "vkAllocateMemory" && result >= 0) {
         this.memory.set(String(readPointer(args[3] ?? 0)), allocationSize(args[1] ?? 0));
       }
+      if (name === "vkGetPhysicalDeviceMemoryProperties2") this.showCard(args[1] ?? 0);
       if (name === "vkGetPhysicalDeviceProperties2") this.limitPushDescriptors(args[1] ?? 0);
       return result;
     };
@@ -211,13 +225,45 @@ export class FaultyDriver {
     if (Number(handle) === 0) return;
     this.noteMade();
     const key = `${destroyer.kind} ${handle}`;
-    if (name === "vkFreeMemory") this.memory.delete(String(handle));
+    if (name === "vkFreeMemory") {
+      this.takeFromCard(-(this.memory.get(String(handle)) ?? 0));
+      this.memory.delete(String(handle));
+    }
     const known = this.live.get(key);
     if (!known) this.violations.push(`${name} of a ${destroyer.kind} that does not exist`);
     else if (--known.count === 0) this.live.delete(key);
     if (name === "vkDestroyDevice") {
       const left = [...this.live.values()].filter(({ parent }) => parent === `device ${handle}`);
       if (left.length > 0) this.violations.push(`the device was destroyed before its ${left.map((l) => l.kind)}`);
+    }
+  }
+
+  /** False when the card has not so many bytes left. */
+  private takeFromCard(bytes: number): boolean {
+    const { card } = this.settings;
+    if (!card) return true;
+    if (Atomics.add(card.taken, 0, BigInt(bytes)) + BigInt(bytes) <= BigInt(card.bytes)) return true;
+    Atomics.sub(card.taken, 0, BigInt(bytes));
+    return false;
+  }
+
+  /** Heaps of the card's size, and budgets that leave out what others have taken. */
+  private showCard(properties: Handle): void {
+    const { card } = this.settings;
+    if (!card) return;
+    const own = BigInt(this.memoryBytes);
+    const budget = BigInt(card.bytes) - (Atomics.load(card.taken, 0) - own);
+    const memory = new DataView(viewOf(properties, HEAPS + 16 * HEAP_STRIDE));
+    const heaps = memory.getUint32(HEAP_COUNT, true);
+    for (let i = 0; i < heaps; i++) memory.setBigUint64(HEAPS + HEAP_STRIDE * i, BigInt(card.bytes), true);
+    for (let at = memory.getBigUint64(8, true); at !== 0n; ) {
+      const view = new DataView(viewOf(at, 16));
+      if (view.getUint32(0, true) === MEMORY_BUDGET_PROPERTIES) {
+        const told = new DataView(viewOf(at, USAGES + 8 * 16));
+        for (let i = 0; i < heaps; i++) told.setBigUint64(BUDGETS + 8 * i, budget, true);
+        for (let i = 0; i < heaps; i++) told.setBigUint64(USAGES + 8 * i, own, true);
+      }
+      at = view.getBigUint64(8, true);
     }
   }
 

@@ -9,6 +9,7 @@ import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
+import { defaultGarbageShare, GarbageBudget, garbageShare } from "../garbage.js";
 import { type Lease, Leases } from "../leases.js";
 import { type CompileSpan, Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
@@ -25,6 +26,8 @@ interface HostDeviceOptions {
   readonly threads?: number;
   /** The most memory to use, up to 4 GiB. */
   readonly maxBytes?: number;
+  /** The share of free memory that undisposed garbage may fill. Default: PUMICE_GARBAGE, or an eighth. */
+  readonly garbage?: number;
 }
 
 interface HostDeviceStats {
@@ -33,6 +36,8 @@ interface HostDeviceStats {
   readonly usedBytes: number;
   /** Bytes the memory has grown to. */
   readonly reservedBytes: number;
+  /** Garbage collections that were run to free memory. */
+  readonly collections: number;
   readonly kernels: number;
   readonly dispatches: number;
   /** Dispatches that were split over threads. */
@@ -63,7 +68,9 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   readonly counters = { dispatches: 0, threaded: 0 };
   /** @internal What ran when, while a profile is open. */
   clock: Timed[] | null = null;
-  private readonly leases = new Leases();
+  /** @internal */
+  readonly garbage: GarbageBudget;
+  private readonly leases = new Leases(() => this.garbage.noteSweep(this.memory.usedBytes));
   private readonly kernels: HostKernelCompiler;
   private readonly scratch = new Scratch(this);
   /** Memory of `withBytes`. Kernels have run when they return, so the next call can reuse it. */
@@ -72,13 +79,15 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
 
   /** @internal Use `openHostDevice`. */
   constructor(options: HostDeviceOptions = {}) {
-    const { threads = defaultThreads(), maxBytes } = options;
+    const { threads = defaultThreads(), maxBytes, garbage } = options;
     if (!(Number.isInteger(threads) && threads >= 1 && threads <= MAX_WORKERS + 1)) {
       throw new ArgumentError(`openHostDevice: ${threads} threads; from 1 to ${MAX_WORKERS + 1} will do.`);
     }
     if (maxBytes !== undefined) checkByteLength("openHostDevice, maxBytes", maxBytes);
     this.threads = threads;
+    const share = garbageShare(defaultGarbageShare(0, true), garbage);
     this.memory = new HostMemory(this, maxBytes);
+    this.garbage = new GarbageBudget(share, this.memory.maxBytes, () => this.memory.obtainableBytes);
     this.words = this.memory.words(ARGUMENTS.address, ARGUMENTS.bytes / 4);
     this.pool = sharedPool();
     this.kernels = new HostKernelCompiler(this);
@@ -191,8 +200,10 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
 
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
   collect(): boolean {
+    const began = performance.now();
     const swept = this.leases.collect();
     this.kernels.sweep();
+    this.garbage.noteCollection(this.memory.usedBytes, performance.now() - began);
     return swept > 0;
   }
 
@@ -206,6 +217,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
       buffers: this.leases.size,
       usedBytes: this.memory.usedBytes,
       reservedBytes: this.memory.reservedBytes,
+      collections: this.garbage.collections,
       kernels: this.kernels.size,
       dispatches: this.counters.dispatches,
       threadedDispatches: this.counters.threaded,

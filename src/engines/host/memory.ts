@@ -5,9 +5,11 @@
  * WebAssembly addresses have 32 bits, so a device holds at most 4 GiB, and WebAssembly memory never shrinks. A memory reserves
  * address space for its maximum, so the memories of closed devices are reused.
  */
+import { freemem } from "node:os";
 import { OutOfMemoryError } from "../../core/errors.js";
 import { type WasmMemory, WebAssembly } from "../../core/webassembly.js";
 import { debug } from "../debug.js";
+import type { GarbageBudget } from "../garbage.js";
 import { type Chunk, newChunk, roundToClass, Suballocator } from "../suballocator.js";
 
 export type HostChunk = Chunk<"heap">;
@@ -16,6 +18,7 @@ export type HostChunk = Chunk<"heap">;
 export interface HostMemoryOwner {
   /** Collects garbage and frees what was dropped; true when something came back. */
   collect(): boolean;
+  readonly garbage: GarbageBudget;
   /** The figures for an out-of-memory message. */
   memoryReport(): string;
 }
@@ -30,8 +33,6 @@ const RESERVED = PAGE;
 const FIRST_PAGES = 64;
 /** Growing by halves, but by no more than this beyond what is needed, in pages. */
 const LARGEST_STEP = (64 * MiB) / PAGE;
-/** After this many allocated bytes a full memory collects garbage before it grows. */
-const PATIENCE = 256 * MiB;
 
 /** The address of a kernel's arguments, and their largest size. */
 export const ARGUMENTS = { address: 256, bytes: RESERVED - 256 } as const;
@@ -51,9 +52,6 @@ export class HostMemory {
   private readonly heap = new Suballocator<"heap">(UNIT);
   /** Addresses from here on have never been written, so they hold zeros. */
   private touched: number;
-  /** Bytes handed out since garbage was last collected. */
-  private sinceCollection = 0;
-  private patience = PATIENCE;
   private buffer: ArrayBufferLike;
 
   constructor(
@@ -83,14 +81,19 @@ export class HostMemory {
     return this.maxPages * PAGE;
   }
 
+  /** Bytes that it could come to hold: as many as the machine has, up to its limit. */
+  get obtainableBytes(): number {
+    return Math.min(this.maxBytes, this.touched + freeOnMachine());
+  }
+
   addressOf(chunk: HostChunk): number {
     return RESERVED + chunk.offset;
   }
 
   /** A chunk of at least `bytes`, and whether it holds zeros already. */
   allocate(bytes: number): { chunk: HostChunk; isZero: boolean } {
+    if (this.owner.garbage.isSpent(this.usedBytes, bytes)) this.owner.collect();
     const chunk = this.heap.allocate(bytes) ?? this.allocateSlowly(bytes);
-    this.sinceCollection += chunk.size;
     const isZero = this.addressOf(chunk) >= this.touched;
     this.touched = Math.max(this.touched, this.addressOf(chunk) + chunk.size);
     return { chunk, isZero };
@@ -115,9 +118,7 @@ export class HostMemory {
   }
 
   private allocateSlowly(bytes: number): HostChunk {
-    // V8 does not see the memory of dropped buffers, so running out triggers a collection; unless the last
-    // one is recent: a program with a truly large live set must not collect all day.
-    if (this.sinceCollection >= this.patience) {
+    if (this.owner.garbage.isWorthwhile(this.usedBytes)) {
       const found = this.collect(bytes);
       if (found) return found;
     }
@@ -136,10 +137,7 @@ export class HostMemory {
 
   /** Collects garbage and tries again; null if there is still no room. */
   private collect(bytes: number): HostChunk | null {
-    const hasFreed = this.owner.collect();
-    this.sinceCollection = 0;
-    this.patience = Math.max(PATIENCE, this.usedBytes / 2);
-    return hasFreed ? this.heap.allocate(bytes) : null;
+    return this.owner.collect() ? this.heap.allocate(bytes) : null;
   }
 
   /** Makes room for `bytes` at the end; false when the limit or the system forbids. */
@@ -181,6 +179,9 @@ export class HostMemory {
     return last as HostChunk;
   }
 }
+
+/** Node counts the limits of a container from 20.13 on. */
+const freeOnMachine = (): number => process.availableMemory?.() ?? freemem();
 
 /** A memory that may grow to `maxPages`, or, where address space is short, to less. */
 function newMemory(maxPages: number): Spare {

@@ -10,8 +10,10 @@ import { ArgumentError, DeviceLostError, DisposedError, UnsupportedError } from 
 import { asBytes, type ByteSource } from "../byte-source.js";
 import { debug } from "../debug.js";
 import type { Engine, RecordableProgram, RecordedProgram } from "../engine.js";
+import { GarbageBudget } from "../garbage.js";
 import { type Lease, Leases } from "../leases.js";
 import { type CompileSpan, Profile } from "../profile.js";
+import { Rest } from "../rest.js";
 import { giveUp } from "../suballocator.js";
 import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./api.js";
 import { DeviceBuffer } from "./buffer.js";
@@ -38,6 +40,8 @@ export interface DeviceStats {
   /** Bytes taken from the driver, staging included, and in how many blocks. */
   readonly reservedBytes: number;
   readonly blocks: number;
+  /** Garbage collections that were run to free memory. */
+  readonly collections: number;
   readonly pipelines: number;
   readonly dispatches: number;
   readonly barriers: number;
@@ -72,7 +76,9 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   readonly handle: Handle;
   readonly queue: Handle;
   readonly stream: Stream;
-  private readonly leases = new Leases();
+  private readonly leases = new Leases(() => this.garbage.noteSweep(this.pools.device.usedBytes));
+  private readonly garbage: GarbageBudget;
+  private readonly rest = new Rest((isQuiet) => this.lookAfterMemory(isQuiet));
   private readonly pools: Record<"device" | "upload" | "readback" | "arguments", MemoryPool>;
   private readonly transfers: Transfers;
   private readonly descriptors: DescriptorSets;
@@ -126,19 +132,24 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     );
     const heapOf = (type: number) =>
       found.description.memoryHeaps[found.description.memoryTypes[type]?.heap ?? 0]?.size ?? 0;
-    const pool = (name: string, memoryType: number, isMapped: boolean, blockBytes: number) =>
-      new MemoryPool(this, {
-        name,
-        memoryType,
-        isMapped,
-        unit: plan.alignment,
-        blockBytes,
-        heapBytes: heapOf(memoryType),
-        maxBlockBytes: plan.limits.maxBufferSize,
-      });
+    const pool = (name: string, memoryType: number, isMapped: boolean, blockBytes: number, garbage?: GarbageBudget) =>
+      new MemoryPool(
+        this,
+        {
+          name,
+          memoryType,
+          isMapped,
+          unit: plan.alignment,
+          blockBytes,
+          heapBytes: heapOf(memoryType),
+          maxBlockBytes: plan.limits.maxBufferSize,
+        },
+        garbage,
+      );
+    this.garbage = new GarbageBudget(plan.garbage, plan.deviceHeapBytes, () => this.obtainableBytes());
     const staging = Math.min(4 * PIECE, Math.max(4 * MiB, plan.blockBytes));
     this.pools = {
-      device: pool("device", plan.memory.device, false, plan.blockBytes),
+      device: pool("device", plan.memory.device, false, plan.blockBytes, this.garbage),
       upload: pool("upload", plan.memory.upload, true, staging),
       readback: pool("read-back", plan.memory.readback, true, staging),
       arguments: pool("arguments", plan.memory.arguments, true, MiB),
@@ -269,6 +280,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   private buffer(byteLength: number, isZeroed: boolean): DeviceBuffer {
     this.assertUsable("alloc");
     checkByteLength("alloc", byteLength);
+    this.rest.note();
     const allocation = this.pools.device.allocate(Math.max(1, byteLength));
     this.stream.forgetLoss(allocation);
     return this.holding(allocation, byteLength, isZeroed);
@@ -442,9 +454,46 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
 
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
   collect(): boolean {
+    const began = performance.now();
     const swept = this.leases.collect();
     this.pipelines.sweep();
+    this.garbage.noteCollection(this.pools.device.usedBytes, performance.now() - began);
+    this.returnIdle(this.garbage.allowance);
     return swept > 0;
+  }
+
+  /** Returns memory of the pool beyond so many idle bytes to the driver. */
+  private returnIdle(beyond: number): void {
+    if (this.lostBy || this.pools.device.idleBytes <= beyond) return;
+    this.stream.timeline.poll();
+    this.pools.device.keepIdle(beyond);
+  }
+
+  /** Once a second: makes room for other processes. A program at rest keeps little. True to be called again. */
+  private lookAfterMemory(isQuiet: boolean): boolean {
+    if (this.isClosed || this.lostBy) return false;
+    const { garbage } = this;
+    const { usedBytes } = this.pools.device;
+    try {
+      const isSpent = garbage.examine(usedBytes);
+      if (isSpent || (isQuiet && garbage.isWorthARest(usedBytes))) this.collect();
+      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.allowance);
+    } catch {
+      // A lost device: its next use throws.
+    }
+    return !isQuiet;
+  }
+
+  /** @internal */
+  whenDone(action: () => void): void {
+    this.stream.whenDone(action);
+  }
+
+  /** @internal The driver's budget has no room for so many bytes, and other processes hold as many. */
+  isCrowdedOut(bytes: number): boolean {
+    const memory = this.memoryBudget();
+    if (!memory || memory.budget - memory.usage >= bytes) return false;
+    return this.plan.deviceHeapBytes - memory.budget >= bytes;
   }
 
   /** @internal */
@@ -459,6 +508,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
       usedBytes: this.isTakenDown ? 0 : this.pools.device.usedBytes,
       reservedBytes: pools.reduce((sum, pool) => sum + pool.blockBytes, 0),
       blocks: pools.reduce((sum, pool) => sum + pool.blockCount, 0),
+      collections: this.garbage.collections,
       pipelines: this.pipelines.size,
       dispatches: this.stream.counters.dispatches,
       barriers: this.stream.counters.barriers,
@@ -471,12 +521,25 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   /** Bytes still available: by the driver's budget if it has one, else the heap minus our own blocks. */
   availableBytes(): number {
     if (this.closing) throw new DisposedError(`availableBytes: the device ${this.name} was closed.`);
-    const heap = this.properties.memoryTypes[this.plan.memory.device]?.heap ?? 0;
-    if (this.plan.memoryBudget) {
-      const found = this.instance.memoryBudget(this.found.handle);
-      if (found) return Math.max(0, (found.budget[heap] ?? 0) - (found.usage[heap] ?? 0));
-    }
+    return this.remainingBytes();
+  }
+
+  private remainingBytes(): number {
+    const memory = this.memoryBudget();
+    if (memory) return Math.max(0, memory.budget - memory.usage);
     return Math.max(0, this.plan.deviceHeapBytes - this.pools.device.blockBytes);
+  }
+
+  /** What this process may use of the tensors' heap and what it uses, in bytes; null where the driver does not say. */
+  private memoryBudget(): { readonly budget: number; readonly usage: number } | null {
+    const found = this.plan.memoryBudget ? this.instance.memoryBudget(this.found.handle) : null;
+    const heap = this.properties.memoryTypes[this.plan.memory.device]?.heap ?? 0;
+    return found && { budget: found.budget[heap] ?? 0, usage: found.usage[heap] ?? 0 };
+  }
+
+  /** Bytes that buffers could come to hold: those of the pool and those still available. */
+  private obtainableBytes(): number {
+    return this.isTakenDown ? 0 : this.pools.device.blockBytes + this.remainingBytes();
   }
 
   memoryReport(): string {
@@ -526,6 +589,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
         // the semaphore is destroyed below all the same
       }
     }
+    this.rest.end();
     this.leases.close();
     for (const release of [...this.held]) release();
     await this.stream.destroy();

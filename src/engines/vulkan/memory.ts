@@ -6,9 +6,13 @@
  * it: every command runs on one queue, and the hazard state that stays with the memory makes the stream put a barrier
  * between the old use and the new. Waiting for the GPU instead would make a loop of k temporaries hold k times the
  * memory. Only memory that goes back to the driver, or that the host writes, waits for the timeline.
+ *
+ * Garbage in the tensors' pool has a budget (../garbage.ts). Memory that a collection freed stays in the pool for the next
+ * results, as long as other processes leave so much.
  */
 import { OutOfMemoryError, UnsupportedError } from "../../core/errors.js";
 import { debug } from "../debug.js";
+import type { GarbageBudget } from "../garbage.js";
 import { type Chunk, newChunk, roundToClass, Suballocator } from "../suballocator.js";
 import { BufferUsage, type DeviceFunction, type FunctionTable, type Handle } from "./api.js";
 import * as L from "./layouts.js";
@@ -55,21 +59,27 @@ export interface MemoryOwner {
   drain(): void;
   /** Gives every idle block of every pool back to the driver. */
   trim(): void;
+  /** Calls back when the GPU has passed everything recorded so far. */
+  whenDone(action: () => void): void;
+  /** Whether other processes may soon return memory, so that asking again is worth a wait. */
+  isCrowdedOut(bytes: number): boolean;
   /** The figures for an out-of-memory message. */
   memoryReport(): string;
 }
 
 const MiB = 1024 * 1024;
 
+/** How often, and after how many milliseconds each time, a crowded device is asked again; other processes rest for 1 s. */
+const [ATTEMPTS, PAUSE] = [15, 100];
+
 export class MemoryPool {
   private readonly small: Suballocator<Block>;
   private readonly idleLarge: Allocation[] = [];
   private readonly blocks = new Set<Block>();
   private largeUsed = 0;
-  /** Bytes handed out since garbage was last collected, and how many of them start a collection. */
-  private sinceCollection = 0;
-  private patience: number;
   blockBytes = 0;
+  /** Bytes of blocks that go back to the driver when the GPU is done with them. */
+  private leavingBytes = 0;
 
   constructor(
     private readonly owner: MemoryOwner,
@@ -83,17 +93,18 @@ export class MemoryPool {
       /** The largest buffer the driver makes. */
       readonly maxBlockBytes: number;
     },
+    /** For memory that the garbage collector frees. */
+    private readonly garbage: GarbageBudget | null = null,
   ) {
     this.small = new Suballocator(settings.unit);
-    this.patience = this.leastPatience;
-  }
-
-  private get leastPatience(): number {
-    return Math.min(256 * MiB, this.settings.heapBytes / 8);
   }
 
   get usedBytes(): number {
     return this.small.usedBytes + this.largeUsed;
+  }
+
+  get idleBytes(): number {
+    return this.blockBytes - this.leavingBytes - this.usedBytes;
   }
 
   get blockCount(): number {
@@ -101,7 +112,7 @@ export class MemoryPool {
   }
 
   allocate(bytes: number): Allocation {
-    this.sinceCollection += bytes;
+    if (this.garbage?.isSpent(this.usedBytes, bytes)) this.owner.collect();
     if (bytes > this.settings.blockBytes / 4) return this.allocateLarge(bytes);
     return this.small.allocate(bytes) ?? this.allocateSlowly(bytes);
   }
@@ -126,13 +137,34 @@ export class MemoryPool {
     return freed;
   }
 
+  /** Gives idle blocks back until no more than so many idle bytes are left, once the GPU has passed their last use. */
+  keepIdle(bytes: number): void {
+    let excess = this.idleBytes - bytes;
+    if (excess <= 0) return;
+    const given: Block[] = [];
+    // The oldest first: the last ones are used again next.
+    while (excess > 0 && this.idleLarge.length > 0) {
+      const { block } = this.idleLarge.shift() as Allocation;
+      given.push(block);
+      excess -= block.size;
+    }
+    if (excess > 0) given.push(...this.small.takeEmptyBlocks());
+    if (given.length === 0) return;
+    const leaving = given.reduce((sum, { size }) => sum + size, 0);
+    this.leavingBytes += leaving;
+    this.owner.whenDone(() => {
+      this.leavingBytes -= leaving;
+      for (const block of given) this.destroyBlock(block);
+    });
+  }
+
   /** Destroys every block, whatever is in them: for closing the device. */
   destroy(): void {
     for (const block of this.blocks) this.destroyBlock(block);
   }
 
   private allocateSlowly(bytes: number): Allocation {
-    if (this.collectIfDue()) {
+    if (this.collectIfWorthwhile()) {
       const found = this.small.allocate(bytes);
       if (found) return found;
     }
@@ -149,7 +181,7 @@ export class MemoryPool {
     const size = Math.ceil(bytes / (2 * MiB)) * 2 * MiB;
     const reused = this.takeIdleLarge(size);
     if (reused) return this.markLargeUsed(reused);
-    if (this.collectIfDue()) {
+    if (this.collectIfWorthwhile()) {
       const freed = this.takeIdleLarge(size);
       if (freed) return this.markLargeUsed(freed);
     }
@@ -163,27 +195,21 @@ export class MemoryPool {
     return chunk;
   }
 
-  /** The smallest idle large block that fits without wasting more than a quarter. */
+  /** The smallest idle large block that fits without wasting more than a quarter; among equals the last used. */
   private takeIdleLarge(size: number): Allocation | null {
     let best = -1;
-    this.idleLarge.forEach((chunk, i) => {
-      const fits = chunk.size >= size && chunk.size <= size * 1.25;
-      if (fits && (best < 0 || chunk.size < (this.idleLarge[best] as Allocation).size)) best = i;
-    });
+    let bestSize = size * 1.25 + 1;
+    for (let i = this.idleLarge.length - 1; i >= 0 && bestSize > size; i--) {
+      const each = (this.idleLarge[i] as Allocation).size;
+      if (each < size || each >= bestSize) continue;
+      best = i;
+      bestSize = each;
+    }
     return best < 0 ? null : (this.idleLarge.splice(best, 1)[0] as Allocation);
   }
 
-  /**
-   * V8 does not see the device memory of dropped tensors, so running out of free memory triggers a collection, once enough
-   * was allocated to make it worthwhile. If much is still in use, the next one is postponed: a program with a large live set
-   * must not collect all day. True when memory was freed.
-   */
-  private collectIfDue(): boolean {
-    if (this.sinceCollection < this.patience) return false;
-    this.sinceCollection = 0;
-    const hasFreed = this.owner.collect();
-    this.patience = Math.max(this.leastPatience, this.usedBytes / 2);
-    return hasFreed;
+  private collectIfWorthwhile(): boolean {
+    return this.garbage?.isWorthwhile(this.usedBytes) === true && this.owner.collect();
   }
 
   /** A new block, of at least `least` bytes; or the result of `retry`, if collecting garbage made room. */
@@ -215,7 +241,7 @@ export class MemoryPool {
     this.owner.drain();
     this.owner.trim();
     try {
-      return this.newBlock(least, isLarge);
+      return this.newBlockInTurn(least, isLarge);
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
       throw new OutOfMemoryError(
@@ -223,6 +249,20 @@ export class MemoryPool {
           `and trimming the pool. ${this.owner.memoryReport()}`,
         { cause: error },
       );
+    }
+  }
+
+  /** Asks again for a while if other processes hold the memory: those that are at rest return theirs. */
+  private newBlockInTurn(size: number, isLarge: boolean): Block {
+    for (let attempt = 1; ; attempt++) {
+      // Asked before the attempt: memory that is returned in between is there at the next one.
+      const isCrowdedOut = this.owner.isCrowdedOut(size);
+      try {
+        return this.newBlock(size, isLarge);
+      } catch (error) {
+        if (!isCrowdedOut || attempt === ATTEMPTS || !(error instanceof OutOfMemoryError)) throw error;
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
     }
   }
 

@@ -1,6 +1,7 @@
 /** Lists, chooses and opens Vulkan devices. */
 import { DeviceError } from "../../core/errors.js";
 import { cacheFolder } from "../disk/cache-folder.js";
+import { garbageShare } from "../garbage.js";
 import type { Interposer } from "./api.js";
 import { type EngineKernels, VulkanDevice } from "./device.js";
 import { type FoundDevice, Instance } from "./instance.js";
@@ -16,6 +17,12 @@ export interface OpenOptions {
   readonly name?: string;
   /** Where compiled pipelines are kept; null keeps none. Defaults to the user's cache folder. */
   readonly cacheFolder?: string | null;
+  /**
+   * The share of the device's free memory that buffers nobody can reach may fill before garbage is collected. Defaults to
+   * `PUMICE_GARBAGE`, else to a half on large GPUs, a quarter below 16 GiB, and an eighth below 4 GiB or where the memory is
+   * the processor's.
+   */
+  readonly garbage?: number;
   /** Khronos validation; defaults to `PUMICE_VALIDATE`. */
   readonly validate?: ValidationMode;
   /** Wraps every driver function: for logging, counting and fault injection. */
@@ -61,7 +68,8 @@ export function openEngine(options: OpenOptions = {}, kernels: EngineKernels | n
     const result = planDevice(chosen.description, process.env);
     if (!result.ok) throw new DeviceError(`${chosen.description.name} cannot be used: ${result.why}.`);
     const folder = options.cacheFolder === undefined ? cacheFolder() : options.cacheFolder;
-    return new VulkanDevice(instance, chosen, result.plan, folder, kernels);
+    const plan = { ...result.plan, garbage: garbageShare(result.plan.garbage, options.garbage, "") };
+    return new VulkanDevice(instance, chosen, plan, folder, kernels);
   } finally {
     instance.release();
   }

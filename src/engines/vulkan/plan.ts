@@ -2,6 +2,7 @@
  * Plans a logical device: a pure function from the driver's description to a plan, so that a 2012 laptop GPU, lavapipe and a
  * data-centre card are all tested without any of them.
  */
+import { defaultGarbageShare, garbageShare } from "../garbage.js";
 import { MemoryHeapDeviceLocal, MemoryProperty, QueueFlag } from "./api.js";
 
 export type DeviceType = "other" | "integrated" | "discrete" | "virtual" | "cpu";
@@ -83,6 +84,8 @@ export interface DevicePlan {
   /** Alignment of every allocation: covers storage-buffer offsets and vector loads. */
   readonly alignment: number;
   readonly blockBytes: number;
+  /** The share of free memory that garbage may fill. */
+  readonly garbage: number;
   readonly pushDescriptors: number;
   readonly subgroupSizeControl: boolean;
   readonly memoryBudget: boolean;
@@ -207,6 +210,7 @@ export function planDevice(device: PhysicalDevice, env: NodeJS.ProcessEnv = {}):
       deviceHeapBytes,
       alignment: Math.max(256, device.limits.minStorageBufferOffsetAlignment),
       blockBytes: Math.min(256 * MiB, Math.max(4 * MiB, 2 ** Math.floor(Math.log2(Math.max(1, deviceHeapBytes / 64))))),
+      garbage: garbageShare(defaultGarbageShare(deviceHeapBytes, sharesMemory(device)), undefined, env.PUMICE_GARBAGE),
       pushDescriptors,
       subgroupSizeControl: device.features.subgroupSizeControl === true,
       memoryBudget: offered.has("VK_EXT_memory_budget"),
@@ -263,5 +267,8 @@ export function rankDevice(device: PhysicalDevice): number {
   );
   return kind[device.type] * 2 ** 50 + memory;
 }
+
+/** Whether its memory is the processor's. */
+const sharesMemory = ({ type }: PhysicalDevice): boolean => type !== "discrete" && type !== "virtual";
 
 export const isSoftware = (device: PhysicalDevice): boolean => device.type === "cpu";

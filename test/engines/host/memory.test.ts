@@ -219,6 +219,31 @@ describe("when memory runs out", () => {
 });
 
 describe("dropped buffers", () => {
+  test("are collected once per budget, not once per large result, and stay below their share", () => {
+    for (const garbage of [0.5, 0.125]) {
+      const device = openHostDevice({ threads: 1, maxBytes: 256 * MiB, garbage });
+      let most = 0;
+      for (let i = 0; i < 1000; i++) {
+        device.allocUninitialized(2 * MiB);
+        most = Math.max(most, device.stats().usedBytes);
+      }
+      const budget = garbage * 256 * MiB;
+      const { collections } = device.stats();
+      const needed = (1000 * 2 * MiB) / budget;
+      assert.ok(most <= budget + 2 * MiB, `${most / MiB} MiB, where ${budget / MiB} may be garbage`);
+      assert.ok(collections >= needed - 2 && collections <= 1.5 * needed, `${collections} collections, not ${needed}`);
+      void device.close();
+    }
+    assert.throws(() => openHostDevice({ garbage: 2 }), /garbage: 2 is not a share of the free memory/);
+  });
+
+  test("that are disposed of need no collection, however large they are", () => {
+    const device = openHostDevice({ threads: 1, maxBytes: 256 * MiB });
+    for (let i = 0; i < 1000; i++) device.allocUninitialized(200 * MiB).dispose();
+    assert.equal(device.stats().collections, 0);
+    void device.close();
+  });
+
   test("100,000 of them in a loop without await leave the memory flat", () => {
     const device = openHostDevice({ threads: 1, maxBytes: 4000 * MiB });
     let highest = 0;

@@ -73,6 +73,7 @@ describeOnDevices("a device", withoutGlslang, (which) => {
       usedBytes: 0,
       reservedBytes: 0,
       blocks: 0,
+      collections: 0,
       pipelines: 0,
       dispatches: 0,
       barriers: 0,

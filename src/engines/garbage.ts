@@ -1,0 +1,115 @@
+/**
+ * Decides when garbage is collected for the sake of device memory. V8 sees a few hundred bytes where a tensor holds a
+ * gigabyte, so it does not collect by itself. A collection stops the program for 5 to 20 ms, as long as a GPU needs to
+ * write 20 GiB. So garbage may grow: to a share of the memory that is not known to be in use. Below that share, a
+ * collection runs when it is cheap beside the work done since the last one.
+ *
+ * Pure arithmetic; the devices supply the figures and run the collections.
+ */
+import { ArgumentError } from "../core/errors.js";
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
+/** A collection is cheap when it takes at most this part of the time since the last one. */
+const CHEAP = 1 / 20;
+/** Milliseconds that a collection is taken to cost before one was measured. */
+const FIRST_COST = 10;
+/** The device's memory is asked for anew whenever so many parts of the budget have been handed out. */
+const PARTS = 16;
+
+/** The share of the free memory that garbage may fill, as `PUMICE_GARBAGE` or the option `garbage` says. */
+export function garbageShare(
+  byDefault: number,
+  option?: number,
+  wish: string | undefined = process.env.PUMICE_GARBAGE,
+): number {
+  if (option !== undefined) return checkedShare("garbage", option);
+  return wish === undefined || wish === "" ? byDefault : checkedShare("PUMICE_GARBAGE", Number(wish), wish);
+}
+
+function checkedShare(name: string, share: number, given: unknown = share): number {
+  if (share > 0 && share <= 1) return share;
+  throw new ArgumentError(`${name}: ${String(given)} is not a share of the free memory; give a number above 0, up to 1.`);
+}
+
+/**
+ * The share where nobody states one. Memory that the processor uses too (integrated GPUs, software drivers, the CPU engine)
+ * and that of small cards is needed by other programs.
+ */
+export function defaultGarbageShare(heapBytes: number, isSharedWithCpu: boolean): number {
+  if (isSharedWithCpu || heapBytes < 4 * GiB) return 1 / 8;
+  return heapBytes < 16 * GiB ? 1 / 4 : 1 / 2;
+}
+
+export class GarbageBudget {
+  /** Collections so far. */
+  collections = 0;
+  /** Bytes that garbage may fill now. */
+  allowance = 0;
+  /** Garbage may always fill this much: collecting for less would never end. */
+  readonly least: number;
+  /** Less garbage than this is not worth a collection while the device has memory. */
+  readonly worthwhile: number;
+  /** Bytes in use after the last collection. */
+  private survivors = 0;
+  /** Fewer bytes in use than this need no thought. */
+  private checkpoint = 0;
+  private cost = FIRST_COST;
+  private collectedAt: number;
+
+  /** `obtainable`: the bytes that this process could hold in all, those that it holds included. */
+  constructor(
+    private readonly share: number,
+    heapBytes: number,
+    private readonly obtainable: () => number,
+    private readonly now: () => number = performance.now.bind(performance),
+  ) {
+    this.least = Math.min(64 * MiB, heapBytes / 32);
+    this.worthwhile = Math.min(256 * MiB, heapBytes / 8);
+    this.collectedAt = now();
+  }
+
+  /** Whether garbage may fill the budget when `bytes` join the `used` ones: then collect before. */
+  isSpent(used: number, bytes: number): boolean {
+    // One large result is no reason to collect where little else is in use.
+    const coming = used + Math.min(bytes, this.allowance / 2);
+    return coming > this.checkpoint && this.examine(coming);
+  }
+
+  /** Whether a collection is better than taking more memory from the device. */
+  isWorthwhile(used: number): boolean {
+    const suspects = used - this.survivors;
+    if (suspects < Math.max(this.worthwhile, this.survivors / 2)) return false;
+    return CHEAP * (this.now() - this.collectedAt) >= this.cost;
+  }
+
+  /** Whether much was allocated since the last collection, in a program that is at rest. */
+  isWorthARest(used: number): boolean {
+    return used - this.survivors >= this.worthwhile;
+  }
+
+  /** After a collection that took so long and left so much in use. */
+  noteCollection(used: number, milliseconds: number): void {
+    this.collections++;
+    this.cost = (this.cost + milliseconds) / 2;
+    this.collectedAt = this.now();
+    this.survivors = used;
+    this.examine(used);
+  }
+
+  /** After V8 collected by itself: what is in use now may hold new garbage, so the survivors can only become fewer. */
+  noteSweep(used: number): void {
+    if (used >= this.survivors) return;
+    this.survivors = used;
+    this.checkpoint = 0;
+  }
+
+  /** Asks how much memory there is, since other processes may have taken or returned some; true when the budget is spent. */
+  examine(used: number): boolean {
+    this.allowance = Math.max(this.least, this.share * (this.obtainable() - this.survivors));
+    const limit = this.survivors + this.allowance;
+    this.checkpoint = Math.min(limit, used + this.allowance / PARTS);
+    return used > limit;
+  }
+}

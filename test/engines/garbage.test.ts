@@ -1,0 +1,154 @@
+/** The policy for garbage: by figures alone, on a clock and a device that are made up. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ArgumentError } from "../../src/core/errors.js";
+import { defaultGarbageShare, GarbageBudget, garbageShare } from "../../src/engines/garbage.js";
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
+/** A program that drops each of its results, on a device of so many bytes; a result takes so many milliseconds. */
+function run(options: {
+  heap: number;
+  share: number;
+  result: number;
+  ms: number;
+  results: number;
+  collectMs?: number;
+  live?: number;
+  isDisposing?: boolean;
+  others?: (step: number) => number;
+}) {
+  const { heap, share, result, ms, results, collectMs = 6, live = 0, isDisposing = false, others = () => 0 } = options;
+  let [time, step, used, collections] = [0, 0, live, 0];
+  let most = 0;
+  const held = () => heap - others(step);
+  const budget = new GarbageBudget(share, heap, held, () => time);
+  const collect = () => {
+    collections++;
+    used = live;
+    time += collectMs;
+    budget.noteCollection(used, collectMs);
+  };
+  collect();
+  let [reserved, work] = [used, 0];
+  for (collections = 0; step < results; step++) {
+    if (budget.isSpent(used, result)) collect();
+    if (used + result > reserved && budget.isWorthwhile(used)) collect();
+    used += result;
+    reserved = Math.max(reserved, used);
+    time += ms;
+    work += ms;
+    // What is dropped becomes garbage when the next result is made.
+    most = Math.max(most, used - live - result);
+    if (isDisposing) used -= result;
+  }
+  return { collections, most, ratio: work / (work + collections * collectMs) };
+}
+
+describe("a program that drops its results", () => {
+  test("collects once per budget, and not for every large result", () => {
+    // A gradient of 256 MiB in 0.26 ms on a GPU of 140 GiB.
+    const { collections, most, ratio } = run({ heap: 140 * GiB, share: 0.5, result: 256 * MiB, ms: 0.26, results: 2800 });
+    assert.ok(collections >= 1 && collections <= 10, `${collections} collections for 2800 results`);
+    assert.ok(most <= 70 * GiB, `${most / GiB} GiB of garbage`);
+    assert.ok(ratio >= 0.85, `${ratio}`);
+  });
+
+  test("keeps its garbage below the share, whatever the share, the size and what else is alive", () => {
+    for (const heap of [512 * MiB, 2 * GiB, 24 * GiB, 140 * GiB]) {
+      for (const share of [0.05, 0.25, 1]) {
+        for (const live of [0, 0.5 * heap]) {
+          for (const part of [1000, 100, 10]) {
+            const result = Math.floor((share * heap) / part);
+            const { most } = run({ heap, share, result, ms: 0.01, results: 5 * part, live });
+            const bound = Math.max(share * (heap - live), Math.min(64 * MiB, heap / 32));
+            assert.ok(most <= bound, `${heap / GiB} GiB, ${share}: ${most / MiB} MiB of ${bound / MiB}`);
+          }
+        }
+      }
+    }
+  });
+
+  test("holds little garbage where a collection is cheap beside the work", () => {
+    const { collections, most, ratio } = run({ heap: 140 * GiB, share: 0.5, result: 256 * MiB, ms: 200, results: 100 });
+    assert.ok(most <= 512 * MiB, `${most / MiB} MiB`);
+    assert.ok(collections <= 100 && ratio >= 0.95, `${ratio}`);
+  });
+
+  test("makes room when other processes take memory", () => {
+    const others = (step: number) => (step < 500 ? 0 : 100 * GiB);
+    const alone = run({ heap: 140 * GiB, share: 0.5, result: GiB, ms: 0.1, results: 500, others });
+    assert.ok(alone.most > 60 * GiB);
+    const crowded = run({ heap: 140 * GiB, share: 0.5, result: GiB, ms: 0.1, results: 1000, others: () => 100 * GiB });
+    assert.ok(crowded.most <= 20 * GiB, `${crowded.most / GiB} GiB`);
+  });
+});
+
+describe("a program that disposes of its results", () => {
+  test("never collects, however large they are", () => {
+    for (const result of [MiB, GiB, 100 * GiB]) {
+      const { collections } = run({ heap: 140 * GiB, share: 0.25, result, ms: 1, results: 500, isDisposing: true });
+      assert.equal(collections, 0, `results of ${result / MiB} MiB`);
+    }
+  });
+
+  test("collects once, and not at every step, where a step needs more than the budget", () => {
+    const heap = 140 * GiB;
+    const budget = new GarbageBudget(0.25, heap, () => heap);
+    let collections = 0;
+    for (let step = 0; step < 100; step++) {
+      for (let used = 0; used < 60 * GiB; used += GiB) {
+        if (!budget.isSpent(used, GiB)) continue;
+        collections++;
+        budget.noteCollection(used, 5);
+      }
+    }
+    assert.ok(collections <= 2, `${collections}`);
+  });
+});
+
+test("a program whose live memory grows collects a few times on the way, and not all day", () => {
+  const heap = 140 * GiB;
+  let time = 0;
+  const budget = new GarbageBudget(0.5, heap, () => heap, () => time);
+  let collections = 0;
+  for (let used = 0; used < 139 * GiB; used += 16 * MiB) {
+    if (budget.isSpent(used, 16 * MiB) || budget.isWorthwhile(used)) {
+      collections++;
+      budget.noteCollection(used, 5);
+    }
+    time += 50;
+  }
+  assert.ok(collections <= 25, `${collections}`);
+});
+
+test("V8's own collections lower the count of survivors and never raise it", () => {
+  const heap = 16 * GiB;
+  const budget = new GarbageBudget(0.25, heap, () => heap);
+  budget.noteCollection(8 * GiB, 5);
+  assert.ok(!budget.isSpent(9.9 * GiB, MiB));
+  budget.noteSweep(9 * GiB);
+  assert.ok(budget.isSpent(10.1 * GiB, MiB), "8 GiB survived, and a quarter of the other 8 may be garbage");
+  budget.noteSweep(GiB);
+  assert.ok(budget.isSpent(5 * GiB, MiB), "now 1 GiB survived, and a quarter of 15 may be garbage");
+});
+
+test("the share is a setting, and smaller by default where memory is small or shared", () => {
+  assert.equal(defaultGarbageShare(140 * GiB, false), 1 / 2);
+  assert.equal(defaultGarbageShare(8 * GiB, false), 1 / 4);
+  assert.equal(defaultGarbageShare(2 * GiB, false), 1 / 8);
+  assert.equal(defaultGarbageShare(64 * GiB, true), 1 / 8);
+  assert.equal(garbageShare(0.5, undefined, undefined), 0.5);
+  assert.equal(garbageShare(0.5, undefined, ""), 0.5);
+  assert.equal(garbageShare(0.5, undefined, "0.1"), 0.1);
+  assert.equal(garbageShare(0.5, 0.2, "0.1"), 0.2);
+  for (const wish of ["much", "0", "-1", "1.5"]) {
+    assert.throws(
+      () => garbageShare(0.5, undefined, wish),
+      (error) => error instanceof ArgumentError && error.message.includes(`PUMICE_GARBAGE: ${wish} is not a share`),
+    );
+  }
+  assert.throws(() => garbageShare(0.5, 0), ArgumentError);
+  assert.throws(() => garbageShare(0.5, Number.NaN), ArgumentError);
+});
