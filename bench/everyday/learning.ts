@@ -108,7 +108,7 @@ export const learning: readonly EverydayProgram[] = [
   {
     name: "momentum",
     title: "the same with momentum kept in a second list, the loss read every tenth step",
-    rounds: 60,
+    rounds: 200,
     async plain(rounds) {
       let parameters: Parameters = [layer(16, 64, 1), zeros([64]), layer(64, 1, 2), zeros([1])];
       let speeds: Parameters = parameters.map((each) => each.mul(0));
