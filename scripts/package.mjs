@@ -48,11 +48,11 @@ export async function makePackage() {
   for (const file of filesUnder(SOURCES)) if (file.endsWith(".d.ts")) copy(file, forOlderTypeScript);
   // The links of the README lead to docs/.
   const pages = readdirSync(join(root, "docs")).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
-  for (const file of ["README.md", "CHANGELOG.md", "LICENSE", ...pages]) copy(file);
+  for (const file of ["README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", ...pages]) copy(file);
   const { private: _, scripts: __, devDependencies: ___, ...published } = manifest;
   writeFileSync(
     join(folder, "package.json"),
-    `${JSON.stringify({ ...published, files: ["dist", "docs"] }, null, 2)}\n`,
+    `${JSON.stringify({ ...published, files: ["dist", "docs", "SECURITY.md"] }, null, 2)}\n`,
   );
   return folder;
 }

@@ -50,7 +50,9 @@ function destinationOf(path: string): Destination {
   if (!stats) return { path, mode: null, isReplaced: true };
   if (stats.isDirectory()) throw new FileRefusal("it is a folder");
   if (!stats.isFile()) return { path, mode: null, isReplaced: false };
-  return { path: realpathSync(path), mode: stats.mode & 0o777, isReplaced: true };
+  // The mode of another user's file says who may write to theirs, not to ours.
+  const isOwn = user === undefined || stats.uid === user;
+  return { path: realpathSync(path), mode: isOwn ? stats.mode & 0o777 : null, isReplaced: true };
 }
 
 /** Throws where a path cannot be written, by writing a little beside it. */

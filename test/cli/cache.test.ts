@@ -1,12 +1,22 @@
 /** `pumice cache`: what it counts, and that clearing removes Pumice's own files and nothing else. */
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { cachedFiles } from "../../src/cli/cache.js";
 import { cacheKinds, catalogue } from "../../src/vulkan/index.js";
 import { vulkanDevices, withoutVulkan } from "../support/devices.js";
+import { onlyUnix } from "../support/foreign-user.js";
 import { pumice } from "./cli.js";
 
 const root = mkdtempSync(join(tmpdir(), "pumice-cache-"));
@@ -98,6 +108,19 @@ test("a cache folder that is not there is empty; one that is a file is an error"
   assert.equal(code, 1);
   assert.match(stderr, /^pumice: The cache folder cannot be read: ENOTDIR/);
   assert.ok(existsSync(file));
+});
+
+test("a cache that is not used says why", { skip: onlyUnix }, () => {
+  const PUMICE_CACHE = folder("open");
+  put(join(PUMICE_CACHE, programAt(1)), 1024);
+  chmodSync(join(PUMICE_CACHE, "programs"), 0o777);
+  const { code, stdout } = pumice(["cache"], { PUMICE_CACHE });
+  assert.equal(code, 0);
+  assert.match(stdout, /^Not used, and nothing more is kept: others may write to \S+programs \(mode 777\)\.$/m);
+  assert.match(stdout, /1 KiB in 1 file/);
+  assert.match(pumice(["cache", "clear"], { PUMICE_CACHE }).stdout, /^Removed 1 file /);
+  const relative = pumice(["cache"], { PUMICE_CACHE: "relative" });
+  assert.equal(relative.stdout, "Nothing is kept on disk: PUMICE_CACHE=relative is no absolute path.\n");
 });
 
 test("PUMICE_CACHE=off keeps nothing, and cache says so", () => {

@@ -1,10 +1,11 @@
 /** `pumice doctor` on the machine at hand, as it is and with what it needs taken away. */
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { withoutVulkan } from "../support/devices.js";
+import { giveAway, onlyRoot, onlyUnix } from "../support/foreign-user.js";
 import { pumice } from "./cli.js";
 
 const folder = mkdtempSync(join(tmpdir(), "pumice-doctor-"));
@@ -70,6 +71,33 @@ test("manifests that lead nowhere are told one by one, with the linker's reason"
   assert.match(text, /✗ The driver manifest \S+gone\.json is of no use: its library \S+gone\.so does not exist/);
   assert.match(text, /✗ The driver manifest \S+named\.json is of no use: its library cannot be loaded/);
   assert.match(text, /✗ The driver manifest \S+garbage\.json is of no use: its library cannot be loaded/);
+});
+
+test("a cache folder that others could have written to is remarked upon, with the remedy", {
+  skip: onlyUnix || withoutVulkan(),
+}, () => {
+  const open = join(folder, "open");
+  mkdirSync(join(open, "programs"), { recursive: true });
+  chmodSync(join(open, "programs"), 0o777);
+  const { code, stdout } = pumice(["doctor"], { PUMICE_CACHE: open });
+  const text = stdout.replace(/\s+/g, " ");
+  assert.equal(code, 0);
+  assert.match(text, /! Compiled kernels cannot be kept in \S+open: others may write to \S+programs \(mode 777\)/);
+  assert.match(text, /chmod go-w takes it from others/);
+});
+
+test("a cache folder with a relative path is remarked upon", { skip: withoutVulkan() }, () => {
+  const { code, stdout } = pumice(["doctor"], { PUMICE_CACHE: "cache" });
+  assert.equal(code, 0);
+  assert.match(stdout, /^! Compiled kernels cannot be kept: PUMICE_CACHE=cache is no absolute path$/m);
+});
+
+test("a cache folder of another user is remarked upon", { skip: onlyRoot || withoutVulkan() }, () => {
+  const foreign = join(folder, "foreign");
+  mkdirSync(foreign);
+  giveAway(foreign);
+  const { stdout } = pumice(["doctor"], { PUMICE_CACHE: foreign });
+  assert.match(stdout.replace(/\s+/g, " "), /cannot be kept in \S+foreign: \S+foreign belongs to user 54321, not to 0/);
 });
 
 test("a cache folder in a place that cannot be one is remarked upon", { skip: withoutVulkan() }, () => {

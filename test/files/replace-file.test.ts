@@ -48,6 +48,16 @@ for (const [name, write] of Object.entries(writers)) {
       }
     });
 
+    test("takes neither owner nor mode from a file of another user", { skip: onlyRoot }, async () => {
+      const path = join(newFolder(), "file");
+      writeFileSync(path, "theirs");
+      chmodSync(path, 0o666);
+      giveAway(path);
+      await write(path, "mine");
+      const { uid, mode } = statSync(path);
+      assert.deepEqual([uid, mode & 0o777], [0, 0o666 & ~process.umask()]);
+    });
+
     test("refuses an empty name and a folder, and leaves nothing in it", async () => {
       const folder = newFolder();
       await assert.rejects(async () => write("", "x"), /it is an empty name/);

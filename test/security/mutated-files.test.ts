@@ -25,6 +25,9 @@ const SEED = Number(process.env.PUMICE_FUZZ_SEED ?? 1);
 /** A file of a few kilobytes is read in milliseconds; a busy machine has its time. */
 const MOST_MS = 20_000;
 
+/** A fit may name a device that is not here. */
+const NAMED = ["FormatError", "ArgumentError", "DTypeError", "ShapeError", "DeviceError"];
+
 const newFolder = temporaryFolders();
 const folder = newFolder();
 const at = (name: string) => join(folder, name);
@@ -95,10 +98,7 @@ async function survives(
       accepted++;
     } catch (error) {
       assert.ok(error instanceof PumiceError, `seed ${seed}: ${(error as Error).stack}`);
-      assert.ok(
-        ["FormatError", "ArgumentError", "DTypeError", "ShapeError"].includes(error.name),
-        `seed ${seed}: ${error}`,
-      );
+      assert.ok(NAMED.includes(error.name), `seed ${seed}: ${error}`);
     }
     const took = performance.now() - began;
     assert.ok(took < MOST_MS, `seed ${seed}: ${took.toFixed(0)} ms`);
@@ -110,8 +110,12 @@ async function survives(
 const changing = (name: string) => (random: Random) => mutated(whole.get(name) as Uint8Array, random);
 
 test("NumPy arrays", () => survives(changing("a.npy"), async (_, path) => io.loadNpy(path, cpu)));
-test("archives of them, stored", () => survives(changing("stored.npz"), (_, path) => io.loadNpz(path, cpu)));
-test("archives of them, deflated", () => survives(changing("deflated.npz"), (_, path) => io.loadNpz(path, cpu)));
+/** An archive that is accepted has all its arrays: nothing goes missing without a word. */
+async function loadBoth(path: string): Promise<void> {
+  assert.equal(Object.keys(await io.loadNpz(path, cpu)).length, 2);
+}
+test("archives of them, stored", () => survives(changing("stored.npz"), (_, path) => loadBoth(path)));
+test("archives of them, deflated", () => survives(changing("deflated.npz"), (_, path) => loadBoth(path)));
 test("safetensors", () => survives(changing("a.safetensors"), (_, path) => io.loadSafetensors(path, cpu)));
 test("ArviZ's JSON", () => survives(changing("arviz.json"), (_, path) => loadArviz(path)));
 test("Stan CSV", () => survives(changing("stan.csv"), (_, path) => loadStanCsv([path])));
@@ -156,14 +160,7 @@ test("saved fits with a changed state of their chains and a right checksum", () 
     }
     return putTogether(file);
   };
-  return survives(forge, async (_, path) => {
-    try {
-      await resumeAndGoOn(path);
-    } catch (error) {
-      // Numbers that may be, at which the density or the step size is none: the chain says so.
-      if (!/^(sample|extend)/.test((error as Error).message)) throw error;
-    }
-  });
+  return survives(forge, (_, path) => resumeAndGoOn(path));
 });
 
 test("compiled programs: the result is right, whatever the file", async () => {

@@ -1,6 +1,8 @@
 /** The cache of compiled pipelines: its file format, and that no state of the file or folder ever breaks a program. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -8,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -21,6 +24,7 @@ import { decodeCache, encodeCache } from "../../../src/engines/vulkan/pipeline-c
 import type { PhysicalDevice } from "../../../src/vulkan/index.js";
 import { describeOnDevices, validation } from "../../support/devices.js";
 import { FaultyDriver } from "../../support/fault-injection.js";
+import { giveAway, onlyRoot, onlyUnix } from "../../support/foreign-user.js";
 import { glsl, withoutGlslang } from "../../support/glsl.js";
 import { h200 } from "../../support/physical-devices.js";
 import { randomFrom } from "../../support/random.js";
@@ -170,6 +174,41 @@ describeOnDevices("cache files", withoutGlslang, (which) => {
       assert.equal(readFileSync(file, "utf8"), "mine");
     } finally {
       rmSync(place, { recursive: true, force: true });
+    }
+  });
+
+  test("a file or a folder that others could have written to is not shown to the driver", {
+    skip: onlyUnix,
+  }, async () => {
+    const modes: readonly (readonly [string, number, number])[] = [
+      [path, 0o666, 0o600],
+      [join(folder, "vulkan"), 0o777, 0o700],
+      [folder, 0o777, 0o700],
+    ];
+    for (const [place, open, closed] of modes) {
+      writeFileSync(path, good);
+      chmodSync(place, open);
+      assert.equal(await use(), 0, place);
+      chmodSync(place, closed);
+      writeFileSync(path, good, { mode: 0o600 });
+      assert.equal(await use(), good.length - HEADER, place);
+    }
+  });
+
+  test("nor is one of another user, and a link or a pipe holds nobody up", { skip: onlyRoot }, async () => {
+    const plant: readonly (() => void)[] = [
+      () => {
+        writeFileSync(path, good);
+        giveAway(path);
+      },
+      () => symlinkSync("/dev/zero", path),
+      () => void execFileSync("mkfifo", [path]),
+    ];
+    for (const put of plant) {
+      rmSync(path, { force: true });
+      put();
+      assert.equal(await use(), 0);
+      assert.ok(decodeCacheOf(await properties(), readFileSync(path)), "a file of one's own takes its place");
     }
   });
 
