@@ -10,6 +10,7 @@ import type { FloatOf, Meeting, PowerOf, RealOf } from "../result-dtypes.js";
 import type { Operand, Tensor } from "../tensor.js";
 import { isTensor, nodeOrScalar } from "../tensor-checks.js";
 import { binary, isWholeNumber, unary } from "./operands.js";
+import { type RoundOptions, roundedTo } from "./rounding.js";
 
 /** One end of a range, which may be open. */
 type Bound = Operand | null | undefined;
@@ -120,9 +121,12 @@ export class ArithmeticMethods<D extends DType> {
     return rounded(this, E.trunc);
   }
 
-  /** Rounded to the nearest whole number, halves to the even one; integers as they are. */
-  round(this: Tensor): Tensor<D> {
-    return rounded(this, E.round);
+  /**
+   * Rounded to the nearest whole number, halves to the even one; integers as they are. `round({ decimals: 2 })` keeps two
+   * digits after the point, `round({ decimals: -2 })` rounds to hundreds, integers too.
+   */
+  round(this: Tensor, options: RoundOptions = {}): Tensor<D> {
+    return roundedTo(this, options) as Tensor<D>;
   }
 
   /** The number itself where it is positive, else 0. The slope at 0 is 0. */
