@@ -123,7 +123,11 @@ function withBatchPlaces(x: Tensor, positions: Tensor, count: number): Tensor {
   }
   if (!isInteger(positions.dtype)) return positions;
   const held = DTYPES[positions.dtype].bits < 32 ? positions.cast("i32") : positions;
-  const numbers = lead.map((_, axis) => positionsAlong(positions, axis).cast(held.dtype).broadcastTo([...own, 1]));
+  const numbers = lead.map((_, axis) =>
+    positionsAlong(positions, axis)
+      .cast(held.dtype)
+      .broadcastTo([...own, 1]),
+  );
   return concat([...numbers, held], { axis: -1 });
 }
 

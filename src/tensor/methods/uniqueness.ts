@@ -40,7 +40,8 @@ export interface Unique<D extends DType = DType> {
 /** What `unique` gives with some options. */
 export type UniqueOf<D extends DType, O> = Omit<
   Unique<D>,
-  (O extends { readonly counts: false } ? "counts" : never) | (O extends { readonly inverse: false } ? "inverse" : never)
+  | (O extends { readonly counts: false } ? "counts" : never)
+  | (O extends { readonly inverse: false } ? "inverse" : never)
 >;
 
 const UNIQUE: OptionKinds<UniqueOptions> = {
