@@ -42,16 +42,13 @@ export function geomspace<D extends DType = "f32">(
 ): Tensor<D> {
   checkOptions<GeomspaceOptions>("geomspace", options, KINDS);
   for (const end of [start, stop]) checkNumber("geomspace", "an end", end);
-  if (!(start * stop > 0) && !(Math.sign(start) * Math.sign(stop) > 0)) {
+  if (!(Math.sign(start) * Math.sign(stop) > 0)) {
     throw new ArgumentError(`geomspace: from ${start} to ${stop}; both are more than 0, or both less.`);
   }
-  const ratio = Math.log(Math.abs(stop)) - Math.log(Math.abs(start));
+  const [from, to] = [Math.log10(Math.abs(start)), Math.log10(Math.abs(stop))];
   return spacedBy("geomspace", start, stop, count, options, (share) => {
     if (share === 0 || share === 1) return share === 0 ? start : stop;
-    const quotient = stop / start;
-    // The quotient of tiny and huge numbers may not be held.
-    const isHeld = quotient > 0 && Number.isFinite(quotient);
-    return isHeld ? start * quotient ** share : Math.sign(start) * Math.exp(Math.log(Math.abs(start)) + share * ratio);
+    return Math.sign(start) * 10 ** (from + share * (to - from));
   });
 }
 

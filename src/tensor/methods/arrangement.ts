@@ -1,6 +1,6 @@
 /** Methods of `Tensor` in which elements change places as a whole: partitions, quarter turns, and places of flat positions. */
 import { checkOptions, checkWhole } from "../../core/arguments.js";
-import { type DType, isInteger, positionDType } from "../../core/dtype.js";
+import { checkOrdered, type DType, isInteger, positionDType } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import {
   checkShape,
@@ -77,6 +77,7 @@ export class ArrangementMethods<D extends DType> {
 
 /** The axis, after the places along it were checked. */
 function checkPlaces(operation: string, x: Tensor, k: number | readonly number[], axis = -1): number {
+  checkOrdered(x.dtype, operation);
   const at = normalizeAxis(axis, x.rank, operation);
   for (const place of Array.isArray(k) ? (k as readonly number[]) : [k as number]) {
     checkWhole(operation, "a place", place);
