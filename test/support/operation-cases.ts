@@ -602,7 +602,7 @@ for (const mode of ["full", "same", "valid"] as const) {
   add(`convolve, ${mode}`, [floats([6]), floats([3])], (x, y) => x.convolve(y, { mode }));
 }
 add("partition", [floats([3, 5])], (x) => x.partition(2));
-add("argpartition", [floats([3, 5])], (x) => x.argpartition([1, 3], { axis: 0 }), discrete);
+add("argpartition", [floats([3, 5])], (x) => x.argpartition([0, 2], { axis: 0 }), discrete);
 add("rot90", [floats([2, 3, 2])], (x) => x.rot90(1, { axes: [0, 2] }));
 add("unravelIndex", [integers([6], -4, 12)], (x) => x.unravelIndex([3, 2, 2]), discrete);
 add("isin", [integers([3, 4], 0, 9), integers([5], 0, 9)], (x, y) => x.isin(y), discrete);
