@@ -227,6 +227,7 @@ export {
   type SearchOptions,
   type Shares,
   type SortOptions,
+  type SumOptions,
   scope,
   searchSorted,
   setDefaultDevice,

@@ -41,7 +41,7 @@ export type { SearchOptions, SortOptions, TopKOptions } from "./methods/ordering
 export type { PadMode, PadOptions } from "./methods/padding.js";
 export type { QuantileMethod } from "./methods/quantile-places.js";
 export type { QuantileOptions, Shares } from "./methods/quantiles.js";
-export type { AxisOptions, NormOptions, PositionOptions } from "./methods/reductions.js";
+export type { AxisOptions, NormOptions, PositionOptions, SumOptions } from "./methods/reductions.js";
 export type { RoundOptions } from "./methods/rounding.js";
 export type { GatherOptions, ScatterOptions } from "./methods/scatter.js";
 export type { Members } from "./methods/sets.js";

@@ -87,6 +87,17 @@ function check(each: Case, isMethod: boolean): void {
   }
 }
 
+describeOnTensorDevices("complex numbers near zero", (device) => {
+  const skip = backendFor(device).hasDoubles ? false : `${device} has no f64`;
+  test("log1p keeps all digits, as its series z - z²/2 does", { skip }, () => {
+    const z = { re: 3e-9, im: -4e-9 };
+    const [re, im] = tensor([z], { dtype: "c128" }).log1p().dataSync() as Float64Array;
+    // z² = (9 - 16 - 24i)·1e-18.
+    assert.ok(Math.abs(re! - (3e-9 + 3.5e-18)) < 1e-24, `${re}`);
+    assert.ok(Math.abs(im! - (-4e-9 + 12e-18)) < 1e-24, `${im}`);
+  });
+});
+
 describeOnTensorDevices("NumPy's", (device) => {
   const names = [...new Set(cases.map(({ name }) => name))];
   // Software drivers compile slowly: there a few cases of each.

@@ -223,6 +223,10 @@ for name in ["f32", "i32", "u8"]:
             z = np.sign(y).astype(y.dtype) if ours == "cumulativeProd" else y
             add(ours, [z], [{"axis": axis, "includeInitial": True}], theirs(z, axis=axis, include_initial=True))
             add(ours, [z], [{"axis": axis, "dtype": "f64"}], theirs(z, axis=axis, dtype=np.float64))
+big = np.array([100, 100, 100], np.int8)
+add("sum", [big], [{"dtype": "i8"}], big.sum(dtype=np.int8))
+add("sum", [big], [{"dtype": "f64"}], big.sum(dtype=np.float64))
+add("prod", [big], [{"axis": 0, "dtype": "i64"}], big.prod(axis=0, dtype=np.int64))
 unsorted = sample("f32", 8)
 order = np.argsort(unsorted, stable=True)
 add("searchSorted", [unsorted, np.array([-1, 0, 2], np.float32)], [{"side": "right", "sorter": order.tolist()}],
@@ -256,6 +260,23 @@ for name in ["u8", "i16", "i32", "i64", "u64"]:
         add("round", [x], [{"decimals": decimals}], np.round(x, decimals))
 x = np.array([1.26 - 2.34j, -0.55 + 0.125j])
 add("round", [x], [{"decimals": 1}], np.round(x, 1))
+
+COMPLEX = {
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "log1p": np.log1p, "expm1": np.expm1, "exp2": np.exp2, "log2": np.log2, "log10": np.log10,
+    "sign": np.sign,
+}
+angles = rng.uniform(-np.pi, np.pi, 12)
+# On the axes the sign of a zero says on which side of a cut a number lies.
+sides = [complex(a, b) for a in (2, -2, 0.5, -0.5) for b in (0.0, -0.0)] + [complex(a, b) for b in (2, -2, 0.5) for a in (0.0, -0.0)]
+for ours, theirs in COMPLEX.items():
+    # NumPy's log1p of small complex numbers loses digits; functions.test.ts has the series for them.
+    for size in (0.3, 0.9, 1, 1.1, 3, 50) if ours == "log1p" else (1e-9, 1e-3, 0.3, 0.9, 1, 1.1, 3, 50):
+        z = size * np.exp(1j * angles)
+        add(ours, [z], [], theirs(z))
+    add(ours, [np.array(sides)], [], theirs(np.array(sides)))
+    z = (0.7 * np.exp(1j * angles)).astype(np.complex64)
+    add(ours, [z], [], theirs(z.astype(np.complex128)).astype(np.complex64))
 
 SCALAR_FIRST = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power, "remainder": np.remainder,

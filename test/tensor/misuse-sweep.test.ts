@@ -68,6 +68,7 @@ const METHODS: Readonly<Record<string, () => Args>> = {
   ...each(REDUCTIONS, () => [{ axis: 0, keepDims: true }]),
   ...each(WINDOWS, () => [[2, 2], { axis: [0, 1], stride: 1, padding: "same", dilation: 1 }]),
   ...each(UPDATES, () => [0, "1:", 5]),
+  ...each("sum prod", () => [{ axis: 0, keepDims: true, dtype: "f64" }]),
   ...each(QUANTILES, () => [0.5, { axis: 0, keepDims: true, method: "linear" }]),
   ...each(SETS, () => [x()]),
   ...each("nanVariance nanStd var", () => [{ axis: 0, keepDims: true, correction: 1 }]),

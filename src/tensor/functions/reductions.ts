@@ -1,5 +1,6 @@
 /** Functions that reduce or order the elements along axes: `sum(x, { axis: 0 })` is `x.sum({ axis: 0 })`. */
 import type { DType } from "../../core/dtype.js";
+import type { SumOptions } from "../methods/reductions.js";
 import type { Joined, Members } from "../methods/sets.js";
 import type { RunningOptions } from "../methods/standard-names.js";
 import type { UniqueOf, UniqueOptions } from "../methods/uniqueness.js";
@@ -7,10 +8,12 @@ import type { SumOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { ofMethod } from "./of-method.js";
 
+type Summing = <D extends DType, T extends DType = SumOf<D>>(x: Tensor<D>, options?: SumOptions<T>) => Tensor<T>;
+
 /** The sum over some axes, or over all. */
-export const sum = ofMethod("sum");
+export const sum = ofMethod("sum") as Summing;
 /** The product over some axes, or over all. */
-export const prod = ofMethod("prod");
+export const prod = ofMethod("prod") as Summing;
 /** The largest element; NaN wins. */
 export const max = ofMethod("max");
 /** The smallest element; NaN wins. */

@@ -22,6 +22,11 @@ export interface PositionOptions extends AxisOptions {
   readonly tie?: "first" | "last";
 }
 
+export interface SumOptions<T extends DType = DType> extends ReduceOptions {
+  /** The dtype that the elements are cast to first, and that the result has. */
+  readonly dtype?: T;
+}
+
 export interface NormOptions extends ReduceOptions {
   /** 2 unless told: 1, 2, any p > 0, 0 (how many differ from zero), Infinity, -Infinity. */
   readonly order?: number;
@@ -32,13 +37,13 @@ export class ReductionMethods<D extends DType> {
    * The sum over some axes, or over all: `x.sum({ axis: 0 })`. Integers narrower than 32 bits are added in i32 or u32; i32
    * and u32 wrap around, where NumPy widens to 64 bits.
    */
-  sum(this: Tensor, options: ReduceOptions = {}): Tensor<SumOf<D>> {
-    return reduced(this, R.sum, "sum", options);
+  sum<T extends DType = SumOf<D>>(this: Tensor, options: SumOptions<T> = {}): Tensor<T> {
+    return summed(this, R.sum, "sum", options);
   }
 
   /** The product over some axes, or over all; dtypes as for `sum`. */
-  prod(this: Tensor, options: ReduceOptions = {}): Tensor<SumOf<D>> {
-    return reduced(this, R.product, "prod", options);
+  prod<T extends DType = SumOf<D>>(this: Tensor, options: SumOptions<T> = {}): Tensor<T> {
+    return summed(this, R.product, "prod", options);
   }
 
   /** The largest element; NaN wins. Of booleans: whether any is true. */
@@ -120,6 +125,22 @@ function reduced<T extends DType>(
   options: ReduceOptions,
 ): Tensor<T> {
   return x.tensorOf(reduceNode(x.node, primitive, operation, options));
+}
+
+const SUM: OptionKinds<SumOptions> = { ...REDUCE, dtype: "dtype" };
+
+/** Sums and products, in a dtype of the user's choice where one is given. */
+function summed<T extends DType>(
+  x: Tensor,
+  primitive: ReducePrimitive,
+  operation: string,
+  options: SumOptions<T>,
+): Tensor<T> {
+  checkOptions<SumOptions>(operation, options, SUM);
+  if (!("dtype" in options)) return reduced(x, primitive, operation, options);
+  const { dtype, ...reduction } = options;
+  if (dtype === undefined) return reduced(x, primitive, operation, reduction);
+  return reduced(x.cast(dtype), primitive, operation, reduction).cast(dtype);
 }
 
 /** The least position that holds the extreme, or the last. Where that is NaN, the first or last NaN. */

@@ -126,7 +126,7 @@ const comparisons: Calls = {
 
 const reductions: Calls = {
   sum: (): Tensor<"f32"> => x().sum({ axis: 0, keepDims: true }),
-  prod: () => x().prod({ axis: [0, 1] }),
+  prod: (): Tensor<"f64"> => x().prod({ axis: [0, 1], dtype: "f64" }),
   max: () => x().max({ axis: -1 }),
   min: () => x().min(),
   all: () => x().all({ axis: 0 }),
