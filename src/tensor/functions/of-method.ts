@@ -19,7 +19,7 @@ type MethodName = {
   string;
 
 /** A method as a function of the tensor and the method's arguments. */
-export type FunctionOf<K extends MethodName> = <D extends DType>(
+type FunctionOf<K extends MethodName> = <D extends DType>(
   x: Tensor<D>,
   ...args: Tensor<D>[K] extends (...args: infer A) => unknown ? A : never
 ) => Tensor<D>[K] extends (...args: never) => infer R ? R : never;
@@ -50,7 +50,7 @@ interface Results<A, B> {
 }
 
 /** A function of two operands, the second of which must be a tensor where the first is none. */
-export type FunctionOfTwo<R extends keyof Results<never, never>> = <
+type FunctionOfTwo<R extends keyof Results<never, never>> = <
   A extends Operand,
   B extends A extends Tensor ? Operand : Tensor,
 >(

@@ -103,10 +103,12 @@ export const countLeadingZeros = ofMethod("countLeadingZeros");
 /** Whether x is zero. */
 export const logicalNot = ofMethod("logicalNot");
 /** Whether x is NaN. */
+// biome-ignore lint/suspicious/noShadowRestrictedNames: the method has this name
 export const isNaN = ofMethod("isNaN");
 /** Whether x is infinite. */
 export const isInf = ofMethod("isInf");
 /** Whether x is neither infinite nor NaN. */
+// biome-ignore lint/suspicious/noShadowRestrictedNames: the method has this name
 export const isFinite = ofMethod("isFinite");
 /** NaN and infinities replaced by numbers. */
 export const nanToNum = ofMethod("nanToNum");

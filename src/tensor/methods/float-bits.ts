@@ -69,8 +69,8 @@ function neighbour(x: Tensor, y: Tensor): Tensor {
   const next = where(isOutwards, pattern.add(1), pattern.sub(1));
   const least = where(isUp, scalarLike(x, 1, unsigned), scalarLike(x, signBit + 1n, unsigned));
   const moved = bitsOf(where(isZero, least, next), x.dtype);
-  const isNaN = x.isNaN().logicalOr(y.isNaN());
-  return where(isNaN, Number.NaN, where(from.equal(to), y, moved));
+  const isEitherNaN = x.isNaN().logicalOr(y.isNaN());
+  return where(isEitherNaN, Number.NaN, where(from.equal(to), y, moved));
 }
 
 function replaced(x: Tensor, options: NanToNumOptions): Tensor {

@@ -6,7 +6,7 @@ import type { Tensor } from "../tensor.js";
 import { where } from "./where.js";
 
 /** The arithmetic that the rules need. */
-export interface Arithmetic<T> {
+interface Arithmetic<T> {
   add(a: T, b: T | number): T;
   mul(a: T, b: T | number): T;
   floor(a: T): T;

@@ -84,11 +84,11 @@ function distinct<D extends DType>(
     const none = () => countingLike(x, 0);
     return { values: source.again(), indices: none(), inverse: none().reshape(inverseShape), counts: none() };
   }
-  const { keys, isNaN } = keysOf(operation, source.moveAxis(along, 0));
+  const { keys, hasNaN } = keysOf(operation, source.moveAxis(along, 0));
   const order = sortedRows(keys);
   const rows = keys.take(order, { axis: 0 });
   const differs = rows.at("1:").notEqual(rows.at("0:-1")).any({ axis: 1 });
-  const isNew = equalNaN || !isNaN ? differs : differs.logicalOr(isNaN.take(order, { axis: 0 }).at("1:"));
+  const isNew = equalNaN || !hasNaN ? differs : differs.logicalOr(hasNaN.take(order, { axis: 0 }).at("1:"));
   const numbers = concat([scalarLike(x, true, "bool").reshape([1]), isNew]).cumsum();
   backendOf(x.node).realize([order.node, numbers.node]);
   const found = Number(numbers.at(-1).itemSync());
@@ -107,15 +107,15 @@ function distinct<D extends DType>(
 }
 
 /** Unsigned keys with the order of the values, a column for each element of a row; and which rows hold a NaN. */
-function keysOf(operation: string, rows: Tensor): { keys: Tensor; isNaN: Tensor | null } {
+function keysOf(operation: string, rows: Tensor): { keys: Tensor; hasNaN: Tensor | null } {
   const flat = rows.reshape([rows.shape[0], sizeOf(rows.shape.slice(1))]);
   if (isComplex(flat.dtype)) {
     // Where one part is NaN the number is: its other part does not tell it apart.
     const parts = [flat.real(), flat.imag()].map((part) => where(flat.isNaN(), Number.NaN, part).expandDims(-1));
     return keysOf(operation, concat(parts, { axis: -1 }));
   }
-  const isNaN = isFloat(flat.dtype) ? flat.isNaN().any({ axis: 1 }) : null;
-  return { keys: orderKey(operation, flat, false), isNaN };
+  const hasNaN = isFloat(flat.dtype) ? flat.isNaN().any({ axis: 1 }) : null;
+  return { keys: orderKey(operation, flat, false), hasNaN };
 }
 
 /** Positions that bring rows of keys into rising order, by their first column, then by their second … */
