@@ -1,4 +1,5 @@
 /** What dtypes are and how they combine, under the names of the array API standard: for programs that serve several. */
+import { checkCount } from "../core/arity.js";
 import {
   checkDType,
   DTYPES,
@@ -42,6 +43,7 @@ const dtypeOf = (operation: string, given: DType | Tensor): DType =>
 
 /** The limits of a float dtype, or of a tensor's; of complex numbers those of their parts: `finfo("f16").max`. */
 export function finfo(dtype: DType | Tensor): FloatInfo {
+  checkCount("finfo", 1, arguments);
   const given = dtypeOf("finfo", dtype);
   if (!isFloat(given) && !isComplex(given)) {
     throw new DTypeError(`finfo: ${given} holds no floats; iinfo() has the limits of integers.`);
@@ -52,6 +54,7 @@ export function finfo(dtype: DType | Tensor): FloatInfo {
 
 /** The limits of an integer dtype, or of a tensor's: `iinfo("u8").max`. */
 export function iinfo(dtype: DType | Tensor): IntegerInfo {
+  checkCount("iinfo", 1, arguments);
   const given = dtypeOf("iinfo", dtype);
   if (!isInteger(given)) throw new DTypeError(`iinfo: ${given} holds no integers; finfo() has the limits of floats.`);
   const { name, bits, min, max } = DTYPES[given];
@@ -74,6 +77,7 @@ export function resultType(...operands: readonly (Operand | DType)[]): DType {
 
 /** Whether a dtype, or a tensor's, becomes another one by promotion: `canCast("i32", "f32")`, but not back. */
 export function canCast(from: DType | Tensor, to: DType): boolean {
+  checkCount("canCast", 2, arguments);
   return promote(dtypeOf("canCast", from), checkDType(to, "canCast")) === to;
 }
 
@@ -93,6 +97,7 @@ export type DTypeGroup = keyof typeof KINDS;
 
 /** Whether a dtype is of a kind, or of one of several kinds, or one of several dtypes: `isDType("u8", "integral")`. */
 export function isDType(dtype: DType, kind: DTypeGroup | DType | readonly (DTypeGroup | DType)[]): boolean {
+  checkCount("isDType", 2, arguments);
   const { kind: own } = DTYPES[checkDType(dtype, "isDType")];
   return (Array.isArray(kind) ? kind : [kind]).some((each: unknown) => {
     if (typeof each === "string" && Object.hasOwn(KINDS, each)) {

@@ -3,6 +3,7 @@
  * would lose half of its digits in the exponents.
  */
 import { checkNumber, checkOptions, inOperation } from "../core/arguments.js";
+import { checkCount } from "../core/arity.js";
 import { type DType, isInteger } from "../core/dtype.js";
 import { ArgumentError } from "../core/errors.js";
 import { checkShape } from "../core/shape.js";
@@ -28,6 +29,7 @@ export function logspace<D extends DType = "f32">(
   count: number,
   options: LogspaceOptions<D> = {},
 ): Tensor<D> {
+  checkCount("logspace", 4, arguments);
   checkOptions<LogspaceOptions>("logspace", options, { ...KINDS, base: "number" });
   const { base = 10, ...rest } = options;
   return spacedBy("logspace", start, stop, count, rest, (share) => base ** (start + share * (stop - start)));
@@ -40,6 +42,7 @@ export function geomspace<D extends DType = "f32">(
   count: number,
   options: GeomspaceOptions<D> = {},
 ): Tensor<D> {
+  checkCount("geomspace", 4, arguments);
   checkOptions<GeomspaceOptions>("geomspace", options, KINDS);
   for (const end of [start, stop]) checkNumber("geomspace", "an end", end);
   if (!(Math.sign(start) * Math.sign(stop) > 0)) {

@@ -333,7 +333,9 @@ function checkOptionsOf(right: () => Args, call: Call): void {
 
 /** They take any number of arguments. */
 const ANY_NUMBER = new Set(
-  `${UPDATES} at reshape permute transpose tile arange eye tri broadcastTensors einsum`.split(" "),
+  `${UPDATES} at reshape permute transpose tile arange eye tri broadcastTensors broadcastArrays permuteDims resultType einsum`.split(
+    " ",
+  ),
 );
 
 /** One argument more than the row has, which has all of them. */

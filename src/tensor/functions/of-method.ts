@@ -3,13 +3,14 @@
  * each name, with its comment. A function does what the method does, under the same name.
  */
 import { inOperation } from "../../core/arguments.js";
+import { checkCount, mostArguments } from "../../core/arity.js";
 import type { DType } from "../../core/dtype.js";
 import { ArgumentError } from "../../core/errors.js";
 import { checkScalar } from "../../core/promotion.js";
 import { shown } from "../../core/shown.js";
 import { met } from "../methods/operands.js";
 import type { Choice, FloatOf, PowerOf } from "../result-dtypes.js";
-import type { Operand, Tensor } from "../tensor.js";
+import { type Operand, Tensor } from "../tensor.js";
 import { checkTensor, isTensor } from "../tensor-checks.js";
 
 type Method = (this: Tensor, ...args: readonly unknown[]) => Tensor;
@@ -26,6 +27,9 @@ type FunctionOf<K extends MethodName> = <D extends DType>(
 
 const methodOf = (x: Tensor, name: string): Method => (x as unknown as Record<string, Method>)[name];
 
+/** The tensor is one argument more than the method has. */
+const mostOf = (name: string): number => 1 + mostArguments(methodOf(Tensor.prototype, name));
+
 /** Under the name of the operation, which errors look for on the stack. */
 function named<F extends object>(name: string, f: F): F {
   return Object.defineProperty(f, "name", { value: name });
@@ -33,9 +37,11 @@ function named<F extends object>(name: string, f: F): F {
 
 /** A method as a function. */
 export function ofMethod<K extends MethodName>(name: K): FunctionOf<K> {
-  const call = (x: Tensor, ...args: readonly unknown[]): unknown => {
+  const call = (...given: readonly unknown[]): unknown => {
+    checkCount(name, mostOf(name), given);
+    const [x, ...args] = given;
     checkTensor(name, "the first argument", x);
-    return methodOf(x, name).apply(x, args as unknown[]);
+    return methodOf(x, name).apply(x, args);
   };
   return named(name, call) as unknown as FunctionOf<K>;
 }
@@ -66,7 +72,9 @@ export function ofTwo<R extends keyof Results<never, never>>(
   name: MethodName,
   mirrored?: MethodName,
 ): FunctionOfTwo<R> {
-  const call = (a: Operand, b: Operand, ...more: readonly unknown[]): Tensor => {
+  const call = (...given: readonly unknown[]): Tensor => {
+    checkCount(name, mostOf(name), given);
+    const [a, b, ...more] = given as [Operand, Operand, ...unknown[]];
     if (isTensor(a)) return methodOf(a, name).apply(a, [b, ...more]);
     checkScalar(a, name);
     if (!isTensor(b)) {

@@ -74,8 +74,8 @@ export class NanReductionMethods<D extends DType> {
     const count = lines.isNaN().logicalNot().sum({ axis: -1, keepDims: true });
     // NaN comes last, so the elements that count are the first ones.
     const sorted = lines.sort();
-    const lower = sorted.takeAlongAxis(count.sub(1).maximum(0).quotient(2), -1);
-    const upper = sorted.takeAlongAxis(count.quotient(2), -1);
+    const lower = sorted.takeAlongAxis(count.sub(1).maximum(0).quotient(2), { axis: -1 });
+    const upper = sorted.takeAlongAxis(count.quotient(2), { axis: -1 });
     return restore(where(count.equal(0), Number.NaN, meanOfFloats(lower, upper))) as Tensor<FloatOf<D>>;
   }
 

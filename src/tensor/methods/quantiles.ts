@@ -150,7 +150,7 @@ function amongNumbers(sorted: Tensor, lines: Tensor, given: GivenShares | Tensor
   const counts = lines.isNaN().logicalNot().sum({ axis: -1, keepDims: true });
   const { below, weight } = placeOf(tensors, method, counts.cast(fine), shares.flatten());
   const last = counts.sub(1).maximum(0);
-  const taken = (by: number) => sorted.takeAlongAxis(below.cast("i32").add(by).maximum(0).minimum(last), -1);
+  const taken = (by: number) => sorted.takeAlongAxis(below.cast("i32").add(by).maximum(0).minimum(last), { axis: -1 });
   const found = where(counts.equal(0), Number.NaN, between(taken(0), taken(1), weight));
   return found.reshape([...found.shape.slice(0, -1), ...shares.shape]);
 }

@@ -123,7 +123,7 @@ function sortedRows(keys: Tensor): Tensor<"i32"> {
   const [count, columns] = keys.shape;
   let order: Tensor<"i32"> | null = null;
   for (let column = columns - 1; column >= 0; column--) {
-    const own = keys.at(null, column);
+    const own = keys.at(":", column);
     const next: Tensor<"i32"> = (order ? own.take(order, { axis: 0 }) : own).argsort();
     order = order ? order.take(next, { axis: 0 }) : next;
   }
