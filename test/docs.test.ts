@@ -40,7 +40,7 @@ function matches(line: string, expected: string): boolean {
 }
 
 test("what users can import for tensors is named in the documentation of tensors", () => {
-  const pages = ["tensors", "dtypes", "transforms"].map((page) =>
+  const pages = ["tensors", "dtypes", "transforms", "array-api"].map((page) =>
     readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8"),
   );
   const words = new Set(pages.join("\n").match(/\w+/g));

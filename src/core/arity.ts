@@ -14,6 +14,12 @@ export function checkCount(operation: string, most: number, given: ArrayLike<unk
   if (given.length > most) checkSurplus(operation, most, Array.from(given), false);
 }
 
+/** How many arguments wrapped methods take. */
+const COUNTS = new WeakMap<object, number>();
+
+/** How many arguments a method takes that `refusingSurplus` has wrapped; any number where it has not. */
+export const mostArguments = (method: object): number => COUNTS.get(method) ?? Infinity;
+
 /** The same method, which throws on surplus arguments. One with a rest parameter takes any number and stays as it is. */
 export function refusingSurplus<M extends Method>(name: string, method: M): M {
   const most = parameterCount(method);
@@ -23,6 +29,7 @@ export function refusingSurplus<M extends Method>(name: string, method: M): M {
     if (args.length > most) checkSurplus(name, most, args, takesOptions);
     return method.apply(this, args);
   };
+  COUNTS.set(checked, most);
   // Stacks name the method, and transforms may ask how many arguments it takes.
   return Object.defineProperties(checked, { name: { value: name }, length: { value: method.length } }) as Method as M;
 }

@@ -15,8 +15,15 @@ type NewAxis = typeof newAxis;
 /** "start:stop:step", each part optional; "..." for as many whole axes as are left. */
 type SliceText = "..." | `${string}:${string}`;
 
+/** A slice in numbers: from `from` up to `to`, without it, in steps of `step`. What is left out is as in "::". */
+export interface Slice {
+  readonly from?: number | null | undefined;
+  readonly to?: number | null | undefined;
+  readonly step?: number | null | undefined;
+}
+
 /** One argument of `at`. `I` is the type of index tensors. */
-export type IndexArgument<I = never> = number | SliceText | NewAxis | I;
+export type IndexArgument<I = never> = number | SliceText | Slice | NewAxis | I;
 
 /** The elements start, start + step, … (count of them) of one axis. */
 export interface AxisRange {
@@ -74,7 +81,7 @@ export function parseIndexing<I = never>(
       items.push({ kind: "index", axis, index: normalizeIndex(argument, shape[axis], axis, operation) });
       axis++;
     } else {
-      items.push({ kind: "slice", axis, ...parseSlice(argument as SliceText, shape[axis], operation) });
+      items.push({ kind: "slice", axis, ...rangeOf(argument as SliceText | Slice, shape[axis], operation) });
       axis++;
     }
   }
@@ -90,11 +97,31 @@ function axesConsumed<I>(
 ): number {
   if (argument === "..." || argument === newAxis) return 0;
   if (tensors?.isItem(argument)) return tensors.axesOf(argument);
-  if (typeof argument === "number" || typeof argument === "string") return 1;
+  if (typeof argument === "number" || typeof argument === "string" || isSlice(argument)) return 1;
   throw new ArgumentError(
-    `${operation}: index ${position} is ${shown(argument)}; ${argument == null ? 'write ":" for a whole axis; ' : ""}an index is a whole number, a slice such as "1:5", "...", newAxis` +
+    `${operation}: index ${position} is ${shown(argument)}; ${argument == null ? 'write ":" for a whole axis; ' : ""}an index is a whole number, a slice such as "1:5" or { from: 1, to: 5 }, "...", newAxis` +
       `${tensors ? ", or a tensor of integers or booleans" : ""}.`,
   );
+}
+
+const SLICE_PARTS: readonly string[] = ["from", "to", "step"];
+
+/** Whether an object has parts of a slice and nothing else. */
+function isSlice(argument: unknown): argument is Slice {
+  if (typeof argument !== "object" || argument === null) return false;
+  const parts = Object.keys(argument);
+  return parts.length > 0 && parts.every((part) => SLICE_PARTS.includes(part));
+}
+
+/** The range that a slice selects of an axis, in either spelling. */
+function rangeOf(slice: string | Slice, size: number, operation: string): AxisRange {
+  if (typeof slice === "string") return parseSlice(slice, size, operation);
+  const [from, to, step] = (["from", "to", "step"] as const).map((part) => {
+    const value = slice[part] ?? null;
+    if (value === null || Number.isSafeInteger(value)) return value;
+    throw new ArgumentError(`${operation}: ${part} of a slice is a whole number, not ${shown(value)}.`);
+  });
+  return sliceRange(from, to, step, size, operation);
 }
 
 /**

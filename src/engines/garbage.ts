@@ -30,7 +30,9 @@ export function garbageShare(
 
 function checkedShare(name: string, share: number, given: unknown = share): number {
   if (share > 0 && share <= 1) return share;
-  throw new ArgumentError(`${name}: ${String(given)} is not a share of the free memory; give a number above 0, up to 1.`);
+  throw new ArgumentError(
+    `${name}: ${String(given)} is not a share of the free memory; give a number above 0, up to 1.`,
+  );
 }
 
 /**

@@ -157,27 +157,87 @@ export function ones<D extends DType = "f32">(shape: Shape | number, options: Cr
   return filled("ones", shape, 1, options);
 }
 
-function like<D extends DType>(operation: string, x: Tensor<D>, value: Scalar): Tensor<D> {
+function like<D extends DType>(operation: string, x: Tensor, value: Scalar, options: CreationOptions<D>): Tensor<D> {
   checkTensor(operation, "the first argument", x);
-  return new Tensor(scalarNode(scalarIn(value, x.dtype, operation), x.dtype, backendOf(x.node), x.shape));
+  checkOptions<CreationOptions>(operation, options, CREATION);
+  const dtype = options.dtype ?? x.dtype;
+  const backend = options.device === undefined ? backendOf(x.node) : backendFor(options.device, operation);
+  return new Tensor(scalarNode(scalarIn(value, dtype, operation), dtype, backend, x.shape));
 }
 
-/** Zeros of the shape, dtype and device of a tensor. */
-export function zerosLike<D extends DType>(x: Tensor<D>): Tensor<D> {
-  checkCount("zerosLike", 1, arguments);
-  return like("zerosLike", x, 0);
+/** Zeros of the shape of a tensor, and of its dtype and device unless told: `zerosLike(x, { dtype: "i32" })`. */
+export function zerosLike<D extends DType, T extends DType = D>(
+  x: Tensor<D>,
+  options: CreationOptions<T> = {},
+): Tensor<T> {
+  checkCount("zerosLike", 2, arguments);
+  return like("zerosLike", x, 0, options);
 }
 
-/** Ones of the shape, dtype and device of a tensor. */
-export function onesLike<D extends DType>(x: Tensor<D>): Tensor<D> {
-  checkCount("onesLike", 1, arguments);
-  return like("onesLike", x, 1);
+/** Ones of the shape of a tensor, and of its dtype and device unless told. */
+export function onesLike<D extends DType, T extends DType = D>(
+  x: Tensor<D>,
+  options: CreationOptions<T> = {},
+): Tensor<T> {
+  checkCount("onesLike", 2, arguments);
+  return like("onesLike", x, 1, options);
 }
 
-/** One value in the shape, dtype and device of a tensor. */
-export function fullLike<D extends DType>(x: Tensor<D>, value: Scalar): Tensor<D> {
-  checkCount("fullLike", 2, arguments);
-  return like("fullLike", x, value);
+/** One value in the shape of a tensor, and in its dtype and device unless told. */
+export function fullLike<D extends DType, T extends DType = D>(
+  x: Tensor<D>,
+  value: Scalar,
+  options: CreationOptions<T> = {},
+): Tensor<T> {
+  checkCount("fullLike", 3, arguments);
+  return like("fullLike", x, value, options);
+}
+
+/** A tensor that is about to be given values. Memory is never shown as it was left: they are zeros. */
+export function empty<D extends DType = "f32">(shape: Shape | number, options: CreationOptions<D> = {}): Tensor<D> {
+  checkShapeInList("empty", arguments);
+  checkCount("empty", 2, arguments);
+  return filled("empty", shape, 0, options);
+}
+
+/** The same in the shape of a tensor, and in its dtype and device unless told. */
+export function emptyLike<D extends DType, T extends DType = D>(
+  x: Tensor<D>,
+  options: CreationOptions<T> = {},
+): Tensor<T> {
+  checkCount("emptyLike", 2, arguments);
+  return like("emptyLike", x, 0, options);
+}
+
+/** The dtype of a tensor, or of values that become one. */
+type DTypeOfGiven<V> = V extends Tensor<infer D> ? D : DTypeOf<V>;
+
+/**
+ * A tensor of what is given: of values as `tensor` makes it, of a tensor the same one in the dtype and on the device that
+ * are asked for. For functions that take either.
+ */
+export function asTensor<V extends Tensor | Values<Scalar> | ArrayBufferView, D extends DType = DTypeOfGiven<V>>(
+  values: V,
+  options: CreationOptions<D> = {},
+): Tensor<D> {
+  checkCount("asTensor", 2, arguments);
+  return inOperation("asTensor", () => asTensorOf("asTensor", values, options));
+}
+
+/** Another name of `asTensor`. */
+export function asArray<V extends Tensor | Values<Scalar> | ArrayBufferView, D extends DType = DTypeOfGiven<V>>(
+  values: V,
+  options: CreationOptions<D> = {},
+): Tensor<D> {
+  checkCount("asArray", 2, arguments);
+  return inOperation("asArray", () => asTensorOf("asArray", values, options));
+}
+
+function asTensorOf<D extends DType>(operation: string, values: unknown, options: CreationOptions<D>): Tensor<D> {
+  checkOptions<CreationOptions>(operation, options, CREATION);
+  if (!isTensor(values)) return new Tensor(valuesNode(backendFor(options.device, operation), values, options));
+  const moved = options.device === undefined ? values : values.to(options.device);
+  return moved.cast(options.dtype ?? values.dtype) as Tensor<D>;
 }
 
 /** The dtype of a tensor of parts; JavaScript values have none of their own. */

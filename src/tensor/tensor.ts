@@ -17,6 +17,7 @@ import { buffer } from "../graph/primitives/leaf.js";
 import type { DeviceStorage } from "../runtime/backend.js";
 import { checkHasValue } from "../runtime/value-checks.js";
 import { ArithmeticMethods } from "./methods/arithmetic.js";
+import { ArrangementMethods } from "./methods/arrangement.js";
 import { AverageMethods } from "./methods/averages.js";
 import { AxisMethods } from "./methods/axes.js";
 import { BitMethods } from "./methods/bits.js";
@@ -27,17 +28,23 @@ import { CumulativeMethods } from "./methods/cumulative.js";
 import { DiagonalMethods } from "./methods/diagonals.js";
 import { DivisionMethods } from "./methods/division.js";
 import { DTypeMethods } from "./methods/dtypes.js";
+import { FloatBitMethods } from "./methods/float-bits.js";
 import { FunctionMethods } from "./methods/functions.js";
 import { HistogramMethods } from "./methods/histogram.js";
 import { IndexingMethods } from "./methods/indexing.js";
+import { InterpolationMethods } from "./methods/interpolation.js";
 import { MovementMethods } from "./methods/movement.js";
+import { NanReductionMethods } from "./methods/nan-reductions.js";
 import { NoValueMethods } from "./methods/no-values.js";
 import { OrderingMethods } from "./methods/ordering.js";
 import { PaddingMethods } from "./methods/padding.js";
 import { PrintingMethods } from "./methods/printing.js";
+import { QuantileMethods } from "./methods/quantiles.js";
 import { ReductionMethods } from "./methods/reductions.js";
 import { ScatterMethods } from "./methods/scatter.js";
 import { SelectionMethods } from "./methods/selection.js";
+import { SetMethods } from "./methods/sets.js";
+import { StandardNameMethods } from "./methods/standard-names.js";
 import { TakingMethods } from "./methods/taking.js";
 import { ValueMethods } from "./methods/values.js";
 import { WindowMethods } from "./methods/window.js";
@@ -71,7 +78,14 @@ export interface Tensor<D extends DType = AnyDType>
     OrderingMethods<D>,
     ContractionMethods<D>,
     ConvMethods<D>,
-    WindowMethods<D> {}
+    WindowMethods<D>,
+    ArrangementMethods<D>,
+    FloatBitMethods<D>,
+    InterpolationMethods<D>,
+    NanReductionMethods<D>,
+    QuantileMethods<D>,
+    SetMethods<D>,
+    StandardNameMethods<D> {}
 
 /** The same classes. */
 const METHODS = [
@@ -98,6 +112,13 @@ const METHODS = [
   ContractionMethods,
   ConvMethods,
   WindowMethods,
+  ArrangementMethods,
+  FloatBitMethods,
+  InterpolationMethods,
+  NanReductionMethods,
+  QuantileMethods,
+  SetMethods,
+  StandardNameMethods,
 ];
 
 /** JavaScript calls these methods by itself, with arguments of its own. */

@@ -17,6 +17,7 @@ import {
   where,
 } from "../../src/index.js";
 import { backendOf, makeNode } from "../../src/tensor/build.js";
+import { countingLike } from "../../src/tensor/index.js";
 import { type ElementwiseEntry, entries } from "./element-oracle.js";
 import { randomFrom } from "./random.js";
 import { count, type Plain } from "./tensors.js";
@@ -533,6 +534,85 @@ for (const name of ["windowScatterMax", "windowScatterMin"] as const) {
   add(name, [floats([4, 4]), floats([2, 2])], (x, source) => x[name](source, 2, { stride: 2 }));
   add(`${name} overlapping`, [floats([5]), floats([4])], (x, source) => x[name](source, 2));
 }
+
+// ------------------------------------------------------------------------------------------------ NumPy, the array API
+
+add("subtract", pair, (x, y) => x.subtract(y));
+add("multiply", pair, (x, y) => x.multiply(y));
+add("divide", [floats([3]), floats([3], 0.5, 2)], (x, y) => x.divide(y));
+add("negative", [floats([3])], (x) => x.negative());
+add("positive", [floats([3])], (x) => x.positive().mul(2));
+add("bitwiseInvert", [integers([4], 0, 9)], (x) => x.bitwiseInvert(), discrete);
+for (const name of ["bitwiseLeftShift", "bitwiseRightShift"] as const) {
+  add(name, [integers([6], 0, 9), integers([6], 0, 5)], (x, y) => x[name](y), discrete);
+}
+add("asType", [floats([4], -3, 3, unround)], (x) => x.asType("i32").asType(x.dtype).mul(x));
+add("permuteDims", [floats([2, 3, 2])], (x) => x.permuteDims(1, 2, 0));
+add("matrixTranspose", [floats([2, 3])], (x) => x.matrixTranspose());
+add("var", [floats([3, 4])], (x) => x.var({ axis: 0, correction: 1 }));
+for (const name of ["cumulativeSum", "cumulativeProd"] as const) {
+  add(name, [floats([3, 4])], (x) => x[name]({ axis: 1, includeInitial: true }));
+}
+add("vecdot", [floats([2, 4]), floats([4])], (x, y) => x.vecdot(y), everywhere);
+add("vecdot along axis 0", [floats([4, 2]), floats([4, 1])], (x, y) => x.vecdot(y, { axis: 0 }));
+add("corrcoef", [floats([6, 3])], (x) => x.corrcoef());
+add("signbit", [floats([6])], (x) => x.signbit(), discrete);
+add("copysign", pair, (x, y) => x.copysign(y), everywhere);
+// Its slope is 0, and a quotient of differences sees another number.
+add("nextAfter", pair, (x, y) => x.nextAfter(y), discrete);
+add("nanToNum", [floats([6])], (x) => x.nanToNum());
+/** Every third element NaN. */
+const gaps = (x: Tensor): Tensor =>
+  where(countingLike(x, x.size).remainder(3).equal(0).reshape(x.shape), Number.NaN, x);
+for (const name of [
+  "nanSum",
+  "nanProd",
+  "nanMax",
+  "nanMin",
+  "nanMean",
+  "nanVariance",
+  "nanStd",
+  "nanMedian",
+] as const) {
+  add(`${name} along an axis`, [floats([3, 5], 0.3, 2)], (x) => gaps(x)[name]({ axis: 1 }), {
+    isEverywhere: name === "nanMean",
+  });
+}
+for (const name of ["nanArgmax", "nanArgmin"] as const) {
+  add(name, [floats([3, 5])], (x) => gaps(x)[name]({ axis: 1 }), discrete);
+}
+for (const name of ["nanCumsum", "nanCumprod"] as const) {
+  add(name, [floats([3, 5])], (x) => gaps(x)[name]({ axis: 1 }));
+}
+add("quantile", [floats([3, 6])], (x) => x.quantile(0.3, { axis: 1 }), everywhere);
+add("quantile by a tensor", [floats([3, 6]), fixed([2], [0.3, 0.8])], (x, q) => x.quantile(q, { axis: 0 }));
+add("percentile", [floats([3, 6])], (x) => x.percentile(40, { axis: 1, method: "midpoint" }));
+add("nanQuantile", [floats([3, 6])], (x) => gaps(x).nanQuantile(0.3, { axis: 1 }));
+add("nanPercentile", [floats([3, 6])], (x) => gaps(x).nanPercentile(60, { axis: 1, method: "hazen" }));
+add(
+  "interp",
+  [floats([5], -1, 4), fixed([4], [-0.4, 0.3, 1.1, 3.6]), floats([4])],
+  (x, p, v) => x.interp(p, v),
+  everywhere,
+);
+add("interp in a period", [floats([5], -1, 4), fixed([3], [0.1, 2.3, 1.2]), floats([3])], (x, p, v) =>
+  x.interp(p, v, { period: 3 }),
+);
+for (const mode of ["full", "same", "valid"] as const) {
+  add(`convolve, ${mode}`, [floats([6]), floats([3])], (x, y) => x.convolve(y, { mode }));
+}
+add("partition", [floats([3, 5])], (x) => x.partition(2));
+add("argpartition", [floats([3, 5])], (x) => x.argpartition([0, 2], { axis: 0 }), discrete);
+add("rot90", [floats([2, 3, 2])], (x) => x.rot90(1, { axes: [0, 2] }));
+add("unravelIndex", [integers([6], -4, 12)], (x) => x.unravelIndex([3, 2, 2]), discrete);
+add("isin", [integers([3, 4], 0, 9), integers([5], 0, 9)], (x, y) => x.isin(y), discrete);
+add("round to decimals", [floats([4], -3, 3, unround)], (x) => x.round({ decimals: 1 }));
+add("argmax of the last tie", [integers([3, 6], 0, 3)], (x) => x.argmax({ axis: 1, tie: "last" }), discrete);
+add("split by sizes", [floats([5, 2])], (x) => x.split({ sizes: [1, -1, 2] }));
+add("at with a slice in numbers", [floats([5, 3])], (x) => x.at({ from: 3, step: -2 }, { to: -1 }));
+add("gather with batch axes", [floats([2, 3, 4]), integers([2, 5, 1], 0, 3)], (x, i) =>
+  x.gather(i, { batchAxes: [0] }),
+);
 
 // ------------------------------------------------------------------------------------------------ linear algebra
 

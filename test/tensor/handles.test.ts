@@ -106,6 +106,21 @@ const FORMS: Readonly<Record<string, (x: Tensor) => Args[]>> = {
   ...each("matmul dot inner outer vdot kron", (x) => [[x]]),
   ...each("tensordot", (x) => [[x, 0]]),
   ...each("conv", () => [[tensor([[[1]]])]]),
+  ...each("subtract bitwiseLeftShift bitwiseRightShift", () => [[0], [false]]),
+  ...each("multiply divide", () => [[1], [true]]),
+  ...each("copysign nextAfter", (x) => [[x], [0]]),
+  ...each("nanSum nanProd nanMax nanMin nanMean nanVariance nanStd nanMedian var", () => [[], [{ axis: [] }]]),
+  ...each("nanArgmax nanArgmin nanCumsum nanCumprod cumulativeSum cumulativeProd", () => [[], [{ axis: 0 }]]),
+  ...each("quantile percentile nanQuantile nanPercentile", () => [[1], [[0, 1]], [0, { axis: [] }]]),
+  ...each("interp", () => [[[0], [1]], [[0, 1], [2, 3], { period: 2 }]]), // biome-ignore format: pairs
+  ...each("convolve vecdot union1d intersect1d setdiff1d setxor1d isin", (x) => [[x]]),
+  ...each("partition argpartition", () => [[0], [[]]]),
+  ...each("rot90", () => [[0], [4], [1]]),
+  ...each("unravelIndex", (x) => [[x.shape], [[1]], [[]]]),
+  ...each("unique", () => [[], [{ axis: 0 }], [{ sorted: false, counts: false }]]),
+  ...each("round", () => [[], [{ decimals: 3 }], [{ decimals: -99 }], [{ decimals: 400 }]]),
+  ...each("asType", (x) => [[x.dtype]]),
+  ...each("permuteDims", (x) => [[x.shape.map((_, i) => i)]]),
 };
 
 /** The tensors in what an operation gave. */

@@ -50,10 +50,13 @@ const kernel = (): Tensor => zeros([1, 1, 2]);
 const square = (): Tensor => tensor([[2, 1], [1, 2]]); // biome-ignore format: a matrix
 
 const NONE =
-  "asin acos atan asinh acosh atanh cbrt erf erfc erfInv lgamma digamma trigamma popcount countLeadingZeros neg abs sign square reciprocal sqrt rsqrt floor ceil trunc round exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sigmoid softplus relu logicalNot bitwiseNot isNaN isInf isFinite real imag conj phase flatten nonzero argwhere unique dataSync itemSync arraySync realize data bytes item array";
+  "asin acos atan asinh acosh atanh cbrt erf erfc erfInv lgamma digamma trigamma popcount countLeadingZeros neg abs sign square reciprocal sqrt rsqrt floor ceil trunc exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sigmoid softplus relu logicalNot bitwiseNot isNaN isInf isFinite real imag conj phase flatten nonzero argwhere negative positive bitwiseInvert signbit matrixTranspose corrcoef uniqueAll uniqueCounts uniqueInverse uniqueValues dataSync itemSync arraySync realize data bytes item array";
 const BINARY =
-  "add sub mul div pow maximum minimum equal notEqual less lessEqual greater greaterEqual logicalAnd logicalOr logicalXor bitwiseAnd bitwiseOr bitwiseXor leftShift rightShift remainder mod fmod floorDivide logaddexp hypot atan2 quotient";
-const REDUCTIONS = "sum prod max min all any mean logsumexp countNonzero median mode";
+  "add sub mul div pow maximum minimum equal notEqual less lessEqual greater greaterEqual logicalAnd logicalOr logicalXor bitwiseAnd bitwiseOr bitwiseXor leftShift rightShift remainder mod fmod floorDivide logaddexp hypot atan2 quotient subtract multiply divide bitwiseLeftShift bitwiseRightShift copysign nextAfter";
+const REDUCTIONS =
+  "sum prod max min all any mean logsumexp countNonzero median mode nanSum nanProd nanMax nanMin nanMean nanMedian";
+const QUANTILES = "quantile percentile nanQuantile nanPercentile";
+const SETS = "union1d intersect1d setdiff1d setxor1d";
 const WINDOWS = "windowSum windowMean windowProduct windowMax windowMin";
 const UPDATES = "set addAt mulAt minAt maxAt";
 const each = (names: string, args: () => Args) => Object.fromEntries(names.split(" ").map((name) => [name, args]));
@@ -65,6 +68,25 @@ const METHODS: Readonly<Record<string, () => Args>> = {
   ...each(REDUCTIONS, () => [{ axis: 0, keepDims: true }]),
   ...each(WINDOWS, () => [[2, 2], { axis: [0, 1], stride: 1, padding: "same", dilation: 1 }]),
   ...each(UPDATES, () => [0, "1:", 5]),
+  ...each("sum prod", () => [{ axis: 0, keepDims: true, dtype: "f64" }]),
+  ...each(QUANTILES, () => [0.5, { axis: 0, keepDims: true, method: "linear" }]),
+  ...each(SETS, () => [x()]),
+  ...each("nanVariance nanStd var", () => [{ axis: 0, keepDims: true, correction: 1 }]),
+  ...each("argmax argmin nanArgmax nanArgmin", () => [{ axis: 0, keepDims: true, tie: "last" }]),
+  ...each("nanCumsum nanCumprod", () => [{ axis: 0, reverse: true, exclusive: true }]),
+  ...each("cumulativeSum cumulativeProd", () => [{ axis: 0, dtype: "f32", includeInitial: true }]),
+  ...each("partition argpartition", () => [1, { axis: 0 }]),
+  round: () => [{ decimals: 1 }],
+  unique: () => [{ axis: 0, sorted: false, counts: false, inverse: true, equalNaN: true }],
+  asType: () => ["i32"],
+  permuteDims: () => [1, 0],
+  vecdot: () => [x(), { axis: 0 }],
+  isin: () => [x(), { invert: true }],
+  interp: () => [[0, 1], [2, 3], { left: 0, right: 1 }], // biome-ignore format: pairs
+  convolve: () => [tensor([1, 2]), { mode: "same" }],
+  rot90: () => [1, { axes: [0, 1] }],
+  unravelIndex: () => [[3, 2]],
+  nanToNum: () => [{ nan: 0, posinf: 1, neginf: 2 }],
   clip: () => [0, 1],
   cast: () => ["i32"],
   bitcast: () => ["u32"],
@@ -76,8 +98,6 @@ const METHODS: Readonly<Record<string, () => Args>> = {
   softmax: () => [{ axis: 0 }],
   norm: () => [{ axis: 0, keepDims: true, order: 1 }],
   covariance: () => [{ correction: 1 }],
-  argmax: () => [{ axis: 0, keepDims: true }],
-  argmin: () => [{ axis: 0, keepDims: true }],
   cumsum: () => [{ axis: 0, reverse: true, exclusive: true }],
   cumprod: () => [{ axis: 0, reverse: true, exclusive: true }],
   cummax: () => [{ axis: 0, reverse: true }],
@@ -117,7 +137,7 @@ const METHODS: Readonly<Record<string, () => Args>> = {
   putAlongAxis: () => [whole([[0, 1, 0]]), 5, { axis: 0, op: "add", deterministic: true }],
   scatterNd: () => [whole([[0, 1]]), 5, { op: "add", deterministic: true }],
   gatherNd: () => [whole([[0, 1]])],
-  gather: () => [whole([[0, 1]]), { axes: [0, 1] }],
+  gather: () => [whole([[0], [1]]), { axes: [1], batchAxes: [0] }],
   bincount: () => [{ weights: x(), length: 3, minLength: 2, deterministic: true }],
   histogram: () => [{ bins: 3, range: [0, 9], weights: x(), density: true, deterministic: true }],
   matmul: () => [x().T],
@@ -139,13 +159,16 @@ const RECEIVERS: Readonly<Record<string, () => Tensor>> = {
   countLeadingZeros: () => whole(),
   bitwiseNot: () => whole(),
   ...Object.fromEntries(
-    "bitwiseAnd bitwiseOr bitwiseXor leftShift rightShift quotient".split(" ").map((n) => [n, () => whole()]),
+    "bitwiseAnd bitwiseOr bitwiseXor leftShift rightShift quotient bitwiseInvert bitwiseLeftShift bitwiseRightShift unravelIndex"
+      .split(" ")
+      .map((n) => [n, () => whole()]),
   ),
   oneHot: () => whole(),
   bincount: () => whole([[0, 1, 2], [2, 1, 0]]), // biome-ignore format: a matrix
   item: () => tensor(1),
   itemSync: () => tensor(1),
   conv: () => zeros([1, 1, 5]),
+  convolve: () => tensor([1, 2, 3]),
 };
 
 const key = () => random.key(0);
@@ -159,9 +182,21 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
   full: () => [[2], 1, options],
   zeros: () => [[2], options],
   ones: () => [[2], options],
-  zerosLike: () => [x()],
-  onesLike: () => [x()],
-  fullLike: () => [x(), 1],
+  zerosLike: () => [x(), options],
+  onesLike: () => [x(), options],
+  fullLike: () => [x(), 1, options],
+  empty: () => [[2], options],
+  emptyLike: () => [x(), options],
+  asTensor: () => [[1, 2], options],
+  asArray: () => [x(), options],
+  logspace: () => [0, 1, 5, { ...options, endpoint: true, base: 2 }],
+  geomspace: () => [1, 2, 5, { ...options, endpoint: true }],
+  finfo: () => ["f32"],
+  iinfo: () => ["i32"],
+  resultType: () => [x(), "i32", 1],
+  canCast: () => ["i32", "f32"],
+  isDType: () => ["i32", "integral"],
+  broadcastArrays: () => [x(), x()],
   complex: () => [x(), 1],
   arange: () => [0, 4, 1, options],
   linspace: () => [0, 1, 5, { ...options, endpoint: true }],
@@ -212,6 +247,13 @@ const FUNCTIONS: Readonly<Record<string, () => Args>> = {
     { lower: true, transposed: false, unitDiagonal: false, left: true },
   ],
 };
+
+/** Methods as functions: the receiver is the first argument. */
+const OF_METHODS: Readonly<Record<string, () => Args>> = Object.fromEntries(
+  Object.entries(METHODS)
+    .filter(([name]) => name in pumice && !(name in FUNCTIONS))
+    .map(([name, right]) => [name, () => [(RECEIVERS[name] ?? x)(), ...right()]]),
+);
 
 /** Exported, and not about tensors given by users, or tested in test/transforms and test/io. */
 const ELSEWHERE = new Set([
@@ -291,7 +333,9 @@ function checkOptionsOf(right: () => Args, call: Call): void {
 
 /** They take any number of arguments. */
 const ANY_NUMBER = new Set(
-  `${UPDATES} at reshape permute transpose tile arange eye tri broadcastTensors einsum`.split(" "),
+  `${UPDATES} at reshape permute transpose tile arange eye tri broadcastTensors broadcastArrays permuteDims resultType einsum`.split(
+    " ",
+  ),
 );
 
 /** One argument more than the row has, which has all of them. */
@@ -355,10 +399,11 @@ describe("wrong arguments of functions", () => {
   );
 
   test("every function is in the table", () => {
-    assert.deepEqual(Object.keys(exported).filter((name) => !(name in FUNCTIONS)), []); // biome-ignore format: one line
+    const all = { ...FUNCTIONS, ...OF_METHODS };
+    assert.deepEqual(Object.keys(exported).filter((name) => !(name in all)), []); // biome-ignore format: one line
   });
 
-  for (const [name, right] of Object.entries(FUNCTIONS)) {
+  for (const [name, right] of Object.entries({ ...FUNCTIONS, ...OF_METHODS })) {
     const call: Call = (args) => exported[name]!(...args);
     test(`${name} gives a value or names itself`, () => assert.deepEqual(complaints(name, right, call), []));
     test(`${name} knows its options`, () => checkOptionsOf(right, call));

@@ -162,6 +162,10 @@ describe("what reads a count back reads no more than that", { skip }, () => {
     nonzero: [4, (x) => x.nonzero()],
     argwhere: [4, (x) => x.argwhere()],
     unique: [4, (x) => Object.values(x.unique()) as Tensor[]],
+    "unique slices": [4, (x) => Object.values(x.reshape(3, 2).unique({ axis: 0, sorted: false })) as Tensor[]],
+    uniqueAll: [4, (x) => Object.values(x.uniqueAll()) as Tensor[]],
+    union1d: [4, (x) => x.union1d(x)],
+    intersect1d: [12, (x) => x.intersect1d(x)],
     "at with a mask": [4, (x) => x.at(x.greater(1))],
     "bincount without a length": [4, (x) => x.bincount()],
     // Whether rounds were wanted is read once for several: here for the first four, then for the next eight. A word for

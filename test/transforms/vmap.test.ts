@@ -47,7 +47,10 @@ test("every method that computes has a case", () => {
   const cases = new Set(operationCases.map(({ name }) => name.split(/[ ,]/)[0]));
   const values = ["data", "dataSync", "bytes", "item", "itemSync", "array", "arraySync", "to", "realize"];
   // Their shape depends on values, which are not there in a trace.
-  const shaped = ["nonzero", "argwhere", "unique"];
+  const shaped = [
+    ...["nonzero", "argwhere", "unique", "uniqueAll", "uniqueCounts", "uniqueInverse", "uniqueValues"],
+    ...["union1d", "intersect1d", "setdiff1d", "setxor1d"],
+  ];
   // Bits have no neighbours.
   const others = [...values, ...shaped, "bitcast"];
   const all = [...operations(), ...Object.keys(linalg)];

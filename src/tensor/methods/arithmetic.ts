@@ -1,6 +1,6 @@
 /** Methods of `Tensor`: arithmetic of numbers, their extremes, signs and rounding. */
 import { inOperation } from "../../core/arguments.js";
-import { DTYPES, type DType, isInteger } from "../../core/dtype.js";
+import { DTYPES, type DType, isComplex, isInteger } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
 import { fitsDType } from "../../core/promotion.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
@@ -9,7 +9,9 @@ import { backendOf, floatNode, makeNode, meet, scalarNode } from "../build.js";
 import type { FloatOf, Meeting, PowerOf, RealOf } from "../result-dtypes.js";
 import type { Operand, Tensor } from "../tensor.js";
 import { isTensor, nodeOrScalar } from "../tensor-checks.js";
+import { complexFunctions } from "./complex-functions.js";
 import { binary, isWholeNumber, unary } from "./operands.js";
+import { type RoundOptions, roundedTo } from "./rounding.js";
 
 /** One end of a range, which may be open. */
 type Bound = Operand | null | undefined;
@@ -90,8 +92,9 @@ export class ArithmeticMethods<D extends DType> {
     return unary(this, E.abs);
   }
 
-  /** -1, 0 or 1. */
+  /** -1, 0 or 1; of a complex number z / |z|. */
   sign(this: Tensor): Tensor<D> {
+    if (isComplex(this.dtype)) return complexFunctions.sign(this) as Tensor<D>;
     return unary(this, E.sign);
   }
 
@@ -120,9 +123,12 @@ export class ArithmeticMethods<D extends DType> {
     return rounded(this, E.trunc);
   }
 
-  /** Rounded to the nearest whole number, halves to the even one; integers as they are. */
-  round(this: Tensor): Tensor<D> {
-    return rounded(this, E.round);
+  /**
+   * Rounded to the nearest whole number, halves to the even one; integers as they are. `round({ decimals: 2 })` keeps two
+   * digits after the point, `round({ decimals: -2 })` rounds to hundreds, integers too.
+   */
+  round(this: Tensor, options: RoundOptions = {}): Tensor<D> {
+    return roundedTo(this, options) as Tensor<D>;
   }
 
   /** The number itself where it is positive, else 0. The slope at 0 is 0. */

@@ -2,12 +2,14 @@
  * Methods of `Tensor`: elementary functions, and the special functions of statistics. Integers and booleans become f32
  * first. Each is one primitive, computed by the compiler's own mathematics on every device.
  */
-import type { DType } from "../../core/dtype.js";
+import { inOperation } from "../../core/arguments.js";
+import { type DType, isComplex } from "../../core/dtype.js";
 import type { ElementwisePrimitive } from "../../graph/primitive.js";
 import * as E from "../../graph/primitives/elementwise.js";
 import { backendOf, derive, makeNode } from "../build.js";
 import type { FloatOf, Meeting } from "../result-dtypes.js";
 import type { Operand, Tensor } from "../tensor.js";
+import { complexFunctions as C } from "./complex-functions.js";
 import { asFloat, metFloats, unary } from "./operands.js";
 
 export class FunctionMethods<D extends DType> {
@@ -33,12 +35,12 @@ export class FunctionMethods<D extends DType> {
 
   /** 2ˣ. */
   exp2(this: Tensor): Tensor<FloatOf<D>> {
-    return unary(this, E.exp2, true);
+    return ofNumbers(this, E.exp2, C.exp2);
   }
 
   /** eˣ - 1, accurate near 0. */
   expm1(this: Tensor): Tensor<FloatOf<D>> {
-    return unary(this, E.expm1, true);
+    return ofNumbers(this, E.expm1, C.expm1);
   }
 
   /** The natural logarithm. */
@@ -48,17 +50,17 @@ export class FunctionMethods<D extends DType> {
 
   /** The logarithm to the base 2. */
   log2(this: Tensor): Tensor<FloatOf<D>> {
-    return unary(this, E.log2, true);
+    return ofNumbers(this, E.log2, C.log2);
   }
 
   /** The logarithm to the base 10. */
   log10(this: Tensor): Tensor<FloatOf<D>> {
-    return unary(this, E.log10, true);
+    return ofNumbers(this, E.log10, C.log10);
   }
 
   /** log(1 + x), accurate near 0. */
   log1p(this: Tensor): Tensor<FloatOf<D>> {
-    return unary(this, E.log1p, true);
+    return ofNumbers(this, E.log1p, C.log1p);
   }
 
   /** log(exp(a) + exp(b)), without overflow. */
@@ -88,17 +90,17 @@ export class FunctionMethods<D extends DType> {
 
   /** The inverse sine, from -π/2 to π/2. */
   asin(this: Tensor): Tensor<FloatOf<D>> {
-    return real(this, E.asin);
+    return ofNumbers(this, E.asin, C.asin);
   }
 
   /** The inverse cosine, from 0 to π. */
   acos(this: Tensor): Tensor<FloatOf<D>> {
-    return real(this, E.acos);
+    return ofNumbers(this, E.acos, C.acos);
   }
 
   /** The inverse tangent, from -π/2 to π/2. */
   atan(this: Tensor): Tensor<FloatOf<D>> {
-    return real(this, E.atan);
+    return ofNumbers(this, E.atan, C.atan);
   }
 
   /** The angle of the point (x, this), from -π to π: `y.atan2(x)`. */
@@ -123,17 +125,17 @@ export class FunctionMethods<D extends DType> {
 
   /** The inverse hyperbolic sine. */
   asinh(this: Tensor): Tensor<FloatOf<D>> {
-    return real(this, E.asinh);
+    return ofNumbers(this, E.asinh, C.asinh);
   }
 
   /** The inverse hyperbolic cosine, of numbers from 1 on. */
   acosh(this: Tensor): Tensor<FloatOf<D>> {
-    return real(this, E.acosh);
+    return ofNumbers(this, E.acosh, C.acosh);
   }
 
   /** The inverse hyperbolic tangent, of numbers from -1 to 1. */
   atanh(this: Tensor): Tensor<FloatOf<D>> {
-    return real(this, E.atanh);
+    return ofNumbers(this, E.atanh, C.atanh);
   }
 
   /** 1/(1 + e⁻ˣ), the logistic function. */
@@ -175,6 +177,15 @@ export class FunctionMethods<D extends DType> {
   trigamma(this: Tensor): Tensor<FloatOf<D>> {
     return real(this, E.trigamma);
   }
+}
+
+/** A function of real numbers that has a form for complex ones. */
+function ofNumbers<T extends DType>(
+  x: Tensor,
+  primitive: ElementwisePrimitive,
+  ofComplex: (z: Tensor) => Tensor,
+): Tensor<T> {
+  return isComplex(x.dtype) ? (inOperation(primitive.name, () => ofComplex(x)) as Tensor<T>) : real(x, primitive);
 }
 
 /** A function of real numbers: complex ones throw. */

@@ -16,6 +16,9 @@ import { positionTensor } from "./taking.js";
 
 const AXIS = { axis: "number" } as const;
 
+/** How an axis is cut: into so many equal parts, before positions, or into parts of some sizes. */
+export type Parts = number | readonly number[] | { readonly sizes: readonly number[] };
+
 export class MovementMethods<D extends DType> {
   /**
    * Moves elements along an axis; what leaves at one end enters at the other: `x.roll(1, { axis: 0 })`. Without an axis, in
@@ -75,15 +78,21 @@ export class MovementMethods<D extends DType> {
     return repeated.reshape(shape) as Tensor<D>;
   }
 
-  /** Equal parts (a number of them), or parts that end before the given positions. */
-  split(this: Tensor, parts: number | readonly number[], options: { readonly axis?: number } = {}): Tensor<D>[] {
+  /**
+   * Equal parts (a number of them), parts that end before the given positions, or parts of the given sizes:
+   * `x.split(3)`, `x.split([2, 5])`, `x.split({ sizes: [2, 3, -1] })`, where one -1 stands for what is left.
+   */
+  split(this: Tensor, given: Parts, options: { readonly axis?: number } = {}): Tensor<D>[] {
     checkOptions("split", options, AXIS);
     const { axis = 0 } = options;
-    if (typeof parts !== "number" && !Array.isArray(parts)) {
-      throw new ArgumentError(`split: parts are a number of them, or a list of positions, not ${shown(parts)}.`);
-    }
     const at = normalizeAxis(axis, this.rank, "split");
     const extent = this.shape[at];
+    const parts = isSizes(given) ? endsOf(given.sizes, at, this.shape) : (given as number | readonly number[]);
+    if (typeof parts !== "number" && !Array.isArray(parts)) {
+      throw new ArgumentError(
+        `split: parts are a number of them, a list of positions or { sizes: [2, 3] }, not ${shown(parts)}.`,
+      );
+    }
     if (typeof parts === "number" && (!Number.isSafeInteger(parts) || parts < 1 || extent % parts !== 0)) {
       throw new ShapeError(
         `split: axis ${at} of ${formatShape(this.shape)} does not divide into ${parts} equal parts; give positions.`,
@@ -145,6 +154,31 @@ export class MovementMethods<D extends DType> {
       .equal(line.cast(compared))
       .cast((dtype ?? "f32") as T);
   }
+}
+
+const isSizes = (parts: unknown): parts is { readonly sizes: readonly number[] } =>
+  typeof parts === "object" && parts !== null && Object.keys(parts).join() === "sizes";
+
+/** The positions before which parts of these sizes end, but for the last. */
+function endsOf(sizes: readonly number[], axis: number, shape: readonly number[]): number[] {
+  if (!Array.isArray(sizes) || sizes.length === 0) {
+    throw new ArgumentError(`split: sizes are a list of whole numbers, not ${shown(sizes)}.`);
+  }
+  for (const size of sizes) checkWhole("split", "a size", size, -1);
+  const known = sizes.reduce((sum, size) => sum + Math.max(0, size), 0);
+  const open = sizes.filter((size) => size === -1).length;
+  const rest = shape[axis] - known;
+  if (open > 1 || (open === 0 ? rest !== 0 : rest < 0)) {
+    throw new ShapeError(
+      `split: sizes ${formatShape(sizes)} for axis ${axis} of ${formatShape(shape)}; they add up to its extent, and one ` +
+        "-1 may stand for what is left.",
+    );
+  }
+  let end = 0;
+  return sizes.slice(0, -1).map((size) => {
+    end += size === -1 ? rest : size;
+    return end;
+  });
 }
 
 /** The tensor repeated without end in all directions, and of that a part. */

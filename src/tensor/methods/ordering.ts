@@ -18,6 +18,7 @@ import type { Tensor } from "../tensor.js";
 import { isTensor } from "../tensor-checks.js";
 import { concat } from "./joining.js";
 import { asFloat, positionsAlong, scalarLike } from "./operands.js";
+import type { Positions } from "./taking.js";
 import { where } from "./where.js";
 
 export interface SortOptions {
@@ -31,6 +32,13 @@ export interface TopKOptions {
   readonly axis?: number;
   /** The smallest instead of the largest when false. */
   readonly largest?: boolean;
+}
+
+export interface SearchOptions {
+  /** Whether equal elements come after a value, "left" unless told, or before it, "right". */
+  readonly side?: "left" | "right";
+  /** Positions that bring the tensor into order, as `argsort` gives them; it is in order when they are left out. */
+  readonly sorter?: Positions;
 }
 
 export class OrderingMethods<D extends DType> {
@@ -69,13 +77,13 @@ export class OrderingMethods<D extends DType> {
    * How many elements of this sorted tensor come before each value; with side "right", equal ones count too. Plain
    * numbers are compared in the tensor's dtype, also with whole numbers that f32 does not hold.
    */
-  searchSorted(
-    this: Tensor,
-    values: Tensor | Values<Scalar>,
-    options: { readonly side?: "left" | "right" } = {},
-  ): Tensor<"i32"> {
-    checkOptions("searchSorted", options, { side: "text" });
-    const { side = "left" } = options;
+  searchSorted(this: Tensor, values: Tensor | Values<Scalar>, options: SearchOptions = {}): Tensor<"i32"> {
+    checkOptions("searchSorted", options, { side: "text", sorter: "any" });
+    const { side = "left", sorter } = options;
+    if (sorter !== undefined) {
+      const sorted = inOperation("searchSorted", () => this.take(sorter, { axis: 0 }));
+      return sorted.searchSorted(values, { side });
+    }
     if (side !== "left" && side !== "right")
       throw new ArgumentError(`searchSorted: side "${side}" is not left or right.`);
     const wanted = isTensor(values) ? values : wantedIn(this, values, side);
@@ -166,12 +174,14 @@ function wantedIn(x: Tensor, given: Values<Scalar>, side: "left" | "right"): Ten
 
 interface Lines {
   readonly lines: Tensor;
+  /** The shape that the reduction has. */
+  readonly shape: readonly number[];
   /** A result per line in the shape that the reduction has. */
   restore(reduced: Tensor): Tensor;
 }
 
 /** The axes to reduce, joined into one at the end. */
-function linesOf(operation: string, x: Tensor, options: ReduceOptions): Lines {
+export function linesOf(operation: string, x: Tensor, options: ReduceOptions): Lines {
   checkOptions(operation, options, REDUCE);
   const { axis, keepDims = false } = options;
   const axes = normalizeAxes(axis, x.rank, operation).sort((a, b) => a - b);
@@ -181,13 +191,14 @@ function linesOf(operation: string, x: Tensor, options: ReduceOptions): Lines {
     throw new ShapeError(`${operation}: no elements along axes ${formatShape(axes)} of ${formatShape(x.shape)}.`);
   }
   const lines = x.permute([...kept, ...axes]).reshape([...kept.map((i) => x.shape[i]), count]);
-  return { lines, restore: (reduced) => reduced.reshape(reducedShape(x.shape, axes, keepDims)) };
+  const shape = reducedShape(x.shape, axes, keepDims);
+  return { lines, shape, restore: (reduced) => reduced.reshape(shape) };
 }
 
 const element = (x: Tensor, at: number): Tensor => x.at("...", at);
 
 /** Halves before they are added, so that large ones do not overflow; equal ones stay as they are. */
-const meanOfFloats = (a: Tensor, b: Tensor): Tensor => where(a.equal(b), a, a.mul(0.5).add(b.mul(0.5)));
+export const meanOfFloats = (a: Tensor, b: Tensor): Tensor => where(a.equal(b), a, a.mul(0.5).add(b.mul(0.5)));
 
 /** The bits that two whole numbers share and half of the others are their mean rounded down; no sum overflows. */
 function meanOfIntegers(a: Tensor, b: Tensor): Tensor {

@@ -1,5 +1,5 @@
 /** Methods of `Tensor`: sums, products, extremes and their positions, counts, norms and covariance over axes. */
-import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
+import { checkChoice, checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { checkOrdered, type DType, isComplex, isFloat, positionDType, realDType } from "../../core/dtype.js";
 import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxes, normalizeAxis, sizeOf } from "../../core/shape.js";
@@ -17,6 +17,16 @@ export interface AxisOptions {
   readonly keepDims?: boolean;
 }
 
+export interface PositionOptions extends AxisOptions {
+  /** Which of several equal extremes, or of several NaN: "first" unless told, or "last". */
+  readonly tie?: "first" | "last";
+}
+
+export interface SumOptions<T extends DType = DType> extends ReduceOptions {
+  /** The dtype that the elements are cast to first, and that the result has. */
+  readonly dtype?: T;
+}
+
 export interface NormOptions extends ReduceOptions {
   /** 2 unless told: 1, 2, any p > 0, 0 (how many differ from zero), Infinity, -Infinity. */
   readonly order?: number;
@@ -27,13 +37,13 @@ export class ReductionMethods<D extends DType> {
    * The sum over some axes, or over all: `x.sum({ axis: 0 })`. Integers narrower than 32 bits are added in i32 or u32; i32
    * and u32 wrap around, where NumPy widens to 64 bits.
    */
-  sum(this: Tensor, options: ReduceOptions = {}): Tensor<SumOf<D>> {
-    return reduced(this, R.sum, "sum", options);
+  sum<T extends DType = SumOf<D>>(this: Tensor, options: SumOptions<T> = {}): Tensor<T> {
+    return summed(this, R.sum, "sum", options);
   }
 
   /** The product over some axes, or over all; dtypes as for `sum`. */
-  prod(this: Tensor, options: ReduceOptions = {}): Tensor<SumOf<D>> {
-    return reduced(this, R.product, "prod", options);
+  prod<T extends DType = SumOf<D>>(this: Tensor, options: SumOptions<T> = {}): Tensor<T> {
+    return summed(this, R.product, "prod", options);
   }
 
   /** The largest element; NaN wins. Of booleans: whether any is true. */
@@ -57,12 +67,12 @@ export class ReductionMethods<D extends DType> {
   }
 
   /** Position of the largest element, the first of equal ones; a NaN counts as the largest. i32; i64 along 2^31 or more. */
-  argmax(this: Tensor, options: AxisOptions = {}): Tensor<"i32"> {
+  argmax(this: Tensor, options: PositionOptions = {}): Tensor<"i32"> {
     return positionOf("argmax", this, options);
   }
 
   /** Position of the smallest element, the first of equal ones; a NaN counts as the smallest. i32; i64 along 2^31 or more. */
-  argmin(this: Tensor, options: AxisOptions = {}): Tensor<"i32"> {
+  argmin(this: Tensor, options: PositionOptions = {}): Tensor<"i32"> {
     return positionOf("argmin", this, options);
   }
 
@@ -106,7 +116,7 @@ export class ReductionMethods<D extends DType> {
   }
 }
 
-const AXIS: OptionKinds<AxisOptions> = { axis: "number", keepDims: "flag" };
+const POSITION: OptionKinds<PositionOptions> = { axis: "number", keepDims: "flag", tie: "text" };
 
 function reduced<T extends DType>(
   x: Tensor,
@@ -117,9 +127,26 @@ function reduced<T extends DType>(
   return x.tensorOf(reduceNode(x.node, primitive, operation, options));
 }
 
-/** The least position that holds the extreme. Where that is NaN, the first NaN. */
-function positionOf(operation: "argmax" | "argmin", x: Tensor, options: AxisOptions): Tensor<"i32"> {
-  checkOptions(operation, options, AXIS);
+const SUM: OptionKinds<SumOptions> = { ...REDUCE, dtype: "dtype" };
+
+/** Sums and products, in a dtype of the user's choice where one is given. */
+function summed<T extends DType>(
+  x: Tensor,
+  primitive: ReducePrimitive,
+  operation: string,
+  options: SumOptions<T>,
+): Tensor<T> {
+  checkOptions<SumOptions>(operation, options, SUM);
+  if (!("dtype" in options)) return reduced(x, primitive, operation, options);
+  const { dtype, ...reduction } = options;
+  if (dtype === undefined) return reduced(x, primitive, operation, reduction);
+  return reduced(x.cast(dtype), primitive, operation, reduction).cast(dtype);
+}
+
+/** The least position that holds the extreme, or the last. Where that is NaN, the first or last NaN. */
+function positionOf(operation: "argmax" | "argmin", x: Tensor, options: PositionOptions): Tensor<"i32"> {
+  checkOptions(operation, options, POSITION);
+  checkChoice(operation, "the option tie", options.tie, ["first", "last"]);
   checkOrdered(x.dtype, operation);
   const isFlat = options.axis === undefined;
   const source = isFlat ? x.flatten() : x;
@@ -133,10 +160,10 @@ function positionOf(operation: "argmax" | "argmin", x: Tensor, options: AxisOpti
   const isExtreme = values.equal(extreme);
   // Where there is a NaN the extreme is NaN, which equals nothing.
   const isFound = isFloat(values.dtype) ? isExtreme.logicalOr(values.isNaN()) : isExtreme;
-  const found = where(isFound, positionsAlong(values, axis), count).min({
-    axis,
-    keepDims: options.keepDims && !isFlat,
-  });
+  const reduction = { axis, keepDims: options.keepDims && !isFlat };
+  const places = positionsAlong(values, axis);
+  const found =
+    options.tie === "last" ? where(isFound, places, -1).max(reduction) : where(isFound, places, count).min(reduction);
   const position = found as Tensor<"i32">;
   return isFlat && options.keepDims ? position.reshape(x.shape.map(() => 1)) : position;
 }

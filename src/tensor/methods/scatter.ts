@@ -17,6 +17,7 @@ import { type CumulateOp, cumulate } from "../../graph/primitives/cumulate.js";
 import { type ScatterOp, scatter } from "../../graph/primitives/scatter.js";
 import { backendOf, checkOneDevice, makeNode } from "../build.js";
 import type { Operand, Tensor } from "../tensor.js";
+import { concat } from "./joining.js";
 import { positionsUsed } from "./noted-positions.js";
 import { broadcastValues, countingLike, positionsAlong, scalarLike, valuesFor } from "./operands.js";
 import { checkAxisNamed, type Positions, positionTensor, remedyForNumber } from "./taking.js";
@@ -29,6 +30,13 @@ export interface ScatterOptions {
   readonly op?: UpdateOp;
   /** The same result in every run, also for sums and products of floats; slower. */
   readonly deterministic?: boolean;
+}
+
+export interface GatherOptions {
+  /** The axes along which an index vector names a place; the first ones that are no batch axes unless told. */
+  readonly axes?: readonly number[];
+  /** Axes that go in step with the first axes of the indices; none unless told. */
+  readonly batchAxes?: readonly number[];
 }
 
 export class ScatterMethods<D extends DType> {
@@ -75,22 +83,52 @@ export class ScatterMethods<D extends DType> {
     return gathered("gatherNd", this as Tensor<D>, indices);
   }
 
-  /** The same along the axes that are named, in their order; the other axes come last. */
-  gather(this: Tensor, indices: Positions, options: { readonly axes?: readonly number[] } = {}): Tensor<D> {
-    checkOptions("gather", options, { axes: "list" });
-    const x = this as Tensor<D>;
-    if (options.axes === undefined) return gathered("gather", x, indices);
-    const axes = normalizeAxes(options.axes, x.rank, "gather");
-    const positions = positionTensor("gather", indices, x);
-    const depth = positions.shape[positions.rank - 1];
-    if (depth !== axes.length) {
-      throw new ShapeError(
-        `gather: index vectors of ${formatShape(positions.shape)} for ${axes.length} axes; the last axis has a place for each.`,
-      );
-    }
-    const others = x.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
-    return gathered("gather", x.permute([...axes, ...others]), positions);
+  /**
+   * The same along the axes that are named, in their order; the other axes come last. `batchAxes` go in step with the first
+   * axes of the indices, and stand in front: for x of [b, n] and indices of [b, m, 1], `{ batchAxes: [0] }` gives [b, m].
+   */
+  gather(this: Tensor, indices: Positions, options: GatherOptions = {}): Tensor<D> {
+    checkOptions("gather", options, { axes: "list", batchAxes: "list" });
+    return gatheredAlong(this as Tensor<D>, positionTensor("gather", indices, this), options);
   }
+}
+
+/** Index vectors along named axes: these and the batch axes go to the front, in that order. */
+function gatheredAlong<D extends DType>(x: Tensor<D>, positions: Tensor, options: GatherOptions): Tensor<D> {
+  const batch = normalizeAxes(options.batchAxes ?? [], x.rank, "gather");
+  if (options.axes === undefined && batch.length === 0) return gathered("gather", x, positions);
+  const depth = positions.shape[positions.rank - 1] ?? -1;
+  const free = x.shape.flatMap((_, axis) => (batch.includes(axis) ? [] : [axis]));
+  const axes = options.axes === undefined ? free.slice(0, depth) : normalizeAxes(options.axes, x.rank, "gather");
+  if (depth !== axes.length) {
+    throw new ShapeError(
+      `gather: index vectors of ${formatShape(positions.shape)} for ${axes.length} axes; the last axis has a place for each.`,
+    );
+  }
+  const shared = axes.find((axis) => batch.includes(axis));
+  if (shared !== undefined) throw new ArgumentError(`gather: axis ${shared} is among axes and among batchAxes.`);
+  const others = free.filter((axis) => !axes.includes(axis));
+  const front = x.permute([...batch, ...axes, ...others]);
+  return gathered("gather", front, withBatchPlaces(front, positions, batch.length));
+}
+
+/** Index vectors with the number of each member of the batch before them. */
+function withBatchPlaces(x: Tensor, positions: Tensor, count: number): Tensor {
+  if (count === 0) return positions;
+  const [lead, own] = [x.shape.slice(0, count), positions.shape.slice(0, -1)];
+  if (own.length < count || lead.some((extent, i) => extent !== own[i])) {
+    throw new ShapeError(
+      `gather: index vectors of ${formatShape(positions.shape)} for batch axes of ${formatShape(lead)}; they begin with the same axes.`,
+    );
+  }
+  if (!isInteger(positions.dtype)) return positions;
+  const held = DTYPES[positions.dtype as DType].bits < 32 ? positions.cast("i32") : positions;
+  const numbers = lead.map((_, axis) =>
+    positionsAlong(positions, axis)
+      .cast(held.dtype)
+      .broadcastTo([...own, 1]),
+  );
+  return concat([...numbers, held], { axis: -1 });
 }
 
 const SCATTER: OptionKinds<ScatterOptions> = { op: "text", deterministic: "flag" };

@@ -16,6 +16,7 @@ import {
   zeros,
 } from "pumice";
 import { path } from "./folder.js";
+import { freeFunctions } from "./free-functions.js";
 import type { Calls } from "./methods.js";
 
 const v = (): Tensor<"f32"> => tensor([1, 2, 3]);
@@ -60,7 +61,7 @@ const creation: Calls = {
   tri: () => [pumice.tri(2), pumice.tri(2, 3, { offset: 1 })],
   where: () => pumice.where(v().greater(1), v(), 0),
   zeros: () => zeros([2, 2], { dtype: "i32" }),
-  zerosLike: () => pumice.zerosLike(v()),
+  zerosLike: (): Tensor<"i32"> => pumice.zerosLike(v(), { dtype: "i32" }),
 };
 
 const products: Calls = {
@@ -196,4 +197,5 @@ export const functions: Calls = {
   ...randomNumbers,
   ...files,
   ...spaces,
+  ...freeFunctions,
 };

@@ -1,5 +1,6 @@
 /** A consumer's program, first part: every member of `Tensor` with the arguments that its documentation names. */
 import { newAxis, type Tensor, tensor, zeros } from "pumice";
+import { numpyMethods } from "./numpy-methods.js";
 
 /** Calls by name; main.ts makes them, and the test compares the names with the modules'. */
 export type Calls = Readonly<Record<string, () => unknown>>;
@@ -52,7 +53,7 @@ const arithmetic: Calls = {
   floor: () => x().floor(),
   ceil: () => x().ceil(),
   trunc: () => x().trunc(),
-  round: () => x().round(),
+  round: () => [x().round(), x().round({ decimals: 1 })],
   relu: () => x().relu(),
   remainder: () => x().remainder(2),
   mod: () => x().mod(2),
@@ -125,7 +126,7 @@ const comparisons: Calls = {
 
 const reductions: Calls = {
   sum: (): Tensor<"f32"> => x().sum({ axis: 0, keepDims: true }),
-  prod: () => x().prod({ axis: [0, 1] }),
+  prod: (): Tensor<"f64"> => x().prod({ axis: [0, 1], dtype: "f64" }),
   max: () => x().max({ axis: -1 }),
   min: () => x().min(),
   all: () => x().all({ axis: 0 }),
@@ -136,7 +137,7 @@ const reductions: Calls = {
   logsumexp: () => x().logsumexp({ axis: 1 }),
   softmax: () => x().softmax({ axis: 0 }),
   argmax: (): Tensor<"i32"> => x().argmax({ axis: 0, keepDims: true }),
-  argmin: () => x().argmin(),
+  argmin: () => x().argmin({ tie: "last" }),
   countNonzero: () => x().countNonzero({ axis: 0 }),
   norm: () => x().norm({ order: 1, axis: 0 }),
   covariance: () => x().covariance({ correction: 1 }),
@@ -172,7 +173,7 @@ const shapes: Calls = {
   roll: () => [x().roll(1), x().roll(1, { axis: 0 }), x().roll([1, 2], { axis: [0, 1] })],
   tile: () => [x().tile(2, 1), x().tile([2, 1])],
   repeat: () => [x().repeat(2), x().repeat([1, 2], { axis: 0 })],
-  split: (): Tensor<"f32">[] => [...x().split(2), ...x().split([1], { axis: 1 })],
+  split: (): Tensor<"f32">[] => [...x().split(2), ...x().split([1], { axis: 1 }), ...x().split({ sizes: [1, 1] })],
   unstack: () => x().unstack({ axis: 1 }),
   diff: () => x().diff({ axis: 1, order: 2 }),
   oneHot: (): Tensor<"i32"> => i().oneHot(3, { dtype: "i32", axis: 0 }),
@@ -193,7 +194,13 @@ const shapes: Calls = {
 };
 
 const positions: Calls = {
-  at: () => [x().at(0, "1:"), x().at("...", newAxis), x().at([0, 1, 0], i().at(0)), x().at(x().greater(2))],
+  at: () => [
+    x().at(0, "1:"),
+    x().at("...", newAxis),
+    x().at({ from: 1 }, { step: -1 }),
+    x().at([0, 1, 0], i().at(0)),
+    x().at(x().greater(2)),
+  ],
   set: (): Tensor<"f32"> => x().set(0, "1:", 7),
   addAt: () => x().addAt([0, 0], x().at(0), { deterministic: true }),
   mulAt: () => x().mulAt(0, 2),
@@ -205,10 +212,10 @@ const positions: Calls = {
   putAlongAxis: () => x().putAlongAxis(i(), x(), { axis: 1, op: "max" }),
   scatterNd: () => x().scatterNd([[0, 1]], 1, { op: "mul" }),
   gatherNd: () => x().gatherNd([[0, 1]]),
-  gather: () => x().gather([[1]], { axes: [1] }),
+  gather: () => [x().gather([[1]], { axes: [1] }), x().gather([[[1]], [[0]]], { batchAxes: [0] })],
   nonzero: (): Tensor<"i32">[] => x().nonzero(),
   argwhere: () => x().argwhere(),
-  unique: (): Tensor<"f32"> => x().unique().values,
+  unique: (): Tensor<"f32">[] => [x().unique().values, x().unique({ axis: 1, counts: false, sorted: false }).values],
   bincount: (): Tensor<"f32">[] => [i().bincount({ weights: x(), length: 3 })],
   histogram: () => x().histogram({ bins: 4, range: [0, 8], density: true }).edges,
   sort: (): Tensor<"f32"> => x().sort({ axis: 0, descending: true }),
@@ -237,4 +244,5 @@ export const methods: Calls = {
   ...shapes,
   ...positions,
   ...products,
+  ...numpyMethods,
 };
