@@ -33,7 +33,10 @@ test("every exported function, class and constant has a doc comment", () => {
   );
   assert.ok(names.length > 200);
   const bare = names.filter((name) => {
-    const start = new RegExp(`^export declare (abstract )?(function|const|class) ${name}\\b`);
+    // `var` is no name that can be declared.
+    const start = new RegExp(
+      `^(export )?declare (abstract )?(function|const|class) ${name === "var" ? "named" : name}\\b`,
+    );
     return !lines.some((each) => start.test(each.line) && hasComment(each));
   });
   assert.deepEqual(bare, []);
