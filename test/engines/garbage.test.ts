@@ -49,7 +49,13 @@ function run(options: {
 describe("a program that drops its results", () => {
   test("collects once per budget, and not for every large result", () => {
     // A gradient of 256 MiB in 0.26 ms on a GPU of 140 GiB.
-    const { collections, most, ratio } = run({ heap: 140 * GiB, share: 0.5, result: 256 * MiB, ms: 0.26, results: 2800 });
+    const { collections, most, ratio } = run({
+      heap: 140 * GiB,
+      share: 0.5,
+      result: 256 * MiB,
+      ms: 0.26,
+      results: 2800,
+    });
     assert.ok(collections >= 1 && collections <= 10, `${collections} collections for 2800 results`);
     assert.ok(most <= 70 * GiB, `${most / GiB} GiB of garbage`);
     assert.ok(ratio >= 0.85, `${ratio}`);
@@ -111,7 +117,12 @@ describe("a program that disposes of its results", () => {
 test("a program whose live memory grows collects a few times on the way, and not all day", () => {
   const heap = 140 * GiB;
   let time = 0;
-  const budget = new GarbageBudget(0.5, heap, () => heap, () => time);
+  const budget = new GarbageBudget(
+    0.5,
+    heap,
+    () => heap,
+    () => time,
+  );
   let collections = 0;
   for (let used = 0; used < 139 * GiB; used += 16 * MiB) {
     if (budget.isSpent(used, 16 * MiB) || budget.isWorthwhile(used)) {

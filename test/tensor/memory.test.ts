@@ -12,7 +12,10 @@ for (const device of devices()) {
   describe(`what the graph shows to be dead, ${device}`, () => {
     const used = () => engineOf(device).stats().usedBytes;
     const BYTES = 4 * 1024 * 1024;
-    const large = (): Tensor => zeros([BYTES / 4], { device }).add(1).realize();
+    const large = (): Tensor =>
+      zeros([BYTES / 4], { device })
+        .add(1)
+        .realize();
 
     test("an argument that was disposed of before the evaluation is freed by it", () => {
       engineOf(device).collect();

@@ -26,9 +26,9 @@ export const any = ofMethod("any");
 export const mean = ofMethod("mean");
 /** The mean of squared deviations; `correction: 1` divides by n - 1. */
 export const variance = ofMethod("variance");
+/** Another name of `variance`. */
 const named = ofMethod("var");
 
-/** Another name of `variance`. */
 export { named as var };
 /** The standard deviation: the root of `variance`. */
 export const std = ofMethod("std");

@@ -14,7 +14,7 @@ import type { Tensor } from "../tensor.js";
 export type Nested<T> = T | Nested<T>[];
 
 /** Arrays as deep as a rank, where types know it. */
-export type NestedOf<T, R extends number> = R extends 0
+type NestedOf<T, R extends number> = R extends 0
   ? T
   : R extends 1
     ? T[]

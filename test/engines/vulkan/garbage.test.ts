@@ -46,7 +46,10 @@ describeOnDevices("garbage", underValidation("many buffers"), (which) => {
         const { collections } = device.stats();
         const needed = Math.ceil((results * LARGE) / expected);
         assert.ok(most <= expected + LARGE, `${most / MiB} MiB of garbage, where ${expected / MiB} may be`);
-        assert.ok(collections >= needed - 1 && collections <= 1.5 * needed, `${collections} collections, not ${needed}`);
+        assert.ok(
+          collections >= needed - 1 && collections <= 1.5 * needed,
+          `${collections} collections, not ${needed}`,
+        );
       });
     }
   });
