@@ -123,9 +123,9 @@ export class Node {
  * no more, so that these are looked at too. Iterative: a dropped chain may be long.
  */
 export function freeDropped(nodes: readonly Node[]): void {
-  let waiting: Node[] | null = null;
-  for (const node of nodes) if (isDropped(node)) (waiting ??= []).push(node);
-  for (let node = waiting?.pop(); waiting && node; node = waiting.pop()) {
+  if (!nodes.some(isDropped)) return;
+  const waiting = nodes.filter(isDropped);
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
     if (node.storage) node.storage.dispose?.();
     else if (!node.isAbandoned) {
       node.isAbandoned = true;
