@@ -43,7 +43,7 @@ export interface CreationOptions<D extends DType = DType> {
   readonly device?: string;
 }
 
-const CREATION: OptionKinds<CreationOptions> = { dtype: "dtype", device: "text" };
+export const CREATION: OptionKinds<CreationOptions> = { dtype: "dtype", device: "text" };
 
 /** The dtype of typed arrays. */
 interface ArrayDTypes {
@@ -61,7 +61,7 @@ interface ArrayDTypes {
 }
 
 /** The dtype of values unless told: numbers f32, bigints i64, booleans bool, { re, im } c64, typed arrays their own. */
-type DTypeOf<V> = [V] extends [Values<number>]
+export type DTypeOf<V> = [V] extends [Values<number>]
   ? "f32"
   : [V] extends [Values<bigint>]
     ? "i64"
@@ -207,37 +207,6 @@ export function emptyLike<D extends DType, T extends DType = D>(
 ): Tensor<T> {
   checkCount("emptyLike", 2, arguments);
   return like("emptyLike", x, 0, options);
-}
-
-/** The dtype of a tensor, or of values that become one. */
-type DTypeOfGiven<V> = V extends Tensor<infer D> ? D : DTypeOf<V>;
-
-/**
- * A tensor of what is given: of values as `tensor` makes it, of a tensor the same one in the dtype and on the device that
- * are asked for. For functions that take either.
- */
-export function asTensor<V extends Tensor | Values<Scalar> | ArrayBufferView, D extends DType = DTypeOfGiven<V>>(
-  values: V,
-  options: CreationOptions<D> = {},
-): Tensor<D> {
-  checkCount("asTensor", 2, arguments);
-  return inOperation("asTensor", () => asTensorOf("asTensor", values, options));
-}
-
-/** Another name of `asTensor`. */
-export function asArray<V extends Tensor | Values<Scalar> | ArrayBufferView, D extends DType = DTypeOfGiven<V>>(
-  values: V,
-  options: CreationOptions<D> = {},
-): Tensor<D> {
-  checkCount("asArray", 2, arguments);
-  return inOperation("asArray", () => asTensorOf("asArray", values, options));
-}
-
-function asTensorOf<D extends DType>(operation: string, values: unknown, options: CreationOptions<D>): Tensor<D> {
-  checkOptions<CreationOptions>(operation, options, CREATION);
-  if (!isTensor(values)) return new Tensor(valuesNode(backendFor(options.device, operation), values, options));
-  const moved = options.device === undefined ? values : values.to(options.device);
-  return moved.cast(options.dtype ?? values.dtype) as Tensor<D>;
 }
 
 /** The dtype of a tensor of parts; JavaScript values have none of their own. */

@@ -2,6 +2,7 @@
  * The tensor layer as the rest of src/ sees it: `Tensor`, functions of tensors, devices. Files outside src/tensor import
  * this one and no other of the folder; scripts/check-imports.mjs keeps it so.
  */
+export { asArray, asTensor } from "./as-tensor.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";

@@ -118,7 +118,7 @@ describe("indexing", () => {
 
   test("refuses what was left out, which is no whole axis", () => {
     for (const nothing of [null, undefined]) {
-      const message = `at: index 1 is ${nothing}; write ":" for a whole axis; an index is a whole number, a slice such as "1:5", "...", newAxis.`;
+      const message = `at: index 1 is ${nothing}; write ":" for a whole axis; an index is a whole number, a slice such as "1:5" or { from: 1, to: 5 }, "...", newAxis.`;
       assert.throws(() => parseIndexing([0, nothing as never], [2, 3], "at"), { name: "ArgumentError", message });
     }
   });
