@@ -27,6 +27,23 @@ export const probabilityVector: VariableKind = {
   says: "a vector of probabilities that sum to 1. Use dirichlet(…) or flat(simplex)",
 };
 
+/** Elements of other vectors come in any order. */
+export const risingVector: VariableKind = {
+  isOf: ({ name, eventRank }) => eventRank === 1 && /ordered$/i.test(name),
+  says: "a vector of rising numbers. Use .constrained(ordered)",
+};
+
+export const risingNumbers =
+  (name: string): JointRule =>
+  (values) => {
+    for (let i = 1; i < values.length; i++) {
+      if (!(values[i] > values[i - 1])) {
+        return `${name}[${i}] is ${values[i]} and [${i - 1}] is ${values[i - 1]}; they rise from each to the next.`;
+      }
+    }
+    return null;
+  };
+
 export const factorMatrix: VariableKind = {
   isOf: ({ eventRank }) => eventRank === 2,
   says: "a lower triangular matrix with a positive diagonal. Use lkjCholesky(…) or flat(covarianceCholesky)",

@@ -25,6 +25,9 @@ type Kind = (typeof KINDS)[number];
 const COMPOSITE: Readonly<Record<string, readonly [kind: Kind, text: string]>> = {
   truncatedNormal: ["numbers", "`truncatedNormal(location, scale, { low, high })`"],
   mvNormal: ["vectors and matrices", "`mvNormal(mean, { covariance })`, `{ cholesky }` or `{ precision }`"],
+  wishart: ["vectors and matrices", "`wishart(freedom, scale)`"],
+  inverseWishart: ["vectors and matrices", "`inverseWishart(freedom, scale)`"],
+  zeroSumNormal: ["vectors and matrices", "`zeroSumNormal(n, scale)`"],
   lkjCholesky: ["vectors and matrices", "`lkjCholesky(n, concentration)`"],
   gaussianRandomWalk: ["series", "`gaussianRandomWalk(scale, { steps, drift, start })`"],
   ar: ["series", "`ar(coefficients, scale, { steps, intercept, start })`"],
