@@ -48,6 +48,12 @@ export {
 } from "./model/model.js";
 export type { Deterministic, Latent, Observed } from "./model/plan-entries.js";
 export type { DensityOptions, Floats, LatentValues, NamesOf, Posterior, Values } from "./model/posterior.js";
+export {
+  hmmDrawStates,
+  hmmLikeliestStates,
+  hmmLogDensity,
+  hmmStateProbabilities,
+} from "./numerics/hidden-markov.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
 export { type SmcOptions, smc } from "./smc/smc.js";

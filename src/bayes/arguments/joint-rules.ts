@@ -69,6 +69,18 @@ export const sumToOne =
     return `${name} sum to ${Number(sum.toPrecision(6))}, not to 1; divide them by their sum${instead}.`;
   };
 
+/** Rows of a matrix as vectors that sum to 1. */
+export const rowsSumToOne =
+  (name: string): JointRule =>
+  (values, [rows, columns]) => {
+    for (let row = 0; row < rows; row++) {
+      const own = Array.from(values).slice(row * columns, (row + 1) * columns);
+      const problem = sumToOne(`the elements of ${name}[${row}]`)(own, [columns]);
+      if (problem !== null) return problem;
+    }
+    return notSquare(name, [rows, columns]);
+  };
+
 const notSquare = (name: string, [rows, columns]: readonly number[]): string | null =>
   rows === columns ? null : `${name} is ${rows} × ${columns}; it is square.`;
 

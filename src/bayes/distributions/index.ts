@@ -16,6 +16,7 @@ export { exponential } from "./exponential.js";
 export { flat } from "./flat.js";
 export { chiSquared, gamma, inverseGamma } from "./gamma.js";
 export { gumbel } from "./gumbel.js";
+export { type HmmOptions, hmm } from "./hidden-markov.js";
 export { laplace } from "./laplace.js";
 export { lkjCholesky } from "./lkj-cholesky.js";
 export { logistic } from "./logistic.js";

@@ -31,6 +31,7 @@ const COMPOSITE: Readonly<Record<string, readonly [kind: Kind, text: string]>> =
   lkjCholesky: ["vectors and matrices", "`lkjCholesky(n, concentration)`"],
   gaussianRandomWalk: ["series", "`gaussianRandomWalk(scale, { steps, drift, start })`"],
   ar: ["series", "`ar(coefficients, scale, { steps, intercept, start })`"],
+  hmm: ["series", "`hmm(initial, transition, emission, { steps })`"],
   mixture: ["made of others", "`mixture(weights, components)`"],
   mixtureLogits: ["made of others", "`mixtureLogits(logits, components)`"],
   censored: ["made of others", "`censored(base, { low, high })`"],

@@ -412,6 +412,31 @@ for n, scale in [(2, 1), (4, 0.3), (40, 5)]:
         continuous_bins(stats.norm(0, lone), w.tolist()))
 
 
+def hidden_paths(initial, moves, steps):
+    """All paths of states with their log probabilities."""
+    k = len(initial)
+    for path in np.ndindex(*([k] * steps)):
+        p = initial[path[0]] * np.prod([moves[a][b] for a, b in zip(path, path[1:])])
+        if p > 0:
+            yield path, math.log(p)
+
+
+two = ([0.3, 0.7], [[0.9, 0.1], [0.25, 0.75]])
+three = ([1, 0, 0], [[0.8, 0.2, 0], [0, 0.6, 0.4], [0.1, 0, 0.9]])
+for (initial, moves), steps, parts, described in [
+    (two, 1, [stats.norm(-1, 0.5), stats.norm(2, 1)], nested("normal", [-1, 2], [0.5, 1])),
+    (two, 5, [stats.norm(-1, 0.5), stats.norm(2, 1)], nested("normal", [-1, 2], [0.5, 1])),
+    (two, 4, [stats.norm(-1, 0.5), stats.cauchy(2, 1)], [nested("normal", -1, 0.5), nested("cauchy", 2, 1)]),
+    (three, 6, [stats.norm(m, 1) for m in (-2, 0, 3)], nested("normal", [-2, 0, 3], 1)),
+]:
+    x = more.normal(size=(3, steps)) * 2
+    log_density = [float(special.logsumexp([log + sum(parts[s].logpdf(value) for s, value in zip(path, v))
+                                            for path, log in hidden_paths(initial, moves, steps)])) for v in x]
+    last = np.array(initial) @ np.linalg.matrix_power(np.array(moves), steps - 1)
+    add("hmm", [initial, moves, described, {"steps": steps}], x.tolist(), log_density, None, None,
+        continuous_bins(Mix(list(last), parts), [0] * (steps - 1) + [1]))
+
+
 def plain(value):
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
