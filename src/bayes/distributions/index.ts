@@ -31,6 +31,7 @@ export { poisson, poissonLog } from "./poisson.js";
 export { gaussianRandomWalk, type RandomWalkOptions } from "./random-walk.js";
 export { skewNormal } from "./skew-normal.js";
 export { halfStudentT, studentT } from "./student-t.js";
+export { type Transformation, transformed } from "./transformed.js";
 export { type Bounds, truncatedNormal } from "./truncated-normal.js";
 export { uniform } from "./uniform.js";
 export { vonMises } from "./von-mises.js";

@@ -34,6 +34,7 @@ const COMPOSITE: Readonly<Record<string, readonly [kind: Kind, text: string]>> =
   hmm: ["series", "`hmm(initial, transition, emission, { steps })`"],
   mixture: ["made of others", "`mixture(weights, components)`"],
   mixtureLogits: ["made of others", "`mixtureLogits(logits, components)`"],
+  transformed: ["made of others", "`transformed(base, { to, from, logJacobian, support })`"],
   censored: ["made of others", "`censored(base, { low, high })`"],
   flat: ["anything", "`flat(constraint)`"],
   custom: ["anything", "`custom({ logDensity, support, sample })`"],

@@ -105,7 +105,7 @@ describe("log densities", () => {
   });
 
   test("every distribution has cases, or is swept by the rules of its parameters; and those with cases keep them", () => {
-    const known = new Set([...cases.keys(), ...sweptNames, "flat", "custom"]);
+    const known = new Set([...cases.keys(), ...sweptNames, "flat", "custom", "transformed"]);
     assert.deepEqual(
       distributionNames.filter((name) => !known.has(name)),
       [],
