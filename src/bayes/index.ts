@@ -38,6 +38,7 @@ export type { FixedArray, InferenceData } from "./export/inference-data.js";
 export { type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
 export { loadStanCsv, parseStanCsv } from "./export/stan-csv-reader.js";
 export type { Observation } from "./model/given-data.js";
+export { type WithMissing, withMissing } from "./model/missing-values.js";
 export {
   type Model,
   model,

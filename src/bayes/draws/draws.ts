@@ -60,7 +60,7 @@ export type NestedDraws = readonly (readonly NestedValue[])[];
 type NestedValue = number | readonly NestedValue[];
 
 /** Of variables that a model makes and does not name: what they are, and a number. */
-export type UnnamedVariable = `${string}_${number}`;
+export type UnnamedVariable = `${string}_${number}` | `${string}_missing`;
 export type VariableName<N extends string> = N | UnnamedVariable;
 /** `mu`, `theta[3]`. */
 export type ScalarName<N extends string> = VariableName<N> | `${VariableName<N>}[${string}]`;
