@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inverseWishart, model, mvNormal, normal, wishart } from "../../../src/bayes/index.js";
-import type { Tensor } from "../../../src/tensor/index.js";
+import { type Tensor, tensor } from "../../../src/tensor/index.js";
 import { grad } from "../../../src/transforms/grad.js";
 import { vmap } from "../../../src/transforms/vmap.js";
 import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
@@ -189,6 +189,32 @@ describe("arguments", () => {
       });
     }
   });
+});
+
+describeOnTensorDevices("degrees of freedom so many that the usual formulas cancel", (device) => {
+  const V = [
+    [2, 0.5],
+    [0.5, 1],
+  ];
+  const times = (rows: number[][], factor: number) => rows.map((row) => row.map((value) => value * factor));
+  const moved = (factor: number, by: number) => [
+    [2 * factor + by, 0.5 * factor + by / 4],
+    [0.5 * factor + by / 4, factor - by / 2],
+  ];
+  // By mpmath with 50 digits.
+  const cases = [
+    ["f32", 1e6, 1000, 1 / 1024, -25.178278399915477, 16.275909508064338, 2e-4],
+    ["f64", 1e10, 1e5, 2 ** -17, -38.99397727517368, 30.152873554301145, 1e-9],
+  ] as const;
+  for (const [dtype, freedom, by, little, direct, inverted, tolerance] of cases) {
+    test(`${freedom} in ${dtype}`, () => {
+      const on = (values: number[][]) => tensor(values, { dtype, device });
+      const first = wishart(freedom, on(V)).distribution.logDensity(on(moved(freedom, by)));
+      close(first.itemSync() as number, direct, tolerance, "wishart");
+      const second = inverseWishart(freedom, on(times(V, freedom))).distribution.logDensity(on(moved(1, little)));
+      close(second.itemSync() as number, inverted, tolerance, "inverseWishart");
+    });
+  }
 });
 
 describeOnTensorDevices("chains", (device) => {
