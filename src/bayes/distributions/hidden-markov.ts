@@ -69,7 +69,7 @@ function alongAxis(part: Distribution): Emissions {
     },
     draw(key, states, dtype) {
       const draws = part.sample(key, [...states.shape, count], { dtype });
-      return draws.takeAlongAxis(states.expandDims(-1), -1).squeeze(-1);
+      return draws.takeAlongAxis(states.expandDims(-1), { axis: -1 }).squeeze(-1);
     },
   };
 }
