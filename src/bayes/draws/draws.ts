@@ -59,7 +59,7 @@ interface DrawsPart {
 export type NestedDraws = readonly (readonly NestedValue[])[];
 type NestedValue = number | readonly NestedValue[];
 
-/** Of variables that a model makes and does not name: what they are, and a number. */
+/** Of variables that a model makes and does not name: what they are, and a number; and of missing observations. */
 export type UnnamedVariable = `${string}_${number}` | `${string}_missing`;
 export type VariableName<N extends string> = N | UnnamedVariable;
 /** `mu`, `theta[3]`. */
