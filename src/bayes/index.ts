@@ -38,6 +38,7 @@ export type { FixedArray, InferenceData } from "./export/inference-data.js";
 export { type StanCsvOptions, saveStanCsv, stanCsv } from "./export/stan-csv.js";
 export { loadStanCsv, parseStanCsv } from "./export/stan-csv-reader.js";
 export type { Observation } from "./model/given-data.js";
+export { type WithMissing, withMissing } from "./model/missing-values.js";
 export {
   type Model,
   model,
@@ -48,6 +49,12 @@ export {
 } from "./model/model.js";
 export type { Deterministic, Latent, Observed } from "./model/plan-entries.js";
 export type { DensityOptions, Floats, LatentValues, NamesOf, Posterior, Values } from "./model/posterior.js";
+export {
+  hmmDrawStates,
+  hmmLikeliestStates,
+  hmmLogDensity,
+  hmmStateProbabilities,
+} from "./numerics/hidden-markov.js";
 export { type ReportOptions, reportPage } from "./report/page.js";
 export { report } from "./report/report.js";
 export { type SmcOptions, smc } from "./smc/smc.js";

@@ -27,6 +27,23 @@ export const probabilityVector: VariableKind = {
   says: "a vector of probabilities that sum to 1. Use dirichlet(…) or flat(simplex)",
 };
 
+/** Elements of other vectors come in any order. */
+export const risingVector: VariableKind = {
+  isOf: ({ name, eventRank }) => eventRank === 1 && /ordered$/i.test(name),
+  says: "a vector of rising numbers. Use .constrained(ordered)",
+};
+
+export const risingNumbers =
+  (name: string): JointRule =>
+  (values) => {
+    for (let i = 1; i < values.length; i++) {
+      if (!(values[i] > values[i - 1])) {
+        return `${name}[${i}] is ${values[i]} and [${i - 1}] is ${values[i - 1]}; they rise from each to the next.`;
+      }
+    }
+    return null;
+  };
+
 export const factorMatrix: VariableKind = {
   isOf: ({ eventRank }) => eventRank === 2,
   says: "a lower triangular matrix with a positive diagonal. Use lkjCholesky(…) or flat(covarianceCholesky)",
@@ -50,6 +67,18 @@ export const sumToOne =
     if (Math.abs(sum - 1) <= ROUNDING * Math.max(1, values.length / 8)) return null;
     const instead = logits === undefined ? "" : `, or use ${logits}, which takes their logarithms up to a constant`;
     return `${name} sum to ${Number(sum.toPrecision(6))}, not to 1; divide them by their sum${instead}.`;
+  };
+
+/** Rows of a matrix as vectors that sum to 1. */
+export const rowsSumToOne =
+  (name: string): JointRule =>
+  (values, [rows, columns]) => {
+    for (let row = 0; row < rows; row++) {
+      const own = Array.from(values).slice(row * columns, (row + 1) * columns);
+      const problem = sumToOne(`the elements of ${name}[${row}]`)(own, [columns]);
+      if (problem !== null) return problem;
+    }
+    return notSquare(name, [rows, columns]);
   };
 
 const notSquare = (name: string, [rows, columns]: readonly number[]): string | null =>

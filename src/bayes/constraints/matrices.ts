@@ -1,7 +1,8 @@
-/** Constraints on matrices, along the last two axes: Cholesky factors of correlations and of covariances. */
+/** Constraints on matrices, along the last two axes: covariances, and Cholesky factors of correlations and of covariances. */
 import { ShapeError } from "../../core/errors.js";
 import type { Shape } from "../../core/shape.js";
-import { concat, eye, stack, type Tensor, where } from "../../tensor/index.js";
+import { cholesky } from "../../linalg/triangular.js";
+import { concat, countingLike, eye, stack, type Tensor, where } from "../../tensor/index.js";
 import { runningSum } from "../numerics/running-sum.js";
 import type { Bijection, Constraint } from "./constraint.js";
 
@@ -97,4 +98,42 @@ export const covarianceCholesky: Constraint = {
     },
   },
   holds: (x) => isLower(x).logicalAnd(hasPositiveDiagonal(x)),
+};
+
+/** The factor of a covariance matrix behind free numbers [.., n(n + 1)/2]. */
+export const factorBehind = (free: Tensor, n: number): Tensor =>
+  (covarianceCholesky.bijection as Bijection).forward(free, [...free.shape.slice(0, -1), n, n]).value;
+
+/** Whether matrices are symmetric but for rounding, next to their diagonals. */
+function isSymmetric(x: Tensor): Tensor {
+  const root = x.diagonal().abs().sqrt();
+  const size = root.expandDims(-1).mul(root.expandDims(-2));
+  return x
+    .sub(x.mT)
+    .abs()
+    .lessEqual(size.mul(TOLERANCE))
+    .all({ axis: [-2, -1] });
+}
+
+/** Covariance matrices, symmetric and positive definite: L·Lᵀ of a lower factor L, which is free as in `covarianceCholesky`. */
+export const covarianceMatrix: Constraint = {
+  name: "covarianceMatrix",
+  description: "symmetric, positive definite matrices",
+  eventRank: 2,
+  bijection: {
+    freeShape: (shape) => freeSize(shape, 1),
+    forward(free, shape) {
+      const n = shape.at(-1) as number;
+      const factor = factorBehind(free, n);
+      // From factors to matrices, the stretch is 2^n Π L_ii^(n + 1 - i), for i from 1, and to the factor's diagonal Π L_ii.
+      const powers = countingLike(free, n)
+        .cast(free.dtype)
+        .neg()
+        .add(n + 1);
+      const stretch = intoTriangle(free, n, 1).diagonal().mul(powers).sum({ axis: -1 });
+      return { value: factor.matmul(factor.mT), logJacobian: stretch.add(n * Math.LN2) };
+    },
+    inverse: (value) => (covarianceCholesky.bijection as Bijection).inverse(cholesky(value)),
+  },
+  holds: (x) => isSymmetric(x).logicalAnd(hasPositiveDiagonal(cholesky(x))),
 };

@@ -1,4 +1,4 @@
-/** Constraints on vectors, along the last axis: order, sums of one, unit length. */
+/** Constraints on vectors, along the last axis: order, sums of one and of zero, unit length. */
 import type { Shape } from "../../core/shape.js";
 import { concat, countingLike, type Tensor, where } from "../../tensor/index.js";
 import { runningSum } from "../numerics/running-sum.js";
@@ -93,6 +93,47 @@ export const simplex: Constraint = {
       .greaterEqual(0)
       .all({ axis: -1 })
       .logicalAnd(x.sum({ axis: -1 }).sub(1).abs().less(TOLERANCE)),
+};
+
+/** 1/√(k(k + 1)) for k = 1 … count: the lengths of contrasts between k equal elements and the next one, as factors. */
+function contrastScales(like: Tensor, count: number): { readonly k: Tensor; readonly scale: Tensor } {
+  const k = countingLike(like, count).add(1).cast(like.dtype);
+  return { k, scale: k.mul(k.add(1)).sqrt().reciprocal() };
+}
+
+const padded = (x: Tensor, before: number, after: number): Tensor =>
+  x.pad([...x.shape.slice(0, -1).map(() => [0, 0] as const), [before, after]]);
+
+/**
+ * Vectors that sum to 0: the coordinates in an orthonormal basis of such vectors are free, those of the contrasts of `simplex`, but
+ * by running sums instead of a matrix. It keeps lengths and angles, so it stretches nothing, and treats all elements alike:
+ * densities are those on the plane of such vectors.
+ */
+export const sumToZero: Constraint = {
+  name: "sumToZero",
+  range: [-Infinity, Infinity],
+  description: "vectors of finite numbers that sum to 0",
+  eventRank: 1,
+  bijection: {
+    freeShape: oneFewer,
+    forward(free, shape) {
+      const n = shape.at(-1) as number;
+      const { k, scale } = contrastScales(free, n - 1);
+      const w = free.mul(scale);
+      const above = runningSum(w.flip(-1)).flip(-1);
+      return { value: padded(above, 0, 1).sub(padded(w.mul(k), 1, 0)), logJacobian: 0 };
+    },
+    inverse(value) {
+      const { k, scale } = contrastScales(value, (value.shape.at(-1) as number) - 1);
+      const before = runningSum(value).at("...", ":-1");
+      return before.sub(rest(value).mul(k)).mul(scale);
+    },
+  },
+  holds: (x) =>
+    x
+      .sum({ axis: -1 })
+      .abs()
+      .lessEqual(x.abs().sum({ axis: -1 }).mul(TOLERANCE)),
 };
 
 /**

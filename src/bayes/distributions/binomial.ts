@@ -11,7 +11,7 @@ import type { Term } from "../numerics/terms.js";
 import { RandomVariable } from "../variables/variable.js";
 
 /** log of n over k. */
-const logChoose = (n: Tensor, k: Tensor): Tensor =>
+export const logChoose = (n: Tensor, k: Tensor): Tensor =>
   n.add(1).lgamma().sub(k.add(1).lgamma()).sub(n.sub(k).add(1).lgamma());
 
 /** The terms for many trials; `rest` is 1 - p. */

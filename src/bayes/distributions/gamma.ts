@@ -22,7 +22,7 @@ const stableTerms = (logX: Tensor, concentration: Tensor, scaled: Tensor, logSca
 const domain = (argument: Argument, value: number) =>
   withEnds(positive, nonNegative, [{ isEnd: isZero, argument, value }]);
 
-function gammaTerms(x: Tensor, concentration: Tensor, rate: Tensor, isLarge: boolean): readonly Term[] {
+export function gammaTerms(x: Tensor, concentration: Tensor, rate: Tensor, isLarge: boolean): readonly Term[] {
   const [logX, power] = [finiteLog(x), concentration.sub(1)];
   const end = atEnd(isZero(x), power);
   if (isLarge) {

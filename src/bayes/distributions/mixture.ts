@@ -42,7 +42,7 @@ function weightsAs(weights: Argument, k: number, isLogits: boolean, like: Tensor
 }
 
 /** Where draws of any of the components lie. */
-function unionOf(supports: readonly Constraint[]): Constraint {
+export function unionOf(supports: readonly Constraint[]): Constraint {
   const [first] = supports;
   if (supports.every((support) => support === first)) return first;
   const isShared = supports.every(({ bijection }) => bijection === first.bijection);
@@ -160,6 +160,32 @@ const shapeOfWeights = (weights: Argument): Shape =>
     ? broadcastShapes("mixture", ...(weights as readonly Argument[]).map(shapeOfArgument))
     : shapeOfArgument(weights).slice(0, -1);
 
+/** Where draws of any component along the last axis of a distribution's arguments lie. */
+export function supportAlongAxis({ support: own, domain }: Distribution): {
+  /** Whether all components have the same support. */
+  readonly isShared: boolean;
+  readonly support: Constraint;
+  readonly domain?: Constraint;
+} {
+  // Bounds with axes are each component's own.
+  const isShared = (own.bounds ?? []).every((bound) => shapeOfArgument(bound).length === 0);
+  const support: Constraint = isShared
+    ? own
+    : {
+        name: "union",
+        description: "what one of the components takes",
+        eventRank: 0,
+        bijection: own.bijection && real.bijection,
+        isDiscrete: own.isDiscrete,
+        holds: (x) => own.holds(x.expandDims(-1)).any({ axis: -1 }),
+      };
+  return {
+    isShared,
+    support,
+    ...(domain && { domain: { ...domain, holds: (x) => domain.holds(x.expandDims(-1)).any({ axis: -1 }) } }),
+  };
+}
+
 /** One distribution whose arguments hold the components along their last axis. */
 function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits: boolean): Distribution {
   if (components.eventShape.length > 0) {
@@ -172,19 +198,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     );
   }
   checkCount(shapeOfArgument(weights).at(-1), k);
-  // Bounds with axes are each component's own.
-  const isShared = (components.support.bounds ?? []).every((bound) => shapeOfArgument(bound).length === 0);
-  const support: Constraint = isShared
-    ? components.support
-    : {
-        name: "union",
-        description: "what one of the components takes",
-        eventRank: 0,
-        bijection: components.support.bijection && real.bijection,
-        isDiscrete: components.support.isDiscrete,
-        holds: (x) => components.support.holds(x.expandDims(-1)).any({ axis: -1 }),
-      };
-  const { domain } = components;
+  const { isShared, support, domain } = supportAlongAxis(components);
   const logW = (like: Tensor): Tensor => (isLogits ? tensorOf(weights, like) : logOf(tensorOf(weights, like)));
   return completed({
     name: "mixture",
@@ -193,7 +207,7 @@ function mixtureAlongAxis(weights: Argument, components: Distribution, isLogits:
     support,
     isUnnormalized: components.isUnnormalized,
     isImproper: components.isImproper,
-    ...(domain && { domain: { ...domain, holds: (x) => domain.holds(x.expandDims(-1)).any({ axis: -1 }) } }),
+    domain,
     arguments: [weights],
     parameters: [...weightsAlong(weights, isLogits), ...alongLastAxis(components.parameters)],
     checkArguments() {

@@ -59,8 +59,8 @@ interface DrawsPart {
 export type NestedDraws = readonly (readonly NestedValue[])[];
 type NestedValue = number | readonly NestedValue[];
 
-/** Of variables that a model makes and does not name: what they are, and a number. */
-export type UnnamedVariable = `${string}_${number}`;
+/** Of variables that a model makes and does not name: what they are, and a number; and of missing observations. */
+export type UnnamedVariable = `${string}_${number}` | `${string}_missing`;
 export type VariableName<N extends string> = N | UnnamedVariable;
 /** `mu`, `theta[3]`. */
 export type ScalarName<N extends string> = VariableName<N> | `${VariableName<N>}[${string}]`;

@@ -4,16 +4,19 @@ import { ArgumentError } from "../../core/errors.js";
 import { type Shape, sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { backendFor, flattenNested, type Nested, Tensor, tensor } from "../../tensor/index.js";
+import { flagsOf, isMarked, type Missing, type MissingFlags, missingOn, type WithMissing } from "./missing-values.js";
 import { namingErrors } from "./named-errors.js";
 
-/** Observed values: a tensor, or numbers in arrays. */
-export type Observation = Tensor | Nested<number> | ArrayBufferView;
+/** Observed values: a tensor, or numbers in arrays; `withMissing(…)` of these where some are missing. */
+export type Observation = Tensor | Nested<number> | ArrayBufferView | WithMissing;
 
 export interface GivenData<D> {
   /** The data that the function takes, with floats in the dtype. */
   readonly data: D;
   /** Observations by name, all in the dtype. */
   readonly observed: ReadonlyMap<string, Tensor>;
+  /** Of those that are missing in part, where. */
+  readonly missing: ReadonlyMap<string, Missing>;
   /** All tensors among these. */
   readonly tensors: readonly Tensor[];
 }
@@ -33,9 +36,11 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
   };
   // A copy: the data have been checked as they are now.
   const own = mapTensors(data, looked) as D;
-  const observations = Object.entries(observed).map(([name, values]) => {
-    const given = values instanceof Tensor ? looked(values, name) : values;
-    return [name, observation(name, given)] as const;
+  const gaps = new Map<string, MissingFlags>();
+  const observations = Object.entries(observed).map(([name, given]) => {
+    const values = isMarked(given) ? given.values : given;
+    const held = observation(name, values instanceof Tensor ? looked(values, name) : values);
+    return [name, isMarked(given) ? withoutGaps(name, held, gaps) : held] as const;
   });
   const home = alive[0]?.().device.id ?? (observations.length > 0 ? backendFor().id : undefined);
   return (dtype, asked = home) => {
@@ -65,6 +70,7 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
           ),
         ]),
       ),
+      missing: new Map(Array.from(gaps, ([name, flags]) => [name, missingOn(flags, device)])),
       tensors,
     };
     variants.set(key, made);
@@ -72,8 +78,21 @@ export function dataIn<D>(data: D, observed: Readonly<Record<string, Observation
   };
 }
 
+/** A tensor, or numbers with a shape. */
+type HeldValues = Tensor | { readonly values: Scalar[]; readonly shape: Shape };
+
+/** Values with zeros in place of missing ones, whose places are noted in `gaps`. */
+function withoutGaps(name: string, held: HeldValues, gaps: Map<string, MissingFlags>): HeldValues {
+  const read = held instanceof Tensor ? Array.from(held.dataSync() as ArrayLike<Scalar>) : held.values;
+  const values = read.map(Number);
+  const found = flagsOf(name, values, held.shape);
+  if (!found) return held;
+  gaps.set(name, found);
+  return { values: values.map((value) => (Number.isNaN(value) ? 0 : value)), shape: held.shape };
+}
+
 /** A tensor, or a copy of numbers. */
-function observation(name: string, given: Observation): Tensor | { readonly values: Scalar[]; readonly shape: Shape } {
+function observation(name: string, given: Exclude<Observation, WithMissing>): HeldValues {
   if (given === undefined || given === null) {
     throw new ArgumentError(`${name}: given without a value; leave the name out, or give it one.`);
   }

@@ -11,6 +11,7 @@ import { type Argument, deviceOf, floatOf, isArgument, tensorOf } from "../argum
 import type { RandomVariable } from "../variables/variable.js";
 import { type DataIn, dataIn, type GivenData, isPlain, type Observation, widestFloat } from "./given-data.js";
 import { freeNumbersBehind, type LatentValue, latentAt } from "./latent-value.js";
+import { completedWith, freeBehindMissing, imputedAt, type Missing } from "./missing-values.js";
 import { type ModelRun, runModel } from "./model-run.js";
 import { namingErrors } from "./named-errors.js";
 import { changed, checkSame, outlineOf } from "./outline.js";
@@ -61,7 +62,8 @@ export class GivenModel {
   }
 
   entries<K extends (Latent | Observed)["kind"]>(kind: K): readonly Extract<Latent | Observed, { kind: K }>[] {
-    const all = [...this.plan.variables.values()];
+    const { variables, imputed } = this.plan;
+    const all = [...variables].flatMap(([number, entry]) => [entry, imputed.get(number) ?? []].flat());
     return all.filter((entry): entry is Extract<Latent | Observed, { kind: K }> => entry.kind === kind);
   }
 
@@ -104,6 +106,25 @@ export class GivenModel {
     return entry.kind === "observed" ? given.observed.get(entry.name) : undefined;
   }
 
+  /** Where data of a variable are missing, if any are. */
+  missingIn(given: GivenData<unknown>, number: number): Missing | undefined {
+    const entry = this.plan.variables.get(number);
+    return entry?.kind === "observed" ? given.missing.get(entry.name) : undefined;
+  }
+
+  /** Data, with values by name for those that are missing. */
+  private completedData(
+    given: GivenData<unknown>,
+    number: number,
+    data: Tensor,
+    values: Readonly<Record<string, Argument>>,
+    like: Tensor,
+  ): Tensor {
+    const missing = this.missingIn(given, number);
+    if (!missing) return data;
+    return completedWith(data, this.valueOfLatent(values, this.plan.imputed.get(number) as Latent, like), missing);
+  }
+
   /** Runs the function with latent variables made of slices of u. */
   runAtFree<T>(
     u: Tensor,
@@ -113,10 +134,14 @@ export class GivenModel {
     const latents = new Map<number, LatentValue>();
     const value = (variable: RandomVariable, number: number): Tensor => {
       const data = this.observedIn(given, number);
-      if (data) return data;
-      const { name, shape, freeShape, offset } = this.plan.variables.get(number) as Latent;
+      const missing = this.missingIn(given, number);
+      if (data && !missing) return data;
+      const entry = this.plan.imputed.get(number) ?? (this.plan.variables.get(number) as Latent);
+      const { name, shape, freeShape, offset } = entry;
       const free = u.at(`${offset}:${offset + sizeOf(freeShape)}`).reshape(freeShape);
-      const found = namingErrors(name, () => latentAt(variable, free, shape));
+      const found = namingErrors(name, () =>
+        data && missing ? imputedAt(variable, free, data, missing) : latentAt(variable, free, shape),
+      );
       latents.set(number, found);
       return found.value;
     };
@@ -137,7 +162,7 @@ export class GivenModel {
     const like = zeros([], { dtype, device: device ?? given.tensors[0]?.device });
     const value = (variable: RandomVariable, number: number): Tensor => {
       const data = this.observedIn(given, number);
-      if (data) return observe?.(variable, number, dtype) ?? data;
+      if (data) return observe?.(variable, number, dtype) ?? this.completedData(given, number, data, values, like);
       return this.valueOfLatent(values, this.plan.variables.get(number) as Latent, like);
     };
     return this.run(given, dtype, value, (run) => finish(run, given, dtype));
@@ -176,11 +201,14 @@ export class GivenModel {
   }
 
   /** The free numbers [dim] behind the values of a run. */
-  freeNumbersIn(run: ModelRun): Tensor {
+  freeNumbersIn(run: ModelRun, given: GivenData<unknown>): Tensor {
     return concat(
-      run.variables.flatMap((variable, number) =>
-        this.plan.variables.get(number)?.kind === "latent" ? [freeNumbersBehind(variable, plainValue(variable))] : [],
-      ),
+      run.variables.flatMap((variable, number) => {
+        const missing = this.missingIn(given, number);
+        if (missing) return [freeBehindMissing(variable, plainValue(variable), missing)];
+        const isLatent = this.plan.variables.get(number)?.kind === "latent";
+        return isLatent ? [freeNumbersBehind(variable, plainValue(variable))] : [];
+      }),
     );
   }
 }

@@ -1,6 +1,6 @@
 /** The log density of a model with its data, in parts: of variables, Jacobians and factors. `Posterior` adds them up. */
 import type { Shape } from "../../core/shape.js";
-import { Tensor, zeros } from "../../tensor/index.js";
+import { Tensor, where, zeros } from "../../tensor/index.js";
 import { type Argument, deviceOf, tensorOf } from "../arguments/argument.js";
 import { type Parameter, parameterInside } from "../arguments/parameter.js";
 import { sumOfTerms, type Term } from "../numerics/terms.js";
@@ -9,6 +9,7 @@ import type { RandomVariable } from "../variables/variable.js";
 import type { GivenData } from "./given-data.js";
 import { type GivenModel, plainValue } from "./given-model.js";
 import type { LatentValue } from "./latent-value.js";
+import { isPartlyMissing, type Missing, observedOnly } from "./missing-values.js";
 import type { ModelRun } from "./model-run.js";
 import type { Latent, Observed, Plan } from "./plan-entries.js";
 import { Sum } from "./sum.js";
@@ -20,6 +21,8 @@ interface DensityPart {
   readonly name: string;
   readonly terms: readonly Term[];
   readonly shape: Shape;
+  /** Where observations are missing, if any are, and how many axes one draw has. */
+  readonly gaps?: { readonly missing: Missing; readonly eventRank: number };
 }
 
 /** Runs the model at free numbers and hands on what its log density sums. `isForSampler`: without constants. */
@@ -37,12 +40,13 @@ function partsAt<T>(
       const entry = model.plan.variables.get(number);
       if (!entry) return;
       parts.push(variablePart(model, variable, number, given, forSampler, () => latent(number)));
-      if (entry.kind === "observed") return;
+      const { name } = model.plan.imputed.get(number) ?? entry;
+      if (entry.kind === "observed" && name === entry.name) return;
       const value = plainValue(variable);
       const { logJacobian } = latent(number) as LatentValue;
       if (logJacobian === 0) return;
       const own = value.shape.slice(0, value.rank - variable.constraint.eventRank);
-      parts.push({ kind: entry.kind, name: `Jacobian of ${entry.name}`, terms: [logJacobian], shape: own });
+      parts.push({ kind: "latent", name: `Jacobian of ${name}`, terms: [logJacobian], shape: own });
     });
     run.factors.forEach((factor, i) => {
       const isNumber = typeof factor === "number";
@@ -55,23 +59,27 @@ function partsAt<T>(
 
 /** The contribution of a variable, without its Jacobian. */
 function variablePart(
-  { plan }: GivenModel,
+  model: GivenModel,
   variable: RandomVariable,
   number: number,
   given: GivenData<unknown>,
   forSampler: Plan | null = null,
   latent: () => LatentValue | undefined = () => undefined,
 ): DensityPart {
+  const { plan } = model;
   const { kind, name } = plan.variables.get(number) as Latent | Observed;
   const isObserved = kind === "observed";
-  const value = isObserved ? (given.observed.get(name) as Tensor) : plainValue(variable);
+  const missing = model.missingIn(given, number);
+  const value = isObserved && !missing ? (given.observed.get(name) as Tensor) : plainValue(variable);
   // Asked for after the value: a variable that nobody has used yet gets its free numbers with it.
-  const { terms, shape } = termsOf(variable, value, latent(), forSampler?.short.has(number));
+  const own = isObserved ? undefined : latent();
+  const { terms, shape } = termsOf(variable, value, own, forSampler?.short.has(number));
   const dependent = forSampler?.dependent.get(number);
   const kept = dependent ? terms.filter((_, at) => dependent[at]) : terms;
   const unsure = plan.unsure.get(number);
   const inside = unsure ? termsInside(variable, value, { terms: kept, shape }, isObserved, unsure) : kept;
-  return { kind, name, terms: inside, shape };
+  const gaps = missing && { missing, eventRank: variable.distribution.eventShape.length };
+  return { kind, name, terms: inside, shape, gaps };
 }
 
 /** The log density at free numbers: of latent variables with their Jacobians, and of observations and factors. */
@@ -83,7 +91,15 @@ export function densityPartsAt(
   return partsAt(model, u, isForSampler, (parts) => {
     const prior = new Sum(u);
     const likelihood = new Sum(u);
-    for (const { kind, terms, shape } of parts) (kind === "latent" ? prior : likelihood).add(terms, shape);
+    for (const { kind, terms, shape, gaps } of parts) {
+      if (gaps) {
+        // Values that are missing are latent variables: their density is a part of the prior.
+        const total = tensorOf(sumOfTerms(terms), u).broadcastTo(shape);
+        const isMissing = isPartlyMissing(gaps.missing, gaps.eventRank);
+        prior.add([where(isMissing, total, 0)], shape);
+        likelihood.add([where(isMissing, 0, total)], shape);
+      } else (kind === "latent" ? prior : likelihood).add(terms, shape);
+    }
     return { prior: prior.total(), likelihood: likelihood.total() };
   });
 }
@@ -103,11 +119,11 @@ export function logLikelihoodAt(
     );
   if (at instanceof Tensor) {
     const given = model.dataAt(at);
-    return model.runAtFree(at, given, (run) => byName(observedParts(run, given), at));
+    return model.runAtFree(at, given, (run) => byObservation(observedParts(run, given), at));
   }
   return model.runAtValues(at, undefined, (run, given, dtype) => {
     const like = zeros([], { dtype, device: deviceOf(Object.values(at)) ?? model.device });
-    return byName(observedParts(run, given), like);
+    return byObservation(observedParts(run, given), like);
   });
 }
 
@@ -115,6 +131,18 @@ const byName = (parts: readonly DensityPart[], like: Tensor): Record<string, Ten
   Object.fromEntries(
     parts.map(({ name, terms, shape }) => [name, tensorOf(sumOfTerms(terms), like).broadcastTo(shape)]),
   );
+
+/** Log densities of what was observed: not of missing values, nor of draws that have some. */
+function byObservation(parts: readonly DensityPart[], like: Tensor): Record<string, Tensor> {
+  const all = byName(parts, like);
+  for (const { name, gaps } of parts) {
+    if (!gaps) continue;
+    const found = observedOnly(all[name], gaps.missing, gaps.eventRank);
+    if (found) all[name] = found;
+    else delete all[name];
+  }
+  return all;
+}
 
 /** The parameters that may lie outside of what they may be, for messages. */
 export function unsureParametersAt(model: GivenModel, u: Tensor): readonly ParameterAt[] {

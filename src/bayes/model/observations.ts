@@ -54,5 +54,6 @@ export function checkInside(distribution: string, constraint: Constraint, data: 
   const values = Array.from(data.dataSync() as ArrayLike<number>).slice(position * size, (position + 1) * size);
   const shown = size === 1 ? `${values[0]}` : `[${values.slice(0, 6).join(", ")}${size > 6 ? ", …" : ""}]`;
   const which = inside.size === 1 ? "the value" : `value ${position}`;
-  throw new ArgumentError(`${which} is ${shown}, but ${distribution} takes ${constraint.description}.`);
+  const hint = values.some(Number.isNaN) ? " Mark missing values by withMissing(…), and they are sampled." : "";
+  throw new ArgumentError(`${which} is ${shown}, but ${distribution} takes ${constraint.description}.${hint}`);
 }

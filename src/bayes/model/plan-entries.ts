@@ -31,6 +31,8 @@ export interface Deterministic {
 export interface Plan {
   /** By number of the variable; absent for those that nothing depends on, such as components of mixtures. */
   readonly variables: ReadonlyMap<number, Latent | Observed>;
+  /** For those that are observed in part, by the same numbers: their missing values as latent variables. */
+  readonly imputed: ReadonlyMap<number, Latent>;
   /** For each of them, which terms of its density depend on what is sampled. */
   readonly dependent: ReadonlyMap<number, readonly boolean[]>;
   /** The variables for which samplers may use the short terms. */

@@ -16,6 +16,7 @@ import { type GivenData, noComplex } from "./given-data.js";
 import { improperIn, type Summand } from "./improper.js";
 import { bijectionOf, freeShapeOf, type LatentValue, latentAt } from "./latent-value.js";
 import { explainingMissingData } from "./missing-data.js";
+import { checkableData, countMissing, imputedAt, type Missing, missingName } from "./missing-values.js";
 import { type ModelRun, namesIn, runModel } from "./model-run.js";
 import { namingErrors } from "./named-errors.js";
 import { checkObservation, checkObservedNames } from "./observations.js";
@@ -54,6 +55,22 @@ class Placeholders {
     this.values.set(variable, found);
     return found.value;
   }
+
+  /** Of a variable that is observed: its data, with placeholders for those that are missing. */
+  observed(variable: RandomVariable, { data, missing }: ObservedValues): Tensor {
+    if (!missing) return data;
+    const { dtype, device } = this;
+    const free = placeholderLike(zeros([countMissing(missing)], { dtype, device }).node);
+    const found = imputedAt(variable, free, data, missing);
+    this.values.set(variable, found);
+    return found.value;
+  }
+}
+
+/** The observations of a variable. */
+interface ObservedValues {
+  readonly data: Tensor;
+  readonly missing?: Missing;
 }
 
 /** The function runs twice: names, and with them observations, are known only when it has returned. */
@@ -66,23 +83,27 @@ function planWith<D>(fn: ModelFunction<D>, given: GivenData<D>, dtype: DType): P
     return value;
   };
   const without = (data: D) => hintingAtShapes(given.observed, used, () => fn(data));
-  const { observed, outline } = runModel(without, given.data, noted, (run) => {
+  const { observed, outline, names } = runModel(without, given.data, noted, (run) => {
     checkObservedNames(run, given);
     const names = namesIn(run);
-    const data = run.variables.map((variable) => {
+    const data = run.variables.map((variable): ObservedValues | undefined => {
       const name = names.get(variable);
       if (name === undefined) return undefined;
       const values = given.observed.get(name);
       // In the order of the program, so that what is wrong with a variable is said of it and not of those that depend on it.
       if (!values) namingErrors(name, () => variable.node);
-      return values;
+      return values && { data: values, missing: given.missing.get(name) };
     });
-    return { observed: data, outline: outlineOf(run) };
+    return { observed: data, outline: outlineOf(run), names: run.variables.map((variable) => names.get(variable)) };
   });
   return runModel(
     checkingPositions(fn),
     given.data,
-    (variable, number) => observed[number] ?? placeholders.of(variable),
+    (variable, number) => {
+      const own = observed[number];
+      if (!own) return placeholders.of(variable);
+      return namingErrors(names[number] ?? "", () => placeholders.observed(variable, own));
+    },
     (run) => {
       checkSame(outline, outlineOf(run), true);
       return { ...planFrom(run, observed, placeholders), outline };
@@ -90,7 +111,7 @@ function planWith<D>(fn: ModelFunction<D>, given: GivenData<D>, dtype: DType): P
   );
 }
 
-type Observations = readonly (Tensor | undefined)[];
+type Observations = readonly (ObservedValues | undefined)[];
 
 function planFrom(run: ModelRun, observed: Observations, placeholders: Placeholders): Omit<Plan, "outline"> {
   const names = namesIn(run);
@@ -113,8 +134,7 @@ function planFrom(run: ModelRun, observed: Observations, placeholders: Placehold
     const parameters = unsureParameters(run.variables[number], latents);
     if (areValues || parameters.length > 0) unsure.set(number, { areValues, parameters });
   }
-  const variables = entriesOf(run, observed, label, (number) => dependent.has(number));
-  const dim = sizeOfLatents(variables);
+  const { variables, imputed, dim } = entriesOf(run, observed, label, (number) => dependent.has(number));
   if (dim === 0) {
     throw new ArgumentError(
       "given: every variable of the model is observed (or it has none), so there is nothing to infer.",
@@ -122,7 +142,7 @@ function planFrom(run: ModelRun, observed: Observations, placeholders: Placehold
   }
   const deterministic = deterministicIn(run);
   const improper = improperIn(summands, placeholders.owners).map((variable) => label.get(variable) as string);
-  return { variables, dependent, unsure, short, deterministic, improper, dim };
+  return { variables, imputed, dependent, unsure, short, deterministic, improper, dim };
 }
 
 function checkArguments(variable: RandomVariable): void {
@@ -174,15 +194,17 @@ function densitiesIn(
     namingErrors(names.get(variable) ?? `${variable.distribution.name}(…)`, () => {
       variable.checkNoPart();
       if (!names.has(variable)) checkArguments(variable);
-      const data = observed[number];
-      if (data) checkObservation(variable, data);
+      const own = observed[number];
+      const { data, missing } = own ?? {};
+      const checkable = data && missing ? checkableData(variable, data, missing) : data;
+      if (checkable) checkObservation(variable, checkable);
       else bijectionOf(variable);
-      const value = data ?? new Tensor(variable.node);
+      const value = data && !missing ? data : new Tensor(variable.node);
       const isObserved = data !== undefined;
       if (variable.distribution.isShortEnough?.(value)) short.add(number);
       const { terms } = termsOf(variable, value, data ? undefined : values.get(variable), short.has(number));
       dependent.set(number, terms.map(isDependent));
-      const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(value));
+      const answers = constraintsOn(variable, isObserved).map((constraint) => constraint.holds(checkable ?? value));
       if (answers.some(isDependent)) unsureValues.add(number);
       const jacobian = values.get(variable)?.logJacobian ?? 0;
       summands.push({ variable, isObserved, density: terms, terms: [...terms, ...answers, jacobian] });
@@ -197,17 +219,29 @@ function entriesOf(
   observed: Observations,
   label: ReadonlyMap<RandomVariable, string>,
   isNeeded: (number: number) => boolean,
-): ReadonlyMap<number, Latent | Observed> {
+): Pick<Plan, "variables" | "imputed" | "dim"> {
   const returned = new Set<Tensor>(Object.values(run.returned));
   const variables = new Map<number, Latent | Observed>();
+  const imputed = new Map<number, Latent>();
   let offset = 0;
   run.variables.forEach((variable, number) => {
     if (!isNeeded(number)) return;
     const { name: distribution } = variable.distribution;
     const name = label.get(variable) as string;
-    const data = observed[number];
-    if (data) {
-      variables.set(number, { kind: "observed", name, distribution, shape: [...data.shape] });
+    const own = observed[number];
+    if (own) {
+      variables.set(number, { kind: "observed", name, distribution, shape: [...own.data.shape] });
+      if (!own.missing) return;
+      const count = countMissing(own.missing);
+      const missing = missingName(name);
+      if (missing in run.returned) {
+        throw new ArgumentError(
+          `${missing}: the missing values of ${name} go by this name; call the variable otherwise.`,
+        );
+      }
+      const sizes = { shape: [count], freeShape: [count], offset };
+      imputed.set(number, { kind: "latent", name: missing, isAnonymous: false, distribution, ...sizes });
+      offset += count;
       return;
     }
     const shape = [...variable.node.shape];
@@ -216,11 +250,8 @@ function entriesOf(
     variables.set(number, { kind: "latent", name, isAnonymous, distribution, shape, freeShape, offset });
     offset += sizeOf(freeShape);
   });
-  return variables;
+  return { variables, imputed, dim: offset };
 }
-
-const sizeOfLatents = (variables: ReadonlyMap<number, Latent | Observed>): number =>
-  [...variables.values()].reduce((sum, entry) => sum + (entry.kind === "latent" ? sizeOf(entry.freeShape) : 0), 0);
 
 function deterministicIn({ returned }: ModelRun): Deterministic[] {
   return Object.entries(returned).flatMap(([name, value]): Deterministic[] => {

@@ -21,6 +21,7 @@ import { RandomVariable } from "../variables/variable.js";
 import type { Observation } from "./given-data.js";
 import { GivenModel, plainValue, type Returned } from "./given-model.js";
 import { breakdownAt, densityPartsAt, logLikelihoodAt, unsureParametersAt } from "./log-density.js";
+import { missingName, missingOf } from "./missing-values.js";
 import { namingErrors } from "./named-errors.js";
 import { checkInside } from "./observations.js";
 import type { Deterministic, Latent, Observed } from "./plan-entries.js";
@@ -183,11 +184,14 @@ export class Posterior<R extends Returned, O extends string = never> {
   /** Values by name from free numbers [dim]: latent variables, also those without a name of yours, and deterministic ones. */
   constrain(u: Tensor): Values<R, O> {
     const { model } = this;
-    return model.runAtFree(u, model.dataAt(u), (run) => {
+    const given = model.dataAt(u);
+    return model.runAtFree(u, given, (run) => {
       const found: Record<string, Tensor> = {};
       run.variables.forEach((variable, number) => {
         const entry = model.plan.variables.get(number);
         if (entry?.kind === "latent") found[entry.name] = plainValue(variable);
+        const missing = model.missingIn(given, number);
+        if (entry && missing) found[missingName(entry.name)] = missingOf(plainValue(variable), missing);
       });
       const computed = Object.entries(run.returned).filter(([, value]) => !(value instanceof RandomVariable));
       return { ...found, ...Object.fromEntries(computed) } as Values<R, O>;
@@ -201,14 +205,14 @@ export class Posterior<R extends Returned, O extends string = never> {
   unconstrain(values: LatentValues<R, O>, options: { readonly dtype?: DType } = {}): Floats {
     checkOptions("unconstrain", options, dtypeOption);
     const { model } = this;
-    return model.runAtValues(values, options.dtype, (run) => {
+    return model.runAtValues(values, options.dtype, (run, given) => {
       for (const [number, { kind, name }] of model.plan.variables) {
         const variable = run.variables[number];
-        if (kind === "latent") {
+        if (kind === "latent" || model.missingIn(given, number)) {
           namingErrors(name, () => checkInside(variable.distribution.name, variable.constraint, plainValue(variable)));
         }
       }
-      return model.freeNumbersIn(run) as Floats;
+      return model.freeNumbersIn(run, given) as Floats;
     });
   }
 

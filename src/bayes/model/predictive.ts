@@ -9,6 +9,7 @@ import { RandomVariable } from "../variables/variable.js";
 import { dataIn, widestFloat } from "./given-data.js";
 import { type GivenModel, plainValue, type Returned } from "./given-model.js";
 import { explainingMissingData } from "./missing-data.js";
+import { completedBy } from "./missing-values.js";
 import { type ModelRun, runModel } from "./model-run.js";
 import { namingErrors } from "./named-errors.js";
 import type { Observed } from "./plan-entries.js";
@@ -36,12 +37,23 @@ export function priorDrawOf(model: GivenModel, key: Key, dtype: DType): Tensor {
     const { name } = model.plan.variables.get(number) ?? { name: variable.distribution.name };
     return namingErrors(name, () => drawn(variable, foldIn(key, number), batchShapeOf(variable), dtype));
   };
-  return model.run(
-    given,
-    dtype,
-    (variable, number) => model.observedIn(given, number) ?? draw(variable, number),
-    (run) => model.freeNumbersIn(run),
-  );
+  const value = (variable: RandomVariable, number: number): Tensor => {
+    const data = model.observedIn(given, number);
+    const missing = model.missingIn(given, number);
+    if (!data) return draw(variable, number);
+    if (!missing) return data;
+    const entry = model.plan.variables.get(number) as Observed;
+    if (variable.distribution.eventShape.length > 0) {
+      throw new UnsupportedError(
+        `${entry.name}: elements of vectors are missing, which cannot be drawn given the others; use sample().`,
+      );
+    }
+    const all = namingErrors(entry.name, () =>
+      drawn(variable, foldIn(key, number), observedBatch(variable, entry), dtype),
+    );
+    return completedBy(data, all, missing);
+  };
+  return model.run(given, dtype, value, (run) => model.freeNumbersIn(run, given));
 }
 
 /** One draw of each observed variable, in the shape of the data, at values of all latent variables. */

@@ -28,7 +28,9 @@ export function termsOf(
 ): SizedTerms {
   const { standard, free } = latent ?? {};
   if (standard && distribution.noncentered) {
-    return { terms: distribution.noncentered().base.terms(standard), shape: standard.shape };
+    const { base } = distribution.noncentered();
+    const draws = standard.shape.slice(0, standard.rank - base.eventShape.length);
+    return { terms: base.terms(standard), shape: draws };
   }
   return {
     terms: free && distribution.freeTerms ? distribution.freeTerms(free, isShort) : distribution.terms(value, isShort),

@@ -22,6 +22,8 @@ interface Case {
   readonly shape: readonly number[];
   /** Which elements of a value are coordinates; all unless told. */
   readonly coordinates?: (index: number) => boolean;
+  /** Whether densities are those on a surface, whose area is stretched, not on coordinates. */
+  readonly isSurface?: boolean;
 }
 
 const below = (n: number, diagonal: boolean) => (index: number) => {
@@ -70,7 +72,21 @@ const cases: readonly Case[] = [
     shape: [3, 3],
     coordinates: below(3, true),
   },
+  { name: "covarianceMatrix of 1", constraint: constraints.covarianceMatrix, shape: [1, 1] },
+  {
+    name: "covarianceMatrix of 4",
+    constraint: constraints.covarianceMatrix,
+    shape: [4, 4],
+    coordinates: below(4, true),
+  },
+  { name: "sumToZero of 2", constraint: constraints.sumToZero, shape: [2], isSurface: true },
+  { name: "sumToZero of 5", constraint: constraints.sumToZero, shape: [5], isSurface: true },
+  { name: "sumToZero of 40", constraint: constraints.sumToZero, shape: [40], isSurface: true },
 ];
+
+/** The areas and angles between the rows of a matrix. */
+const gram = (rows: readonly number[][]): number[][] =>
+  rows.map((a) => rows.map((b) => a.reduce((sum, value, i) => sum + value * b[i]!, 0)));
 
 /** Free numbers for several values: from -2 to 2. */
 function freeNumbers(size: number, seed: number): number[] {
@@ -96,7 +112,7 @@ function logDeterminant(rows: number[][]): number {
 }
 
 describe("bijections", () => {
-  for (const { name, constraint, shape, coordinates = () => true } of cases) {
+  for (const { name, constraint, shape, coordinates = () => true, isSurface } of cases) {
     const { freeShape, forward, inverse } = constraint.bijection!;
     const perValue = freeShape(shape);
     const dim = count(perValue);
@@ -135,7 +151,7 @@ describe("bijections", () => {
             .filter(coordinates)
             .map((i) => (reached[2 * j * size + i]! - reached[(2 * j + 1) * size + i]!) / (2 * step)),
         );
-        const expected = logDeterminant(jacobian);
+        const expected = isSurface ? logDeterminant(gram(jacobian)) / 2 : logDeterminant(jacobian);
         assert.ok(Math.abs(found[v]! - expected) < 1e-7, `${found[v]}, not ${expected}`);
       }
     });
@@ -173,6 +189,15 @@ describe("known values of transforms", () => {
     const { value } = constraints.simplex.bijection!.forward(on([0.7], [1]), [2]);
     const p = 1 / (1 + Math.exp(-Math.SQRT2 * 0.7));
     assert.ok(Math.abs(numbersOf(value)[0]! - p) < 1e-15);
+  });
+
+  test("numbers that sum to zero are those of Helmert's contrasts, as in Stan", () => {
+    const [u, v] = [0.7, -1.3];
+    const { value } = constraints.sumToZero.bijection!.forward(on([u, v], [2]), [3]);
+    const [a, b] = [u / Math.sqrt(2), v / Math.sqrt(6)];
+    [a + b, -a + b, -2 * b].forEach((x, i) => {
+      assert.ok(Math.abs(numbersOf(value)[i]! - x) < 1e-15);
+    });
   });
 
   test("a correlation factor of two holds tanh(u) and what is left of the row", () => {
@@ -220,6 +245,18 @@ describe("what lies inside", () => {
     [constraints.unitVector, [0.6, 0.8, 1, 1], [true, false], [2, 2]],
     [constraints.correlationCholesky, [1, 0, 0.6, 0.8, 1, 0.1, 0.6, 0.8, 1, 0, 1, 1], [true, false, false], [3, 2, 2]],
     [constraints.covarianceCholesky, [2, 0, 7, 3, 2, 0, 7, -3], [true, false], [2, 2, 2]],
+    [
+      constraints.covarianceMatrix,
+      [2, 1, 1, 3, 2, 1, 0.9, 3, 1, 2, 2, 1, nan, 0, 0, 1],
+      [true, false, false, false],
+      [4, 2, 2],
+    ],
+    [
+      constraints.sumToZero,
+      [1, 2, -3, 1, 2, -2.99, 0, 0, 0, nan, 0, 0, Infinity, -Infinity, 0],
+      [true, false, true, false, false],
+      [5, 3],
+    ],
   ];
   for (const [constraint, values, expected, shape = [values.length]] of table) {
     test(`${constraint.name}: ${constraint.description}`, () => {

@@ -15,9 +15,12 @@ import {
   normal,
   type RandomVariable,
 } from "../../../src/bayes/index.js";
-import { setDefaultDevice, type Tensor } from "../../../src/tensor/index.js";
+import { key } from "../../../src/random/key.js";
+import { setDefaultDevice, type Tensor, tensor } from "../../../src/tensor/index.js";
 import { grad } from "../../../src/transforms/grad.js";
-import { f64, numbersOf } from "../../support/tensors.js";
+import { describeOnTensorDevices, f64, numbersOf } from "../../support/tensors.js";
+import { makerOf } from "./cases.js";
+import { argumentsFor, sweptNames } from "./rule-arguments.js";
 
 before(() => setDefaultDevice("cpu"));
 
@@ -104,6 +107,41 @@ describe("gradients are the slopes of the log density", () => {
         const slope = (4 * central(2 ** -10) - central(2 ** -9)) / 3;
         assert.ok(Math.abs(found[i]! - slope) < 1e-8 * (1 + Math.abs(slope)), `number ${i}: ${found[i]}, not ${slope}`);
       });
+    });
+  }
+});
+
+describeOnTensorDevices("gradients by all arguments in f32 are those in f64 on the CPU", (device) => {
+  /** Values to look at: draws of the distribution itself. */
+  const drawnFrom = (name: string, args: readonly unknown[]): number[] =>
+    numbersOf(makerOf(name)(...args).distribution.sample(key(8, { device: "cpu" }), [4], { dtype: "f32" }));
+
+  for (const name of sweptNames) {
+    test(name, () => {
+      const [args] = argumentsFor(name) as [readonly (number | number[])[]];
+      const { parameters = [], eventShape } = makerOf(name)(...args).distribution;
+      // Whole numbers have no slope, and probabilities only together.
+      const free = args.flatMap((_, i) => {
+        const { rule } = parameters[i]!;
+        return rule.isValid(0.5) && !(rule.joint && rule.within) ? [i] : [];
+      });
+      const values = drawnFrom(name, args);
+      for (const i of free) {
+        const slopes = (dtype: "f32" | "f64", where: string): number[] => {
+          const on = (numbers: number | number[], shape?: number[]) => tensor(numbers, { dtype, device: where, shape });
+          const x = on(values, [4, ...eventShape]);
+          const density = (v: Tensor): Tensor =>
+            makerOf(name)(...args.map((arg, j) => (j === i ? v : on(arg))))
+              .distribution.logDensity(x)
+              .sum();
+          return numbersOf(grad(density)(on(args[i]!)));
+        };
+        const expected = slopes("f64", "cpu");
+        for (const [e, found] of slopes("f32", device).entries()) {
+          const size = Math.max(1, ...expected.map(Math.abs));
+          assert.ok(Math.abs(found - expected[e]!) < 2e-4 * size, `by argument ${i}: ${found}, not ${expected[e]}`);
+        }
+      }
     });
   }
 });

@@ -340,6 +340,102 @@ for phi, scale, intercept, steps, start in [([0.7], 0.5, 0, 6, None), ([0.5, -0.
     add("ar", [phi, scale, options], x.tolist(), log_density, None, None,
         continuous_bins(stats.norm(w @ mean, np.linalg.norm(w @ load)), w.tolist()))
 
+for n, a, b in [(1, 1, 1), (12, 0.5, 3), (40, 6, 2), (7, 400, 300)]:
+    scipy_counts("betaBinomial", [n, a, b], [0, 1, n // 2, n], stats.betabinom(n, a, b), outside=[-1, n + 1, 0.5])
+
+for loc, scale, slant in [(0, 1, 0), (0.5, 2, 3), (-3, 0.4, -8), (1, 1, 0.3)]:
+    dist = stats.skewnorm(slant, loc, scale)
+    # SciPy's logpdf is inaccurate in the far tail of a large slant: the density by 40 digits.
+    with mpmath.workdps(40):
+        z = [(mpmath.mpf(v) - loc) / scale for v in line]
+        log_density = [float(mpmath.log(2) - mpmath.log(scale) + mpmath.log(mpmath.npdf(t)) + mpmath.log(mpmath.ncdf(slant * t))) for t in z]
+    mean, variance = (float(v) for v in dist.stats("mv"))
+    add("skewNormal", [loc, scale, slant], line, log_density, mean, variance, continuous_bins(dist))
+
+for eta, cuts in [(0, [0]), (0.7, [-1, 0.5, 2]), (-3, [-0.1, 0, 0.1, 9]), (30, [-1, 1])]:
+    with mpmath.workdps(60):
+        upper = [1 / (1 + mpmath.exp(eta - mpmath.mpf(c))) for c in cuts] + [mpmath.mpf(1)]
+        masses = [hi - lo for hi, lo in zip(upper, [mpmath.mpf(0)] + upper)]
+        mean = sum(k * m for k, m in enumerate(masses))
+        variance = sum((k - mean) ** 2 * m for k, m in enumerate(masses))
+        log_density = [float(mpmath.log(m)) for m in masses]
+    k = len(cuts)
+    add("orderedLogistic", [eta, cuts], list(range(k + 1)) + [-1, k + 1, 0.5], log_density + [-math.inf] * 3, float(mean), float(variance),
+        {"edges": [i + 0.5 for i in range(k)], "probabilities": [float(m) for m in masses]} if eta < 10 else None)
+
+more = np.random.default_rng(11)
+for n, freedom in [(1, 2.5), (2, 1.5), (3, 7), (4, 40.5)]:
+    root = more.normal(size=(n, n)) / 2 + np.eye(n)
+    scale = root @ root.T
+    x = []
+    for _ in range(3):
+        factor = np.tril(more.normal(size=(n, n))) + 2 * np.eye(n)
+        x.append((factor @ factor.T).tolist())
+    w = more.normal(size=n)
+    pick = np.outer(w, w).flatten().tolist()
+    size = float(w @ scale @ w)
+    crossed = np.outer(np.diag(scale), np.diag(scale))
+    direct, inverse = stats.wishart(freedom, scale), stats.invwishart(freedom, scale)
+    # SciPy wants freedom ≥ n of Wishart matrices; the formula holds above n - 1.
+    def log_wishart(v):
+        v = np.atleast_2d(v)
+        return float((freedom - n - 1) / 2 * np.linalg.slogdet(v)[1] - np.trace(np.linalg.solve(scale, v)) / 2 - freedom * n / 2 * math.log(2)
+                     - freedom / 2 * np.linalg.slogdet(scale)[1] - special.multigammaln(freedom / 2, n))
+    if freedom >= n:
+        assert abs(log_wishart(x[0]) - float(direct.logpdf(np.array(x[0])))) < 1e-9
+    crooked = [[1.0, 2.0], [2.0, 1.0]] if n == 2 else None
+    outside = [crooked] if crooked else []
+    add("wishart", [freedom, scale.tolist()], x + outside, [log_wishart(v) for v in x] + [-math.inf] * len(outside),
+        (freedom * scale).tolist(), (freedom * (scale**2 + crossed)).tolist(), continuous_bins(stats.chi2(freedom, scale=size), pick))
+    excess = freedom - n - 1
+    mean = (scale / excess).tolist() if excess > 0 else None
+    variance = (((excess + 2) * scale**2 + excess * crossed) / ((excess + 1) * excess**2 * (excess - 2))).tolist() if excess > 2 else None
+    def log_inverse(v):
+        v = np.atleast_2d(v)
+        return float(-(freedom + n + 1) / 2 * np.linalg.slogdet(v)[1] - np.trace(scale @ np.linalg.inv(v)) / 2 - freedom * n / 2 * math.log(2)
+                     + freedom / 2 * np.linalg.slogdet(scale)[1] - special.multigammaln(freedom / 2, n))
+    if freedom >= n:
+        assert abs(log_inverse(x[0]) - float(inverse.logpdf(np.array(x[0])))) < 1e-9
+    add("inverseWishart", [freedom, scale.tolist()], x + outside, [log_inverse(v) for v in x] + [-math.inf] * len(outside), mean, variance,
+        continuous_bins(stats.invgamma((freedom - n + 1) / 2, scale=size / 2), pick))
+
+for n, scale in [(2, 1), (4, 0.3), (40, 5)]:
+    x = more.normal(size=(3, n)) * scale
+    x -= x.mean(axis=1, keepdims=True)
+    # Coordinates in an orthonormal basis of the vectors that sum to 0 are independent normal numbers.
+    basis = np.linalg.svd(np.eye(n) - 1 / n)[0][:, : n - 1]
+    log_density = [float(stats.norm(0, scale).logpdf(v @ basis).sum()) for v in x]
+    w = more.normal(size=n)
+    lone = float(np.linalg.norm(w - w.mean())) * scale
+    off = [1.0] + [0.0] * (n - 1)
+    add("zeroSumNormal", [n, scale], x.tolist() + [off], log_density + [-math.inf], [0.0] * n, [scale**2 * (1 - 1 / n)] * n,
+        continuous_bins(stats.norm(0, lone), w.tolist()))
+
+
+def hidden_paths(initial, moves, steps):
+    """All paths of states with their log probabilities."""
+    k = len(initial)
+    for path in np.ndindex(*([k] * steps)):
+        p = initial[path[0]] * np.prod([moves[a][b] for a, b in zip(path, path[1:])])
+        if p > 0:
+            yield path, math.log(p)
+
+
+two = ([0.3, 0.7], [[0.9, 0.1], [0.25, 0.75]])
+three = ([1, 0, 0], [[0.8, 0.2, 0], [0, 0.6, 0.4], [0.1, 0, 0.9]])
+for (initial, moves), steps, parts, described in [
+    (two, 1, [stats.norm(-1, 0.5), stats.norm(2, 1)], nested("normal", [-1, 2], [0.5, 1])),
+    (two, 5, [stats.norm(-1, 0.5), stats.norm(2, 1)], nested("normal", [-1, 2], [0.5, 1])),
+    (two, 4, [stats.norm(-1, 0.5), stats.cauchy(2, 1)], [nested("normal", -1, 0.5), nested("cauchy", 2, 1)]),
+    (three, 6, [stats.norm(m, 1) for m in (-2, 0, 3)], nested("normal", [-2, 0, 3], 1)),
+]:
+    x = more.normal(size=(3, steps)) * 2
+    log_density = [float(special.logsumexp([log + sum(parts[s].logpdf(value) for s, value in zip(path, v))
+                                            for path, log in hidden_paths(initial, moves, steps)])) for v in x]
+    last = np.array(initial) @ np.linalg.matrix_power(np.array(moves), steps - 1)
+    add("hmm", [initial, moves, described, {"steps": steps}], x.tolist(), log_density, None, None,
+        continuous_bins(Mix(list(last), parts), [0] * (steps - 1) + [1]))
+
 
 def plain(value):
     if isinstance(value, dict):

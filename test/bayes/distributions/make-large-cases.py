@@ -25,6 +25,11 @@ def binomial(x, n, p):
     return lg(n + 1) - lg(x + 1) - lg(n - x + 1) + x_log(x, p) + x_log(n - x, 1 - p)
 
 
+def beta_binomial(x, n, a, b):
+    whole = lg(n + 1) - lg(x + 1) - lg(n - x + 1)
+    return whole + lg(x + a) + lg(n - x + b) - lg(n + a + b) - lg(a) - lg(b) + lg(a + b)
+
+
 def gamma(x, a, b):
     return a * log(b) + (a - 1) * log(x) - b * x - lg(a)
 
@@ -54,8 +59,9 @@ densities = {
     "negativeBinomial": lambda x, m, c: x * log(m / (m + c)) - c * log(1 + m / c) + lg(x + c) - lg(c) - lg(x + 1),
     "studentT": student,
     "vonMises": von_mises,
+    "betaBinomial": beta_binomial,
 }
-whole = {"binomial": 1, "binomialLogits": 1}
+whole = {"binomial": 1, "binomialLogits": 1, "betaBinomial": 1}
 
 cases = [
     ("poisson", [1e6], [1000000, 999000, 1002000, 500000, 1]),
@@ -81,6 +87,9 @@ cases = [
     ("studentT", [31, 0.5, 2], [0.5, 3]),
     ("studentT", [33, 0.5, 2], [0.5, 3]),
     ("vonMises", [0.5, 1e6], [0.5, 0.501, 0.4985]),
+    ("betaBinomial", [1e6, 3, 500], [5000, 0, 12000, 900000]),
+    ("betaBinomial", [1e5, 2e5, 6e5], [25000, 24000, 26500]),
+    ("betaBinomial", [20, 1e6, 3e6], [0, 5, 20]),
 ]
 
 huge = [
@@ -100,6 +109,8 @@ huge = [
     ("negativeBinomial", [1e12, 5], [0, 9e11, 3e12]),
     ("studentT", [1e10, 0, 1], [0, 1, -3]),
     ("vonMises", [0.5, 1e12], [0.5, 0.500001, 0.4999985]),
+    ("betaBinomial", [1e12, 5e9, 2e9], [714285714285, 714300000000, 7e11]),
+    ("betaBinomial", [1e9, 2.5, 30], [0, 70000000, 1e9]),
 ]
 
 f32 = lambda v: float(np.float32(v))

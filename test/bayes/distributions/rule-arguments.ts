@@ -15,7 +15,8 @@ export function parametersOf(name: string): readonly Parameter[] | null {
     // Errors about values are deferred, so that any numbers show what is taken.
     const ones = new Array<number>(maker.length).fill(1);
     const { parameters } = deferringErrors(() => maker(...ones)).distribution;
-    return parameters?.length === maker.length ? parameters : null;
+    const isPlain = parameters?.length === maker.length && parameters.every(({ rule }) => rule.rank < 2);
+    return isPlain ? parameters : null;
   } catch {
     return null;
   }
@@ -25,7 +26,7 @@ export function parametersOf(name: string): readonly Parameter[] | null {
 export const sweptNames: readonly string[] = distributionNames.filter((name) => parametersOf(name) !== null);
 
 /** Three values for each kind of parameter; of several that may be any number, later ones are larger. */
-function valuesFor({ rank, within, isValid }: ParameterRule, position: number): readonly (number | number[])[] {
+function valuesFor({ rank, within, isValid, joint }: ParameterRule, position: number): readonly (number | number[])[] {
   const isProbability = within?.[1] === 1;
   if (rank === 1) {
     if (isProbability) {
@@ -42,13 +43,19 @@ function valuesFor({ rank, within, isValid }: ParameterRule, position: number): 
         [4, 2.5, 0.6],
       ];
     }
+    if (joint && joint([2, 1], [2]) !== null) {
+      return [
+        [-1, 0.5, 2],
+        [-0.1, 0, 0.1],
+        [-3, 0.4, 6],
+      ];
+    }
     return [
       [0.5, -1, 2],
       [0, 0, 0],
       [-3, 1.2, 0.4],
     ];
   }
-  if (rank > 1) throw new Error("no values for matrices; give the distribution cases in cases.json");
   if (isProbability) return [0.3, 0.05, 0.9];
   if (!isValid(0.5)) return [5, 1, 9];
   if (within) return [1.5, 3, 0.6];

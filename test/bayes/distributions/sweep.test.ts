@@ -217,7 +217,7 @@ for (const name of sweptNames) {
           args.forEach((arg, a) => {
             const { rule } = parameters[a]!;
             // Whole numbers have no slope, and probabilities only together.
-            if (!rule.isValid(0.5) || rule.joint) return;
+            if (!rule.isValid(0.5) || (rule.joint && rule.within)) return;
             const density = (values: Tensor) =>
               make(args.map((other, b) => (b === a ? values : other)))
                 .logDensity(x)

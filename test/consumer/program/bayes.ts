@@ -12,11 +12,27 @@ const matrix = (): Tensor => eye(2, { device: "cpu" });
 /** Draws of a variable; its distribution works without a model. */
 const drawn = (variable: RandomVariable): Tensor => variable.distribution.sample(key, [2]);
 
+/** A chain of two states, and what was seen in three steps. */
+const hidden = () =>
+  [
+    tensor(shares, { device: "cpu" }),
+    matrix(),
+    tensor(
+      [
+        [0, -1],
+        [-2, -1],
+        [0, 0],
+      ],
+      { device: "cpu" },
+    ),
+  ] as const;
+
 const distributions: Calls = {
   ar: () => drawn(bayes.ar([0.5], 1, { steps: 5, intercept: 1 })),
   bernoulli: () => drawn(bayes.bernoulli(0.5)),
   bernoulliLogits: () => drawn(bayes.bernoulliLogits(0.5)),
   beta: () => drawn(bayes.beta(2, 3)),
+  betaBinomial: () => drawn(bayes.betaBinomial(10, 2, 3)),
   binomial: () => drawn(bayes.binomial(10, 0.5)),
   binomialLogits: () => drawn(bayes.binomialLogits(10, 0.5)),
   categorical: () => drawn(bayes.categorical(shares)),
@@ -36,7 +52,13 @@ const distributions: Calls = {
   halfCauchy: () => drawn(bayes.halfCauchy(1)),
   halfNormal: () => drawn(halfNormal(1)),
   halfStudentT: () => drawn(bayes.halfStudentT(3, 1)),
+  hmm: () => drawn(bayes.hmm(shares, [shares, shares], normal([0, 5], 1), { steps: 4 })),
+  hmmDrawStates: () => bayes.hmmDrawStates(key, ...hidden()),
+  hmmLikeliestStates: () => bayes.hmmLikeliestStates(...hidden()),
+  hmmLogDensity: () => bayes.hmmLogDensity(...hidden()),
+  hmmStateProbabilities: () => bayes.hmmStateProbabilities(...hidden()),
   inverseGamma: () => drawn(bayes.inverseGamma(2, 3)),
+  inverseWishart: () => drawn(bayes.inverseWishart(4, matrix())),
   laplace: () => drawn(bayes.laplace(0, 1)),
   lkjCholesky: () => drawn(bayes.lkjCholesky(2, 1)),
   logNormal: () => drawn(bayes.logNormal(0, 1)),
@@ -47,14 +69,21 @@ const distributions: Calls = {
   mvNormal: () => drawn(bayes.mvNormal([0, 0], { covariance: matrix() })),
   negativeBinomial: () => drawn(bayes.negativeBinomial(4, 2)),
   normal: () => drawn(normal(0, 1)),
+  orderedLogistic: () => drawn(bayes.orderedLogistic(0.5, [-1, 1])),
   pareto: () => drawn(bayes.pareto(3, 1)),
   poisson: () => drawn(bayes.poisson(4)),
   poissonLog: () => drawn(bayes.poissonLog(1)),
+  skewNormal: () => drawn(bayes.skewNormal(0, 1, 3)),
   studentT: () => drawn(bayes.studentT(3, 0, 1)),
+  transformed: () => drawn(bayes.transformed(normal(0, 1), { to: (y) => y.sub(1), from: (e) => e.add(1) })),
   truncatedNormal: () => drawn(bayes.truncatedNormal(0, 1, { low: -1, high: 2 })),
   uniform: () => drawn(bayes.uniform(0, 1)),
   vonMises: () => drawn(bayes.vonMises(0, 1)),
   weibull: () => drawn(bayes.weibull(2, 1)),
+  wishart: () => drawn(bayes.wishart(4, matrix())),
+  withMissing: () =>
+    model(() => ({ mu: normal(0, 1), y: normal(0, 1) })).given({ y: bayes.withMissing([1, Number.NaN]) }).dim,
+  zeroSumNormal: () => drawn(bayes.zeroSumNormal(3, 1)),
 };
 
 const described = ({ description }: bayes.Constraint): string => description;
@@ -69,6 +98,7 @@ const constraints: Calls = {
   countUpTo: () => described(bayes.countUpTo(3)),
   countsOf: () => described(bayes.countsOf(3)),
   covarianceCholesky: () => described(bayes.covarianceCholesky),
+  covarianceMatrix: () => described(bayes.covarianceMatrix),
   interval: () => described(bayes.interval(0, 1)),
   nonNegative: () => described(bayes.nonNegative),
   ordered: () => described(bayes.ordered),
@@ -77,6 +107,7 @@ const constraints: Calls = {
   positiveSoftplus: () => described(bayes.positiveSoftplus),
   real: () => described(bayes.real),
   simplex: () => described(bayes.simplex),
+  sumToZero: () => described(bayes.sumToZero),
   unitInterval: () => described(bayes.unitInterval),
   unitVector: () => described(bayes.unitVector),
   zeroOrOne: () => described(bayes.zeroOrOne),

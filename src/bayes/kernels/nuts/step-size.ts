@@ -3,6 +3,7 @@
  * (Hoffman and Gelman 2014), which chains that are adapted together have, too.
  */
 import type { Value } from "../../../compiler/inline/kernel-language.js";
+import { DTYPES } from "../../../core/dtype.js";
 import type { FloatDType } from "../../target/target.js";
 import type { Arithmetic } from "../arithmetic.js";
 import { PHASE } from "../layout.js";
@@ -13,10 +14,14 @@ const DUAL = { gamma: 0.05, t0: 10, kappa: 0.75 } as const;
 /** Step sizes beyond this mean that the density does not fall off. */
 const MAX_STEP = 1e7;
 
-/** Doubles or halves the step size until one step changes the acceptance across 0.8, as Stan does. */
+/**
+ * Doubles or halves the step size until one step changes the acceptance across 0.8, as Stan does. It halves until steps lead
+ * nowhere, down to the smallest float: a chain may start at a log density of -1e100, and its first steps lead out of there.
+ */
 export function searchStep(chain: NutsState, delta: Value): void {
-  const { k, ops, energy, ints, reals } = chain;
+  const { k, ops, energy, type, ints, reals } = chain;
   const { i } = ops;
+  const least = Math.max(DTYPES[type].tiny, DTYPES[energy].tiny);
   const limit = ops.float(energy, Math.log(0.8));
   const isEasy = k.compare("gt", delta, limit);
   const side = ints.searchSide.get();
@@ -24,8 +29,11 @@ export function searchStep(chain: NutsState, delta: Value): void {
   const now = k.select(isEasy, i(1), i(-1));
   const isCrossed = ops.and(ops.not(isFirst), k.compare("ne", side, now));
   ints.phase.set(i(PHASE.begin));
+  // A step that rounding undoes is always accepted, and says nothing of the density around.
+  const isHalving = k.compare("eq", side, i(-1));
+  const isUndone = ops.and(isHalving, ops.not(hasMoved(chain)));
   ops.when(
-    isCrossed,
+    ops.and(isCrossed, ops.not(isUndone)),
     () => {
       ints.isSearching.set(i(0));
       restartDualAveraging(chain);
@@ -38,11 +46,20 @@ export function searchStep(chain: NutsState, delta: Value): void {
       reals.stepSize.set(k.select(isFirst, reals.stepSize.get(), next));
       const isEndless = ops.or(
         k.compare("gt", next, ops.float(energy, MAX_STEP)),
-        k.compare("lt", next, ops.float(energy, 1 / MAX_STEP / MAX_STEP)),
+        k.compare("lt", next, ops.float(energy, least)),
       );
-      ops.when(isEndless, () => ints.phase.set(i(PHASE.failed)));
+      ops.when(ops.or(isEndless, isUndone), () => ints.phase.set(i(PHASE.failed)));
     },
   );
+}
+
+/** Whether the step has changed the position at all. */
+function hasMoved(chain: NutsState): Value {
+  const { k, ops, hot, dim, type } = chain;
+  const before = chain.vector("qSample");
+  const [one, none] = [ops.float(type, 1), ops.float(type, 0)];
+  const [moved] = ops.sums(dim, type, 1, (d) => [k.select(k.compare("ne", hot.q.load(d), before.load(d)), one, none)]);
+  return k.compare("ne", moved, none);
 }
 
 function restartDualAveraging(chain: NutsState): void {
