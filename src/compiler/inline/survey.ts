@@ -1,0 +1,169 @@
+/**
+ * What a function of a thread will compute, seen before anything is written: a walk from the elements that are wanted back
+ * to what is in memory, with the indices that the lowering will meet. inline.ts decides by it what is written together, and
+ * kept-values.ts what is stored.
+ */
+import { UnsupportedError } from "../../core/errors.js";
+import {
+  type Atom,
+  addConstant,
+  atomsOf,
+  constantExpr,
+  type IndexExpr,
+  IndexSpace,
+  unravel,
+} from "../../core/index-expr.js";
+import { sizeOf } from "../../core/shape.js";
+import type { Node } from "../../graph/node.js";
+import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
+import { forEachRead, indexKey, readingsAt, reductionAt } from "../../graph/reads.js";
+
+/** Elements that are wanted together: an index each, in a loop over a column or in none. */
+export interface Targets {
+  readonly space: IndexSpace;
+  readonly elements: readonly { readonly node: Node; readonly index: readonly IndexExpr[] }[];
+  readonly column: Atom | null;
+}
+
+/** Neighbouring elements of a node, counted through all of them. */
+export interface Stretch {
+  readonly node: Node;
+  readonly from: number;
+  readonly count: number;
+}
+
+export const wholeOf = (node: Node): Stretch => ({ node, from: 0, count: sizeOf(node.shape) });
+
+/** Every element of some stretches. */
+export function elementTargets(stretches: readonly Stretch[]): Targets {
+  const space = new IndexSpace();
+  const elements = stretches.flatMap(({ node, from, count }) =>
+    Array.from({ length: count }, (_, i) => ({
+      node,
+      index: unravel(space, constantExpr(from + i), node.shape),
+    })),
+  );
+  return { space, elements, column: null };
+}
+
+/** Any element of a stretch. */
+export function columnTargets({ node, from, count }: Stretch): Targets {
+  const space = new IndexSpace();
+  const column = space.variable("column", count);
+  const [atom = null] = atomsOf(column);
+  return { space, elements: [{ node, index: unravel(space, addConstant(column, from), node.shape) }], column: atom };
+}
+
+/** The decisions so far that the walk needs. */
+export interface Decided {
+  isLoaded(node: Node): boolean;
+  isWrittenOut(reduction: Node): boolean;
+  /** Hears of reductions that are needed in each round of a loop. */
+  noteNested(reduction: Node): void;
+}
+
+export interface Survey {
+  /** Values that are computed, each loop's once. */
+  readonly values: number;
+  /** Whether something in it is a loop for each of the elements. */
+  readonly hasLoops: boolean;
+  /** Nodes that have to be stored before. */
+  readonly cuts: ReadonlySet<Node>;
+  /** Elements that are computed of each node, all rounds of loops counted. */
+  readonly times: ReadonlyMap<Node, number>;
+  /** Columns at which some movement begins or ends to read an input. */
+  readonly edges: ReadonlySet<number>;
+}
+
+/** Rounds of the open loops in which an index changes: in the others its element is computed before the loop. */
+function roundsOf(index: readonly IndexExpr[], within: ReadonlySet<Atom>): number {
+  const atoms = new Set(index.flatMap((each) => [...atomsOf(each)]));
+  // An index that is read from memory may be another in every round.
+  const changing = [...atoms].some(({ kind }) => kind === "computed") ? within : atoms;
+  let rounds = 1;
+  for (const atom of changing) if (atom.kind === "variable") rounds *= atom.extent;
+  return rounds;
+}
+
+/** Looks at all that some targets need. */
+export function surveyOf({ space, elements, column }: Targets, decided: Decided): Survey {
+  return new Walk(space, new Set(elements.map(({ node }) => node)), column, decided).over(elements);
+}
+
+class Walk implements Survey {
+  values = 0;
+  hasLoops = false;
+  readonly cuts = new Set<Node>();
+  readonly times = new Map<Node, number>();
+  readonly edges = new Set<number>();
+  private readonly seen = new Map<Node, Set<string>>();
+
+  constructor(
+    private readonly space: IndexSpace,
+    private readonly targets: ReadonlySet<Node>,
+    private readonly column: Atom | null,
+    private readonly decided: Decided,
+  ) {}
+
+  over(elements: Targets["elements"]): Survey {
+    const within = new Set(this.column ? [this.column] : []);
+    for (const { node, index } of elements) this.visit(node, index, within);
+    return this;
+  }
+
+  private visit(node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom>): void {
+    const isTarget = this.targets.has(node);
+    if (this.decided.isLoaded(node) && !isTarget) return;
+    const key = indexKey(index);
+    const seen = this.seen.get(node) ?? new Set<string>();
+    this.seen.set(node, seen);
+    if (seen.has(key)) return;
+    seen.add(key);
+    this.values++;
+    this.times.set(node, (this.times.get(node) ?? 0) + roundsOf(index, within));
+    const { primitive } = node;
+    const isCut = primitive.kind === "routine" || (this.column && primitive === storedPrimitive && !isTarget);
+    if (isCut) this.cuts.add(node);
+    else if (primitive.kind === "elementwise" || primitive.kind === "movement") {
+      this.noteEdges(node, index);
+      forEachRead(this.space, node, index, (input, at) => this.visit(input, at, within));
+    } else if (primitive.kind === "reduce") this.reduce(node, index, within);
+    else if (primitive.kind !== "leaf") throw unsupported(node);
+  }
+
+  private reduce(node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom>): void {
+    const { space, decided } = this;
+    if (node.primitive.kind !== "reduce") return;
+    const { extent, at } = reductionAt(space, node, node.primitive.op, index);
+    const isInner = (atom: Atom) => atom.kind === "computed" || within.has(atom);
+    const isNested = index.some((each) => [...atomsOf(each)].some(isInner));
+    if (isNested) decided.noteNested(node);
+    if (decided.isWrittenOut(node)) {
+      for (let i = 0; i < extent; i++) this.visit(node.inputs[0], at(constantExpr(i)), within);
+    } else {
+      this.hasLoops ||= isNested;
+      const position = space.variable("position", extent);
+      const inner = isNested ? within : [];
+      this.visit(node.inputs[0], at(position), new Set([...inner, ...atomsOf(position)]));
+    }
+  }
+
+  /** A bound of the column itself is an edge: on either side of it, the movement reads this input always or never. */
+  private noteEdges(node: Node, index: readonly IndexExpr[]): void {
+    const { column, space } = this;
+    if (!column || node.primitive.kind !== "movement") return;
+    for (const { tests } of readingsAt(space, node, node.primitive, index)) {
+      for (const { value, low, high } of tests) {
+        const [term, ...others] = value.terms;
+        if (others.length > 0 || term?.atom !== column || term.factor !== 1) continue;
+        for (const limit of [low, high]) this.edges.add(limit - value.constant);
+      }
+    }
+  }
+}
+
+export const unsupported = ({ primitive: { name }, shape }: Node): UnsupportedError =>
+  new UnsupportedError(
+    `${name} [${shape}] cannot run inside a kernel of chains; compute it beforehand and pass it as data, or write it ` +
+      "with sums, scan, cumsum or indexing.",
+  );
