@@ -161,9 +161,10 @@ class Inlining {
 
   /** The passes that write a value which is kept. */
   private passesOf(node: Node): Pass[] {
-    const stretches = sizeOf(node.shape) <= HELD ? [wholeOf(node)] : this.stretchesOf(node);
+    const held = this.context.k.lanes === 1 ? HELD : LEAST_SHARED - 1;
+    const stretches = sizeOf(node.shape) <= held ? [wholeOf(node)] : this.stretchesOf(node);
     return stretches.map((stretch) =>
-      stretch.count <= HELD ? { kind: "elements", stretches: [stretch], wide: [] } : { kind: "columns", stretch },
+      stretch.count <= held ? { kind: "elements", stretches: [stretch], wide: [] } : { kind: "columns", stretch },
     );
   }
 
@@ -202,8 +203,9 @@ class Inlining {
       const surveys = [...planned.values()].flat().flatMap((pass) => this.surveysOf(pass));
       const cuts = new Set(surveys.flatMap((survey) => [...survey.cuts]));
       const isLoaded = (node: Node) => this.isLoaded(node);
-      const found =
-        cuts.size > 0 ? [...cuts] : worthKeeping(this.order, surveys, isLoaded, this.context.scratch.accessCost);
+      const { k, scratch } = this.context;
+      const prices = { accessCost: scratch.accessCost, lanes: k.lanes };
+      const found = cuts.size > 0 ? [...cuts] : worthKeeping(this.order, surveys, isLoaded, prices);
       if (found.length === 0) return planned;
       for (const node of found) this.store(node);
     }

@@ -9,19 +9,26 @@ import { sizeOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import type { Survey } from "./survey.js";
 
-/** Additions that must be saved: a value that is kept needs a loop of its own. */
+/** Additions that each lane must save: a value that is kept needs a loop of its own. */
 const LEAST_GAIN = 64;
 /** Nodes that the price of an element goes back over: after so many it is dear enough. */
 const MAX_BEHIND = 100;
 /** The most elements that a row keeps of a value. */
 const MAX_KEPT = 1 << 20;
 
+interface Prices {
+  /** Additions that writing or reading an element costs. */
+  readonly accessCost: number;
+  /** Lanes that share a loop. */
+  readonly lanes: number;
+}
+
 /** The nodes to keep next; none where everything that is left is cheap. `order`: inputs come before their users. */
 export function worthKeeping(
   order: readonly Node[],
   surveys: Iterable<Survey>,
   isLoaded: (node: Node) => boolean,
-  accessCost: number,
+  { accessCost, lanes }: Prices,
 ): Node[] {
   const times = new Map<Node, number>();
   for (const survey of surveys) {
@@ -35,7 +42,7 @@ export function worthKeeping(
     if (count <= size || size > MAX_KEPT || !isCandidate(node) || isLoaded(node)) continue;
     const isAtHand = (each: Node) => isLoaded(each) || paying.has(each);
     const saved = (count - size) * priceOf(node, times, isAtHand, accessCost);
-    if (saved - (size + count) * accessCost > LEAST_GAIN) paying.add(node);
+    if (saved - (size + count) * accessCost > LEAST_GAIN * lanes) paying.add(node);
   }
   // Below a node that is kept less is computed: those nodes are looked at again.
   const below = new Set<Node>();

@@ -55,7 +55,7 @@ export function columnTargets({ node, from, count }: Stretch): Targets {
 }
 
 /** The decisions so far that the walk needs. */
-export interface Decided {
+interface Decided {
   isLoaded(node: Node): boolean;
   isWrittenOut(reduction: Node): boolean;
   /** Hears of reductions that are needed in each round of a loop. */
@@ -75,14 +75,20 @@ export interface Survey {
   readonly edges: ReadonlySet<number>;
 }
 
-/** Rounds of the open loops in which an index changes: in the others its element is computed before the loop. */
+/**
+ * Rounds of the open loops, outermost first, down to the last one in which an index changes: its element is computed before
+ * the loops inside that.
+ */
 function roundsOf(index: readonly IndexExpr[], within: ReadonlySet<Atom>): number {
   const atoms = new Set(index.flatMap((each) => [...atomsOf(each)]));
   // An index that is read from memory may be another in every round.
-  const changing = [...atoms].some(({ kind }) => kind === "computed") ? within : atoms;
-  let rounds = 1;
-  for (const atom of changing) if (atom.kind === "variable") rounds *= atom.extent;
-  return rounds;
+  const isComputed = [...atoms].some(({ kind }) => kind === "computed");
+  let [rounds, changing] = [1, 1];
+  for (const atom of within) {
+    if (atom.kind === "variable") rounds *= atom.extent;
+    if (isComputed || atoms.has(atom)) changing = rounds;
+  }
+  return changing;
 }
 
 /** Looks at all that some targets need. */
