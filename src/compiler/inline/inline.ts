@@ -29,8 +29,11 @@ import { inlineRoutines, inlineScan } from "./inline-routines.js";
 import { worthKeeping } from "./kept-values.js";
 import type { Place, Scratch } from "./place.js";
 import {
+  type Columns,
   columnTargets,
   elementTargets,
+  flatColumns,
+  nestedColumns,
   type Stretch,
   type Survey,
   surveyOf,
@@ -121,7 +124,7 @@ class Inlining {
   /** Whether lanes that take an element each have less to do than if all of them computed all. */
   private isWide(root: Node): boolean {
     if (this.context.k.lanes === 1 || sizeOf(root.shape) < LEAST_SHARED) return false;
-    const columns = this.survey(columnTargets(wholeOf(root)));
+    const columns = this.survey(this.columnTargets(wholeOf(root)));
     return !columns.hasLoops && 2 * columns.values <= this.survey(elementTargets([wholeOf(root)])).values;
   }
 
@@ -174,8 +177,12 @@ class Inlining {
    */
   private stretchesOf(node: Node): Stretch[] {
     const whole = wholeOf(node);
-    const { edges } = this.survey(columnTargets(whole));
-    const cuts = [...edges].filter((edge) => edge > 0 && edge < whole.count).sort((a, b) => a - b);
+    const { edges } = this.survey(this.columnTargets(whole));
+    const each = whole.count / this.columnsOf(whole).extents[0];
+    const cuts = [...edges]
+      .map((edge) => edge * each)
+      .filter((edge) => edge > 0 && edge < whole.count)
+      .sort((a, b) => a - b);
     if (cuts.length === 0 || cuts.length >= MAX_STRETCHES) return [whole];
     const ends = [...cuts, whole.count];
     return ends.map((end, i) => ({ node, from: i === 0 ? 0 : ends[i - 1], count: end - (i === 0 ? 0 : ends[i - 1]) }));
@@ -212,9 +219,9 @@ class Inlining {
   }
 
   private surveysOf(pass: Pass): Survey[] {
-    if (pass.kind === "columns") return [this.survey(columnTargets(pass.stretch))];
+    if (pass.kind === "columns") return [this.survey(this.columnTargets(pass.stretch))];
     const { stretches, wide } = pass;
-    return [elementTargets(stretches), ...wide.map((root) => columnTargets(wholeOf(root)))].map((targets) =>
+    return [elementTargets(stretches), ...wide.map((root) => this.columnTargets(wholeOf(root)))].map((targets) =>
       this.survey(targets),
     );
   }
@@ -228,7 +235,21 @@ class Inlining {
       isLoaded: (node) => this.isLoaded(node),
       isWrittenOut: this.isWrittenOut,
       noteNested: (reduction) => this.nested.add(reduction),
+      isNesting: this.isNesting,
     });
+  }
+
+  /** Lanes share loops over all elements; one lane has a loop for each axis. */
+  private get isNesting(): boolean {
+    return this.context.k.lanes === 1;
+  }
+
+  private columnsOf(stretch: Stretch): Columns {
+    return this.isNesting ? nestedColumns(stretch) : flatColumns(stretch);
+  }
+
+  private columnTargets(stretch: Stretch): Targets {
+    return columnTargets(stretch, this.columnsOf(stretch));
   }
 
   // ------------------------------------------------------------------------------------------------ writing
@@ -320,16 +341,27 @@ class Inlining {
   }
 
   private overColumns(lowering: PlacedLowering, stretch: Stretch): void {
-    const { node, from } = stretch;
+    const { node } = stretch;
+    const { space } = lowering;
     const place = this.places.get(node) as Place;
-    const { columns, at } = columnsOf(lowering, stretch);
-    lowering.overColumns(columns, (batch, gate) => {
-      const writes = placesOf(batch).map((column) => ({
-        index: lowering.indexValue(addConstant(column, from)),
-        value: lowering.element(node, at(column, column), gate).value,
-      }));
+    const { extents, at } = this.columnsOf(stretch);
+    const write = (positions: readonly (readonly IndexExpr[])[], gate: Value | null) => {
+      const writes = positions.map((position) => {
+        const index = at(space, position);
+        const value = lowering.element(node, index, gate).value;
+        return { index: lowering.indexValue(ravel(index, node.shape)), value };
+      });
       for (const { index, value } of writes) place.store(index, value, gate);
-    });
+    };
+    const [first, ...inner] = extents;
+    if (inner.length === 0) {
+      lowering.overColumns(first, (batch, gate) =>
+        write(
+          placesOf(batch).map((column) => [column]),
+          gate,
+        ),
+      );
+    } else lowering.overAxes(extents, (positions) => write([positions], null));
   }
 
   private lowering(results: readonly Node[]): PlacedLowering {
@@ -342,6 +374,7 @@ class Inlining {
       rowsPerThread: 1,
       isLoaded: (node) => this.stored.has(node),
       isWrittenOut,
+      isNesting: this.isNesting,
     };
     return new PlacedLowering(k, group, settings, this.places);
   }

@@ -18,11 +18,11 @@ import type { Node } from "../../graph/node.js";
 import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
 import { forEachRead, indexKey, readingsAt, reductionAt } from "../../graph/reads.js";
 
-/** Elements that are wanted together: an index each, in a loop over a column or in none. */
+/** Elements that are wanted together: an index each, in loops, of which the outermost comes first, or in none. */
 export interface Targets {
   readonly space: IndexSpace;
   readonly elements: readonly { readonly node: Node; readonly index: readonly IndexExpr[] }[];
-  readonly column: Atom | null;
+  readonly loops: readonly Atom[];
 }
 
 /** Neighbouring elements of a node, counted through all of them. */
@@ -43,15 +43,39 @@ export function elementTargets(stretches: readonly Stretch[]): Targets {
       index: unravel(space, constantExpr(from + i), node.shape),
     })),
   );
-  return { space, elements, column: null };
+  return { space, elements, loops: [] };
+}
+
+/** The loops over a stretch: their extents, and where the element of a round is. */
+export interface Columns {
+  readonly extents: readonly number[];
+  at(space: IndexSpace, positions: readonly IndexExpr[]): IndexExpr[];
+}
+
+/** One loop over all elements, for lanes to share. */
+export const flatColumns = ({ node, from, count }: Stretch): Columns => ({
+  extents: [count],
+  at: (space, [position]) => unravel(space, addConstant(position, from), node.shape),
+});
+
+/** A loop for each axis, so that what depends on outer ones alone is computed before the inner loops. */
+export function nestedColumns(stretch: Stretch): Columns {
+  const { node, from, count } = stretch;
+  const [, ...inner] = node.shape;
+  const each = sizeOf(inner);
+  if (inner.every((extent) => extent === 1) || from % each !== 0 || count % each !== 0) return flatColumns(stretch);
+  return {
+    extents: [count / each, ...inner],
+    at: (_space, [first, ...rest]) => [addConstant(first, from / each), ...rest],
+  };
 }
 
 /** Any element of a stretch. */
-export function columnTargets({ node, from, count }: Stretch): Targets {
+export function columnTargets({ node }: Stretch, { extents, at }: Columns): Targets {
   const space = new IndexSpace();
-  const column = space.variable("column", count);
-  const [atom = null] = atomsOf(column);
-  return { space, elements: [{ node, index: unravel(space, addConstant(column, from), node.shape) }], column: atom };
+  const positions = extents.map((extent) => space.variable("column", extent));
+  const loops = positions.flatMap((position) => [...atomsOf(position)]);
+  return { space, elements: [{ node, index: at(space, positions) }], loops };
 }
 
 /** The decisions so far that the walk needs. */
@@ -60,6 +84,8 @@ interface Decided {
   isWrittenOut(reduction: Node): boolean;
   /** Hears of reductions that are needed in each round of a loop. */
   noteNested(reduction: Node): void;
+  /** Reductions over several axes are loops inside loops. */
+  readonly isNesting: boolean;
 }
 
 export interface Survey {
@@ -71,7 +97,7 @@ export interface Survey {
   readonly cuts: ReadonlySet<Node>;
   /** Elements that are computed of each node, all rounds of loops counted. */
   readonly times: ReadonlyMap<Node, number>;
-  /** Columns at which some movement begins or ends to read an input. */
+  /** Rounds of the outermost loop at which some movement begins or ends to read an input. */
   readonly edges: ReadonlySet<number>;
 }
 
@@ -92,8 +118,8 @@ function roundsOf(index: readonly IndexExpr[], within: ReadonlySet<Atom>): numbe
 }
 
 /** Looks at all that some targets need. */
-export function surveyOf({ space, elements, column }: Targets, decided: Decided): Survey {
-  return new Walk(space, new Set(elements.map(({ node }) => node)), column, decided).over(elements);
+export function surveyOf({ space, elements, loops }: Targets, decided: Decided): Survey {
+  return new Walk(space, new Set(elements.map(({ node }) => node)), loops, decided).over(elements);
 }
 
 class Walk implements Survey {
@@ -107,12 +133,12 @@ class Walk implements Survey {
   constructor(
     private readonly space: IndexSpace,
     private readonly targets: ReadonlySet<Node>,
-    private readonly column: Atom | null,
+    private readonly loops: readonly Atom[],
     private readonly decided: Decided,
   ) {}
 
   over(elements: Targets["elements"]): Survey {
-    const within = new Set(this.column ? [this.column] : []);
+    const within = new Set(this.loops);
     for (const { node, index } of elements) this.visit(node, index, within);
     return this;
   }
@@ -128,7 +154,7 @@ class Walk implements Survey {
     this.values++;
     this.times.set(node, (this.times.get(node) ?? 0) + roundsOf(index, within));
     const { primitive } = node;
-    const isCut = primitive.kind === "routine" || (this.column && primitive === storedPrimitive && !isTarget);
+    const isCut = primitive.kind === "routine" || (this.loops.length > 0 && primitive === storedPrimitive && !isTarget);
     if (isCut) this.cuts.add(node);
     else if (primitive.kind === "elementwise" || primitive.kind === "movement") {
       this.noteEdges(node, index);
@@ -137,31 +163,33 @@ class Walk implements Survey {
     else if (primitive.kind !== "leaf") throw unsupported(node);
   }
 
-  private reduce(node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom>): void {
+  private reduce(node: Node, reduced: readonly IndexExpr[], within: ReadonlySet<Atom>): void {
     const { space, decided } = this;
     if (node.primitive.kind !== "reduce") return;
-    const { extent, at } = reductionAt(space, node, node.primitive.op, index);
+    const { extents, extent, at, atEach } = reductionAt(space, node, node.primitive.op, reduced);
     const isInner = (atom: Atom) => atom.kind === "computed" || within.has(atom);
-    const isNested = index.some((each) => [...atomsOf(each)].some(isInner));
+    const isNested = reduced.some((each) => [...atomsOf(each)].some(isInner));
     if (isNested) decided.noteNested(node);
     if (decided.isWrittenOut(node)) {
       for (let i = 0; i < extent; i++) this.visit(node.inputs[0], at(constantExpr(i)), within);
     } else {
       this.hasLoops ||= isNested;
-      const position = space.variable("position", extent);
-      const inner = isNested ? within : [];
-      this.visit(node.inputs[0], at(position), new Set([...inner, ...atomsOf(position)]));
+      const positions = (decided.isNesting ? extents : [extent]).map((each) => space.variable("position", each));
+      const index = decided.isNesting ? atEach(positions) : at(positions[0]);
+      const loops = positions.flatMap((position) => [...atomsOf(position)]);
+      this.visit(node.inputs[0], index, new Set([...(isNested ? within : []), ...loops]));
     }
   }
 
-  /** A bound of the column itself is an edge: on either side of it, the movement reads this input always or never. */
+  /** A bound of the outermost loop is an edge: on either side of it, the movement reads this input always or never. */
   private noteEdges(node: Node, index: readonly IndexExpr[]): void {
-    const { column, space } = this;
-    if (!column || node.primitive.kind !== "movement") return;
+    const { space } = this;
+    const [outermost] = this.loops;
+    if (!outermost || node.primitive.kind !== "movement") return;
     for (const { tests } of readingsAt(space, node, node.primitive, index)) {
       for (const { value, low, high } of tests) {
         const [term, ...others] = value.terms;
-        if (others.length > 0 || term?.atom !== column || term.factor !== 1) continue;
+        if (others.length > 0 || term?.atom !== outermost || term.factor !== 1) continue;
         for (const limit of [low, high]) this.edges.add(limit - value.constant);
       }
     }
