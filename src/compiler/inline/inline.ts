@@ -135,7 +135,9 @@ class Inlining {
   private readonly isWrittenOut = (node: Node): boolean => {
     const [input] = node.inputs;
     const extent = sizeOf((node.params.axes as readonly number[]).map((axis) => input.shape[axis]));
-    if (extent > MAX_SHORT && (extent > MAX_PRODUCT || input.primitive !== mul)) return false;
+    // A thread with a cache has vectors for longer ones.
+    const most = input.primitive === mul && !this.context.scratch.isCached ? MAX_PRODUCT : MAX_SHORT;
+    if (extent > most) return false;
     return this.context.k.lanes === 1 || extent < LEAST_SHARED || this.nested.has(node);
   };
 

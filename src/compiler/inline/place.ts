@@ -74,7 +74,7 @@ export class Scratch {
   /** `isCached`: arrays of the row lie in a cache of its thread. */
   constructor(
     private readonly k: KernelBuilder,
-    private readonly isCached = false,
+    readonly isCached = false,
   ) {}
 
   /** Additions that writing or reading an element costs. */
