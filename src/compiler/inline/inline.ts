@@ -53,8 +53,9 @@ export type InlineResult = Place | "value";
 
 /** Elements of results that are written out one by one, in all. */
 const MAX_UNROLLED = 64;
-/** Elements that a row walks over without a loop. */
+/** Elements that a row walks over without a loop; a thread with a cache has vectors for more than a few. */
 const HELD = 16;
+const HELD_CACHED = 7;
 /** Reductions that are written out, and those of products. */
 const MAX_SHORT = 8;
 const MAX_PRODUCT = 32;
@@ -152,7 +153,7 @@ class Inlining {
     const columns: Stretch[] = [];
     let room = MAX_UNROLLED;
     for (const stretch of long.flatMap((root) => this.stretchesOf(root))) {
-      if (stretch.count > Math.min(HELD, room)) columns.push(stretch);
+      if (stretch.count > Math.min(this.held, room)) columns.push(stretch);
       else {
         room -= stretch.count;
         stretches.push(stretch);
@@ -166,7 +167,7 @@ class Inlining {
 
   /** The passes that write a value which is kept. */
   private passesOf(node: Node): Pass[] {
-    const held = this.context.k.lanes === 1 ? HELD : LEAST_SHARED - 1;
+    const held = this.context.k.lanes === 1 ? this.held : LEAST_SHARED - 1;
     const stretches = sizeOf(node.shape) <= held ? [wholeOf(node)] : this.stretchesOf(node);
     return stretches.map((stretch) =>
       stretch.count <= held ? { kind: "elements", stretches: [stretch], wide: [] } : { kind: "columns", stretch },
@@ -244,6 +245,10 @@ class Inlining {
   /** Lanes share loops over all elements; one lane has a loop for each axis. */
   private get isNesting(): boolean {
     return this.context.k.lanes === 1;
+  }
+
+  private get held(): number {
+    return this.context.scratch.isCached ? HELD_CACHED : HELD;
   }
 
   private columnsOf(stretch: Stretch): Columns {
@@ -369,7 +374,7 @@ class Inlining {
   private lowering(results: readonly Node[]): PlacedLowering {
     const { k, settings } = this.context;
     const { isWrittenOut } = this;
-    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : HELD };
+    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : this.held };
     const group: Group = {
       results: results.map((node) => ({ node, rowAxes: [] })),
       tiling,
