@@ -17,7 +17,7 @@ import type { GraphFunction } from "../../graph/function.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
 import { part } from "../../graph/primitives/bundle.js";
 import { mul } from "../../graph/primitives/elementwise.js";
-import { scan } from "../../graph/primitives/scan.js";
+import { type ScanParams, scan } from "../../graph/primitives/scan.js";
 import { rewrite } from "../compile.js";
 import { computeType, type Element, type ElementSettings } from "../elements/elements.js";
 import type { Value } from "../ir/ir.js";
@@ -25,7 +25,7 @@ import type { KernelBuilder } from "../ir/kernel-builder.js";
 import { placesOf } from "../lower/lane-walk.js";
 import { Lowering } from "../lower/lowering.js";
 import type { Group, Tiling } from "../schedule/group.js";
-import { inlineRoutines, inlineScan } from "./inline-routines.js";
+import { inlineRoutines, inlineScan, roomFor, type ScanPart } from "./inline-routines.js";
 import { worthKeeping } from "./kept-values.js";
 import type { Place, Scratch } from "./place.js";
 import {
@@ -278,12 +278,19 @@ class Inlining {
 
   private computeScan(node: Node): void {
     this.checkOneLane(node);
+    const { k, scratch } = this.context;
+    const { body, length } = node.params as unknown as ScanParams;
     const parts = this.order.filter(({ primitive, inputs }) => primitive === part && inputs[0] === node);
-    for (const each of parts) if (!this.places.has(each)) this.places.set(each, this.placeFor(each));
-    const results = parts.map((each) => ({
-      index: each.params.index as number,
-      place: this.places.get(each) as Place,
-    }));
+    const results = parts.map((each): ScanPart => {
+      const index = each.params.index as number;
+      const known = this.places.get(each);
+      const size = sizeOf(each.shape) / length;
+      const isBegun = index >= body.results.length && length > 0;
+      const room = isBegun && !known ? scratch.place(each.dtype, (length + 1) * size) : null;
+      const place = known ?? (room ? roomFor(k, node, room, size) : this.placeFor(each));
+      this.places.set(each, place);
+      return { index, place, room };
+    });
     inlineScan(this.context, node, this.inputPlaces(node), results, (body, from, to) => {
       inline(this.context, body, from, to);
     });

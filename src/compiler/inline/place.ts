@@ -62,7 +62,7 @@ const asType = (k: KernelBuilder, type: IRType, value: Value): Value =>
 
 /** Elements a row may have in an array; what is longer lies in a buffer. A thread of a CPU has its arrays in its cache. */
 const MAX_ARRAY = 256;
-const MAX_CACHED = 1 << 16;
+const MAX_CACHED = 1 << 18;
 /** Additions that writing or reading an element costs. */
 const ACCESS_COST = 24;
 const CACHED_COST = 3;
