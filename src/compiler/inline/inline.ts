@@ -11,7 +11,6 @@
  * instructions and registers. Routines, which go step by step, are for rows of one lane.
  */
 import { UnsupportedError } from "../../core/errors.js";
-import { addConstant, constantExpr, type IndexExpr, ravel, unravel } from "../../core/index-expr.js";
 import { sizeOf } from "../../core/shape.js";
 import type { GraphFunction } from "../../graph/function.js";
 import { type Node, pendingInOrder } from "../../graph/node.js";
@@ -19,23 +18,23 @@ import { part } from "../../graph/primitives/bundle.js";
 import { mul } from "../../graph/primitives/elementwise.js";
 import { type ScanParams, scan } from "../../graph/primitives/scan.js";
 import { rewrite } from "../compile.js";
-import { computeType, type Element, type ElementSettings } from "../elements/elements.js";
+import type { ElementSettings } from "../elements/elements.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
-import { placesOf } from "../lower/lane-walk.js";
-import { Lowering } from "../lower/lowering.js";
-import type { Group, Tiling } from "../schedule/group.js";
 import { inlineRoutines, inlineScan, roomFor, type ScanPart } from "./inline-routines.js";
 import { worthKeeping } from "./kept-values.js";
+import { type Pass, PassWriter } from "./passes.js";
 import type { Place, Scratch } from "./place.js";
 import {
   type Columns,
   columnTargets,
   elementTargets,
   flatColumns,
+  isSumAcross,
   nestedColumns,
   type Stretch,
   type Survey,
+  sumTargets,
   surveyOf,
   type Targets,
   unsupported,
@@ -82,13 +81,9 @@ export function isForLanes(fn: GraphFunction): boolean {
   return pendingInOrder(roots).every(({ primitive, storage }) => storage !== null || primitive.kind !== "routine");
 }
 
-/** What is written in one go: elements one by one, or a stretch in a loop. */
-type Pass =
-  | { readonly kind: "elements"; readonly stretches: readonly Stretch[]; readonly wide: readonly Node[] }
-  | { readonly kind: "columns"; readonly stretch: Stretch };
-
 class Inlining {
   private readonly order: readonly Node[];
+  private readonly writer: PassWriter;
   private readonly stored = new Set<Node>();
   /** Reductions that are needed for each round of a loop. */
   private readonly nested = new Set<Node>();
@@ -99,6 +94,12 @@ class Inlining {
     private readonly places: Map<Node, Place>,
   ) {
     this.order = pendingInOrder(roots).filter((node) => node.storage === null);
+    this.writer = new PassWriter(context, places, {
+      isStored: (node) => this.stored.has(node),
+      isWrittenOut: this.isWrittenOut,
+      columnsOf: (stretch) => this.columnsOf(stretch),
+      held: this.held,
+    });
   }
 
   write(results: readonly InlineResult[]): Value[] {
@@ -112,7 +113,7 @@ class Inlining {
     for (const node of this.order) this.compute(node, planned.get(node) ?? []);
     const values = new Map<Node, Value>();
     for (const pass of planned.get(null) as readonly Pass[]) {
-      this.run(pass, (root) => results[roots.indexOf(root)], values);
+      this.writer.write(pass, (root) => results[roots.indexOf(root)], values);
     }
     return roots.flatMap((root, i) => {
       if (results[i] !== "value") return [];
@@ -142,12 +143,22 @@ class Inlining {
     return this.context.k.lanes === 1 || extent < LEAST_SHARED || this.nested.has(node);
   };
 
+  /**
+   * Whether the sums of a reduction are better made side by side: neighbouring sums have neighbouring terms, which a thread
+   * with vectors takes together.
+   */
+  private isAcross(node: Node): boolean {
+    if (!this.isNesting || !this.context.scratch.isCached || sizeOf(node.shape) <= this.held) return false;
+    return isSumAcross(node) && !this.isWrittenOut(node);
+  }
+
   /** The passes that write the results which nothing else needs in memory. */
   private lastPasses(): Pass[] {
     const total = this.roots.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     const last = this.roots.filter((root) => !this.stored.has(root));
     const wide = last.filter((root) => this.isWide(root));
-    const isShort = (root: Node) => (total <= MAX_UNROLLED && !wide.includes(root)) || sizeOf(root.shape) === 1;
+    const most = this.context.scratch.isCached ? this.held : MAX_UNROLLED;
+    const isShort = (root: Node) => (total <= most && !wide.includes(root)) || sizeOf(root.shape) === 1;
     const stretches = last.filter(isShort).map(wholeOf);
     const long = last.filter((root) => !isShort(root) && !(total <= MAX_UNROLLED && wide.includes(root)));
     const columns: Stretch[] = [];
@@ -161,12 +172,17 @@ class Inlining {
     }
     return [
       { kind: "elements", stretches, wide: total <= MAX_UNROLLED ? wide : [] },
-      ...columns.map((stretch): Pass => ({ kind: "columns", stretch })),
+      ...columns.map((stretch): Pass => {
+        const { node, count } = stretch;
+        const isWhole = count === sizeOf(node.shape);
+        return isWhole && this.isAcross(node) ? { kind: "sums", node } : { kind: "columns", stretch };
+      }),
     ];
   }
 
   /** The passes that write a value which is kept. */
   private passesOf(node: Node): Pass[] {
+    if (this.isAcross(node)) return [{ kind: "sums", node }];
     const held = this.context.k.lanes === 1 ? this.held : LEAST_SHARED - 1;
     const stretches = sizeOf(node.shape) <= held ? [wholeOf(node)] : this.stretchesOf(node);
     return stretches.map((stretch) =>
@@ -223,6 +239,7 @@ class Inlining {
 
   private surveysOf(pass: Pass): Survey[] {
     if (pass.kind === "columns") return [this.survey(this.columnTargets(pass.stretch))];
+    if (pass.kind === "sums") return [this.survey(sumTargets(pass.node))];
     const { stretches, wide } = pass;
     return [elementTargets(stretches), ...wide.map((root) => this.columnTargets(wholeOf(root)))].map((targets) =>
       this.survey(targets),
@@ -239,6 +256,7 @@ class Inlining {
       isWrittenOut: this.isWrittenOut,
       noteNested: (reduction) => this.nested.add(reduction),
       isNesting: this.isNesting,
+      isAcross: (reduction) => this.isAcross(reduction),
     });
   }
 
@@ -268,7 +286,7 @@ class Inlining {
     }
     if (!this.stored.has(node) || node.primitive === part) return;
     if (!this.places.has(node)) this.places.set(node, this.placeFor(node));
-    for (const pass of passes) this.run(pass, (each) => this.places.get(each) as Place);
+    for (const pass of passes) this.writer.write(pass, (each) => this.places.get(each) as Place);
     if (node.primitive.kind !== "routine") return;
     const routine = inlineRoutines[node.primitive.name];
     if (!routine) throw unsupported(node);
@@ -309,119 +327,5 @@ class Inlining {
     throw new UnsupportedError(
       `${primitive.name} goes step by step, which several threads cannot share: give { lanes: 1 }.`,
     );
-  }
-
-  private run(pass: Pass, resultOf: (node: Node) => InlineResult, values = new Map<Node, Value>()): void {
-    if (pass.kind === "elements") this.writeElements(pass, resultOf, values);
-    else this.writeColumns(pass.stretch);
-    this.context.k.barrier();
-  }
-
-  /**
-   * Elements of small results, written out one by one, and those of wide ones, which lanes share; what is wanted as a value is
-   * added to the values.
-   */
-  private writeElements(
-    { stretches, wide }: Extract<Pass, { kind: "elements" }>,
-    resultOf: (node: Node) => InlineResult,
-    values: Map<Node, Value>,
-  ): void {
-    const { k } = this.context;
-    const { elements } = elementTargets(stretches);
-    const lowering = this.lowering([...stretches.map(({ node }) => node), ...wide]);
-    lowering.shareReductions(
-      [
-        ...elements.map(({ node, index }) => ({ node, columns: null, at: () => index })),
-        ...wide.map((root) => columnsOf(lowering, wholeOf(root))),
-      ],
-      [constantExpr(0)],
-    );
-    const computed = elements.map(({ node, index }) => lowering.element(node, index).value);
-    const isFirst = k.lanes > 1 ? k.compare("eq", k.lane, k.constant("i32", 0)) : null;
-    elements.forEach(({ node, index }, i) => {
-      const result = resultOf(node);
-      if (result === "value") values.set(node, computed[i]);
-      else result.store(k.constant("i32", ravel(index, node.shape).constant), computed[i], isFirst);
-    });
-    for (const root of wide) this.overColumns(lowering, wholeOf(root));
-  }
-
-  /** The elements of a stretch in a loop that lanes share. */
-  private writeColumns(stretch: Stretch): void {
-    if (stretch.count === 0) return;
-    const lowering = this.lowering([stretch.node]);
-    lowering.shareReductions([columnsOf(lowering, stretch)], [constantExpr(0)]);
-    this.overColumns(lowering, stretch);
-  }
-
-  private overColumns(lowering: PlacedLowering, stretch: Stretch): void {
-    const { node } = stretch;
-    const { space } = lowering;
-    const place = this.places.get(node) as Place;
-    const { extents, at } = this.columnsOf(stretch);
-    const write = (positions: readonly (readonly IndexExpr[])[], gate: Value | null) => {
-      const writes = positions.map((position) => {
-        const index = at(space, position);
-        const value = lowering.element(node, index, gate).value;
-        return { index: lowering.indexValue(ravel(index, node.shape)), value };
-      });
-      for (const { index, value } of writes) place.store(index, value, gate);
-    };
-    const [first, ...inner] = extents;
-    if (inner.length === 0) {
-      lowering.overColumns(first, (batch, gate) =>
-        write(
-          placesOf(batch).map((column) => [column]),
-          gate,
-        ),
-      );
-    } else lowering.overAxes(extents, (positions) => write([positions], null));
-  }
-
-  private lowering(results: readonly Node[]): PlacedLowering {
-    const { k, settings } = this.context;
-    const { isWrittenOut } = this;
-    const tiling: Tiling = { lanes: k.lanes, width: 1, unroll: 1, elementsPerLane: k.lanes > 1 ? 1 : this.held };
-    const group: Group = {
-      results: results.map((node) => ({ node, rowAxes: [] })),
-      tiling,
-      rowsPerThread: 1,
-      isLoaded: (node) => this.stored.has(node),
-      isWrittenOut,
-      isNesting: this.isNesting,
-    };
-    return new PlacedLowering(k, group, settings, this.places);
-  }
-}
-
-/** The elements of a stretch, as columns of the row. */
-const columnsOf = ({ space }: Lowering, { node, from, count }: Stretch) => ({
-  node,
-  columns: count,
-  at: (_row: IndexExpr, column: IndexExpr) => unravel(space, addConstant(column, from), node.shape),
-});
-
-/** Lowering that finds what it loads in places. Nothing is written there meanwhile, so loads may move out of its loops. */
-class PlacedLowering extends Lowering {
-  private readonly since: number;
-
-  constructor(
-    private readonly builder: KernelBuilder,
-    group: Group,
-    settings: ElementSettings,
-    private readonly places: ReadonlyMap<Node, Place>,
-  ) {
-    super(builder, group, settings);
-    this.since = builder.depth;
-  }
-
-  protected override load(node: Node, index: readonly IndexExpr[], gate: Value | null): Element {
-    const k = this.builder;
-    const place = this.places.get(node);
-    if (!place) throw new Error(`inline: ${node.primitive.name} [${node.shape}] has no place`);
-    const flat = this.indexValue(ravel(index, node.shape));
-    const value = place.load(gate ? k.select(gate, flat, k.constant("i32", 0)) : flat, this.since);
-    if (value.type !== computeType(node.dtype)) throw new Error(`inline: ${node.dtype} is kept as ${value.type}`);
-    return { dtype: node.dtype, value };
   }
 }

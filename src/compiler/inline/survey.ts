@@ -23,6 +23,8 @@ export interface Targets {
   readonly space: IndexSpace;
   readonly elements: readonly { readonly node: Node; readonly index: readonly IndexExpr[] }[];
   readonly loops: readonly Atom[];
+  /** The elements are read, and may be in memory. */
+  readonly isInputs?: boolean;
 }
 
 /** Neighbouring elements of a node, counted through all of them. */
@@ -78,6 +80,57 @@ export function columnTargets({ node }: Stretch, { extents, at }: Columns): Targ
   return { space, elements: [{ node, index: at(space, positions) }], loops };
 }
 
+/** The axis of a reduction's result along which terms are neighbours, and the axes before it. */
+interface Across {
+  /** Extents of the axes before it, and its own; the axes behind it have one element. */
+  readonly outer: readonly number[];
+  readonly across: number;
+  at(rows: readonly IndexExpr[], column: IndexExpr): IndexExpr[];
+}
+
+export function acrossOf({ shape }: Node): Across {
+  const axis = Math.max(
+    0,
+    shape.findLastIndex((extent) => extent > 1),
+  );
+  const behind = shape.slice(axis + 1).map(() => constantExpr(0));
+  return { outer: shape.slice(0, axis), across: shape[axis], at: (rows, column) => [...rows, column, ...behind] };
+}
+
+/** Whether neighbouring elements of a reduction have neighbouring terms: its input's last axis is one of its own. */
+export function isSumAcross(node: Node): boolean {
+  const { primitive, inputs, dtype, params } = node;
+  if (primitive.kind !== "reduce" || (dtype !== "f64" && dtype !== "f32")) return false;
+  const [{ shape }] = inputs;
+  const last = shape.findLastIndex((extent) => extent > 1);
+  const axes = params.axes as readonly number[];
+  // Sums in memory are added up one by one, without blocks.
+  const isExact = dtype === "f64" || sizeOf(axes.map((axis) => shape[axis])) <= MAX_TERMS;
+  return last >= 0 && !axes.includes(last) && isExact;
+}
+
+const MAX_TERMS = 2048;
+
+/** A term of each sum of a reduction, in the order in which sums across are made. */
+export function sumTargets(node: Node): Targets {
+  const space = new IndexSpace();
+  if (node.primitive.kind !== "reduce") throw unsupported(node);
+  const { outer, across, at } = acrossOf(node);
+  const variable = (extent: number) => space.variable("column", extent);
+  const rows = outer.map(variable);
+  const { extents } = reductionAt(
+    space,
+    node,
+    node.primitive.op,
+    node.shape.map(() => constantExpr(0)),
+  );
+  const positions = extents.map(variable);
+  const column = variable(across);
+  const { atEach } = reductionAt(space, node, node.primitive.op, at(rows, column));
+  const loops = [...rows, ...positions, column].flatMap((position) => [...atomsOf(position)]);
+  return { space, elements: [{ node: node.inputs[0], index: atEach(positions) }], loops, isInputs: true };
+}
+
 /** The decisions so far that the walk needs. */
 interface Decided {
   isLoaded(node: Node): boolean;
@@ -86,6 +139,8 @@ interface Decided {
   noteNested(reduction: Node): void;
   /** Reductions over several axes are loops inside loops. */
   readonly isNesting: boolean;
+  /** Whether sums are made side by side, in a pass of their own. */
+  isAcross(reduction: Node): boolean;
 }
 
 export interface Survey {
@@ -117,9 +172,14 @@ function roundsOf(index: readonly IndexExpr[], within: ReadonlySet<Atom>): numbe
   return changing;
 }
 
+/** Whether loops ask for as many elements as a node has. */
+const isAll = (node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom>): boolean =>
+  node.primitive.kind === "reduce" && roundsOf(index, within) >= sizeOf(node.shape);
+
 /** Looks at all that some targets need. */
-export function surveyOf({ space, elements, loops }: Targets, decided: Decided): Survey {
-  return new Walk(space, new Set(elements.map(({ node }) => node)), loops, decided).over(elements);
+export function surveyOf({ space, elements, loops, isInputs }: Targets, decided: Decided): Survey {
+  const targets = new Set(isInputs ? [] : elements.map(({ node }) => node));
+  return new Walk(space, targets, loops, decided).over(elements);
 }
 
 class Walk implements Survey {
@@ -154,7 +214,11 @@ class Walk implements Survey {
     this.values++;
     this.times.set(node, (this.times.get(node) ?? 0) + roundsOf(index, within));
     const { primitive } = node;
-    const isCut = primitive.kind === "routine" || (this.loops.length > 0 && primitive === storedPrimitive && !isTarget);
+    const isSummedApart = !isTarget && isAll(node, index, within) && this.decided.isAcross(node);
+    const isCut =
+      isSummedApart ||
+      primitive.kind === "routine" ||
+      (this.loops.length > 0 && primitive === storedPrimitive && !isTarget);
     if (isCut) this.cuts.add(node);
     else if (primitive.kind === "elementwise" || primitive.kind === "movement") {
       this.noteEdges(node, index);

@@ -434,6 +434,14 @@ export class Lowering {
     return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
   }
 
+  /** The results of reductions over the same axes, which one lane makes together. */
+  reduceTogether(reductions: readonly Reduction[]): readonly Value[] {
+    const [{ extent }] = reductions;
+    const walk = planWalk(this.space, constantExpr(0), extent, { lanes: 1, width: 1, unroll: 1, elementsPerLane: 0 });
+    const totals = this.reduceNested(reductions, null) ?? this.reduce(reductions, walk, null);
+    return reductions.map((reduction, i) => this.reduced(reduction, totals[i]).value);
+  }
+
   /** A lane's partial results of the reductions of one extent. */
   private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
     const { k } = this;

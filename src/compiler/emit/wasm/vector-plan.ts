@@ -186,14 +186,18 @@ function isVectorizable(loop: Loop): boolean {
   );
   const step = stepsIn(loop.index);
   const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
-  // Rounds computed together do not see each other's writes.
+  // Rounds computed together do not see each other's writes; a round may read what it writes over.
   const memoryOf = (from: "buffer" | "array", memory: number) => `${from} ${memory}`;
-  const written = new Set(
-    loop.body.flatMap((s) => {
-      if (s.kind === "write") return memoryOf("array", s.array);
-      return s.kind === "store" ? memoryOf("buffer", s.buffer) : [];
-    }),
-  );
-  const isUnread = loop.body.every((s) => s.kind !== "read" || !written.has(memoryOf(s.from, s.memory)));
+  const written = new Map<string, IRValue>();
+  for (const s of loop.body) {
+    if (s.kind !== "write" && s.kind !== "store") continue;
+    const memory = s.kind === "write" ? memoryOf("array", s.array) : memoryOf("buffer", s.buffer);
+    if ((written.get(memory) ?? s.index) !== s.index) return false;
+    written.set(memory, s.index);
+  }
+  const isUnread = loop.body.every((s) => {
+    const at = s.kind === "read" ? written.get(memoryOf(s.from, s.memory)) : undefined;
+    return at === undefined || (s.kind === "read" && s.index === at && s.results.length === 1);
+  });
   return combines && isPrivate && stores && isUnread;
 }
