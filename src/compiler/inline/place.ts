@@ -45,9 +45,13 @@ export function columnPlace(k: KernelBuilder, buffer: number, type: IRType, firs
   };
 }
 
-/** The same place from another element on. */
+/** The same place from another element on. A constant is added last, because memory instructions have room for it. */
 export function shifted(k: KernelBuilder, place: Place, first: Value): Place {
-  const at = (index: Value) => k.binary("add", first, index);
+  const at = (index: Value): Value => {
+    const [from, by] = index.args;
+    if (index.op !== "add" || by.op !== "constant") return k.binary("add", first, index);
+    return k.binary("add", k.binary("add", first, from), by);
+  };
   return {
     load: (index, since) => place.load(at(index), since),
     store: (index, value, gate) => place.store(at(index), value, gate),

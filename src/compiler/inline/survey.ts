@@ -172,9 +172,9 @@ function roundsOf(index: readonly IndexExpr[], within: ReadonlySet<Atom>): numbe
   return changing;
 }
 
-/** Whether loops ask for as many elements as a node has. */
+/** Whether loops ask for about as many elements as a reduction has. */
 const isAll = (node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom>): boolean =>
-  node.primitive.kind === "reduce" && roundsOf(index, within) >= sizeOf(node.shape);
+  node.primitive.kind === "reduce" && 4 * roundsOf(index, within) >= 3 * sizeOf(node.shape);
 
 /** Looks at all that some targets need. */
 export function surveyOf({ space, elements, loops, isInputs }: Targets, decided: Decided): Survey {

@@ -457,6 +457,8 @@ function isCount({ op, args, attribute }: IRValue, depth = 0): boolean {
       return true;
     case "constant":
       return Number(attribute) >= 0;
+    case "and":
+      return args.some(({ op: each, attribute: mask }) => each === "constant" && Number(mask) >= 0);
     case "add":
     case "mul":
     case "min":

@@ -169,6 +169,37 @@ export function combiningOp({ value, next }: Loop["accumulators"][number]): Comb
   return next.args.filter((arg) => arg === value).length === 1 ? asCombineOp(next.op) : null;
 }
 
+/** An index as a sum: a constant, and values by how often they count. */
+interface Linear {
+  constant: number;
+  readonly factors: Map<IRValue, number>;
+}
+
+function linear(index: IRValue, factor = 1, into: Linear = { constant: 0, factors: new Map() }): Linear {
+  const { op, args, attribute } = index;
+  const [a, b] = args;
+  if (op === "constant") into.constant += factor * Number(attribute);
+  else if (op === "add" || op === "sub") {
+    linear(a, factor, into);
+    linear(b, op === "add" ? factor : -factor, into);
+  } else if (op === "mul" && b.op === "constant") linear(a, factor * Number(b.attribute), into);
+  else into.factors.set(index, (into.factors.get(index) ?? 0) + factor);
+  return into;
+}
+
+/**
+ * Whether rounds that are computed together, which read before they write, read what they would one by one: no round writes
+ * where one of the next three reads. The distance is known up to multiples of a step.
+ */
+function isApart(read: IRValue, written: IRValue): boolean {
+  const { constant, factors } = linear(read, -1, linear(written));
+  const divisor = (a: number, b: number): number => (b === 0 ? Math.abs(a) : divisor(b, a % b));
+  const step = [...factors.values()].reduce(divisor, 0);
+  const distance = step === 0 ? constant : ((constant % step) + step) % step;
+  if (step === 0) return distance <= 0 || distance >= LANES;
+  return step >= LANES && (distance === 0 || (distance >= LANES && distance <= step));
+}
+
 function isVectorizable(loop: Loop): boolean {
   const combines = loop.accumulators.every((accumulator) => {
     const op = combiningOp(accumulator);
@@ -186,7 +217,7 @@ function isVectorizable(loop: Loop): boolean {
   );
   const step = stepsIn(loop.index);
   const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
-  // Rounds computed together do not see each other's writes; a round may read what it writes over.
+  // Rounds computed together do not see each other's writes; a round may read what it writes over, or what is far away.
   const memoryOf = (from: "buffer" | "array", memory: number) => `${from} ${memory}`;
   const written = new Map<string, IRValue>();
   for (const s of loop.body) {
@@ -197,7 +228,7 @@ function isVectorizable(loop: Loop): boolean {
   }
   const isUnread = loop.body.every((s) => {
     const at = s.kind === "read" ? written.get(memoryOf(s.from, s.memory)) : undefined;
-    return at === undefined || (s.kind === "read" && s.index === at && s.results.length === 1);
+    return at === undefined || (s.kind === "read" && s.results.length === 1 && isApart(s.index, at));
   });
   return combines && isPrivate && stores && isUnread;
 }
