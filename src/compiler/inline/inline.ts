@@ -54,7 +54,7 @@ export type InlineResult = Place | "value";
 const MAX_UNROLLED = 64;
 /** Elements that a row walks over without a loop; a thread with a cache has vectors for more than a few. */
 const HELD = 16;
-const HELD_CACHED = 7;
+const HELD_CACHED = 8;
 /** Reductions that are written out, and those of products. */
 const MAX_SHORT = 8;
 const MAX_PRODUCT = 32;

@@ -31,8 +31,8 @@ interface Decisions {
   readonly held: number;
 }
 
-/** Neighbouring sums that a thread holds in registers; more of them lie in memory. */
-const MAX_TOTALS = 16;
+/** Neighbouring sums that a thread holds in registers; more of them lie in memory, where vectors add to them. */
+const MAX_TOTALS = 7;
 
 export class PassWriter {
   constructor(
