@@ -7,10 +7,10 @@ import type { Value } from "../../../wasm/value.js";
 import type { IRType, Value as IRValue } from "../../ir/ir.js";
 import { isUnsigned } from "./scalars.js";
 
-export type Pair = readonly [Value<"v128">, Value<"v128">];
+type Pair = readonly [Value<"v128">, Value<"v128">];
 
 /** Operands as the operations take them. */
-export interface PairOperands {
+interface PairOperands {
   /** An f64 of each lane. */
   pair(i: number): Pair;
   /** 32 bits of each lane; of bools all or none. */
