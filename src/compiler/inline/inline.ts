@@ -5,10 +5,13 @@
  *
  * There are no kernels to cut the function into, so the questions are others than the scheduler's. Results of few elements
  * are written out one by one, so that all their reductions of one extent share one pass over the data: a log likelihood and
- * its gradients load each observation once. What would be computed again and again inside a loop is kept in memory of the
- * row: sums inside sums, operands of products that are read often, and everything routines take and give. Several lanes
- * share passes and columns, down to a few elements: what each of them would write out for itself costs all of them its
- * instructions and registers. Routines, which go step by step, are for rows of one lane.
+ * its gradients load each observation once. What would be computed again and again is kept in memory of the row where that
+ * is cheaper (kept-values.ts), and so is everything routines take and give. A thread of a CPU has vectors, and its memory is
+ * a cache: from a few elements on it takes loops, and adds up neighbouring sums side by side. Several lanes share passes and
+ * columns, down to a few elements: what each of them would write out for itself costs all of them its instructions and
+ * registers. Routines, which go step by step, are for rows of one lane.
+ *
+ * survey.ts looks ahead at what passes will compute, passes.ts writes them.
  */
 import { UnsupportedError } from "../../core/errors.js";
 import { sizeOf } from "../../core/shape.js";
