@@ -2,6 +2,7 @@
 # clock, with models and data as in bench/rows/bayes.ts. Started by bench/peers/stan.py:
 #
 #     Rscript bench/peers/rstan.R schools|regime samples
+#     Rscript bench/peers/rstan.R program samples model.stan data.R
 #
 # prints one figure per line, "gradients 481234". `Rscript bench/peers/rstan.R version` prints what is installed.
 
@@ -83,12 +84,20 @@ if (name == "version") {
   cat(as.character(packageVersion("rstan")), "\n")
   quit()
 }
-compiled <- suppressMessages(stan_model(model_code = models[[name]]))
+if (name == "program") {
+  code <- paste(readLines(arguments[3]), collapse = "\n")
+  values <- eval(parse(arguments[4]))
+  # Starts that every program's parameters allow, and few draws: some take a minute for a thousand.
+  options <- list(warmup = 200, iter = 400, init = 0.5)
+} else {
+  code <- models[[name]]
+  values <- data[[name]]()
+  options <- list(warmup = 500, iter = 500 + draws[[name]])
+}
+compiled <- suppressMessages(stan_model(model_code = code))
 for (seed in seq_len(as.integer(arguments[2]))) {
-  fit <- suppressWarnings(sampling(
-    compiled,
-    data = data[[name]](), chains = 1, warmup = 500, iter = 500 + draws[[name]], seed = seed, refresh = 0
-  ))
+  given <- c(list(compiled, data = values, chains = 1, seed = seed, refresh = 0), options)
+  fit <- suppressWarnings(do.call(sampling, given))
   steps <- sum(get_sampler_params(fit, inc_warmup = TRUE)[[1]][, "n_leapfrog__"])
   cat("gradients", steps / sum(get_elapsed_time(fit)), "\n")
 }

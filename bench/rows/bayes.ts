@@ -2,15 +2,17 @@
  * Effective draws per second: the least bulk effective sample size of all scalars, over the time of a whole run with its
  * warmup, once the kernel is compiled and the GPU's clock is up. The same models, data and numbers of draws as
  * bench/peers/bayes.py gives NumPyro. The time from nothing to a first draw. And of the CPU engine gradients per second of a
- * core, beside those of Stan (bench/peers/rstan.R).
+ * core, and the time of a gradient of one chain, beside those of Stan (bench/peers/rstan.R).
  */
 import { Sampler } from "../../src/bayes/chains/sampler.js";
 import { samplingOf } from "../../src/bayes/chains/sampling.js";
 import { leastEss } from "../../src/bayes/diagnostics/effective-sample-size.js";
+import { full, zeros } from "../../src/index.js";
 import { type PosteriorName, posteriors } from "../bayes-models.js";
 import { type Context, repeat } from "../harness.js";
 import { runProgram } from "../programs.js";
 import type { Row, Target } from "../row.js";
+import { stanData, stanModels } from "../stan-models.js";
 import { median } from "../statistics.js";
 import type { TensorContext } from "../tensor-work.js";
 import { withCacheFolders } from "./start.js";
@@ -118,6 +120,39 @@ function gradientRow(name: "schools" | "regime", draws: number): Row {
   };
 }
 
+/** A gradient of a model of posteriordb in the leapfrog kernel of one chain, by one core's time, beside Stan's program. */
+function stanGradientRow(name: string): Row {
+  const data = stanData(name);
+  return {
+    name: `cpu-bayes-gradient-${name.replaceAll("_", "-")}`,
+    title: `${name} of posteriordb, one chain in f64: a gradient`,
+    unit: "µs",
+    better: "lower",
+    place: "cpu",
+    targets: [{ ratio: 1, to: ["rstan"] }],
+    peers: { rstan: `rstan/${name}-gradient` },
+    run: async ({ isQuick, tensors }) => {
+      const posterior = stanModels[name]!.posterior(data, tensors);
+      const point = { dtype: "f64", device: tensors } as const;
+      const [q, p] = [full([posterior.dim], 0.1, point), zeros([posterior.dim], point)];
+      const timed = async (steps: number) => {
+        const before = process.cpuUsage();
+        await posterior.leapfrog(q, p, { eps: 1e-300, steps }).logp.data();
+        const { user, system } = process.cpuUsage(before);
+        return (user + system) / steps;
+      };
+      // A kernel of other steps is another one: it is compiled in its first run, and well only after a few.
+      const warmed = async (steps: number) => Math.min(...(await repeat(3, () => timed(steps))));
+      let steps = 100;
+      while ((await warmed(steps)) * steps < GRADIENT_MICROSECONDS) steps *= 4;
+      return repeat(isQuick ? 1 : 5, () => timed(steps));
+    },
+  };
+}
+
+/** Of processor time in a sample of a gradient row. */
+const GRADIENT_MICROSECONDS = 30_000;
+
 export const bayesRows: readonly Row[] = [
   row("schools", 4, [{ ratio: 20, to: bothPlaces }, { atLeast: 3_800 }]),
   row("schools", 4096, [{ ratio: 100, to: ["numpyro"] }, { atLeast: 2_600_000 }], numpyro("schools", 4096, null)),
@@ -128,4 +163,8 @@ export const bayesRows: readonly Row[] = [
   ...(["schools", "regime"] as const).flatMap((name) => [firstDrawRow(name, true), firstDrawRow(name, false)]),
   gradientRow("schools", 500),
   gradientRow("regime", 30),
+  // Their data lie beside the repository, and are not part of it.
+  ...Object.keys(stanModels)
+    .filter((name) => stanData(name) !== null)
+    .map(stanGradientRow),
 ];

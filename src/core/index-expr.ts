@@ -103,8 +103,6 @@ export class IndexSpace {
 
 export const constantExpr = (constant: number): IndexExpr => ({ terms: [], constant, min: constant, max: constant });
 
-export const isConstant = (x: IndexExpr): boolean => x.terms.length === 0;
-
 /** Two expressions are equal when their keys are. */
 export const keyOf = (x: IndexExpr): string =>
   `${x.constant}${x.terms.map(({ atom, factor }) => `+${factor}*${atom.id}`).join("")}`;

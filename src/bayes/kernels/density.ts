@@ -104,7 +104,7 @@ export class ChainBuilder {
     context: WritingContext,
   ) {
     this.k = new KernelBuilder(name, chains, lanes);
-    this.scratch = new Scratch(this.k);
+    this.scratch = new Scratch(this.k, context.profile.rowCacheBytes > 0);
     // A quotient of a GPU is off by an ulp or two, which no chain minds; to round it correctly takes fifty instructions, and
     // eight schools would be seventeen times as long. A software driver's quotients by zero are not to be had.
     this.settings = density.backend.isSoftware ? context.settings : { division: "native" };

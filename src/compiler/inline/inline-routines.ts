@@ -40,28 +40,74 @@ function copy(k: KernelBuilder, from: Place, to: Place, size: number): void {
   each(k, size, (index) => to.store(index, from.load(index)));
 }
 
-/** The rounds of a scan as a loop; carries are in memory, and the next ones beside them until a round is over. */
+/** A result of a scan that is needed. `room`: of the carries that rounds begin with, memory for those of one round more. */
+export interface ScanPart {
+  readonly index: number;
+  readonly place: Place;
+  readonly room: Place | null;
+}
+
+/**
+ * Memory for the carries that rounds begin with, which is also where the rounds before them leave them: the first round of a
+ * reverse scan begins with the last ones.
+ */
+export function roomFor(k: KernelBuilder, { params }: Node, room: Place, size: number): Place {
+  const { isReverse } = params as unknown as ScanParams;
+  return isReverse ? shifted(k, room, k.constant("i32", size)) : room;
+}
+
+/** A carry in memory: where a round finds it, where it leaves the next, and where the last one is in the end. */
+interface Carried {
+  readonly first: Place;
+  readonly last: Place;
+  inRound(round: Value): { readonly now: Place; readonly next: Place };
+}
+
+/** In rows of a room, one for each round and one more; without a room in two halves that take turns. */
+function carriedIn(k: KernelBuilder, { params }: Node, place: Place, size: number, isRoom: boolean): Carried {
+  const { length, isReverse } = params as unknown as ScanParams;
+  const { i, add, mul } = integers(k);
+  const rowAt = (row: Value) => shifted(k, place, mul(row, size));
+  if (!isRoom) {
+    return {
+      first: rowAt(i(0)),
+      last: rowAt(i(length % 2)),
+      inRound: (round) => {
+        const half = k.binary("and", round, i(1));
+        return { now: rowAt(half), next: rowAt(k.binary("sub", i(1), half)) };
+      },
+    };
+  }
+  const at = (round: Value) => (isReverse ? k.binary("sub", i(length), round) : round);
+  return {
+    first: rowAt(at(i(0))),
+    last: rowAt(at(i(length))),
+    inRound: (round) => ({ now: rowAt(at(round)), next: rowAt(at(add(round, i(1)))) }),
+  };
+}
+
+/** The rounds of a scan as a loop. Carries are in memory, where a round writes the next ones beside those it reads. */
 export function inlineScan(
   { k, scratch }: InlineContext,
   node: Node,
   inputs: readonly Place[],
-  parts: readonly { readonly index: number; readonly place: Place }[],
+  parts: readonly ScanPart[],
   write: (body: GraphFunction, from: readonly Place[], to: readonly InlineResult[]) => void,
 ): void {
   const { body, constants, carries, length, isReverse } = node.params as unknown as ScanParams;
   const { i, mul } = integers(k);
-  const carried = body.parameters.slice(constants, constants + carries);
-  const sizes = carried.map(({ shape }) => sizeOf(shape));
-  const pairs = carried.map(({ dtype }, c) => ({
-    now: scratch.place(dtype, sizes[c]),
-    next: scratch.place(dtype, sizes[c]),
-  }));
-  pairs.forEach(({ now }, c) => {
-    copy(k, inputs[constants + c], now, sizes[c]);
-  });
+  const parameters = body.parameters.slice(constants, constants + carries);
+  const sizes = parameters.map(({ shape }) => sizeOf(shape));
   // Stacked results that nobody reads are not computed; the carries that rounds begin with are among them.
   const stacked = parts.filter(({ index }) => index >= carries && index < body.results.length);
   const begun = parts.filter(({ index }) => index >= body.results.length);
+  const carried = parameters.map(({ dtype }, c) => {
+    const room = begun.find(({ index }) => index - body.results.length === c)?.room;
+    return carriedIn(k, node, room ?? scratch.place(dtype, 2 * sizes[c]), sizes[c], room != null);
+  });
+  carried.forEach(({ first }, c) => {
+    copy(k, inputs[constants + c], first, sizes[c]);
+  });
   const trimmed = new GraphFunction(body.parameters, [
     ...body.results.slice(0, carries),
     ...stacked.map(({ index }) => body.results[index]),
@@ -69,9 +115,10 @@ export function inlineScan(
   each(k, length, (round) => {
     const at = isReverse ? k.binary("sub", i(length - 1), round) : round;
     const inRound = (place: Place, size: number) => shifted(k, place, mul(at, size));
-    for (const { index, place } of begun) {
+    const pairs = carried.map((carry) => carry.inRound(round));
+    for (const { index, place, room } of begun) {
       const c = index - body.results.length;
-      copy(k, pairs[c].now, inRound(place, sizes[c]), sizes[c]);
+      if (!room) copy(k, pairs[c].now, inRound(place, sizes[c]), sizes[c]);
     }
     const from = body.parameters.map(({ shape }, p) => {
       if (p < constants) return inputs[p];
@@ -82,11 +129,8 @@ export function inlineScan(
       ...stacked.map(({ index, place }) => inRound(place, sizeOf(body.results[index].shape))),
     ];
     write(trimmed, from, to);
-    pairs.forEach(({ now, next }, c) => {
-      copy(k, next, now, sizes[c]);
-    });
   });
-  for (const { index, place } of parts) if (index < carries) copy(k, pairs[index].now, place, sizes[index]);
+  for (const { index, place } of parts) if (index < carries) copy(k, carried[index].last, place, sizes[index]);
 }
 
 /** The sum of terms at 0 … count - 1, where count may be 0 and at most `most`. */

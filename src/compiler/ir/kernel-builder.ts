@@ -89,9 +89,12 @@ export class KernelBuilder {
     this.region().statements.push({ kind: "atomic", op, buffer, index, value, gate });
   }
 
-  /** Reads an element, widened, of a buffer that the kernel also writes. */
-  read(buffer: number, index: Value, type: IRType): Value {
-    return this.readNeighbours("buffer", buffer, index, type, 1)[0] as Value;
+  /**
+   * Reads an element, widened, of a buffer that the kernel also writes. `since`: no loop that was opened beyond this depth
+   * writes there, so that the read may move out of them.
+   */
+  read(buffer: number, index: Value, type: IRType, since = this.depth): Value {
+    return this.readNeighbours("buffer", buffer, index, type, 1, since)[0] as Value;
   }
 
   /** Memory of the row, shared by its lanes unless it is private. */
@@ -101,8 +104,9 @@ export class KernelBuilder {
     return this.arrays.length - 1;
   }
 
-  get(array: number, index: Value): Value {
-    return this.getMany(array, index, 1)[0] as Value;
+  /** `since` as for `read`. */
+  get(array: number, index: Value, since = this.depth): Value {
+    return this.readNeighbours("array", array, index, this.arrayType(array), 1, since)[0] as Value;
   }
 
   set(array: number, index: Value, value: Value, gate: Value | null = null): void {
@@ -111,7 +115,7 @@ export class KernelBuilder {
 
   /** Neighbours at once, from an index that is a multiple of their number. */
   getMany(array: number, index: Value, count: number): Value[] {
-    return this.readNeighbours("array", array, index, this.arrayType(array), count);
+    return this.readNeighbours("array", array, index, this.arrayType(array), count, this.depth);
   }
 
   setMany(array: number, index: Value, values: readonly Value[], gate: Value | null = null): void {
@@ -296,9 +300,17 @@ export class KernelBuilder {
     return declared.type;
   }
 
-  private readNeighbours(from: "buffer" | "array", memory: number, index: Value, type: IRType, count: number): Value[] {
-    const results = Array.from({ length: count }, () => this.fresh("result", type, this.depth));
-    this.region().statements.push({ kind: "read", from, memory, index, results });
+  private readNeighbours(
+    from: "buffer" | "array",
+    memory: number,
+    index: Value,
+    type: IRType,
+    count: number,
+    since: number,
+  ): Value[] {
+    const depth = Math.max(index.depth, since, this.floor);
+    const results = Array.from({ length: count }, () => this.fresh("result", type, depth));
+    (this.regions[depth] as Region).statements.push({ kind: "read", from, memory, index, results });
     return results;
   }
 

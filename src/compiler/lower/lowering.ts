@@ -271,6 +271,20 @@ export class Lowering {
     if (bounded.count > 0) body(bounded, this.isBelow(bounded.at(constantExpr(0)), columns));
   }
 
+  /** Does something for every index of several axes, in loops inside loops. */
+  overAxes(extents: readonly number[], body: (positions: readonly IndexExpr[]) => void): void {
+    const open = (positions: readonly IndexExpr[]): readonly Value[] => {
+      if (positions.length === extents.length) body(positions);
+      else {
+        const extent = extents[positions.length];
+        const position = this.variable("position", extent);
+        this.loop(position, extent, [], () => open([...positions, position]));
+      }
+      return [];
+    };
+    open([]);
+  }
+
   private isBelow(index: IndexExpr, limit: number): Value {
     const at = this.indexValue(index);
     return this.k.compare("lt", at, this.k.constant(at.type, limit));
@@ -410,7 +424,7 @@ export class Lowering {
     const elementsPerLane = this.group.isWrittenOut?.(reduction.node) ? reduction.extent : 0;
     const tiling = { lanes: 1, width: 1, unroll: 1, elementsPerLane };
     const walk = planWalk(this.space, constantExpr(0), reduction.extent, tiling);
-    const [value] = this.reduce([reduction], walk, gate);
+    const [value] = this.reduceNested([reduction], gate) ?? this.reduce([reduction], walk, gate);
     return this.reduced(reduction, value);
   }
 
@@ -418,6 +432,14 @@ export class Lowering {
   private reduced({ node: { dtype }, op }: Reduction, total: Value): Element {
     const { isExact } = reductionOf(op);
     return { dtype, value: isExact ? total : rounded(this.k, dtype, wrap(this.k, dtype, total)) };
+  }
+
+  /** The results of reductions over the same axes, which one lane makes together. */
+  reduceTogether(reductions: readonly Reduction[]): readonly Value[] {
+    const [{ extent }] = reductions;
+    const walk = planWalk(this.space, constantExpr(0), extent, { lanes: 1, width: 1, unroll: 1, elementsPerLane: 0 });
+    const totals = this.reduceNested(reductions, null) ?? this.reduce(reductions, walk, null);
+    return reductions.map((reduction, i) => this.reduced(reduction, totals[i]).value);
   }
 
   /** A lane's partial results of the reductions of one extent. */
@@ -461,6 +483,33 @@ export class Lowering {
     return totals;
   }
 
+  /** Reductions of the same axes, a loop for each; null where there is one axis, or a loop is not wanted. */
+  private reduceNested(reductions: readonly Reduction[], gate: Value | null): readonly Value[] | null {
+    const { k, group } = this;
+    const [{ extents }] = reductions;
+    const isAlike = (other: Reduction) =>
+      other.extents.length === extents.length && other.extents.every((extent, axis) => extent === extents[axis]);
+    const isWrittenOut = ({ node }: Reduction) => group.isWrittenOut?.(node) === true;
+    if (!group.isNesting || extents.filter((extent) => extent > 1).length < 2) return null;
+    if (!reductions.every(isAlike) || reductions.some(isWrittenOut)) return null;
+    const identities = reductions.map(({ node, op }) =>
+      k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
+    );
+    const merged = (totals: readonly Value[], others: readonly Value[]) =>
+      reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, totals[i], others[i]));
+    const over = (positions: readonly IndexExpr[]): readonly Value[] => {
+      if (positions.length === extents.length) {
+        const values = () =>
+          reductions.map(({ node, atEach }) => this.element(node.inputs[0], atEach(positions), gate).value);
+        return this.speculate(values, (computed) => computed, values);
+      }
+      const extent = extents[positions.length];
+      const position = this.variable("position", extent);
+      return this.loop(position, extent, identities, (totals) => merged(totals, over([...positions, position])));
+    };
+    return over([]);
+  }
+
   // ------------------------------------------------------------------------------------------------ rows
 
   /** Computes the reductions that depend on the row alone, before a loop over columns begins. */
@@ -469,7 +518,7 @@ export class Lowering {
     const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
     for (const turn of reductionsInTurns(known, results, rows)) {
       for (const [extent, reductions] of turn) {
-        const totals = this.reduce(reductions, this.walkOver(extent), null);
+        const totals = this.reduceNested(reductions, null) ?? this.reduce(reductions, this.walkOver(extent), null);
         reductions.forEach((reduction, i) => {
           const { node, op, index } = reduction;
           const total = this.isShared ? this.k.combineLanes(reductionOf(op).combine, totals[i]) : totals[i];

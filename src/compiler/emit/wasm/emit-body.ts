@@ -265,10 +265,11 @@ export class BodyEmitter {
   /** Four rounds at once, the lanes combined at the end, then the rounds that are left. */
   private vectorLoop(loop: Loop): void {
     const whole = loop.extent - (loop.extent % LANES);
-    const initial = loop.accumulators.map((accumulator): LaneValue => {
-      return { kind: "lanes", value: lanesOf(this.f, this.laneValue(accumulator.initial), accumulator.value.type) };
-    });
-    const takesTurns = canTakeTurns(loop.body) && whole >= 4 * LANES * TURNS;
+    const initial = loop.accumulators.map(({ initial: given, value: { type } }) =>
+      this.as(type === "f64" ? "pair" : "lanes", this.laneValue(given), type),
+    );
+    const isNarrow = ({ kind }: LaneValue) => kind === "lanes";
+    const takesTurns = canTakeTurns(loop.body) && initial.every(isNarrow) && whole >= 4 * LANES * TURNS;
     const taken = takesTurns ? whole - (whole % (LANES * TURNS)) : 0;
     const begun = taken > 0 ? this.roundsInTurns(loop, taken, initial) : initial;
     const vectors = taken === whole ? begun : this.rounds(loop, taken, whole, LANES, begun, "rising");
@@ -456,6 +457,8 @@ function isCount({ op, args, attribute }: IRValue, depth = 0): boolean {
       return true;
     case "constant":
       return Number(attribute) >= 0;
+    case "and":
+      return args.some(({ op: each, attribute: mask }) => each === "constant" && Number(mask) >= 0);
     case "add":
     case "mul":
     case "min":

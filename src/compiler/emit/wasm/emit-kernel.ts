@@ -4,7 +4,8 @@
  * The module exports `run(args, start, end)`: `args` points to the addresses of the kernel's buffers, and the rows from
  * `start` to `end` are computed, so that threads can share them. Where the elements are 32 bits wide, or half floats, four
  * are computed at once: neighbouring rows, if those are neighbours in memory, or else neighbouring rounds of the innermost
- * loop. Where the code is short, several such vectors take turns. Rows, or rounds, that are left over are computed one at a
+ * loop. Where the code is short, several such vectors take turns. Kernels of chains, with branches between their loops, have
+ * their inner loops in vectors one by one, of f64 too. Rows, or rounds, that are left over are computed one at a
  * time. The four lanes of a kernel of four lanes are also lanes of vectors: they run in lockstep, so a barrier is a no-op.
  *
  * Arrays lie in scratch memory that the caller provides: after the addresses of the buffers come its address and the number

@@ -3,9 +3,10 @@ import { UnsupportedError } from "../../../core/errors.js";
 import type { FunctionBuilder } from "../../../wasm/function-builder.js";
 import type { Value } from "../../../wasm/value.js";
 import type { IRType, Value as IRValue } from "../../ir/ir.js";
+import { inPairs, isForPairs } from "./pairs.js";
 import type { Rising } from "./rising.js";
 import { isUnsigned, scalar } from "./scalars.js";
-import { LANES, NARROW, PAIRED } from "./vector-plan.js";
+import { LANES, NARROW } from "./vector-plan.js";
 
 /**
  * A value of four lanes: the same in all lanes, differing from lane to lane by constants, four values in a vector, four f64
@@ -93,16 +94,6 @@ function asMask(f: FunctionBuilder, value: Value, type: IRType): Value<"i32"> {
   return type === "bool" ? f.i32.sub(0, word) : word;
 }
 
-function paired(f: FunctionBuilder, op: IRValue["op"], operands: readonly LaneValue[]): LaneValue {
-  const halves = operands.map((x) => pairOf(f, x));
-  const half = (i: 0 | 1): Value<"v128"> => {
-    const [a, b, c] = halves.map((each) => each[i]);
-    if (op === "mulAdd") return f.f64x2.add(f.f64x2.mul(a, b), c);
-    return f.opOf("f64x2", op, "", b ? [a, b] : [a]) as Value<"v128">;
-  };
-  return { kind: "pair", values: [half(0), half(1)] };
-}
-
 /** Instructions of the operands' shape, as f32x4.add, and of whole vectors, as v128.and. */
 const SHAPED: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>([
   "add",
@@ -121,8 +112,15 @@ const COMPARISONS: ReadonlySet<IRValue["op"]> = new Set<IRValue["op"]>(["eq", "n
 
 /** Computes a value in all lanes: as vectors where WebAssembly has the instruction, else one lane after the other. */
 export function vector(f: FunctionBuilder, value: IRValue, operands: readonly LaneValue[]): LaneValue {
-  const { op, type, args } = value;
-  if (type === "f64" && PAIRED.has(op) && args.every((arg) => arg.type === "f64")) return paired(f, op, operands);
+  const { type, args } = value;
+  if (isForPairs(value)) {
+    const made = inPairs(f, value, {
+      pair: (i) => pairOf(f, operands[i]),
+      lanes: (i) => lanesOf(f, operands[i], args[i].type),
+      uniform: (i) => (operands[i].kind === "uniform" ? (single(operands[i]) as Value<"i32">) : null),
+    });
+    return "length" in made ? { kind: "pair", values: made } : { kind: "lanes", value: made };
+  }
   const isNarrow = NARROW.has(type) && args.every((arg) => NARROW.has(arg.type));
   const made = isNarrow ? inVectors(f, value, operands) : null;
   if (made) return { kind: "lanes", value: made as Value<"v128"> };

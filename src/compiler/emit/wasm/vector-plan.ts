@@ -12,6 +12,8 @@ import {
   walkStatements,
 } from "../../ir/ir.js";
 
+import { isForPairs } from "./pairs.js";
+
 type StoreStatement = Extract<Statement, { kind: "store" }>;
 type ReadStatement = Extract<Statement, { kind: "read" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
@@ -54,20 +56,6 @@ function stepsIn(variable: IRValue): (value: IRValue) => number | null {
   return step;
 }
 
-/** Operations on f64 that two vectors do at once. */
-export const PAIRED: ReadonlySet<string> = new Set([
-  "add",
-  "sub",
-  "mul",
-  "div",
-  "neg",
-  "abs",
-  "sqrt",
-  "floor",
-  "ceil",
-  "trunc",
-  "mulAdd",
-]);
 /**
  * Vectors that a loop takes in turn, and the longest body for which that pays. Each step of a sum or an exponential waits for
  * the one before; independent vectors keep the processor busy meanwhile. On a Zen 4, exp took 1.04 ns an element one vector
@@ -102,6 +90,12 @@ export function planVectors(kernel: Kernel): VectorPlan {
     } else if (statement.kind === "write" && !statement.gate) accesses.push(statement);
     else isOrdered = true;
   });
+  if (isOrdered && kernel.lanes === 1) {
+    return {
+      isRowVector: false,
+      loops: new Set(loops.filter((loop) => isByItself(loop) && isWorthVectors(loop, kernel))),
+    };
+  }
   if (isOrdered || values.some(({ type }) => !NARROW.has(type))) return { isRowVector: false, loops: new Set() };
   const loads = values.filter(({ op }) => op === "load");
   const areVector = (dtype: DType) => DTYPES[dtype].bytes === 4 || isHalf(dtype);
@@ -125,9 +119,85 @@ export function planVectors(kernel: Kernel): VectorPlan {
   return { isRowVector: false, loops: new Set(chosen) };
 }
 
+/** A loop of pure values, reads and plain writes, between whatever else: the kernels of chains are full of them. */
+const isByItself = (loop: Loop): boolean =>
+  loop.extent >= 2 * LANES &&
+  loop.exit === null &&
+  loop.body.every(
+    (s) => s.kind === "let" || s.kind === "read" || ((s.kind === "write" || s.kind === "store") && !s.gate),
+  ) &&
+  isVectorizable(loop);
+
+/** Scalar operations that vectors need for one that they lack, over what they save where they have it. */
+const LACKING = 4;
+
+/** Whether most of what changes from round to round has vectors. */
+function isWorthVectors(loop: Loop, { buffers, arrays }: Kernel): boolean {
+  const step = stepsIn(loop.index);
+  const isNeighbour = (index: IRValue, dtype: DType) =>
+    step(index) === 1 && (DTYPES[dtype].bytes === 4 || dtype === "f64");
+  let [good, bad] = [0, 0];
+  const count = (isGood: boolean) => {
+    if (isGood) good++;
+    else bad++;
+  };
+  for (const statement of loop.body) {
+    if (statement.kind === "read") {
+      const { from, memory, index } = statement;
+      if (step(index) !== 0) count(isNeighbour(index, from === "array" ? arrays[memory].type : buffers[memory].dtype));
+    } else if (statement.kind === "let") {
+      const { value } = statement;
+      const [first] = value.args;
+      if (step(value) !== null && (step(value) === 0 || value.type === "i32")) continue;
+      if (value.type === "i64" || value.type === "u64" || first?.type === "i64" || first?.type === "u64") return false;
+      if (value.op === "load") count(isNeighbour(first, buffers[value.attribute as number].dtype));
+      else count(isForPairs(value) || isForLanes(value));
+    }
+  }
+  return good >= LACKING * bad;
+}
+
+/** Operations on 32 bits that vectors have. */
+const isForLanes = ({ op, type, args }: IRValue): boolean =>
+  [type, ...args.map((arg) => arg.type)].every((each) => NARROW.has(each)) &&
+  op !== "idiv" &&
+  op !== "irem" &&
+  (op !== "shl" && op !== "shr" ? true : args[1].op === "constant");
+
 /** The operation that combines an accumulator with something else, if partial results combine with it too. */
 export function combiningOp({ value, next }: Loop["accumulators"][number]): CombineOp | null {
   return next.args.filter((arg) => arg === value).length === 1 ? asCombineOp(next.op) : null;
+}
+
+/** An index as a sum: a constant, and values by how often they count. */
+interface Linear {
+  constant: number;
+  readonly factors: Map<IRValue, number>;
+}
+
+function linear(index: IRValue, factor = 1, into: Linear = { constant: 0, factors: new Map() }): Linear {
+  const { op, args, attribute } = index;
+  const [a, b] = args;
+  if (op === "constant") into.constant += factor * Number(attribute);
+  else if (op === "add" || op === "sub") {
+    linear(a, factor, into);
+    linear(b, op === "add" ? factor : -factor, into);
+  } else if (op === "mul" && b.op === "constant") linear(a, factor * Number(b.attribute), into);
+  else into.factors.set(index, (into.factors.get(index) ?? 0) + factor);
+  return into;
+}
+
+/**
+ * Whether rounds that are computed together, which read before they write, read what they would one by one: no round writes
+ * where one of the next three reads. The distance is known up to multiples of a step.
+ */
+function isApart(read: IRValue, written: IRValue): boolean {
+  const { constant, factors } = linear(read, -1, linear(written));
+  const divisor = (a: number, b: number): number => (b === 0 ? Math.abs(a) : divisor(b, a % b));
+  const step = [...factors.values()].reduce(divisor, 0);
+  const distance = step === 0 ? constant : ((constant % step) + step) % step;
+  if (step === 0) return distance <= 0 || distance >= LANES;
+  return step >= LANES && (distance === 0 || (distance >= LANES && distance <= step));
 }
 
 function isVectorizable(loop: Loop): boolean {
@@ -147,8 +217,18 @@ function isVectorizable(loop: Loop): boolean {
   );
   const step = stepsIn(loop.index);
   const stores = loop.body.every((s) => (s.kind !== "store" && s.kind !== "write") || step(s.index) === 1);
-  // Rounds computed together do not see each other's writes.
-  const written = new Set(loop.body.flatMap((s) => (s.kind === "write" ? s.array : [])));
-  const isUnread = loop.body.every((s) => s.kind !== "read" || !written.has(s.memory));
+  // Rounds computed together do not see each other's writes; a round may read what it writes over, or what is far away.
+  const memoryOf = (from: "buffer" | "array", memory: number) => `${from} ${memory}`;
+  const written = new Map<string, IRValue>();
+  for (const s of loop.body) {
+    if (s.kind !== "write" && s.kind !== "store") continue;
+    const memory = s.kind === "write" ? memoryOf("array", s.array) : memoryOf("buffer", s.buffer);
+    if ((written.get(memory) ?? s.index) !== s.index) return false;
+    written.set(memory, s.index);
+  }
+  const isUnread = loop.body.every((s) => {
+    const at = s.kind === "read" ? written.get(memoryOf(s.from, s.memory)) : undefined;
+    return at === undefined || (s.kind === "read" && s.results.length === 1 && isApart(s.index, at));
+  });
   return combines && isPrivate && stores && isUnread;
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { canTakeTurns, planVectors } from "../../../../src/compiler/emit/wasm/vector-plan.js";
+import type { Value } from "../../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../../src/compiler/ir/kernel-builder.js";
 import type { DType } from "../../../../src/core/dtype.js";
 
@@ -71,4 +72,61 @@ test("short bodies without loops take turns, long ones do not", () => {
   };
   assert.ok(canTakeTurns(body(20)));
   assert.ok(!canTakeTurns(body(200)));
+});
+
+describe("rounds that read and write the same array", () => {
+  /** A kernel with a branch, and a loop that copies from an index to another of one array, as far as both are told. */
+  const copies = (at: (k: KernelBuilder, i: Value, turn: Value) => readonly [from: Value, to: Value]) => {
+    const k = new KernelBuilder("copies", 1);
+    const [from, to] = [k.buffer("f64", false), k.buffer("f64", true)];
+    const array = k.array("f64", 400);
+    k.loop(3, [], (turn) => {
+      k.loop(100, [], (i) => {
+        const [read, written] = at(k, i, turn);
+        k.set(array, written, k.binary("add", k.get(array, read), k.load(from, i, "f64")));
+        return [];
+      });
+      return [];
+    });
+    k.when(k.compare("gt", k.get(array, k.constant("i32", 0)), k.constant("f64", 0)), () => {
+      k.store(to, k.constant("i32", 0), k.constant("f64", 1));
+      return [];
+    });
+    return planVectors(k.finish()).loops.size;
+  };
+  const further = (k: KernelBuilder, i: Value, by: number) => k.binary("add", i, k.constant("i32", by));
+
+  test("at the same place, or at one they have passed, are computed together", () => {
+    assert.equal(
+      copies((_, i) => [i, i]),
+      1,
+    );
+    assert.equal(
+      copies((k, i) => [further(k, i, 1), i]),
+      1,
+    );
+    assert.equal(
+      copies((k, i) => [i, further(k, i, 4)]),
+      1,
+    );
+  });
+  test("and not where a round reads what one of the three before it wrote", () => {
+    for (const by of [1, 2, 3]) {
+      assert.equal(
+        copies((k, i) => [i, further(k, i, by)]),
+        0,
+      );
+    }
+  });
+  test("halves that take turns are apart, whichever is read", () => {
+    const inHalf = (k: KernelBuilder, half: Value, i: Value, size: number) =>
+      k.binary("add", k.binary("mul", half, k.constant("i32", size)), i);
+    const turns = (size: number) => (k: KernelBuilder, i: Value, turn: Value) => {
+      const half = k.binary("and", turn, k.constant("i32", 1));
+      return [inHalf(k, half, i, size), inHalf(k, k.binary("sub", k.constant("i32", 1), half), i, size)] as const;
+    };
+    assert.equal(copies(turns(100)), 1);
+    // Halves of three elements overlap.
+    assert.equal(copies(turns(3)), 0);
+  });
 });
