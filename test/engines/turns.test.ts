@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { halfNormal, model, normal } from "../../src/bayes/index.js";
 import { isTurnDue, turn } from "../../src/engines/turns.js";
 import { grad, jit, ones, scan, type Tensor, tensor, whileLoop, withDevice, zeros } from "../../src/index.js";
@@ -124,38 +124,6 @@ describeOnTensorDevices("a timer ticks beside", (device) => {
     const sampled = (draws: number) => posterior.sample({ chains: 2, warmup: 20, draws, seed: 1, progress: false });
     await sampled(5);
     await besideATimer(() => forAWhile(() => sampled(30)));
-  });
-});
-
-describe("loops that are awaited", () => {
-  const count = (x: Tensor, to: number) =>
-    whileLoop(
-      (n: Tensor) => n.less(to),
-      (n: Tensor) => n.add(1),
-      x,
-    );
-  const start = () => tensor(0, { device: "cpu" }).add(0).realize();
-
-  test("hold what they read, and are computed once for all who wait", async () => {
-    const x = start();
-    const y = count(x, 50_000);
-    const both = [y.item(), y.data()] as const;
-    x.dispose();
-    await turn();
-    // Memory that is given out anew would be theirs.
-    const others = Array.from({ length: 100 }, () => tensor(-1e9, { device: "cpu" }));
-    assert.equal(await both[0], 50_000);
-    assert.deepEqual([...(await both[1])], [50_000]);
-    assert.equal(others.length, 100);
-  });
-
-  test("may be overtaken by a caller that blocks, and outlive their tensor", async () => {
-    const y = count(start(), 50_000);
-    const reading = y.item();
-    await turn();
-    assert.equal(y.itemSync(), 50_000);
-    y.dispose();
-    assert.equal(await reading, 50_000);
   });
 });
 
