@@ -21,8 +21,10 @@ export class LoadedHostKernel implements LoadedKernel {
   readonly isWritten: readonly boolean[];
   /** It takes some microseconds, and is not worth a look at the clock. */
   readonly isTiny: boolean;
+  /** How long it takes on one thread as the compiler estimates it, in milliseconds. */
+  readonly estimate: number;
   private readonly kernel: HostKernel;
-  /** How long it takes, in milliseconds: at first as the compiler estimates it, then as measured. */
+  /** How long it takes: at first as estimated, then as measured. */
   private expected: number;
 
   constructor(
@@ -38,7 +40,8 @@ export class LoadedHostKernel implements LoadedKernel {
     if (slotBytes > 0) scratch.reserve(this.slots * slotBytes);
     // A row that is worth a thread by itself may take any time.
     this.isTiny = grain > 1 && length < 2 * grain;
-    this.expected = grain > 1 ? ((length / grain) * GRAIN_MILLISECONDS) / device.threads : Number.POSITIVE_INFINITY;
+    this.estimate = grain > 1 ? (length / grain) * GRAIN_MILLISECONDS : Number.POSITIVE_INFINITY;
+    this.expected = this.estimate / device.threads;
   }
 
   /** The words of its argument block for buffers at these addresses. `scratch`: memory for its arrays. */

@@ -53,22 +53,19 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
   private submit(addressOf: (place: BufferPlace) => number): void {
     const { queue, scratch } = this.device;
     const { address } = scratch;
-    const callOf = ({ kernel, buffers }: ProgramDispatch<LoadedHostKernel>) => ({
-      kernel,
-      words: kernel.wordsFor(buffers.map(addressOf), address),
-    });
     if (this.few) {
-      for (const dispatch of this.few) {
-        const { kernel, words } = callOf(dispatch);
-        queue.submit(kernel, words);
+      for (const { kernel, buffers } of this.few) {
+        queue.submit(kernel, kernel.wordsFor(buffers.map(addressOf), address));
       }
       return;
     }
     const { program } = this;
-    const callsOf = function* () {
-      for (const dispatch of program.dispatches()) yield callOf(dispatch);
+    const calls = function* () {
+      for (const { kernel, buffers } of program.dispatches()) {
+        yield { kernel, words: kernel.wordsFor(buffers.map(addressOf), address) };
+      }
     };
-    queue.inPieces(callsOf());
+    queue.inPieces(calls());
   }
 
   /** Notes which memory the kernels that wait will use. */

@@ -40,8 +40,8 @@ const MANY_ENTRIES = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Entries that have run and are still in the list. */
 const MAX_BEHIND = 1024;
-/** Tiny kernels that run in place between two looks at the clock. */
-const TINY_RUNS = 64;
+/** Tiny kernels run in place for so long between two looks at the clock, as the compiler estimates it. */
+const IN_PLACE_MILLISECONDS = 1;
 
 function runInPlace({ kernel, words }: Call): null {
   kernel.run(words);
@@ -60,7 +60,7 @@ export class WorkQueue {
   private isLastPiece = false;
   private isPumping = false;
   private isScheduled = false;
-  private tinyRuns = 0;
+  private inPlace = 0;
   private drainedAt = 0;
   private readonly lost: Lost[] = [];
 
@@ -87,16 +87,20 @@ export class WorkQueue {
 
   /** Runs a kernel: at once if it is tiny and nothing is waiting, else in its turn. True when it has run. */
   submit(kernel: LoadedHostKernel, words: readonly number[]): boolean {
-    if (
-      kernel.isTiny &&
-      this.done === this.issued &&
-      (++this.tinyRuns % TINY_RUNS !== 0 || !isTurnDue(this.drainedAt))
-    ) {
+    if (kernel.isTiny && this.done === this.issued && this.mayRunInPlace(kernel)) {
       kernel.run(words);
       return true;
     }
     this.append({ kind: "call", kernel, words });
     return false;
+  }
+
+  /** Many tiny kernels take long, too. The clock is looked at when they should have taken a while. */
+  private mayRunInPlace({ estimate }: LoadedHostKernel): boolean {
+    this.inPlace += estimate;
+    if (this.inPlace < IN_PLACE_MILLISECONDS) return true;
+    this.inPlace = 0;
+    return !isTurnDue(this.drainedAt);
   }
 
   /** Does something to memory in its turn. `bytes`: those that it keeps until then. */
