@@ -5,6 +5,7 @@
 import type { Row } from "../row.js";
 import { bayesRows } from "./bayes.js";
 import { compileRows } from "./compile.js";
+import { eventLoopRows } from "./event-loop.js";
 import { everydayRows } from "./everyday.js";
 import { garbageRows } from "./garbage.js";
 import { recordingRows } from "./recording.js";
@@ -23,4 +24,5 @@ export const rows: readonly Row[] = [
   ...garbageRows,
   ...trainingRows,
   ...bayesRows,
+  ...eventLoopRows,
 ];

@@ -49,6 +49,10 @@ export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedK
   dispatch(kernel: K, memory: readonly M[], offsets: readonly number[]): void;
   /** The flag of a loop, once the kernels before have run. How to wait for them is the engine's business. */
   flagIn(memory: M): Uint8Array;
+  /** The same if it is there already, and the event loop need not turn; else null. */
+  flagNow(memory: M): Uint8Array | null;
+  /** What a caller that can wait should await before it asks for more; null where there is no need. */
+  giveWay(): Promise<void> | null;
   record(program: RecordableProgram<M, K>): RecordedProgram<M>;
   /** Runs work and times its kernels. */
   profile(work: () => unknown): Promise<Profile>;
@@ -86,8 +90,14 @@ export interface RecordableProgram<M, K> {
   /** `inPlace`: the argument whose memory the result may take over, or -1. */
   readonly results: readonly { readonly byteLength: number; readonly inPlace: number }[];
   readonly arenaBytes: number;
-  /** Calls back for every dispatch in order, loops round by round. */
-  dispatches(visit: (kernel: K, shape: KernelInterface, buffers: readonly BufferPlace[]) => void): void;
+  /** Every dispatch in order, loops round by round. */
+  dispatches(): Iterable<ProgramDispatch<K>>;
+}
+
+export interface ProgramDispatch<K> {
+  readonly kernel: K;
+  readonly shape: KernelInterface;
+  readonly buffers: readonly BufferPlace[];
 }
 
 export interface RecordedProgram<M> {

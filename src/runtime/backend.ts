@@ -20,6 +20,7 @@ import type { CompileSpan, Profile } from "../engines/profile.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { printGraph } from "../graph/print.js";
+import { AwaitedLoops } from "./awaited-loops.js";
 import { execute } from "./execute.js";
 import { askedAgain, expectAgain, markPassed, usedLaterIn, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
@@ -86,6 +87,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private readonly written = new Map<string, HandWritten<{ readonly kernel: Kernel }, M>>();
   private readonly store: ProgramStore<K>;
   private readonly maxKeptBytes: number;
+  private readonly awaited: AwaitedLoops<M, K>;
 
   constructor(
     readonly id: string,
@@ -93,6 +95,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     readonly target: Target,
     files: ProgramCache | null = programCache(),
   ) {
+    this.awaited = new AwaitedLoops(engine, this.counters, (node) => this.realize([node]));
     this.store = new ProgramStore(engine, target, files, this.counters);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
     this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
@@ -168,7 +171,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   // ------------------------------------------------------------------------------------------------ values
 
-  /** Computes the nodes. Returns when the work is under way; reading waits for it. */
+  /** Computes the nodes. Returns when the work is under way; reading waits for it. Loops that may end block until they do. */
   realize(nodes: readonly Node[]): void {
     const roots = pendingOf(withCompanions(nodes)).filter((node) => !this.findInMemory(node));
     if (roots.length === 0) return;
@@ -188,6 +191,11 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     for (const root of roots) if (root.storage === null) this.findInMemory(root);
   }
 
+  /** The same for a caller that awaits: the event loop turns while loops run. Null where it need not wait. */
+  realizeGivingWay(node: Node): Promise<void> | null {
+    return this.awaited.realize(node);
+  }
+
   /** Computes nodes that nobody asked to store; false where the memory does not suffice. */
   private tryEvaluate(nodes: readonly Node[]): boolean {
     try {
@@ -204,6 +212,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const { roots } = found;
     if (!found.program) for (const root of roots) this.checkFits(root);
     const { program } = found.program ?? this.addProgram(found, found.order.length >= WORTH_LOOKING_FOR);
+    this.awaited.stopAt(program, found);
     const results = this.run(program, found);
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
   }
@@ -212,9 +221,9 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private run(program: Program<K>, { leaves, numbers, partsKey }: Found<unknown>): M[] {
     const { engine, counters } = this;
     const { memory, starts } = partsKey === null ? wholeMemory<M>(leaves) : slicedMemory<M>(leaves);
-    if (numbers.length === 0) return execute(engine, program, memory, starts, counters);
+    if (numbers.length === 0) return execute({ engine, program, leaves: memory, starts, counters });
     return engine.withBytes(packsOf(numbers).map(bytesOfPack), (packs) =>
-      execute(engine, program, [...memory, ...packs], starts, counters),
+      execute({ engine, program, leaves: [...memory, ...packs], starts, counters }),
     );
   }
 
@@ -266,7 +275,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const { program } = planned;
     const { engine, counters } = this;
     if (hasWhile(program.steps)) {
-      const run = (memory: readonly M[]) => execute(engine, program, memory, null, counters);
+      const run = (leaves: readonly M[]) => execute({ engine, program, leaves, starts: null, counters });
       return { ...planned, run: stepByStep(engine, args, run) };
     }
     const recorded = engine.record(recordable(planned, args));

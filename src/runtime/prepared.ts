@@ -3,7 +3,7 @@
  * step.
  */
 import { type KernelStep, type Program, rootsOf, type Slot, type Step } from "../compiler/program/program.js";
-import { type LoopCounters, resolveSlot, runKernels, runSteps } from "../compiler/program/run-steps.js";
+import { type LoopCounters, resolveSlot, runKernels, walkSteps } from "../compiler/program/run-steps.js";
 import { bytesOf } from "../core/bytes.js";
 import type {
   BufferPlace,
@@ -11,6 +11,7 @@ import type {
   EngineMemory,
   LoadedKernel,
   ProgramArgument,
+  ProgramDispatch,
   RecordableProgram,
   RecordedProgram,
 } from "../engines/engine.js";
@@ -46,11 +47,18 @@ export function recordable<M extends EngineMemory, K extends LoadedKernel>(
       inPlace: inPlace[root],
     })),
     arenaBytes: plan.arenaBytes,
-    dispatches: (visit) => {
+    dispatches: function* () {
+      const ready: ProgramDispatch<K>[] = [];
       const runner = runKernels<K>((step, counters) => {
-        visit(step.code, step.kernel, fixed.get(step) ?? step.slots.map((slot) => placeOf(slot, counters)));
+        const buffers = fixed.get(step) ?? step.slots.map((slot) => placeOf(slot, counters));
+        ready.push({ kernel: step.code, shape: step.kernel, buffers });
       });
-      runSteps(program.steps, runner);
+      const walk = walkSteps(program.steps, { ...runner, isRestDue: () => ready.length > 0 });
+      for (let next = walk.next(); ; next = walk.next(null)) {
+        yield* ready;
+        ready.length = 0;
+        if (next.done) return;
+      }
     },
   };
 }

@@ -23,7 +23,7 @@ const chain = (): Program<NamedKernel> =>
 test("values are freed after their last use, results are not", () => {
   const { engine, allocated, dispatched } = notingEngine();
   const counters = { kernels: 0 };
-  const results = execute(engine, chain(), [new NotedMemory("x", 4)], null, counters);
+  const results = execute({ engine, program: chain(), leaves: [new NotedMemory("x", 4)], starts: null, counters });
   assert.deepEqual(dispatched, ["a(x+0,m0+0)", "b(m0+0,m1+0)", "c(m1+0,x+0,m2+0)"]);
   assert.deepEqual(
     allocated.map(({ byteLength, isDisposed }) => [byteLength, isDisposed]),
@@ -39,14 +39,24 @@ test("values are freed after their last use, results are not", () => {
 
 test("a leaf that is a part of memory is read from where it begins", () => {
   const { engine, dispatched } = notingEngine();
-  execute(engine, chain(), [new NotedMemory("x", 400)], [128], { kernels: 0 });
+  execute({ engine, program: chain(), leaves: [new NotedMemory("x", 400)], starts: [128], counters: { kernels: 0 } });
   assert.equal(dispatched[0], "a(x+128,m0+0)");
 });
 
 test("a dispatch that fails leaves no memory behind", () => {
   for (const failAt of [0, 1, 2]) {
     const { engine, allocated } = notingEngine(failAt);
-    assert.throws(() => execute(engine, chain(), [new NotedMemory("x", 4)], null, { kernels: 0 }), /out of memory/);
+    assert.throws(
+      () =>
+        execute({
+          engine,
+          program: chain(),
+          leaves: [new NotedMemory("x", 4)],
+          starts: null,
+          counters: { kernels: 0 },
+        }),
+      /out of memory/,
+    );
     assert.ok(allocated.length > 0 && allocated.every(({ isDisposed }) => isDisposed));
   }
 });
@@ -54,7 +64,13 @@ test("a dispatch that fails leaves no memory behind", () => {
 test("a result whose kernel has no rows gets memory all the same", () => {
   const { engine, dispatched } = notingEngine();
   const program = withSteps({ made: [value(0, 0)], leaves: [] }, named([kernelStep("empty", [leaf(0)], [made(0)], 0)]));
-  const results = execute(engine, program, [new NotedMemory("x", 0)], null, { kernels: 0 });
+  const results = execute({
+    engine,
+    program,
+    leaves: [new NotedMemory("x", 0)],
+    starts: null,
+    counters: { kernels: 0 },
+  });
   assert.equal(results.length, 1);
   assert.deepEqual(dispatched, []);
 });

@@ -41,7 +41,7 @@ function dispatchesOf(program: Program<NamedKernel>, offsets: readonly number[],
   const plan = { offsets: [...offsets], arenaBytes: 512, sumOfBytes: 0 };
   const recorded = recordable<NotedMemory, NamedKernel>({ program, plan, inPlace, isFromDisk: false }, []);
   const seen: [string, readonly BufferPlace[]][] = [];
-  recorded.dispatches(({ name }, _shape, buffers) => seen.push([name, buffers]));
+  for (const { kernel, buffers } of recorded.dispatches()) seen.push([kernel.name, buffers]);
   return { recorded, seen };
 }
 

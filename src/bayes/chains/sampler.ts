@@ -2,7 +2,6 @@
  * A run of chains: blocks of draws, one after the other, until there are as many as were asked for, enough of them, or somebody
  * ends it. `posterior.sample`, `fit.extend` and `posterior.resume` drive it.
  */
-import { setImmediate } from "node:timers/promises";
 import { leastEss, leastTailEss } from "../diagnostics/effective-sample-size.js";
 import { Draws, type DrawsByScalar } from "../draws/draws.js";
 import type { RunFacts } from "../export/stan-comments.js";
@@ -26,8 +25,6 @@ const BLOCK_BYTES = 1 << 26;
 const WATCHED_BLOCKS = 10;
 /** The part of a run's time that may go into saying how well it goes. */
 const ESS_SHARE = 0.05;
-/** Timers wait no longer than this, and a dispatch. */
-const BREATH_MS = 20;
 
 export class Sampler {
   private began = performance.now();
@@ -37,7 +34,6 @@ export class Sampler {
   private arriving: Promise<void> = Promise.resolve();
   /** Milliseconds in which the chains were under way. */
   private spent = { warmup: 0, sampling: 0 };
-  private lastBreath = performance.now();
   private readonly checkpoints: Checkpoints;
 
   constructor(readonly sampling: Sampling) {
@@ -208,16 +204,8 @@ export class Sampler {
         await this.arriving;
         await this.checkpoints.write(draws, this.spent, told.checkpoint as string);
       }
-      await this.letOthersRun();
       yield status;
     }
-  }
-
-  /** Promises of the CPU are kept at once, one after the other: without this, timers and signals would wait for the end. */
-  private async letOthersRun(): Promise<void> {
-    if (performance.now() - this.lastBreath < BREATH_MS) return;
-    await setImmediate();
-    this.lastBreath = performance.now();
   }
 
   private phaseOf({ draws }: ChainStatus): Progress["phase"] {

@@ -1,6 +1,6 @@
 /**
- * Runs the steps of a program in order, loops round by round. Who runs them says how to run a kernel and how to wait for
- * the flag of a loop that may end; everything else about steps is decided here.
+ * Walks through the steps of a program in order, loops round by round. Who walks says how to run a kernel and how to wait for
+ * the flag of a loop that may end, and may rest between two kernels; everything else about steps is decided here.
  */
 
 import { ArgumentError } from "../../core/errors.js";
@@ -21,8 +21,10 @@ export function resolveSlot(slot: Slot, counters: LoopCounters): { readonly inde
 
 interface StepRunner<Code> {
   kernel(step: KernelStep<Code>, counters: LoopCounters): void;
-  /** The bytes of a flag, once the steps before have run. How to wait for them is the engine's business. */
-  flag(slot: Slot): Uint8Array;
+  /** The bytes of a flag, once the steps before have run. Null where the walk is to stop until they are there. */
+  flag(slot: Slot): Uint8Array | null;
+  /** Whether the walk is to stop for a while. */
+  isRestDue?(): boolean;
 }
 
 /** For programs without loops that may end. */
@@ -33,56 +35,78 @@ export const runKernels = <Code>(kernel: StepRunner<Code>["kernel"]): StepRunner
   },
 });
 
+/** Runs steps to the end, for a runner that never stops. */
 export function runSteps<Code>(
   steps: readonly Step<Code>[],
   runner: StepRunner<Code>,
   counters: LoopCounters = new Map(),
 ): void {
-  for (const step of steps) runStep(step, runner, counters);
+  if (isStraight(steps)) runStraight(steps, runner, counters);
+  else walkSteps(steps, runner, counters).next();
 }
 
-const NO_LOOPS: LoopCounters = new Map();
+/** Steps on their way: stops where the runner says so, and asks for the bytes of a flag, or for nothing. */
+type Walk = Generator<Slot | null, void, Uint8Array | null>;
 
-export function runStep<Code>(step: Step<Code>, runner: StepRunner<Code>, known?: LoopCounters): void {
-  if (step.kind === "kernel") {
-    if (step.kernel.rows > 0) runner.kernel(step, known ?? NO_LOOPS);
-    return;
-  }
-  const counters = known ?? new Map<number, number>();
-  if (step.kind === "while") (step.ahead === null ? runWhile : runAhead)(step, runner, counters);
-  else {
-    for (let round = 0; round < step.count; round++) {
-      counters.set(step.loop, round);
-      runSteps(step.steps, runner, counters);
+export function* walkSteps<Code>(
+  steps: readonly Step<Code>[],
+  runner: StepRunner<Code>,
+  counters: LoopCounters = new Map(),
+): Walk {
+  for (const step of steps) {
+    if (step.kind === "kernel") {
+      if (step.kernel.rows > 0) runner.kernel(step, counters);
+    } else if (step.kind === "while") yield* (step.ahead === null ? walkWhile : walkAhead)(step, runner, counters);
+    else {
+      const body = isStraight(step.steps) ? step.steps : null;
+      for (let round = 0; round < step.count; round++) {
+        counters.set(step.loop, round);
+        if (body) runStraight(body, runner, counters);
+        else yield* walkSteps(step.steps, runner, counters);
+        if (runner.isRestDue?.()) yield null;
+      }
     }
+    if (runner.isRestDue?.()) yield null;
   }
 }
 
-function runWhile<Code>(step: WhileStep<Code>, runner: StepRunner<Code>, counters: LoopCounters): void {
+/** Kernels alone need no walk, and loops of them are fast. */
+const isStraight = <Code>(steps: readonly Step<Code>[]): steps is readonly KernelStep<Code>[] =>
+  steps.every(({ kind }) => kind === "kernel");
+
+function runStraight<Code>(steps: readonly KernelStep<Code>[], runner: StepRunner<Code>, counters: LoopCounters): void {
+  for (const step of steps) if (step.kernel.rows > 0) runner.kernel(step, counters);
+}
+
+function* walkWhile<Code>(step: WhileStep<Code>, runner: StepRunner<Code>, counters: LoopCounters): Walk {
+  const [test, body] = [step.test, step.steps].map((steps) => (isStraight(steps) ? steps : null));
   for (let round = 0; ; round++) {
     counters.set(step.loop, round);
-    runSteps(step.test, runner, counters);
-    if (runner.flag(step.flag)[0] === 0) break;
+    if (test) runStraight(test, runner, counters);
+    else yield* walkSteps(step.test, runner, counters);
+    const flag = runner.flag(step.flag) ?? ((yield step.flag) as Uint8Array);
+    if (flag[0] === 0) break;
     if (round >= step.maxRounds) throw endless(step);
-    runSteps(step.steps, runner, counters);
+    if (body) runStraight(body, runner, counters);
+    else yield* walkSteps(step.steps, runner, counters);
   }
-  runSteps(step.finish, runner, counters);
+  yield* walkSteps(step.finish, runner, counters);
 }
 
 /** Rounds sent off together at first. */
 const FIRST_ROUNDS_AHEAD = 4;
 
-function runAhead<Code>(step: WhileStep<Code>, runner: StepRunner<Code>, counters: LoopCounters): void {
+function* walkAhead<Code>(step: WhileStep<Code>, runner: StepRunner<Code>, counters: LoopCounters): Walk {
   let done = 0;
   for (let count = FIRST_ROUNDS_AHEAD; ; count = Math.min(2 * count, MAX_ROUNDS_AHEAD)) {
     const together = Math.min(count, step.maxRounds - done + 1);
     for (let i = 0; i < together; i++) {
       counters.set(step.loop, done + i);
       counters.set(step.ahead as number, i);
-      runSteps(step.test, runner, counters);
-      runSteps(step.steps, runner, counters);
+      yield* walkSteps(step.test, runner, counters);
+      yield* walkSteps(step.steps, runner, counters);
     }
-    const flags = runner.flag(step.flag);
+    const flags = runner.flag(step.flag) ?? ((yield step.flag) as Uint8Array);
     let wanted = 0;
     while (wanted < together && flags[FLAG_BYTES * (wanted + 1)] !== 0) wanted++;
     done += wanted;
@@ -90,7 +114,7 @@ function runAhead<Code>(step: WhileStep<Code>, runner: StepRunner<Code>, counter
     if (wanted < together) break;
   }
   counters.set(step.loop, done);
-  runSteps(step.finish, runner, counters);
+  yield* walkSteps(step.finish, runner, counters);
 }
 
 const endless = ({ maxRounds }: WhileStep<unknown>): ArgumentError =>

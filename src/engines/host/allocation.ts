@@ -6,8 +6,12 @@ import { ArgumentError, DisposedError, SizeMismatchError } from "../../core/erro
 import { asBytes, type ByteSource, unwrittenBytes } from "../byte-source.js";
 import type { Lease } from "../leases.js";
 import { isUnshared, partOf } from "../suballocator.js";
+import { isTurnDue, turn } from "../turns.js";
 import type { HostDevice } from "./device.js";
 import type { HostChunk } from "./memory.js";
+
+/** Bytes that are copied between two looks at the clock: a millisecond or two. */
+const PIECE = 4 * 1024 * 1024;
 
 export class HostAllocation {
   private chunk: HostChunk | null;
@@ -46,22 +50,51 @@ export class HostAllocation {
     if (bytes.byteLength !== this.byteLength) {
       throw new SizeMismatchError(`write: ${bytes.byteLength} bytes for a buffer of ${this.byteLength}.`);
     }
-    const address = this.locate("write");
+    this.put(this.locate("write"), bytes, true);
+  }
+
+  /** @internal Replaces the first bytes. `mayChange`: the caller may change the array afterwards. */
+  put(address: number, bytes: Uint8Array, mayChange = false): void {
+    const { queue, memory } = this.device;
+    const { chunk } = this;
     this.isZeroPending = false;
-    this.device.memory.view(address, this.byteLength).set(bytes);
+    const target = memory.view(address, bytes.byteLength);
+    if (queue.isWritable(chunk as HostChunk)) {
+      target.set(bytes);
+      queue.forget(chunk as HostChunk);
+      return;
+    }
+    const kept = mayChange ? bytes.slice() : bytes;
+    queue.later(() => target.set(kept), kept.byteLength);
+    this.mark(true);
   }
 
   /** The contents as of now. With `into`, fills and returns that array. */
   async read(into?: Uint8Array): Promise<Uint8Array> {
-    return this.readSync(into);
+    const target = this.target(into);
+    const source = this.device.memory.view(this.contents("read"), this.byteLength);
+    const { queue } = this.device;
+    const chunk = this.chunk as HostChunk;
+    queue.assertNotLost(chunk);
+    if (queue.isReadable(chunk) && this.byteLength <= PIECE) {
+      target.set(source);
+      if (isTurnDue()) await turn();
+      return target;
+    }
+    const arrival = queue.whenDone(copied(source, target));
+    this.mark(false);
+    await arrival;
+    return target;
   }
 
   readSync(into?: Uint8Array): Uint8Array {
-    if (into && into.byteLength !== this.byteLength) {
-      throw new SizeMismatchError(`read: a target of ${into.byteLength} bytes for a buffer of ${this.byteLength}.`);
-    }
-    const target = into ?? unwrittenBytes(this.byteLength);
-    target.set(this.device.memory.view(this.contents("read"), this.byteLength));
+    const target = this.target(into);
+    const source = this.device.memory.view(this.contents("read"), this.byteLength);
+    const { queue } = this.device;
+    const chunk = this.chunk as HostChunk;
+    queue.drain(chunk.writeEpoch);
+    queue.assertNotLost(chunk);
+    target.set(source);
     return target;
   }
 
@@ -72,11 +105,32 @@ export class HostAllocation {
       throw new SizeMismatchError(`copyFrom: ${source.byteLength} bytes for a buffer of ${this.byteLength}.`);
     }
     if (source === this || this.byteLength === 0) return;
-    const from = source.contents("copyFrom");
-    const to = this.locate("copyFrom");
+    const { memory, queue } = this.device;
+    const from = memory.view(source.contents("copyFrom"), this.byteLength);
+    const to = memory.view(this.locate("copyFrom"), this.byteLength);
     this.isZeroPending = false;
-    const { memory } = this.device;
-    memory.view(to, this.byteLength).set(memory.view(from, this.byteLength));
+    queue.assertNotLost(source.chunk as HostChunk);
+    if (queue.isReadable(source.chunk as HostChunk) && queue.isWritable(this.chunk as HostChunk)) {
+      to.set(from);
+      queue.forget(this.chunk as HostChunk);
+      return;
+    }
+    queue.later(() => to.set(from));
+    source.mark(false);
+    this.mark(true);
+  }
+
+  /** @internal Notes that the last entry of the queue reads it, or writes it. */
+  mark(isWritten: boolean): void {
+    const chunk = this.chunk as HostChunk;
+    const { last } = this.device.queue;
+    if (isWritten) chunk.writeEpoch = last;
+    else chunk.readEpoch = last;
+  }
+
+  /** @internal Throws if what was to write it failed. */
+  assertNotLost(): void {
+    this.device.queue.assertNotLost(this.chunk as HostChunk);
   }
 
   /**
@@ -111,11 +165,28 @@ export class HostAllocation {
   /** @internal The address, with pending zeros written: for kernels that read the buffer or write parts of it. */
   contents(operation: string): number {
     const address = this.locate(operation);
-    if (this.isZeroPending) {
-      this.isZeroPending = false;
-      this.device.memory.view(address, this.byteLength).fill(0);
-    }
+    if (this.isZeroPending) this.fill(address);
     return address;
+  }
+
+  private fill(address: number): void {
+    const { queue, memory } = this.device;
+    const target = memory.view(address, this.byteLength);
+    this.isZeroPending = false;
+    if (queue.isWritable(this.chunk as HostChunk)) {
+      target.fill(0);
+      queue.forget(this.chunk as HostChunk);
+      return;
+    }
+    queue.later(() => target.fill(0));
+    this.mark(true);
+  }
+
+  private target(into: Uint8Array | undefined): Uint8Array {
+    if (into && into.byteLength !== this.byteLength) {
+      throw new SizeMismatchError(`read: a target of ${into.byteLength} bytes for a buffer of ${this.byteLength}.`);
+    }
+    return into ?? unwrittenBytes(this.byteLength);
   }
 
   private locate(operation: string): number {
@@ -126,5 +197,13 @@ export class HostAllocation {
 
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return `HostAllocation { ${this.byteLength} bytes on ${this.device.name}${this.isDisposed ? ", disposed" : ""} }`;
+  }
+}
+
+/** Copies bytes piece by piece. */
+function* copied(source: Uint8Array, target: Uint8Array): Generator<null> {
+  for (let at = 0; at < source.byteLength; at += PIECE) {
+    target.set(source.subarray(at, at + PIECE), at);
+    yield null;
   }
 }

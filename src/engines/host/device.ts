@@ -1,7 +1,7 @@
 /**
  * The CPU as a device: WebAssembly kernels over shared memory, split over threads. It has the shape of a Vulkan device, so
- * the layers above need not know which one they drive. It is synchronous, since the CPU that would wait is the one that
- * works. It needs no driver and is always available.
+ * the layers above need not know which one they drive. Work waits in a queue, but for tiny kernels that nothing is before;
+ * work-queue.ts says who does it and when. It needs no driver and is always available.
  */
 import { cpus } from "node:os";
 import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
@@ -13,6 +13,7 @@ import { defaultGarbageShare, GarbageBudget, garbageShare } from "../garbage.js"
 import { type Lease, Leases } from "../leases.js";
 import { type CompileSpan, Profile } from "../profile.js";
 import { giveUp } from "../suballocator.js";
+import { isTurnDue, turn } from "../turns.js";
 import { HostAllocation } from "./allocation.js";
 import { MAX_WORKERS } from "./job-board.js";
 import { type HostKernel, HostKernelCompiler, type HostKernelOptions } from "./kernel.js";
@@ -20,6 +21,7 @@ import { LoadedHostKernel, Scratch } from "./loaded-kernel.js";
 import { ARGUMENTS, type HostChunk, HostMemory, type HostMemoryOwner } from "./memory.js";
 import { HostProgram } from "./recorded-program.js";
 import { defaultThreads, sharedPool, type ThreadPool } from "./thread-pool.js";
+import { WorkQueue } from "./work-queue.js";
 
 interface HostDeviceOptions {
   /** Threads that share a kernel's rows, this one included; 1 for none but this. Default: PUMICE_THREADS, or all cores. */
@@ -72,8 +74,11 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   readonly garbage: GarbageBudget;
   private readonly leases = new Leases(() => this.garbage.noteSweep(this.memory.usedBytes));
   private readonly kernels: HostKernelCompiler;
-  private readonly scratch = new Scratch(this);
-  /** Memory of `withBytes`. Kernels have run when they return, so the next call can reuse it. */
+  /** @internal */
+  readonly scratch = new Scratch(this);
+  /** @internal */
+  readonly queue = new WorkQueue();
+  /** Memory of `withBytes`. It is written in the order of the queue, so the next call can reuse it. */
   private readonly lent: HostAllocation[] = [];
   private isOver = false;
 
@@ -99,6 +104,11 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   /** @internal */
   get memoryBytes(): number {
     return this.memory.maxBytes;
+  }
+
+  /** @internal */
+  get epoch(): number {
+    return this.queue.last;
   }
 
   get isClosed(): boolean {
@@ -130,24 +140,41 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
         this.lent[i]?.dispose();
         this.lent[i] = this.allocUninitialized(bytes.byteLength);
       }
-      this.memory.view(this.lent[i].address, bytes.byteLength).set(bytes);
+      this.lent[i].put(this.lent[i].address, bytes);
     });
     return work(this.lent);
   }
 
   /** @internal */
-  load(encoded: EncodedKernel, { name }: KernelInterface): LoadedHostKernel {
-    return new LoadedHostKernel(this, this.scratch, encoded, name);
+  load(encoded: EncodedKernel, kernel: KernelInterface): LoadedHostKernel {
+    return new LoadedHostKernel(this, this.scratch, encoded, kernel);
   }
 
   /** @internal */
   dispatch(kernel: LoadedHostKernel, memory: readonly HostAllocation[], offsets: readonly number[]): void {
-    kernel.runAt(memory.map(({ address }, i) => address + offsets[i]));
+    const { queue } = this;
+    const { isWritten } = kernel;
+    const addresses = new Array<number>(memory.length);
+    for (let i = 0; i < memory.length; i++) addresses[i] = memory[i].address + offsets[i];
+    if (queue.hasLost) for (const each of memory.filter((_, i) => !isWritten[i])) each.assertNotLost();
+    if (queue.submit(kernel, kernel.wordsFor(addresses))) return;
+    for (let i = 0; i < memory.length; i++) memory[i].mark(isWritten[i]);
   }
 
-  /** @internal Kernels have run when they return, so there is nothing to wait for. */
+  /** @internal */
   flagIn(memory: HostAllocation): Uint8Array {
     return memory.readSync();
+  }
+
+  /** @internal */
+  flagNow(memory: HostAllocation): Uint8Array | null {
+    return this.queue.isEmpty && !isTurnDue() ? memory.readSync() : null;
+  }
+
+  /** @internal */
+  giveWay(): Promise<void> | null {
+    if (this.queue.isEmpty) return isTurnDue() ? turn() : null;
+    return this.queue.isLong ? this.queue.whenDone() : null;
   }
 
   /** @internal */
@@ -167,11 +194,14 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     if (this.clock) throw new ArgumentError("profile: a profile is being taken already.");
     const clock: Timed[] = [];
     const compiled: CompileSpan[] = [];
+    // Work that was asked for before is none of ours.
+    if (!this.queue.isEmpty) await this.queue.whenDone();
     const began = performance.now();
     this.clock = clock;
     this.kernels.watched = compiled;
     try {
       await work();
+      await this.queue.whenDone();
     } finally {
       this.clock = null;
       this.kernels.watched = null;
@@ -189,13 +219,16 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     );
   }
 
-  /** There is nothing to wait for: kernels have run when `run` returns. */
+  /** Resolves when all that was asked for is done; rejects if it failed. */
   async finish(): Promise<void> {
     this.assertUsable("finish");
+    if (!this.queue.isEmpty) await this.queue.whenDone();
   }
 
+  /** The same, blocking. */
   finishSync(): void {
     this.assertUsable("finish");
+    this.queue.finish();
   }
 
   /** Collects garbage and takes back the memory of buffers nobody can reach. True when there were any. */
@@ -248,10 +281,12 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     if (this.isOver) throw new DisposedError(`${operation}: the device ${this.name} was closed.`);
   }
 
-  /** Frees everything made on the device. Closing twice is harmless. */
+  /** Frees everything made on the device, when what was asked for is done. Closing twice is harmless. */
   async close(): Promise<void> {
     if (this.isOver) return;
     this.isOver = true;
+    // Who waits for results hears of failures; closing does not.
+    if (!this.queue.isEmpty) await this.queue.whenDone().catch(() => {});
     this.leases.close();
     this.kernels.close();
     this.memory.retire();
@@ -266,6 +301,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
     this.assertUsable("alloc");
     checkByteLength("alloc", byteLength);
     const { chunk, isZero } = this.memory.allocate(Math.max(1, byteLength));
+    this.queue.forget(chunk);
     return this.holding(chunk, byteLength, isZeroed && !isZero && byteLength > 0);
   }
 

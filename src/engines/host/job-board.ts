@@ -2,7 +2,8 @@
  * The protocol between the main thread and its workers, on a few words of shared memory. One job is open at a time. Every
  * participant claims chunks of it from a counter until none are left.
  *
- * The main thread never waits for a worker that has not joined: a worker that sleeps, starts up or died only fails to help.
+ * The main thread takes part and never waits for a worker that has not joined: a worker that sleeps, starts up or died only
+ * fails to help. Or it leaves an open job to the workers, and hears when the last of them leaves.
  * `state` makes that safe: one word holds "open", the number of workers inside, and a sequence number, so that joining and
  * closing cannot miss each other. Words that different threads write are on different cache lines.
  */
@@ -30,6 +31,15 @@ const NUMBER_SHIFT = 11;
 export const MAX_WORKERS = 0x3fe;
 /** A chunk number past all chunks. */
 const NO_MORE = 0x3fffffff;
+
+/** `Atomics.waitAsync`, which the type library of the language version we compile for does not have. */
+const { waitAsync } = Atomics as unknown as {
+  waitAsync(
+    words: Int32Array,
+    index: number,
+    value: number,
+  ): { readonly async: false; readonly value: string } | { readonly async: true; readonly value: Promise<string> };
+};
 
 interface Job {
   readonly kernel: number;
@@ -78,6 +88,26 @@ export class JobBoard {
   waitForLeave(milliseconds: number): void {
     const state = Atomics.load(this.words, STATE);
     if (state & WORKER_MASK) Atomics.wait(this.words, STATE, state, milliseconds);
+  }
+
+  /** The same without blocking: kept when the last worker inside leaves. Null where the state has changed meanwhile. */
+  leaving(): Promise<unknown> | null {
+    const { async: isPending, value } = waitAsync(this.words, STATE, Atomics.load(this.words, STATE));
+    return isPending ? value : null;
+  }
+
+  /** Whether all chunks of the open job have been claimed. */
+  isExhausted(chunks: number): boolean {
+    return Atomics.load(this.words, NEXT) >= chunks;
+  }
+
+  /** Lets workers join the open job once more, unless one is inside. */
+  reopen(): void {
+    const { words } = this;
+    const state = Atomics.load(words, STATE);
+    if (state & WORKER_MASK) return;
+    const again = (((state >> NUMBER_SHIFT) + 1) << NUMBER_SHIFT) | OPEN;
+    if (Atomics.compareExchange(words, STATE, state, again) === state) this.wake(words[LIMIT] as number);
   }
 
   /** A worker failed in the job just closed. */
@@ -154,7 +184,7 @@ export class JobBoard {
 
   leave(): void {
     const state = Atomics.sub(this.words, STATE, ONE_WORKER) - ONE_WORKER;
-    if (!(state & (OPEN | WORKER_MASK))) Atomics.notify(this.words, STATE);
+    if (!(state & WORKER_MASK)) Atomics.notify(this.words, STATE);
   }
 
   /** Marks the job as failed, so that nobody goes on with it. */

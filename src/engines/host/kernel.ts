@@ -14,6 +14,7 @@ import { asBytes, type ByteSource } from "../byte-source.js";
 import { KernelCache } from "../kernel-cache.js";
 import type { CompileSpan } from "../profile.js";
 import { HostAllocation } from "./allocation.js";
+import { type Background, runInSlices } from "./background.js";
 import type { HostDevice } from "./device.js";
 import type { RunFunction } from "./job-board.js";
 import { ARGUMENTS } from "./memory.js";
@@ -56,6 +57,7 @@ export class HostKernel {
   run({ buffers = none, args, length, grain = DEFAULT_GRAIN }: HostRunOptions): void {
     const { device } = this;
     device.assertUsable("run");
+    device.queue.drain();
     if (!(Number.isInteger(length) && length >= 0 && length < 2 ** 31)) {
       throw new ArgumentError(`${this.name}: length ${length}; it is a whole number below 2^31.`);
     }
@@ -71,18 +73,51 @@ export class HostKernel {
     }
   }
 
-  /** @internal The same for buffers given by address, which the caller keeps alive. */
-  runAt(addresses: readonly number[], length: number, grain: number): void {
-    const { device } = this;
-    device.assertUsable("run");
-    const { words, clock } = device;
-    for (let i = 0; i < addresses.length; i++) words[i] = addresses[i];
+  /** @internal The same with the words of the argument block, for buffers that the caller keeps. */
+  runAt(words: readonly number[], length: number, grain: number): void {
+    const { clock } = this.device;
+    this.writeWords(words);
     if (!clock) this.dispatch(length, grain);
     else {
       const start = performance.now();
       this.dispatch(length, grain);
       clock.push({ name: this.name, start, end: performance.now() });
     }
+  }
+
+  /**
+   * @internal Begins it, and returns what goes on in the background, if anything does. `takesPart`: this thread computes rows
+   * as well, and only leaves those that workers are late with. Else workers compute all, or, where there are none, this thread
+   * when it has nothing else to do.
+   */
+  startAt(words: readonly number[], length: number, grain: number, takesPart: boolean): Background | null {
+    const { device, compiled } = this;
+    const { clock, threads, pool } = device;
+    const chunk = chunkOf(length, grain, threads);
+    if (takesPart && chunk === null) {
+      this.runAt(words, length, grain);
+      return null;
+    }
+    this.writeWords(words);
+    device.counters.dispatches++;
+    if (chunk !== null) device.counters.threaded++;
+    const start = performance.now();
+    const note = () => clock?.push({ name: this.name, start, end: performance.now() });
+    const rows = [compiled, ARGUMENTS.address, length, chunk ?? length, threads] as const;
+    const background = takesPart ? pool.share(...rows) : threads > 1 ? pool.start(...rows) : null;
+    const left = background ?? (takesPart ? null : this.inSlices(length));
+    if (!left) note();
+    else if (clock) void left.over.then(note);
+    return left;
+  }
+
+  private inSlices(length: number): Background {
+    return runInSlices(this.compiled.run, ARGUMENTS.address, length, (error) => failed(this.name, error));
+  }
+
+  private writeWords(words: readonly number[]): void {
+    const block = this.device.words;
+    for (let i = 0; i < words.length; i++) block[i] = words[i];
   }
 
   private dispatch(length: number, grain: number): void {

@@ -1,53 +1,117 @@
 /**
  * A kernel of the compiler on the CPU. Its numbers: the count of its loop (rows, or groups of rows), the rows worth a thread,
- * and the bytes each thread needs for the kernel's arrays.
+ * and the bytes each thread needs for the kernel's arrays. It remembers how long it takes, which decides where it runs.
  */
-import type { EncodedKernel } from "../../core/encoded-kernel.js";
+import type { EncodedKernel, KernelInterface } from "../../core/encoded-kernel.js";
 import type { LoadedKernel } from "../engine.js";
 import type { HostAllocation } from "./allocation.js";
+import type { Background } from "./background.js";
 import type { HostDevice } from "./device.js";
 import type { HostKernel } from "./kernel.js";
 
+/** Kernels that take longer run in the background when someone awaits them. */
+const QUICK_MILLISECONDS = 2;
+/** The time of as many rows as are worth a thread, in milliseconds. */
+const GRAIN_MILLISECONDS = 0.02;
+/** How fast a long run is forgotten: kernels that search take long now and then. */
+const FORGETTING = 0.7;
+
 export class LoadedHostKernel implements LoadedKernel {
   readonly numbers: readonly number[];
+  readonly isWritten: readonly boolean[];
+  /** It takes some microseconds, and is not worth a look at the clock. */
+  readonly isTiny: boolean;
+  /** How long it takes on one thread as the compiler estimates it, in milliseconds. */
+  readonly estimate: number;
   private readonly kernel: HostKernel;
+  /** How long it takes: at first as estimated, then as measured. */
+  private expected: number;
 
   constructor(
     private readonly device: HostDevice,
     private readonly scratch: Scratch,
     { bytes, numbers }: EncodedKernel,
-    name: string,
+    { name, buffers }: KernelInterface,
   ) {
     this.kernel = device.kernel(bytes, { name });
     this.numbers = numbers;
+    this.isWritten = buffers.map(({ isWritten }) => isWritten);
+    const [length, grain, slotBytes] = numbers;
+    if (slotBytes > 0) scratch.reserve(this.slots * slotBytes);
+    // A row that is worth a thread by itself may take any time.
+    this.isTiny = grain > 1 && length < 2 * grain;
+    this.estimate = grain > 1 ? (length / grain) * GRAIN_MILLISECONDS : Number.POSITIVE_INFINITY;
+    this.expected = this.estimate / device.threads;
   }
 
-  /** Runs it on buffers given by address, to the end. */
-  runAt(addresses: readonly number[]): void {
-    const [length, grain, slotBytes] = this.numbers;
-    if (slotBytes === 0) {
-      this.kernel.runAt(addresses, length, grain);
+  /** The words of its argument block for buffers at these addresses. `scratch`: memory for its arrays. */
+  wordsFor(addresses: readonly number[], scratch = this.scratch.address): readonly number[] {
+    return this.numbers[2] === 0 ? addresses : [...addresses, scratch, this.slots];
+  }
+
+  /** Runs it to the end. */
+  run(words: readonly number[]): void {
+    const [length, grain] = this.numbers;
+    this.clearSlots(words);
+    if (this.isTiny) {
+      this.kernel.runAt(words, length, grain);
       return;
     }
-    const { threads, memory } = this.device;
-    const { address } = this.scratch.of(threads * slotBytes);
-    // The first word of each part marks it as in use; a thread whose kernel failed did not clear it.
-    for (let i = 0; i < threads; i++) memory.words(address + i * slotBytes, 1)[0] = 0;
-    this.kernel.runAt([...addresses, address, threads], length, grain);
+    const began = performance.now();
+    this.kernel.runAt(words, length, grain);
+    this.note(performance.now() - began);
+  }
+
+  /** Runs it without blocking for long: in place if that is quick. Returns what goes on in the background, if anything. */
+  start(words: readonly number[]): Background | null {
+    const [length, grain] = this.numbers;
+    if (this.isTiny) {
+      this.run(words);
+      return null;
+    }
+    this.clearSlots(words);
+    const began = performance.now();
+    const background = this.kernel.startAt(words, length, grain, this.expected <= QUICK_MILLISECONDS);
+    const note = () => this.note(performance.now() - began);
+    if (background) void background.over.then(note);
+    else note();
+    return background;
+  }
+
+  private note(milliseconds: number): void {
+    const before = this.expected === Number.POSITIVE_INFINITY ? 0 : this.expected;
+    this.expected = Math.max(milliseconds, FORGETTING * before);
+  }
+
+  /** One for each worker, and one for this thread, should it help them. */
+  private get slots(): number {
+    return this.device.threads + 1;
+  }
+
+  /** The first word of each slot marks it as in use; a thread whose kernel failed did not clear it. */
+  private clearSlots(words: readonly number[]): void {
+    const slotBytes = this.numbers[2];
+    if (slotBytes === 0) return;
+    const address = words[words.length - 2];
+    for (let i = 0; i < this.slots; i++) this.device.memory.words(address + i * slotBytes, 1)[0] = 0;
   }
 }
 
-/** Memory for the arrays of the kernel that is running: one runs at a time. */
+/** Memory for the arrays of the kernel that is running: one runs at a time. It holds those of every kernel that is loaded. */
 export class Scratch {
   private held: HostAllocation | null = null;
 
   constructor(private readonly device: HostDevice) {}
 
-  of(byteLength: number): HostAllocation {
-    if (this.held && this.held.byteLength >= byteLength) return this.held;
+  /** Its address in the order of dispatches: a kernel dispatched now may run when another is in use. */
+  get address(): number {
+    return this.held?.address ?? 0;
+  }
+
+  reserve(byteLength: number): void {
+    if (this.held && this.held.byteLength >= byteLength) return;
     this.held?.dispose();
     this.held = null;
     this.held = this.device.allocUninitialized(byteLength);
-    return this.held;
   }
 }

@@ -16,6 +16,8 @@ export type HostChunk = Chunk<"heap">;
 
 /** The parts of the device that the memory uses. */
 export interface HostMemoryOwner {
+  /** The last epoch of the queue: work up to it may use memory that is freed now. */
+  readonly epoch: number;
   /** Collects garbage and frees what was dropped; true when something came back. */
   collect(): boolean;
   readonly garbage: GarbageBudget;
@@ -100,6 +102,7 @@ export class HostMemory {
   }
 
   free(chunk: HostChunk): void {
+    chunk.readEpoch = this.owner.epoch;
     this.heap.free(chunk);
   }
 

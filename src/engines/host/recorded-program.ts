@@ -1,14 +1,18 @@
-/** A recorded program on the CPU: runs its kernels one after another. All addresses but those of arguments are known. */
-import type { BufferPlace, RecordableProgram, RecordedProgram } from "../engine.js";
+/** A recorded program on the CPU: its kernels one after another. All addresses but those of arguments are known. */
+import type { BufferPlace, ProgramDispatch, RecordableProgram, RecordedProgram } from "../engine.js";
 import { memoryPositions, SCALAR_STRIDE, scalarBytes, writeScalars } from "../scalar-arguments.js";
 import type { HostAllocation } from "./allocation.js";
 import type { HostDevice } from "./device.js";
 import type { LoadedHostKernel } from "./loaded-kernel.js";
 
+/** Dispatches that are kept in a list. */
+const FEW = 1024;
+
 export class HostProgram implements RecordedProgram<HostAllocation> {
   private readonly arena: HostAllocation | null;
   private readonly scalars: HostAllocation | null;
   private readonly memoryOf: readonly number[];
+  private readonly few: readonly ProgramDispatch<LoadedHostKernel>[] | null;
 
   constructor(
     private readonly device: HostDevice,
@@ -19,6 +23,7 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
     const bytes = scalarBytes(args);
     this.scalars = bytes > 0 ? device.allocUninitialized(bytes) : null;
     this.memoryOf = memoryPositions(args);
+    this.few = few(program.dispatches());
   }
 
   run(memory: readonly HostAllocation[], scalars: readonly number[], isDonated: readonly boolean[]): HostAllocation[] {
@@ -28,9 +33,9 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
       return given >= 0 && isDonated[given] ? memory[given] : device.allocUninitialized(byteLength);
     });
     if (this.scalars) {
-      const bytes = device.memory.view(this.scalars.address, this.scalars.byteLength);
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      writeScalars(view, 0, scalars, program.arguments);
+      const bytes = new Uint8Array(this.scalars.byteLength);
+      writeScalars(new DataView(bytes.buffer), 0, scalars, program.arguments);
+      this.scalars.put(this.scalars.address, bytes);
     }
     const addresses = this.argumentAddresses(memory);
     const arena = this.arena?.address ?? 0;
@@ -39,8 +44,36 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
       const start = place.from === "argument" ? addresses[place.index] : results[place.index].address;
       return start + place.offset;
     };
-    program.dispatches((kernel, _, buffers) => kernel.runAt(buffers.map(addressOf)));
+    this.submit(addressOf);
+    if (!device.queue.isEmpty) this.mark(memory, results);
     return results;
+  }
+
+  /** Few kernels are submitted one by one; many are walked through when it is their turn. */
+  private submit(addressOf: (place: BufferPlace) => number): void {
+    const { queue, scratch } = this.device;
+    const { address } = scratch;
+    if (this.few) {
+      for (const { kernel, buffers } of this.few) {
+        queue.submit(kernel, kernel.wordsFor(buffers.map(addressOf), address));
+      }
+      return;
+    }
+    const { program } = this;
+    const calls = function* () {
+      for (const { kernel, buffers } of program.dispatches()) {
+        yield { kernel, words: kernel.wordsFor(buffers.map(addressOf), address) };
+      }
+    };
+    queue.inPieces(calls());
+  }
+
+  /** Notes which memory the kernels that wait will use. */
+  private mark(memory: readonly HostAllocation[], results: readonly HostAllocation[]): void {
+    for (const each of memory) each.mark(false);
+    for (const arg of this.program.arguments) if (arg.kind === "fixed") arg.memory.mark(false);
+    for (const each of results) each.mark(true);
+    this.scalars?.mark(false);
   }
 
   private argumentAddresses(memory: readonly HostAllocation[]): number[] {
@@ -51,4 +84,14 @@ export class HostProgram implements RecordedProgram<HostAllocation> {
       return (this.scalars as HostAllocation).address + SCALAR_STRIDE * scalar++;
     });
   }
+}
+
+/** The dispatches as a list; null where they are too many. */
+function few<K>(dispatches: Iterable<ProgramDispatch<K>>): readonly ProgramDispatch<K>[] | null {
+  const all: ProgramDispatch<K>[] = [];
+  for (const dispatch of dispatches) {
+    if (all.length === FEW) return null;
+    all.push(dispatch);
+  }
+  return all;
 }

@@ -1,6 +1,7 @@
 /**
  * The worker threads of a process (of an isolate, strictly: a program that loads Pumice in a worker thread gets a pool there
- * of its own). All devices share them; jobs run one at a time, because the thread that starts a job takes part and waits.
+ * of its own). All devices share them; jobs run one at a time. The thread that starts a job takes part and waits, or leaves it
+ * to the workers and hears of its end.
  *
  * Workers start with the first job that is large enough and do not keep the process alive. A worker that dies in a job
  * takes the job with it: the caller gets a `DeviceError`, and the next job finds a new pool.
@@ -13,6 +14,7 @@ import { DeviceError } from "../../core/errors.js";
 import { threadsWanted } from "../../core/threads.js";
 import type { WasmMemory, WasmModule } from "../../core/webassembly.js";
 import { debug } from "../debug.js";
+import { Background } from "./background.js";
 import { JobBoard, MAX_WORKERS, type RunFunction, spin, work } from "./job-board.js";
 import type { Fault, Letter, Report, WorkerData } from "./worker.js";
 
@@ -24,6 +26,20 @@ export interface SharedKernel {
   readonly entry: string;
   /** The main thread's own instance. */
   readonly run: RunFunction;
+}
+
+/** Rows of a kernel, to be computed in chunks. */
+interface Job {
+  readonly kernel: SharedKernel;
+  readonly args: number;
+  readonly length: number;
+  readonly chunk: number;
+}
+
+/** A job that was left to workers. */
+interface Started {
+  readonly job: Job;
+  readonly background: Background;
 }
 
 interface Member {
@@ -55,6 +71,7 @@ export class ThreadPool {
   private deaths = 0;
   /** Workers that ended before their first message. */
   private stillborn = 0;
+  private started: Started | null = null;
   restarts = 0;
 
   get workers(): number {
@@ -63,23 +80,112 @@ export class ThreadPool {
 
   /** Runs rows 0 to `length` in chunks on up to `threads` threads. Returns when all is done, or throws. */
   run(kernel: SharedKernel, args: number, length: number, chunk: number, threads: number): void {
-    const { board } = this;
-    const helpers = Math.min(threads, Math.ceil(length / chunk)) - 1;
+    this.settle();
     this.ensureWorkers(threads - 1);
-    board.open({ kernel: this.introduce(kernel), args, length, chunk, limit: helpers });
-    let failure: unknown;
+    const helpers = Math.min(threads, Math.ceil(length / chunk)) - 1;
+    const failure = this.complete(this.open({ kernel, args, length, chunk }, helpers));
+    if (failure) throw failure;
+  }
+
+  /** The same, but it does not wait for workers that are late: they finish in the background. Null when all is done. */
+  share(kernel: SharedKernel, args: number, length: number, chunk: number, threads: number): Background | null {
+    this.settle();
+    this.ensureWorkers(threads - 1);
+    const helpers = Math.min(threads, Math.ceil(length / chunk)) - 1;
+    const job = this.open({ kernel, args, length, chunk }, helpers);
+    const failure = this.takePart(job);
+    if (failure === null && !spin(() => this.board.workersInside === 0, SPIN_MICROSECONDS)) return this.leave(job);
+    const outcome = this.finish(job, failure);
+    if (outcome) throw outcome;
+    return null;
+  }
+
+  /** Leaves the rows to as many workers, and returns at once. Null where there are no workers. */
+  start(kernel: SharedKernel, args: number, length: number, chunk: number, workers: number): Background | null {
+    this.settle();
+    this.ensureWorkers(workers);
+    return this.members.length === 0 ? null : this.leave(this.open({ kernel, args, length, chunk }, workers));
+  }
+
+  private leave(job: Job): Background {
+    const background = new Background(() => this.settle());
+    this.started = { job, background };
+    void this.watch(this.started);
+    return background;
+  }
+
+  /** Finishes the job that was left to workers, if there is one; this thread helps. */
+  private settle(): void {
+    const { started } = this;
+    if (started) this.end(started, this.complete(started.job));
+  }
+
+  private open(job: Job, limit: number): Job {
+    const { args, length, chunk } = job;
+    this.board.open({ kernel: this.introduce(job.kernel), args, length, chunk, limit });
+    return job;
+  }
+
+  /** Takes part in the open job until it is done. Returns why it failed, if it did. */
+  private complete(job: Job): Error | null {
+    return this.finish(job, this.takePart(job));
+  }
+
+  /** Computes chunks until none are left. */
+  private takePart({ kernel, args, length, chunk }: Job): Error | null {
     try {
-      work(board, kernel.run, args, length, chunk);
+      work(this.board, kernel.run, args, length, chunk);
+      return null;
     } catch (error) {
-      failure = error;
-      board.abandon();
+      this.board.abandon();
+      return error as Error;
     }
-    board.close();
-    this.waitForWorkers(kernel.name);
-    if (failure === undefined && !board.hasFailed) return;
+  }
+
+  /** Closes a job of which all chunks are claimed, and waits for those who compute them. */
+  private finish({ kernel }: Job, failure: Error | null): Error | null {
+    this.board.close();
+    return this.waitForWorkers(kernel.name) ?? this.outcome(kernel, failure);
+  }
+
+  /** Why a closed job failed, if it did. */
+  private outcome({ name }: SharedKernel, failure: Error | null): Error | null {
+    if (failure === null && !this.board.hasFailed) return null;
     const [told] = this.readReports();
-    const cause = (failure as Error | undefined) ?? told ?? { name: "Error", message: "the worker did not say why" };
-    throw failed(kernel.name, cause);
+    return failed(name, failure ?? told ?? { name: "Error", message: "the worker did not say why" });
+  }
+
+  // ------------------------------------------------------------------------------------------------ background
+
+  /** Waits for the workers without blocking. The timer keeps the process alive, which the wait itself does not. */
+  private async watch(started: Started): Promise<void> {
+    const { background, job } = started;
+    const { board } = this;
+    const timer = setInterval(() => this.check(started), CHECK_MILLISECONDS);
+    const chunks = Math.ceil(job.length / job.chunk);
+    const isDone = () => board.workersInside === 0 && board.isExhausted(chunks);
+    while (!background.isOver) {
+      // Looked at after the wait has begun: else the last worker could leave unnoticed in between.
+      const leaving = board.leaving();
+      if (!isDone()) await Promise.race([leaving, background.over]);
+      if (background.isOver || !isDone()) continue;
+      // A worker that joined just now finds nothing to do and leaves.
+      this.end(started, this.finish(job, null));
+    }
+    clearInterval(timer);
+  }
+
+  /** Looks after a job that takes long: a worker may have died, or have missed it. */
+  private check(started: Started): void {
+    const { job, background } = started;
+    if (background.isOver) return;
+    if (this.hasLostWorker()) this.end(started, this.workerDied(job.kernel.name));
+    else if (this.members.some(({ hasStarted }) => hasStarted)) this.board.reopen();
+  }
+
+  private end(started: Started, failure: Error | null): void {
+    if (this.started === started) this.started = null;
+    started.background.end(failure);
   }
 
   /** Tells workers to drop kernels that will not run again. */
@@ -96,6 +202,7 @@ export class ThreadPool {
 
   /** Ends the workers; the next large job starts new ones. */
   async close(): Promise<void> {
+    this.settle();
     const { members } = this;
     this.board.stop();
     this.reset();
@@ -159,8 +266,11 @@ export class ThreadPool {
     this.readReports();
     if (!member.hasStarted && ++this.stillborn >= MAX_STILLBORN) this.giveUp(reason);
     this.members.splice(at, 1);
-    this.deaths = this.board.dead;
     member.port.close();
+    const { started } = this;
+    if (started && member.hasStarted) this.end(started, this.workerDied(started.job.kernel.name));
+    else if (started && this.members.length === 0) this.settle();
+    this.deaths = this.board.dead;
   }
 
   /** Sends the kernel to those workers that do not have it. */
@@ -182,20 +292,25 @@ export class ThreadPool {
     return id;
   }
 
-  private waitForWorkers(name: string): void {
+  /** Waits until no worker is inside the closed job. Returns an error when one died. */
+  private waitForWorkers(name: string): Error | null {
     const { board } = this;
     const isDone = () => board.workersInside === 0;
-    if (isDone() || spin(isDone, SPIN_MICROSECONDS)) return;
+    if (isDone() || spin(isDone, SPIN_MICROSECONDS)) return null;
     while (!isDone()) {
       board.waitForLeave(CHECK_MILLISECONDS);
-      if (isDone() || !this.hasLostWorker()) continue;
-      const error = new DeviceError(
-        `A worker thread died while running ${name}; what the kernel was to write is undefined. ` +
-          "The threads are started anew for the next run.",
-      );
-      this.abandonWorkers();
-      throw error;
+      if (!isDone() && this.hasLostWorker()) return this.workerDied(name);
     }
+    return null;
+  }
+
+  private workerDied(name: string): Error {
+    this.started = null;
+    this.abandonWorkers();
+    return new DeviceError(
+      `A worker thread died while running ${name}; what the kernel was to write is undefined. ` +
+        "The threads are started anew for the next run.",
+    );
   }
 
   /** Ends all workers, and waits, as far as it can tell, until none writes to memory any more. */

@@ -15,6 +15,7 @@ import { type Lease, Leases } from "../leases.js";
 import { type CompileSpan, Profile } from "../profile.js";
 import { Rest } from "../rest.js";
 import { giveUp } from "../suballocator.js";
+import { isTurnDue, turn } from "../turns.js";
 import type { DeviceFunction, FunctionName, FunctionTable, Handle } from "./api.js";
 import { DeviceBuffer } from "./buffer.js";
 import { CommandClock } from "./command-clock.js";
@@ -380,6 +381,16 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
   /** @internal Polls the timeline, then blocks: a loop that may end decides on the host how to go on. */
   flagIn(memory: DeviceBuffer): Uint8Array {
     return memory.readSync();
+  }
+
+  /** @internal It has to be fetched. */
+  flagNow(): null {
+    return null;
+  }
+
+  /** @internal The GPU works by itself; only recording takes time here. */
+  giveWay(): Promise<void> | null {
+    return isTurnDue() ? turn() : null;
   }
 
   /** @internal */

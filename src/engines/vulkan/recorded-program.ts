@@ -67,7 +67,7 @@ export class VulkanProgram implements RecordedProgram<DeviceBuffer> {
   ) {
     const { arenaBytes, arguments: args } = program;
     const dispatches: Dispatch[] = [];
-    program.dispatches((kernel, shape, places) => dispatches.push({ kernel, shape, places }));
+    for (const { kernel, shape, buffers } of program.dispatches()) dispatches.push({ kernel, shape, places: buffers });
     this.dispatches = dispatches;
     this.arena = arenaBytes > 0 ? device.allocUninitialized(arenaBytes) : null;
     this.name = `jit of ${dispatches.length} kernels`;

@@ -51,9 +51,19 @@ export class ValueMethods<D extends DType> {
   /** The bytes of the elements as they lie on the device: little-endian, row-major. */
   bytes(this: Tensor): Promise<Uint8Array> {
     return reading(this, async () => {
-      const backend = backendOf(this.node);
-      backend.realize([this.node]);
-      return await backend.read(this.node.storage as DeviceStorage);
+      const { node } = this;
+      const backend = backendOf(node);
+      const computing = backend.realizeGivingWay(node);
+      if (!computing) return await backend.read(node.storage as DeviceStorage);
+      // Others run meanwhile; disposing of the tensor must leave its memory until it has been read.
+      node.users++;
+      try {
+        await computing;
+        return await backend.read(node.storage as DeviceStorage);
+      } finally {
+        node.users--;
+        if (node.handles === 0 && node.users === 0) (node.storage as DeviceStorage | null)?.dispose();
+      }
     });
   }
 
