@@ -458,7 +458,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     const swept = this.leases.collect();
     this.pipelines.sweep();
     this.garbage.noteCollection(this.pools.device.usedBytes, performance.now() - began);
-    this.returnIdle(this.garbage.allowance);
+    this.returnIdle(this.garbage.allowance + this.plan.blockBytes);
     return swept > 0;
   }
 
@@ -477,7 +477,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     try {
       const isSpent = garbage.examine(usedBytes);
       if (isSpent || (isQuiet && garbage.isWorthARest(usedBytes))) this.collect();
-      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.allowance);
+      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.allowance + this.plan.blockBytes);
     } catch {
       // A lost device: its next use throws.
     }
