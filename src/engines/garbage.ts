@@ -36,8 +36,8 @@ function checkedShare(name: string, share: number, given: unknown = share): numb
 }
 
 /**
- * The share where nobody states one. Memory that the processor uses too (integrated GPUs, software drivers, the CPU engine)
- * and that of small cards is needed by other programs.
+ * The share where nobody states one. The memory of small cards, and memory that the processor uses too (integrated GPUs,
+ * software drivers), is needed by other programs.
  */
 export function defaultGarbageShare(heapBytes: number, isSharedWithCpu: boolean): number {
   if (isSharedWithCpu || heapBytes < 4 * GiB) return 1 / 8;

@@ -145,11 +145,13 @@ export class Suballocator<Block> {
     this.link(merged);
   }
 
-  /** Takes out the blocks with nothing allocated in them and returns them. */
-  takeEmptyBlocks(): Block[] {
+  /** Takes out blocks with nothing allocated in them, of no more than so many bytes in all, and returns them. */
+  takeEmptyBlocks(bytes = Number.POSITIVE_INFINITY): Block[] {
     const empty: Block[] = [];
+    let left = bytes;
     for (const [block, chunk] of this.first) {
-      if (!chunk.isFree || chunk.after) continue;
+      if (!chunk.isFree || chunk.after || chunk.size > left) continue;
+      left -= chunk.size;
       this.unlink(chunk);
       this.first.delete(block);
       empty.push(block);

@@ -123,6 +123,7 @@ export class Node {
  * no more, so that these are looked at too. Iterative: a dropped chain may be long.
  */
 export function freeDropped(nodes: readonly Node[]): void {
+  // Most often nothing is dropped.
   if (!nodes.some(isDropped)) return;
   const waiting = nodes.filter(isDropped);
   for (let node = waiting.pop(); node; node = waiting.pop()) {

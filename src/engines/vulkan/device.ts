@@ -469,7 +469,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     const swept = this.leases.collect();
     this.pipelines.sweep();
     this.garbage.noteCollection(this.pools.device.usedBytes, performance.now() - began);
-    this.returnIdle(this.garbage.allowance);
+    this.returnIdle(this.garbage.allowance + this.plan.blockBytes);
     return swept > 0;
   }
 
@@ -488,7 +488,7 @@ export class VulkanDevice implements MemoryOwner, StreamOwner, Engine<DeviceBuff
     try {
       const isSpent = garbage.examine(usedBytes);
       if (isSpent || (isQuiet && garbage.isWorthARest(usedBytes))) this.collect();
-      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.allowance);
+      this.returnIdle(isQuiet ? garbage.worthwhile : garbage.allowance + this.plan.blockBytes);
     } catch {
       // A lost device: its next use throws.
     }

@@ -137,18 +137,18 @@ export class MemoryPool {
     return freed;
   }
 
-  /** Gives idle blocks back until no more than so many idle bytes are left, once the GPU has passed their last use. */
+  /** Gives idle blocks back, once the GPU has passed their last use, so that about so many idle bytes are left, not fewer. */
   keepIdle(bytes: number): void {
     let excess = this.idleBytes - bytes;
     if (excess <= 0) return;
     const given: Block[] = [];
     // The oldest first: the last ones are used again next.
-    while (excess > 0 && this.idleLarge.length > 0) {
+    while (this.idleLarge.length > 0 && (this.idleLarge[0] as Allocation).size <= excess) {
       const { block } = this.idleLarge.shift() as Allocation;
       given.push(block);
       excess -= block.size;
     }
-    if (excess > 0) given.push(...this.small.takeEmptyBlocks());
+    given.push(...this.small.takeEmptyBlocks(excess));
     if (given.length === 0) return;
     const leaving = given.reduce((sum, { size }) => sum + size, 0);
     this.leavingBytes += leaving;
