@@ -260,6 +260,7 @@ class Inlining {
       noteNested: (reduction) => this.nested.add(reduction),
       isNesting: this.isNesting,
       isAcross: (reduction) => this.isAcross(reduction),
+      isSharing: !this.context.scratch.isCached,
     });
   }
 

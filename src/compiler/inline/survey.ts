@@ -141,6 +141,8 @@ interface Decided {
   readonly isNesting: boolean;
   /** Whether sums are made side by side, in a pass of their own. */
   isAcross(reduction: Node): boolean;
+  /** Reductions of the row over as many elements count as one loop, in which all of them are made. */
+  readonly isSharing: boolean;
 }
 
 export interface Survey {
@@ -189,6 +191,8 @@ class Walk implements Survey {
   readonly times = new Map<Node, number>();
   readonly edges = new Set<number>();
   private readonly seen = new Map<Node, Set<string>>();
+  /** The loops of reductions of the row, by their extents. */
+  private readonly shared = new Map<string, readonly IndexExpr[]>();
 
   constructor(
     private readonly space: IndexSpace,
@@ -238,11 +242,21 @@ class Walk implements Survey {
       for (let i = 0; i < extent; i++) this.visit(node.inputs[0], at(constantExpr(i)), within);
     } else {
       this.hasLoops ||= isNested;
-      const positions = (decided.isNesting ? extents : [extent]).map((each) => space.variable("position", each));
+      const positions = this.loopOver(decided.isNesting ? extents : [extent], isNested);
       const index = decided.isNesting ? atEach(positions) : at(positions[0]);
       const loops = positions.flatMap((position) => [...atomsOf(position)]);
       this.visit(node.inputs[0], index, new Set([...(isNested ? within : []), ...loops]));
     }
+  }
+
+  /** The positions of a loop: one of its own, or the one that reductions of the row share. */
+  private loopOver(extents: readonly number[], isNested: boolean): readonly IndexExpr[] {
+    const made = () => extents.map((each) => this.space.variable("position", each));
+    if (isNested || !this.decided.isSharing) return made();
+    const key = extents.join();
+    const known = this.shared.get(key) ?? made();
+    this.shared.set(key, known);
+    return known;
   }
 
   /** A bound of the outermost loop is an edge: on either side of it, the movement reads this input always or never. */
