@@ -138,9 +138,9 @@ export function freeDropped(nodes: readonly Node[]): void {
   }
 }
 
-/** Pending nodes of functions and of an open differentiation may still be used: those graphs are held by no tensor. */
+/** Nodes of functions and of differentiations may be used again, through a pullback for instance: no tensor holds those graphs. */
 const isDropped = ({ handles, users, storage, isAbstract, trace }: Node): boolean =>
-  handles === 0 && users === 0 && (storage !== null || !(isAbstract || isUnderWay(trace)));
+  handles === 0 && users === 0 && trace === null && (storage !== null || !isAbstract);
 
 /**
  * Computes these nodes together as soon as one of them is needed. A loss and its gradients share most of their work; reading

@@ -214,7 +214,14 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const { program } = found.program ?? this.addProgram(found, found.order.length >= WORTH_LOOKING_FOR);
     this.awaited.stopAt(program, found);
     const results = this.run(program, found);
+    if (roots.length === 1) {
+      roots[0].realize(results[0]);
+      return;
+    }
+    // What was asked for is not freed because another result was the last to read it.
+    for (const root of roots) root.handles++;
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
+    for (const root of roots) root.handles--;
   }
 
   /** Runs a program that was found for a graph on the memory of its leaves. */

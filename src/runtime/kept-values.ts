@@ -135,12 +135,13 @@ function remember({ passedIn, passedAt }: Node): void {
 /**
  * Whether keeping a value may be worth its memory. One that a few elementwise operations make out of fewer bytes than it
  * has itself is computed again: that takes less time than reading it, and it may have been meant never to be in memory.
+ * A view is read where it lies.
  */
 function isWorthKeeping(value: Node, maxBytes: number): boolean {
   const byteLength = bytesOf(value);
   if (value.primitive.kind === "leaf" || byteLength > maxBytes) return false;
   const seen = new Set<Node>([value]);
-  let [operations, readBytes] = [0, 0];
+  let [operations, readBytes, isView] = [0, 0, true];
   for (const node of seen) {
     if (node.isEnd) {
       readBytes += bytesOf(node);
@@ -149,7 +150,8 @@ function isWorthKeeping(value: Node, maxBytes: number): boolean {
     const { kind } = node.primitive;
     if (kind === "leaf") continue;
     if ((kind !== "elementwise" && kind !== "movement") || ++operations > FEW) return true;
+    isView &&= kind === "movement";
     for (const input of node.inputs) seen.add(input);
   }
-  return byteLength <= readBytes;
+  return !isView && byteLength <= readBytes;
 }

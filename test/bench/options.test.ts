@@ -67,7 +67,7 @@ test("row names are unique and in kebab case, and their peers are named package/
   assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
   for (const { name, peers = {}, targets = [] } of rows) {
     assert.match(name, /^[a-z0-9]+(-[a-zA-Z0-9]+)*$/);
-    for (const peer of Object.values(peers)) assert.match(peer, /^(js:)?[a-z0-9-]+\/[a-zA-Z0-9-]+$/);
+    for (const peer of Object.values(peers)) assert.match(peer, /^(js:)?[a-z0-9-]+\/[a-zA-Z0-9_-]+$/);
     for (const target of targets) {
       if (!("to" in target)) continue;
       for (const label of target.to) assert.ok(label in peers, `${name}: the target speaks of ${label}`);

@@ -419,6 +419,8 @@ export function buildGraph(
             params,
             backend,
           );
+    // Held, as by a tensor: what nobody holds is freed when the last operation has read it.
+    node.handles++;
     made.push(node);
     each(node, index);
   });

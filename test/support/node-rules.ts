@@ -24,8 +24,12 @@ export interface Input {
 type Graph = (...inputs: Node[]) => Node | readonly Node[];
 
 /** A tensor of the CPU in memory; f64 unless told. */
-export const given = ({ shape, values, dtype = "f64" }: Input): Node =>
-  storedNode(backendFor("cpu"), encodeValues([...values], dtype, "test"), shape, dtype);
+export function given({ shape, values, dtype = "f64" }: Input): Node {
+  const node = storedNode(backendFor("cpu"), encodeValues([...values], dtype, "test"), shape, dtype);
+  // Held, as by a tensor: what nobody holds is freed when the last operation has read it.
+  node.handles++;
+  return node;
+}
 
 /** An input of numbers that repeat nowhere, or of these. */
 export const input = (shape: readonly number[], values?: readonly number[], dtype: DType = "f64"): Input => ({

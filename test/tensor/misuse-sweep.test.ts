@@ -50,7 +50,7 @@ const kernel = (): Tensor => zeros([1, 1, 2]);
 const square = (): Tensor => tensor([[2, 1], [1, 2]]); // biome-ignore format: a matrix
 
 const NONE =
-  "asin acos atan asinh acosh atanh cbrt erf erfc erfInv lgamma digamma trigamma popcount countLeadingZeros neg abs sign square reciprocal sqrt rsqrt floor ceil trunc exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sigmoid softplus relu logicalNot bitwiseNot isNaN isInf isFinite real imag conj phase flatten nonzero argwhere negative positive bitwiseInvert signbit matrixTranspose corrcoef uniqueAll uniqueCounts uniqueInverse uniqueValues dataSync itemSync arraySync realize data bytes item array";
+  "asin acos atan asinh acosh atanh cbrt erf erfc erfInv lgamma digamma trigamma popcount countLeadingZeros neg abs sign square reciprocal sqrt rsqrt floor ceil trunc exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sigmoid softplus relu logicalNot bitwiseNot isNaN isInf isFinite real imag conj phase flatten nonzero argwhere negative positive bitwiseInvert signbit matrixTranspose corrcoef uniqueAll uniqueCounts uniqueInverse uniqueValues dataSync itemSync realize data bytes item";
 const BINARY =
   "add sub mul div pow maximum minimum equal notEqual less lessEqual greater greaterEqual logicalAnd logicalOr logicalXor bitwiseAnd bitwiseOr bitwiseXor leftShift rightShift remainder mod fmod floorDivide logaddexp hypot atan2 quotient subtract multiply divide bitwiseLeftShift bitwiseRightShift copysign nextAfter";
 const REDUCTIONS =
@@ -99,6 +99,8 @@ const METHODS: Readonly<Record<string, () => Args>> = {
   norm: () => [{ axis: 0, keepDims: true, order: 1 }],
   covariance: () => [{ correction: 1 }],
   cumsum: () => [{ axis: 0, reverse: true, exclusive: true }],
+  array: () => [{ rank: 2 }],
+  arraySync: () => [{ rank: 2 }],
   cumprod: () => [{ axis: 0, reverse: true, exclusive: true }],
   cummax: () => [{ axis: 0, reverse: true }],
   cummin: () => [{ axis: 0, reverse: true }],

@@ -65,7 +65,7 @@ describe("calls in another form", () => {
   });
   test("a function as the callback of an array's method", () => {
     const message =
-      "zerosLike: takes one argument, but also got 0, [a Tensor, a Tensor], as array methods pass them; " +
+      "zerosLike: takes 2 arguments at most, but also got [a Tensor, a Tensor], as array methods pass them; " +
       "write xs.map((x) => zerosLike(x)).";
     assert.throws(() => [x(), x()].map(loose(zerosLike)), { name: "ArgumentError", message });
     assert.deepEqual([x(), x()].map((each) => onesLike(each).shape), [[2, 3], [2, 3]]); // biome-ignore format: one line

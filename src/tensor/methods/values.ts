@@ -87,9 +87,11 @@ export class ValueMethods<D extends DType> {
     this: Tensor,
     options: ArrayOptions<R> = {},
   ): Promise<number extends R ? Nested<ScalarOf<D>> : NestedOf<ScalarOf<D>, R>> {
+    checkOptions<ArrayOptions>("array", options, { rank: "number" });
     return reading(this, async () => {
       const { dtype, shape } = this;
-      checkNestable(shape, "array", options);
+      checkRank(shape, "array", options);
+      checkNestable(shape, "array");
       return nest(await this.data(), dtype, shape) as never;
     });
   }
@@ -99,7 +101,9 @@ export class ValueMethods<D extends DType> {
     this: Tensor,
     options: ArrayOptions<R> = {},
   ): number extends R ? Nested<ScalarOf<D>> : NestedOf<ScalarOf<D>, R> {
-    checkNestable(this.node.shape, "arraySync", options);
+    checkOptions<ArrayOptions>("arraySync", options, { rank: "number" });
+    checkRank(this.node.shape, "arraySync", options);
+    checkNestable(this.node.shape, "arraySync");
     return nest(this.dataSync(), this.dtype, this.node.shape) as never;
   }
 
@@ -136,15 +140,17 @@ function checkSingle(x: Tensor, operation: string): void {
 /** Longer lists, or more of them, end the process: V8 has no room for them, and does not throw. */
 const MAX_LISTED = 2 ** 26;
 
-/** Throws where lists of that shape do not fit; of a tensor without elements there may still be any number of them. */
-function checkNestable(shape: Shape, operation: string, options: ArrayOptions): void {
-  checkOptions<ArrayOptions>(operation, options, { rank: "number" });
-  const { rank } = options;
+/** Throws where a rank was asked for that the shape does not have. */
+function checkRank(shape: Shape, operation: string, { rank }: ArrayOptions): void {
   if (rank !== undefined && rank !== shape.length) {
     throw new ShapeError(
       `${operation}: ${formatShape(shape)} has rank ${shape.length}, and { rank: ${rank} } was asked for.`,
     );
   }
+}
+
+/** Throws where lists of that shape do not fit; of a tensor without elements there may still be any number of them. */
+function checkNestable(shape: Shape, operation: string): void {
   let lists = 1;
   for (const extent of shape) {
     if (lists > 0 && Math.max(lists, extent) > MAX_LISTED) {

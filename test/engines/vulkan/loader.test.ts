@@ -67,5 +67,5 @@ test("caches live where each platform keeps them, or where PUMICE_CACHE says, or
   assert.equal(cacheFolder({ XDG_CACHE_HOME: "/c" }, "linux"), "/c/pumice");
   assert.match(cacheFolder({}, "linux") ?? "", /\.cache\/pumice$/);
   assert.match(cacheFolder({}, "darwin") ?? "", /Library\/Caches\/pumice$/);
-  assert.match(cacheFolder({ LOCALAPPDATA: "L" }, "win32") ?? "", /^L.pumice$/);
+  assert.match(cacheFolder({ LOCALAPPDATA: "C:\\L" }, "win32") ?? "", /^C:.L.pumice$/);
 });
