@@ -25,13 +25,18 @@ function operationsOf(kernel: Kernel): number {
 }
 
 /** A kernel of one row, of functions of data and of a vector that the kernel writes. */
-function kernelOf(data: readonly (readonly number[])[], dim: number, f: (...nodes: Node[]) => Node[]): Kernel {
+function kernelOf(
+  data: readonly (readonly number[])[],
+  dim: number,
+  f: (...nodes: Node[]) => Node[],
+  isCached = true,
+): Kernel {
   const nodes = [...data, [dim]].map((shape) => makePlaceholder({ shape, dtype: "f64", device: nowhere }));
   const fn = new GraphFunction(nodes, f(...nodes));
   const k = new KernelBuilder("inlined", 1);
   const places = [...data.map(() => dataPlace(k, "f64")), arrayPlace(k, "f64", dim)];
   const results = fn.results.map(({ shape }) => arrayPlace(k, "f64", Math.max(1, ...shape)));
-  inline({ k, settings: { division: "native" }, scratch: new Scratch(k, true) }, fn, places, results);
+  inline({ k, settings: { division: "native" }, scratch: new Scratch(k, isCached) }, fn, places, results);
   const isNever = k.compare("lt", k.row, k.constant("i32", 0));
   k.store(k.buffer("f64", true), k.row, k.constant("f64", 0), true, isNever);
   return k.finish();
@@ -40,14 +45,15 @@ function kernelOf(data: readonly (readonly number[])[], dim: number, f: (...node
 const OBSERVATIONS = 200;
 
 /** The squared errors of a regression after a function of the predictions, and the gradient. */
-function regression(predictors: number, link: (x: Node) => Node): Kernel {
+function regression(predictors: number, link: (x: Node) => Node, isCached = true): Kernel {
   const data = [[OBSERVATIONS, predictors], [OBSERVATIONS]];
-  return kernelOf(data, predictors, (x, y, b) => {
+  const f = (x?: Node, y?: Node, b?: Node) => {
     const predicted = g.sum(g.mul(x!, g.unreduce(b!, [OBSERVATIONS, predictors], [0])), [1]);
     const residual = g.sub(link(predicted), y!);
     const spread = g.unreduce(residual, [OBSERVATIONS, predictors], [1]);
     return [g.sum(g.square(residual), [0]), g.sum(g.mul(spread, x!), [0])];
-  });
+  };
+  return kernelOf(data, predictors, f, isCached);
 }
 
 test("the operations of a regression grow with its predictors from 8 to 128, without a jump", () => {
@@ -65,6 +71,12 @@ test("the operations of a regression grow with its predictors from 8 to 128, wit
     // An operation of the forward and one of the backward product, with their loads and indices.
     assert.ok(before!.operations < 14 * OBSERVATIONS * 128 + 200 * OBSERVATIONS, `${before!.operations} operations`);
   }
+});
+
+test("on a GPU, what the sums of a row need in the one loop that makes them all is not kept", () => {
+  const kernel = regression(8, (x) => g.exp(x), false);
+  // The vector and the two results.
+  assert.equal(kernel.arrays.length, 3);
 });
 
 test("exponentials that many elements share are computed once each", () => {
