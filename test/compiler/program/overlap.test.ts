@@ -123,21 +123,23 @@ test("what is written again is written after the last step that read it", () => 
   assert.ok(names.indexOf("first") < names.indexOf("b"), "and the rest goes level by level");
 });
 
+/** A kernel that reads and writes made values, by their numbers. */
+function madeStep(name: string, reads: readonly number[], writes: readonly number[]): KernelStep<null> {
+  const isWritten = [...reads.map(() => false), ...writes.map(() => true)];
+  const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
+  const kernel = { name, rows: 1, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
+  const slots = [...reads, ...writes].map((index) => ({ from: "made", index }) as const);
+  return { kind: "kernel", kernel, formula: { text: name }, code: null, slots };
+}
+
 test("a writer is a level above those that read the old value, so that memory of the two levels is shared", () => {
   // `reader` is the last to need value 1; `writer` begins value 3. They are on one level only if the writer does not wait.
-  const slot = (index: number) => ({ from: "made", index }) as const;
-  const step = (name: string, reads: readonly number[], writes: readonly number[]): KernelStep<null> => {
-    const isWritten = [...reads.map(() => false), ...writes.map(() => true)];
-    const buffers = isWritten.map((each) => ({ dtype: "f32", isWritten: each, isLarge: false }) as const);
-    const kernel = { name, rows: 1, lanes: 1, buffers, arrays: [], body: [], size: 1, isRepeating: false };
-    return { kind: "kernel", kernel, formula: { text: name }, code: null, slots: [...reads, ...writes].map(slot) };
-  };
   const bytes = 4096;
   const steps = [
-    step("first", [], [0, 1]),
-    step("reader", [0, 1], [2]),
-    step("writer", [], [0, 3]),
-    step("last", [0, 3], [4]),
+    madeStep("first", [], [0, 1]),
+    madeStep("reader", [0, 1], [2]),
+    madeStep("writer", [], [0, 3]),
+    madeStep("last", [0, 3], [4]),
   ];
   const made = [0, 1, 2, 3, 4].map(
     (i) => ({ shape: [bytes / 4], dtype: "f32", byteLength: bytes, root: i === 2 ? 0 : i === 4 ? 1 : -1 }) as const,
@@ -145,6 +147,24 @@ test("a writer is a level above those that read the old value, so that memory of
   const { plan } = overlapped(withSteps({ made, leaves: [] }, steps));
   assert.equal(plan.offsets[1], plan.offsets[3]);
   assert.equal(plan.arenaBytes, 2 * bytes);
+});
+
+test("a writer waits for the deepest of those that read the old value, also where another reads it later in the list", () => {
+  const bytes = 4096;
+  const steps = [
+    madeStep("first", [], [0]),
+    madeStep("second", [0], [1]),
+    madeStep("deep reader", [0, 1], [2]),
+    madeStep("shallow reader", [0], [3]),
+    madeStep("writer", [], [0, 4]),
+    madeStep("last", [0, 3, 4], [5]),
+  ];
+  const made = [-1, -1, 0, -1, -1, 1].map(
+    (root) => ({ shape: [bytes / 4], dtype: "f32", byteLength: bytes, root }) as const,
+  );
+  const { plan } = overlapped(withSteps({ made, leaves: [] }, steps));
+  // Value 1 is needed by the deep reader; value 4 may lie there only if the writer comes after it.
+  assert.equal(plan.offsets[1], plan.offsets[4]);
 });
 
 test("a result that may take the place of an argument waits for the others that read it", () => {
