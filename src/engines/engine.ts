@@ -51,7 +51,7 @@ export interface Engine<M extends EngineMemory = EngineMemory, K extends LoadedK
   flagIn(memory: M): Uint8Array;
   /** The same if it is there already, and the event loop need not turn; else null. */
   flagNow(memory: M): Uint8Array | null;
-  /** What a caller that can wait should await before it asks for more; null where there is no need. */
+  /** A promise to await before more work is sent, so that the event loop turns; null if no turn is due. */
   giveWay(): Promise<void> | null;
   record(program: RecordableProgram<M, K>): RecordedProgram<M>;
   /** Runs work and times its kernels. */

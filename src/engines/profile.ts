@@ -33,7 +33,7 @@ export interface CompileSpan {
 
 /** By the host's clock, in milliseconds: when a profile began, and when its first command was recorded, if there was one. */
 interface ProfileStart {
-  /** What ran the commands: the name of their process in a trace. */
+  /** The device that ran the commands; names their process in a trace. */
   readonly on: "CPU" | "GPU";
   readonly began: number;
   readonly firstCommand: number | null;

@@ -17,7 +17,7 @@ export function whyNot(path: string, error: unknown): string {
   return WORDS.exec(message)?.[1] ?? message;
 }
 
-/** What is looked for and not there: the first folder that is missing, or the file; relative paths also in full. */
+/** Names the missing file, or the first missing folder on its path; a relative path is also given in full. */
 function whatIsMissing(path: string): string {
   const whole = resolve(path);
   const folder = dirname(whole);

@@ -1,5 +1,5 @@
 /**
- * Who else could change what lies in a folder. Compiled programs are run as they are found, so their folder must be one that
+ * Checks that no other user can write to a folder. Compiled programs are run as they are found, so their folder must be one that
  * only this user and root can write to, and so must every folder above it: whoever may write to one of those can put another
  * folder in its place. engines/disk asks before it reads or writes anything.
  */

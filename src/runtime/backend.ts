@@ -218,7 +218,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
       roots[0].realize(results[0]);
       return;
     }
-    // What was asked for is not freed because another result was the last to read it.
+    // Holds the roots: one whose last reader is another root must keep its memory.
     for (const root of roots) root.handles++;
     for (let i = 0; i < roots.length; i++) roots[i].realize(results[i]);
     for (const root of roots) root.handles--;

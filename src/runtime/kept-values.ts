@@ -94,7 +94,7 @@ function sameWay(from: PassedGraph, position: number, to: PassedGraph): number |
   return null;
 }
 
-/** Which input to follow at each node from one position to another that it depends on; null if it does not. */
+/** The path from a position to one that it depends on: at each node the input to follow. Null if there is none. */
 function wayBetween({ parts }: PassedGraph, start: number, end: number): readonly number[] | null {
   const found = new Map<number, readonly number[]>([[start, []]]);
   for (const [at, way] of found) {

@@ -240,6 +240,14 @@ test("a node that is dropped before it is computed frees what only it would have
   assert.ok(x.storage.isFree);
 });
 
+test("memory of a differentiation that has ended is kept: a pullback may read it again", () => {
+  const x = computed(0);
+  x.node.trace = { isOpen: false, outer: null, level: 1 };
+  make(neg, [x.node]).realize(MEMORY);
+  assert.equal(x.node.users, 0);
+  assert.ok(!x.storage.isFree);
+});
+
 test("nodes of functions and of an open differentiation keep what they read", () => {
   const x = computed(0);
   const abstract = make(neg, [x.node]);

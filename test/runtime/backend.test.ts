@@ -42,6 +42,15 @@ test("a node that was computed is not computed again, and one that is asked for 
   assert.equal(backend.counters.kernels, before);
 });
 
+test("a result that another result was the last to read keeps its memory", () => {
+  const { backend, leaf, of } = open();
+  const y = of(exp, leaf("x", 8));
+  const z = of(neg, y);
+  backend.realize([y, z]);
+  assert.equal((y.storage as NotedMemory).isDisposed, false);
+  assert.deepEqual([y.handles, z.handles], [0, 0]);
+});
+
 test("a graph of the same form runs the same program on other memory; another form is compiled", () => {
   const { backend, leaf, of, dispatched, loaded } = open();
   for (const name of ["x", "y", "z"]) backend.realize([of(exp, leaf(name, 8))]);

@@ -1,5 +1,5 @@
 /**
- * What the state of chains in a saved fit may be. The sampler's kernel takes its numbers from there as they are: a draw is a
+ * Validates the state of chains in a saved fit. The sampler's kernel takes its numbers from there as they are: a draw is a
  * place to write to, a leaf of the tree is a place of a record, a length is how long a trajectory goes on. A file that was
  * changed could have the kernel write outside its memory, or run without an end; so each number is held to what a run can
  * leave. `NutsChains.restore` calls this.
@@ -144,7 +144,7 @@ function checkAll(
   if (bad >= 0) refuse(`${what} of chain ${bad % chains} has the number ${values[bad]}`);
 }
 
-/** What the run was told cannot have changed; the time of trajectories is adapted. */
+/** The options of the run must be in the state unchanged, except the trajectory time, which warmup adapts. */
 function checkRunReals(settings: ChainSettings, found: ArrayLike<number>): void {
   const told = floatsIn(runRealBytes(settings), settings.energyDType);
   RUN_REALS.forEach((name, n) => {

@@ -24,11 +24,11 @@ export interface Transformation {
    * of a series do. Without the right one the density is wrong wherever the slope depends on what is sampled.
    */
   logJacobian?(y: Tensor): Tensor | number;
-  /** Where values lie; all real numbers. */
+  /** The support of the values; all real numbers unless given. */
   readonly support?: Constraint;
 }
 
-/** Where the values are allowed, and what becomes of them is. */
+/** The support: values inside their own constraint whose transformed values lie inside that of the base. */
 function supportOf(base: Constraint, own: Constraint, to: (y: Tensor) => Tensor): Constraint {
   if (base.holds === real.holds) return own;
   const eventRank = Math.max(base.eventRank, own.eventRank);

@@ -31,7 +31,7 @@ type Tensors = Readonly<Record<Name, Tensor>>;
 const sizeIn = ({ scale }: Tensors): number => scale.shape.at(-1) as number;
 const counting = (like: Tensor, n: number): Tensor => countingLike(like, n).cast(like.dtype);
 
-/** What sets a Wishart matrix apart from its inverse. */
+/** The parts in which the Wishart distribution and its inverse differ. */
 interface Kind {
   readonly name: "wishart" | "inverseWishart";
   /** The factor that has independent elements, from that of the value and that of the scale. */

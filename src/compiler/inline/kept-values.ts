@@ -70,7 +70,7 @@ function priceOf(
       seen.add(input);
       const wanted = count * termsOf(each);
       if (isAtHand(input)) price += wanted * accessCost;
-      // What does not change in a loop is computed before it.
+      // Loop-invariant: computed once, before the loop.
       else add(input, Math.min(wanted, (times.get(input) ?? 0) / total));
     }
   };

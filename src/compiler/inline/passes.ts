@@ -16,7 +16,7 @@ import type { InlineContext, InlineResult } from "./inline.js";
 import type { Place } from "./place.js";
 import { acrossOf, type Columns, elementTargets, type Stretch, wholeOf } from "./survey.js";
 
-/** What is written in one go: elements one by one, a stretch in a loop, or all sums of a reduction side by side. */
+/** One pass of code: elements one by one, a stretch in a loop, or all sums of a reduction side by side. */
 export type Pass =
   | { readonly kind: "elements"; readonly stretches: readonly Stretch[]; readonly wide: readonly Node[] }
   | { readonly kind: "columns"; readonly stretch: Stretch }

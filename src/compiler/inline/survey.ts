@@ -1,5 +1,5 @@
 /**
- * What a function of a thread will compute, seen before anything is written: a walk from the elements that are wanted back
+ * Surveys what a function of a thread will compute, before any code is written: a walk from the elements that are wanted back
  * to what is in memory, with the indices that the lowering will meet. inline.ts decides by it what is written together, and
  * kept-values.ts what is stored.
  */

@@ -291,7 +291,7 @@ export class HostDevice implements HostMemoryOwner, Engine<HostAllocation, Loade
   async close(): Promise<void> {
     if (this.isOver) return;
     this.isOver = true;
-    // Who waits for results hears of failures; closing does not.
+    // A failed kernel rejects the read of its result; closing ignores it.
     if (!this.queue.isEmpty) await this.queue.whenDone().catch(() => {});
     this.leases.close();
     this.kernels.close();

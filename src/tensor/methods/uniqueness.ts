@@ -110,7 +110,7 @@ function distinct<D extends DType>(
 function keysOf(operation: string, rows: Tensor): { keys: Tensor; hasNaN: Tensor | null } {
   const flat = rows.reshape([rows.shape[0], sizeOf(rows.shape.slice(1))]);
   if (isComplex(flat.dtype)) {
-    // Where one part is NaN the number is: its other part does not tell it apart.
+    // A complex number with a NaN part equals every other such number.
     const parts = [flat.real(), flat.imag()].map((part) => where(flat.isNaN(), Number.NaN, part).expandDims(-1));
     return keysOf(operation, concat(parts, { axis: -1 }));
   }
