@@ -1,5 +1,6 @@
 /** Opens backends: an engine and the target that kernels for it are compiled for. */
 import { type GpuDescription, spirvTarget } from "../compiler/emit/spirv/target.js";
+import type { FragmentShape } from "../compiler/target/tile-profile.js";
 import { wasmTarget } from "../compiler/emit/wasm/target.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
 import { DeviceError } from "../core/errors.js";
@@ -91,5 +92,25 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     subgroupSize: operations & SHUFFLE ? size : 0,
     floatControls: floatControlsOf(properties.floatControls),
     atomicFloats: [...(hasAtomic(32) ? (["f32"] as const) : []), ...(hasAtomic(64) ? (["f64"] as const) : [])],
+    fragments: fragmentsOf(properties, features),
   };
+}
+
+/** Products of fragments that a device offers and tiles use: of f16, bf16 and bytes, 16×16, summed wider. */
+function fragmentsOf(
+  { cooperativeMatrices, subgroup }: VulkanDevice["properties"],
+  features: readonly string[],
+): FragmentShape[] {
+  // Lanes are counted in subgroups of one known size.
+  const isUsable = features.includes("cooperativeMatrix") && features.includes("vulkanMemoryModel");
+  if (!isUsable || subgroup.min !== subgroup.max) return [];
+  return (["f16", "bf16", "i8"] as const).flatMap((operand) => {
+    if (operand === "bf16" && !features.includes("shaderBFloat16CooperativeMatrix")) return [];
+    const sum = operand === "i8" ? "i32" : "f32";
+    const found = cooperativeMatrices.find(
+      ({ m, n, a, b, c, result, scope }) =>
+        scope === "subgroup" && m === 16 && n === 16 && a === operand && b === operand && c === sum && result === sum,
+    );
+    return found ? [{ operand, rows: found.m, columns: found.n, depth: found.k }] : [];
+  });
 }

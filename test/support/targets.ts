@@ -31,4 +31,5 @@ export const commonGpu: GpuDescription = {
   subgroupSize: 32,
   floatControls: {},
   atomicFloats: [],
+  fragments: [],
 };

@@ -8,7 +8,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Tile } from "../../src/compiler/target/tile-profile.js";
+import type { PanelTile, SharedTile } from "../../src/compiler/target/tile-profile.js";
 import { dataOf } from "../../src/core/storage.js";
 import type { Node } from "../../src/graph/node.js";
 import type { Backend, DeviceStorage } from "../../src/runtime/backend.js";
@@ -128,7 +128,7 @@ const siblings: GraphOptions = { steps: 24, maxSize: 5000, extents: [1, 6, 70], 
 const products: GraphOptions = { steps: 12, maxSize: 1200, products: true };
 const kinds = { small, middling, large, moving, wide, siblings, products };
 
-const tileOn = (device: string): Tile =>
+const tileOn = (device: string): PanelTile | SharedTile =>
   device === "cpu"
     ? { kind: "panels", rows: 8, columns: 8, depth: 12, micro: [4, 2], lanes: 4 }
     : { kind: "shared", rows: 32, columns: 32, depth: 8, perLane: [4, 4], buffers: 1, unrolled: 4 };

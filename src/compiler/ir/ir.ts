@@ -31,6 +31,9 @@
  * - `load` is for buffers that the kernel does not write, `read` for those it does.
  * - Code inside a branch stays inside it: it may be costly, or fail, where the condition does not hold. Operations of all
  *   lanes may stand in a branch only if the condition is the same for all of them.
+ * - A fragment is a small matrix in the registers of a subgroup: `subgroupSize` consecutive lanes that hold it together.
+ *   Its statements are operations of all lanes of the subgroup; the index is the same for all of them. Only targets whose
+ *   profile offers matrix units get kernels with fragments (tiles/matrix-product.ts).
  */
 import type { DType } from "../../core/dtype.js";
 import type { EncodedKernel } from "../../core/encoded-kernel.js";
@@ -68,7 +71,8 @@ export type IROp =
   | "load"
   | "combineLanes"
   | "fromLane"
-  | "mulAdd";
+  | "mulAdd"
+  | "packHalves";
 
 export interface Value {
   readonly id: number;
@@ -121,6 +125,14 @@ export type Statement =
       readonly results: readonly Value[];
     }
   | {
+      /** Reads the 16 bytes that begin at an element, a multiple of as many, as words. The kernel does not write the buffer. */
+      readonly kind: "loadWords";
+      readonly buffer: number;
+      readonly index: Value;
+      readonly results: readonly Value[];
+    }
+  | FragmentStatement
+  | {
       /** Writes neighbours in an array. */
       readonly kind: "write";
       readonly array: number;
@@ -153,6 +165,41 @@ export type Statement =
       readonly gate: Value | null;
     };
 
+/** Statements about fragments, which they name by their number in the kernel. */
+export type FragmentStatement =
+  | { readonly kind: "fillFragment"; readonly fragment: number; readonly value: number }
+  | ({ readonly kind: "loadFragment" | "storeFragment"; readonly fragment: number } & FragmentPlace)
+  | {
+      /** sum += left × right */
+      readonly kind: "multiplyFragments";
+      readonly left: number;
+      readonly right: number;
+      readonly sum: number;
+    }
+  | {
+      /** to += from */
+      readonly kind: "addFragments";
+      readonly to: number;
+      readonly from: number;
+    };
+
+/** Where a fragment lies in an array of words. Index and pitch, from line to line, count words: multiples of four. */
+export interface FragmentPlace {
+  readonly array: number;
+  readonly index: Value;
+  readonly pitch: number;
+  /** Lines are the columns of the matrix; else they are its rows. */
+  readonly isByColumns: boolean;
+}
+
+export interface FragmentDeclaration {
+  /** The left or the right operand of a product, or a sum of products. */
+  readonly use: "left" | "right" | "sum";
+  readonly dtype: "f16" | "bf16" | "i8" | "u8" | "f32" | "i32";
+  readonly rows: number;
+  readonly columns: number;
+}
+
 export interface BufferParameter {
   readonly dtype: DType;
   readonly isWritten: boolean;
@@ -175,6 +222,9 @@ export interface Kernel {
   readonly lanes: number;
   readonly buffers: readonly BufferParameter[];
   readonly arrays: readonly ArrayDeclaration[];
+  readonly fragments?: readonly FragmentDeclaration[];
+  /** Lanes that hold a fragment together; the lanes of a row are a multiple. */
+  readonly subgroupSize?: number;
   readonly body: readonly Statement[];
   /** Number of statements, a measure of its size. */
   readonly size: number;
@@ -236,8 +286,14 @@ export function usedBy(statement: Statement): Value[] {
     case "write":
       return given(statement.index, ...statement.values, statement.gate);
     case "read":
+    case "loadWords":
+    case "loadFragment":
+    case "storeFragment":
       return [statement.index];
     case "barrier":
+    case "fillFragment":
+    case "multiplyFragments":
+    case "addFragments":
       return [];
   }
 }

@@ -13,6 +13,8 @@ import {
   type BufferParameter,
   type CombineOp,
   type CompareOp,
+  type FragmentDeclaration,
+  type FragmentPlace,
   type IROp,
   type IRType,
   type Kernel,
@@ -42,6 +44,7 @@ export class KernelBuilder {
   private floor = 0;
   private readonly buffers: BufferParameter[] = [];
   private readonly arrays: ArrayDeclaration[] = [];
+  private readonly fragments: FragmentDeclaration[] = [];
   /** Whether several rows store the same elements (`Kernel.isRepeating`). */
   isRepeating = false;
   readonly row: Value;
@@ -51,6 +54,8 @@ export class KernelBuilder {
     readonly name: string,
     readonly rows: number,
     readonly lanes = 1,
+    /** Lanes that hold a fragment together; 0 in a kernel without fragments. */
+    readonly subgroupSize = 0,
   ) {
     this.row = this.make("row", rows > MAX_I32 ? "i64" : "i32", [], null);
     this.lane = this.make("lane", "i32", [], null);
@@ -63,8 +68,10 @@ export class KernelBuilder {
 
   finish(): Kernel {
     if (this.regions.length !== 1) throw new Error("KernelBuilder: a loop is still open");
-    const { name, rows, lanes, buffers, arrays, isRepeating } = this;
-    return withBody({ name, rows, lanes, buffers, arrays, isRepeating }, (this.regions[0] as Region).statements);
+    const { name, rows, lanes, buffers, arrays, fragments, subgroupSize, isRepeating } = this;
+    const held = fragments.length > 0 ? { fragments, subgroupSize } : {};
+    const kernel = { name, rows, lanes, buffers, arrays, ...held, isRepeating };
+    return withBody(kernel, (this.regions[0] as Region).statements);
   }
 
   // ------------------------------------------------------------------------------------------------ memory
@@ -96,6 +103,45 @@ export class KernelBuilder {
   read(buffer: number, index: Value, type: IRType, since = this.depth): Value {
     return this.readNeighbours("buffer", buffer, index, type, 1, since)[0] as Value;
   }
+
+  /** The 16 bytes from an element on, which is a multiple of as many, as four words. */
+  loadWords(buffer: number, index: Value): Value[] {
+    const results = Array.from({ length: 4 }, () => this.fresh("result", "u32", this.depth));
+    this.region().statements.push({ kind: "loadWords", buffer, index, results });
+    return results;
+  }
+
+  // ------------------------------------------------------------------------------------------------ fragments
+
+  fragment(declaration: FragmentDeclaration): number {
+    if (this.subgroupSize === 0) throw new ArgumentError("fragment: the kernel was made without a subgroup size");
+    this.fragments.push(declaration);
+    return this.fragments.length - 1;
+  }
+
+  fillFragment(fragment: number, value: number): void {
+    this.region().statements.push({ kind: "fillFragment", fragment, value });
+  }
+
+  loadFragment(fragment: number, from: FragmentPlace): void {
+    this.region().statements.push({ kind: "loadFragment", fragment, ...from });
+  }
+
+  storeFragment(fragment: number, to: FragmentPlace): void {
+    this.region().statements.push({ kind: "storeFragment", fragment, ...to });
+  }
+
+  /** sum += left × right */
+  multiplyFragments(left: number, right: number, sum: number): void {
+    this.region().statements.push({ kind: "multiplyFragments", left, right, sum });
+  }
+
+  /** to += from */
+  addFragments(to: number, from: number): void {
+    this.region().statements.push({ kind: "addFragments", to, from });
+  }
+
+  // ------------------------------------------------------------------------------------------------ arrays
 
   /** Memory of the row, shared by its lanes unless it is private. */
   array(type: IRType, size: number, isPrivate = false): number {
@@ -277,6 +323,11 @@ export class KernelBuilder {
 
   fromWords(high: Value, low: Value): Value {
     return this.make("fromWords", "f64", [high, low], null);
+  }
+
+  /** Two numbers of f16, held as f32, in one word: the first in the lower half. */
+  packHalves(low: Value, high: Value): Value {
+    return this.make("packHalves", "u32", [low, high], null);
   }
 
   /** The low `bits` of an i32, sign-extended: how i8 and i16 arithmetic wraps. */

@@ -6,6 +6,9 @@ export function printKernel(kernel: KernelOutline): string {
     `kernel ${kernel.name}: ${kernel.rows} rows × ${kernel.lanes} lanes`,
     ...kernel.buffers.map(({ dtype, isWritten }, i) => `  b${i}: ${dtype}${isWritten ? ", written" : ""}`),
     ...kernel.arrays.map(({ type, size }, i) => `  a${i}: ${type}[${size}]`),
+    ...(kernel.fragments ?? []).map(
+      ({ use, dtype, rows, columns }, i) => `  m${i}: ${use} fragment, ${dtype}[${rows}×${columns}]`,
+    ),
   ];
   if (kernel.gate) lines.push(`  only if b${kernel.gate.buffer}[0] is ${kernel.gate.value}`);
   if (kernel.body) lines.push(...linesOf(kernel.body, "  "));
@@ -61,6 +64,22 @@ function lineOf(statement: Exclude<Statement, { kind: "loop" | "branch" }>): str
       const to = results.map(({ id, type }) => `%${id}: ${type}`).join(", ");
       return `${to} = read ${from === "buffer" ? "b" : "a"}${memory}[${nameOf(index)}]`;
     }
+    case "loadWords": {
+      const { buffer, index, results } = statement;
+      return `${results.map(({ id }) => `%${id}`).join(", ")} = words of b${buffer}[${nameOf(index)}]`;
+    }
+    case "fillFragment":
+      return `m${statement.fragment} = ${statement.value}`;
+    case "loadFragment":
+    case "storeFragment": {
+      const { fragment, array, index, pitch, isByColumns } = statement;
+      const place = `a${array}[${nameOf(index)}, ${pitch} words from ${isByColumns ? "column to column" : "row to row"}]`;
+      return statement.kind === "loadFragment" ? `m${fragment} = ${place}` : `${place} = m${fragment}`;
+    }
+    case "multiplyFragments":
+      return `m${statement.sum} += m${statement.left} × m${statement.right}`;
+    case "addFragments":
+      return `m${statement.to} += m${statement.from}`;
     case "write": {
       const { array, index, values } = statement;
       return `write a${array}[${nameOf(index)}] = ${values.map(nameOf).join(", ")}${when}`;

@@ -14,8 +14,24 @@ export interface TileProfile {
   readonly maxLanes: number;
   /** Multiprocessors, or threads, that work at the same time. */
   readonly units: number;
+  /** Matrix units, where the device has them. */
+  readonly matrices?: MatrixUnits;
   /** For tests and tuning: every product uses tiles, however small, and this tile if it is given. */
   readonly forced?: { readonly tile?: Tile; readonly parts: number };
+}
+
+/** The matrix units of a device: they multiply fragments that the lanes of a subgroup hold together. */
+export interface MatrixUnits {
+  readonly subgroupSize: number;
+  readonly shapes: readonly FragmentShape[];
+}
+
+/** A product that the matrix units compute: [rows, depth] × [depth, columns], summed in f32 or i32. */
+export interface FragmentShape {
+  readonly operand: "f16" | "bf16" | "i8" | "u8";
+  readonly rows: number;
+  readonly columns: number;
+  readonly depth: number;
 }
 
 /** A workgroup's tile of the result: rows × columns, summed over `depth` at a time. */
@@ -30,6 +46,18 @@ export interface SharedTile {
   readonly buffers: 1 | 2;
   /** Unrolled steps along the depth; the rest is a loop. */
   readonly unrolled: number;
+}
+
+/** A workgroup's tile of the result that matrix units compute, fragment by fragment. */
+export interface MatrixTile {
+  readonly kind: "matrix";
+  readonly rows: number;
+  readonly columns: number;
+  readonly depth: number;
+  /** Subgroups below one another and side by side; each computes its part of the tile. */
+  readonly subgroups: readonly [down: number, aside: number];
+  readonly subgroupSize: number;
+  readonly fragment: FragmentShape;
 }
 
 /** A thread's tile of the result. */
@@ -50,4 +78,4 @@ export interface PanelTile {
   readonly lanes: 1 | 4;
 }
 
-export type Tile = SharedTile | RegisterTile | PanelTile;
+export type Tile = SharedTile | MatrixTile | RegisterTile | PanelTile;

@@ -5,6 +5,7 @@
 import type { ElementSettings } from "../elements/elements.js";
 import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
 import type { Tile } from "../target/tile-profile.js";
+import { lowerMatrixProduct } from "./matrix-product.js";
 import { lowerPanelProduct } from "./panel-product.js";
 import { lowerRegisterProduct } from "./register-product.js";
 import { lowerSharedProduct } from "./shared-product.js";
@@ -16,6 +17,8 @@ export function lowerProduct(group: Group, name: string, settings: ElementSettin
   switch (tile.kind) {
     case "shared":
       return lowerSharedProduct(group, tile, label, settings);
+    case "matrix":
+      return lowerMatrixProduct(group, tile, label, settings);
     case "registers":
       return lowerRegisterProduct(group, tile, label, settings);
     case "panels":

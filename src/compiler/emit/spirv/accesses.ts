@@ -8,16 +8,20 @@ interface Accesses {
   readonly sharedByLanes: ReadonlySet<number>;
   /** Neighbours of each array that are accessed at once. */
   readonly widths: readonly number[];
+  /** Buffers that are read as words. */
+  readonly inWords: ReadonlySet<number>;
 }
 
 export function surveyAccesses(kernel: Kernel, atomicFloats: readonly IRType[]): Accesses {
   const exchanged = new Set<number>();
   const sharedByLanes = new Set<number>();
   const widths = kernel.arrays.map(() => 1);
+  const inWords = new Set<number>();
   walkStatements(kernel.body, (statement) => {
     if (statement.kind === "atomic") {
       if (isExchanged(statement.op, statement.value.type, atomicFloats)) exchanged.add(statement.buffer);
-    } else if (statement.kind === "read" && statement.from === "buffer") {
+    } else if (statement.kind === "loadWords") inWords.add(statement.buffer);
+    else if (statement.kind === "read" && statement.from === "buffer") {
       if (kernel.lanes > 1) sharedByLanes.add(statement.memory);
     } else if (statement.kind === "read" || statement.kind === "write") {
       const [array, count] =
@@ -31,7 +35,7 @@ export function surveyAccesses(kernel: Kernel, atomicFloats: readonly IRType[]):
       widths[array] = Math.max(width, count);
     }
   });
-  return { exchanged, sharedByLanes, widths };
+  return { exchanged, sharedByLanes, widths, inWords };
 }
 
 /** Whether an atomic has no instruction of its own. */

@@ -2,7 +2,7 @@
  * Writes the statements of a kernel as SPIR-V: loops, branches, loads and stores, and exchanges between lanes. emit-kernel.ts
  * declares the memory.
  */
-
+import { DTYPES } from "../../../core/dtype.js";
 import type { ModuleBuilder } from "../../../spirv/builder.js";
 import type { FunctionBuilder } from "../../../spirv/function-builder.js";
 import type { Ref } from "../../../spirv/ref.js";
@@ -20,6 +20,7 @@ import {
 import { planLoop } from "../../ir/loop-rounds.js";
 import { combineLanes, type Lanes } from "./combine-lanes.js";
 import { binary, compute } from "./emit-value.js";
+import type { Fragments } from "./fragments.js";
 import { narrow, valueType, widen } from "./stored-elements.js";
 import type { WideAccesses } from "./wide-accesses.js";
 
@@ -30,12 +31,15 @@ type AtomicStatement = Extract<Statement, { kind: "atomic" }>;
 type ReadStatement = Extract<Statement, { kind: "read" }>;
 type CountStatement = Extract<Statement, { kind: "count" }>;
 type WriteStatement = Extract<Statement, { kind: "write" }>;
+type LoadWordsStatement = Extract<Statement, { kind: "loadWords" }>;
 
 /** Memory as the body of a kernel sees it. */
 export interface RowMemory {
   readonly buffers: readonly Ref[];
   /** The buffers as vectors, where neighbours are accessed at once. */
   readonly vectors: readonly (Ref | null)[];
+  /** The buffers as vectors of four words, where they are read so. */
+  readonly words: readonly (Ref | null)[];
   readonly wide: WideAccesses;
   /** Arrays are kept as vectors of `width` where neighbours are accessed at once. */
   readonly arrays: readonly { readonly place: Ref; readonly width: number }[];
@@ -63,6 +67,7 @@ export class BodyEmitter {
     private readonly f: FunctionBuilder,
     private readonly kernel: Kernel,
     private readonly memory: RowMemory,
+    private readonly fragments: Fragments,
     private readonly row: Value,
     private readonly lanes: Lanes,
     private readonly sharedFor: SharedMemory,
@@ -91,6 +96,16 @@ export class BodyEmitter {
           break;
         case "read":
           this.read(statement);
+          break;
+        case "loadWords":
+          this.loadWords(statement);
+          break;
+        case "fillFragment":
+        case "loadFragment":
+        case "storeFragment":
+        case "multiplyFragments":
+        case "addFragments":
+          this.fragments.write(statement, this.memory.arrays, (value) => this.get(value));
           break;
         case "write":
           this.gated(statement.gate, false, () => this.write(statement));
@@ -164,6 +179,32 @@ export class BodyEmitter {
         this.values.set(id, f.extract(vector, part));
       });
     }
+  }
+
+  private loadWords({ buffer, index, results }: LoadWordsStatement): void {
+    const { f } = this;
+    const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
+    const { bytes } = DTYPES[dtype];
+    const at = this.get(index);
+    const vectors = this.memory.words[buffer];
+    const vector = vectors?.load(f.shiftRight(at, Math.log2(16 / bytes)));
+    results.forEach(({ id }, part) => {
+      const word = vector ? f.extract(vector, part) : this.wordOf(buffer, f.add(at, part * (4 / bytes)));
+      this.values.set(id, word);
+    });
+  }
+
+  /** A word of a buffer that may begin anywhere, put together from its elements. */
+  private wordOf(buffer: number, at: Value): Value {
+    const { f, m } = this;
+    const { dtype } = this.kernel.buffers[buffer] as Kernel["buffers"][number];
+    const { bytes } = DTYPES[dtype];
+    const bitsOf = (part: number): Value => {
+      const element = (this.memory.buffers[buffer] as Ref).load(f.add(at, part));
+      const bits = f.convert(f.bitcast(element, bytes === 1 ? m.u8 : m.u16), m.u32);
+      return f.shiftLeft(bits, part * 8 * bytes);
+    };
+    return Array.from({ length: 4 / bytes }, (_, part) => bitsOf(part)).reduce((word, bits) => f.or(word, bits));
   }
 
   private write({ array, index, values }: WriteStatement): void {

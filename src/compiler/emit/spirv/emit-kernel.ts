@@ -5,16 +5,19 @@
  * of a table of addresses.
  */
 import { DTYPES } from "../../../core/dtype.js";
+import { UnsupportedError } from "../../../core/errors.js";
 import { ModuleBuilder } from "../../../spirv/builder.js";
 import type { FunctionBuilder } from "../../../spirv/function-builder.js";
 import type { ModuleOptions } from "../../../spirv/module-values.js";
 import type { Ref } from "../../../spirv/ref.js";
+import type { VectorType } from "../../../spirv/types.js";
 import type { Value } from "../../../spirv/value.js";
 import { type IRType, type Kernel, MAX_I32 } from "../../ir/ir.js";
 import { stepsWithin } from "../../ir/loop-rounds.js";
 import { surveyAccesses } from "./accesses.js";
 import type { Lanes } from "./combine-lanes.js";
 import { BodyEmitter, type RowMemory, type SharedMemory } from "./emit-body.js";
+import { declareFragments } from "./fragments.js";
 import { mappingOf } from "./mapping.js";
 import { bitsType, storageType, valueType } from "./stored-elements.js";
 import { type WideAccesses, wideAccesses, widthOf } from "./wide-accesses.js";
@@ -45,8 +48,12 @@ export const vectorsOf = (kernel: Kernel, atomicFloats: readonly IRType[]): Wide
 export function emitSpirv(kernel: Kernel, target: SpirvTarget = {}): Uint32Array {
   const { floatControls = {}, subgroupSize = 0, atomicFloats = [], maxRounds = Infinity } = target;
   const m = new ModuleBuilder({ noContraction: true, floatControls });
+  if (kernel.fragments && kernel.subgroupSize !== subgroupSize) {
+    throw new UnsupportedError(`${kernel.name}: fragments of ${kernel.subgroupSize} lanes in subgroups of ${subgroupSize}`);
+  }
+  const fragmentsOf = declareFragments(m, kernel);
   const survey = surveyAccesses(kernel, atomicFloats);
-  const { exchanged, sharedByLanes, widths } = survey;
+  const { exchanged, sharedByLanes, widths, inWords } = survey;
   const wide = wideAccesses(kernel, sharedByLanes);
   const bufferRefs = declareBuffers(m, kernel, survey, target.isIndirect ?? null);
   const sharedFor = exchangeMemory(m, kernel);
@@ -62,13 +69,18 @@ export function emitSpirv(kernel: Kernel, target: SpirvTarget = {}): Uint32Array
       const vectors = kernel.buffers.map((buffer, i) =>
         wide.buffers.has(i) ? vectorRef(m, f, buffer, buffers[i]) : null,
       );
-      const memory: RowMemory = { buffers, vectors, arrays, wide, exchanged, isExchanging: sharedByLanes.size > 0 };
+      const words = kernel.buffers.map((buffer, i) =>
+        inWords.has(i) && !buffer.isUnaligned ? wordRef(m, f, buffer, buffers[i]) : null,
+      );
+      const isExchanging = sharedByLanes.size > 0;
+      const memory: RowMemory = { buffers, vectors, words, arrays, wide, exchanged, isExchanging };
       const zeros = target.isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
       const loops = {
         steps: stepsWithin(kernel, maxRounds),
         ...(kernel.size > (target.maxUnrolledSize ?? Infinity) ? { unroll: false } : {}),
       };
-      const body = new BodyEmitter(m, f, kernel, memory, row, lanes, sharedFor, zeros, loops);
+      const fragments = fragmentsOf(f);
+      const body = new BodyEmitter(m, f, kernel, memory, fragments, row, lanes, sharedFor, zeros, loops);
       const write = () => body.statements(kernel.body);
       if (kernel.gate) f.if(f.equal(buffers[kernel.gate.buffer].load(0), kernel.gate.value), write);
       else write();
@@ -165,19 +177,27 @@ function threadOfGroup(f: FunctionBuilder, subgroupSize: number): Value {
   return f.add(f.mul(f.builtin("SubgroupId"), subgroupSize), f.builtin("SubgroupLocalInvocationId"));
 }
 
-/** A buffer as vectors. */
-function vectorRef(
+type Buffer = Kernel["buffers"][number];
+
+/** A buffer as vectors of its elements. */
+function vectorRef(m: ModuleBuilder, f: FunctionBuilder, buffer: Buffer, place: Ref): Ref {
+  const width = widthOf(buffer.dtype);
+  const element = m.vec(storageType(m, buffer.dtype), width);
+  return reinterpreted(m, f, buffer, place, element, width * DTYPES[buffer.dtype].bytes);
+}
+
+/** A buffer as vectors of four words. */
+const wordRef = (m: ModuleBuilder, f: FunctionBuilder, buffer: Buffer, place: Ref): Ref =>
+  reinterpreted(m, f, buffer, place, m.vec(m.u32, 4), 16);
+
+function reinterpreted(
   m: ModuleBuilder,
   f: FunctionBuilder,
-  { dtype, isWritten, isLarge: large }: Kernel["buffers"][number],
+  { dtype, isWritten, isLarge: large }: Buffer,
   place: Ref,
+  element: VectorType,
+  align: number,
 ): Ref {
-  const width = widthOf(dtype);
-  const { bytes } = DTYPES[dtype];
-  const type = m.bufferPointer(m.vec(storageType(m, dtype), width), {
-    align: width * bytes,
-    large,
-    ...(isWritten ? {} : { writable: false }),
-  });
-  return f.ref(f.pointer(f.address(place.at(0), bytes < 4 ? m.u64 : m.vec(m.u32, 2)), type));
+  const type = m.bufferPointer(element, { align, large, ...(isWritten ? {} : { writable: false }) });
+  return f.ref(f.pointer(f.address(place.at(0), DTYPES[dtype].bytes < 4 ? m.u64 : m.vec(m.u32, 2)), type));
 }

@@ -80,6 +80,8 @@ export function compute(
       return f.extract(f.bitcast(a, m.vec(m.u32, 2)), 0);
     case "fromWords":
       return f.bitcast(f.vector(b, a), m.f64);
+    case "packHalves":
+      return f.bitcast(f.vector(f.convert(a, m.f16), f.convert(b, m.f16)), m.u32);
     case "signExtend": {
       const distance = m.constant(m.u32, 32 - (value.attribute as number));
       return f.shiftRight(f.shiftLeft(a, distance), distance);

@@ -7,6 +7,7 @@ import { roundsWithin, SOFTWARE_ROUNDS } from "../../ir/loop-rounds.js";
 import { bufferNames } from "../../print/formula.js";
 import { gpuProfile, type TargetProfile } from "../../target/profile.js";
 import type { Target } from "../../target/target.js";
+import type { FragmentShape } from "../../target/tile-profile.js";
 import { emitSpirv, INLINE_BUFFERS, type SpirvTarget, vectorsOf } from "./emit-kernel.js";
 import { mappingOf } from "./mapping.js";
 import { widthOf } from "./wide-accesses.js";
@@ -27,6 +28,8 @@ export interface GpuDescription {
   readonly floatControls: NonNullable<ModuleOptions["floatControls"]>;
   /** Float types with atomic addition. */
   readonly atomicFloats: readonly IRType[];
+  /** Products of fragments that its matrix units compute, the best first; none where it has no units, or none that we use. */
+  readonly fragments: readonly FragmentShape[];
 }
 
 /**
@@ -39,7 +42,9 @@ const MAX_UNROLLED_SIZE = 1000;
 const SOFTWARE = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
 const HARDWARE = { isCarelessOfZeros: false, maxRounds: undefined };
 
-function spirvProfile({ isSoftware, sharedBytes, maxThreads, units }: GpuDescription): TargetProfile {
+function spirvProfile(gpu: GpuDescription): TargetProfile {
+  const { isSoftware, sharedBytes, maxThreads, units, subgroupSize, fragments } = gpu;
+
   return {
     ...gpuProfile,
     tiles: {
@@ -48,6 +53,7 @@ function spirvProfile({ isSoftware, sharedBytes, maxThreads, units }: GpuDescrip
       sharedBytes,
       maxLanes: maxThreads,
       units,
+      ...(fragments.length > 0 && { matrices: { subgroupSize, shapes: fragments } }),
     },
     sort: {
       ...gpuProfile.sort,

@@ -51,6 +51,7 @@ export function emitWasm(kernel: Kernel): Uint8Array {
   if (kernel.lanes > 1 && kernel.arrays.some(({ isPrivate }) => isPrivate)) {
     throw new UnsupportedError(`${kernel.name}: private arrays of several lanes; on the CPU lanes share all`);
   }
+  if (kernel.fragments) throw new UnsupportedError(`${kernel.name}: WebAssembly has no matrix units`);
   const m = new ModuleBuilder();
   const plan = planVectors(kernel);
   const run = m.function("run", ["i32", "i32", "i32"], [], (f, args, start, end) => {

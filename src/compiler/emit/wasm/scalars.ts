@@ -159,6 +159,7 @@ export function scalar(f: FunctionBuilder, value: IRValue, operands: readonly Va
     case "result":
     case "load":
     case "fromLane":
+    case "packHalves":
       throw new Error(`emitWasm: ${value.op} is not computed`);
   }
 }

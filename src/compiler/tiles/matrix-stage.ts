@@ -1,0 +1,198 @@
+/**
+ * An operand of a product on its way to matrix units (matrix-product.ts): lanes load units of 16 bytes, hold them in registers
+ * as words, write them to shared memory, and subgroups read fragments from there.
+ */
+import { constantExpr, type IndexExpr, add as plus, scale } from "../../core/index-expr.js";
+import type { Node } from "../../graph/node.js";
+import type { FragmentPlace, Value } from "../ir/ir.js";
+import type { KernelBuilder } from "../ir/kernel-builder.js";
+import type { Lowering } from "../lower/lowering.js";
+import { loadStrides } from "../schedule/loads.js";
+import type { MatrixTile } from "../target/tile-profile.js";
+import { pitchOfLine, unitOf } from "./matrix-tile-memory.js";
+
+/** One operand of the product, as its tiles are loaded. */
+interface MatrixOperand {
+  readonly node: Node;
+  readonly side: "left" | "right";
+  /** Rows of the tile for the left operand, columns for the right one; and those of the whole operand. */
+  readonly rows: number;
+  readonly extent: number;
+  /** The first row or column of the tile. */
+  readonly first: Value;
+  /** The length of the summation. */
+  readonly summed: number;
+  /** The index of the operand, from the one along the tile and the one along the summation. */
+  readonly at: (along: IndexExpr, summed: IndexExpr) => readonly IndexExpr[];
+}
+
+/** Words of a unit. */
+const WORDS = 4;
+
+/** A unit: its place in the tile, and the gate of what it loads. */
+interface Unit {
+  /** The first element along the operand's rows (or columns), and along the summation. */
+  readonly along: Value;
+  readonly sum: Value;
+  /** False for a unit that is not there: there are more lanes. */
+  readonly isThere: Value | null;
+}
+
+export class MatrixStage {
+  private readonly unit: number;
+  private readonly pitch: number;
+  /** Lines of the tile lie along the summation: neighbours in memory are neighbours there. */
+  private readonly isAlongSum: boolean;
+  /** Units of a line, and of the tile. */
+  private readonly perLine: number;
+  private readonly units: number;
+  /** Units of an operand in memory can be copied as they are. */
+  private readonly isRegular: boolean;
+  /** The words that a lane holds of a tile. */
+  readonly wordCount: number;
+
+  constructor(
+    private readonly k: KernelBuilder,
+    private readonly lowering: Lowering,
+    private readonly tile: MatrixTile,
+    private readonly operand: MatrixOperand,
+    private readonly array: number,
+    private readonly start: number,
+    private readonly lanes: number,
+    private readonly lane: IndexExpr,
+  ) {
+    const strides = loadStrides(operand.node, (node) => lowering.isLoaded(node));
+    const [along, sum] = operand.side === "left" ? [1, 2] : [2, 1];
+    const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
+    this.isAlongSum = votes(sum) > votes(along);
+    const line = this.isAlongSum ? tile.depth : operand.rows;
+    this.unit = unitOf(tile);
+    this.pitch = pitchOfLine(tile, line);
+    this.perLine = line / this.unit;
+    this.units = (operand.rows * tile.depth) / this.unit;
+    this.wordCount = Math.ceil(this.units / lanes) * WORDS;
+    const [extent, axis] = this.isAlongSum ? [operand.summed, sum] : [operand.extent, along];
+    // A unit must lie inside the axis and begin at a multiple of its length.
+    this.isRegular =
+      extent % this.unit === 0 &&
+      strides.every((each) => each.every((stride, i) => (i === axis ? stride === 1 : stride % this.unit === 0)));
+  }
+
+  /** The words this lane loads of the tile at a step of the summation. */
+  load(step: Value): Value[] {
+    const start = this.k.binary("mul", step, this.k.constant("i32", this.tile.depth));
+    const words: Value[] = [];
+    for (let done = 0; done < this.units; done += this.lanes) words.push(...this.loadUnit(this.unitAt(done, start)));
+    return words;
+  }
+
+  /** The lane's unit of those from `done` on. */
+  private unitAt(done: number, start: Value): Unit {
+    const { k, lowering, operand } = this;
+    const { place, isThere } = this.placeOf(done);
+    const [along, sum] = this.isAlongSum ? [place.line, place.inLine] : [place.inLine, place.line];
+    return {
+      along: k.binary("add", operand.first, lowering.indexValue(along)),
+      sum: k.binary("add", start, lowering.indexValue(sum)),
+      isThere,
+    };
+  }
+
+  private placeOf(done: number) {
+    const { k, lowering, lane, perLine, unit, units, lanes } = this;
+    const which = plus(lane, constantExpr(done));
+    const line = lowering.space.quotient(which, perLine);
+    const inLine = scale(lowering.space.remainder(which, perLine), unit);
+    const isThere =
+      done + lanes <= units ? null : k.compare("lt", lowering.indexValue(which), k.constant("i32", units));
+    return { place: { line, inLine }, isThere };
+  }
+
+  private loadUnit(unit: Unit): Value[] {
+    const { k } = this;
+    const first = this.elementOf(unit, 0);
+    const source = this.isRegular ? this.plainLoad(first.value) : null;
+    if (source) {
+      const words = k.loadWords(source.buffer, source.index);
+      // Beyond the end of the summation zeros are added; sums beyond the result are never stored.
+      const { isSummed } = first;
+      return isSummed ? words.map((word) => k.select(isSummed, word, k.constant("u32", 0))) : words;
+    }
+    const values = Array.from({ length: this.unit }, (_, c) => {
+      const { value, isSummed } = c === 0 ? first : this.elementOf(unit, c);
+      return isSummed ? k.select(isSummed, value, k.constant(value.type, 0)) : value;
+    });
+    return this.packed(values);
+  }
+
+  /** An element of a unit, and whether it is inside the summation, where that is not sure. */
+  private elementOf(unit: Unit, offset: number): { readonly value: Value; readonly isSummed: Value | null } {
+    const { k, lowering, operand, isAlongSum } = this;
+    const i = (value: number) => k.constant("i32", value);
+    const place = (start: Value, extent: number, tile: number, isAlong: boolean) => {
+      // A unit of an axis that is a multiple of units long is inside as a whole, or outside.
+      const isWhole = isAlong && extent % this.unit === 0;
+      const at = isAlong && !isWhole ? k.binary("add", start, i(offset)) : start;
+      const index = lowering.index(at, isWhole ? extent - this.unit + 1 : extent);
+      return {
+        index: isWhole ? plus(index, constantExpr(offset)) : index,
+        isInside: extent % tile === 0 ? null : k.compare("lt", at, i(extent)),
+      };
+    };
+    const along = place(unit.along, operand.extent, operand.rows, !isAlongSum);
+    const sum = place(unit.sum, operand.summed, this.tile.depth, isAlongSum);
+    const gates = [unit.isThere, along.isInside, sum.isInside];
+    const gate = gates.reduce((x, y) => (x && y ? k.binary("and", x, y) : (x ?? y)));
+    const { value } = lowering.element(operand.node, operand.at(along.index, sum.index), gate);
+    return { value, isSummed: sum.isInside };
+  }
+
+  /** The buffer and index of a value that is in memory as the matrix units take it. */
+  private plainLoad({ op, attribute, args }: Value): { readonly buffer: number; readonly index: Value } | null {
+    if (op !== "load" || this.lowering.buffers[attribute as number].dtype !== this.tile.fragment.operand) return null;
+    return { buffer: attribute as number, index: args[0] };
+  }
+
+  /** Elements of a unit, which are numbers of the operand's dtype, as words. */
+  private packed(values: readonly Value[]): Value[] {
+    const { k } = this;
+    const dtype = this.tile.fragment.operand;
+    const perWord = this.unit / WORDS;
+    return Array.from({ length: WORDS }, (_, word) => {
+      const parts = values.slice(word * perWord, (word + 1) * perWord);
+      if (dtype === "f16") return k.packHalves(parts[0], parts[1]);
+      const u = (value: number) => k.constant("u32", value);
+      const bits = parts.map((part) => k.bitcast("u32", part));
+      if (dtype === "bf16") {
+        return k.binary("or", k.binary("shr", bits[0], u(16)), k.binary("and", bits[1], u(0xffff0000)));
+      }
+      return bits
+        .map((part, at) => k.binary("shl", k.binary("and", part, u(0xff)), u(8 * at)))
+        .reduce((x, y) => k.binary("or", x, y));
+    });
+  }
+
+  /** Writes loaded words to shared memory. */
+  keep(words: readonly Value[]): void {
+    const { k, lowering, array, start, pitch, unit, lanes, units } = this;
+    for (let done = 0; done < units; done += lanes) {
+      const { place, isThere } = this.placeOf(done);
+      const inLine = k.binary("idiv", lowering.indexValue(place.inLine), k.constant("i32", unit / WORDS));
+      const line = k.binary("mul", lowering.indexValue(place.line), k.constant("i32", pitch));
+      const at = k.binary("add", k.binary("add", line, inLine), k.constant("i32", start));
+      const first = (done / lanes) * WORDS;
+      k.setMany(array, at, words.slice(first, first + WORDS), isThere);
+    }
+  }
+
+  /** Where a fragment lies: `along` and `offset` the subgroup's part of the tile, `sum` inside the tile's depth. */
+  fragment(along: Value, offset: number, sum: number): FragmentPlace {
+    const { k, array, start, pitch, unit, isAlongSum, operand } = this;
+    const i = (value: number) => k.constant("i32", value);
+    const perWord = unit / WORDS;
+    const base = isAlongSum ? k.binary("mul", along, i(pitch)) : k.binary("idiv", along, i(perWord));
+    const rest = isAlongSum ? offset * pitch + sum / perWord : sum * pitch + offset / perWord;
+    const index = k.binary("add", base, i(start + rest));
+    return { array, index, pitch, isByColumns: isAlongSum === (operand.side === "right") };
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Products on matrix units, without a device: an interpreter runs the kernels by the rules of the loop-nest language and finds
+ * missing barriers, indices outside memory and fragments read from the wrong place.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { LoweredKernel } from "../../../src/compiler/schedule/group.js";
+import type { FragmentShape, MatrixTile } from "../../../src/compiler/target/tile-profile.js";
+import { DTYPES, type DType } from "../../../src/core/dtype.js";
+import { dataOf, elementAt, encodeValues } from "../../../src/core/storage.js";
+import type { Node } from "../../../src/graph/node.js";
+import * as E from "../../../src/graph/primitives/elementwise.js";
+import { permute } from "../../../src/graph/primitives/movement.js";
+import { interpretKernel } from "../../support/kernel-interpreter.js";
+import { make } from "../../support/nodes.js";
+import { lowered, matrix, product, sample } from "./product-kernels.js";
+
+const floats: FragmentShape = { operand: "f16", rows: 16, columns: 16, depth: 16 };
+const bytes: FragmentShape = { operand: "i8", rows: 16, columns: 16, depth: 32 };
+
+const tileOf = (changes: Partial<MatrixTile> = {}): MatrixTile => ({
+  ...{ kind: "matrix", rows: 32, columns: 64, depth: 32, subgroups: [1, 2], subgroupSize: 8, fragment: floats },
+  ...changes,
+});
+
+/** Runs a kernel with the numbers of each node; returns the result's. */
+function interpreted({ kernel, buffers }: LoweredKernel, values: ReadonlyMap<Node, readonly number[]>): number[] {
+  const memory = buffers.map((node) => {
+    const given = values.get(node);
+    const size = node.shape.reduce((a, b) => a * b, 1);
+    return given ? encodeValues(given, node.dtype, "test") : new Uint8Array(size * DTYPES[node.dtype].bytes);
+  });
+  interpretKernel(kernel, memory);
+  const at = kernel.buffers.findIndex(({ isWritten }) => isWritten);
+  const { dtype, shape } = buffers[at]!;
+  const data = dataOf(memory[at]!, dtype);
+  return Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Number(elementAt(data, dtype, i)));
+}
+
+/** Small numbers whose sums f16 holds exactly. */
+const small = (count: number, seed: number) => sample(count, seed).map((x) => Math.sign(x) * (Math.abs(x) % 3));
+
+/** A matrix of rows × columns, column by column. */
+function transposed(rows: number, columns: number, values: readonly number[]): number[] {
+  return Array.from({ length: rows * columns }, (_, i) => values[(i % rows) * columns + Math.floor(i / rows)]!);
+}
+
+function check(tile: MatrixTile, dtype: DType, m: number, k: number, n: number, layout = "NN"): void {
+  const [x, y] = [small(m * k, 1), small(k * n, 2)];
+  const leaf = (isTurned: boolean, rows: number, columns: number, values: readonly number[]) => {
+    const node = isTurned ? matrix(dtype, 1, columns, rows) : matrix(dtype, 1, rows, columns);
+    const view = isTurned ? make(permute, [node], { axes: [0, 2, 1] }) : node;
+    return { node, view, values: isTurned ? transposed(rows, columns, values) : values };
+  };
+  const a = leaf(layout[0] === "T", m, k, x);
+  const b = leaf(layout[1] === "T", k, n, y);
+  const kernel = lowered(tile, a.view, b.view);
+  const found = interpreted(kernel, new Map([[a.node, a.values], [b.node, b.values]]));
+  const wrap = (sum: number) => (dtype === "i8" ? (sum << 24) >> 24 : sum);
+  assert.deepEqual(found, product(m, k, n, x, y).map(wrap), `${dtype} ${m}×${k}×${n} ${layout}`);
+}
+
+describe("products on matrix units", () => {
+  test("whole tiles, in every layout of the operands", () => {
+    for (const layout of ["NN", "NT", "TN", "TT"]) check(tileOf(), "f16", 64, 96, 128, layout);
+  });
+
+  test("edges inside tiles, fragments and units", () => {
+    const sizes = [
+      [1, 1, 1],
+      [33, 32, 65],
+      [31, 40, 72],
+      [17, 33, 8],
+      [50, 7, 61],
+      [32, 70, 64],
+    ] as const;
+    for (const [m, k, n] of sizes) for (const layout of ["NN", "TT"]) check(tileOf(), "f16", m, k, n, layout);
+  });
+
+  test("bf16 and bytes", () => {
+    const brain = tileOf({ fragment: { ...floats, operand: "bf16" } });
+    check(brain, "bf16", 64, 64, 64);
+    check(brain, "bf16", 37, 41, 43, "NT");
+    const whole = tileOf({ fragment: bytes, depth: 64 });
+    for (const layout of ["NN", "NT", "TN"]) check(whole, "i8", 64, 128, 64, layout);
+    check(whole, "i8", 21, 70, 45);
+  });
+
+  test("other tiles: more subgroups, deeper, a subgroup of 32", () => {
+    check(tileOf({ rows: 64, subgroups: [2, 2] }), "f16", 64, 64, 128);
+    check(tileOf({ rows: 16, columns: 64, depth: 64, subgroups: [1, 4], subgroupSize: 4 }), "f16", 40, 130, 64);
+    check(tileOf({ subgroupSize: 32 }), "f16", 32, 64, 64);
+    check(tileOf({ rows: 128, columns: 16, depth: 64, subgroups: [4, 1] }), "f16", 130, 64, 24);
+  });
+
+  test("batches", () => {
+    const [a, b] = [matrix("f16", 3, 20, 40), matrix("f16", 3, 40, 24)];
+    const [x, y] = [small(3 * 20 * 40, 3), small(3 * 40 * 24, 4)];
+    const found = interpreted(lowered(tileOf(), a, b), new Map([[a, x], [b, y]]));
+    const expected = [0, 1, 2].flatMap((at) =>
+      product(20, 40, 24, x.slice(at * 800, (at + 1) * 800), y.slice(at * 960, (at + 1) * 960)),
+    );
+    assert.deepEqual(found, expected);
+  });
+
+  test("an operand that is computed, and an epilogue", () => {
+    const [a, b, bias] = [matrix("f16", 1, 33, 48), matrix("f16", 1, 48, 64), matrix("f16", 1, 33, 64)];
+    const [x, y, z] = [small(33 * 48, 5), small(48 * 64, 6), small(33 * 64, 7)];
+    const turned = make(E.neg, [a], {});
+    const kernel = lowered(tileOf(), turned, b, (dot) => make(E.add, [dot, bias], {}));
+    const found = interpreted(kernel, new Map([[a, x], [b, y], [bias, z]]));
+    assert.deepEqual(found, product(33, 48, 64, x, y).map((sum, i) => z[i]! - sum));
+  });
+});
+
+test("an operand in memory is copied 16 bytes at a time, a computed one element by element", () => {
+  const [a, b] = [matrix("f16", 1, 64, 64), matrix("f16", 1, 64, 64)];
+  const kinds = (left: Node) => {
+    const found: Record<string, number> = {};
+    for (const { kind } of lowered(tileOf(), left, b).kernel.body) found[kind] = (found[kind] ?? 0) + 1;
+    return found.loadWords ?? 0;
+  };
+  // Before the loop: the first and the second tile; 32×32 and 32×64 halves among 16 lanes.
+  assert.equal(kinds(a), 2 * (8 + 16));
+  assert.equal(kinds(make(E.neg, [a], {})), 2 * 16);
+});
+
+test("sums that matrix units have not finished are not stored: a barrier stands before each reuse of shared memory", () => {
+  const { kernel } = lowered(tileOf(), matrix("f16", 1, 32, 64), matrix("f16", 1, 64, 64));
+  const kinds = kernel.body.map(({ kind }) => kind);
+  const stores = kinds.flatMap((kind, at) => (kind === "storeFragment" && kinds[at - 1] !== "storeFragment" ? [at] : []));
+  assert.ok(stores.length > 0);
+  for (const at of stores) assert.ok(kinds.lastIndexOf("barrier", at) > kinds.lastIndexOf("store", at));
+});

@@ -1,0 +1,355 @@
+/**
+ * Runs kernels of the loop-nest language in JavaScript, by the rules that ir.ts states and nothing else: lanes in step, shared
+ * arrays, barriers, fragments. It is how kernels for hardware that is not there are checked, and it reports what no device
+ * would: lanes that read what another lane wrote without a barrier between, indices outside memory, lanes of a subgroup that
+ * do not agree.
+ */
+import assert from "node:assert/strict";
+import type { FragmentPlace, IRType, Kernel, Loop, Statement, Value } from "../../src/compiler/ir/ir.js";
+import { DTYPES, type DType } from "../../src/core/dtype.js";
+import { dataOf, elementAt, encodeValues } from "../../src/core/storage.js";
+
+type Lanes = readonly (number | boolean)[];
+
+/** Runs all rows; the buffers that the kernel writes are changed in place. */
+export function interpretKernel(kernel: Kernel, buffers: readonly Uint8Array[]): void {
+  assert.equal(buffers.length, kernel.buffers.length, "buffers");
+  for (let row = 0; row < kernel.rows; row++) new RowInterpreter(kernel, buffers, row).run();
+}
+
+/** Who touched a word of an array since the last barrier. Subgroups have negative numbers. */
+interface Touched {
+  epoch: number;
+  writer: number | null;
+  readers: Set<number>;
+}
+
+class RowInterpreter {
+  private readonly values = new Map<number, Lanes>();
+  private readonly arrays: Uint32Array[];
+  private readonly touched: (Touched | undefined)[][];
+  private readonly fragments: Float64Array[][];
+  private epoch = 0;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly buffers: readonly Uint8Array[],
+    private readonly row: number,
+  ) {
+    // Undefined contents are NaN and a large integer at once, so that using them shows.
+    this.arrays = kernel.arrays.map(({ size }) => new Uint32Array(size).fill(0x7fc0_dead));
+    this.touched = kernel.arrays.map(({ size }) => new Array(size));
+    const subgroups = kernel.subgroupSize ? kernel.lanes / kernel.subgroupSize : 0;
+    this.fragments = Array.from({ length: subgroups }, () =>
+      (kernel.fragments ?? []).map(({ rows, columns }) => new Float64Array(rows * columns).fill(Number.NaN)),
+    );
+  }
+
+  run(): void {
+    this.statements(this.kernel.body, new Array(this.kernel.lanes).fill(true));
+  }
+
+  private statements(list: readonly Statement[], active: readonly boolean[]): void {
+    for (const statement of list) this.statement(statement, active);
+  }
+
+  private statement(statement: Statement, active: readonly boolean[]): void {
+    switch (statement.kind) {
+      case "let":
+        this.values.set(statement.value.id, this.compute(statement.value, active));
+        break;
+      case "loop":
+        this.loop(statement, active);
+        break;
+      case "branch": {
+        const condition = this.get(statement.condition);
+        this.statements(statement.whenTrue, active.map((is, lane) => is && Boolean(condition[lane])));
+        this.statements(statement.whenFalse, active.map((is, lane) => is && !condition[lane]));
+        for (const { value, whenTrue, whenFalse } of statement.results) {
+          const [yes, no] = [this.get(whenTrue), this.get(whenFalse)];
+          this.values.set(value.id, condition.map((is, lane) => (is ? yes : no)[lane]!));
+        }
+        break;
+      }
+      case "barrier":
+        assert.ok(active.every(Boolean), "a barrier that not all lanes reach");
+        this.epoch++;
+        break;
+      case "read":
+        this.read(statement, active);
+        break;
+      case "loadWords": {
+        const index = this.get(statement.index);
+        const { dtype } = this.kernel.buffers[statement.buffer]!;
+        const start = (lane: number) => Number(index[lane]) * DTYPES[dtype].bytes;
+        const bytes = this.buffers[statement.buffer]!;
+        statement.results.forEach(({ id }, part) => {
+          this.values.set(
+            id,
+            active.map((is, lane) => {
+              if (!is) return 0;
+              const at = start(lane);
+              assert.ok(at % 16 === 0 && at >= 0 && at + 16 <= bytes.length, `words at byte ${at} of ${bytes.length}`);
+              return new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 4 * part, true);
+            }),
+          );
+        });
+        break;
+      }
+      case "write": {
+        const index = this.get(statement.index);
+        const values = statement.values.map((value) => ({ lanes: this.get(value), type: value.type }));
+        this.gated(statement.gate, active, (lane) => {
+          const at = Number(index[lane]);
+          assert.equal(at % values.length, 0, `${values.length} neighbours from ${at} on`);
+          values.forEach(({ lanes, type }, part) => {
+            this.touch(statement.array, at + part, lane, true);
+            this.arrays[statement.array]![at + part] = bitsOf(type, lanes[lane]!);
+          });
+        });
+        break;
+      }
+      case "store": {
+        const [index, value] = [this.get(statement.index), this.get(statement.value)];
+        const { dtype } = this.kernel.buffers[statement.buffer]!;
+        this.gated(statement.gate, active, (lane) => {
+          if (statement.isOnce && lane > 0) return;
+          const bytes = encodeValues([value[lane]!], dtype, "store");
+          const at = Number(index[lane]) * bytes.length;
+          assert.ok(at >= 0 && at + bytes.length <= this.buffers[statement.buffer]!.length, `store at byte ${at}`);
+          this.buffers[statement.buffer]!.set(bytes, at);
+        });
+        break;
+      }
+      case "fillFragment":
+        for (const held of this.fragments) held[statement.fragment]!.fill(statement.value);
+        break;
+      case "loadFragment":
+      case "storeFragment":
+        this.moveFragment(statement.fragment, statement, statement.kind === "storeFragment", active);
+        break;
+      case "multiplyFragments":
+        for (const held of this.fragments) this.multiply(held, statement.left, statement.right, statement.sum);
+        break;
+      case "addFragments":
+        for (const held of this.fragments) {
+          const [to, from] = [held[statement.to]!, held[statement.from]!];
+          for (let i = 0; i < to.length; i++) to[i]! += from[i]!;
+        }
+        break;
+      case "count":
+      case "atomic":
+        throw new Error(`kernel interpreter: ${statement.kind} is not written`);
+    }
+  }
+
+  private gated(gate: Value | null, active: readonly boolean[], write: (lane: number) => void): void {
+    const open = gate ? this.get(gate) : null;
+    active.forEach((is, lane) => {
+      if (is && (!open || open[lane])) write(lane);
+    });
+  }
+
+  private loop({ index, extent, isLaneLoop, accumulators, body, exit }: Loop, active: readonly boolean[]): void {
+    assert.ok(!isLaneLoop && !exit, "kernel interpreter: plain loops only");
+    let state = accumulators.map(({ initial }) => this.get(initial));
+    for (let round = 0; round < extent; round++) {
+      this.values.set(index.id, new Array(this.kernel.lanes).fill(round));
+      accumulators.forEach(({ value }, i) => {
+        this.values.set(value.id, state[i]!);
+      });
+      this.statements(body, active);
+      state = accumulators.map(({ next }) => this.get(next));
+    }
+    accumulators.forEach(({ result }, i) => {
+      this.values.set(result.id, state[i]!);
+    });
+  }
+
+  private read(statement: Extract<Statement, { kind: "read" }>, active: readonly boolean[]): void {
+    assert.equal(statement.from, "array", "kernel interpreter: reads of arrays only");
+    const index = this.get(statement.index);
+    statement.results.forEach(({ id, type }, part) => {
+      this.values.set(
+        id,
+        active.map((is, lane) => {
+          if (!is) return 0;
+          const at = Number(index[lane]);
+          assert.equal(at % statement.results.length, 0, `${statement.results.length} neighbours from ${at} on`);
+          this.touch(statement.memory, at + part, lane, false);
+          return valueOf(type, this.arrays[statement.memory]![at + part]!);
+        }),
+      );
+    });
+  }
+
+  /** Notes an access to a word of an array; two accesses without a barrier between them must not conflict. */
+  private touch(array: number, at: number, who: number, isWrite: boolean): void {
+    const words = this.touched[array]!;
+    assert.ok(at >= 0 && at < this.arrays[array]!.length, `word ${at} of an array of ${this.arrays[array]!.length}`);
+    let seen = words[at];
+    if (!seen || seen.epoch !== this.epoch) {
+      seen = { epoch: this.epoch, writer: null, readers: new Set() };
+      words[at] = seen;
+    }
+    const others = [...seen.readers].filter((reader) => reader !== who);
+    assert.ok(seen.writer === null || seen.writer === who, `word ${at}: ${who} meets ${seen.writer} without a barrier`);
+    if (isWrite) assert.equal(others.length, 0, `word ${at}: ${who} overwrites what ${others} may not have read yet`);
+    if (isWrite) seen.writer = who;
+    else seen.readers.add(who);
+  }
+
+  private moveFragment(fragment: number, place: FragmentPlace, isStore: boolean, active: readonly boolean[]): void {
+    assert.ok(active.every(Boolean), "fragments need all lanes");
+    const { array, pitch, isByColumns } = place;
+    const index = this.get(place.index);
+    const size = this.kernel.subgroupSize!;
+    const { rows, columns, dtype } = this.kernel.fragments![fragment]!;
+    this.fragments.forEach((held, subgroup) => {
+      const lanes = index.slice(subgroup * size, (subgroup + 1) * size);
+      const start = Number(lanes[0]);
+      assert.ok(lanes.every((at) => at === start), "lanes of a subgroup do not agree on a fragment's place");
+      assert.ok(start % 4 === 0 && pitch % 4 === 0, `a fragment at word ${start}, ${pitch} apart`);
+      const bytes = new Uint8Array(this.arrays[array]!.buffer);
+      const width = DTYPES[dtype].bytes;
+      for (let r = 0; r < rows; r++) {
+        for (let c = 0; c < columns; c++) {
+          const [line, along] = isByColumns ? [c, r] : [r, c];
+          const byte = 4 * (start + line * pitch) + along * width;
+          this.touch(array, Math.floor(byte / 4), -1 - subgroup, isStore);
+          const at = r * columns + c;
+          if (isStore) bytes.set(encodeValues([held[fragment]![at]!], dtype, "fragment"), byte);
+          else held[fragment]![at] = numberAt(bytes.subarray(byte, byte + width), dtype);
+        }
+      }
+    });
+  }
+
+  private multiply(held: readonly Float64Array[], left: number, right: number, sum: number): void {
+    const { rows, columns: depth } = this.kernel.fragments![left]!;
+    const { columns } = this.kernel.fragments![right]!;
+    const isFloat = this.kernel.fragments![sum]!.dtype === "f32";
+    for (let r = 0; r < rows; r++) {
+      for (let c = 0; c < columns; c++) {
+        let total = held[sum]![r * columns + c]!;
+        for (let d = 0; d < depth; d++) total += held[left]![r * depth + d]! * held[right]![d * columns + c]!;
+        held[sum]![r * columns + c] = isFloat ? Math.fround(total) : total | 0;
+      }
+    }
+  }
+
+  private get(value: Value): Lanes {
+    const { lanes } = this.kernel;
+    if (value.op === "constant") return new Array(lanes).fill(value.attribute as number | boolean);
+    if (value.op === "row") return new Array(lanes).fill(this.row);
+    if (value.op === "lane") return Array.from({ length: lanes }, (_, lane) => lane);
+    const found = this.values.get(value.id);
+    assert.ok(found, `%${value.id} (${value.op}) is used before it is computed`);
+    return found;
+  }
+
+  private compute(value: Value, active: readonly boolean[]): Lanes {
+    const { op, type, attribute } = value;
+    const args = value.args.map((arg) => this.get(arg));
+    return active.map((is, lane) => {
+      if (!is) return 0;
+      const operands = args.map((arg) => arg[lane]!);
+      if (op === "load") {
+        const { dtype } = this.kernel.buffers[attribute as number]!;
+        const width = DTYPES[dtype].bytes;
+        const at = Number(operands[0]) * width;
+        const bytes = this.buffers[attribute as number]!;
+        assert.ok(at >= 0 && at + width <= bytes.length, `load at byte ${at} of ${bytes.length}`);
+        return numberAt(bytes.subarray(at, at + width), dtype);
+      }
+      return wrapped(type, operate(value, operands));
+    });
+  }
+}
+
+const numberAt = (bytes: Uint8Array, dtype: DType): number =>
+  Number(elementAt(dataOf(Uint8Array.from(bytes), dtype), dtype, 0));
+
+/** A result in its type. */
+function wrapped(type: IRType, value: number | boolean): number | boolean {
+  if (type === "bool") return Boolean(value);
+  if (type === "f32") return Math.fround(Number(value));
+  if (type === "i32") return Number(value) | 0;
+  return type === "u32" ? Number(value) >>> 0 : value;
+}
+
+function bitsOf(type: IRType, value: number | boolean): number {
+  if (type === "f32") return new Uint32Array(new Float32Array([Number(value)]).buffer)[0]!;
+  return Number(value) >>> 0;
+}
+
+function valueOf(type: IRType, bits: number): number {
+  if (type === "f32") return new Float32Array(new Uint32Array([bits]).buffer)[0]!;
+  return type === "i32" ? bits | 0 : bits;
+}
+
+function operate({ op, type, args, attribute }: Value, [a, b, c]: readonly (number | boolean)[]): number | boolean {
+  const [x, y] = [Number(a), Number(b)];
+  switch (op) {
+    case "add":
+      return x + y;
+    case "sub":
+      return x - y;
+    case "mul":
+      return type === "f32" ? x * y : Math.imul(x, y);
+    case "div":
+      return x / y;
+    case "idiv":
+      return Math.trunc(x / y);
+    case "irem":
+      return x % y;
+    case "min":
+      return Math.min(x, y);
+    case "max":
+      return Math.max(x, y);
+    case "and":
+      return type === "bool" ? Boolean(a) && Boolean(b) : x & y;
+    case "or":
+      return type === "bool" ? Boolean(a) || Boolean(b) : x | y;
+    case "xor":
+      return x ^ y;
+    case "shl":
+      return x << y;
+    case "shr":
+      return type === "u32" ? x >>> y : x >> y;
+    case "eq":
+      return x === y;
+    case "ne":
+      return x !== y;
+    case "lt":
+      return x < y;
+    case "le":
+      return x <= y;
+    case "gt":
+      return x > y;
+    case "ge":
+      return x >= y;
+    case "neg":
+      return -x;
+    case "abs":
+      return Math.abs(x);
+    case "not":
+      return type === "bool" ? !a : ~x;
+    case "select":
+      return a ? b! : c!;
+    case "mulAdd":
+      return x * y + Number(c);
+    case "convert":
+      return type === "f32" ? x : Math.trunc(x);
+    case "bitcast":
+      return valueOf(type, bitsOf(args[0]!.type, a!));
+    case "signExtend":
+      return (x << (32 - Number(attribute))) >> (32 - Number(attribute));
+    case "packHalves": {
+      const halves = [x, y].map((half) => dataOf(encodeValues([half], "f16", "packHalves"), "u16")[0]!);
+      return (halves[0]! | (halves[1]! << 16)) >>> 0;
+    }
+    default:
+      throw new Error(`kernel interpreter: ${op} is not written`);
+  }
+}
