@@ -126,8 +126,8 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   }
 
   /** Rounds that the loops of a thread may go, all together: see compiler/ir/loop-rounds.ts. */
-  get maxRounds(): number {
-    return this.target.maxRounds;
+  get maxLoopRounds(): number {
+    return this.target.maxLoopRounds;
   }
 
   // ------------------------------------------------------------------------------------------------ memory
@@ -361,7 +361,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private compileWritten<W extends { readonly kernel: Kernel }>(written: W): HandWritten<W, M> {
     const { kernel } = written;
     const { engine, target } = this;
-    const rounds = roundsWithin(kernel, target.maxRounds);
+    const rounds = roundsWithin(kernel, target.maxLoopRounds);
     const compilation = this.store.begin(null);
     const code = compilation.load(target.encode(kernel, null), kernel);
     compilation.finishKernel(kernel.name);

@@ -1,8 +1,8 @@
 /** Opens backends: an engine and the target that kernels for it are compiled for. */
 import { type GpuDescription, spirvTarget } from "../compiler/emit/spirv/target.js";
-import type { FragmentShape } from "../compiler/target/tile-profile.js";
 import { wasmTarget } from "../compiler/emit/wasm/target.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
+import type { FragmentShape } from "../compiler/target/tile-profile.js";
 import { DeviceError } from "../core/errors.js";
 import type { ProgramCache } from "../engines/disk/program-cache.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";

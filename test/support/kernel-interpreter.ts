@@ -63,11 +63,20 @@ class RowInterpreter {
         break;
       case "branch": {
         const condition = this.get(statement.condition);
-        this.statements(statement.whenTrue, active.map((is, lane) => is && Boolean(condition[lane])));
-        this.statements(statement.whenFalse, active.map((is, lane) => is && !condition[lane]));
+        this.statements(
+          statement.whenTrue,
+          active.map((is, lane) => is && Boolean(condition[lane])),
+        );
+        this.statements(
+          statement.whenFalse,
+          active.map((is, lane) => is && !condition[lane]),
+        );
         for (const { value, whenTrue, whenFalse } of statement.results) {
           const [yes, no] = [this.get(whenTrue), this.get(whenFalse)];
-          this.values.set(value.id, condition.map((is, lane) => (is ? yes : no)[lane]!));
+          this.values.set(
+            value.id,
+            condition.map((is, lane) => (is ? yes : no)[lane]!),
+          );
         }
         break;
       }
@@ -208,7 +217,10 @@ class RowInterpreter {
     this.fragments.forEach((held, subgroup) => {
       const lanes = index.slice(subgroup * size, (subgroup + 1) * size);
       const start = Number(lanes[0]);
-      assert.ok(lanes.every((at) => at === start), "lanes of a subgroup do not agree on a fragment's place");
+      assert.ok(
+        lanes.every((at) => at === start),
+        "lanes of a subgroup do not agree on a fragment's place",
+      );
       assert.ok(start % 4 === 0 && pitch % 4 === 0, `a fragment at word ${start}, ${pitch} apart`);
       const bytes = new Uint8Array(this.arrays[array]!.buffer);
       const width = DTYPES[dtype].bytes;

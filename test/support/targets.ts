@@ -9,7 +9,7 @@ export const codelessTarget = (profile: TargetProfile = gpuProfile): Target => (
   identity: "none",
   profile,
   settings: { division: "native" },
-  maxRounds: Number.POSITIVE_INFINITY,
+  maxLoopRounds: Number.POSITIVE_INFINITY,
   encode: () => ({ bytes: new Uint8Array(0), numbers: [] }),
   mappingOf: () => "nowhere",
   disassemble: () => "",

@@ -49,7 +49,7 @@ export class NutsChains {
     const key = [trajectories.name, chains, lanes, maxTreeDepth, energyDType, isDense, density.fn.key].join(" ");
     this.compiled = backend.handWritten(key, (context) => writeNuts(density, settings, context));
     // The loop over steps is without an end: the rounds that are counted are those of a step.
-    this.maxBudget = Math.min(MAX_BUDGET, Math.floor(backend.maxRounds / this.compiled.rounds));
+    this.maxBudget = Math.min(MAX_BUDGET, Math.floor(backend.maxLoopRounds / this.compiled.rounds));
     const schedule = warmupSchedule(settings.warmup);
     this.memory = new ChainMemory(density, settings, schedule);
     this.block = new DrawBlock(this.memory, density, settings);

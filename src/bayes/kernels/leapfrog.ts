@@ -27,9 +27,9 @@ export function writeLeapfrog(
   steps: number,
   context: WritingContext,
 ): WrittenLeapfrog {
-  const { maxRounds } = density.backend;
+  const { maxLoopRounds } = density.backend;
   let written = writeSteps(density, chains, steps, context);
-  while (written.steps > 1 && roundsWithin(written.kernel, maxRounds) > maxRounds) {
+  while (written.steps > 1 && roundsWithin(written.kernel, maxLoopRounds) > maxLoopRounds) {
     written = writeSteps(density, chains, Math.ceil(written.steps / 2), context);
   }
   return written;

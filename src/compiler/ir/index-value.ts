@@ -41,12 +41,12 @@ function atomValue(k: KernelBuilder, atoms: Atoms, atom: Atom): Value {
 }
 
 /** A position along an axis, clamped to 0 … last, as an i32 where that fits. */
-export function heldIndex(k: KernelBuilder, value: Value, last: number): Value {
+export function clampedIndex(k: KernelBuilder, value: Value, last: number): Value {
   const { type } = value;
   const isSigned = type === "i32" || type === "i64";
   const above = isSigned ? k.binary("max", value, k.constant(type, 0)) : value;
   // A limit beyond the type's range needs no clamp.
   const isLimit = last <= (type === "i32" ? MAX_I32 : type === "u32" ? 2 ** 32 - 1 : Number.POSITIVE_INFINITY);
-  const held = isLimit ? k.binary("min", above, k.constant(type, last)) : above;
-  return k.convert(last <= MAX_I32 ? "i32" : "i64", held);
+  const clamped = isLimit ? k.binary("min", above, k.constant(type, last)) : above;
+  return k.convert(last <= MAX_I32 ? "i32" : "i64", clamped);
 }

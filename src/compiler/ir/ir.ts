@@ -7,7 +7,7 @@
  * the outermost region where its operands exist, which hoists loop-invariant code and merges common subexpressions.
  *
  * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows. Indices are i32, or
- * i64 where they count further; so is the row where there are more than 2^31.
+ * i64 where their range needs it; the row is i64 in kernels of more than 2^31 rows.
  *
  * Most values are pure: they may be computed elsewhere than where the code asks for them. Four things happen in the order
  * they are written: stores, reads of buffers that the kernel also writes, accesses to arrays, and barriers.
@@ -20,10 +20,10 @@
  *   A kernel that updates a buffer atomically neither loads from it nor stores to it. A target that runs rows one after
  *   another may load, combine and store.
  * - `count` adds to one element of an array of integers, indivisibly with respect to the other lanes.
- * - `fromLane` gives each lane the value another lane of its row has at this point. It stands, like `combineLanes`, only
- *   where all lanes of the row come by together, and not at all in a kernel of one lane.
- * - A loop with `exit` ends after the round in which that value is true; accumulators leave with that round's values.
- *   Such a loop is no lane loop. It may contain operations of all lanes only if they all leave it in the same round.
+ * - `fromLane` gives each lane the value another lane of its row has at this point. Like `combineLanes`, it is allowed only
+ *   where all lanes of the row execute it together, and never in a kernel of one lane.
+ * - A loop with `exit` ends after the round in which that value is true; its results are the accumulators of that round.
+ *   It is never a lane loop. It may contain operations of all lanes only if they all leave it in the same round.
  * - An array belongs to a row and is shared by its lanes, or to each lane if it is private; when the row begins its
  *   contents are undefined. The index of the first of several neighbours accessed at once is a multiple of their number.
  * - A lane sees the writes of other lanes, to arrays and to buffers, after a barrier. All lanes must reach a barrier
@@ -205,7 +205,7 @@ export interface BufferParameter {
   readonly isWritten: boolean;
   /** It has more than 2^32 bytes. */
   readonly isLarge: boolean;
-  /** It may begin anywhere; other buffers begin at a multiple of 16 bytes. */
+  /** Its address may be any; other buffers begin at a multiple of 16 bytes. */
   readonly isUnaligned?: boolean;
 }
 
@@ -228,7 +228,7 @@ export interface Kernel {
   readonly body: readonly Statement[];
   /** Number of statements, a measure of its size. */
   readonly size: number;
-  /** Several rows store some elements, all the same value. It must not load from the buffers it stores to. */
+  /** Some elements are stored by several rows, with the same value. Such a kernel must not load from buffers it stores to. */
   readonly isRepeating: boolean;
   /** It runs only if the first element of this buffer, of i32, is this value. */
   readonly gate?: { readonly buffer: number; readonly value: number };
@@ -300,18 +300,18 @@ export function usedBy(statement: Statement): Value[] {
 
 /** Statements without unused values: some functions compute more than every caller needs. */
 function withoutUnused(statements: readonly Statement[], used: Set<number>): Statement[] {
-  const kept: Statement[] = [];
+  const remaining: Statement[] = [];
   for (let i = statements.length - 1; i >= 0; i--) {
     const statement = statements[i] as Statement;
     if (statement.kind === "let" && !used.has(statement.value.id)) continue;
     for (const { id } of usedBy(statement)) used.add(id);
-    if (statement.kind === "loop") kept.push({ ...statement, body: withoutUnused(statement.body, used) });
+    if (statement.kind === "loop") remaining.push({ ...statement, body: withoutUnused(statement.body, used) });
     else if (statement.kind === "branch") {
       const [whenTrue, whenFalse] = [statement.whenTrue, statement.whenFalse].map((side) => withoutUnused(side, used));
-      kept.push({ ...statement, whenTrue, whenFalse });
-    } else kept.push(statement);
+      remaining.push({ ...statement, whenTrue, whenFalse });
+    } else remaining.push(statement);
   }
-  return kept.reverse();
+  return remaining.reverse();
 }
 
 /** A kernel of these statements, without unused values. */

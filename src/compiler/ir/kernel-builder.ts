@@ -2,7 +2,7 @@
  * Writes kernels of the loop-nest language (ir.ts), operation by operation. The lowering of groups, the routines, the tiles
  * and the samplers use it.
  *
- * A value that was asked for before is returned again, and a value is placed in the outermost region where its operands
+ * Asking for an equal value again returns the first one, and a value is placed in the outermost region where its operands
  * exist. This removes common subexpressions and hoists loop-invariant code.
  */
 import type { DType } from "../../core/dtype.js";
@@ -97,8 +97,8 @@ export class KernelBuilder {
   }
 
   /**
-   * Reads an element, widened, of a buffer that the kernel also writes. `since`: no loop that was opened beyond this depth
-   * writes there, so that the read may move out of them.
+   * Reads an element, widened, of a buffer that the kernel also writes. `since`: loops deeper than this do not write to the
+   * buffer, so the read may move out of them.
    */
   read(buffer: number, index: Value, type: IRType, since = this.depth): Value {
     return this.readNeighbours("buffer", buffer, index, type, 1, since)[0] as Value;
@@ -194,7 +194,7 @@ export class KernelBuilder {
     body: (index: Value, accumulators: readonly Value[]) => readonly Value[],
     options: {
       readonly isLaneLoop?: boolean;
-      /** Decides from the values of a finished round whether it was the last. */
+      /** Whether a finished round was the last, from its values. */
       readonly exitWhen?: (next: readonly Value[]) => Value;
     } = {},
   ): Value[] {
@@ -372,8 +372,8 @@ export class KernelBuilder {
   }
 
   /**
-   * The value, computed at the given depth, or as near to it as the open branches allow. An equal value that was computed
-   * before is reused.
+   * The value, computed at depth `from`, or inside the innermost open branch if that is deeper. An equal value that was
+   * computed before is reused.
    */
   private place(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"], from: number): Value {
     const hash = hashOfValue(op, type, args, attribute);

@@ -79,14 +79,14 @@ export function roundsOf({ body, lanes }: Kernel, steps = 1): number {
   return ofList(body).done;
 }
 
-/** The steps per round that keep a thread within `maxRounds`; MAX_STEPS where nothing does. */
-export function stepsWithin(kernel: Kernel, maxRounds: number): number {
-  if (maxRounds === Infinity) return 1;
+/** The steps per round that keep a thread within `maxLoopRounds`; MAX_STEPS where nothing does. */
+export function stepsWithin(kernel: Kernel, maxLoopRounds: number): number {
+  if (maxLoopRounds === Infinity) return 1;
   let steps = 1;
-  while (steps < MAX_STEPS && roundsOf(kernel, steps) > maxRounds) steps *= 2;
+  while (steps < MAX_STEPS && roundsOf(kernel, steps) > maxLoopRounds) steps *= 2;
   return steps;
 }
 
 /** Most rounds of a thread with the steps of `stepsWithin`. */
-export const roundsWithin = (kernel: Kernel, maxRounds: number): number =>
-  roundsOf(kernel, stepsWithin(kernel, maxRounds));
+export const roundsWithin = (kernel: Kernel, maxLoopRounds: number): number =>
+  roundsOf(kernel, stepsWithin(kernel, maxLoopRounds));

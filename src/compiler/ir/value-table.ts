@@ -1,13 +1,13 @@
 /**
- * The values that a region of a kernel computes, found by what they are: an operation, its type, its operands. A kernel
- * asks for each of its values here, and a long one has thousands, so the table is open addressing over small integers
- * instead of a Map with keys of text. KernelBuilder has one per region.
+ * A hash table of the values that a region of a kernel computes, by operation, type and operands. KernelBuilder has one per
+ * region and looks up each value before it makes a new one. A long kernel has thousands of values, so the table uses open
+ * addressing over small integers instead of a Map with keys of text.
  */
 import type { IROp, IRType, Value } from "./ir.js";
 
 const FIRST_SIZE = 32;
 
-/** Numbers for operations and types, given out as they come by: hashes take numbers. */
+/** A number for each operation and type, assigned at first use: hashes are computed from numbers. */
 const numbers = new Map<string, number>();
 function numberOf(name: IROp | IRType): number {
   const known = numbers.get(name);
@@ -21,7 +21,7 @@ const asDouble = new Float64Array(words.buffer);
 
 const mix = (hash: number, word: number): number => Math.imul((hash << 5) ^ (hash >>> 27) ^ word, 0x9e3779b1);
 
-/** A hash of what a value is. Equal values have equal hashes. */
+/** The hash of a value. Equal values have equal hashes. */
 export function hashOfValue(op: IROp, type: IRType, args: readonly Value[], attribute: Value["attribute"]): number {
   let hash = mix(numberOf(op), numberOf(type));
   for (let i = 0; i < args.length; i++) hash = mix(hash, (args[i] as Value).id);
@@ -30,7 +30,7 @@ export function hashOfValue(op: IROp, type: IRType, args: readonly Value[], attr
     hash = mix(mix(hash, words[0] as number), words[1] as number);
   } else if (typeof attribute === "bigint") hash = mix(hash, Number(BigInt.asIntN(32, attribute)));
   else if (attribute === true) hash = mix(hash, 1);
-  // The low bits, which choose the place, depend on all.
+  // Mixes the high bits into the low ones, which choose the slot.
   return hash ^ (hash >>> 15);
 }
 

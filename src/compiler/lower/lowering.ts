@@ -33,7 +33,7 @@ import {
   rounded,
   wrap,
 } from "../elements/elements.js";
-import { heldIndex, indexValue } from "../ir/index-value.js";
+import { clampedIndex, indexValue } from "../ir/index-value.js";
 import { MAX_I32, type Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Group } from "../schedule/group.js";
@@ -384,10 +384,10 @@ export class Lowering {
   private elementAt(gate: Value | null): ElementAt {
     return (node, index, extent) => {
       const last = Math.max(0, extent - 1);
-      const held = heldIndex(this.k, this.element(node, index, gate).value, last);
-      return entryOf(this.computed, held, () => {
+      const clamped = clampedIndex(this.k, this.element(node, index, gate).value, last);
+      return entryOf(this.computed, clamped, () => {
         const atom = this.space.computed(0, last);
-        this.assign(atom, held);
+        this.assign(atom, clamped);
         return atom;
       });
     };

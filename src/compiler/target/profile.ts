@@ -19,7 +19,7 @@ export interface TargetProfile {
   readonly elementsPerLane: number;
   /** Bytes in which a thread keeps values of its row that it would otherwise recompute; 0: none. */
   readonly rowCacheBytes: number;
-  /** Reductions along columns, where neighbouring rows are neighbours in memory: lanes with a row each, and turns of them. */
+  /** Reductions along columns, with neighbouring rows side by side in memory: a thread takes `lanes` rows, `turns` times. */
   readonly columnReduction: { readonly lanes: number; readonly turns: number } | null;
   /** Rows below which a reduction is not worth fusing into the kernel that uses it. */
   readonly minRows: number;

@@ -12,8 +12,8 @@ export interface Target {
   readonly identity: string;
   readonly profile: TargetProfile;
   readonly settings: ElementSettings;
-  /** Rounds that the loops of a thread may go, all together: see ir/loop-rounds.ts. */
-  readonly maxRounds: number;
+  /** Most loop rounds of a thread, all loops together: see ir/loop-rounds.ts. */
+  readonly maxLoopRounds: number;
   /** `isIndirect`: buffers whose addresses the kernel loads from memory, because they change from run to run. */
   encode(kernel: Kernel, isIndirect: readonly boolean[] | null): EncodedKernel;
   /** The mapping of a kernel's rows to the device, as text. `numbers` are those of the encoded kernel. */

@@ -34,7 +34,7 @@ export function productArithmetic(k: KernelBuilder, lowering: Lowering, dtype: D
   };
 }
 
-/** Whether any pair is true, computed in words: bools have no vectors. */
+/** A product of bools is true where any pair is true. It is computed as u32, because bools have no vectors. */
 function booleanArithmetic(k: KernelBuilder): ProductArithmetic {
   const [zero, one] = [k.constant("u32", 0), k.constant("u32", 1)];
   return {

@@ -217,7 +217,13 @@ function storeSums(kernel: MatrixKernel, { right, sums }: Fragments, stagedColum
       const isUnit = units % subgroupSize === 0 ? null : k.compare("lt", lowering.indexValue(unit), i(units));
       const from = isUnit ? k.select(isUnit, place, i(0)) : place;
       const words = k.getMany(array, from, WIDTH);
-      storeNeighbours(kernel, k.binary("add", row, i(corner.row)), k.binary("add", column, i(corner.column)), words, isUnit);
+      storeNeighbours(
+        kernel,
+        k.binary("add", row, i(corner.row)),
+        k.binary("add", column, i(corner.column)),
+        words,
+        isUnit,
+      );
     }
   }
 }

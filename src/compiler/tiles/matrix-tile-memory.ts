@@ -31,7 +31,8 @@ export function matrixTileMemory(tile: MatrixTile): MatrixTileMemory {
   const right = operandWords(tile, rows);
   const operands = right + operandWords(tile, columns);
   const count = columns / subgroups[1] / fragment.columns;
-  const staged = (fragments: number) => subgroups[0] * subgroups[1] * fragment.rows * (fragments * fragment.columns + 4);
+  const staged = (fragments: number) =>
+    subgroups[0] * subgroups[1] * fragment.rows * (fragments * fragment.columns + 4);
   let stagedColumns = 1;
   while (count % (2 * stagedColumns) === 0 && staged(2 * stagedColumns) <= operands) stagedColumns *= 2;
   return { words: Math.max(operands, staged(stagedColumns)), right, stagedColumns };

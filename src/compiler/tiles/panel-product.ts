@@ -40,7 +40,7 @@ interface PanelKernel {
   /** Arrays of the packed operands. */
   readonly left: number;
   readonly right: number;
-  /** Array of sums that are not finished, where the summation takes several blocks. */
+  /** Array of partial sums; null where one block covers the whole summation. */
   readonly partialSums: number | null;
 }
 
@@ -77,16 +77,16 @@ function startKernel(group: Group, tile: PanelTile, name: string, settings: Elem
   const { rows, columns, lanes } = tile;
   const [microRows, vectors] = tile.micro;
   const microColumns = vectors * lanes;
-  const [tilesDown, tilesAcross] = [Math.ceil(m / rows), Math.ceil(n / columns)];
-  const k = new KernelBuilder(name, batch * tilesDown * tilesAcross, lanes);
+  const [rowTiles, columnTiles] = [Math.ceil(m / rows), Math.ceil(n / columns)];
+  const k = new KernelBuilder(name, batch * rowTiles * columnTiles, lanes);
   k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
 
   const row = lowering.bind("row", k.rows, k.row);
-  const [atBatch, down, across] = unravel(lowering.space, row, [batch, tilesDown, tilesAcross]);
-  const firstRow = tileStart(lowering, k, down, rows, m, lanes);
-  const firstColumn = tileStart(lowering, k, across, columns, n, lanes);
+  const [atBatch, tileRow, tileColumn] = unravel(lowering.space, row, [batch, rowTiles, columnTiles]);
+  const firstRow = tileStart(lowering, k, tileRow, rows, m, lanes);
+  const firstColumn = tileStart(lowering, k, tileColumn, columns, n, lanes);
   const lane = lowering.bind("lane", lanes, k.lane);
 
   const panelDepth = Math.min(tile.depth, depth);
@@ -144,7 +144,7 @@ function nest(
 /** Copies `length` steps of the summation of an operand, from `from` on, into its panels. */
 type PanelCopy = (from: IndexExpr, length: number) => void;
 
-/** The left operand: lanes are neighbours along the summation where those are neighbours in memory, else one by one. */
+/** Packs the left operand: in vectors along the summation where that axis is contiguous in memory, else one by one. */
 function leftCopy(panels: PanelKernel, a: Node): PanelCopy {
   const { k, lowering, arithmetic, tile, microRows, atBatch, firstRow, lane, left } = panels;
   const isLoaded = (node: Node) => lowering.isLoaded(node);
@@ -171,7 +171,7 @@ function leftCopy(panels: PanelKernel, a: Node): PanelCopy {
   };
 }
 
-/** The right operand: lanes are neighbours along a row of it. */
+/** Packs the right operand, in vectors along its rows. */
 function rightCopy(panels: PanelKernel, b: Node): PanelCopy {
   const { k, lowering, arithmetic, tile, microColumns, atBatch, firstColumn, lane, right } = panels;
   const { lanes, columns } = tile;
@@ -205,8 +205,8 @@ function addBlock(
   copyRight(from, length);
   copyLeft(from, length);
   eachPair(panels, (pair) => {
-    const leftPlace = times(k, pair.downValue, panelPitch(microRows, length));
-    const rightPlace = k.binary("add", times(k, pair.acrossValue, panelPitch(microColumns, length)), k.lane);
+    const leftPlace = times(k, pair.rowPanelValue, panelPitch(microRows, length));
+    const rightPlace = k.binary("add", times(k, pair.columnPanelValue, panelPitch(microColumns, length)), k.lane);
     const initial = Array.from({ length: sumsOf(panels) }, (_, at) =>
       partialSums === null ? arithmetic.zero : k.get(partialSums, sumPlace(panels, pair.place, at)),
     );
@@ -225,7 +225,7 @@ function addPanels(
   sums: readonly Value[],
 ): readonly Value[] {
   const vectors = tile.micro[1];
-  // One step per round: V8 unrolls by itself, and of several steps it would load all operands first, and spill them.
+  // One step per round: V8 unrolls the loop itself. Given several steps, it loads all operands first and spills them.
   return k.loop(length, sums, (at, totals) => {
     const fromLeft = k.binary("add", leftPlace, times(k, at, microRows));
     const fromRight = k.binary("add", rightPlace, times(k, at, microColumns));
@@ -239,19 +239,25 @@ function addPanels(
 
 /** A panel of rows and a panel of columns: their indices, and where the partial sums of the pair begin. */
 interface PanelPair {
-  readonly downAt: IndexExpr;
-  readonly acrossAt: IndexExpr;
-  readonly downValue: Value;
-  readonly acrossValue: Value;
+  readonly rowPanel: IndexExpr;
+  readonly columnPanel: IndexExpr;
+  readonly rowPanelValue: Value;
+  readonly columnPanelValue: Value;
   readonly place: Value;
 }
 
 function eachPair(panels: PanelKernel, body: (pair: PanelPair) => void): void {
   const { k, lowering, tile, microRows, microColumns } = panels;
-  loop(lowering, "across", tile.columns / microColumns, (acrossAt, acrossValue) => {
-    loop(lowering, "down", tile.rows / microRows, (downAt, downValue) => {
-      const which = k.binary("add", times(k, acrossValue, tile.rows / microRows), downValue);
-      body({ downAt, acrossAt, downValue, acrossValue, place: times(k, which, microRows * microColumns) });
+  loop(lowering, "column panel", tile.columns / microColumns, (columnPanel, columnPanelValue) => {
+    loop(lowering, "row panel", tile.rows / microRows, (rowPanel, rowPanelValue) => {
+      const which = k.binary("add", times(k, columnPanelValue, tile.rows / microRows), rowPanelValue);
+      body({
+        rowPanel,
+        columnPanel,
+        rowPanelValue,
+        columnPanelValue,
+        place: times(k, which, microRows * microColumns),
+      });
     });
   });
 }
@@ -280,14 +286,14 @@ function storeSums(panels: PanelKernel, partialSums: number): void {
 }
 
 /** Stores the finished sums of a pair of panels. */
-function storePair(panels: PanelKernel, { downAt, acrossAt }: PanelPair, sums: readonly Value[]): void {
+function storePair(panels: PanelKernel, { rowPanel, columnPanel }: PanelPair, sums: readonly Value[]): void {
   const { k, lowering, group, arithmetic, tile, microRows, microColumns, atBatch, firstRow, firstColumn } = panels;
   const vectors = tile.micro[1];
   for (let r = 0; r < microRows; r++) {
     for (let v = 0; v < vectors; v++) {
-      const rowIndex = plus(firstRow, plus(scale(downAt, microRows), constantExpr(r)));
+      const rowIndex = plus(firstRow, plus(scale(rowPanel, microRows), constantExpr(r)));
       const inPanel = plus(constantExpr(v * tile.lanes), panels.lane);
-      const columnIndex = plus(firstColumn, plus(scale(acrossAt, microColumns), inPanel));
+      const columnIndex = plus(firstColumn, plus(scale(columnPanel, microColumns), inPanel));
       const element = { index: [atBatch, rowIndex, columnIndex], sum: sums[r * vectors + v], gate: null };
       storeElements(k, lowering, group, arithmetic, [element]);
     }

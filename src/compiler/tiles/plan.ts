@@ -1,7 +1,7 @@
 /**
  * Plans the tiles of matrix products: whether to use tiles, which, and whether to split the summation so that the whole device
- * has work. A pure choice by shape and target. The times it compares are estimates in cycles with the constants of an NVIDIA
- * H200; on other GPUs the ratios between shapes are similar.
+ * has work. A pure function of shape and target. It compares estimated times, in cycles with the constants of an NVIDIA H200;
+ * on other GPUs the ratios between shapes are similar.
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
 import type { MatrixTile, RegisterTile, SharedTile, Tile, TileProfile } from "../target/tile-profile.js";
@@ -23,7 +23,7 @@ interface ProductShape {
 
 /** Products of fewer multiplications stay plain sums of products, which fuse with everything. */
 const SMALL_PRODUCT = 1 << 18;
-/** So do products with few rows or columns, which read their operands only once. */
+/** So do products with few rows or columns, which read their operands only once, and products with a short summation. */
 const SKINNY = 8;
 const SHORT = 8;
 
@@ -83,14 +83,14 @@ const PER_CYCLE = 128;
 /** Least cycles of a step: memory, barriers. */
 const LATENCY = 600;
 /** A last wave that is not full costs at least this share of a full one: workgroups do not all end at once. */
-const RAGGED_ROUND = 0.6;
+const RAGGED_WAVE = 0.6;
 /** Cycles for adding the parts of a split summation: one more kernel, and its memory. */
 const SPLIT_CYCLES = 9000;
 const BYTES_PER_CYCLE = 2000;
 /** Least length and largest number of the parts of a split summation. */
 const LEAST_PART = 48;
 const MOST_PARTS = 64;
-/** Slowdown from testing in every load whether the last part has ended. */
+/** Slowdown where the last part is shorter than the others: every load tests for its end. */
 const RAGGED_PART = 1.25;
 
 /** The plan of a product in tiles, or null where tiles are not worth it. */
@@ -140,14 +140,14 @@ function cheapestTile<T extends SharedTile | MatrixTile>(
       const length = wanted === 1 ? k : Math.ceil(k / wanted / depth) * depth;
       const parts = Math.ceil(k / length);
       const groups = tiles * parts;
-      const held = Math.min(resident, Math.ceil(groups / units));
-      const full = groups / (units * held);
-      const rounds = Math.max(1, full + RAGGED_ROUND * (Math.ceil(full) - full));
+      const residentGroups = Math.min(resident, Math.ceil(groups / units));
+      const full = groups / (units * residentGroups);
+      const waves = Math.max(1, full + RAGGED_WAVE * (Math.ceil(full) - full));
       const steps = Math.ceil(length / depth) + 2;
-      const work = (held * rows * columns * depth) / (perCycle * efficiency);
+      const work = (residentGroups * rows * columns * depth) / (perCycle * efficiency);
       const step = Math.max(LATENCY, work) * (parts * length === k ? 1 : RAGGED_PART);
       const adding = parts === 1 ? 0 : SPLIT_CYCLES + (batch * m * n * (parts + 1) * bytes) / BYTES_PER_CYCLE;
-      const time = rounds * steps * step + adding;
+      const time = waves * steps * step + adding;
       if (time >= least) continue;
       least = time;
       best = { tile, length };
@@ -191,7 +191,9 @@ function planMatrix(shape: ProductShape, profile: TileProfile): ProductPlan | nu
     resident,
   }));
   const fits = ({ tile }: TileVariant<MatrixTile>) =>
-    matrixLanesOf(tile) <= profile.maxLanes && 4 * matrixTileMemory(tile).words <= profile.sharedBytes && isDivided(tile);
+    matrixLanesOf(tile) <= profile.maxLanes &&
+    4 * matrixTileMemory(tile).words <= profile.sharedBytes &&
+    isDivided(tile);
   const plan = cheapestTile(shape, profile.units, variants.filter(fits), MATRIX_PER_CYCLE, 4);
   if (!plan || plan.length <= LONGEST_MATRIX_PART) return plan;
   return { ...plan, length: LONGEST_MATRIX_PART };
@@ -219,7 +221,7 @@ const LEAST_PANEL_PART = 512;
 /** Copying a number into a panel: less for a plain matrix, more for windows. */
 const COPY = 10;
 /** Storing a partial sum and loading it again. */
-const PUT_ASIDE = 6;
+const PARTIAL_SUM = 6;
 /** Adding the sums of a split summation: storing and loading each; and starting the kernel. */
 const ADD_PART = 6;
 const START_ADDING = 400_000;
@@ -235,12 +237,12 @@ interface Micro {
 
 /** Sums in registers at a time: rows of vectors. Four numbers of 8 bytes take two registers. */
 const MICRO = {
-  words: [
+  bits32: [
     { rows: 4, vectors: 2, slowness: 1 },
     { rows: 3, vectors: 2, slowness: 1.2 },
   ],
-  floats: [{ rows: 4, vectors: 1, slowness: 1 }],
-  integers: [{ rows: 2, vectors: 4, slowness: 1 }],
+  f64: [{ rows: 4, vectors: 1, slowness: 1 }],
+  integers64: [{ rows: 2, vectors: 4, slowness: 1 }],
 } as const satisfies Readonly<Record<string, readonly Micro[]>>;
 
 /** The extent of equal tiles that cover an axis with the least overlap: between half of `most` and all of it. */
@@ -263,12 +265,12 @@ function sides(extent: number, step: number): ReadonlySet<number> {
   return found;
 }
 
-/** The tile, and the number of parts, that should take the least time. */
+/** The tile and the number of parts with the least estimated time. */
 function planPanels(shape: ProductShape, { units }: TileProfile): ProductPlan {
   const { batch, m, n, k, dtype } = shape;
   // 64-bit integers have no vectors.
-  const kind = wideBytes(dtype) === 4 ? "words" : dtype === "f64" ? "floats" : "integers";
-  const lanes = kind === "integers" ? 1 : 4;
+  const kind = wideBytes(dtype) === 4 ? "bits32" : dtype === "f64" ? "f64" : "integers64";
+  const lanes = kind === "integers64" ? 1 : 4;
   let best: ProductPlan | null = null;
   let least = Number.POSITIVE_INFINITY;
   const consider = (rows: number, columns: number, { rows: microRows, vectors, slowness }: Micro, parts: number) => {
@@ -278,7 +280,7 @@ function planPanels(shape: ProductShape, { units }: TileProfile): ProductPlan {
     const depth = length <= most ? length : even(length, most, 4);
     const count = batch * Math.ceil(m / rows) * Math.ceil(n / columns) * parts;
     const copying = COPY * (rows + columns) * length * (parts * length === k ? 1 : RAGGED_PART);
-    const work = rows * columns * (length * slowness + PUT_ASIDE * Math.ceil(length / depth)) + copying;
+    const work = rows * columns * (length * slowness + PARTIAL_SUM * Math.ceil(length / depth)) + copying;
     const adding = parts === 1 ? 0 : START_ADDING + (ADD_PART * batch * m * n * (parts + 1)) / units;
     const waiting = units > 1 ? WAIT * work : 0;
     const time = Math.ceil(count / units) * work + waiting + adding;

@@ -22,14 +22,14 @@ export function lowerRegisterProduct(
   const [a, b] = dot.inputs;
   const [batch, m, depth] = a.shape;
   const n = b.shape[2];
-  const [tilesDown, tilesAcross] = [Math.ceil(m / tile.rows), Math.ceil(n / tile.columns)];
-  const k = new KernelBuilder(name, batch * tilesDown * tilesAcross);
+  const [rowTiles, columnTiles] = [Math.ceil(m / tile.rows), Math.ceil(n / tile.columns)];
+  const k = new KernelBuilder(name, batch * rowTiles * columnTiles);
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
   const i = (value: number) => k.constant("i32", value);
 
   const row = lowering.bind("row", k.rows, k.row);
-  const [atBatch, down, across] = unravel(lowering.space, row, [batch, tilesDown, tilesAcross]);
+  const [atBatch, tileRow, tileColumn] = unravel(lowering.space, row, [batch, rowTiles, columnTiles]);
   const places = (from: Value, count: number, extent: number) =>
     Array.from({ length: count }, (_, c) => {
       const at = k.binary("add", k.binary("mul", from, i(count)), i(c));
@@ -38,8 +38,8 @@ export function lowerRegisterProduct(
         gate: extent % count === 0 ? null : k.compare("lt", at, i(extent)),
       };
     });
-  const rows = places(lowering.indexValue(down), tile.rows, m);
-  const columns = places(lowering.indexValue(across), tile.columns, n);
+  const rows = places(lowering.indexValue(tileRow), tile.rows, m);
+  const columns = places(lowering.indexValue(tileColumn), tile.columns, n);
 
   const at = lowering.variable("k", depth);
   const sums = lowering.loop(

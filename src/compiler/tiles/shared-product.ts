@@ -47,8 +47,8 @@ export function lowerSharedProduct(
   const n = b.shape[2];
   const width = 16 / wideBytes(dot.dtype);
   const lanes = lanesOf(tile);
-  const tiles = { batch, down: Math.ceil(m / tile.rows), across: Math.ceil(n / tile.columns) };
-  const k = new KernelBuilder(name, batch * tiles.down * tiles.across, lanes);
+  const tiles = { batch, rowTiles: Math.ceil(m / tile.rows), columnTiles: Math.ceil(n / tile.columns) };
+  const k = new KernelBuilder(name, batch * tiles.rowTiles * tiles.columnTiles, lanes);
   const lowering = new Lowering(k, group, settings);
   const arithmetic = productArithmetic(k, lowering, dot.dtype);
   const { atBatch, firstRow, firstColumn } = tileOrigin(k, lowering, tile, tiles);
@@ -73,19 +73,24 @@ function tileOrigin(
   k: KernelBuilder,
   lowering: Lowering,
   tile: SharedTile,
-  { batch, down, across }: { readonly batch: number; readonly down: number; readonly across: number },
+  { batch, rowTiles, columnTiles }: { readonly batch: number; readonly rowTiles: number; readonly columnTiles: number },
 ) {
   const row = lowering.bind("row", k.rows, k.row);
-  const strip = down % STRIP === 0 ? STRIP : 1;
-  const [atBatch, atStrip, column, inStrip] = unravel(lowering.space, row, [batch, down / strip, across, strip]);
+  const strip = rowTiles % STRIP === 0 ? STRIP : 1;
+  const [atBatch, atStrip, column, inStrip] = unravel(lowering.space, row, [
+    batch,
+    rowTiles / strip,
+    columnTiles,
+    strip,
+  ]);
   const firstRow = lowering.indexValue(scale(plus(scale(atStrip, strip), inStrip), tile.rows));
   const firstColumn = lowering.indexValue(scale(column, tile.columns));
   return { atBatch, firstRow, firstColumn };
 }
 
 /**
- * The lane's first row and column in the tile. Of 32 lanes that work in step, 8 lie side by side and 4 below one another:
- * they read the fewest different numbers.
+ * The lane's first row and column in the tile. 32 lanes that run in lockstep are arranged as 4 rows of 8: together they then
+ * read the fewest different elements.
  */
 function laneOrigin(k: KernelBuilder, lowering: Lowering, tile: SharedTile, width: number) {
   const [laneRows, laneColumns] = [tile.rows / tile.perLane[0], tile.columns / tile.perLane[1]];
@@ -93,9 +98,9 @@ function laneOrigin(k: KernelBuilder, lowering: Lowering, tile: SharedTile, widt
   const stack = Math.min(32 / side, laneRows);
   const lane = lowering.bind("lane", lanesOf(tile), k.lane);
   const blocks = [laneRows / stack, laneColumns / side, stack, side];
-  const [blockDown, blockAcross, down, aside] = unravel(lowering.space, lane, blocks);
-  const laneRow = lowering.indexValue(scale(plus(scale(blockDown, stack), down), width));
-  const laneColumn = lowering.indexValue(scale(plus(scale(blockAcross, side), aside), width));
+  const [blockRow, blockColumn, rowInBlock, columnInBlock] = unravel(lowering.space, lane, blocks);
+  const laneRow = lowering.indexValue(scale(plus(scale(blockRow, stack), rowInBlock), width));
+  const laneColumn = lowering.indexValue(scale(plus(scale(blockColumn, side), columnInBlock), width));
   return { lane, laneRow, laneColumn };
 }
 
@@ -105,8 +110,8 @@ function sumTiles(kernel: SharedKernel, steps: number, laneRow: Value, laneColum
   const i = (value: number) => k.constant("i32", value);
   const first = i(0);
   const [leftStart, rightStart] = [left.load(first), right.load(first)];
-  left.keep(leftStart, i(0));
-  right.keep(rightStart, i(0));
+  left.write(leftStart, i(0));
+  right.write(rightStart, i(0));
   k.barrier();
   const [perRow, perColumn] = tile.perLane;
   const initial = new Array<Value>(perRow * perColumn).fill(arithmetic.zero);
@@ -114,15 +119,15 @@ function sumTiles(kernel: SharedKernel, steps: number, laneRow: Value, laneColum
   return lowering.loop(step, steps, initial, (accumulators) => {
     const now = lowering.indexValue(step);
     const which = tile.buffers === 2 ? k.binary("and", now, i(1)) : i(0);
-    // The last round loads its own tile again without using it: that takes no test.
+    // The last round loads its own tile again and does not use it. That is cheaper than a branch.
     const next = k.binary("min", k.binary("add", now, i(1)), i(steps - 1));
     const [leftNext, rightNext] = steps > 1 ? [left.load(next), right.load(next)] : [[], []];
     const totals = addTile(kernel, left.base(which, laneRow), right.base(which, laneColumn), accumulators);
     if (steps > 1) {
       if (tile.buffers === 1) k.barrier();
       const other = tile.buffers === 2 ? k.binary("sub", i(1), which) : which;
-      left.keep(leftNext, other);
-      right.keep(rightNext, other);
+      left.write(leftNext, other);
+      right.write(rightNext, other);
       k.barrier();
     }
     return totals;
@@ -158,7 +163,7 @@ function addTile(
   );
 }
 
-/** Stores a lane's part of the tile, as far as the result reaches. `corner` is its first element. */
+/** Stores a lane's part of the tile, without elements outside the result. `corner` is its first element. */
 function storeTile(
   { k, lowering, group, arithmetic, tile, width }: SharedKernel,
   atBatch: IndexExpr,
@@ -169,7 +174,7 @@ function storeTile(
   const [, m, n] = dot.shape;
   const [perRow, perColumn] = tile.perLane;
   const i = (value: number) => k.constant("i32", value);
-  // Fragments of `width` neighbours lie as far apart as there are lanes to have one each.
+  // Lanes take fragments of `width` neighbours in turn: between two fragments of a lane lies one of each other lane.
   const place = (base: Value, at: number, lanesAlong: number): Value =>
     k.binary("add", base, i(Math.floor(at / width) * lanesAlong * width));
   const isBelow = (value: Value, extent: number) => k.compare("lt", value, i(extent));

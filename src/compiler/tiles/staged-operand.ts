@@ -52,12 +52,12 @@ export class Stage {
     const [one, zero] = [1, 0].map(constantExpr);
     // The operand's axis along the tile; the other one is along the summation.
     const axisOf = (expression: IndexExpr) => operand.at(expression, zero).indexOf(expression);
-    const along = axisOf(one);
+    const tileAxis = axisOf(one);
     const strides = loadStrides(operand.node, isLoaded);
-    const other = 3 - along;
+    const summedAxis = 3 - tileAxis;
     const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
-    this.isAlongSum = votes(other) > votes(along);
-    const [extent, axis] = this.isAlongSum ? [summed, other] : [operand.extent, along];
+    this.isAlongSum = votes(summedAxis) > votes(tileAxis);
+    const [extent, axis] = this.isAlongSum ? [summed, summedAxis] : [operand.extent, tileAxis];
     // A vector must lie inside the axis and begin at a multiple of its width.
     const isRegular = strides.every((each) =>
       each.every((stride, i) => (i === axis ? stride === 1 || stride === 0 : stride % width === 0)),
@@ -104,7 +104,7 @@ export class Stage {
   }
 
   /** Writes loaded elements to shared memory, into tile buffer `which`. */
-  keep(loaded: readonly (readonly Value[])[], which: Value): void {
+  write(loaded: readonly (readonly Value[])[], which: Value): void {
     const { k, lowering, operand, depth, unit, lanes, isAlongSum, pitch } = this;
     const i = (value: number) => k.constant("i32", value);
     const { space } = lowering;

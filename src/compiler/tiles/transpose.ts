@@ -1,9 +1,9 @@
 /**
- * Results whose neighbours are far apart in the source: a row of a transposed matrix takes one number of every row of its
- * source. Such a result is computed square by square. On a GPU a workgroup loads a square along the source's rows and stores
- * it along the result's, through shared memory; on a CPU a square fits the cache.
+ * Transposed results: neighbours in the result are far apart in the source. A row of a transposed matrix, for instance, takes
+ * one number from every row of its source. Such a result is computed square by square. On a GPU a workgroup loads a square
+ * along the source's rows into shared memory and stores it along the result's rows; on a CPU a square fits the cache.
  *
- * Only the loads with neighbours far apart go through shared memory; everything else is computed as usual.
+ * Only the loads with a large stride go through shared memory; everything else is computed as usual.
  */
 import { DTYPES } from "../../core/dtype.js";
 import { atomsOf, constantExpr, type IndexExpr, add as plus, ravel, unravel } from "../../core/index-expr.js";
@@ -21,7 +21,7 @@ import { FAR, LANES } from "../schedule/transposed-axes.js";
 const SIDE = 32;
 /** Elements a lane moves at once. */
 const UNIT = 4;
-/** Elements of a line of a square in shared memory: one more than it has, or a whole column would be in the same bank. */
+/** Elements from one line of a square to the next in shared memory: one extra, so that a column is spread over the banks. */
 const PITCH = SIDE + 1;
 /** Bytes of shared memory for a square. */
 const squareBytes = ({ dtype }: Node): number => SIDE * PITCH * Math.max(4, DTYPES[dtype].bytes);
@@ -43,10 +43,10 @@ function squares({ node: { shape }, from, to }: TransposedAxes) {
     /** A row's square, counted along each of the two axes, and the index of an element in it. */
     at: (lowering: Lowering, row: Value) => {
       const parts = unravel(lowering.space, lowering.bind("row", productOf(extents), row), extents);
-      const [along, across] = parts.slice(-2).map((part) => lowering.indexValue(part));
-      const indexOf = (alongAt: IndexExpr, acrossAt: IndexExpr) =>
-        shape.map((_, axis) => (axis === from ? alongAt : axis === to ? acrossAt : parts[others.indexOf(axis)]));
-      return { along, across, indexOf };
+      const [sourceSquare, resultSquare] = parts.slice(-2).map((part) => lowering.indexValue(part));
+      const indexOf = (sourceAt: IndexExpr, resultAt: IndexExpr) =>
+        shape.map((_, axis) => (axis === from ? sourceAt : axis === to ? resultAt : parts[others.indexOf(axis)]));
+      return { sourceSquare, resultSquare, indexOf };
     },
   };
 }
@@ -57,9 +57,9 @@ interface SquareKernel {
   readonly lowering: Lowering;
   readonly axes: TransposedAxes;
   /** Which square it is, counted along the source's axis and along the result's. */
-  readonly along: Value;
-  readonly across: Value;
-  readonly indexOf: (along: IndexExpr, across: IndexExpr) => readonly IndexExpr[];
+  readonly sourceSquare: Value;
+  readonly resultSquare: Value;
+  readonly indexOf: (sourceAt: IndexExpr, resultAt: IndexExpr) => readonly IndexExpr[];
   /** The lane's line of the square, and its first element on it. */
   readonly line: Value;
   readonly inLine: Value;
@@ -69,7 +69,7 @@ interface SquareKernel {
 interface MovedElement {
   readonly index: readonly IndexExpr[];
   readonly gate: Value | null;
-  readonly kept: Value;
+  readonly sharedIndex: Value;
 }
 
 /** Lanes that share a line of a square. */
@@ -86,16 +86,16 @@ function throughSharedMemory(
   const k = new KernelBuilder(`${name} transposed`, rows, LANES);
   const lowering = new Lowering(k, group, settings);
   const i = (value: number) => k.constant("i32", value);
-  const { along, across, indexOf } = at(lowering, k.row);
+  const { sourceSquare, resultSquare, indexOf } = at(lowering, k.row);
   const lane = lowering.bind("lane", LANES, k.lane);
   const inLine = k.binary("mul", lowering.indexValue(lowering.space.remainder(lane, LANES_PER_LINE)), i(UNIT));
   const line = lowering.indexValue(lowering.space.quotient(lane, LANES_PER_LINE));
-  const square: SquareKernel = { k, lowering, axes, along, across, indexOf, line, inLine };
+  const square: SquareKernel = { k, lowering, axes, sourceSquare, resultSquare, indexOf, line, inLine };
 
   const sourceUnits = unitsOf(square, true);
   const probe = sourceUnits[0][0].index;
   const isLoaded = (node: Node) => lowering.isLoaded(node);
-  const which = badLoads(lowering, probe, isLoaded, axes, sharedBytes);
+  const which = stridedLoads(lowering, probe, isLoaded, axes, sharedBytes);
   const loadsAt = (index: readonly IndexExpr[]): FoundLoad[] => {
     const loads = loadsOf(lowering.space, axes.node, index, isLoaded);
     return which.map((position) => loads[position]);
@@ -109,22 +109,24 @@ function throughSharedMemory(
 }
 
 /** The units of a lane, one per pass over the square: UNIT neighbours along the source, or along the result. */
-function unitsOf(square: SquareKernel, isAlong: boolean): MovedElement[][] {
+function unitsOf(square: SquareKernel, isAlongSource: boolean): MovedElement[][] {
   const passes = SIDE / (LANES / LANES_PER_LINE);
-  return Array.from({ length: passes }, (_, pass) => unitOf(square, isAlong, pass));
+  return Array.from({ length: passes }, (_, pass) => unitOf(square, isAlongSource, pass));
 }
 
-function unitOf(square: SquareKernel, isAlong: boolean, pass: number): MovedElement[] {
-  const { k, lowering, axes, along, across, indexOf, line, inLine } = square;
+function unitOf(square: SquareKernel, isAlongSource: boolean, pass: number): MovedElement[] {
+  const { k, lowering, axes, sourceSquare, resultSquare, indexOf, line, inLine } = square;
   const { shape } = axes.node;
   const i = (value: number) => k.constant("i32", value);
   const below = (value: Value, extent: number) => (extent % SIDE === 0 ? null : k.compare("lt", value, i(extent)));
   const both = (x: Value | null, y: Value | null) => (x && y ? k.binary("and", x, y) : (x ?? y));
   const inSquare = k.binary("add", line, i((pass * LANES) / LANES_PER_LINE));
-  const alongAt = k.binary("add", k.binary("mul", along, i(SIDE)), isAlong ? inLine : inSquare);
-  const acrossAt = k.binary("add", k.binary("mul", across, i(SIDE)), isAlong ? inSquare : inLine);
-  const [unitStart, lineAt] = isAlong ? [alongAt, acrossAt] : [acrossAt, alongAt];
-  const [unitExtent, lineExtent] = isAlong ? [shape[axes.from], shape[axes.to]] : [shape[axes.to], shape[axes.from]];
+  const sourceAt = k.binary("add", k.binary("mul", sourceSquare, i(SIDE)), isAlongSource ? inLine : inSquare);
+  const resultAt = k.binary("add", k.binary("mul", resultSquare, i(SIDE)), isAlongSource ? inSquare : inLine);
+  const [unitStart, lineAt] = isAlongSource ? [sourceAt, resultAt] : [resultAt, sourceAt];
+  const [unitExtent, lineExtent] = isAlongSource
+    ? [shape[axes.from], shape[axes.to]]
+    : [shape[axes.to], shape[axes.from]];
   const isWhole = unitExtent % UNIT === 0;
   const lineIndex = lowering.index(lineAt, lineExtent);
   const isLine = below(lineAt, lineExtent);
@@ -136,9 +138,9 @@ function unitOf(square: SquareKernel, isAlong: boolean, pass: number): MovedElem
     const gate = both(isLine, isWhole ? isUnit : below(place, unitExtent));
     const x = k.binary("add", inLine, i(c));
     // Neighbours along the source lie side by side in shared memory, those along the result a line apart.
-    const [row, column] = isAlong ? [inSquare, x] : [x, inSquare];
-    const kept = k.binary("add", k.binary("mul", row, i(PITCH)), column);
-    return { index: isAlong ? indexOf(index, lineIndex) : indexOf(lineIndex, index), gate, kept };
+    const [row, column] = isAlongSource ? [inSquare, x] : [x, inSquare];
+    const sharedIndex = k.binary("add", k.binary("mul", row, i(PITCH)), column);
+    return { index: isAlongSource ? indexOf(index, lineIndex) : indexOf(lineIndex, index), gate, sharedIndex };
   });
 }
 
@@ -152,9 +154,9 @@ function loadUnit(
   const values = unit.map(({ index, gate }) =>
     loadsAt(index).map((load) => lowering.element(load.node, load.index, gate).value),
   );
-  unit.forEach(({ kept }, c) => {
+  unit.forEach(({ sharedIndex }, c) => {
     arrays.forEach((array, which) => {
-      k.set(array, kept, values[c][which]);
+      k.set(array, sharedIndex, values[c][which]);
     });
   });
 }
@@ -167,9 +169,9 @@ function storeUnit(
   arrays: readonly number[],
   target: number,
 ): void {
-  const stores = unit.map(({ index, gate, kept }) => {
+  const stores = unit.map(({ index, gate, sharedIndex }) => {
     loadsAt(index).forEach((load, which) => {
-      const element = { dtype: load.node.dtype, value: k.get(arrays[which], kept) };
+      const element = { dtype: load.node.dtype, value: k.get(arrays[which], sharedIndex) };
       lowering.provide(load.node, load.index, element);
     });
     const { value } = lowering.element(axes.node, index, gate);
@@ -178,8 +180,8 @@ function storeUnit(
   for (const { to, value, gate } of stores) k.store(target, to, value, false, gate);
 }
 
-/** The loads to send through shared memory, as many as fit, by their position among the loads of an element. */
-function badLoads(
+/** Loads with a large stride, to send through shared memory, as many as fit: positions among the loads of an element. */
+function stridedLoads(
   lowering: Lowering,
   index: readonly IndexExpr[],
   isLoaded: (node: Node) => boolean,
@@ -193,34 +195,34 @@ function badLoads(
     // An index that is itself loaded is not known beforehand, and under a gate it may be out of range.
     const isKnown = at.every((part) => [...atomsOf(part)].every((atom) => own.has(atom)));
     const each = strides[position];
-    const isBad = Math.abs(each[from]) === 1 && Math.abs(each[to]) >= FAR;
+    const isStrided = Math.abs(each[from]) === 1 && Math.abs(each[to]) >= FAR;
     const more = squareBytes(node);
-    if (!isKnown || isGated || !isBad || bytes + more > sharedBytes) return [];
+    if (!isKnown || isGated || !isStrided || bytes + more > sharedBytes) return [];
     bytes += more;
     return [position];
   });
 }
 
-/** Squares overlap at the edges, where they store the same elements twice: no bounds are tested. */
+/** Computes squares on a CPU. They overlap at the edges and store the same elements twice, so no bounds are tested. */
 function throughCache(group: Group, axes: TransposedAxes, name: string, settings: ElementSettings): LoweredKernel {
   const { node: result, from, to } = axes;
-  const [alongExtent, acrossExtent] = [result.shape[from], result.shape[to]];
+  const [sourceExtent, resultExtent] = [result.shape[from], result.shape[to]];
   const { rows, at } = squares(axes);
   const k = new KernelBuilder(`${name} transposed`, rows);
   k.isRepeating = true;
   const lowering = new Lowering(k, group, settings);
   const i = (value: number) => k.constant("i32", value);
-  const { along, across, indexOf } = at(lowering, k.row);
-  const extents = [Math.min(SIDE, alongExtent), Math.min(SIDE, acrossExtent)];
+  const { sourceSquare, resultSquare, indexOf } = at(lowering, k.row);
+  const extents = [Math.min(SIDE, sourceExtent), Math.min(SIDE, resultExtent)];
   const start = (square: Value, extent: number, length: number) =>
     k.binary("min", k.binary("mul", square, i(SIDE)), i(extent - length));
-  const alongStart = lowering.index(start(along, alongExtent, extents[0]), alongExtent - extents[0] + 1);
-  const acrossStart = lowering.index(start(across, acrossExtent, extents[1]), acrossExtent - extents[1] + 1);
+  const sourceStart = lowering.index(start(sourceSquare, sourceExtent, extents[0]), sourceExtent - extents[0] + 1);
+  const resultStart = lowering.index(start(resultSquare, resultExtent, extents[1]), resultExtent - extents[1] + 1);
   const target = lowering.slotOf(group.results[0].node, true);
-  const [down, aside] = [lowering.variable("down", extents[0]), lowering.variable("aside", extents[1])];
-  lowering.loop(down, extents[0], [], () => {
-    lowering.loop(aside, extents[1], [], () => {
-      const index = indexOf(plus(alongStart, down), plus(acrossStart, aside));
+  const [line, column] = [lowering.variable("line", extents[0]), lowering.variable("column", extents[1])];
+  lowering.loop(line, extents[0], [], () => {
+    lowering.loop(column, extents[1], [], () => {
+      const index = indexOf(plus(sourceStart, line), plus(resultStart, column));
       const { value } = lowering.element(result, index);
       k.store(target, lowering.indexValue(ravel(index, result.shape)), value, false);
       return [];

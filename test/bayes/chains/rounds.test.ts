@@ -114,7 +114,7 @@ for (const device of devicesWithDoubles()) {
     }
 
     test("what no way of writing makes short enough is refused before it runs", (t) => {
-      if (backendFor(device).maxRounds === Infinity) return t.skip("this device lets loops go to their end");
+      if (backendFor(device).maxLoopRounds === Infinity) return t.skip("this device lets loops go to their end");
       const wide = model(({ zero }: { zero: Tensor }) => ({ x: normal(zero, 1).shape(300) })).given(
         {},
         { zero: zeros([], given(device)) },
@@ -133,5 +133,5 @@ for (const device of devicesWithDoubles()) {
 
 /** The CPU has no lanes to share with; elsewhere they are chosen by themselves, or where nothing limits them given here. */
 function fewLanes(device: string): SampleOptions {
-  return device === "cpu" || backendFor(device).maxRounds < Infinity ? {} : { lanes: 32 };
+  return device === "cpu" || backendFor(device).maxLoopRounds < Infinity ? {} : { lanes: 32 };
 }

@@ -1,7 +1,7 @@
 /** Index expressions in kernels compute what they say: floors of negative numbers, clamps, and the width of the result. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heldIndex, indexValue } from "../../../src/compiler/ir/index-value.js";
+import { clampedIndex, indexValue } from "../../../src/compiler/ir/index-value.js";
 import type { Value } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import {
@@ -69,7 +69,7 @@ test("an index beyond 2^31 is an i64, a smaller one an i32", () => {
 test("positions outside an axis are clamped to its ends", () => {
   const k = new KernelBuilder("clamp", 5);
   const [source, target] = [k.buffer("i32", false), k.buffer("i32", true)];
-  k.store(target, k.row, heldIndex(k, k.load(source, k.row, "i32"), 3));
+  k.store(target, k.row, clampedIndex(k, k.load(source, k.row, "i32"), 3));
   const [, got] = runKernel("cpu", k.finish(), [Int32Array.of(-7, 0, 2, 3, 9), new Int32Array(5)]);
   assert.deepEqual([...got], [0, 0, 2, 3, 3]);
 });

@@ -88,7 +88,7 @@ test("code with several steps to a round is valid", { skip: without("spirv-val")
       return [];
     });
   });
-  for (const maxRounds of [800, 300, 100]) assertValid(emitSpirv(kernel, { maxRounds }));
+  for (const maxLoopRounds of [800, 300, 100]) assertValid(emitSpirv(kernel, { maxLoopRounds }));
 });
 
 describeOnTensorDevices("long loops", (device) => {
@@ -173,7 +173,7 @@ describeOnTensorDevices("long loops", (device) => {
     const backend = backendFor(device);
     const n = SOFTWARE_ROUNDS * 16 + 1;
     const write = () => ({ kernel: written((k, out, i) => k.store(out, i(0), weighed(k, n, 1, i(0)))) });
-    if (backend.maxRounds === Infinity) {
+    if (backend.maxLoopRounds === Infinity) {
       assert.equal(backend.handWritten("long", write).rounds, n + 1);
       return t.diagnostic("this device has no limit");
     }

@@ -55,7 +55,13 @@ function check(tile: MatrixTile, dtype: DType, m: number, k: number, n: number, 
   const a = leaf(layout[0] === "T", m, k, x);
   const b = leaf(layout[1] === "T", k, n, y);
   const kernel = lowered(tile, a.view, b.view);
-  const found = interpreted(kernel, new Map([[a.node, a.values], [b.node, b.values]]));
+  const found = interpreted(
+    kernel,
+    new Map([
+      [a.node, a.values],
+      [b.node, b.values],
+    ]),
+  );
   const wrap = (sum: number) => (dtype === "i8" ? (sum << 24) >> 24 : sum);
   assert.deepEqual(found, product(m, k, n, x, y).map(wrap), `${dtype} ${m}×${k}×${n} ${layout}`);
 }
@@ -96,7 +102,13 @@ describe("products on matrix units", () => {
   test("batches", () => {
     const [a, b] = [matrix("f16", 3, 20, 40), matrix("f16", 3, 40, 24)];
     const [x, y] = [small(3 * 20 * 40, 3), small(3 * 40 * 24, 4)];
-    const found = interpreted(lowered(tileOf(), a, b), new Map([[a, x], [b, y]]));
+    const found = interpreted(
+      lowered(tileOf(), a, b),
+      new Map([
+        [a, x],
+        [b, y],
+      ]),
+    );
     const expected = [0, 1, 2].flatMap((at) =>
       product(20, 40, 24, x.slice(at * 800, (at + 1) * 800), y.slice(at * 960, (at + 1) * 960)),
     );
@@ -108,8 +120,18 @@ describe("products on matrix units", () => {
     const [x, y, z] = [small(33 * 48, 5), small(48 * 64, 6), small(33 * 64, 7)];
     const turned = make(E.neg, [a], {});
     const kernel = lowered(tileOf(), turned, b, (dot) => make(E.add, [dot, bias], {}));
-    const found = interpreted(kernel, new Map([[a, x], [b, y], [bias, z]]));
-    assert.deepEqual(found, product(33, 48, 64, x, y).map((sum, i) => z[i]! - sum));
+    const found = interpreted(
+      kernel,
+      new Map([
+        [a, x],
+        [b, y],
+        [bias, z],
+      ]),
+    );
+    assert.deepEqual(
+      found,
+      product(33, 48, 64, x, y).map((sum, i) => z[i]! - sum),
+    );
   });
 });
 
@@ -128,7 +150,9 @@ test("an operand in memory is copied 16 bytes at a time, a computed one element 
 test("sums that matrix units have not finished are not stored: a barrier stands before each reuse of shared memory", () => {
   const { kernel } = lowered(tileOf(), matrix("f16", 1, 32, 64), matrix("f16", 1, 64, 64));
   const kinds = kernel.body.map(({ kind }) => kind);
-  const stores = kinds.flatMap((kind, at) => (kind === "storeFragment" && kinds[at - 1] !== "storeFragment" ? [at] : []));
+  const stores = kinds.flatMap((kind, at) =>
+    kind === "storeFragment" && kinds[at - 1] !== "storeFragment" ? [at] : [],
+  );
   assert.ok(stores.length > 0);
   for (const at of stores) assert.ok(kinds.lastIndexOf("barrier", at) > kinds.lastIndexOf("store", at));
 });

@@ -14,7 +14,7 @@ const MAX_LANES = 128;
 export function pooledLanes(backend: Backend, items: number, roundsOfItem = 4): number {
   if (backend.abilities.maxLanes === 1) return 1;
   const isEnough = (lanes: number) =>
-    backend.isSoftware ? (items / lanes) * roundsOfItem < backend.maxRounds / 2 : lanes >= items;
+    backend.isSoftware ? (items / lanes) * roundsOfItem < backend.maxLoopRounds / 2 : lanes >= items;
   let lanes = 1;
   while (lanes < MAX_LANES && !isEnough(lanes)) lanes *= 2;
   return lanes;

@@ -6,7 +6,7 @@ interface Accesses {
   readonly exchanged: ReadonlySet<number>;
   /** Buffers through which lanes exchange data. */
   readonly sharedByLanes: ReadonlySet<number>;
-  /** Neighbours of each array that are accessed at once. */
+  /** The vector width of each array: the number of neighbours accessed at once. */
   readonly widths: readonly number[];
   /** Buffers that are read as words. */
   readonly inWords: ReadonlySet<number>;
@@ -38,7 +38,7 @@ export function surveyAccesses(kernel: Kernel, atomicFloats: readonly IRType[]):
   return { exchanged, sharedByLanes, widths, inWords };
 }
 
-/** Whether an atomic has no instruction of its own. */
+/** Whether an atomic has no instruction of its own and becomes a compare-and-exchange loop. */
 function isExchanged(op: CombineOp, type: IRType, atomicFloats: readonly IRType[]): boolean {
   const isFloat = type === "f32" || type === "f64";
   return op === "mul" || (isFloat && !(op === "add" && atomicFloats.includes(type)));

@@ -41,7 +41,7 @@ export interface RowMemory {
   /** The buffers as vectors of four words, where they are read so. */
   readonly words: readonly (Ref | null)[];
   readonly wide: WideAccesses;
-  /** Arrays are kept as vectors of `width` where neighbours are accessed at once. */
+  /** Arrays, declared as vectors of `width` where neighbours are accessed at once. */
   readonly arrays: readonly { readonly place: Ref; readonly width: number }[];
   readonly exchanged: ReadonlySet<number>;
   /** Lanes also exchange data through buffers. */
@@ -353,7 +353,7 @@ export class BodyEmitter {
     });
   }
 
-  /** Forgets loaded vectors of buffers that these statements write. */
+  /** Forgets the values of these statements: the next unrolled step computes them again. */
   private forget(statements: readonly Statement[]): void {
     walkStatements(statements, (statement) => {
       if (statement.kind === "let") this.values.delete(statement.value.id);
@@ -414,7 +414,7 @@ export class BodyEmitter {
     }
   }
 
-  /** Exchange memory for the next turn. It is free: its last readers have passed a barrier since. */
+  /** Exchange memory for the next turn. No lane still reads it: all have passed a barrier since its last use. */
   private nextMemory(type: IRType): Ref {
     return this.sharedFor((this.exchanges++ % 2) as 0 | 1, type);
   }

@@ -22,10 +22,11 @@ import { mappingOf } from "./mapping.js";
 import { bitsType, storageType, valueType } from "./stored-elements.js";
 import { type WideAccesses, wideAccesses, widthOf } from "./wide-accesses.js";
 
-/** 128 bytes of push constants are guaranteed; eight of them are kept for the width of the grid. */
+/** Vulkan guarantees 128 bytes of push constants; eight of them are reserved for the width of the grid. */
 export const INLINE_BUFFERS = 14;
 
-export interface SpirvTarget {
+/** Facts of the device, and workarounds for its driver. */
+export interface EmissionOptions {
   readonly floatControls?: ModuleOptions["floatControls"];
   /** Lanes of a subgroup that can read from one another; 0 where they cannot. */
   readonly subgroupSize?: number;
@@ -35,27 +36,29 @@ export interface SpirvTarget {
   readonly isIndirect?: readonly boolean[] | null;
   /** The driver folds 0·x, 0/x and x + 0 as if x were finite, and x/0 to anything: zeros must be hidden from it. */
   readonly isCarelessOfZeros?: boolean;
-  /** Rounds that the loops of a thread may go, all together: see ir/loop-rounds.ts. */
-  readonly maxRounds?: number;
-  /** In kernels of more statements the driver is told not to unroll loops: that could take it minutes. */
+  /** Most loop rounds of a thread, all loops together: see ir/loop-rounds.ts. */
+  readonly maxLoopRounds?: number;
+  /** In kernels of more statements the driver is told not to unroll loops, which could take it minutes. */
   readonly maxUnrolledSize?: number;
 }
 
-/** The accesses of a kernel that move vectors. */
+/** The vector accesses of a kernel. */
 export const vectorsOf = (kernel: Kernel, atomicFloats: readonly IRType[]): WideAccesses =>
   wideAccesses(kernel, surveyAccesses(kernel, atomicFloats).sharedByLanes);
 
-export function emitSpirv(kernel: Kernel, target: SpirvTarget = {}): Uint32Array {
-  const { floatControls = {}, subgroupSize = 0, atomicFloats = [], maxRounds = Infinity } = target;
+export function emitSpirv(kernel: Kernel, options: EmissionOptions = {}): Uint32Array {
+  const { floatControls = {}, subgroupSize = 0, atomicFloats = [], maxLoopRounds = Infinity } = options;
   const m = new ModuleBuilder({ noContraction: true, floatControls });
   if (kernel.fragments && kernel.subgroupSize !== subgroupSize) {
-    throw new UnsupportedError(`${kernel.name}: fragments of ${kernel.subgroupSize} lanes in subgroups of ${subgroupSize}`);
+    throw new UnsupportedError(
+      `${kernel.name}: fragments of ${kernel.subgroupSize} lanes in subgroups of ${subgroupSize}`,
+    );
   }
   const fragmentsOf = declareFragments(m, kernel);
   const survey = surveyAccesses(kernel, atomicFloats);
   const { exchanged, sharedByLanes, widths, inWords } = survey;
   const wide = wideAccesses(kernel, sharedByLanes);
-  const bufferRefs = declareBuffers(m, kernel, survey, target.isIndirect ?? null);
+  const bufferRefs = declareBuffers(m, kernel, survey, options.isIndirect ?? null);
   const sharedFor = exchangeMemory(m, kernel);
   const arrayRefs = declareArrays(m, kernel, widths);
 
@@ -74,10 +77,10 @@ export function emitSpirv(kernel: Kernel, target: SpirvTarget = {}): Uint32Array
       );
       const isExchanging = sharedByLanes.size > 0;
       const memory: RowMemory = { buffers, vectors, words, arrays, wide, exchanged, isExchanging };
-      const zeros = target.isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
+      const zeros = options.isCarelessOfZeros ? f.shiftRight(flat, 31) : null;
       const loops = {
-        steps: stepsWithin(kernel, maxRounds),
-        ...(kernel.size > (target.maxUnrolledSize ?? Infinity) ? { unroll: false } : {}),
+        steps: stepsWithin(kernel, maxLoopRounds),
+        ...(kernel.size > (options.maxUnrolledSize ?? Infinity) ? { unroll: false } : {}),
       };
       const fragments = fragmentsOf(f);
       const body = new BodyEmitter(m, f, kernel, memory, fragments, row, lanes, sharedFor, zeros, loops);
@@ -150,7 +153,7 @@ function declareArrays(
     shared.map((place, i) => ({ place: place ?? f.variable(arrayType(i), undefined, `a${i}`), width: widths[i] }));
 }
 
-/** The row of a thread, as it is counted and as the kernel sees it, and its lane. */
+/** The row of a thread, unsigned (`flat`) and in the kernel's type (`row`), and its lane. */
 function threadPosition(
   m: ModuleBuilder,
   f: FunctionBuilder,

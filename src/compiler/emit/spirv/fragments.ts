@@ -30,7 +30,11 @@ export class Fragments {
   }
 
   /** Writes a statement. `arrays`: shared memory in vectors of words. */
-  write(statement: FragmentStatement, arrays: readonly { readonly place: Ref }[], get: (value: IRValue) => Value): void {
+  write(
+    statement: FragmentStatement,
+    arrays: readonly { readonly place: Ref }[],
+    get: (value: IRValue) => Value,
+  ): void {
     const { f, types, registers } = this;
     switch (statement.kind) {
       case "fillFragment": {

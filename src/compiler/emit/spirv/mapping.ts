@@ -21,13 +21,13 @@ export function mappingOf(kernel: Kernel, subgroupSize: number): Mapping {
   const { lanes, rows } = kernel;
   const threads = rows * lanes < FEW_ROWS ? FEW_THREADS : MANY_THREADS;
   if (lanes === 1) return { threads, rowsPerGroup: threads };
-  if (lanes > subgroupSize || lanes > threads || meets(kernel)) return { threads: lanes, rowsPerGroup: 1 };
+  if (lanes > subgroupSize || lanes > threads || needsBarriers(kernel)) return { threads: lanes, rowsPerGroup: 1 };
   const full = Math.max(threads, subgroupSize);
   return { threads: full, rowsPerGroup: full / lanes };
 }
 
 /** Whether the kernel has barriers or exchanges through shared memory. */
-function meets(kernel: Kernel): boolean {
+function needsBarriers(kernel: Kernel): boolean {
   let isFound = kernel.arrays.length > 0;
   walkStatements(kernel.body, (statement) => {
     const isExchange = statement.kind === "let" && statement.value.op === "fromLane";

@@ -8,7 +8,7 @@ import { bufferNames } from "../../print/formula.js";
 import { gpuProfile, type TargetProfile } from "../../target/profile.js";
 import type { Target } from "../../target/target.js";
 import type { FragmentShape } from "../../target/tile-profile.js";
-import { emitSpirv, INLINE_BUFFERS, type SpirvTarget, vectorsOf } from "./emit-kernel.js";
+import { type EmissionOptions, emitSpirv, INLINE_BUFFERS, vectorsOf } from "./emit-kernel.js";
 import { mappingOf } from "./mapping.js";
 import { widthOf } from "./wide-accesses.js";
 
@@ -21,7 +21,7 @@ export interface GpuDescription {
   /** Most shared bytes and threads of a workgroup. */
   readonly sharedBytes: number;
   readonly maxThreads: number;
-  /** Workgroups side by side, at most. */
+  /** Most workgroups along the first axis of a dispatch. */
   readonly maxColumns: number;
   /** Lanes that can read from one another; 0 where they cannot. */
   readonly subgroupSize: number;
@@ -38,9 +38,9 @@ export interface GpuDescription {
  */
 const MAX_UNROLLED_SIZE = 1000;
 
-/** Options for llvmpipe: it folds arithmetic with zeros wrongly, and ends long loops early. */
-const SOFTWARE = { isCarelessOfZeros: true, maxRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
-const HARDWARE = { isCarelessOfZeros: false, maxRounds: undefined };
+/** Workarounds for llvmpipe: it folds arithmetic with zeros wrongly, and ends long loops early. */
+const SOFTWARE = { isCarelessOfZeros: true, maxLoopRounds: SOFTWARE_ROUNDS, maxUnrolledSize: MAX_UNROLLED_SIZE };
+const HARDWARE = { isCarelessOfZeros: false, maxLoopRounds: undefined };
 
 function spirvProfile(gpu: GpuDescription): TargetProfile {
   const { isSoftware, sharedBytes, maxThreads, units, subgroupSize, fragments } = gpu;
@@ -66,7 +66,7 @@ function spirvProfile(gpu: GpuDescription): TargetProfile {
 
 export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvProfile(gpu)): Target {
   const { floatControls, subgroupSize, atomicFloats, maxColumns } = gpu;
-  const emission: SpirvTarget = {
+  const emission: EmissionOptions = {
     floatControls,
     subgroupSize,
     atomicFloats,
@@ -77,9 +77,9 @@ export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvP
     identity: JSON.stringify(["spirv", emission, maxColumns]),
     profile,
     settings: { division: "corrected" },
-    maxRounds: emission.maxRounds ?? Number.POSITIVE_INFINITY,
+    maxLoopRounds: emission.maxLoopRounds ?? Number.POSITIVE_INFINITY,
     encode: (kernel, isIndirect) => {
-      checkRounds(kernel, emission.maxRounds);
+      checkRounds(kernel, emission.maxLoopRounds);
       const { buffer, byteOffset, byteLength } = emitSpirv(kernel, { ...emission, isIndirect });
       const isTabled = kernel.buffers.length > INLINE_BUFFERS ? 1 : 0;
       return {
@@ -92,17 +92,17 @@ export function spirvTarget(gpu: GpuDescription, profile: TargetProfile = spirvP
   };
 }
 
-function checkRounds(kernel: Kernel, maxRounds = Number.POSITIVE_INFINITY): void {
-  if (maxRounds === Number.POSITIVE_INFINITY) return;
-  const rounds = roundsWithin(kernel, maxRounds);
-  if (rounds <= maxRounds) return;
+function checkRounds(kernel: Kernel, maxLoopRounds = Number.POSITIVE_INFINITY): void {
+  if (maxLoopRounds === Number.POSITIVE_INFINITY) return;
+  const rounds = roundsWithin(kernel, maxLoopRounds);
+  if (rounds <= maxLoopRounds) return;
   throw new UnsupportedError(
     `${kernel.name} may take ${rounds} rounds of loops at a time, and a software Vulkan driver ends the loops of a thread ` +
       'after 65,535, done or not: the results would be wrong. Give { device: "cpu" }, which is faster, too, or use a GPU.',
   );
 }
 
-/** Workgroups along each axis; in several rows, where there are more than one row may have. */
+/** Workgroups along each axis of the dispatch: more than `maxColumns` of them form several rows. */
 function gridOf(kernel: Kernel, subgroupSize: number, maxColumns: number): readonly [number, number, number] {
   const groups = Math.ceil(kernel.rows / mappingOf(kernel, subgroupSize).rowsPerGroup);
   const rows = Math.ceil(groups / maxColumns);

@@ -2,7 +2,7 @@
  * Merges accesses to neighbours into vector accesses: four loads of b[i], b[i + 1], b[i + 2], b[i + 3], with i known to be a
  * multiple of four, become one load of a vector, and consecutive stores likewise. A GPU moves 16 bytes as fast as 4.
  *
- * Buffers begin at multiples of 256 bytes, so what is aligned in a buffer is aligned in memory.
+ * Buffers begin at multiples of 256 bytes, so an aligned index is an aligned address.
  */
 import { DTYPES, type DType } from "../../../core/dtype.js";
 import { type Value as IRValue, innerLists, type Kernel, type Statement } from "../../ir/ir.js";
@@ -13,15 +13,15 @@ type Store = Extract<Statement, { kind: "store" }>;
 type WideLoad = readonly IRValue[];
 
 export interface WideAccesses {
-  /** By the value of each load that is part of one. */
+  /** The vector load that a load is part of. */
   readonly loads: ReadonlyMap<IRValue, WideLoad>;
-  /** By each store that is part of one. */
+  /** The vector store that a store is part of. */
   readonly stores: ReadonlyMap<Statement, readonly Store[]>;
-  /** Buffers that are accessed so. */
+  /** Buffers with vector accesses. */
   readonly buffers: ReadonlySet<number>;
 }
 
-/** Elements that are moved at once. */
+/** Elements of a vector access. */
 export function widthOf(dtype: DType): number {
   const { bytes, kind } = DTYPES[dtype];
   return kind === "complex" ? 1 : bytes === 8 ? 2 : 4;
@@ -84,7 +84,7 @@ function vectorPartOf(forms: LinearForms, kernel: Kernel, buffer: number, index:
   const { dtype, isUnaligned } = kernel.buffers[buffer];
   if (isUnaligned) return null;
   const width = widthOf(dtype);
-  // Loads outside a gate read the first element; so does their vector.
+  // Where its gate is false, a load reads the first element, and the vector load reads the first vector.
   const isGated = index.op === "select" && index.args[2].op === "constant" && Number(index.args[2].attribute) === 0;
   const { terms, constant } = forms.of(isGated ? index.args[1] : index);
   if (width === 1 || ![...terms.values()].every((factor) => factor % width === 0)) return null;
@@ -93,14 +93,14 @@ function vectorPartOf(forms: LinearForms, kernel: Kernel, buffer: number, index:
   return { key: `${buffer}|${isGated ? index.args[0].id : ""}|${sum}|${constant - part}`, part };
 }
 
-/** The vector accesses of a kernel; `isApart` lists buffers whose stores stay single. */
-export function wideAccesses(kernel: Kernel, isApart: ReadonlySet<number>): WideAccesses {
+/** The vector accesses of a kernel; stores to the `excluded` buffers stay single. */
+export function wideAccesses(kernel: Kernel, excluded: ReadonlySet<number>): WideAccesses {
   const forms = new LinearForms();
   const loads = new Map<IRValue, WideLoad>();
   const stores = new Map<Statement, readonly Store[]>();
   const visit = (statements: readonly Statement[]) => {
     for (const run of wideLoads(forms, kernel, statements)) for (const value of run) loads.set(value, run);
-    for (const run of wideStores(forms, kernel, statements, isApart)) for (const store of run) stores.set(store, run);
+    for (const run of wideStores(forms, kernel, statements, excluded)) for (const store of run) stores.set(store, run);
     for (const statement of statements) for (const list of innerLists(statement)) visit(list);
   };
   visit(kernel.body);
@@ -131,12 +131,12 @@ function wideStores(
   forms: LinearForms,
   kernel: Kernel,
   statements: readonly Statement[],
-  isApart: ReadonlySet<number>,
+  excluded: ReadonlySet<number>,
 ): Store[][] {
   const found: Store[][] = [];
   for (let i = 0; i < statements.length; i++) {
     const first = statements[i];
-    if (first.kind !== "store" || first.isOnce || isApart.has(first.buffer)) continue;
+    if (first.kind !== "store" || first.isOnce || excluded.has(first.buffer)) continue;
     const width = widthOf(kernel.buffers[first.buffer].dtype);
     const run = statements.slice(i, i + width);
     const own = vectorPartOf(forms, kernel, first.buffer, first.index);

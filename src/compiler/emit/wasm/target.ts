@@ -19,7 +19,7 @@ export function wasmTarget(threads: number, profile: TargetProfile = wasmProfile
     identity: "wasm",
     profile,
     settings: { division: "native" },
-    maxRounds: Number.POSITIVE_INFINITY,
+    maxLoopRounds: Number.POSITIVE_INFINITY,
     encode: (kernel) => ({ bytes: emitWasm(kernel), numbers: numbersOf(kernel) }),
     mappingOf: (kernel, [length, grain]) => {
       const chunk = chunkOf(length, grain, threads);

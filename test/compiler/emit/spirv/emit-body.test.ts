@@ -70,14 +70,14 @@ test("zeros are hidden from a driver that folds them: no arithmetic has a litera
 });
 
 test("where rounds are limited a loop does several steps in each", () => {
-  const looped = (maxRounds: number) =>
+  const looped = (maxLoopRounds: number) =>
     textOf(
       1,
       (k, source) => {
         const add = (at: Value, [total]: readonly Value[]) => [k.binary("add", total!, k.load(source, at, "f32"))];
         return k.loop(1000, [k.constant("f32", 0)], add)[0]!;
       },
-      { maxRounds },
+      { maxLoopRounds },
     );
   assert.equal(count(looped(Infinity), /OpFAdd/g), 1);
   assert.ok(count(looped(300), /OpFAdd/g) >= 4);
