@@ -90,7 +90,12 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     maxThreads: Math.min(limits.maxComputeWorkGroupSize[0], limits.maxComputeWorkGroupInvocations),
     maxColumns: limits.maxComputeWorkGroupCount[0],
     subgroupSize: operations & SHUFFLE ? size : 0,
-    floatControls: floatControlsOf(properties.floatControls),
+    floatControls: {
+      ...floatControlsOf(properties.floatControls),
+      // Software drivers offer it too, but not every one keeps to it.
+      ...(!isSoftware(properties) &&
+        properties.floatControls.shaderRoundingModeRTEFloat16 && { 16: { rounding: "RTE" } }),
+    },
     atomicFloats: [...(hasAtomic(32) ? (["f32"] as const) : []), ...(hasAtomic(64) ? (["f64"] as const) : [])],
     fragments: fragmentsOf(properties, features),
   };

@@ -209,6 +209,11 @@ export class ModuleValues {
     });
   }
 
+  /** The rounding of floats of this width that the module asks for, if it does. */
+  roundingOf(width: 16 | 32 | 64): FloatControl["rounding"] {
+    return this.options.floatControls?.[width]?.rounding;
+  }
+
   /** A cooperative matrix over a subgroup. */
   matrix(element: IntType | FloatType, rows: number, columns: number, use: MatrixUse): MatrixType {
     this.adoptVulkanMemoryModel();

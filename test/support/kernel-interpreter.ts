@@ -17,17 +17,21 @@ export function interpretKernel(kernel: Kernel, buffers: readonly Uint8Array[]):
   for (let row = 0; row < kernel.rows; row++) new RowInterpreter(kernel, buffers, row).run();
 }
 
-/** Who touched a word of an array since the last barrier. Subgroups have negative numbers. */
-interface Touched {
-  epoch: number;
-  writer: number | null;
-  readers: Set<number>;
+/** An access to a word of an array, and the barriers that its subgroup had passed by then. Subgroups have negative numbers. */
+interface Access {
+  readonly who: number;
+  readonly subgroup: number;
+  readonly passed: number;
+  readonly isWrite: boolean;
 }
 
 class RowInterpreter {
   private readonly values = new Map<number, Lanes>();
   private readonly arrays: Uint32Array[];
-  private readonly touched: (Touched | undefined)[][];
+  /** The accesses to each word since the last barrier of all lanes. */
+  private readonly touched: { epoch: number; readonly accesses: Access[] }[][];
+  /** Barriers that each subgroup has passed. */
+  private readonly passed: number[];
   private readonly fragments: Float64Array[][];
   private epoch = 0;
 
@@ -38,8 +42,9 @@ class RowInterpreter {
   ) {
     // Undefined contents are NaN and a large integer at once, so that using them shows.
     this.arrays = kernel.arrays.map(({ size }) => new Uint32Array(size).fill(0x7fc0_dead));
-    this.touched = kernel.arrays.map(({ size }) => new Array(size));
+    this.touched = kernel.arrays.map(({ size }) => Array.from({ length: size }, () => ({ epoch: 0, accesses: [] })));
     const subgroups = kernel.subgroupSize ? kernel.lanes / kernel.subgroupSize : 0;
+    this.passed = new Array(Math.max(1, subgroups)).fill(0);
     this.fragments = Array.from({ length: subgroups }, () =>
       (kernel.fragments ?? []).map(({ rows, columns }) => new Float64Array(rows * columns).fill(Number.NaN)),
     );
@@ -82,7 +87,11 @@ class RowInterpreter {
       }
       case "barrier":
         assert.ok(active.every(Boolean), "a barrier that not all lanes reach");
-        this.epoch++;
+        if (statement.scope === "row") this.epoch++;
+        else
+          this.passed.forEach((count, subgroup) => {
+            this.passed[subgroup] = count + 1;
+          });
         break;
       case "read":
         this.read(statement, active);
@@ -186,7 +195,7 @@ class RowInterpreter {
           const at = Number(index[lane]);
           assert.equal(at % statement.results.length, 0, `${statement.results.length} neighbours from ${at} on`);
           this.touch(statement.memory, at + part, lane, false);
-          return valueOf(type, this.arrays[statement.memory]![at + part]!);
+          return numberOf(type, this.arrays[statement.memory]![at + part]!);
         }),
       );
     });
@@ -194,18 +203,22 @@ class RowInterpreter {
 
   /** Notes an access to a word of an array; two accesses without a barrier between them must not conflict. */
   private touch(array: number, at: number, who: number, isWrite: boolean): void {
-    const words = this.touched[array]!;
-    assert.ok(at >= 0 && at < this.arrays[array]!.length, `word ${at} of an array of ${this.arrays[array]!.length}`);
-    let seen = words[at];
-    if (!seen || seen.epoch !== this.epoch) {
-      seen = { epoch: this.epoch, writer: null, readers: new Set() };
-      words[at] = seen;
+    const size = this.arrays[array]!.length;
+    assert.ok(at >= 0 && at < size, `word ${at} of an array of ${size}`);
+    const seen = this.touched[array]![at]!;
+    if (seen.epoch !== this.epoch) {
+      seen.epoch = this.epoch;
+      seen.accesses.length = 0;
     }
-    const others = [...seen.readers].filter((reader) => reader !== who);
-    assert.ok(seen.writer === null || seen.writer === who, `word ${at}: ${who} meets ${seen.writer} without a barrier`);
-    if (isWrite) assert.equal(others.length, 0, `word ${at}: ${who} overwrites what ${others} may not have read yet`);
-    if (isWrite) seen.writer = who;
-    else seen.readers.add(who);
+    const subgroup = who < 0 ? -1 - who : Math.floor(who / (this.kernel.subgroupSize ?? this.kernel.lanes));
+    const passed = this.passed[subgroup]!;
+    for (const other of seen.accesses) {
+      const isApart = other.who === who || (other.subgroup === subgroup && other.passed < passed);
+      assert.ok(isApart || !(isWrite || other.isWrite), `word ${at}: ${who} meets ${other.who} without a barrier`);
+    }
+    if (!seen.accesses.some((other) => other.who === who && other.passed === passed && other.isWrite === isWrite)) {
+      seen.accesses.push({ who, subgroup, passed, isWrite });
+    }
   }
 
   private moveFragment(fragment: number, place: FragmentPlace, isStore: boolean, active: readonly boolean[]): void {
@@ -295,7 +308,7 @@ function bitsOf(type: IRType, value: number | boolean): number {
   return Number(value) >>> 0;
 }
 
-function valueOf(type: IRType, bits: number): number {
+function numberOf(type: IRType, bits: number): number {
   if (type === "f32") return new Float32Array(new Uint32Array([bits]).buffer)[0]!;
   return type === "i32" ? bits | 0 : bits;
 }
@@ -354,7 +367,7 @@ function operate({ op, type, args, attribute }: Value, [a, b, c]: readonly (numb
     case "convert":
       return type === "f32" ? x : Math.trunc(x);
     case "bitcast":
-      return valueOf(type, bitsOf(args[0]!.type, a!));
+      return numberOf(type, bitsOf(args[0]!.type, a!));
     case "signExtend":
       return (x << (32 - Number(attribute))) >> (32 - Number(attribute));
     case "packHalves": {

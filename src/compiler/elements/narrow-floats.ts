@@ -4,7 +4,7 @@
  * gives the same as a single one.
  *
  * It uses plain arithmetic, though many devices convert to f16 in one instruction: the driver chooses how that rounds, and
- * this is the same everywhere and vectorises on the CPU.
+ * this is the same everywhere and vectorises on the CPU. A number that is only stored is not rounded here: stores round.
  */
 import type { DType } from "../../core/dtype.js";
 import type { Value } from "../ir/ir.js";
@@ -13,7 +13,8 @@ import type { KernelBuilder } from "../ir/kernel-builder.js";
 /** A number of any type as the float of the narrow dtype nearest to it; ties go to even. */
 export function roundToNarrow(k: KernelBuilder, x: Value, to: "f16" | "bf16"): Value {
   const single = toSingle(k, x);
-  return to === "f16" ? roundToHalf(k, single) : roundToBrain(k, single);
+  const nearest = to === "f16" ? roundToHalf(k, single) : roundToBrain(k, single);
+  return k.noteRounding(nearest, single, to);
 }
 
 export const isNarrowFloat = (dtype: DType): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";

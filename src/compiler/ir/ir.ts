@@ -6,7 +6,7 @@
  * `combineLanes`. The body is straight-line code, counted loops with accumulators, and stores; a value is computed once, in
  * the outermost region where its operands exist, which hoists loop-invariant code and merges common subexpressions.
  *
- * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows. Indices are i32, or
+ * Values have seven types. Memory has more: a load widens (i8 → i32, f16 → f32 …), a store narrows, floats to nearest even. Indices are i32, or
  * i64 where their range needs it; the row is i64 in kernels of more than 2^31 rows.
  *
  * Most values are pure: they may be computed elsewhere than where the code asks for them. Four things happen in the order
@@ -26,8 +26,8 @@
  *   It is never a lane loop. It may contain operations of all lanes only if they all leave it in the same round.
  * - An array belongs to a row and is shared by its lanes, or to each lane if it is private; when the row begins its
  *   contents are undefined. The index of the first of several neighbours accessed at once is a multiple of their number.
- * - A lane sees the writes of other lanes, to arrays and to buffers, after a barrier. All lanes must reach a barrier
- *   together.
+ * - A lane sees the writes of other lanes, to arrays and to buffers, after a barrier. All lanes of its scope, the row or
+ *   the subgroup, must reach a barrier together.
  * - `load` is for buffers that the kernel does not write, `read` for those it does.
  * - Code inside a branch stays inside it: it may be costly, or fail, where the condition does not hold. Operations of all
  *   lanes may stand in a branch only if the condition is the same for all of them.
@@ -115,7 +115,7 @@ export type Statement =
   | { readonly kind: "let"; readonly value: Value }
   | Loop
   | Branch
-  | { readonly kind: "barrier" }
+  | { readonly kind: "barrier"; readonly scope: "row" | "subgroup" }
   | {
       /** Reads neighbours, in order with the writes around it. */
       readonly kind: "read";

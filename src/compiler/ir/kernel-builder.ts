@@ -45,6 +45,7 @@ export class KernelBuilder {
   private readonly buffers: BufferParameter[] = [];
   private readonly arrays: ArrayDeclaration[] = [];
   private readonly fragments: FragmentDeclaration[] = [];
+  private readonly roundings = new Map<Value, { readonly from: Value; readonly to: DType }>();
   /** Whether several rows store the same elements (`Kernel.isRepeating`). */
   isRepeating = false;
   readonly row: Value;
@@ -87,8 +88,16 @@ export class KernelBuilder {
   }
 
   /** Writes an element, narrowed. `isOnce`: the same for all lanes, so one of them writes it. */
-  store(buffer: number, index: Value, value: Value, isOnce = this.lanes === 1, gate: Value | null = null): void {
+  store(buffer: number, index: Value, given: Value, isOnce = this.lanes === 1, gate: Value | null = null): void {
+    const rounding = this.roundings.get(given);
+    const value = rounding && rounding.to === this.buffers[buffer]?.dtype ? rounding.from : given;
     this.region().statements.push({ kind: "store", buffer, index, value, isOnce, gate });
+  }
+
+  /** Notes that a value is another, rounded to a narrow float. Stores round as well, so they take the other. */
+  noteRounding(rounded: Value, from: Value, to: DType): Value {
+    this.roundings.set(rounded, { from, to });
+    return rounded;
   }
 
   /** buffer[index] = op(buffer[index], value), atomically, for each lane. */
@@ -180,9 +189,9 @@ export class KernelBuilder {
     this.region().statements.push({ kind: "count", array, index, value, gate });
   }
 
-  /** Lanes wait for each other; each then sees the earlier writes of the others. */
-  barrier(): void {
-    if (this.lanes > 1) this.region().statements.push({ kind: "barrier" });
+  /** Lanes wait for each other, all or those of their subgroup; each then sees the earlier writes of the others. */
+  barrier(scope: "row" | "subgroup" = "row"): void {
+    if (this.lanes > 1) this.region().statements.push({ kind: "barrier", scope });
   }
 
   // ------------------------------------------------------------------------------------------------ control flow

@@ -58,7 +58,7 @@ function lineOf(statement: Exclude<Statement, { kind: "loop" | "branch" }>): str
       return `%${value.id}: ${value.type} = ${head}${tail}`;
     }
     case "barrier":
-      return "barrier";
+      return statement.scope === "row" ? "barrier" : "barrier of the subgroup";
     case "read": {
       const { from, memory, index, results } = statement;
       const to = results.map(({ id, type }) => `%${id}: ${type}`).join(", ");

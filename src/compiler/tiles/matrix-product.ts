@@ -20,7 +20,7 @@ import type { FusedProduct, Group, LoweredKernel } from "../schedule/group.js";
 import type { MatrixTile } from "../target/tile-profile.js";
 import { type ProductArithmetic, productArithmetic } from "./arithmetic.js";
 import { MatrixStage } from "./matrix-stage.js";
-import { matrixLanesOf, matrixTileMemory } from "./matrix-tile-memory.js";
+import { matrixLanesOf, matrixTileMemory, stagedPitch } from "./matrix-tile-memory.js";
 import { storeElements } from "./product-result.js";
 
 /** Consecutive workgroups take this many tiles of one column of tiles: those running at the same time then share operands. */
@@ -139,47 +139,52 @@ function declareFragments({ k, tile }: MatrixKernel): Fragments {
 function sumTiles({ k, lowering, tile, left, right, own }: MatrixKernel, fragments: Fragments, steps: number): void {
   const i = (value: number) => k.constant("i32", value);
   const inner = tile.depth / tile.fragment.depth;
-  const loadFragments = (at: number) => {
-    fragments.left.forEach((fragment, place) => {
-      k.loadFragment(fragment, left.fragment(own.row, place * tile.fragment.rows, at * tile.fragment.depth));
-    });
-    fragments.right.forEach((fragment, place) => {
-      k.loadFragment(fragment, right.fragment(own.column, place * tile.fragment.columns, at * tile.fragment.depth));
+  const loadLeft = (row: number, at: number) => {
+    const place = left.fragment(own.row, row * tile.fragment.rows, at * tile.fragment.depth);
+    k.loadFragment(fragments.left[row], place);
+  };
+  const loadRight = (at: number) => {
+    fragments.right.forEach((fragment, column) => {
+      k.loadFragment(fragment, right.fragment(own.column, column * tile.fragment.columns, at * tile.fragment.depth));
     });
   };
-  const multiply = () => {
-    fragments.left.forEach((a, row) => {
-      fragments.right.forEach((b, column) => {
-        k.multiplyFragments(a, b, fragments.sums[row * fragments.right.length + column]);
-      });
+  const multiplyRow = (row: number) => {
+    fragments.right.forEach((fragment, column) => {
+      k.multiplyFragments(fragments.left[row], fragment, fragments.sums[row * fragments.right.length + column]);
     });
   };
+  const eachRow = (run: (row: number) => void) => fragments.left.forEach((_, row) => run(row));
   for (const sum of fragments.sums) k.fillFragment(sum, 0);
   const load = (step: Value) => [...left.load(step), ...right.load(step)];
   const keep = (words: readonly Value[]) => {
     left.keep(words.slice(0, left.wordCount));
     right.keep(words.slice(left.wordCount));
   };
-  keep(load(i(0)));
   // The last rounds load the last tile again without using it: that takes no test.
   const tileAt = (step: Value) => load(k.binary("min", step, i(steps - 1)));
+  const first = load(i(0));
   const ahead = steps > 1 ? tileAt(i(1)) : [];
+  keep(first);
   k.barrier();
   const step = lowering.space.variable("step", steps);
   lowering.loop(step, steps, ahead, (words) => {
     for (let at = 0; at < inner - 1; at++) {
-      loadFragments(at);
-      multiply();
+      loadRight(at);
+      eachRow((row) => {
+        loadLeft(row, at);
+        multiplyRow(row);
+      });
     }
-    loadFragments(inner - 1);
+    loadRight(inner - 1);
+    eachRow((row) => loadLeft(row, inner - 1));
     if (steps === 1) {
-      multiply();
+      eachRow(multiplyRow);
       return [];
     }
     k.barrier();
     keep(words);
     const next = tileAt(k.binary("add", lowering.indexValue(step), i(2)));
-    multiply();
+    eachRow(multiplyRow);
     k.barrier();
     return next;
   });
@@ -194,7 +199,7 @@ function storeSums(kernel: MatrixKernel, { right, sums }: Fragments, stagedColum
   const { fragment, subgroupSize } = tile;
   const i = (value: number) => k.constant("i32", value);
   const width = stagedColumns * fragment.columns;
-  const pitch = width + WIDTH;
+  const pitch = stagedPitch(width);
   const base = k.binary("mul", own.number, i(fragment.rows * pitch));
   const perRow = width / WIDTH;
   const units = fragment.rows * perRow;
@@ -203,12 +208,13 @@ function storeSums(kernel: MatrixKernel, { right, sums }: Fragments, stagedColum
       row: Math.floor(first / right.length) * fragment.rows,
       column: (first % right.length) * fragment.columns,
     };
-    k.barrier();
+    // Other subgroups may still read operands; later a subgroup meets only itself.
+    k.barrier(first === 0 ? "row" : "subgroup");
     for (let column = 0; column < stagedColumns; column++) {
       const index = k.binary("add", base, i(column * fragment.columns));
       k.storeFragment(sums[first + column], { array, index, pitch, isByColumns: false });
     }
-    k.barrier();
+    k.barrier("subgroup");
     for (let done = 0; done < units; done += subgroupSize) {
       const unit = plus(own.lane, constantExpr(done));
       const row = lowering.indexValue(lowering.space.quotient(unit, perRow));

@@ -18,6 +18,9 @@ function operandWords(tile: MatrixTile, rows: number): number {
   return Math.max(rows * pitchOfLine(tile, tile.depth), tile.depth * pitchOfLine(tile, rows));
 }
 
+/** Words from one row of staged sums to the next: fragments are stored in pairs of words, and rows must lie in other banks. */
+export const stagedPitch = (width: number): number => width + 8;
+
 interface MatrixTileMemory {
   readonly words: number;
   /** Where the right operand's tile begins; the left one's begins at 0. */
@@ -32,7 +35,7 @@ export function matrixTileMemory(tile: MatrixTile): MatrixTileMemory {
   const operands = right + operandWords(tile, columns);
   const count = columns / subgroups[1] / fragment.columns;
   const staged = (fragments: number) =>
-    subgroups[0] * subgroups[1] * fragment.rows * (fragments * fragment.columns + 4);
+    subgroups[0] * subgroups[1] * fragment.rows * stagedPitch(fragments * fragment.columns);
   let stagedColumns = 1;
   while (count % (2 * stagedColumns) === 0 && staged(2 * stagedColumns) <= operands) stagedColumns *= 2;
   return { words: Math.max(operands, staged(stagedColumns)), right, stagedColumns };

@@ -92,7 +92,8 @@ export class BodyEmitter {
           this.branch(statement);
           break;
         case "barrier":
-          this.barrier();
+          if (statement.scope === "subgroup") this.f.subgroupBarrier();
+          else this.barrier();
           break;
         case "read":
           this.read(statement);

@@ -60,13 +60,25 @@ export function narrow(f: FunctionBuilder, m: ModuleBuilder, x: Value, dtype: DT
     case "i16":
     case "u8":
     case "u16":
-    case "f16":
       return f.convert(x, storageType(m, dtype));
+    case "f16":
+      return f.convert(m.roundingOf(16) === "RTE" ? x : roundToHalf(f, m, x), m.f16);
     case "bf16":
       return f.convert(roundToBrain(f, m, x), m.u16);
     default:
       return x;
   }
+}
+
+/** Rounded to nearest even, where the driver may choose how it converts: see elements/narrow-floats.ts. */
+function roundToHalf(f: FunctionBuilder, m: ModuleBuilder, x: Value): Value {
+  const bits = f.bitcast(x, m.u32);
+  const power = f.and(bits, 0x7f800000);
+  const nearest = f.min(f.max(power, m.constant(m.u32, 0x38800000)), m.constant(m.u32, 0x47800000));
+  const coarse = f.bitcast(f.add(nearest, 13 << 23), m.f32);
+  const magnitude = f.sub(f.add(f.abs(x), coarse), coarse);
+  const scaled = f.mul(f.mul(magnitude, 2 ** 112), 2 ** -112);
+  return f.bitcast(f.or(f.bitcast(scaled, m.u32), f.and(bits, 0x80000000)), m.f32);
 }
 
 /** The upper half of an f32, rounded to nearest even; a NaN stays one. */
