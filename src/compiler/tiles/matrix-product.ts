@@ -38,8 +38,8 @@ interface MatrixKernel {
   readonly array: number;
   readonly left: MatrixStage;
   readonly right: MatrixStage;
-  /** The workgroup's batch, first row and first column. */
-  readonly origin: { readonly batch: IndexExpr; readonly row: Value; readonly column: Value };
+  /** The workgroup's tile: its batch, its number downwards and aside, its first row and column. */
+  readonly origin: ReturnType<typeof tileOrigin>;
   /** The lane's subgroup: its first row and column in the tile, its number, and the lane's number in it. */
   readonly own: { readonly row: Value; readonly column: Value; readonly number: Value; readonly lane: IndexExpr };
 }
@@ -73,7 +73,7 @@ export function lowerMatrixProduct(
   const lane = lowering.bind("lane", lanes, k.lane);
   const stage = (node: Node, side: "left" | "right") => {
     const place = side === "left" ? { rows: tile.rows, extent: m } : { rows: tile.columns, extent: n };
-    const first = side === "left" ? origin.row : origin.column;
+    const first = side === "left" ? origin.down : origin.aside;
     const start = side === "left" ? 0 : memory.right;
     const at = (along: IndexExpr, sum: IndexExpr) =>
       side === "left" ? [origin.batch, along, sum] : [origin.batch, sum, along];
@@ -100,9 +100,12 @@ function tileOrigin(
   const strip = tiles.down % STRIP === 0 ? STRIP : 1;
   const extents = [tiles.batch, tiles.down / strip, tiles.aside, strip];
   const [batch, atStrip, column, inStrip] = unravel(lowering.space, row, extents);
+  const down = plus(scale(atStrip, strip), inStrip);
   return {
     batch,
-    row: lowering.indexValue(scale(plus(scale(atStrip, strip), inStrip), tile.rows)),
+    down: lowering.indexValue(down),
+    aside: lowering.indexValue(column),
+    row: lowering.indexValue(scale(down, tile.rows)),
     column: lowering.indexValue(scale(column, tile.columns)),
   };
 }
@@ -153,7 +156,9 @@ function sumTiles({ k, lowering, tile, left, right, own }: MatrixKernel, fragmen
       k.multiplyFragments(fragments.left[row], fragment, fragments.sums[row * fragments.right.length + column]);
     });
   };
-  const eachRow = (run: (row: number) => void) => fragments.left.forEach((_, row) => run(row));
+  const eachRow = (run: (row: number) => void) => {
+    for (let row = 0; row < fragments.left.length; row++) run(row);
+  };
   for (const sum of fragments.sums) k.fillFragment(sum, 0);
   const load = (step: Value) => [...left.load(step), ...right.load(step)];
   const keep = (words: readonly Value[]) => {

@@ -18,7 +18,7 @@ interface MatrixOperand {
   /** Rows of the tile for the left operand, columns for the right one; and those of the whole operand. */
   readonly rows: number;
   readonly extent: number;
-  /** The first row or column of the tile. */
+  /** The number of the tile along them. */
   readonly first: Value;
   /** The length of the summation. */
   readonly summed: number;
@@ -29,11 +29,23 @@ interface MatrixOperand {
 /** Words of a unit. */
 const WORDS = 4;
 
-/** A unit: its place in the tile, and the gate of what it loads. */
+/** A place along an axis of the operand. */
+interface Place {
+  readonly extent: number;
+  /** Extent of the tile along the axis. */
+  readonly tile: number;
+  /** The first element of a unit, or the only one. */
+  readonly at: Value;
+  /** The unit's number, on an axis that units lie along and divide: they are inside as a whole, or outside. */
+  readonly unit: Value | null;
+  /** Units lie along the axis. */
+  readonly isAlong: boolean;
+}
+
+/** A unit of an operand: its places along the operand's rows (or columns) and along the summation. */
 interface Unit {
-  /** The first element along the operand's rows (or columns), and along the summation. */
-  readonly along: Value;
-  readonly sum: Value;
+  readonly along: Place;
+  readonly sum: Place;
   /** False for a unit that is not there: there are more lanes. */
   readonly isThere: Value | null;
 }
@@ -80,29 +92,36 @@ export class MatrixStage {
 
   /** The words this lane loads of the tile at a step of the summation. */
   load(step: Value): Value[] {
-    const start = this.k.binary("mul", step, this.k.constant("i32", this.tile.depth));
     const words: Value[] = [];
-    for (let done = 0; done < this.units; done += this.lanes) words.push(...this.loadUnit(this.unitAt(done, start)));
+    for (let done = 0; done < this.units; done += this.lanes) words.push(...this.loadUnit(this.unitAt(done, step)));
     return words;
   }
 
   /** The lane's unit of those from `done` on. */
-  private unitAt(done: number, start: Value): Unit {
-    const { k, lowering, operand } = this;
+  private unitAt(done: number, step: Value): Unit {
+    const { k, lowering, operand, unit, tile, isAlongSum } = this;
     const { place, isThere } = this.placeOf(done);
-    const [along, sum] = this.isAlongSum ? [place.line, place.inLine] : [place.inLine, place.line];
+    const i = (value: number) => k.constant("i32", value);
+    const placed = (first: (by: number) => Value, extent: number, tileExtent: number, isAlong: boolean): Place => {
+      const inTile = lowering.indexValue(isAlong ? place.inLine : place.line);
+      const at = k.binary("add", first(1), isAlong ? k.binary("mul", inTile, i(unit)) : inTile);
+      const number = isAlong && extent % unit === 0 ? k.binary("add", first(unit), inTile) : null;
+      return { extent, tile: tileExtent, at, unit: number, isAlong };
+    };
+    const { first, extent, rows, summed } = operand;
     return {
-      along: k.binary("add", operand.first, lowering.indexValue(along)),
-      sum: k.binary("add", start, lowering.indexValue(sum)),
+      along: placed((by) => k.binary("mul", first, i(rows / by)), extent, rows, !isAlongSum),
+      sum: placed((by) => k.binary("mul", step, i(tile.depth / by)), summed, tile.depth, isAlongSum),
       isThere,
     };
   }
 
+  /** The line of the lane's unit, and its number in it. */
   private placeOf(done: number) {
-    const { k, lowering, lane, perLine, unit, units, lanes } = this;
+    const { k, lowering, lane, perLine, units, lanes } = this;
     const which = plus(lane, constantExpr(done));
     const line = lowering.space.quotient(which, perLine);
-    const inLine = scale(lowering.space.remainder(which, perLine), unit);
+    const inLine = lowering.space.remainder(which, perLine);
     const isThere =
       done + lanes <= units ? null : k.compare("lt", lowering.indexValue(which), k.constant("i32", units));
     return { place: { line, inLine }, isThere };
@@ -127,20 +146,17 @@ export class MatrixStage {
 
   /** An element of a unit, and whether it is inside the summation, where that is not sure. */
   private elementOf(unit: Unit, offset: number): { readonly value: Value; readonly isSummed: Value | null } {
-    const { k, lowering, operand, isAlongSum } = this;
+    const { k, lowering, operand } = this;
     const i = (value: number) => k.constant("i32", value);
-    const place = (start: Value, extent: number, tile: number, isAlong: boolean) => {
-      // A unit of an axis that is a multiple of units long is inside as a whole, or outside.
-      const isWhole = isAlong && extent % this.unit === 0;
-      const at = isAlong && !isWhole ? k.binary("add", start, i(offset)) : start;
-      const index = lowering.index(at, isWhole ? extent - this.unit + 1 : extent);
-      return {
-        index: isWhole ? plus(index, constantExpr(offset)) : index,
-        isInside: extent % tile === 0 ? null : k.compare("lt", at, i(extent)),
-      };
+    const placed = ({ extent, tile, at: start, unit: number, isAlong }: Place) => {
+      const at = isAlong && !number ? k.binary("add", start, i(offset)) : start;
+      const index = number
+        ? plus(scale(lowering.index(number, extent / this.unit), this.unit), constantExpr(offset))
+        : lowering.index(at, extent);
+      return { index, isInside: extent % tile === 0 ? null : k.compare("lt", at, i(extent)) };
     };
-    const along = place(unit.along, operand.extent, operand.rows, !isAlongSum);
-    const sum = place(unit.sum, operand.summed, this.tile.depth, isAlongSum);
+    const along = placed(unit.along);
+    const sum = placed(unit.sum);
     const gates = [unit.isThere, along.isInside, sum.isInside];
     const gate = gates.reduce((x, y) => (x && y ? k.binary("and", x, y) : (x ?? y)));
     const { value } = lowering.element(operand.node, operand.at(along.index, sum.index), gate);
@@ -174,10 +190,10 @@ export class MatrixStage {
 
   /** Writes loaded words to shared memory. */
   keep(words: readonly Value[]): void {
-    const { k, lowering, array, start, pitch, unit, lanes, units } = this;
+    const { k, lowering, array, start, pitch, lanes, units } = this;
     for (let done = 0; done < units; done += lanes) {
       const { place, isThere } = this.placeOf(done);
-      const inLine = k.binary("idiv", lowering.indexValue(place.inLine), k.constant("i32", unit / WORDS));
+      const inLine = k.binary("mul", lowering.indexValue(place.inLine), k.constant("i32", WORDS));
       const line = k.binary("mul", lowering.indexValue(place.line), k.constant("i32", pitch));
       const at = k.binary("add", k.binary("add", line, inLine), k.constant("i32", start));
       const first = (done / lanes) * WORDS;
