@@ -4,9 +4,10 @@
  *
  * - 1: devices, caches and memory blocks; 2: also pipelines and submissions; 3: also every command;
  * - graph, kernels: the operations of every program that is compiled, and the kernels they become, as `explain` shows them;
- * - loops, spirv, wasm: the loops of every kernel that is compiled, and its code for the GPU or the CPU.
+ * - loops, spirv, wasm: the loops of every kernel that is compiled, and its code for the GPU or the CPU;
+ * - statistics: registers, spills and shared memory of every pipeline, where the driver tells.
  */
-const TOPICS = ["graph", "kernels", "loops", "spirv", "wasm"] as const;
+const TOPICS = ["graph", "kernels", "loops", "spirv", "wasm", "statistics"] as const;
 
 type DebugTopic = (typeof TOPICS)[number];
 
@@ -32,6 +33,9 @@ export const showsPrograms = TOPICS.some((topic) => topics.has(topic));
 export function debug(at: 1 | 2 | 3, message: () => string): void {
   if (level >= at) print(message());
 }
+
+/** Whether the driver is asked what it made of each pipeline. */
+export const showsStatistics = topics.has("statistics");
 
 interface HeldText {
   readonly topic: DebugTopic;

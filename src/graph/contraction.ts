@@ -10,13 +10,14 @@ import type { ReducePrimitive } from "./primitive.js";
 import { accumulatorDType, dot } from "./primitives/dot.js";
 import { slice } from "./primitives/movement.js";
 import * as R from "./primitives/reduce.js";
+import { precisionParams } from "./product-precision.js";
 
 /**
  * [batch, m, k] × [batch, k, n] → [batch, m, n], of operands of one dtype. f16 and bf16 are added up in f32, integers
  * wrap, booleans say whether any pair is true.
  */
 export function dotNode(a: Node, b: Node): Node {
-  return makeNode(dot, [a, b], {}, a.device);
+  return makeNode(dot, [a, b], a.dtype === "f32" ? precisionParams() : {}, a.device);
 }
 
 /** @internal for tests: axes are listed by hand */

@@ -47,6 +47,9 @@ export const less = binary(E.less);
 export const greater = binary(E.greater);
 export const greaterEqual = binary(E.greaterEqual);
 export const maximum = binary(E.maximum);
+export const minimum = binary(E.minimum);
+export const shiftLeft = binary(E.shiftLeft);
+export const shiftRight = binary(E.shiftRight);
 
 export const complex = binary(E.complex);
 export const real = unary(E.real);
@@ -226,8 +229,9 @@ export function cumulate(
   });
 }
 
-export function dot(a: Node, b: Node): Node {
-  return makeNode(dotPrimitive, [a, b], {}, a.device);
+/** `params`: those of the product that this one derives from, which say its precision. */
+export function dot(a: Node, b: Node, params: Params = {}): Node {
+  return makeNode(dotPrimitive, [a, b], params, a.device);
 }
 
 /** Products of matrices [.., m, k] × [.., k, n] with equal leading axes. */

@@ -2,6 +2,8 @@
  * The tensor layer as the rest of src/ sees it: `Tensor`, functions of tensors, devices. Files outside src/tensor import
  * this one and no other of the folder; scripts/check-imports.mjs keeps it so.
  */
+
+export { type MatmulPrecision, matmulPrecision, setMatmulPrecision } from "../graph/product-precision.js";
 export { asArray, asTensor } from "./as-tensor.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
@@ -22,6 +24,7 @@ export {
   dot,
   inner,
   kron,
+  type MatmulOptions,
   matmul,
   outer,
   tensordot,

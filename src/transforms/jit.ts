@@ -26,6 +26,7 @@ import { cast } from "../graph/primitives/elementwise.js";
 import { placeholder } from "../graph/primitives/leaf.js";
 import { variable } from "../graph/primitives/movement.js";
 import { printGraph } from "../graph/print.js";
+import { type MatmulPrecision, matmulPrecision } from "../graph/product-precision.js";
 import type { Argument, Backend, DeviceStorage } from "../runtime/backend.js";
 import type { Prepared } from "../runtime/prepared.js";
 import { printProgram } from "../runtime/print-program.js";
@@ -142,18 +143,20 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
     return compiled;
   };
 
-  let last: (Entering & { readonly like: LastCall; readonly program: Compiled }) | null = null;
+  let last: LastRun | null = null;
 
   const run = (...args: readonly unknown[]): unknown => {
     const statics = fixed.map((position) => args[position]);
-    const leaves = last?.like.leavesOf(withoutStatic(args, fixed), statics);
+    const isSame = last?.precision === matmulPrecision();
+    const leaves = isSame ? last?.like.leavesOf(withoutStatic(args, fixed), statics) : null;
     if (last && leaves) return apply(last.program, leaves, last);
     const call = describe(args, fixed, donated);
     const program = call.isTraced ? null : find(call);
     // Inside another trace there is nothing to replay: the function becomes part of that one.
     if (!program) return inlined(plain, call);
     const like = new LastCall(call.structure, call.leaves, statics);
-    last = like.isComparable ? { like, program, kinds: call.kinds, isDonated: call.isDonated } : null;
+    const { kinds, isDonated } = call;
+    last = like.isComparable ? { like, program, kinds, isDonated, precision: matmulPrecision() } : null;
     return apply(program, call.leaves, call);
   };
   const lower = (...args: readonly unknown[]): Lowered => {
@@ -168,6 +171,13 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
     programs: { get: () => programs.size },
     name: { value: nameOf(f) },
   }) as unknown as Jitted<A, R>;
+}
+
+/** The last call that was replayed, to compare the next one with. */
+interface LastRun extends Entering {
+  readonly like: LastCall;
+  readonly program: Compiled;
+  readonly precision: MatmulPrecision;
 }
 
 function checkPositions(maxPrograms: number, fixed: readonly number[], donated: readonly number[]): void {
@@ -236,6 +246,7 @@ function describe(args: readonly unknown[], fixed: readonly number[], donated: r
     }
   }
   if (!hasTensors) key += `|${defaultDevice()}`;
+  key += `|${matmulPrecision()}`;
   const isDonated = donated.length === 0 ? [] : donatedLeaves(rest, donated);
   return { key, args, leaves, structure, kinds, isDonated, isTraced };
 }

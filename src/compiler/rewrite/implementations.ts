@@ -31,7 +31,9 @@ export function chooseImplementations(roots: readonly Node[], tiles: TileProfile
     const isJoined = node.primitive === concat && inputs.length > MAX_FUSED_INPUTS && tiles.kind !== "none";
     if (isJoined && isCountable([node])) return makeNode(join, inputs, node.params, node.device);
     if (node.primitive !== dot) return simpler(node, inputs[0]);
-    return (isCountable([node, ...inputs]) ? products.rewrite(dot, inputs) : null) ?? dot.expand(g, node, inputs);
+    return (
+      (isCountable([node, ...inputs]) ? products.rewrite(node.params, inputs) : null) ?? dot.expand(g, node, inputs)
+    );
   });
   return { roots: chosen, stored: products.stored };
 }

@@ -3,14 +3,19 @@
  * may be split into parts. Small ones become sums of products, which fuse with everything. Operands that are cheap are
  * computed while tiles are loaded; costly ones are computed into memory first.
  */
+
 import { castNode, makeNode, permuteNode, reshapeNode } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
+import type { Params } from "../../graph/primitive.js";
 import { accumulatorDType, dot } from "../../graph/primitives/dot.js";
 import { cast } from "../../graph/primitives/elementwise.js";
-import { pad, stored } from "../../graph/primitives/movement.js";
+import { pad, stored as storedValue } from "../../graph/primitives/movement.js";
 import * as R from "../../graph/primitives/reduce.js";
-import type { Tile, TileProfile } from "../target/tile-profile.js";
+import type { MatmulPrecision } from "../../graph/product-precision.js";
+import { g } from "../../graph/vocabulary.js";
+import type { MatrixTile, Tile, TileProfile } from "../target/tile-profile.js";
 import { planProduct } from "../tiles/plan.js";
+import { splitProduct } from "./split-product.js";
 
 /** An operand of at most so many additions is computed while tiles are loaded. */
 const CHEAP = 8;
@@ -18,52 +23,78 @@ const CHEAP = 8;
 const WORTH_STORING = 48;
 
 interface ProductRewriter {
-  /** The replacement of a product of these operands; null where it becomes a sum of products. */
-  rewrite(primitive: Node["primitive"], inputs: readonly Node[]): Node | null;
+  /** The replacement of a product with these params and operands; null where it becomes a sum of products. */
+  rewrite(params: Params, inputs: readonly Node[]): Node | null;
   /** Nodes to be computed into memory before a product loads them. */
   readonly stored: ReadonlySet<Node>;
 }
 
 export function productRewriter(profile: TileProfile): ProductRewriter {
-  const kept = new Set<Node>();
+  const stored = new Set<Node>();
+  const store = (operand: Node, times: number) => {
+    for (const node of computedOften(operand, times)) stored.add(node);
+  };
   return {
-    stored: kept,
-    rewrite: (primitive, inputs) => {
-      if (primitive !== dot) return null;
+    stored,
+    rewrite: ({ precision }, inputs) => {
       const [a, b] = inputs as readonly [Node, Node];
       const [batch, m, k] = a.shape;
       const n = b.shape[2];
-      const plan = planProduct({ batch, m, n, k, dtype: a.dtype }, profile);
+      const wanted = { batch, m, n, k, dtype: a.dtype, precision: precision as MatmulPrecision | undefined };
+      const plan = planProduct(wanted, profile);
       const [rows, columns] = plan ? [plan.tile.rows, plan.tile.columns] : [1, 1];
-      for (const node of computedOften(a, Math.ceil(n / columns))) kept.add(node);
-      for (const node of computedOften(b, Math.ceil(m / rows))) kept.add(node);
+      store(a, Math.ceil(n / columns));
+      store(b, Math.ceil(m / rows));
       if (!plan) return null;
-      return plan.length >= k ? product(a, b, plan.tile) : sumOfParts(a, b, plan.length, plan.tile);
+      const { tile, length } = plan;
+      const multiply = (x: Operand, y: Operand) => (length >= k ? product(x, y, tile) : inParts(x, y, length, tile));
+      if (a.dtype !== "f32" || tile.kind !== "matrix") return multiply([a], [b]);
+      if (tile.parts === 1) return multiply([rounded(a, tile, stored)], [rounded(b, tile, stored)]);
+      return splitProduct(a, b, (x, y) => {
+        for (const part of [...x, ...y]) stored.add(part);
+        return multiply(x, y);
+      });
     },
   };
 }
 
-function product(a: Node, b: Node, tile: Tile): Node {
-  return makeNode(dot, [a, b], { tile }, a.device);
+/** An operand, or the parts it is the sum of. */
+type Operand = readonly Node[];
+
+/** An f32 operand whose numbers are rounded to the dtype of the fragments, once, into memory. */
+function rounded(operand: Node, { fragment }: MatrixTile, stored: Set<Node>): Node {
+  const isNarrow = operand.primitive === cast && operand.inputs[0].dtype === fragment.operand;
+  if (isNarrow) return operand;
+  const narrow = castNode(operand, fragment.operand);
+  stored.add(narrow);
+  return castNode(narrow, operand.dtype);
+}
+
+function product(a: Operand, b: Operand, tile: Tile): Node {
+  const whole = (parts: Operand) => (parts.length === 1 ? parts[0] : g.add(...joined(parts)));
+  const joined = (parts: Operand) => parts.map((part) => castNode(part, "f32")) as [Node, Node];
+  return makeNode(dot, [whole(a), whole(b)], { tile }, a[0].device);
 }
 
 /** The summation in parts, each a product of its own, added up. Parts of narrow floats are kept as f32. */
-function sumOfParts(a: Node, b: Node, length: number, tile: Tile): Node {
-  const [batch, m, k] = a.shape;
-  const n = b.shape[2];
-  const wide = accumulatorDType(a.dtype);
+function inParts(a: Operand, b: Operand, length: number, tile: Tile): Node {
+  const [{ dtype, device, shape }] = a;
+  const [batch, m, k] = shape;
+  const n = b[0].shape[2];
+  const wide = accumulatorDType(dtype);
   const count = Math.ceil(k / length);
-  const left = filled(castNode(a, wide), 2, count * length);
-  const right = filled(castNode(b, wide), 1, count * length);
-  const byPart = permuteNode(reshapeNode(left, [batch, m, count, length]), [0, 2, 1, 3]);
-  const partial = product(
-    reshapeNode(byPart, [batch * count, m, length]),
-    reshapeNode(right, [batch * count, length, n]),
-    tile,
-  );
-  const summation = a.dtype === "bool" ? R.any : R.sum;
+  const byPart = (node: Node) => {
+    const left = filled(castNode(node, wide), 2, count * length);
+    const apart = permuteNode(reshapeNode(left, [batch, m, count, length]), [0, 2, 1, 3]);
+    return reshapeNode(apart, [batch * count, m, length]);
+  };
+  const right = (node: Node) =>
+    reshapeNode(filled(castNode(node, wide), 1, count * length), [batch * count, length, n]);
+  const partial = product(a.map(byPart), b.map(right), tile);
+  const summation = dtype === "bool" ? R.any : R.sum;
   const apart = reshapeNode(partial, [batch, count, m, n]);
-  return castNode(makeNode(summation, [apart], { axes: [1] }, a.device), a.dtype);
+  const total = makeNode(summation, [apart], { axes: [1] }, device);
+  return a.length === 1 ? castNode(total, dtype) : total;
 }
 
 function filled(node: Node, axis: number, extent: number): Node {
@@ -83,7 +114,7 @@ function computedOften(operand: Node, times: number): Node[] {
     if (seen.has(node) || node.storage !== null) continue;
     seen.add(node);
     const { primitive } = node;
-    if (primitive.kind === "movement" && primitive !== stored) stack.push(...node.inputs);
+    if (primitive.kind === "movement" && primitive !== storedValue) stack.push(...node.inputs);
     else if (primitive === cast) stack.push(...node.inputs);
     else if (primitive.kind === "elementwise") {
       const cost = costOf(node);
@@ -100,7 +131,7 @@ function costOf(node: Node): number {
   let total = 0;
   for (let next = stack.pop(); next; next = stack.pop()) {
     const { primitive } = next;
-    if (seen.has(next) || next.storage !== null || primitive === stored) continue;
+    if (seen.has(next) || next.storage !== null || primitive === storedValue) continue;
     seen.add(next);
     if (primitive.kind === "elementwise") total += primitive.cost;
     else if (primitive.kind !== "movement" && primitive.kind !== "leaf") return Number.POSITIVE_INFINITY;

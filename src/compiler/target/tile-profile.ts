@@ -21,7 +21,7 @@ export interface TileProfile {
 }
 
 /** The matrix units of a device: they multiply fragments that the lanes of a subgroup hold together. */
-export interface MatrixUnits {
+interface MatrixUnits {
   readonly subgroupSize: number;
   readonly shapes: readonly FragmentShape[];
 }
@@ -58,6 +58,16 @@ export interface MatrixTile {
   readonly subgroups: readonly [down: number, aside: number];
   readonly subgroupSize: number;
   readonly fragment: FragmentShape;
+  /**
+   * f16 parts that an f32 operand is the sum of; with two, three products make one (rewrite/split-product.ts). 1 where operands
+   * are multiplied as they are.
+   */
+  readonly parts: 1 | 2;
+  /**
+   * Tiles of the summation after which the fragments' sums go into a second set, which plain lanes add and round. Matrix units
+   * truncate as they add. 0: never.
+   */
+  readonly promoted: number;
 }
 
 /** A thread's tile of the result. */

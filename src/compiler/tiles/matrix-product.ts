@@ -44,12 +44,26 @@ interface MatrixKernel {
   readonly own: { readonly row: Value; readonly column: Value; readonly number: Value; readonly lane: IndexExpr };
 }
 
-/** Fragments of a subgroup: those of the operands at one step, and its sums, row by row. */
+/**
+ * Fragments of a subgroup: those of the operands at one step, row by row (column by column), each in its parts; the sums, row by
+ * row; and the promoted sums, where there are any.
+ */
 interface Fragments {
-  readonly left: readonly number[];
-  readonly right: readonly number[];
+  readonly left: readonly (readonly number[])[];
+  readonly right: readonly (readonly number[])[];
   readonly sums: readonly number[];
+  readonly promoted: readonly number[];
 }
+
+/** The products of parts that make a product of two operands, the smallest first: of both lower parts nothing is left in f32. */
+const PART_PRODUCTS = {
+  1: [[0, 0]],
+  2: [
+    [0, 1],
+    [1, 0],
+    [0, 0],
+  ],
+} as const;
 
 export function lowerMatrixProduct(
   group: Group,
@@ -85,8 +99,8 @@ export function lowerMatrixProduct(
     right: stage(b, "right"),
   };
   const fragments = declareFragments(kernel);
-  sumTiles(kernel, fragments, Math.ceil(summed / tile.depth));
-  storeSums(kernel, fragments, memory.stagedColumns);
+  const sums = sumTiles(kernel, fragments, Math.ceil(summed / tile.depth));
+  storeSums(kernel, fragments.right.length, sums, memory.stagedColumns);
   return { kernel: k.finish(), buffers: lowering.buffers };
 }
 
@@ -123,95 +137,136 @@ function subgroupOrigin(k: KernelBuilder, lowering: Lowering, { rows, columns, s
 }
 
 function declareFragments({ k, tile }: MatrixKernel): Fragments {
-  const { rows, columns, subgroups, fragment } = tile;
+  const { rows, columns, subgroups, fragment, parts, promoted } = tile;
   const { operand: dtype, depth } = fragment;
   const down = rows / subgroups[0] / fragment.rows;
   const aside = columns / subgroups[1] / fragment.columns;
   const many = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
   const sum = dtype === "f16" || dtype === "bf16" ? "f32" : "i32";
+  const sums = () =>
+    many(down * aside, () => k.fragment({ use: "sum", dtype: sum, rows: fragment.rows, columns: fragment.columns }));
   return {
-    left: many(down, () => k.fragment({ use: "left", dtype, rows: fragment.rows, columns: depth })),
-    right: many(aside, () => k.fragment({ use: "right", dtype, rows: depth, columns: fragment.columns })),
-    sums: many(down * aside, () =>
-      k.fragment({ use: "sum", dtype: sum, rows: fragment.rows, columns: fragment.columns }),
+    left: many(down, () => many(parts, () => k.fragment({ use: "left", dtype, rows: fragment.rows, columns: depth }))),
+    right: many(aside, () =>
+      many(parts, () => k.fragment({ use: "right", dtype, rows: depth, columns: fragment.columns })),
     ),
+    sums: sums(),
+    promoted: promoted > 0 ? sums() : [],
   };
 }
 
-/** Sums over all tiles of the summation, into the fragments of sums. */
-function sumTiles({ k, lowering, tile, left, right, own }: MatrixKernel, fragments: Fragments, steps: number): void {
+/** Sums over all tiles of the summation, into the fragments of sums. Returns those that hold the result. */
+function sumTiles(kernel: MatrixKernel, fragments: Fragments, steps: number): readonly number[] {
+  const { k, lowering, tile, left, right } = kernel;
+  const { sums, promoted } = fragments;
   const i = (value: number) => k.constant("i32", value);
-  const inner = tile.depth / tile.fragment.depth;
-  const loadLeft = (row: number, at: number) => {
-    const place = left.fragment(own.row, row * tile.fragment.rows, at * tile.fragment.depth);
-    k.loadFragment(fragments.left[row], place);
-  };
-  const loadRight = (at: number) => {
-    fragments.right.forEach((fragment, column) => {
-      k.loadFragment(fragment, right.fragment(own.column, column * tile.fragment.columns, at * tile.fragment.depth));
-    });
-  };
-  const multiplyRow = (row: number) => {
-    fragments.right.forEach((fragment, column) => {
-      k.multiplyFragments(fragments.left[row], fragment, fragments.sums[row * fragments.right.length + column]);
-    });
-  };
-  const eachRow = (run: (row: number) => void) => {
-    for (let row = 0; row < fragments.left.length; row++) run(row);
-  };
-  for (const sum of fragments.sums) k.fillFragment(sum, 0);
+  for (const sum of [...sums, ...promoted]) k.fillFragment(sum, 0);
   const load = (step: Value) => [...left.load(step), ...right.load(step)];
-  const keep = (words: readonly Value[]) => {
-    left.keep(words.slice(0, left.wordCount));
-    right.keep(words.slice(left.wordCount));
-  };
   // The last rounds load the last tile again without using it: that takes no test.
   const tileAt = (step: Value) => load(k.binary("min", step, i(steps - 1)));
   const first = load(i(0));
   const ahead = steps > 1 ? tileAt(i(1)) : [];
-  keep(first);
+  keepWords(kernel, first);
   k.barrier();
-  const step = lowering.space.variable("step", steps);
-  lowering.loop(step, steps, ahead, (words) => {
-    for (let at = 0; at < inner - 1; at++) {
-      loadRight(at);
-      eachRow((row) => {
-        loadLeft(row, at);
-        multiplyRow(row);
-      });
+  // A round promotes sums at its end, so it is as many steps as divide the summation.
+  const perRound = promoted.length > 0 && steps % tile.promoted === 0 ? tile.promoted : 1;
+  const round = lowering.space.variable("round", steps / perRound);
+  lowering.loop(round, steps / perRound, ahead, (words) => {
+    let next = words;
+    for (let at = 0; at < perRound; at++) {
+      const step = plus(scale(round, perRound), constantExpr(at));
+      const loadNext = () => tileAt(k.binary("add", lowering.indexValue(step), i(2)));
+      next = multiplyTile(kernel, fragments, steps === 1 ? null : { words: next, loadNext });
     }
-    loadRight(inner - 1);
-    eachRow((row) => loadLeft(row, inner - 1));
-    if (steps === 1) {
-      eachRow(multiplyRow);
-      return [];
-    }
-    k.barrier();
-    keep(words);
-    const next = tileAt(k.binary("add", lowering.indexValue(step), i(2)));
-    eachRow(multiplyRow);
-    k.barrier();
+    promoted.forEach((sum, at) => {
+      k.addFragments(sum, sums[at]);
+      k.fillFragment(sums[at], 0);
+    });
     return next;
   });
+  return promoted.length > 0 ? promoted : sums;
+}
+
+/** Writes words of both operands to shared memory. */
+function keepWords({ left, right }: MatrixKernel, words: readonly Value[]): void {
+  left.keep(words.slice(0, left.wordCount));
+  right.keep(words.slice(left.wordCount));
+}
+
+/**
+ * Multiplies the tiles in shared memory and puts the next ones there. `next`: the words of the next tiles, and how those after
+ * them are loaded, which it returns; null for the only tile.
+ */
+function multiplyTile(
+  kernel: MatrixKernel,
+  fragments: Fragments,
+  next: { readonly words: readonly Value[]; readonly loadNext: () => Value[] } | null,
+): Value[] {
+  const { k, tile, left, right, own } = kernel;
+  const inner = tile.depth / tile.fragment.depth;
+  const loadLeft = (row: number, at: number) => {
+    fragments.left[row].forEach((fragment, part) => {
+      const place = left.fragment(own.row, row * tile.fragment.rows, at * tile.fragment.depth, part);
+      k.loadFragment(fragment, place);
+    });
+  };
+  const loadRight = (at: number) => {
+    fragments.right.forEach((parts, column) => {
+      parts.forEach((fragment, part) => {
+        const place = right.fragment(own.column, column * tile.fragment.columns, at * tile.fragment.depth, part);
+        k.loadFragment(fragment, place);
+      });
+    });
+  };
+  const multiplyRow = (row: number) => {
+    for (const [ofLeft, ofRight] of PART_PRODUCTS[tile.parts]) {
+      fragments.right.forEach((parts, column) => {
+        const sum = fragments.sums[row * fragments.right.length + column];
+        k.multiplyFragments(fragments.left[row][ofLeft], parts[ofRight], sum);
+      });
+    }
+  };
+  const eachRow = (run: (row: number) => void) => {
+    for (let row = 0; row < fragments.left.length; row++) run(row);
+  };
+  for (let at = 0; at < inner - 1; at++) {
+    loadRight(at);
+    eachRow((row) => {
+      loadLeft(row, at);
+      multiplyRow(row);
+    });
+  }
+  loadRight(inner - 1);
+  eachRow((row) => loadLeft(row, inner - 1));
+  if (!next) {
+    eachRow(multiplyRow);
+    return [];
+  }
+  k.barrier();
+  keepWords(kernel, next.words);
+  const loaded = next.loadNext();
+  eachRow(multiplyRow);
+  k.barrier();
+  return loaded;
 }
 
 /**
  * Stores the sums with their epilogue. A subgroup puts some fragments side by side into its part of the shared memory, which
  * the operands no longer need; its lanes then take neighbouring elements.
  */
-function storeSums(kernel: MatrixKernel, { right, sums }: Fragments, stagedColumns: number): void {
+function storeSums(kernel: MatrixKernel, perRow: number, sums: readonly number[], stagedColumns: number): void {
   const { k, lowering, tile, array, own } = kernel;
   const { fragment, subgroupSize } = tile;
   const i = (value: number) => k.constant("i32", value);
   const width = stagedColumns * fragment.columns;
   const pitch = stagedPitch(width);
   const base = k.binary("mul", own.number, i(fragment.rows * pitch));
-  const perRow = width / WIDTH;
-  const units = fragment.rows * perRow;
+  const unitsPerRow = width / WIDTH;
+  const units = fragment.rows * unitsPerRow;
   for (let first = 0; first < sums.length; first += stagedColumns) {
     const corner = {
-      row: Math.floor(first / right.length) * fragment.rows,
-      column: (first % right.length) * fragment.columns,
+      row: Math.floor(first / perRow) * fragment.rows,
+      column: (first % perRow) * fragment.columns,
     };
     // Other subgroups may still read operands; later a subgroup meets only itself.
     k.barrier(first === 0 ? "row" : "subgroup");
@@ -222,8 +277,8 @@ function storeSums(kernel: MatrixKernel, { right, sums }: Fragments, stagedColum
     k.barrier("subgroup");
     for (let done = 0; done < units; done += subgroupSize) {
       const unit = plus(own.lane, constantExpr(done));
-      const row = lowering.indexValue(lowering.space.quotient(unit, perRow));
-      const column = lowering.indexValue(scale(lowering.space.remainder(unit, perRow), WIDTH));
+      const row = lowering.indexValue(lowering.space.quotient(unit, unitsPerRow));
+      const column = lowering.indexValue(scale(lowering.space.remainder(unit, unitsPerRow), WIDTH));
       const place = k.binary("add", base, k.binary("add", k.binary("mul", row, i(pitch)), column));
       const isUnit = units % subgroupSize === 0 ? null : k.compare("lt", lowering.indexValue(unit), i(units));
       const from = isUnit ? k.select(isUnit, place, i(0)) : place;

@@ -9,7 +9,7 @@ import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Lowering } from "../lower/lowering.js";
 import { loadStrides } from "../schedule/loads.js";
 import type { MatrixTile } from "../target/tile-profile.js";
-import { pitchOfLine, unitOf } from "./matrix-tile-memory.js";
+import { operandWords, pitchOfLine, unitOf } from "./matrix-tile-memory.js";
 
 /** One operand of the product, as its tiles are loaded. */
 interface MatrixOperand {
@@ -26,7 +26,7 @@ interface MatrixOperand {
   readonly at: (along: IndexExpr, summed: IndexExpr) => readonly IndexExpr[];
 }
 
-/** Words of a unit. */
+/** Words of a unit, or of one part of it. */
 const WORDS = 4;
 
 /** A place along an axis of the operand. */
@@ -51,6 +51,8 @@ interface Unit {
 }
 
 export class MatrixStage {
+  /** The operand, or the parts that it is the sum of. */
+  private readonly parts: readonly Node[];
   private readonly unit: number;
   private readonly pitch: number;
   /** Lines of the tile lie along the summation: neighbours in memory are neighbours there. */
@@ -60,8 +62,10 @@ export class MatrixStage {
   private readonly units: number;
   /** Units of an operand in memory can be copied as they are. */
   private readonly isRegular: boolean;
-  /** The words that a lane holds of a tile. */
+  /** The words that a lane holds of a tile, all parts of a unit together. */
   readonly wordCount: number;
+  /** Words of one part of the tile in shared memory. */
+  private readonly partWords: number;
 
   constructor(
     private readonly k: KernelBuilder,
@@ -73,6 +77,8 @@ export class MatrixStage {
     private readonly lanes: number,
     private readonly lane: IndexExpr,
   ) {
+    // The sum of the parts is never computed (rewrite/products.ts).
+    this.parts = tile.parts === 1 ? [operand.node] : operand.node.inputs;
     const strides = loadStrides(operand.node, (node) => lowering.isLoaded(node));
     const [along, sum] = operand.side === "left" ? [1, 2] : [2, 1];
     const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
@@ -82,7 +88,8 @@ export class MatrixStage {
     this.pitch = pitchOfLine(tile, line);
     this.perLine = line / this.unit;
     this.units = (operand.rows * tile.depth) / this.unit;
-    this.wordCount = Math.ceil(this.units / lanes) * WORDS;
+    this.wordCount = Math.ceil(this.units / lanes) * WORDS * tile.parts;
+    this.partWords = operandWords(tile, operand.rows);
     const [extent, axis] = this.isAlongSum ? [operand.summed, sum] : [operand.extent, along];
     // A unit must lie inside the axis and begin at a multiple of its length.
     this.isRegular =
@@ -93,7 +100,10 @@ export class MatrixStage {
   /** The words this lane loads of the tile at a step of the summation. */
   load(step: Value): Value[] {
     const words: Value[] = [];
-    for (let done = 0; done < this.units; done += this.lanes) words.push(...this.loadUnit(this.unitAt(done, step)));
+    for (let done = 0; done < this.units; done += this.lanes) {
+      const unit = this.unitAt(done, step);
+      for (const part of this.parts) words.push(...this.loadUnit(unit, part));
+    }
     return words;
   }
 
@@ -127,9 +137,10 @@ export class MatrixStage {
     return { place: { line, inLine }, isThere };
   }
 
-  private loadUnit(unit: Unit): Value[] {
+  /** The words of a unit of one part of the operand. */
+  private loadUnit(unit: Unit, node: Node): Value[] {
     const { k } = this;
-    const first = this.elementOf(unit, 0);
+    const first = this.elementOf(unit, node, 0);
     const source = this.isRegular ? this.plainLoad(first.value) : null;
     if (source) {
       const words = k.loadWords(source.buffer, source.index);
@@ -138,14 +149,18 @@ export class MatrixStage {
       return isSummed ? words.map((word) => k.select(isSummed, word, k.constant("u32", 0))) : words;
     }
     const values = Array.from({ length: this.unit }, (_, c) => {
-      const { value, isSummed } = c === 0 ? first : this.elementOf(unit, c);
+      const { value, isSummed } = c === 0 ? first : this.elementOf(unit, node, c);
       return isSummed ? k.select(isSummed, value, k.constant(value.type, 0)) : value;
     });
     return this.packed(values);
   }
 
   /** An element of a unit, and whether it is inside the summation, where that is not sure. */
-  private elementOf(unit: Unit, offset: number): { readonly value: Value; readonly isSummed: Value | null } {
+  private elementOf(
+    unit: Unit,
+    node: Node,
+    offset: number,
+  ): { readonly value: Value; readonly isSummed: Value | null } {
     const { k, lowering, operand } = this;
     const i = (value: number) => k.constant("i32", value);
     const placed = ({ extent, tile, at: start, unit: number, isAlong }: Place) => {
@@ -159,7 +174,7 @@ export class MatrixStage {
     const sum = placed(unit.sum);
     const gates = [unit.isThere, along.isInside, sum.isInside];
     const gate = gates.reduce((x, y) => (x && y ? k.binary("and", x, y) : (x ?? y)));
-    const { value } = lowering.element(operand.node, operand.at(along.index, sum.index), gate);
+    const { value } = lowering.element(node, operand.at(along.index, sum.index), gate);
     return { value, isSummed: sum.isInside };
   }
 
@@ -190,20 +205,27 @@ export class MatrixStage {
 
   /** Writes loaded words to shared memory. */
   keep(words: readonly Value[]): void {
-    const { k, lowering, array, start, pitch, lanes, units } = this;
+    const { k, lowering, tile, array, pitch, lanes, units } = this;
     for (let done = 0; done < units; done += lanes) {
       const { place, isThere } = this.placeOf(done);
       const inLine = k.binary("mul", lowering.indexValue(place.inLine), k.constant("i32", WORDS));
       const line = k.binary("mul", lowering.indexValue(place.line), k.constant("i32", pitch));
-      const at = k.binary("add", k.binary("add", line, inLine), k.constant("i32", start));
-      const first = (done / lanes) * WORDS;
-      k.setMany(array, at, words.slice(first, first + WORDS), isThere);
+      for (let part = 0; part < tile.parts; part++) {
+        const at = k.binary("add", k.binary("add", line, inLine), k.constant("i32", this.startOf(part)));
+        const first = ((done / lanes) * tile.parts + part) * WORDS;
+        k.setMany(array, at, words.slice(first, first + WORDS), isThere);
+      }
     }
   }
 
+  private startOf(part: number): number {
+    return this.start + part * this.partWords;
+  }
+
   /** Where a fragment lies: `along` and `offset` the subgroup's part of the tile, `sum` inside the tile's depth. */
-  fragment(along: Value, offset: number, sum: number): FragmentPlace {
-    const { k, array, start, pitch, unit, isAlongSum, operand } = this;
+  fragment(along: Value, offset: number, sum: number, part: number): FragmentPlace {
+    const { k, array, pitch, unit, isAlongSum, operand } = this;
+    const start = this.startOf(part);
     const i = (value: number) => k.constant("i32", value);
     const perWord = unit / WORDS;
     const base = isAlongSum ? k.binary("mul", along, i(pitch)) : k.binary("idiv", along, i(perWord));

@@ -13,8 +13,8 @@ export function pitchOfLine(tile: Pick<MatrixTile, "fragment">, extent: number):
   return ((extent + unitOf(tile)) * DTYPES[tile.fragment.operand].bytes) / 4;
 }
 
-/** Words of an operand's tile: lines lie along the summation or across it, whichever needs more. */
-function operandWords(tile: MatrixTile, rows: number): number {
+/** Words of one part of an operand's tile: lines lie along the summation or across it, whichever needs more. */
+export function operandWords(tile: MatrixTile, rows: number): number {
   return Math.max(rows * pitchOfLine(tile, tile.depth), tile.depth * pitchOfLine(tile, rows));
 }
 
@@ -31,8 +31,8 @@ interface MatrixTileMemory {
 
 export function matrixTileMemory(tile: MatrixTile): MatrixTileMemory {
   const { rows, columns, subgroups, fragment } = tile;
-  const right = operandWords(tile, rows);
-  const operands = right + operandWords(tile, columns);
+  const right = tile.parts * operandWords(tile, rows);
+  const operands = right + tile.parts * operandWords(tile, columns);
   const count = columns / subgroups[1] / fragment.columns;
   const staged = (fragments: number) =>
     subgroups[0] * subgroups[1] * fragment.rows * stagedPitch(fragments * fragment.columns);

@@ -4,7 +4,8 @@
  * on other GPUs the ratios between shapes are similar.
  */
 import { DTYPES, type DType } from "../../core/dtype.js";
-import type { MatrixTile, RegisterTile, SharedTile, Tile, TileProfile } from "../target/tile-profile.js";
+import type { MatmulPrecision } from "../../graph/product-precision.js";
+import type { FragmentShape, MatrixTile, RegisterTile, SharedTile, Tile, TileProfile } from "../target/tile-profile.js";
 import { matrixLanesOf, matrixTileMemory } from "./matrix-tile-memory.js";
 
 interface ProductPlan {
@@ -19,6 +20,8 @@ interface ProductShape {
   readonly n: number;
   readonly k: number;
   readonly dtype: DType;
+  /** Of f32: how exactly it is to be multiplied; f32's own arithmetic unless told. */
+  readonly precision?: MatmulPrecision;
 }
 
 /** Products of fewer multiplications stay plain sums of products, which fuse with everything. */
@@ -176,27 +179,50 @@ export const MATRIX_VARIANTS: readonly MatrixVariant[] = [
   { rows: 128, columns: 16, depth: 64, subgroups: [4, 1], efficiency: 0.14, resident: 6 },
 ];
 
+/**
+ * Tiles of f32 split into two f16 parts. A step of 64 between promotions keeps errors below f32's own from sums of 512 on.
+ * @internal for tests: every variant is run
+ */
+export const SPLIT_VARIANTS: readonly MatrixVariant[] = [
+  { rows: 128, columns: 128, depth: 32, subgroups: [2, 4], efficiency: 0.42, resident: 1 },
+  { rows: 64, columns: 64, depth: 32, subgroups: [2, 2], efficiency: 0.25, resident: 3 },
+];
+const PROMOTED_LENGTH = 64;
+
 interface MatrixVariant extends Pick<MatrixTile, "rows" | "columns" | "depth" | "subgroups"> {
   readonly efficiency: number;
   readonly resident: number;
 }
 
 function planMatrix(shape: ProductShape, profile: TileProfile): ProductPlan | null {
-  const fragment = profile.matrices?.shapes.find(({ operand }) => operand === shape.dtype);
-  if (!profile.matrices || !fragment) return null;
+  const way = matrixWay(shape, profile);
+  if (!profile.matrices || !way) return null;
   const { subgroupSize } = profile.matrices;
-  const variants = MATRIX_VARIANTS.map(({ efficiency, resident, ...extents }) => ({
-    tile: { kind: "matrix", ...extents, subgroupSize, fragment } as const,
-    efficiency,
-    resident,
-  }));
+  const { fragment, parts } = way;
+  const variants = (parts === 2 ? SPLIT_VARIANTS : MATRIX_VARIANTS).map(({ efficiency, resident, ...extents }) => {
+    const promoted = parts === 2 ? PROMOTED_LENGTH / extents.depth : 0;
+    const tile: MatrixTile = { kind: "matrix", ...extents, subgroupSize, fragment, parts, promoted };
+    return { tile, efficiency, resident };
+  });
   const fits = ({ tile }: TileVariant<MatrixTile>) =>
     matrixLanesOf(tile) <= profile.maxLanes &&
     4 * matrixTileMemory(tile).words <= profile.sharedBytes &&
     isDivided(tile);
-  const plan = cheapestTile(shape, profile.units, variants.filter(fits), MATRIX_PER_CYCLE, 4);
-  if (!plan || plan.length <= LONGEST_MATRIX_PART) return plan;
+  const perCycle = MATRIX_PER_CYCLE / (parts === 2 ? 3 : 1);
+  const plan = cheapestTile(shape, profile.units, variants.filter(fits), perCycle, 4);
+  if (!plan || parts === 2 || plan.length <= LONGEST_MATRIX_PART) return plan;
   return { ...plan, length: LONGEST_MATRIX_PART };
+}
+
+/** How matrix units compute a product: the fragments, and the parts of a number; null where they cannot. */
+function matrixWay(
+  { dtype, precision = "highest" }: ProductShape,
+  { matrices }: TileProfile,
+): { readonly fragment: FragmentShape; readonly parts: 1 | 2 } | null {
+  const isSplit = dtype === "f32" && precision === "high";
+  const wanted = dtype !== "f32" ? dtype : isSplit ? "f16" : precision === "fast" ? "bf16" : null;
+  const fragment = matrices?.shapes.find(({ operand }) => operand === wanted);
+  return fragment ? { fragment, parts: isSplit ? 2 : 1 } : null;
 }
 
 /** Whether fragments divide the tile of each subgroup. */

@@ -88,6 +88,8 @@ export const deviceSignatures = {
   vkCmdWriteTimestamp: "void: u64 u32 u64 u32",
   vkGetDeviceFaultInfoEXT: "i32: u64 u64 u64",
   vkGetMemoryHostPointerPropertiesEXT: "i32: u64 u32 u64 u64",
+  vkGetPipelineExecutablePropertiesKHR: "i32: u64 u64 u64 u64",
+  vkGetPipelineExecutableStatisticsKHR: "i32: u64 u64 u64 u64",
 } as const;
 
 export type GlobalFunction = keyof typeof globalSignatures;
@@ -108,6 +110,8 @@ export type Interposer = (name: FunctionName, call: VulkanFunction) => VulkanFun
 
 /** Functions that only exist when their extension or layer is on; the table omits them when the driver has none. */
 export const optionalFunctions: ReadonlySet<FunctionName> = new Set<FunctionName>([
+  "vkGetPipelineExecutablePropertiesKHR",
+  "vkGetPipelineExecutableStatisticsKHR",
   "vkCmdPushDescriptorSetKHR",
   "vkGetDeviceFaultInfoEXT",
   "vkGetMemoryHostPointerPropertiesEXT",

@@ -300,6 +300,16 @@ export const VkComputePipelineCreateInfo = layout(
   `flags:u32 | stageSType:u32 stageNext:u64 stageFlags:u32 stage:u32 module:u64 pName:u64 pSpecializationInfo:u64
     layout:u64 basePipelineHandle:u64 basePipelineIndex:i32`,
 );
+export const VkPipelineInfoKHR = layout(1000269001, "pipeline:u64");
+export const VkPipelineExecutablePropertiesKHR = layout(
+  1000269002,
+  "stages:u32 name:u8[256] description:u8[256] subgroupSize:u32",
+);
+export const VkPipelineExecutableInfoKHR = layout(1000269003, "pipeline:u64 executableIndex:u32");
+export const VkPipelineExecutableStatisticKHR = layout(
+  1000269004,
+  "name:u8[256] description:u8[256] format:u32 value:u64",
+);
 export const VkPipelineCacheCreateInfo = layout(17, "flags:u32 initialDataSize:u64 pInitialData:u64");
 export const VkDescriptorPoolSize = layout(undefined, "type:u32 descriptorCount:u32");
 export const VkDescriptorPoolCreateInfo = layout(33, "flags:u32 maxSets:u32 poolSizeCount:u32 pPoolSizes:u64");

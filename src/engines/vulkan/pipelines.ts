@@ -12,11 +12,12 @@ import {
   reflect,
   type SpecConstant,
 } from "../../spirv/reflect.js";
-import { debug } from "../debug.js";
+import { debug, debugText, showsStatistics } from "../debug.js";
 import { KEPT_KERNELS, KernelCache } from "../kernel-cache.js";
 import type { CompileSpan } from "../profile.js";
 import { type DeviceFunction, type FunctionTable, type Handle, ShaderStageCompute } from "./api.js";
 import type { DescriptorSets } from "./descriptors.js";
+import { CAPTURE_STATISTICS, executableStatistics } from "./executable-statistics.js";
 import * as L from "./layouts.js";
 import { addressOf } from "./native.js";
 import { PipelineAhead } from "./pipeline-ahead.js";
@@ -84,6 +85,10 @@ export class PipelineCompiler {
     return this.pipelines.size;
   }
 
+  private get hasStatistics(): boolean {
+    return showsStatistics && this.plan.features.includes("pipelineExecutableInfo");
+  }
+
   compile(words: Uint32Array, options: KernelOptions = {}): Pipeline {
     const entry = options.entry ?? "main";
     const specialization = new Map(
@@ -110,6 +115,9 @@ export class PipelineCompiler {
     const start = performance.now();
     const pipeline = this.create(words, entry, module, specialization, layout, options, this.noting(name));
     debug(2, () => `compiled ${name} in ${(performance.now() - start).toFixed(1)} ms`);
+    if (this.hasStatistics) {
+      debugText("statistics", name, () => executableStatistics(this.calls, this.device, pipeline.value).join("\n"));
+    }
     this.compiled++;
     this.cache.changed();
     const made: Pipeline = {
@@ -263,6 +271,7 @@ export class PipelineCompiler {
         ? 0
         : arena.pack(L.VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, { requiredSubgroupSize: subgroupSize });
     const info = arena.pack(L.VkComputePipelineCreateInfo, {
+      flags: this.hasStatistics ? CAPTURE_STATISTICS : 0,
       stageSType: 18,
       stageNext: required,
       stage: ShaderStageCompute,

@@ -2,6 +2,8 @@
  * The product of matrices, and of batches of them: [batch, m, k] × [batch, k, n] → [batch, m, n]. Every contraction of the
  * library comes to this. f16 and bf16 are added up in f32, integers wrap, booleans say whether any pair is true.
  *
+ * Params: precision, how exactly f32 is multiplied (graph/product-precision.ts); left out where that is f32's own arithmetic.
+ *
  * The compiler has tiled kernels for large products; the others become the sum of products that `expand` writes.
  */
 import type { DType } from "../../core/dtype.js";
@@ -25,32 +27,32 @@ export const dot: ContractionPrimitive = {
     if (a.dtype !== b.dtype) throw new DTypeError(`dot: operands of ${a.dtype} and ${b.dtype}.`);
     return { shape: [batch, m, b.shape[2]], dtype: a.dtype };
   },
-  jvp: (g, { inputs: [a, b] }, [ta, tb]) => {
-    const fromA = ta && g.dot(ta, b);
-    const fromB = tb && g.dot(a, tb);
+  jvp: (g, { inputs: [a, b], params }, [ta, tb]) => {
+    const fromA = ta && g.dot(ta, b, params);
+    const fromB = tb && g.dot(a, tb, params);
     return fromA && fromB ? g.add(fromA, fromB) : (fromA ?? fromB);
   },
-  vjp: (g, { inputs: [a, b] }, ct) => [g.dot(ct, g.transposed(b)), g.dot(g.transposed(a), ct)],
-  batch: (g, { inputs: [, before] }, [a, b], size) => {
+  vjp: (g, { inputs: [a, b], params }, ct) => [g.dot(ct, g.transposed(b), params), g.dot(g.transposed(a), ct, params)],
+  batch: (g, { inputs: [, before], params }, [a, b], size) => {
     const [batch, , n] = before.shape;
     const [, m] = a.node.shape.slice(-3, -1);
     // Rows of all members against one matrix are one tall product.
     if (!b.isBatched && batch === 1) {
       const k = a.node.shape[3];
-      return g.reshape(g.dot(g.reshape(a.node, [1, size * m, k]), b.node), [size, 1, m, n]);
+      return g.reshape(g.dot(g.reshape(a.node, [1, size * m, k]), b.node, params), [size, 1, m, n]);
     }
     // One matrix against the columns of all members is one wide product.
     if (!a.isBatched && batch === 1) {
       const k = b.node.shape[2];
       const columns = g.reshape(g.permute(b.node, [1, 2, 0, 3]), [1, k, size * n]);
-      const wide = g.reshape(g.dot(a.node, columns), [1, m, size, n]);
+      const wide = g.reshape(g.dot(a.node, columns, params), [1, m, size, n]);
       return g.permute(wide, [2, 0, 1, 3]);
     }
     const [left, right] = [a, b].map(({ node, isBatched }) => {
       const whole = isBatched ? node : g.broadcast(node, [size, ...node.shape]);
       return g.reshape(whole, [size * batch, ...whole.shape.slice(2)]);
     });
-    return g.reshape(g.dot(left, right), [size, batch, m, n]);
+    return g.reshape(g.dot(left, right, params), [size, batch, m, n]);
   },
   expand: (_g, _node, [a, b]) => sumOfProducts(a, b),
 };

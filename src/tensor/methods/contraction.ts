@@ -11,6 +11,7 @@ import { broadcastShapes, formatShape, normalizeAxes, sameShape, sizeOf } from "
 import { shown } from "../../core/shown.js";
 import { contractNodes, dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
+import { type MatmulPrecision, withPrecision } from "../../graph/product-precision.js";
 import { broadcastNode, castNode, checkOneDevice, commonDType, reshapeNode } from "../build.js";
 import type { MeetingOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
@@ -19,7 +20,12 @@ import { checkTensor } from "../tensor-checks.js";
 /** Axes of the left and of the right operand, in pairs. */
 export type AxisPairs = readonly [number | readonly number[], number | readonly number[]];
 
-export interface DotOptions<T extends DType = DType> {
+export interface MatmulOptions {
+  /** How exactly f32 is multiplied: "highest", "high" or "fast"; that of `setMatmulPrecision` unless told. */
+  readonly precision?: MatmulPrecision;
+}
+
+export interface DotOptions<T extends DType = DType> extends MatmulOptions {
   /** Axes to sum over: [of the left, of the right]. Left out: the last of the left, the last but one of the right. */
   readonly axes?: AxisPairs;
   /** Axes that run in step and stay: [of the left, of the right]. They come first in the result. */
@@ -28,12 +34,13 @@ export interface DotOptions<T extends DType = DType> {
   readonly dtype?: T;
 }
 
-const DOT: OptionKinds<DotOptions> = { axes: "any", batchAxes: "any", dtype: "dtype" };
+const MATMUL: OptionKinds<MatmulOptions> = { precision: "text" };
+const DOT: OptionKinds<DotOptions> = { axes: "any", batchAxes: "any", dtype: "dtype", precision: "text" };
 
 export class ContractionMethods<D extends DType> {
   /** Matrix product over the last two axes; leading axes broadcast, vectors are rows on the left and columns on the right. */
-  matmul<E extends DType>(this: Tensor, other: Tensor<E>): Tensor<MeetingOf<D, E>> {
-    return matmul(this as Tensor<D>, other);
+  matmul<E extends DType>(this: Tensor, other: Tensor<E>, options?: MatmulOptions): Tensor<MeetingOf<D, E>> {
+    return matmul(this as Tensor<D>, other, options);
   }
 
   /** NumPy's dot, or any pairing of axes: `a.dot(b, { axes: [[1, 2], [0, 1]], batchAxes: [0, 3] })`. */
@@ -87,8 +94,17 @@ function operands(operation: string, a: Tensor, b: Tensor, dtype?: DType): [Node
 type Product<L extends DType, R extends DType> = Tensor<MeetingOf<L, R>>;
 
 /** The matrix product; as the method of the same name. */
-export function matmul<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
-  checkCount("matmul", 2, arguments);
+export function matmul<L extends DType, R extends DType>(
+  left: Tensor<L>,
+  right: Tensor<R>,
+  options: MatmulOptions = {},
+): Product<L, R> {
+  checkCount("matmul", 3, arguments);
+  checkOptions("matmul", options, MATMUL);
+  return withPrecision("matmul", options.precision, () => product(left, right));
+}
+
+function product<L extends DType, R extends DType>(left: Tensor<L>, right: Tensor<R>): Product<L, R> {
   checkFactors("matmul", left, right);
   if (left.rank === 0 || right.rank === 0) {
     throw new ShapeError("matmul: a scalar is no matrix; use mul to scale.");
@@ -103,14 +119,14 @@ export function matmul<L extends DType, R extends DType>(left: Tensor<L>, right:
   const size = sizeOf(batch);
   // One right-hand matrix for all: the batch is more rows of the left.
   const isOneMatrix = b.shape.slice(0, -2).every((extent) => extent === 1);
-  const product = isOneMatrix
+  const made = isOneMatrix
     ? dotNode(reshapeNode(broadcastNode(a, [...batch, m, k]), [1, size * m, k]), reshapeNode(b, [1, k, n]))
     : dotNode(
         reshapeNode(broadcastNode(a, [...batch, m, k]), [size, m, k]),
         reshapeNode(broadcastNode(b, [...batch, k, n]), [size, k, n]),
       );
   const shape = [...batch, ...(left.rank === 1 ? [] : [m]), ...(right.rank === 1 ? [] : [n])];
-  return left.tensorOf(reshapeNode(product, shape));
+  return left.tensorOf(reshapeNode(made, shape));
 }
 
 /** NumPy's dot, or any pairing of axes; as the method of the same name. */
@@ -122,11 +138,13 @@ export function dot<L extends DType, R extends DType, T extends DType = MeetingO
   checkCount("dot", 3, arguments);
   checkOptions<DotOptions>("dot", options, DOT);
   const [a, b] = operands("dot", left, right, options.dtype);
-  if (!options.axes && !options.batchAxes) {
-    if (left.rank === 0 || right.rank === 0) return scaled("dot", left, a, b);
-    return contracted("dot", left, right, a, b, [-1, right.rank === 1 ? 0 : -2], [[], []]);
-  }
-  return contracted("dot", left, right, a, b, options.axes ?? [[], []], options.batchAxes ?? [[], []]);
+  return withPrecision("dot", options.precision, () => {
+    if (!options.axes && !options.batchAxes) {
+      if (left.rank === 0 || right.rank === 0) return scaled("dot", left, a, b);
+      return contracted("dot", left, right, a, b, [-1, right.rank === 1 ? 0 : -2], [[], []]);
+    }
+    return contracted("dot", left, right, a, b, options.axes ?? [[], []], options.batchAxes ?? [[], []]);
+  });
 }
 
 /** Sums over pairs of axes; as the method of the same name. */

@@ -10,6 +10,7 @@ import { ArgumentError, ShapeError } from "../../core/errors.js";
 import { formatShape, sizeOf } from "../../core/shape.js";
 import { dotNode } from "../../graph/contraction.js";
 import type { Node } from "../../graph/node.js";
+import { type MatmulPrecision, withPrecision } from "../../graph/product-precision.js";
 import { padNode, windowNode } from "../../graph/windows.js";
 import { castNode, checkOneDevice, commonDType, permuteNode, reshapeNode } from "../build.js";
 import type { MeetingOf } from "../result-dtypes.js";
@@ -36,6 +37,8 @@ export interface ConvOptions {
   readonly kernelLayout?: string;
   /** The order of the result's axes; as the input's. */
   readonly outputLayout?: string;
+  /** How exactly f32 is multiplied: "highest", "high" or "fast"; that of `setMatmulPrecision` unless told. */
+  readonly precision?: MatmulPrecision;
 }
 
 export class ConvMethods<D extends DType> {
@@ -51,7 +54,7 @@ const SPATIAL = "DHW";
 const CONV: OptionKinds<ConvOptions> = {
   stride: "numbers", inputDilation: "numbers", kernelDilation: "numbers", padding: "any",
   featureGroups: "number", batchGroups: "number",
-  inputLayout: "text", kernelLayout: "text", outputLayout: "text",
+  inputLayout: "text", kernelLayout: "text", outputLayout: "text", precision: "text",
 };
 
 /** Convolution; as the method of the same name. */
@@ -94,7 +97,7 @@ export function conv<D extends DType, E extends DType>(
     );
   const x = ordered(castNode(input.node, dtype), inputLayout, `NC${spatial}`);
   const w = ordered(castNode(kernel.node, dtype), kernelLayout, `OI${spatial}`);
-  const result = convolved(x, w, options);
+  const result = withPrecision("conv", options.precision, () => convolved(x, w, options));
   return input.tensorOf(ordered(result, `NC${spatial}`, outputLayout));
 }
 

@@ -19,7 +19,17 @@ const floats: FragmentShape = { operand: "f16", rows: 16, columns: 16, depth: 16
 const bytes: FragmentShape = { operand: "i8", rows: 16, columns: 16, depth: 32 };
 
 const tileOf = (changes: Partial<MatrixTile> = {}): MatrixTile => ({
-  ...{ kind: "matrix", rows: 32, columns: 64, depth: 32, subgroups: [1, 2], subgroupSize: 8, fragment: floats },
+  ...{
+    kind: "matrix",
+    rows: 32,
+    columns: 64,
+    depth: 32,
+    subgroups: [1, 2],
+    subgroupSize: 8,
+    fragment: floats,
+    parts: 1,
+    promoted: 0,
+  },
   ...changes,
 });
 
@@ -155,4 +165,51 @@ test("sums that matrix units have not finished are not stored: a barrier stands 
   );
   assert.ok(stores.length > 0);
   for (const at of stores) assert.ok(kinds.lastIndexOf("barrier", at) > kinds.lastIndexOf("store", at));
+});
+
+describe("f32 as two f16 parts", () => {
+  const split = tileOf({ parts: 2, promoted: 2, columns: 32 });
+  const half = (x: number) => {
+    const bits = new Uint32Array(Float32Array.of(x).buffer);
+    bits[0] = (bits[0]! + 0x1000) & 0xffffe000;
+    return new Float32Array(bits.buffer)[0]!;
+  };
+
+  /** The product of numbers in parts, and its largest error over Σ|a||b|. */
+  const errorOf = (tile: MatrixTile, m: number, k: number, n: number, x: readonly number[], y: readonly number[]) => {
+    const given = new Map<Node, readonly number[]>();
+    const operand = (rows: number, columns: number, values: readonly number[]) => {
+      const [upper, lower] = [matrix("f16", 1, rows, columns), matrix("f16", 1, rows, columns)];
+      given.set(upper, values.map(half)).set(
+        lower,
+        values.map((value) => value - half(value)),
+      );
+      const wide = (node: Node) => make(E.cast, [node], { dtype: "f32" });
+      return tile.parts === 1 ? wide(upper) : make(E.add, [wide(upper), wide(lower)], {});
+    };
+    const found = interpreted(lowered(tile, operand(m, k, x), operand(k, n, y)), given);
+    const exact = product(m, k, n, x, y);
+    const size = product(m, k, n, x.map(Math.abs), y.map(Math.abs));
+    return Math.max(...found.map((value, i) => Math.abs(value - exact[i]!) / Math.max(size[i]!, 1e-30)));
+  };
+
+  test("products of whole numbers are exact, at every edge, promoted in every round or in every second", () => {
+    for (const [m, k, n] of [
+      [32, 64, 32],
+      [33, 96, 40],
+      [17, 33, 8],
+      [40, 256, 31],
+    ] as const) {
+      assert.equal(errorOf(split, m, k, n, small(m * k, 1), small(k * n, 2)), 0, `${m}×${k}×${n}`);
+    }
+  });
+
+  test("22 bits of each operand count: the error is that of f32, not of f16", () => {
+    const numbers = (count: number, seed: number) =>
+      Array.from({ length: count }, (_, i) => Math.fround(Math.sin(i * 12.9898 + seed) * 16384));
+    const [x, y] = [numbers(32 * 64, 1), numbers(64 * 32, 2)];
+    assert.ok(errorOf(split, 32, 64, 32, x, y) < 2 ** -21);
+    const single = tileOf({ promoted: 2, columns: 32 });
+    assert.ok(errorOf(single, 32, 64, 32, x, y) > 2 ** -15, "one part is much worse");
+  });
 });
