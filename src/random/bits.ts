@@ -47,37 +47,37 @@ export function bits<D extends "u8" | "u16" | "u32" | "u64" = "u32">(
 
 /**
  * Floats evenly spaced in [0, 1): as many random bits as the fraction has, scaled. JAX puts them under the exponent of 1
- * and subtracts 1, which gives the same numbers.
+ * and subtracts 1, which gives the same numbers. With another `end`, a power of two, they are spaced in [0, end).
  */
-export function unitFloats(words: RandomWords, dtype: DType, operation: string): Tensor {
+export function unitFloats(words: RandomWords, dtype: DType, operation: string, end = 1): Tensor {
   switch (dtype) {
     case "f64": {
       const high = words
         .first()
         .cast("f64")
         .mul(2 ** 20);
-      return high.add(words.second().rightShift(12).cast("f64")).mul(2 ** -52);
+      return high.add(words.second().rightShift(12).cast("f64")).mul(end * 2 ** -52);
     }
     case "f32":
       return words
         .folded()
         .rightShift(9)
         .cast("f32")
-        .mul(2 ** -23);
+        .mul(end * 2 ** -23);
     case "f16":
       return words
         .folded()
         .bitwiseAnd(0xffff)
         .rightShift(6)
         .cast("f16")
-        .mul(2 ** -10);
+        .mul(end * 2 ** -10);
     case "bf16":
       return words
         .folded()
         .bitwiseAnd(0xff)
         .rightShift(1)
         .cast("bf16")
-        .mul(2 ** -7);
+        .mul(end * 2 ** -7);
     default:
       throw new DTypeError(`random.${operation}: ${dtype} is no float; use f16, bf16, f32 or f64.`);
   }

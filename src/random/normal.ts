@@ -21,8 +21,7 @@ export function workDType(dtype: DType, operation: string): "f32" | "f64" {
 const aboveMinusOne = { f32: -1 + 2 ** -24, f64: -1 + 2 ** -53 } as const;
 
 export function normalFrom(words: RandomWords, dtype: "f32" | "f64", operation: string): Tensor {
-  const unit = unitFloats(words, dtype, operation);
-  return stretched(unit, aboveMinusOne[dtype], 1).erfInv().mul(Math.SQRT2);
+  return unitFloats(words, dtype, operation, 2).add(aboveMinusOne[dtype]).erfInv().mul(Math.SQRT2);
 }
 
 /** Normal numbers of mean 0 and variance 1. */

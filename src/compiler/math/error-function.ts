@@ -8,15 +8,16 @@
  * one polynomial for the whole range (the change of variable goes back to Schonfelder 1978). x² is formed exactly, as a
  * pair, since its error times 700 would show. Up to 0.75 it is (1 - x) - x P(x²), and 2 - erfc(-x) on the left.
  *
- * erfInv: x F(w) with w = -log(1 - x²), in pieces in w and sqrt(w) (Giles 2010; the coefficients are our own). Their
- * coefficients are selected, so that one evaluation serves all pieces.
+ * erfInv: x F(w) with w = -log(1 - x²), in pieces (Giles 2010; the coefficients are our own): in w for f32, in w and sqrt(w)
+ * for f64. Their coefficients are selected, so that one evaluation serves all pieces. F is 0.886 at 0 and steepest there
+ * with 0.23, so w needs no relative precision: f32 takes 1 - x² as a product and its logarithm by a plain polynomial.
  *
  * Each polynomial's centre was chosen among many so that its constant term is almost exactly a float.
  */
 import { divideNormal, squareRoot } from "./correct-rounding.js";
 import { fastTwoSum, twoProduct, twoSum } from "./error-free.js";
 import { clampForExp, expBounded, expParts } from "./exponential.js";
-import { constants, scaleByPowers, withSignOf } from "./float-parts.js";
+import { constants, scaleByPowers, splitExponent, withSignOf } from "./float-parts.js";
 import { log1pOfPair } from "./logarithm.js";
 import { polynomial } from "./polynomial.js";
 import type { FloatType, ScalarOps } from "./scalar-ops.js";
@@ -132,25 +133,25 @@ interface InversePiece {
   readonly coefficients: readonly number[];
 }
 
-/** erfInv(x) / x: the first piece in w = -log(1 - x²), the others in sqrt(w); each up to `limits`. */
+/** erfInv(x) / x in w = -log(1 - x²), of f64 beyond the first piece in sqrt(w); each up to `limits`. */
 const inversePieces: Readonly<Record<FloatType, { pieces: readonly InversePiece[]; limits: readonly number[] }>> = {
   f32: {
     limits: [5],
     pieces: [
       {
-        centre: 2.5283203125,
+        centre: 0.6142578125,
         coefficients: [
-          1.5083909034729004, 0.24640068411827087, -0.004282721318304539, -0.001228055451065302, 0.0002175370027543977,
-          -5.539279754884774e-6, -3.3413398341508582e-6, 4.700452507222508e-7, 1.5760162952460632e-8,
-          -8.699349685059588e-9, 3.371034562604791e-10,
+          1.032545566558838, 0.24347415566444397, 0.007066891994327307, -0.002469498198479414, 1.8011383872362785e-5,
+          4.592255936586298e-5, -1.95592883756035e-6, -1.199293251374911e-6, 2.2062133098188497e-7,
+          -1.5100436456805255e-8, 3.3555261347295584e-10,
         ],
       },
       {
-        centre: 3.029296875,
+        centre: 10.505859375,
         coefficients: [
-          2.862330675125122, 1.0022095441818237, 0.00880196038633585, -0.007006077095866203, 0.005184088367968798,
-          -0.0033103397581726313, 0.0014446876011788845, -0.00018018099945038557, -0.00023775214503984898,
-          0.00015178661851678044, -2.8526881578727625e-5,
+          3.0751144886016846, 0.15505695343017578, -0.0035596229135990143, 0.00015532759425695986, -7.61239925850532e-6,
+          3.0735554901184514e-7, -6.290863940883185e-10, -1.9196977341096044e-9, 3.4937175374949447e-10,
+          -3.935990769421416e-11, 1.9221937409830137e-12,
         ],
       },
     ],
@@ -194,18 +195,38 @@ const inversePieces: Readonly<Record<FloatType, { pieces: readonly InversePiece[
   },
 };
 
+/** -log1p(f) / f on sqrt(1/2) - 1 <= f <= sqrt(2) - 1; the logarithm's absolute error is below 2^-27.6. */
+const minusLogCoefficients = [
+  -0.9999998807907104, 0.4999997317790985, -0.3333500921726227, 0.25003287196159363, -0.19938839972019196,
+  0.16532905399799347, -0.1506759524345398, 0.14577127993106842, -0.08692928403615952,
+] as const;
+
+/** w = -log(1 - x²) for |x| < 1. */
+function inverseVariable<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
+  if (type === "f64") {
+    const square = twoProduct(k, x, x, type);
+    return k.neg(log1pOfPair(k, k.neg(square.high), k.neg(square.low), type));
+  }
+  const c = constants(k, type);
+  const magnitude = k.abs(x);
+  const rest = k.mul(k.sub(c(1), magnitude), k.add(c(1), magnitude));
+  const { exponent, significand } = splitExponent(k, rest, type);
+  const f = k.sub(significand, c(1));
+  const series = k.mul(f, polynomial(k, f, minusLogCoefficients, type));
+  return k.add(k.mul(k.convert(type, exponent), c(-Math.LN2)), series);
+}
+
 /** The inverse of erf on (-1, 1); ±1 give infinities. */
 export function erfInv<V>(k: ScalarOps<V>, x: V, type: FloatType): V {
   const { add, sub, mul, select } = k;
   const c = constants(k, type);
   const { pieces, limits } = inversePieces[type];
-  const square = twoProduct(k, x, x, type);
-  const w = k.neg(log1pOfPair(k, k.neg(square.high), k.neg(square.low), type));
+  const w = inverseVariable(k, x, type);
   const isBeyond = limits.map((limit) => k.gt(w, c(limit)));
   const choose = (read: (piece: InversePiece) => number): V =>
     isBeyond.reduce((chosen, beyond, i) => select(beyond, c(read(pieces[i + 1])), chosen), c(read(pieces[0])));
 
-  const variable = select(isBeyond[0], squareRoot(k, w, type), w);
+  const variable = type === "f64" ? select(isBeyond[0], squareRoot(k, w, type), w) : w;
   const d = sub(
     variable,
     choose((piece) => piece.centre),

@@ -86,7 +86,9 @@ function taskOf({ members }: Cluster, stored: ReadonlySet<Node>, profile: Target
   const { tiling } = groups.reduce((most, next) => (next.tiling.lanes > most.tiling.lanes ? next : most));
   const rows = productOf(first.sibling.group.results[0].node.shape);
   const isPlain = siblings.every((sibling) => sibling.isPlain);
-  const canShare = isPlain && rows >= MANY_ROWS && rows % profile.width === 0;
+  const statements = siblings.reduce((sum, sibling) => sum + sibling.statements, 0);
+  const isShort = profile.width * statements <= profile.maxWideStatements;
+  const canShare = isPlain && isShort && rows >= MANY_ROWS && rows % profile.width === 0;
   const across = siblings.every((sibling) => sibling.isAcross) ? profile.columnReduction : null;
   const isAcross = across !== null && rows % (across.lanes * across.turns) === 0;
   return {

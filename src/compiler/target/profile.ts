@@ -26,6 +26,8 @@ export interface TargetProfile {
   /** Nodes in one kernel, at most, and statements that they take. */
   readonly maxNodes: number;
   readonly maxStatements: number;
+  /** Statements of a thread that computes several neighbouring elements: more of them leave the instruction cache. */
+  readonly maxWideStatements: number;
   /** Most tensors that a kernel should load from: with more, drivers take long to compile it. */
   readonly maxLoads: number;
   /** Buffers of a kernel with several results, at most. */
@@ -77,6 +79,8 @@ export const gpuProfile: TargetProfile = {
   maxLoads: 32,
   // A software driver takes 0.1 ms over each. Few programs come near: 40 divisions do, or 45 sines.
   maxStatements: 8000,
+  // tanh(a b + c) sigmoid(d), four times, has 680 and runs at the speed of memory.
+  maxWideStatements: 720,
   // As many addresses as fit the push block.
   maxBuffers: 14,
   isConcurrent: true,
@@ -103,6 +107,7 @@ export const cpuProfile: TargetProfile = {
   maxNodes: 400,
   maxLoads: 32,
   maxStatements: 8000,
+  maxWideStatements: 8000,
   maxBuffers: 32,
   isConcurrent: false,
   runsAhead: false,

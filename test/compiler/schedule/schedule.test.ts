@@ -41,6 +41,15 @@ test("a chain of elementwise operations and movement is one kernel", () => {
   assert.equal(kernelsOf([make(M.reshape, [y], { shape: [128] })]).length, 1);
 });
 
+test("a thread computes a vector of neighbours, unless their code would be long", () => {
+  const x = stored(1 << 20);
+  const rowsOf = (node: Node, profile: TargetProfile) => kernelsOf([node], profile).map(({ rows }) => rows);
+  const long = make(E.lgamma, [make(E.erfInv, [make(E.sin, [x])])]);
+  assert.deepEqual(rowsOf(make(E.neg, [x]), gpuProfile), [1 << 18]);
+  assert.deepEqual(rowsOf(long, gpuProfile), [1 << 20]);
+  assert.deepEqual(rowsOf(long, { ...gpuProfile, maxWideStatements: 1e6 }), [1 << 18]);
+});
+
 test("softmax along the last axis is one kernel, a workgroup per row", () => {
   const [kernel, ...others] = kernelsOf([softmax(stored(512, 1024), 1)]);
   assert.equal(others.length, 0);
