@@ -49,15 +49,16 @@ export function debugText(topic: DebugTopic, title: string, text: () => string):
   else print(whole);
 }
 
-/** Compiles a program and prints its texts in reading order: the graph and the kernels before their loops and code. */
-export function debugInOrder<T>(compileProgram: () => T): T {
-  if (!showsPrograms || held) return compileProgram();
+/**
+ * Holds the texts of a program that is being compiled. The function it returns prints them in reading order: the graph and
+ * the kernels before their loops and code.
+ */
+export function holdTexts(): () => void {
+  if (!showsPrograms || held) return () => {};
   const texts: HeldText[] = [];
   held = texts;
-  try {
-    return compileProgram();
-  } finally {
+  return () => {
     held = null;
     for (const topic of TOPICS) for (const each of texts) if (each.topic === topic) print(each.text);
-  }
+  };
 }
