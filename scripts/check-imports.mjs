@@ -4,7 +4,7 @@
  * nobody declared, and koffi as the only run-time dependency.
  * `checkImports` is pure (texts in, complaints out) and tested on made-up trees; the rest reads the real one.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { checkExports } from "./check-exports.mjs";
@@ -12,6 +12,9 @@ import { filesUnder, root } from "./prepare.mjs";
 import { importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
 
 /** @typedef {import("./source-imports.mjs").PackageJson} PackageJson */
+
+/** Assemblers: a folder of src/ for each language that kernels are emitted in. The compiler has an emitter for each. */
+const ASSEMBLERS = readdirSync(join(root, "src/compiler/emit"));
 
 /**
  * The layers: each folder of src/, and which other layers it may import. Every layer may import core. Where a file is named
@@ -21,14 +24,13 @@ import { importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
 const LAYERS = {
   core: [],
   graph: [],
-  spirv: [],
-  wasm: [],
+  ...Object.fromEntries(ASSEMBLERS.map((name) => [name, []])),
   // reading and writing files, with a look at what they are and whose
   files: [],
   engines: ["spirv", "files"],
-  compiler: ["graph", "spirv", "wasm"],
+  compiler: ["graph", ...ASSEMBLERS],
   vulkan: ["compiler", "spirv", "engines"],
-  runtime: ["graph", "compiler", "engines", "spirv", "wasm"],
+  runtime: ["graph", "compiler", "engines", ...ASSEMBLERS],
   tensor: ["graph", "runtime"],
   transforms: ["tensor", "graph", "runtime"],
   linalg: ["tensor", "transforms"],
@@ -52,7 +54,7 @@ const LAYERS = {
 };
 
 /** Layers that know nothing of Node.js: what they compute and write could run anywhere. */
-const WITHOUT_NODE = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
+const WITHOUT_NODE = ["core", "graph", ...ASSEMBLERS, "compiler", "runtime"];
 
 /**
  * The folders inside a layer, by layer, and which of their neighbours each may import: only ones that stand before it, so that

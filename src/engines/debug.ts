@@ -6,7 +6,9 @@
  * - graph, kernels: the operations of every program that is compiled, and the kernels they become, as `explain` shows them;
  * - loops, spirv, wasm: the loops of every kernel that is compiled, and its code for the GPU or the CPU.
  */
-const TOPICS = ["graph", "kernels", "loops", "spirv", "wasm"] as const;
+import { KERNEL_LANGUAGES } from "../core/encoded-kernel.js";
+
+const TOPICS = ["graph", "kernels", "loops", ...KERNEL_LANGUAGES] as const;
 
 type DebugTopic = (typeof TOPICS)[number];
 
