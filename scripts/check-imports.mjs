@@ -1,7 +1,7 @@
 /**
  * The import check of `npm test`: a folder of src/ is a layer, and imports only go downwards. On top of that: no cycles
  * between files, no imports for side effects alone, one door into src/tensor, no imports of build output or of packages
- * nobody declared, and koffi as the only run-time dependency.
+ * nobody declared, koffi as the only run-time dependency, and nothing of Node.js (modules, globals) below the engines.
  * `checkImports` is pure (texts in, complaints out) and tested on made-up trees; the rest reads the real one.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { checkExports } from "./check-exports.mjs";
 import { filesUnder, root } from "./prepare.mjs";
-import { importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
+import { codeOf, importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
 
 /** @typedef {import("./source-imports.mjs").PackageJson} PackageJson */
 
@@ -145,6 +145,7 @@ export function checkImports(files, packageJson) {
       complaints.push(`${file}: src/${layer} is not a known layer; add it to LAYERS in scripts/check-imports.mjs`);
       continue;
     }
+    if (WITHOUT_NODE.includes(layer)) complaints.push(...nodeGlobalsIn(file, text));
     for (const { specifier, line, isType, statement } of importsOf(text)) {
       const target = resolveImport(file, specifier, files);
       const problem = target.startsWith("package:")
@@ -161,6 +162,18 @@ export function checkImports(files, packageJson) {
   }
   for (const cycle of findCycles(edges)) complaints.push(`cycle: ${cycle.join(" → ")}`);
   return complaints;
+}
+
+/**
+ * Uses of names that only Node.js defines: `Buffer.from(…)`, `process.env`.
+ * @param {string} file
+ * @param {string} text
+ */
+function nodeGlobalsIn(file, text) {
+  return [...codeOf(text).matchAll(/(?<![.\w$])(Buffer|process|setImmediate|__dirname)\b\s*[.?[(]/g)].map((match) => {
+    const line = text.slice(0, match.index).split("\n").length;
+    return `${file}:${line}: ${match[1]} is Node's own, and ${layerOf(file)} does without it: take bytes, settings and time as arguments`;
+  });
 }
 
 /** @param {PackageJson} packageJson */

@@ -7,6 +7,7 @@
  * - loops, spirv, wasm: the loops of every kernel that is compiled, and its code for the GPU or the CPU.
  */
 import { KERNEL_LANGUAGES } from "../core/encoded-kernel.js";
+import { keepInnerFrames } from "../core/errors.js";
 
 const TOPICS = ["graph", "kernels", "loops", ...KERNEL_LANGUAGES] as const;
 
@@ -18,6 +19,8 @@ const words = (process.env.PUMICE_DEBUG ?? "")
   .filter((word) => word !== "");
 const topics = new Set(words);
 const level = Math.max(0, ...words.map(Number).filter(Number.isInteger));
+
+if (process.env.PUMICE_DEBUG) keepInnerFrames();
 
 const print = (text: string) => process.stderr.write(`pumice: ${text}\n`);
 
