@@ -1,17 +1,20 @@
 /**
  * The import check of `npm test`: a folder of src/ is a layer, and imports only go downwards. On top of that: no cycles
  * between files, no imports for side effects alone, one door into src/tensor, no imports of build output or of packages
- * nobody declared, and koffi as the only run-time dependency.
+ * nobody declared, koffi as the only run-time dependency, and nothing of Node.js (modules, globals) below the engines.
  * `checkImports` is pure (texts in, complaints out) and tested on made-up trees; the rest reads the real one.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { checkExports } from "./check-exports.mjs";
 import { filesUnder, root } from "./prepare.mjs";
-import { importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
+import { codeOf, importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
 
 /** @typedef {import("./source-imports.mjs").PackageJson} PackageJson */
+
+/** Assemblers: a folder of src/ for each language that kernels are emitted in. The compiler has an emitter for each. */
+const ASSEMBLERS = readdirSync(join(root, "src/compiler/emit"));
 
 /**
  * The layers: each folder of src/, and which other layers it may import. Every layer may import core. Where a file is named
@@ -21,14 +24,13 @@ import { importsOf, publicFiles, resolveImport } from "./source-imports.mjs";
 const LAYERS = {
   core: [],
   graph: [],
-  spirv: [],
-  wasm: [],
+  ...Object.fromEntries(ASSEMBLERS.map((name) => [name, []])),
   // reading and writing files, with a look at what they are and whose
   files: [],
   engines: ["spirv", "files"],
-  compiler: ["graph", "spirv", "wasm"],
+  compiler: ["graph", ...ASSEMBLERS],
   vulkan: ["compiler", "spirv", "engines"],
-  runtime: ["graph", "compiler", "engines", "spirv", "wasm"],
+  runtime: ["graph", "compiler", "engines", ...ASSEMBLERS],
   tensor: ["graph", "runtime"],
   transforms: ["tensor", "graph", "runtime"],
   linalg: ["tensor", "transforms"],
@@ -52,7 +54,7 @@ const LAYERS = {
 };
 
 /** Layers that know nothing of Node.js: what they compute and write could run anywhere. */
-const WITHOUT_NODE = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
+const WITHOUT_NODE = ["core", "graph", ...ASSEMBLERS, "compiler", "runtime"];
 
 /**
  * The folders inside a layer, by layer, and which of their neighbours each may import: only ones that stand before it, so that
@@ -143,6 +145,7 @@ export function checkImports(files, packageJson) {
       complaints.push(`${file}: src/${layer} is not a known layer; add it to LAYERS in scripts/check-imports.mjs`);
       continue;
     }
+    if (WITHOUT_NODE.includes(layer)) complaints.push(...nodeGlobalsIn(file, text));
     for (const { specifier, line, isType, statement } of importsOf(text)) {
       const target = resolveImport(file, specifier, files);
       const problem = target.startsWith("package:")
@@ -159,6 +162,18 @@ export function checkImports(files, packageJson) {
   }
   for (const cycle of findCycles(edges)) complaints.push(`cycle: ${cycle.join(" → ")}`);
   return complaints;
+}
+
+/**
+ * Uses of names that only Node.js defines: `Buffer.from(…)`, `process.env`.
+ * @param {string} file
+ * @param {string} text
+ */
+function nodeGlobalsIn(file, text) {
+  return [...codeOf(text).matchAll(/(?<![.\w$])(Buffer|process|setImmediate|__dirname)\b\s*[.?[(]/g)].map((match) => {
+    const line = text.slice(0, match.index).split("\n").length;
+    return `${file}:${line}: ${match[1]} is Node's own, and ${layerOf(file)} does without it: take bytes, settings and time as arguments`;
+  });
 }
 
 /** @param {PackageJson} packageJson */

@@ -29,6 +29,16 @@ export function importsOf(text) {
   });
 }
 
+/**
+ * A text with spaces in place of its comments and strings; every character left stands where it stood. Expressions inside
+ * templates go with them.
+ * @param {string} text
+ */
+export function codeOf(text) {
+  const tokens = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|`(?:\\[\s\S]|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+  return text.replace(tokens, (token) => token.replace(/[^\n]/g, " "));
+}
+
 /** True for `import { type A, type B } from …`, of which nothing is left at run time. @param {string} statement */
 function isAllTypes(statement) {
   const names = /^(?:import|export)\s*\{([^}]*)\}\s*from/.exec(statement)?.[1];

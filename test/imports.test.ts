@@ -8,12 +8,13 @@ import { register } from "node:module";
 import { dirname, join } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { KERNEL_LANGUAGES } from "../src/core/encoded-kernel.js";
 import type { random, Tensor, tensor } from "../src/index.js";
 
 const built = join(dirname(dirname(fileURLToPath(import.meta.url))), "src");
 
 /** Layers below the tensors: they are the same in all graphs, because they cannot know of `Tensor`. */
-const SHARED = ["core", "graph", "compiler", "runtime", "engines", "spirv", "wasm", "vulkan"];
+const SHARED = ["core", "graph", "compiler", "runtime", "engines", ...KERNEL_LANGUAGES, "vulkan"];
 
 /** The query of a module's address names its graph; files that it imports get the same one. */
 const HOOKS = `export async function resolve(specifier, context, next) {

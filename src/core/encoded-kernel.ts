@@ -1,6 +1,15 @@
 /** A kernel between the emitter that wrote it and the engine that runs it. The disk cache keeps these. */
+
+/**
+ * The languages that kernels are emitted in. Each has an assembler in the folder of src/ with its name, an emitter in that of
+ * compiler/emit/, and devices that run it (runtime/device-kinds.ts).
+ */
+export const KERNEL_LANGUAGES = ["spirv", "wasm"] as const;
+
+export type KernelLanguage = (typeof KERNEL_LANGUAGES)[number];
+
 export interface EncodedKernel {
-  /** WebAssembly or SPIR-V. */
+  /** A module in one of the languages. */
   readonly bytes: Uint8Array;
   /** Numbers for the engine; each emitter and its engine agree on their meaning: emit/wasm/target.ts, emit/spirv/target.ts. */
   readonly numbers: readonly number[];

@@ -19,8 +19,12 @@ export class PumiceError extends Error {
 /** How many of our own frames are looked through: operations are made of others. */
 const INNER_FRAMES = 40;
 
-/** `PUMICE_DEBUG` shows what happens inside, so that stacks show all of it too. */
-const keepsFrames = OWN_FOLDER === null || Boolean(process.env.PUMICE_DEBUG);
+let keepsFrames = OWN_FOLDER === null;
+
+/** From now on stacks also show the frames inside the library. `PUMICE_DEBUG` asks for it. */
+export function keepInnerFrames(): void {
+  keepsFrames = true;
+}
 
 /**
  * A stack that begins with the code that called the library: the frames above it say where we noticed the mistake, not where

@@ -1,8 +1,8 @@
 /** The number of threads, and the chunks of rows that they share. */
 import { ArgumentError } from "./errors.js";
 
-/** Threads to use, the main thread included: as PUMICE_THREADS says, or all that the machine can run at once. */
-export function threadsWanted(available: number, wish = process.env.PUMICE_THREADS): number {
+/** Threads to use, the main thread included: as PUMICE_THREADS (`wish`) says, or all that the machine can run at once. */
+export function threadsWanted(available: number, wish: string | undefined): number {
   if (wish === undefined || wish === "") return available;
   const threads = Number(wish);
   if (Number.isInteger(threads) && threads >= 1) return threads;

@@ -7,7 +7,10 @@
  * - loops, spirv, wasm: the loops of every kernel that is compiled, and its code for the GPU or the CPU;
  * - statistics: registers, spills and shared memory of every pipeline, where the driver tells.
  */
-const TOPICS = ["graph", "kernels", "loops", "spirv", "wasm", "statistics"] as const;
+import { KERNEL_LANGUAGES } from "../core/encoded-kernel.js";
+import { keepInnerFrames } from "../core/errors.js";
+
+const TOPICS = ["graph", "kernels", "loops", ...KERNEL_LANGUAGES, "statistics"] as const;
 
 type DebugTopic = (typeof TOPICS)[number];
 
@@ -17,6 +20,8 @@ const words = (process.env.PUMICE_DEBUG ?? "")
   .filter((word) => word !== "");
 const topics = new Set(words);
 const level = Math.max(0, ...words.map(Number).filter(Number.isInteger));
+
+if (process.env.PUMICE_DEBUG) keepInnerFrames();
 
 const print = (text: string) => process.stderr.write(`pumice: ${text}\n`);
 
@@ -53,15 +58,16 @@ export function debugText(topic: DebugTopic, title: string, text: () => string):
   else print(whole);
 }
 
-/** Compiles a program and prints its texts in reading order: the graph and the kernels before their loops and code. */
-export function debugInOrder<T>(compileProgram: () => T): T {
-  if (!showsPrograms || held) return compileProgram();
+/**
+ * Holds the texts of a program that is being compiled. The function it returns prints them in reading order: the graph and
+ * the kernels before their loops and code.
+ */
+export function holdTexts(): () => void {
+  if (!showsPrograms || held) return () => {};
   const texts: HeldText[] = [];
   held = texts;
-  try {
-    return compileProgram();
-  } finally {
+  return () => {
     held = null;
     for (const topic of TOPICS) for (const each of texts) if (each.topic === topic) print(each.text);
-  }
+  };
 }

@@ -1,7 +1,7 @@
 /**
  * The interface between the runtime and an engine: memory, loaded kernels, and two ways to run them, kernel by kernel or as a
  * recorded program. engines/host and engines/vulkan implement it; nothing above the engines knows which one it drives.
- * A third target is one more emitter (compiler/emit) and one more engine.
+ * A third target is one more emitter (compiler/emit), one more engine, and an entry in runtime/device-kinds.ts.
  */
 import type { DType } from "../core/dtype.js";
 import type { EncodedKernel, KernelInterface } from "../core/encoded-kernel.js";

@@ -1,7 +1,8 @@
 /**
  * Masks for loops inside branches under vmap. If each member chooses its own branch, vmap computes all branches for all
  * members, and a loop might never end for members that do not take its branch. So a flag, one more input of the branch, is
- * added to the condition of every loop in it, at any depth. The batching rule of `choice` calls this.
+ * added to the condition of every loop in it, at any depth. The batching rule of `choice` calls this. The runtime asks whether
+ * a graph has such loops, because a program with one cannot be recorded.
  */
 import { makeNode, remakeNode } from "./build.js";
 import { abstractInOrder, GraphFunction, makePlaceholder } from "./function.js";
@@ -21,18 +22,20 @@ const functionsOf = ({ params }: Node): readonly GraphFunction[] => {
   return [body, test, ...branches].filter((each) => each !== undefined);
 };
 
-export function hasLoop({ results }: GraphFunction): boolean {
-  const nodes = inputsFirst(results, ({ inputs }) => inputs);
-  return nodes.some((node) => (node.params as Functions).test !== undefined || functionsOf(node).some(hasLoop));
-}
+/** Whether a graph has a while loop, also at any depth inside the functions of its nodes. */
+export const hasWhileLoop = (roots: readonly Node[]): boolean =>
+  inputsFirst(roots, ({ inputs }) => inputs).some(isLooping);
+
+/** Whether a node is a while loop or has one inside. */
+const isLooping = (node: Node): boolean =>
+  (node.params as Functions).test !== undefined || functionsOf(node).some(({ results }) => hasWhileLoop(results));
 
 /** The results of a function on its own parameters, with loops that run only if the flag, a scalar bool, is true. */
 export function masked(g: GraphOps, { parameters, results }: GraphFunction, flag: Node): Node[] {
   const made = new Map<Node, Node>();
   for (const node of abstractInOrder(results, parameters)) {
     const inputs = node.inputs.map((input) => made.get(input) ?? input);
-    const isLooping = (node.params as Functions).test !== undefined || functionsOf(node).some(hasLoop);
-    made.set(node, isLooping ? flagged(g, node, inputs, flag) : remakeNode(node, inputs));
+    made.set(node, isLooping(node) ? flagged(g, node, inputs, flag) : remakeNode(node, inputs));
   }
   return results.map((result) => made.get(result) ?? result);
 }

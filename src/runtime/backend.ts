@@ -2,32 +2,29 @@
  * A device to the layers above: from nodes that are asked for to memory that holds their values. It finds the program of
  * a graph in its table or on disk, or compiles it, and has the engine run it. One class for all engines.
  */
-import { compile, planProgram } from "../compiler/compile.js";
 import type { Kernel } from "../compiler/ir/ir.js";
 import { roundsWithin } from "../compiler/ir/loop-rounds.js";
-import { planMemory } from "../compiler/program/memory-plan.js";
 import { type KernelStep, kernelsOf, type Program } from "../compiler/program/program.js";
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
-import type { LoadKernel, Target } from "../compiler/target/target.js";
+import type { Target } from "../compiler/target/target.js";
 import { bytesOf } from "../core/bytes.js";
 import { OutOfMemoryError } from "../core/errors.js";
-import { debugInOrder, debugText } from "../engines/debug.js";
 import { type ProgramCache, programCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
 import type { Engine, EngineMemory, LoadedKernel, ProgramArgument } from "../engines/engine.js";
 import type { CompileSpan, Profile } from "../engines/profile.js";
 import { contiguousSliceOf } from "../graph/contiguous-slice.js";
+import { hasWhileLoop } from "../graph/loop-mask.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
-import { printGraph } from "../graph/print.js";
 import { AwaitedLoops } from "./awaited-loops.js";
 import { execute } from "./execute.js";
 import { askedAgain, expectAgain, markPassed, usedLaterIn, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
-import { hasWhile, type Prepared, recordable, stepByStep } from "./prepared.js";
+import { type Prepared, recordable, stepByStep } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
-import { ProgramStore, type ProgramTimes } from "./program-store.js";
+import { ProgramSource, type ProgramTimes } from "./program-source.js";
 import { type Found, graphOf, ProgramTable } from "./program-table.js";
 import { checkHasValue } from "./value-checks.js";
 
@@ -51,9 +48,6 @@ export interface HandWritten<W extends { readonly kernel: Kernel }, M extends En
 /** The device a kernel is written for. */
 export type WritingContext = Pick<Target, "profile" | "settings">;
 
-/** A program that is run step by step, with memory as it comes, has no plan. */
-const UNPLANNED = { plan: { offsets: [], arenaBytes: 0, sumOfBytes: 0 }, inPlace: [], isFromDisk: false };
-
 /** Nodes of a plain graph that is looked for on disk: smaller ones are compiled before they are found. */
 const WORTH_LOOKING_FOR = 100;
 
@@ -68,16 +62,6 @@ const MAX_PROGRAMS = 512;
 /** And kernels written by hand. */
 const MAX_WRITTEN = 100;
 
-/** A program that is asked for. */
-interface WantedProgram<M> {
-  readonly roots: readonly Node[];
-  /** Leaves, then the constants that are data of the program. */
-  readonly given: readonly Node[];
-  /** The arguments of a program that is prepared to run many times; null for one that runs step by step. */
-  readonly args: readonly Argument<M>[] | null;
-  readonly key: string | null;
-}
-
 export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemory = EngineMemory>
   implements DeviceHandle
 {
@@ -85,7 +69,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   readonly counters = { kernels: 0, compiled: 0, loaded: 0 };
   private readonly programs: ProgramTable<PlannedProgram<K>>;
   private readonly written = new Map<string, HandWritten<{ readonly kernel: Kernel }, M>>();
-  private readonly store: ProgramStore<K>;
+  private readonly source: ProgramSource<K>;
   private readonly maxKeptBytes: number;
   private readonly awaited: AwaitedLoops<M, K>;
 
@@ -96,14 +80,14 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     files: ProgramCache | null = programCache(),
   ) {
     this.awaited = new AwaitedLoops(engine, this.counters, (node) => this.realize([node]));
-    this.store = new ProgramStore(engine, target, files, this.counters);
+    this.source = new ProgramSource(id, engine, target, files, this.counters);
     this.programs = new ProgramTable(MAX_PROGRAMS, target.profile.alignment);
     this.maxKeptBytes = engine.memoryBytes * MAX_KEPT_SHARE;
   }
 
   /** For the benchmarks: where the time goes before a program runs. */
   get times(): ProgramTimes {
-    return this.store.times;
+    return this.source.times;
   }
 
   /** About how many processors it has that work side by side. */
@@ -159,11 +143,11 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const compiled: CompileSpan[] = [];
     // The engine refuses a second profile at a time.
     const profile = await this.engine.profile(async () => {
-      this.store.watched = compiled;
+      this.source.watched = compiled;
       try {
         await work();
       } finally {
-        this.store.watched = null;
+        this.source.watched = null;
       }
     });
     return profile.with(compiled);
@@ -276,57 +260,30 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** Compiles nodes that depend on placeholders into a program that is run again and again. */
   prepare(roots: readonly Node[], leaves: readonly Node[], args: readonly Argument<M>[]): Prepared<M> {
-    const uses = args.map((arg) => (arg.kind === "memory" ? `memory ${arg.isDonated}` : arg.kind));
-    const key = this.store.keyOf(roots, leaves, `jit ${uses}`);
-    const planned = this.programOf({ roots, given: leaves, args, key });
-    const { program } = planned;
     const { engine, counters } = this;
-    if (hasWhile(program.steps)) {
-      const run = (leaves: readonly M[]) => execute({ engine, program, leaves, starts: null, counters });
+    const uses = args.map((arg) => (arg.kind === "memory" ? `memory ${arg.isDonated}` : arg.kind));
+    const wanted = { roots, given: leaves, use: `jit ${uses}` };
+    // How often such a loop runs is decided on the way, so there is nothing to record.
+    if (hasWhileLoop(roots)) {
+      const planned = this.source.programOf({ ...wanted, run: "stepped" });
+      const { program } = planned;
+      const run = (memory: readonly M[]) => execute({ engine, program, leaves: memory, starts: null, counters });
       return { ...planned, run: stepByStep(engine, args, run) };
     }
+    const isFixedLeaf = args.map(({ kind }) => kind !== "memory");
+    const isOnOffer = args.map((arg) => arg.kind === "memory" && arg.isDonated);
+    const planned = this.source.programOf({ ...wanted, run: { isFixedLeaf, isOnOffer } });
     const recorded = engine.record(recordable(planned, args));
     return { ...planned, run: (memory, scalars, isDonated) => recorded.run(memory, scalars, isDonated) };
   }
 
-  /** Compiles what was looked up, and keeps it where there was none. */
+  /** The program of a graph that was looked up: from disk where `isOnDisk`, else compiled. The table keeps its first one. */
   private addProgram(found: Found<PlannedProgram<K>>, isOnDisk: boolean): PlannedProgram<K> {
-    const { roots, leaves, partsKey, numbers, program: known } = found;
-    const given = [...leaves, ...numbers];
-    const key = isOnDisk ? this.store.keyOf(roots, given, `plain ${partsKey ?? ""}`) : null;
-    const program = this.programOf({ roots, given, args: null, key });
-    if (!known) this.programs.add(found, program);
+    const { roots, leaves, partsKey, numbers } = found;
+    const use = isOnDisk ? `plain ${partsKey ?? ""}` : null;
+    const program = this.source.programOf({ roots, given: [...leaves, ...numbers], use, run: "once" });
+    if (!found.program) this.programs.add(found, program);
     return program;
-  }
-
-  /** The program from disk, or compiled. */
-  private programOf(wanted: WantedProgram<M>): PlannedProgram<K> {
-    const known = wanted.key === null ? null : this.store.read(wanted.key);
-    if (known) {
-      this.counters.loaded++;
-      return known;
-    }
-    const compilation = this.store.begin(wanted.key);
-    const program = debugInOrder(() => this.compiled(wanted, compilation.load));
-    compilation.finish(program);
-    return program;
-  }
-
-  private compiled({ roots, given, args }: WantedProgram<M>, load: LoadKernel<K>): PlannedProgram<K> {
-    const { target } = this;
-    const title = `program ${this.counters.compiled + 1} on ${this.id}`;
-    debugText("graph", title, () => printGraph(roots));
-    const toRecord = args && { isFixedLeaf: args.map(({ kind }) => kind !== "memory") };
-    const program = compile(roots, given, target, load, toRecord);
-    debugText("kernels", title, () => printProgram(program, (step) => this.mappingOf(step)));
-    if (!args) return { program, ...UNPLANNED };
-    if (hasWhile(program.steps)) {
-      // It cannot be recorded, and kernels of recorded programs find their buffers in another way.
-      const plain = compile(roots, given, target, load);
-      return { program: plain, plan: planMemory(plain), inPlace: [], isFromDisk: false };
-    }
-    const onOffer = program.leaves.map((leaf, i) => (isOnOffer(args[i]) ? bytesOf(leaf) : -1));
-    return { ...planProgram(program, target, onOffer), isFromDisk: false };
   }
 
   /** The kernels the nodes would run as, in words, and how many they are. */
@@ -339,8 +296,8 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   }
 
   /** How the rows of a kernel are spread over the device, in words. */
-  mappingOf({ kernel, code }: KernelStep<K>): string {
-    return this.target.mappingOf(kernel, code.numbers);
+  mappingOf(step: KernelStep<K>): string {
+    return this.source.mappingOf(step);
   }
 
   // ------------------------------------------------------------------------------------------------ kernels
@@ -362,9 +319,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     const { kernel } = written;
     const { engine, target } = this;
     const rounds = roundsWithin(kernel, target.maxLoopRounds);
-    const compilation = this.store.begin(null);
-    const code = compilation.load(target.encode(kernel, null), kernel);
-    compilation.finishKernel(kernel.name);
+    const code = this.source.kernelOf(kernel);
     let address: string | null = null;
     return {
       written,
@@ -384,8 +339,6 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     };
   }
 }
-
-const isOnOffer = (arg: Argument<unknown>): boolean => arg.kind === "memory" && arg.isDonated;
 
 /** The nodes that have not run, each once. */
 function pendingOf(nodes: readonly Node[]): readonly Node[] {

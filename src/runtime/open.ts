@@ -7,7 +7,7 @@ import { DeviceError } from "../core/errors.js";
 import type { ProgramCache } from "../engines/disk/program-cache.js";
 import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
-import { listDevices, openEngine } from "../engines/vulkan/open.js";
+import { finishAtExit, listDevices, openEngine } from "../engines/vulkan/open.js";
 import { type DeviceType, isSoftware } from "../engines/vulkan/plan.js";
 import { copyKernel } from "../spirv/copy-kernel.js";
 import { floatControlsOf } from "../spirv/float-controls.js";
@@ -59,14 +59,7 @@ export function listGpus(): ListedGpu[] {
 /** The Vulkan device with this number in the list of devices. */
 export function openVulkan(id: string, index: number) {
   const device = openEngine({ index }, { copy: copyKernel });
-  // Drivers crash when the process tears them down while their threads still work.
-  process.once("exit", () => {
-    try {
-      device.finishSync();
-    } catch {
-      // A lost or closed device has nothing to wait for.
-    }
-  });
+  finishAtExit(device);
   return vulkanBackend(id, device);
 }
 

@@ -2,7 +2,7 @@
  * Programs that are run again and again (jit): recorded by the engine where the steps are known beforehand, else run step by
  * step.
  */
-import { type KernelStep, type Program, rootsOf, type Slot, type Step } from "../compiler/program/program.js";
+import { type KernelStep, type Program, rootsOf, type Slot } from "../compiler/program/program.js";
 import { type LoopCounters, resolveSlot, runKernels, walkSteps } from "../compiler/program/run-steps.js";
 import { bytesOf } from "../core/bytes.js";
 import type {
@@ -22,10 +22,6 @@ import type { PlannedProgram } from "./program-file.js";
 export interface Prepared<M extends EngineMemory = EngineMemory> extends PlannedProgram<LoadedKernel> {
   readonly run: RecordedProgram<M>["run"];
 }
-
-/** Whether how often some loop runs is decided on the way, so that there is nothing to record. */
-export const hasWhile = (steps: readonly Step<unknown>[]): boolean =>
-  steps.some((step) => step.kind === "while" || (step.kind === "loop" && hasWhile(step.steps)));
 
 /** A planned program as the engine records it. */
 export function recordable<M extends EngineMemory, K extends LoadedKernel>(

@@ -53,10 +53,20 @@ export function packProgram<Code>(
     plan,
     inPlace,
   };
-  const json = Buffer.from(JSON.stringify(contents));
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(json.length);
-  return Buffer.concat([length, json, ...codes.map(({ bytes }) => bytes)]);
+  const json = new TextEncoder().encode(JSON.stringify(contents));
+  const length = new Uint8Array(4);
+  new DataView(length.buffer).setUint32(0, json.length, true);
+  return joined([length, json, ...codes.map(({ bytes }) => bytes)]);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** `load` makes code ready to run. */
@@ -64,12 +74,12 @@ export function unpackProgram<Code>(
   packed: Uint8Array,
   load: (encoded: EncodedKernel, kernel: KernelInterface) => Code,
 ): PlannedProgram<Code> {
-  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-  let at = 4 + bytes.readUInt32LE();
-  const { codes, program, plan, inPlace } = JSON.parse(bytes.toString("utf8", 4, at)) as Contents;
+  let at = 4 + new DataView(packed.buffer, packed.byteOffset, packed.byteLength).getUint32(0, true);
+  const json = new TextDecoder().decode(packed.subarray(4, at));
+  const { codes, program, plan, inPlace } = JSON.parse(json) as Contents;
   const loaded = codes.map(({ name, buffers, length, numbers }) => {
     // A copy, so that nothing holds on to the whole and words begin where words may.
-    const code = new Uint8Array(bytes.subarray(at, at + length));
+    const code = new Uint8Array(packed.subarray(at, at + length));
     at += length;
     return load({ bytes: code, numbers }, { name, buffers });
   });

@@ -52,9 +52,12 @@ export function toWords(bytes: Uint8Array): Uint32Array {
     );
   }
   const words = new Uint32Array(new Uint8Array(bytes).buffer);
-  if (words[0] !== MAGIC) Buffer.from(words.buffer).swap32();
-  return words;
+  return isSwapped ? words.map(swapped) : words;
 }
+
+/** A word with its bytes in the other order. */
+const swapped = (word: number): number =>
+  (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
 
 export function parseModule(words: Uint32Array): ParsedModule {
   checkHeader(words);
@@ -173,12 +176,14 @@ function pushTo(map: Map<number, Instruction[]>, key: number, value: Instruction
   else map.set(key, [value]);
 }
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 function literalString(operands: Uint32Array, start: number): { text: string; words: number } {
   const bytes: number[] = [];
   for (let i = start; i < operands.length; i++) {
     for (let shift = 0; shift < 32; shift += 8) {
       const byte = ((operands[i] as number) >>> shift) & 0xff;
-      if (byte === 0) return { text: Buffer.from(bytes).toString("utf8"), words: i - start + 1 };
+      if (byte === 0) return { text: decoder.decode(new Uint8Array(bytes)), words: i - start + 1 };
       bytes.push(byte);
     }
   }

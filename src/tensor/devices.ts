@@ -9,7 +9,7 @@ import { checkCount } from "../core/arity.js";
 import { DeviceError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { Backend } from "../runtime/backend.js";
-import { hostBackend, type ListedGpu, listGpus, openVulkan } from "../runtime/open.js";
+import { DEVICE_KINDS, type DeviceKind, type ListedDevice } from "../runtime/device-kinds.js";
 
 const open = new Map<string, Backend>();
 /** The default where no `withDevice` is at work. */
@@ -20,17 +20,21 @@ const choice = (): { device: string | null } => within.getStore() ?? everywhere;
 /** The devices of this machine: Vulkan devices, best first, and the CPU, which is always there. */
 export function devices(): string[] {
   checkCount("devices", 0, arguments);
-  return [...usableVulkan().map(({ index }) => `vulkan:${index}`), "cpu"];
+  return DEVICE_KINDS.flatMap((kind) => usable(kind).map(({ index }) => nameOf(kind, index)));
 }
 
-/** Vulkan devices that can be used; none where there is no loader or no driver. */
-const usableVulkan = (): ListedGpu[] => vulkanDevices().filter(({ refusal }) => refusal === null);
+const listed = new Map<DeviceKind, readonly ListedDevice[]>();
 
-let found: ListedGpu[] | undefined;
-function vulkanDevices(): ListedGpu[] {
-  found ??= listGpus();
-  return found;
+/** The devices of a kind, looked for once. */
+function listedOf(kind: DeviceKind): readonly ListedDevice[] {
+  const known = listed.get(kind) ?? kind.list();
+  listed.set(kind, known);
+  return known;
 }
+
+const usable = (kind: DeviceKind): ListedDevice[] => listedOf(kind).filter(({ refusal }) => refusal === null);
+
+const nameOf = ({ name, isNumbered }: DeviceKind, index: number): string => (isNumbered ? `${name}:${index}` : name);
 
 /** The device new tensors go to. */
 export function defaultDevice(): string {
@@ -59,41 +63,45 @@ export function withDevice<T>(device: string, work: () => T): T {
 }
 
 function bestDevice(): string {
-  const best = usableVulkan().find(({ isSoftware }) => !isSoftware);
-  return best ? `vulkan:${best.index}` : "cpu";
+  for (const kind of DEVICE_KINDS) {
+    const best = usable(kind).find(({ isSoftware }) => !isSoftware);
+    if (best) return nameOf(kind, best.index);
+  }
+  throw new DeviceError("There is no device.");
 }
 
 /** The full name of a device, as "vulkan:0"; throws where there is none. `reason`: why it is asked for, for the message. */
 function canonical(device: string, operation: string, reason = ""): string {
-  if (device === "cpu" || open.has(device)) return device;
-  const match = typeof device === "string" ? /^vulkan(?::(\d+))?$/.exec(device) : null;
-  if (match && usableVulkan().length === 0) {
-    throw new DeviceError(`${operation}: no Vulkan device was found; \`npx pumice doctor\` says what is missing.`);
-  }
-  const index = match?.[1] === undefined ? usableVulkan()[0]?.index : Number(match[1]);
-  const listed = match && vulkanDevices().find((each) => each.index === index);
-  if (!listed) {
+  if (open.has(device)) return device;
+  const { kind, index } = parsed(device);
+  if (kind && usable(kind).length === 0) throw new DeviceError(`${operation}: ${kind.absence}.`);
+  const found = kind && (index === null ? usable(kind)[0] : listedOf(kind).find((each) => each.index === index));
+  if (!kind || !found) {
     throw new DeviceError(
       `${operation}: there is no device ${shown(device)}${reason}; there are: ${devices().join(", ")}.`,
     );
   }
-  if (listed.refusal !== null) {
-    const { name, refusal } = listed;
+  const { name, refusal } = found;
+  if (refusal !== null) {
     throw new DeviceError(`${operation}: ${device}${reason} (${name}) cannot be used: ${refusal}.`);
   }
-  return `vulkan:${index}`;
+  return nameOf(kind, found.index);
+}
+
+/** The kind and number that a device's name stands for; no kind where it is no such name, no number where it has none. */
+function parsed(device: string): { readonly kind: DeviceKind | null; readonly index: number | null } {
+  const [, name, digits] = (typeof device === "string" && /^([a-z]+)(?::(\d+))?$/.exec(device)) || [];
+  const kind = DEVICE_KINDS.find((each) => each.name === name && (each.isNumbered || digits === undefined)) ?? null;
+  return { kind, index: digits === undefined ? null : Number(digits) };
 }
 
 /** @internal The open backend of a device; the operation is the one that asked for it. */
 export function backendFor(device?: string, operation = "device"): Backend {
   const id = device === undefined ? defaultFor(operation) : canonical(device, operation);
-  let backend = open.get(id);
-  if (!backend) {
-    const opened = inOperation(operation, () =>
-      id === "cpu" ? hostBackend() : openVulkan(id, Number(id.split(":")[1])),
-    );
-    backend = opened as unknown as Backend;
-    open.set(id, backend);
-  }
+  const known = open.get(id);
+  if (known) return known;
+  const { kind, index } = parsed(id);
+  const backend = inOperation(operation, () => (kind as DeviceKind).open(id, index ?? 0));
+  open.set(id, backend);
   return backend;
 }

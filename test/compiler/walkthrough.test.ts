@@ -1,17 +1,18 @@
 /**
- * docs/compiler.md walks one expression through every stage. What each stage produces there is made here, so that the page
- * cannot go stale: `PUMICE_WRITE_DOCS=1 npm test -- walkthrough` writes it anew.
+ * docs/compiler.md walks two expressions through the stages: one that becomes a single kernel, with every stage, and one that
+ * becomes several, with their order and memory. What the stages produce there is made here, so that the page cannot go stale:
+ * `PUMICE_WRITE_DOCS=1 npm test -- walkthrough` writes it again.
  */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { compile, rewrite } from "../../src/compiler/compile.js";
+import { compile, planProgram, rewrite } from "../../src/compiler/compile.js";
 import { spirvTarget } from "../../src/compiler/emit/spirv/target.js";
 import { wasmTarget } from "../../src/compiler/emit/wasm/target.js";
 import { printKernel } from "../../src/compiler/print/print-kernel.js";
-import { planMemory } from "../../src/compiler/program/memory-plan.js";
-import { kernelsOf } from "../../src/compiler/program/program.js";
+import { type MemoryPlan, planMemory } from "../../src/compiler/program/memory-plan.js";
+import { kernelsOf, type Program, type Slot } from "../../src/compiler/program/program.js";
 import { removeComplex } from "../../src/compiler/rewrite/complex.js";
 import { expandComposites } from "../../src/compiler/rewrite/expand.js";
 import { chooseImplementations } from "../../src/compiler/rewrite/implementations.js";
@@ -31,20 +32,68 @@ import { backendFor, Tensor } from "../../src/tensor/index.js";
 
 const page = new URL("../../../docs/compiler.md", import.meta.url);
 
-/** The expression of the page, over memory that nobody fills. */
-function expression(): { readonly root: Node; readonly leaf: Node } {
-  const leaf = makePlaceholder({ shape: [512, 300], dtype: "f32", device: backendFor("cpu") });
-  const x = new Tensor(leaf);
-  return { root: x.mean({ axis: 1 }).add(x.variance({ axis: 1 })).node, leaf };
+interface Expression {
+  readonly roots: readonly Node[];
+  readonly leaves: readonly Node[];
 }
+
+/** A function of tensors, over memory that nobody fills. */
+function expressionOf(f: (...tensors: Tensor[]) => Tensor, ...shapes: readonly (readonly number[])[]): Expression {
+  const leaves = shapes.map((shape) => makePlaceholder({ shape, dtype: "f32", device: backendFor("cpu") }));
+  return { roots: [f(...leaves.map((leaf) => new Tensor(leaf))).node], leaves };
+}
+
+const spread = (): Expression =>
+  expressionOf((x) => x.mean({ axis: 1 }).add(x.variance({ axis: 1 })) as Tensor, [512, 300]);
+
+const attention = (): Expression =>
+  expressionOf(
+    (x, wq, wk, wv) => {
+      const [q, k, v] = [x.matmul(wq), x.matmul(wk), x.matmul(wv)];
+      return q.matmul(k.T).div(8).softmax().matmul(v).add(x) as Tensor;
+    },
+    [128, 64],
+    [64, 64],
+    [64, 64],
+    [64, 64],
+  );
 
 interface Code extends EncodedKernel {
   readonly loops: string;
 }
 
-function programFor(target: Target) {
-  const { root, leaf } = expression();
-  return compile([root], [leaf], target, (encoded, kernel): Code => ({ ...encoded, loops: printKernel(kernel) }));
+const compiled = ({ roots, leaves }: Expression, target: Target): Program<Code> =>
+  compile(roots, leaves, target, (encoded, kernel) => ({ ...encoded, loops: printKernel(kernel) }));
+
+/** The tasks that a graph is cut into. */
+function tasksOf({ roots, leaves }: Expression, { profile }: Target): string {
+  const rewritten = rewrite(roots, leaves, profile.tiles);
+  splitReductions(rewritten.roots, profile.split);
+  const tasks = schedule(rewritten.roots, profile, rewritten.stored).map((task) => {
+    if (task.kind === "routine") return `routine ${task.node.primitive.name}`;
+    const { results, tiling, product } = task.group;
+    const names = results.map(
+      ({ node, rowAxes }) => `${node.primitive.name} [${node.shape}], rows along axes [${rowAxes}]`,
+    );
+    const how = product ? "a tiled product" : `${tiling.lanes} lane(s) to a row`;
+    return `group of ${names.join(" and ")}; ${how}`;
+  });
+  return tasks.map((task, i) => `${i + 1}. ${task}`).join("\n");
+}
+
+/** The kernels of a program without loops, in order, with the memory that each touches. `plan`: where values lie. */
+function orderOf({ steps, made }: Program<Code>, { offsets, arenaBytes, sumOfBytes }: MemoryPlan): string {
+  const placeOf = ({ from, index }: Slot): string => {
+    if (from === "leaf") return `argument ${index}`;
+    const { byteLength, root } = made[index]!;
+    return root >= 0 ? `result ${root}` : `arena ${offsets[index]} to ${offsets[index]! + byteLength}`;
+  };
+  const lines = kernelsOf(steps).map(({ kernel, slots }, i) => {
+    const places = (isWritten: boolean) =>
+      slots.filter((_, at) => kernel.buffers[at]!.isWritten === isWritten).map(placeOf);
+    return `${i + 1}. ${kernel.name}: ${places(false).join(", ")} → ${places(true).join(", ")}`;
+  });
+  return [...lines, `an arena of ${arenaBytes} bytes; ${sumOfBytes} without sharing`].join("\n");
 }
 
 const firstLines = (text: string, count: number): string => {
@@ -56,43 +105,37 @@ const firstLines = (text: string, count: number): string => {
 function blocks(): Record<string, string> {
   const cpu = wasmTarget(2);
   const gpu = spirvTarget(commonGpu);
-  const { root, leaf } = expression();
+  const { roots, leaves } = spread();
   const { tiles } = cpu.profile;
-  const expanded = expandComposites([root], copyLeaves([leaf]).copies, tiles);
+  const expanded = expandComposites(roots, copyLeaves(leaves).copies, tiles);
   const merged = mergeEqual(removeComplex(expanded));
   const chosen = chooseImplementations(merged.roots, tiles);
   // The page shows the passes one by one; their list is compile.ts, which must come to the same.
-  const rewritten = rewrite([root], [leaf], tiles);
-  assert.equal(printGraph(rewritten.roots), printGraph(mergeEqual(chosen.roots).roots));
-  splitReductions(rewritten.roots, cpu.profile.split);
-  const tasks = schedule(rewritten.roots, cpu.profile, rewritten.stored).map((task) => {
-    if (task.kind === "routine") return `routine ${task.node.primitive.name}`;
-    const { results, tiling } = task.group;
-    const names = results.map(
-      ({ node, rowAxes }) => `${node.primitive.name} [${node.shape}], rows along axes [${rowAxes}]`,
-    );
-    return `group of ${names.join(" and ")}; ${tiling.lanes} lane(s) to a row`;
-  });
-  const onCpu = programFor(cpu);
-  const onGpu = programFor(gpu);
-  const codeOf = (program: typeof onCpu) => kernelsOf(program.steps)[0]!.code;
-  const plan = planMemory(onCpu);
+  assert.equal(printGraph(rewrite(roots, leaves, tiles).roots), printGraph(mergeEqual(chosen.roots).roots));
+  const [onCpu, onGpu] = [compiled(spread(), cpu), compiled(spread(), gpu)];
+  const codeOf = (program: Program<Code>) => kernelsOf(program.steps)[0]!.code;
+  const several = compiled(attention(), gpu);
+  const planned = planProgram(several, gpu, [-1, -1, -1, -1]);
   return {
-    graph: printGraph([root]),
+    graph: printGraph(roots),
     merged: printGraph(merged.roots),
-    tasks: tasks.join("\n"),
+    tasks: tasksOf(spread(), cpu),
     loops: codeOf(onCpu).loops,
     "loops of a GPU": firstLines(codeOf(onGpu).loops, 30),
     wasm: firstLines(cpu.disassemble(codeOf(onCpu).bytes), 30),
     spirv: firstLines(gpu.disassemble(codeOf(onGpu).bytes), 30),
-    program: [
-      printProgram(onCpu, ({ kernel, code }) => cpu.mappingOf(kernel, code.numbers)),
-      `memory between kernels: ${plan.arenaBytes} bytes`,
-    ].join("\n"),
+    program: printProgram(onCpu, ({ kernel, code }) => cpu.mappingOf(kernel, code.numbers)),
+    "graph of several kernels": printGraph(attention().roots),
+    "tasks of several kernels": tasksOf(attention(), gpu),
+    "formulas of several kernels": kernelsOf(several.steps)
+      .map(({ kernel, formula }, i) => `${i + 1}. ${kernel.name}\n${formula.text.replace(/^/gm, "   ")}`)
+      .join("\n"),
+    "order of several kernels": orderOf(several, planMemory(several)),
+    "order by levels": orderOf(planned.program, planned.plan),
   };
 }
 
-test("the page that walks an expression through the compiler shows what the stages produce", () => {
+test("the page that walks two expressions through the compiler shows what the stages produce", () => {
   const text = readFileSync(page, "utf8");
   const made = blocks();
   const seen = new Set<string>();
@@ -103,5 +146,5 @@ test("the page that walks an expression through the compiler shows what the stag
   });
   assert.deepEqual([...seen].sort(), Object.keys(made).sort(), "every block is on the page");
   if (process.env.PUMICE_WRITE_DOCS) writeFileSync(page, renewed);
-  else assert.equal(text, renewed, "PUMICE_WRITE_DOCS=1 npm test -- walkthrough writes the page anew");
+  else assert.equal(text, renewed, "PUMICE_WRITE_DOCS=1 npm test -- walkthrough writes the page again");
 });

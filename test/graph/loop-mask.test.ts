@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scalarNode } from "../../src/graph/build.js";
 import { GraphFunction, makePlaceholder } from "../../src/graph/function.js";
-import { hasLoop, masked } from "../../src/graph/loop-mask.js";
+import { hasWhileLoop, masked } from "../../src/graph/loop-mask.js";
 import { inputsFirst, type Node } from "../../src/graph/node.js";
 import { choiceNode } from "../../src/graph/primitives/choice.js";
 import { and } from "../../src/graph/primitives/elementwise.js";
@@ -35,13 +35,13 @@ const inScan = (x: Node): Node => {
 };
 
 test("loops that may not end are found in functions, in branches and in the bodies of other loops", () => {
-  assert.equal(hasLoop(functionOf(g.neg)), false);
-  assert.equal(hasLoop(functionOf(doubling)), true);
-  assert.equal(hasLoop(functionOf(inBranch)), true);
-  assert.equal(hasLoop(functionOf(inScan)), true);
+  assert.equal(hasWhileLoop(functionOf(g.neg).results), false);
+  assert.equal(hasWhileLoop(functionOf(doubling).results), true);
+  assert.equal(hasWhileLoop(functionOf(inBranch).results), true);
+  assert.equal(hasWhileLoop(functionOf(inScan).results), true);
   const counted = (x: Node) =>
     scanNode([x], { body: functionOf(g.neg), constants: 0, carries: 1, length: 3, isReverse: false })[0]!;
-  assert.equal(hasLoop(functionOf(counted)), false, "rounds that are counted end");
+  assert.equal(hasWhileLoop(functionOf(counted).results), false, "rounds that are counted end");
 });
 
 /** The while loops inside a node's functions, and their own. */

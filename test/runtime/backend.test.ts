@@ -5,11 +5,12 @@ import { KernelBuilder } from "../../src/compiler/ir/kernel-builder.js";
 import { gpuProfile } from "../../src/compiler/target/profile.js";
 import { TraceError } from "../../src/core/errors.js";
 import { makeNode } from "../../src/graph/build.js";
-import { makePlaceholder } from "../../src/graph/function.js";
+import { GraphFunction, makePlaceholder } from "../../src/graph/function.js";
 import { Node } from "../../src/graph/node.js";
 import { exp, neg } from "../../src/graph/primitives/elementwise.js";
 import { buffer } from "../../src/graph/primitives/leaf.js";
 import { slice } from "../../src/graph/primitives/movement.js";
+import { whileNode } from "../../src/graph/primitives/while.js";
 import { Backend } from "../../src/runtime/backend.js";
 import { NotedMemory, notingEngine } from "../support/noting-engine.js";
 import { codelessTarget } from "../support/targets.js";
@@ -107,6 +108,28 @@ test("explaining runs nothing, counts kernels and keeps the program for the run"
   assert.equal(backend.counters.compiled, 1);
   assert.equal(dispatched.length, 1);
 });
+
+test("a prepared program with a while loop is compiled once, and each of its kernels loaded once", () => {
+  const { backend, of, loaded } = open();
+  const placeholder = () => makePlaceholder({ shape: [8], dtype: "f32", device: backend });
+  const [argument, carry] = [placeholder(), placeholder()];
+  const goesOn = makePlaceholder({ shape: [], dtype: "bool", device: backend });
+  const parameters = [goesOn, carry];
+  const [result] = whileNode([goesOn, of(exp, argument)], {
+    test: new GraphFunction(parameters, [goesOn]),
+    body: new GraphFunction(parameters, [of(neg, carry)]),
+    constants: 1,
+    maxRounds: 10,
+  });
+  const prepared = backend.prepare([of(exp, result)], [goesOn, argument], [memory, memory]);
+  assert.ok(prepared.program.steps.some(({ kind }) => kind === "while"));
+  for (const name of ["begin", "gate", "neg[8]", "exp[8]"]) {
+    assert.equal(loaded.filter((each) => each === name).length, 1, name);
+  }
+  assert.equal(backend.counters.compiled, 1);
+});
+
+const memory = { kind: "memory", isDonated: false } as const;
 
 test("a kernel written by hand is made once for a key, and forgotten when a hundred others came after", () => {
   const { backend, dispatched } = open();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Program, type Step, withSteps } from "../../src/compiler/program/program.js";
 import type { BufferPlace, ProgramArgument } from "../../src/engines/engine.js";
-import { hasWhile, recordable, stepByStep } from "../../src/runtime/prepared.js";
+import { recordable, stepByStep } from "../../src/runtime/prepared.js";
 import { type NamedKernel, NotedMemory, notingEngine } from "../support/noting-engine.js";
 import { kernelStep, leaf, made, value } from "../support/steps.js";
 
@@ -17,25 +17,6 @@ const loop = (steps: readonly Step<NamedKernel>[], count = 3): Step<NamedKernel>
   count,
   steps,
 });
-const whileLoop: Step<NamedKernel> = {
-  kind: "while",
-  loop: 7,
-  maxRounds: 9,
-  ahead: null,
-  test: [],
-  flag: made(0),
-  steps: [],
-  finish: [],
-};
-
-test("a while loop is found inside loops, too", () => {
-  const plain = kernel("a", [leaf(0)], [made(0)]);
-  assert.equal(hasWhile([]), false);
-  assert.equal(hasWhile([plain, loop([plain])]), false);
-  assert.equal(hasWhile([plain, whileLoop]), true);
-  assert.equal(hasWhile([plain, loop([plain, loop([whileLoop])])]), true);
-});
-
 /** What a program dispatches, with the place of each buffer. */
 function dispatchesOf(program: Program<NamedKernel>, offsets: readonly number[], inPlace: readonly number[]) {
   const plan = { offsets: [...offsets], arenaBytes: 512, sumOfBytes: 0 };

@@ -202,3 +202,22 @@ test("other layers import src/tensor through its index, types too", () => {
   const type = { "src/io/a.ts": 'import type { Tensor } from "../tensor/tensor.js";', "src/tensor/tensor.ts": "" };
   assert.match(check(type).join(), /goes past/);
 });
+
+test("globals of Node below the engines are refused, and words in comments, strings and properties are not globals", () => {
+  const text = [
+    "/** process.env and Buffer.from() */",
+    "type Buffer = number;",
+    'const words = ["process.env", `Buffer.from`];',
+    "a.process.next(); queue.Buffer[0];",
+    "const env = process.env.HOME;",
+    'const bytes = Buffer.from("x");',
+  ].join("\n");
+  for (const layer of ["core", "graph", "spirv", "wasm", "compiler", "runtime"]) {
+    const complaints = check({ [`src/${layer}/a.ts`]: text });
+    assert.deepEqual(
+      complaints.map((each) => each.slice(0, each.indexOf(" is "))),
+      [`src/${layer}/a.ts:5: process`, `src/${layer}/a.ts:6: Buffer`],
+    );
+  }
+  assert.deepEqual(check({ "src/engines/a.ts": text }), []);
+});

@@ -39,7 +39,8 @@ export function summarizeAll(draws: Draws, names: readonly ScalarName<string>[])
   const size = draws.chains * draws.length;
   const isMuch = size * names.length > MANY_DRAWS;
   const most = Math.min(MOST_THREADS, names.length, Math.floor(MOST_BYTES / BYTES_PER_DRAW / size));
-  const helpers = startHelpers(isMuch ? Math.min(threadsWanted(availableParallelism()), most) - 1 : 0);
+  const wanted = threadsWanted(availableParallelism(), process.env.PUMICE_THREADS);
+  const helpers = startHelpers(isMuch ? Math.min(wanted, most) - 1 : 0);
   try {
     return shareOut(draws, names, helpers);
   } finally {

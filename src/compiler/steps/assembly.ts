@@ -52,6 +52,11 @@ export class Assembly<Code> {
     readonly compileBody: CompileBody,
   ) {}
 
+  /** Whether the program is recorded once and run many times. */
+  get isRecorded(): boolean {
+    return this.recordable !== null;
+  }
+
   /** Memory for a value of the program. */
   make({ shape, dtype }: Pick<Node, "shape" | "dtype">, root = -1): Slot {
     this.made.push({ shape, dtype, byteLength: bytesOf({ shape, dtype }), root });

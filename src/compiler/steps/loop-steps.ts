@@ -87,6 +87,8 @@ export function whileSteps<Code>(
   slotOf: SlotOf,
   inputOf: SlotOf,
 ): Step<Code>[] {
+  if (assembly.isRecorded)
+    throw new Error("A while loop cannot be recorded; whoever prepares a program asks hasWhileLoop.");
   const { body, test, constants, maxRounds } = node.params as unknown as WhileParams;
   const loop = assembly.loop();
   const inputs = node.inputs.map(inputOf);

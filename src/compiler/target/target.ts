@@ -1,13 +1,12 @@
 /** A target of the compiler: its tuning parameters and an emitter. */
-import type { EncodedKernel } from "../../core/encoded-kernel.js";
+import type { EncodedKernel, KernelLanguage } from "../../core/encoded-kernel.js";
 import type { ElementSettings } from "../elements/elements.js";
 import type { Kernel, KernelOutline } from "../ir/ir.js";
 import type { TargetProfile } from "./profile.js";
 import type { NativeRoutine } from "./routine.js";
 
 export interface Target {
-  /** "wasm" or "spirv". */
-  readonly language: "wasm" | "spirv";
+  readonly language: KernelLanguage;
   /** Everything that `encode` depends on besides the kernel, as text. */
   readonly identity: string;
   readonly profile: TargetProfile;

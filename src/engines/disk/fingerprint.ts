@@ -5,10 +5,11 @@
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { KERNEL_LANGUAGES } from "../../core/encoded-kernel.js";
 import { debug } from "../debug.js";
 
 /** Folders whose files compiled programs depend on. */
-const FOLDERS = ["core", "graph", "spirv", "wasm", "compiler", "runtime"];
+const FOLDERS = ["core", "graph", ...KERNEL_LANGUAGES, "compiler", "runtime"];
 /** In the published package those files are bundled (scripts/package.mjs): into this folder, and into what is imported by name. */
 const BUNDLED = "chunks";
 const SOURCE = /(?<!\.d)\.[jt]s$/;

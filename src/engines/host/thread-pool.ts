@@ -60,7 +60,7 @@ const MAX_STILLBORN = 3;
 
 /** The default number of threads, the main one included. */
 export function defaultThreads(): number {
-  return Math.min(threadsWanted(availableParallelism()), MAX_WORKERS + 1);
+  return Math.min(threadsWanted(availableParallelism(), process.env.PUMICE_THREADS), MAX_WORKERS + 1);
 }
 
 export class ThreadPool {

@@ -75,6 +75,17 @@ export function openEngine(options: OpenOptions = {}, kernels: EngineKernels | n
   }
 }
 
+/** Waits for a device when the process ends: drivers crash if they are torn down while their threads still work. */
+export function finishAtExit(device: VulkanDevice): void {
+  process.once("exit", () => {
+    try {
+      device.finishSync();
+    } catch {
+      // A lost or closed device has nothing to wait for.
+    }
+  });
+}
+
 /** Chooses by the options; without any, `PUMICE_DEVICE=vulkan` allows the best Vulkan device, even a software one. */
 function choose(devices: readonly FoundDevice[], options: OpenOptions): FoundDevice {
   const { index, name, software } = options;

@@ -1,7 +1,7 @@
 /** cond and switchCase: one of several functions of the same inputs, with their derivatives and batching. */
 import { makeNode } from "../build.js";
 import { closeOverAll, GraphFunction, makePlaceholder, substitute } from "../function.js";
-import { hasLoop, masked } from "../loop-mask.js";
+import { hasWhileLoop, masked } from "../loop-mask.js";
 import type { Node } from "../node.js";
 import type { BatchedInput, CompositePrimitive, RoutinePrimitive } from "../primitive.js";
 import type { GraphOps } from "../vocabulary.js";
@@ -69,7 +69,8 @@ export const choice: CompositePrimitive = {
       const whole = ({ node: each, isBatched }: BatchedInput) =>
         isBatched ? each : g.broadcast(each, [size, ...each.shape]);
       // With an index per member all branches are computed; loops end at once for members that take another branch.
-      const isLooping = index.isBatched && node.inputs[0].shape.length === 0 && branches.some(hasLoop);
+      const isLooping =
+        index.isBatched && node.inputs[0].shape.length === 0 && branches.some(({ results }) => hasWhileLoop(results));
       const functions = isLooping
         ? branches.map((branch, value) => ifChosen(g, branch, node.inputs[0], value))
         : branches;

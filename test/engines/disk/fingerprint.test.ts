@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { KERNEL_LANGUAGES } from "../../../src/core/encoded-kernel.js";
 import { hashFiles } from "../../../src/engines/disk/fingerprint.js";
 
 const root = mkdtempSync(join(tmpdir(), "pumice-fingerprint-"));
@@ -15,7 +16,7 @@ const newFolder = (): string => join(root, String(folders++));
 test("another compiler has another fingerprint; one that changed while it ran, or was bundled, has none", () => {
   const copy = newFolder();
   const sources = fileURLToPath(new URL("../../../src", import.meta.url));
-  for (const folder of ["core", "graph", "spirv", "wasm", "compiler", "runtime", "engines"]) {
+  for (const folder of ["core", "graph", ...KERNEL_LANGUAGES, "compiler", "runtime", "engines"]) {
     cpSync(join(sources, folder), join(copy, folder), { recursive: true });
   }
   const own = pathToFileURL(join(copy, "engines", "disk", "fingerprint.js")).href;

@@ -1,0 +1,193 @@
+/**
+ * Where programs come from: the disk, if this graph was compiled before for such a device by this very compiler, else the
+ * compiler. A program that took long to compile is kept on disk. Also the clock of where the time goes before a program runs.
+ * `Backend` asks for programs that its table in memory lacks.
+ */
+import { compile, planProgram } from "../compiler/compile.js";
+import type { Kernel } from "../compiler/ir/ir.js";
+import { printKernel } from "../compiler/print/print-kernel.js";
+import { planMemory } from "../compiler/program/memory-plan.js";
+import { type KernelStep, kernelsOf, type Program } from "../compiler/program/program.js";
+import type { LoadKernel, Target } from "../compiler/target/target.js";
+import { bytesOf } from "../core/bytes.js";
+import type { EncodedKernel, KernelInterface } from "../core/encoded-kernel.js";
+import { debug, debugText, holdTexts, showsPrograms } from "../engines/debug.js";
+import { compilerFingerprint } from "../engines/disk/fingerprint.js";
+import type { ProgramCache } from "../engines/disk/program-cache.js";
+import { sha256 } from "../engines/disk/sha256.js";
+import type { Engine, LoadedKernel } from "../engines/engine.js";
+import type { CompileSpan } from "../engines/profile.js";
+import type { Node } from "../graph/node.js";
+import { printGraph } from "../graph/print.js";
+import { graphText } from "./graph-text.js";
+import { printProgram } from "./print-program.js";
+import { type PlannedProgram, packProgram, unpackProgram } from "./program-file.js";
+
+/** Milliseconds in all: looking up programs on disk, reading and compiling them, and making their code ready to run. */
+export interface ProgramTimes {
+  key: number;
+  read: number;
+  compile: number;
+  load: number;
+}
+
+/** A program that is asked for. */
+interface WantedProgram {
+  readonly roots: readonly Node[];
+  /** Leaves, then the constants that are data of the program. */
+  readonly given: readonly Node[];
+  /** Everything that it depends on besides the graph and the device, as text; null: it is not looked for on disk. */
+  readonly use: string | null;
+  /** How it is run: once with memory as it comes, many times step by step with memory planned, or recorded. */
+  readonly run: "once" | "stepped" | RecordedRun;
+}
+
+/** A program that is recorded. By leaf: whether its memory stays where it is, and whether a result may overwrite it. */
+interface RecordedRun {
+  readonly isFixedLeaf: readonly boolean[];
+  readonly isOnOffer: readonly boolean[];
+}
+
+/** A program that is run once, with memory as it comes, has no plan. */
+const UNPLANNED = { plan: { offsets: [], arenaBytes: 0, sumOfBytes: 0 }, inPlace: [] };
+
+/** A compilation that has begun: how its kernels are loaded, and how it ends. */
+interface OpenCompilation<Code> {
+  readonly load: LoadKernel<Code>;
+  /** Notes it under a name. Returns the milliseconds it took, without those of the engine. */
+  finish(name: string): number;
+}
+
+export class ProgramSource<Code extends LoadedKernel> {
+  readonly times: ProgramTimes = { key: 0, read: 0, compile: 0, load: 0 };
+  /** While a profile is open: where compilations are noted. */
+  watched: CompileSpan[] | null = null;
+
+  /** `id`: the device's name. */
+  constructor(
+    private readonly id: string,
+    private readonly engine: Pick<Engine<never, Code>, "load">,
+    private readonly target: Target,
+    private readonly files: ProgramCache | null,
+    private readonly counters: { compiled: number; loaded: number },
+  ) {}
+
+  /** The program from disk, or compiled. */
+  programOf(wanted: WantedProgram): PlannedProgram<Code> {
+    const key = this.keyOf(wanted);
+    const known = key === null ? null : this.read(key);
+    if (known) return known;
+    const { roots, given, run } = wanted;
+    const { target } = this;
+    const number = this.counters.compiled + 1;
+    const title = `program ${number} on ${this.id}`;
+    const encodings = key === null ? null : new Map<Code, EncodedKernel>();
+    const compilation = this.begin(encodings);
+    const printTexts = holdTexts();
+    try {
+      debugText("graph", title, () => printGraph(roots));
+      const program = compile(roots, given, target, compilation.load, typeof run === "string" ? null : run);
+      debugText("kernels", title, () => printProgram(program, (step) => this.mappingOf(step)));
+      const planned = { ...planOf(program, run, target), isFromDisk: false };
+      const kernels = kernelsOf(planned.program.steps).length;
+      const took = compilation.finish(`program ${number}, ${kernels} ${kernels === 1 ? "kernel" : "kernels"}`);
+      if (encodings) this.keep(key as string, planned, encodings, took);
+      return planned;
+    } finally {
+      printTexts();
+    }
+  }
+
+  /** A kernel written by hand, ready to run. */
+  kernelOf(kernel: Kernel): Code {
+    const compilation = this.begin(null);
+    const code = compilation.load(this.target.encode(kernel, null), kernel);
+    compilation.finish(kernel.name);
+    return code;
+  }
+
+  /** How the rows of a kernel are spread over the device, in words. */
+  mappingOf({ kernel, code }: KernelStep<Code>): string {
+    return this.target.mappingOf(kernel, code.numbers);
+  }
+
+  /** The key of a program on disk; null where it is not looked for. */
+  private keyOf({ roots, given, use }: WantedProgram): string | null {
+    if (!this.files || use === null || showsPrograms) return null;
+    const began = performance.now();
+    const compiler = compilerFingerprint();
+    const { identity, profile, settings } = this.target;
+    const parts = [compiler, identity, JSON.stringify([profile, settings]), use, graphText(roots, given)];
+    const key = compiler && sha256(parts.join("\n"));
+    this.times.key += performance.now() - began;
+    return key;
+  }
+
+  /** The program as it is on disk; null if it is not there. */
+  private read(key: string): PlannedProgram<Code> | null {
+    const [began, loading] = [performance.now(), this.times.load];
+    const bytes = this.files?.find(key);
+    try {
+      if (!bytes) return null;
+      const program = unpackProgram(bytes, (encoded, kernel) => this.load(encoded, kernel));
+      this.counters.loaded++;
+      return program;
+    } catch (error) {
+      // If it is the device that fails, compiling will fail as well, and say so.
+      debug(1, () => `compiled program ${key} ignored: ${(error as Error).message}`);
+      return null;
+    } finally {
+      this.times.read += performance.now() - began - (this.times.load - loading);
+    }
+  }
+
+  /** Keeps a program on disk if compiling it took long enough to be worth it. */
+  private keep(
+    key: string,
+    program: PlannedProgram<Code>,
+    encodings: ReadonlyMap<Code, EncodedKernel>,
+    took: number,
+  ): void {
+    const { files } = this;
+    if (files === null || took < files.worthKeepingMs) return;
+    files.keep(key, () => packProgram(program, (code) => encodings.get(code) as EncodedKernel));
+  }
+
+  /** Begins to compile. `encodings`: notes what each kernel was loaded from. */
+  private begin(encodings: Map<Code, EncodedKernel> | null): OpenCompilation<Code> {
+    const [began, loading] = [performance.now(), this.times.load];
+    return {
+      load: (encoded, kernel) => {
+        debugText("loops", kernel.name, () => printKernel(kernel));
+        debugText(this.target.language, kernel.name, () => this.target.disassemble(encoded.bytes));
+        const code = this.load(encoded, kernel);
+        encodings?.set(code, encoded);
+        return code;
+      },
+      finish: (name) => {
+        const now = performance.now();
+        const busy = now - began - (this.times.load - loading);
+        this.times.compile += busy;
+        this.counters.compiled++;
+        this.watched?.push({ name, by: "pumice", start: began, end: now, busy });
+        return busy;
+      },
+    };
+  }
+
+  /** Makes a kernel ready to run. */
+  private load(encoded: EncodedKernel, kernel: KernelInterface): Code {
+    const began = performance.now();
+    const code = this.engine.load(encoded, kernel);
+    this.times.load += performance.now() - began;
+    return code;
+  }
+}
+
+/** The program with the memory of what it makes, as far as that is planned before it runs. */
+function planOf<Code>(program: Program<Code>, run: WantedProgram["run"], target: Target) {
+  if (run === "once") return { program, ...UNPLANNED };
+  if (run === "stepped") return { program, plan: planMemory(program), inPlace: [] };
+  const onOffer = program.leaves.map((leaf, i) => (run.isOnOffer[i] ? bytesOf(leaf) : -1));
+  return planProgram(program, target, onOffer);
+}
