@@ -1,15 +1,18 @@
 /**
  * How a row is measured. Warm-up is by time, not by count: an idle GPU runs at a fifth of its clock and takes about a
- * second of work to leave it, and V8 optimises what has run for a while. Then samples are taken until the time budget
- * is spent. Rows get all this as `context.sample`; main.ts makes the context.
+ * second of work to leave it, and V8 optimises what has run for a while. A GPU that was busy a moment ago needs less.
+ * Then samples are taken until the time budget is spent. Rows get all this as `context.sample`; main.ts makes the context.
  */
 import { randomFillSync } from "node:crypto";
 import type { VulkanDevice } from "../src/vulkan/index.js";
+import type { Closeness } from "./results.js";
 import type { Ceiling } from "./row.js";
 
 /** Times in seconds. */
 export interface Pace {
   readonly warmUp: number;
+  /** Instead of `warmUp` where the device was busy until a moment ago. */
+  readonly warmUpWhenBusy: number;
   readonly budget: number;
   /** Samples to take even when the budget is spent. */
   readonly minimum: number;
@@ -20,15 +23,32 @@ export type Kind = "gpu" | "software" | "cpu";
 
 /** Only GPUs have clocks to raise, and the figures of software Vulkan are for trying the harness. */
 const PACES: Readonly<Record<Kind, Pace>> = {
-  gpu: { warmUp: 1.5, budget: 2, minimum: 9 },
-  software: { warmUp: 0.3, budget: 1, minimum: 5 },
-  cpu: { warmUp: 0.5, budget: 1.5, minimum: 7 },
+  gpu: { warmUp: 1.5, warmUpWhenBusy: 0.4, budget: 2, minimum: 9 },
+  software: { warmUp: 0.3, warmUpWhenBusy: 0.3, budget: 1, minimum: 5 },
+  cpu: { warmUp: 0.5, warmUpWhenBusy: 0.5, budget: 1.5, minimum: 7 },
 };
 
 /** `budget` in seconds, where the command line states one. */
 export function paceFor(kind: Kind, isQuick: boolean, budget: number | null = null): Pace {
-  if (isQuick) return { warmUp: kind === "gpu" ? 0.5 : 0.1, budget: 0.3, minimum: 3 };
+  const hurried = kind === "gpu" ? 0.5 : 0.1;
+  if (isQuick) return { warmUp: hurried, warmUpWhenBusy: hurried, budget: 0.3, minimum: 3 };
   return { ...PACES[kind], ...(budget === null ? {} : { budget }) };
+}
+
+/** A GPU keeps its clock for longer than this when it has nothing to do. */
+const STILL_BUSY_MS = 1000;
+
+/** Remembers when the device was last busy: what follows within a moment warms up for less. */
+export class Busyness {
+  private lastBusy = Number.NEGATIVE_INFINITY;
+
+  paceAt(pace: Pace, now: number): Pace {
+    return now - this.lastBusy < STILL_BUSY_MS ? { ...pace, warmUp: pace.warmUpWhenBusy } : pace;
+  }
+
+  note(now: number): void {
+    this.lastBusy = now;
+  }
 }
 
 /** More samples than this sharpen no median. */
@@ -52,14 +72,14 @@ export interface Context {
   sample(once: () => number | Promise<number>): Promise<number[]>;
   /** A remark to print under the table. */
   note(text: string): void;
-  /** A few elements of the result. Peers show theirs, and one that differs gets no figure. */
-  show(values: readonly number[]): void;
+  /** A few elements of the result. Peers show theirs, and one that differs by more than `closeness` gets no figure. */
+  show(values: readonly number[], closeness?: Closeness): void;
   /** Bytes or operations per second that this device was seen to reach; measured once, when first asked for. */
   ceiling(of: Ceiling): Promise<number>;
 }
 
 export async function sample(
-  pace: Pace,
+  pace: Omit<Pace, "warmUpWhenBusy">,
   once: () => number | Promise<number>,
   now: () => number = performance.now.bind(performance),
 ): Promise<number[]> {

@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs";
 import { PumiceError, UnsupportedError } from "../src/index.js";
 import type { VulkanDevice } from "../src/vulkan/index.js";
 import { ceiling } from "./ceilings.js";
-import { type Context, type Kind, paceFor, sample } from "./harness.js";
+import { Busyness, type Context, type Kind, paceFor, sample } from "./harness.js";
 import { describeMachine, formatMachine, halvingsFor, openChosen, settleThreads } from "./machine.js";
 import { HELP, type Options, parseOptions, UsageError } from "./options.js";
 import {
@@ -20,7 +20,7 @@ import {
   type PeerReport,
   pythonPeers,
 } from "./peers.js";
-import { type Outcome, type Result, resultOf } from "./results.js";
+import { CLOSE, type Closeness, type Outcome, type Result, resultOf } from "./results.js";
 import { type Row, selectRows, shareOf } from "./row.js";
 import { rows as allRows } from "./rows/index.js";
 import { median, summarise } from "./statistics.js";
@@ -110,17 +110,24 @@ function placesFor(vulkan: Awaited<ReturnType<typeof openChosen>> | null, isQuic
   return { cpu, vulkan: { kind, device, deviceIndex: chosen.index, isSoftware, isQuick, tensors, halvings } };
 }
 
+/** Of the device that rows run on; those of the CPU engine warm up alike in any case. */
+const busyness = new Busyness();
+
 /** Runs a row. One that fails, or that the device has no means for, costs its own figure only. */
 async function runRow(row: Row, place: Place, { budget }: Options): Promise<Outcome> {
   const notes: string[] = [];
-  const values: number[] = [];
+  const shown = { values: [] as readonly number[], closeness: CLOSE };
   const pace = paceFor(place.kind, place.isQuick, budget);
   const context: Context = {
     ...place,
     pace,
-    sample: (once) => sample(pace, once),
+    sample: async (once) => {
+      const samples = await sample(busyness.paceAt(pace, performance.now()), once);
+      busyness.note(performance.now());
+      return samples;
+    },
     note: (text) => void notes.push(text),
-    show: (shown) => void values.push(...shown),
+    show: (values, closeness: Closeness = CLOSE) => void Object.assign(shown, { values, closeness }),
     ceiling: (of) => ceiling(context, of),
   };
   const start = performance.now();
@@ -129,7 +136,6 @@ async function runRow(row: Row, place: Place, { budget }: Options): Promise<Outc
     samples: [] as readonly number[],
     share: null as number | null,
     notes,
-    values,
     error: null as string | null,
   };
   try {
@@ -146,7 +152,7 @@ async function runRow(row: Row, place: Place, { budget }: Options): Promise<Outc
   const seconds = (performance.now() - start) / 1000;
   const figure = outcome.samples.length > 0 ? formatFigure(summarise(outcome.samples), row.unit) : "no figure";
   say(`${row.name}: ${figure} (${seconds.toFixed(1)} s)`);
-  return { ...outcome, seconds };
+  return { ...outcome, ...shown, seconds };
 }
 
 /** Asks the peers that the chosen rows name and the options allow; undefined when none were asked for. */

@@ -15,6 +15,8 @@ export interface Outcome {
   readonly notes: readonly string[];
   /** Elements of the result that the row showed; empty where it shows none. */
   readonly values: readonly number[];
+  /** How close a peer's elements must be to them. */
+  readonly closeness: Closeness;
   /** Why there are no samples. */
   readonly error: string | null;
   readonly seconds: number;
@@ -49,13 +51,13 @@ export interface Result {
 
 /** `figures` is missing when no peers were asked; targets are judged only where they were set: on a GPU. */
 export function resultOf(
-  { row, samples, share, notes, values, error, seconds }: Outcome,
+  { row, samples, share, notes, values, closeness, error, seconds }: Outcome,
   figures: ReadonlyMap<string, PeerFigure> | undefined,
   isJudged: boolean,
 ): Result {
   const summary = samples.length > 0 ? summarise(samples) : null;
   const peers = Object.entries(figures ? (row.peers ?? {}) : {}).map(([label, name]) =>
-    peerResult(row, summary, values, label, name, figures?.get(name)),
+    peerResult(row, summary, { values, closeness }, label, name, figures?.get(name)),
   );
   const ratios = new Map(peers.flatMap(({ label, ratio }) => (ratio === null ? [] : [[label, ratio] as const])));
   const targets = (row.targets ?? []).map((target) => ({
@@ -69,7 +71,7 @@ export function resultOf(
 function peerResult(
   { unit, better }: Row,
   ours: Summary | null,
-  values: readonly number[],
+  shown: Shown,
   label: string,
   row: string,
   figure: PeerFigure | undefined,
@@ -79,21 +81,30 @@ function peerResult(
   if ("absent" in figure) return { ...nothing, missing: `absent: ${figure.absent}` };
   if ("error" in figure) return { ...nothing, missing: figure.error };
   if (figure.unit !== unit) return { ...nothing, missing: `measured in ${figure.unit}, the row is in ${unit}` };
-  const different = differenceOf(values, figure.values ?? []);
+  const different = differenceOf(shown, figure.values ?? []);
   if (different) return { ...nothing, missing: different };
   const summary = summarise(figure.samples);
   const ratio = ours && ratioTo(better, ours.median, summary.median);
   return { label, row, summary, ratio, missing: null, samples: figure.samples };
 }
 
-/** Sums in another order differ by less; wrong answers by more. */
-const TOLERANCE = 1e-3;
+/** How far an element may be from the right one, as a part of it; one that is smaller than `floor` counts as that large. */
+export interface Closeness {
+  readonly relative: number;
+  readonly floor: number;
+}
 
-export const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= TOLERANCE * Math.max(1e-3, Math.abs(b));
+/** Sums in another order differ by less; wrong answers by more. */
+export const CLOSE: Closeness = { relative: 1e-3, floor: 1e-3 };
+
+export const isClose = (a: number, b: number, { relative, floor }: Closeness = CLOSE): boolean =>
+  Math.abs(a - b) <= relative * Math.max(floor, Math.abs(b));
+
+type Shown = Pick<Outcome, "values" | "closeness">;
 
 /** In what a peer's result differs from ours, or null: the time of another computation is no peer of our time. */
-function differenceOf(ours: readonly number[], theirs: readonly number[]): string | null {
+function differenceOf({ values: ours, closeness }: Shown, theirs: readonly number[]): string | null {
   if (ours.length === 0 || theirs.length === 0) return null;
-  const at = ours.findIndex((value, i) => !isClose(theirs[i] ?? Number.NaN, value));
+  const at = ours.findIndex((value, i) => !isClose(theirs[i] ?? Number.NaN, value, closeness));
   return at < 0 ? null : `its result differs from ours: ${theirs[at]} where ours is ${ours[at]}`;
 }

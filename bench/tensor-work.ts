@@ -5,16 +5,23 @@
  */
 import type { HostDevice } from "../src/engines/host/device.js";
 import type { VulkanDevice } from "../src/engines/vulkan/device.js";
-import { arange, type Tensor, tensor } from "../src/index.js";
+import { arange, type DType, type Tensor, tensor } from "../src/index.js";
 import { backendFor } from "../src/tensor/index.js";
 import { type Context, timedSync } from "./harness.js";
-import { isClose } from "./results.js";
+import { type Closeness, isClose } from "./results.js";
 
 export interface Work {
   readonly inputs: readonly Tensor[];
-  compute(): Tensor;
-  /** The element at a position of the flattened result. Asked for once each, in order. */
-  expected(position: number): number;
+  /** The result, or several that are computed together. */
+  compute(): Tensor | readonly Tensor[];
+  /** The element at a position of the flattened result, the first unless told. Asked for once each, in order. */
+  expected?(position: number, result: number): number;
+  /** Instead of `expected`, where plain loops cannot follow at this size: throws where the results cannot be right. */
+  check?(results: readonly Tensor[]): Promise<void>;
+  /** How close elements must be; a thousandth unless told. */
+  readonly closeness?: Closeness;
+  /** False where peers do not compute the same elements, as of random numbers. */
+  readonly isComparable?: boolean;
 }
 
 /** The part of a row's context that work on tensors needs. */
@@ -25,7 +32,7 @@ export type TensorContext = Omit<Context, "device" | "deviceIndex" | "ceiling">;
 const [SPREAD, START, MIX] = [0x9e3779b1, 0x85ebca6b, 0x2c1b3c6d];
 
 /** 24 bits that look random, of a position and a seed. */
-function hashAt(position: number, seed: number): number {
+export function hashAt(position: number, seed: number): number {
   const hash = Math.imul(position, SPREAD) + Math.imul(seed + 1, START);
   return Math.imul(hash ^ (hash >>> 15), MIX) >>> 8;
 }
@@ -48,6 +55,31 @@ export function uniform(device: string, shape: readonly number[], seed: number):
     .reshape([...shape])
     .realize();
 }
+
+/** Numbers in [-1, 1), rounded to a dtype: their products and sums are of either sign, and show a misplaced element. */
+export const centred = (device: string, shape: readonly number[], seed: number, dtype: DType = "f32"): Tensor =>
+  uniform(device, shape, seed).mul(2).sub(1).cast(dtype).realize();
+export const centredAt = (position: number, seed: number, dtype: DType = "f32"): number =>
+  rounded(2 * uniformAt(position, seed) - 1, dtype);
+
+/** Bits of the significand and the smallest exponent of a normal number, of dtypes that do not hold our inputs exactly. */
+const NARROW: Partial<Record<DType, readonly [bits: number, exponent: number]>> = { f16: [11, -14], bf16: [8, -126] };
+
+/** The nearest number of a dtype, the even one of two. */
+function rounded(value: number, dtype: DType): number {
+  const format = NARROW[dtype];
+  if (!format || value === 0) return value;
+  const [bits, least] = format;
+  const unit = 2 ** (Math.max(least, Math.floor(Math.log2(Math.abs(value)))) - bits + 1);
+  const [below, rest] = [Math.floor(value / unit), value / unit - Math.floor(value / unit)];
+  return (rest > 0.5 || (rest === 0.5 && below % 2 !== 0) ? below + 1 : below) * unit;
+}
+
+/** Results in narrow dtypes are themselves rounded, and inner roundings differ from library to library. */
+export const closenessIn = (dtype: DType, floor: number): Closeness => ({
+  relative: { f16: 4e-3, bf16: 2e-2 }[dtype as string] ?? 1e-3,
+  floor,
+});
 
 /** Positions below `limit`. */
 export const positions = (device: string, length: number, limit: number, seed: number): Tensor =>
@@ -190,7 +222,7 @@ export function matmul(device: string, edge: number): Work {
   };
 }
 
-function total(count: number, term: (k: number) => number): number {
+export function total(count: number, term: (k: number) => number): number {
   let sum = 0;
   for (let k = 0; k < count; k++) sum += term(k);
   return sum;
@@ -208,18 +240,47 @@ export const probes = (size: number): number[] => [
   ...new Set(Array.from({ length: PROBES }, (_, k) => Math.floor(((size - 1) * k) / (PROBES - 1)))),
 ];
 
-/** Several per wait, as the peers do: the wait is no part of what a kernel costs. The CPU engine has nothing to wait for. */
-export const repeatsOn = ({ tensors, isSoftware }: TensorContext): number => (tensors === "cpu" || isSoftware ? 1 : 8);
+const MOST_REPEATS = 8;
+/** What takes longer hides the wait by itself. */
+const LONG_MS = 40;
+
+/**
+ * How often to do `once` per wait: several times, as the peers do, because the wait is no part of what a kernel costs.
+ * Work that takes long is done less often. The CPU engine has nothing to wait for.
+ */
+export function repeatsOf({ tensors, isSoftware }: TensorContext, once: () => void): number {
+  if (tensors === "cpu" || isSoftware) return 1;
+  const engine = engineOf(tensors);
+  const timedOnce = () => {
+    once();
+    engine.finishSync();
+  };
+  timedOnce(); // compiles
+  return Math.min(MOST_REPEATS, Math.max(1, Math.floor(LONG_MS / timedSync(timedOnce))));
+}
+
+const listed = (results: Tensor | readonly Tensor[]): readonly Tensor[] =>
+  Array.isArray(results) ? results : [results as Tensor];
+
+/** The results, submitted. */
+export function computed(work: Work): readonly Tensor[] {
+  const results = listed(work.compute());
+  for (const result of results) result.realize();
+  return results;
+}
 
 /** Milliseconds to compute the result, and its proof: elements are checked after the last sample. */
 export async function milliseconds(context: TensorContext, work: Work): Promise<number[]> {
   const engine = engineOf(context.tensors);
-  const repeats = repeatsOn(context);
+  const once = () => {
+    for (const result of computed(work)) result.dispose();
+  };
   try {
+    const repeats = repeatsOf(context, once);
     const samples = await context.sample(() => {
       engine.finishSync();
       const ms = timedSync(() => {
-        for (let i = 0; i < repeats; i++) work.compute().realize().dispose();
+        for (let i = 0; i < repeats; i++) once();
         engine.finishSync();
       });
       return ms / repeats;
@@ -239,16 +300,38 @@ export function free(device: string, tensors: readonly Tensor[]): void {
   engine.trim();
 }
 
-/** Checks elements of the result against plain loops. */
-export async function prove(context: TensorContext, { compute, expected }: Work): Promise<void> {
-  using result = compute().realize();
-  const places = probes(result.size);
-  using taken = result.flatten().take(tensor(places, { dtype: "i32", device: context.tensors }));
-  const values = [...(await taken.cast("f32").data())];
-  places.forEach((place, i) => {
-    const right = expected(place);
-    if (!isClose(values[i]!, right))
-      throw new Error(`Element ${place} of the result is ${values[i]}; ${right} is right.`);
-  });
-  context.show(values);
+/** Checks the results, and shows elements of them. */
+export async function prove(context: TensorContext, work: Work): Promise<void> {
+  const results = computed(work);
+  try {
+    const values = await proveElements(context.tensors, work, results);
+    await work.check?.(results);
+    if (work.isComparable ?? true) context.show(values, work.closeness);
+  } finally {
+    for (const result of results) result.dispose();
+  }
 }
+
+/** Elements of all results, checked against plain loops where the work has them. */
+async function proveElements(device: string, { expected, closeness }: Work, results: readonly Tensor[]) {
+  const all: number[] = [];
+  for (const [index, result] of results.entries()) {
+    const places = probes(result.size);
+    using taken = result.flatten().take(tensor(places, { dtype: "i32", device }));
+    const values: number[] = [...(await taken.cast("f32").data())];
+    places.forEach((place, i) => {
+      const right = expected?.(place, index);
+      if (right !== undefined && !isClose(values[i]!, right, closeness))
+        throw new Error(`Element ${place} of result ${index} is ${values[i]}; ${right} is right.`);
+    });
+    all.push(...values);
+  }
+  return all;
+}
+
+/** A check by the same computation at a size that plain loops can follow. */
+export const checkBySmaller = (device: string, smaller: Work) => async (): Promise<void> => {
+  const results = computed(smaller);
+  await proveElements(device, smaller, results);
+  for (const each of [...results, ...smaller.inputs]) each.dispose();
+};

@@ -7,13 +7,13 @@ import { adam, type Moments, noMoments } from "../examples/mnist/adam.js";
 import { crossEntropy, type Layer, type Model } from "../examples/mnist/models.js";
 import { jit, type Tensor, tree, valueAndGrad, zeros } from "../src/index.js";
 import { timedSync } from "./harness.js";
-import { isClose } from "./results.js";
+import { type Closeness, isClose } from "./results.js";
 import {
   engineOf,
   free,
   positionAt,
   positions,
-  repeatsOn,
+  repeatsOf,
   type TensorContext,
   uniform,
   uniformAt,
@@ -68,7 +68,13 @@ export function stepOf(model: Model) {
   return jit(step, { donate: [0, 1] });
 }
 
-/** A training under way: `step` does one and gives the loss, unread. */
+/** A training under way. */
+export interface Training {
+  /** Does a step and gives the loss, unread. */
+  step(): Tensor;
+  free(): void;
+}
+
 export function startTraining(device: string, { model, shapes }: TrainingWork, batch: number) {
   const pixels = uniform(device, [batch, PIXELS], PIXEL_SEED);
   const labels = positions(device, batch, CLASSES, LABEL_SEED);
@@ -87,18 +93,29 @@ export function startTraining(device: string, { model, shapes }: TrainingWork, b
   };
 }
 
-/** Milliseconds per step, several steps to a wait, after the first losses are proved and shown. */
-export async function stepMilliseconds(context: TensorContext, work: TrainingWork, batch: number): Promise<number[]> {
-  const { tensors } = context;
-  const engine = engineOf(tensors);
-  const repeats = repeatsOn(context);
-  const training = startTraining(tensors, work, batch);
+/** Milliseconds per step, after the first losses are proved and shown. */
+export function stepMilliseconds(context: TensorContext, work: TrainingWork, batch: number): Promise<number[]> {
+  const training = startTraining(context.tensors, work, batch);
+  return trainingMilliseconds(context, training, ([first]) => {
+    const right = firstLoss(work, batch);
+    if (!isClose(first!, right)) throw new Error(`The first loss is ${first}; ${right} is right.`);
+  });
+}
+
+/** Milliseconds per step of any training, several steps to a wait. `prove` sees the losses of the first steps. */
+export async function trainingMilliseconds(
+  context: TensorContext,
+  training: Training,
+  prove: (losses: readonly number[]) => void | Promise<void>,
+  closeness?: Closeness,
+): Promise<number[]> {
+  const engine = engineOf(context.tensors);
   try {
     const losses: number[] = [];
     for (let i = 0; i < STEPS; i++) losses.push(Number(await training.step().item()));
-    const right = firstLoss(work, batch);
-    if (!isClose(losses[0]!, right)) throw new Error(`The first loss is ${losses[0]}; ${right} is right.`);
-    context.show(losses);
+    await prove(losses);
+    context.show(losses, closeness);
+    const repeats = repeatsOf(context, () => training.step().dispose());
     return await context.sample(() => {
       engine.finishSync();
       const ms = timedSync(() => {

@@ -15,7 +15,10 @@ import sys
 import traceback
 
 import bayes  # noqa: F401  enters its rows in the table
+import contractions  # noqa: F401  likewise
+import data  # noqa: F401  likewise
 import native  # noqa: F401  likewise
+import sequences  # noqa: F401  likewise
 import stan  # noqa: F401  likewise
 import tensors  # noqa: F401  likewise
 import training  # noqa: F401  likewise

@@ -5,11 +5,13 @@ same places are shown, so that a peer which computes something else is found out
 """
 
 import time
+from functools import partial
 
-from timing import Pace, peer, sample, the
+from timing import Pace, peer, sample, seconds, the
 
 SPREAD, START, MIX = 0x9E3779B1, 0x85EBCA6B, 0x2C1B3C6D
-REPEATS = 8
+MOST_REPEATS = 8
+LONG = 0.04  # seconds: what takes longer hides the wait by itself
 PROBES = 8
 EPSILON = 1e-5
 
@@ -28,19 +30,26 @@ def probes(size):
 
 
 def milliseconds(compute, wait):
-    """Milliseconds per call, several calls to a wait."""
+    """Milliseconds per call, several calls to a wait, fewer where a call takes long."""
+    wait(compute())  # compiles
+    repeats = min(MOST_REPEATS, max(1, int(LONG / seconds(lambda: wait(compute())))))
 
     def once():
         start = time.perf_counter()
-        for _ in range(REPEATS):
+        for _ in range(repeats):
             result = compute()
         wait(result)
-        return 1e3 * (time.perf_counter() - start) / REPEATS
+        return 1e3 * (time.perf_counter() - start) / repeats
 
     return sample(once)
 
 
 # ---------------------------------------------------------------------------------------- the two libraries
+
+
+def listed(results):
+    """The results of a computation that gives one, or several together."""
+    return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
 class Torch:
@@ -50,6 +59,14 @@ class Torch:
         self.torch = the("torch")
         self.torch.backends.cuda.matmul.allow_tf32 = False
         self.torch.backends.cudnn.allow_tf32 = False
+        names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+        self.dtypes = {short: getattr(self.torch, name, None) for short, name in names.items()}
+
+    def cast(self, x, dtype):
+        return x.to(self.dtypes[dtype])
+
+    def centred(self, shape, seed, dtype="f32"):
+        return self.cast(self.uniform(shape, seed) * 2 - 1, dtype)
 
     def hashes(self, size, seed):
         h = self.torch.arange(size, device="cuda", dtype=self.torch.int64)
@@ -60,14 +77,14 @@ class Torch:
     def uniform(self, shape, seed):
         return (self.hashes(product(shape), seed).to(self.torch.float32) * 2**-24).reshape(shape)
 
-    def positions(self, size, seed):
-        return (self.hashes(size, seed) % size).to(self.torch.int32)
+    def positions(self, size, seed, limit=None):
+        return (self.hashes(size, seed) % (limit or size)).to(self.torch.int32)
 
     def measure(self, compute, inputs):
         self.torch.cuda.empty_cache()
         samples = milliseconds(lambda: compute(*inputs), lambda _: self.torch.cuda.synchronize())
-        result = compute(*inputs).reshape(-1)
-        return samples, [result[place].item() for place in probes(result.numel())]
+        flat = [result.reshape(-1) for result in listed(compute(*inputs))]
+        return samples, [each[place].item() for each in flat for place in probes(each.numel())]
 
 
 class Jax:
@@ -76,7 +93,22 @@ class Jax:
     def __init__(self):
         self.jax = the("jax")
         self.np = self.jax.numpy
-        self.jax.config.update("jax_default_matmul_precision", "highest")
+        self.configure()
+        names = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+        self.dtypes = {short: getattr(self.np, name, None) for short, name in names.items()}
+
+    def configure(self, precision="highest", has_f64=False):
+        """For the rows to come: f32 products without shortcuts, and no f64, unless told."""
+        self.jax.config.update("jax_default_matmul_precision", precision)
+        self.jax.config.update("jax_enable_x64", has_f64)
+
+    def cast(self, x, dtype):
+        """The row is about this dtype: products of narrow ones are rounded once as they come."""
+        self.configure("default" if dtype in ("f16", "bf16") else "highest", dtype == "f64")
+        return x.astype(self.dtypes[dtype])
+
+    def centred(self, shape, seed, dtype="f32"):
+        return self.cast(self.uniform(shape, seed) * 2 - 1, dtype)
 
     def hashes(self, size, seed):
         u32 = self.np.uint32
@@ -87,14 +119,14 @@ class Jax:
     def uniform(self, shape, seed):
         return (self.hashes(product(shape), seed).astype(self.np.float32) * 2**-24).reshape(shape)
 
-    def positions(self, size, seed):
-        return (self.hashes(size, seed) % size).astype(self.np.int32)
+    def positions(self, size, seed, limit=None):
+        return (self.hashes(size, seed) % (limit or size)).astype(self.np.int32)
 
     def measure(self, compute, inputs):
         jitted = self.jax.jit(compute)
-        samples = milliseconds(lambda: jitted(*inputs), lambda result: result.block_until_ready())
-        result = jitted(*inputs).reshape(-1)
-        return samples, [result[place].item() for place in probes(result.size)]
+        samples = milliseconds(lambda: jitted(*inputs), self.jax.block_until_ready)
+        flat = [result.reshape(-1) for result in listed(jitted(*inputs))]
+        return samples, [each[place].item() for each in flat for place in probes(each.size)]
 
 
 def product(shape):
@@ -211,23 +243,24 @@ WORKS = {
 }
 
 
-def enter(library, of, name, work, rate=None):
-    """Enters a work in the table, in milliseconds, or in the unit that `rate` turns milliseconds into."""
+def enter(library, name, work, operations=None, is_comparable=True):
+    """Enters a work in the table: from the opened library to a function and its inputs.
 
-    @peer(f"{library.name}/{name}", "TFLOP/s" if rate else "ms")
+    In milliseconds, or in TFLOP/s where `operations` gives their number. A row that is not comparable shows no elements.
+    """
+
+    @peer(f"{library.name}/{name}", "TFLOP/s" if operations else "ms")
     def run():
         opened = library()
-        compute, inputs = work(of, opened)
+        compute, inputs = work(opened)
         samples, values = opened.measure(compute, inputs)
-        return ([rate(ms) for ms in samples] if rate else samples), values
+        if operations:
+            samples = [operations() / (1e9 * ms) for ms in samples]
+        return samples, values if is_comparable else []
 
 
-def teraflops(full):
-    return lambda ms: 2 * edge(full) ** 3 / (1e9 * ms)
-
-
-for library, of in ((Torch, TORCH), (Jax, JAX)):
-    for name, work in WORKS.items():
-        enter(library, of, name, work)
-    for full in (1024, 2048, 4096):
-        enter(library, of, f"matmul-{full}", matmul(full), teraflops(full))
+for library_, of_ in ((Torch, TORCH), (Jax, JAX)):
+    for name_, work_ in WORKS.items():
+        enter(library_, name_, partial(work_, of_))
+    for full_ in (1024, 2048, 4096):
+        enter(library_, f"matmul-{full_}", partial(matmul(full_), of_), lambda full=full_: 2 * edge(full) ** 3)

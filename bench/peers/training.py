@@ -4,6 +4,8 @@ Pixels, labels and weights are the same hashes as ours (bench/training-work.ts),
 steps are shown: a peer that trains something else is found out. Adam has our decays and epsilon.
 """
 
+from functools import partial
+
 from tensors import Jax, Torch, milliseconds, product
 from timing import Pace, peer
 
@@ -56,23 +58,22 @@ def torch_logits(torch, network, x, p):
 class TorchTraining:
     """A training under way: `step` does one and leaves the loss, unread."""
 
-    def __init__(self, network, batch, **adam):
-        library = Torch()
-        self.torch = torch = library.torch
+    def __init__(self, torch, start, loss_of, rate, **adam):
+        """From parameters to start with, and a function from parameters to the loss."""
+        self.torch = torch
         torch.cuda.empty_cache()
-        self.network = network
-        self.pixels, self.labels, self.start = start(library, network, batch)
-        self.parameters = [p.clone().requires_grad_() for p in self.start]
+        self.start = start
+        self.loss_of = loss_of
+        self.parameters = [p.clone().requires_grad_() for p in start]
         self.optimizer = torch.optim.Adam(
-            self.parameters, RATE, (MEAN_DECAY, SQUARE_DECAY), ADAM_EPSILON, **adam
+            self.parameters, rate, (MEAN_DECAY, SQUARE_DECAY), ADAM_EPSILON, fused=True, **adam
         )
         self.loss = None
 
     def step(self):
         with self.torch.enable_grad():
             self.optimizer.zero_grad(set_to_none=True)
-            logits = torch_logits(self.torch, self.network, self.pixels, self.parameters)
-            self.loss = self.torch.nn.functional.cross_entropy(logits, self.labels)
+            self.loss = self.loss_of(self.parameters)
             self.loss.backward()
         self.optimizer.step()
 
@@ -91,13 +92,13 @@ class TorchTraining:
         return milliseconds(step, lambda _: self.torch.cuda.synchronize()), losses
 
 
-def torch_eager(network, batch):
-    training = TorchTraining(network, sized(batch), fused=True)
+def torch_eager(*work):
+    training = TorchTraining(*work)
     return training.measure(training.step)
 
 
-def torch_graph(network, batch):
-    training = TorchTraining(network, sized(batch), fused=True, capturable=True)
+def torch_graph(*work):
+    training = TorchTraining(*work, capturable=True)
     torch = training.torch
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -133,7 +134,18 @@ def jax_logits(j, network, x, p):
     return x @ p[-2] + p[-1]
 
 
-def jax_step(network, batch):
+def torch_network(network, batch):
+    library = Torch()
+    torch = library.torch
+    pixels, labels, layers = start(library, network, sized(batch))
+
+    def loss(parameters):
+        return torch.nn.functional.cross_entropy(torch_logits(torch, network, pixels, parameters), labels)
+
+    return torch, layers, loss, RATE
+
+
+def jax_network(network, batch):
     j = Jax()
     np = j.np
     pixels, labels, parameters = start(j, network, sized(batch))
@@ -143,6 +155,13 @@ def jax_step(network, batch):
         chosen = np.take_along_axis(logits, y[:, None].astype(np.int32), 1)[:, 0]
         return (j.jax.nn.logsumexp(logits, 1) - chosen).mean()
 
+    return j, parameters, loss, (pixels, labels), RATE
+
+
+def jax_training(j, parameters, loss, data, rate):
+    """Steps of Adam: `loss` is a function of the parameters and of the data."""
+    np = j.np
+
     def step(p, m, v, count, x, y):
         value, gradient = j.jax.value_and_grad(loss)(p, x, y)
         count = count + 1
@@ -150,7 +169,7 @@ def jax_step(network, batch):
         v = [SQUARE_DECAY * a + (1 - SQUARE_DECAY) * g * g for a, g in zip(v, gradient)]
         mean_reached, square_reached = 1 - MEAN_DECAY**count, 1 - SQUARE_DECAY**count
         p = [
-            w - RATE * (a / mean_reached) / (np.sqrt(b / square_reached) + ADAM_EPSILON)
+            w - rate * (a / mean_reached) / (np.sqrt(b / square_reached) + ADAM_EPSILON)
             for w, a, b in zip(p, m, v)
         ]
         return p, m, v, count, value
@@ -159,19 +178,19 @@ def jax_step(network, batch):
     state = [parameters, [w * 0 for w in parameters], [w * 0 for w in parameters], np.float32(0)]
 
     def once():
-        *state[:], value = jitted(*state, pixels, labels)
+        *state[:], value = jitted(*state, *data)
         return value
 
     losses = [once().item() for _ in range(STEPS)]
     return milliseconds(once, lambda value: value.block_until_ready()), losses
 
 
-def enter(name, network, batch):
-    peer(f"torch/{name}-eager", "ms")(lambda: torch_eager(network, batch))
-    peer(f"torch/{name}-graph", "ms")(lambda: torch_graph(network, batch))
-    peer(f"jax/{name}", "ms")(lambda: jax_step(network, batch))
+def enter(name, torch_work, jax_work):
+    """Enters a training in the table, by functions that make what TorchTraining and jax_training take."""
+    peer(f"torch/{name}-eager", "ms")(lambda: torch_eager(*torch_work()))
+    peer(f"torch/{name}-graph", "ms")(lambda: torch_graph(*torch_work()))
+    peer(f"jax/{name}", "ms")(lambda: jax_training(*jax_work()))
 
 
-enter("mlp-128", "mlp", 128)
-enter("mlp-4096", "mlp", 4096)
-enter("cnn-128", "cnn", 128)
+for name_, network_, batch_ in (("mlp-128", "mlp", 128), ("mlp-4096", "mlp", 4096), ("cnn-128", "cnn", 128)):
+    enter(name_, partial(torch_network, network_, batch_), partial(jax_network, network_, batch_))

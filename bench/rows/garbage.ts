@@ -8,6 +8,7 @@ import { timed } from "../harness.js";
 import type { Row } from "../row.js";
 import {
   chain,
+  computed,
   cumsum,
   engineOf,
   free,
@@ -117,16 +118,16 @@ const WORKS: Readonly<Record<string, { readonly of: string; work(device: string,
 /** Milliseconds of a loop that computes results, disposes of them or not, and waits for each or for the last. */
 async function loop(
   context: TensorContext,
-  { compute }: Work,
+  work: Work,
   count: number,
   { isDisposing, isAwaited }: { readonly isDisposing: boolean; readonly isAwaited: boolean },
 ): Promise<number> {
   const engine = engineOf(context.tensors);
   return await timed(async () => {
     for (let step = 0; step < count; step++) {
-      const result = compute().realize();
+      const results = computed(work);
       if (isAwaited) await engine.finish();
-      if (isDisposing) result.dispose();
+      if (isDisposing) for (const result of results) result.dispose();
     }
     engine.finishSync();
   });

@@ -5,10 +5,13 @@
 import type { Row } from "../row.js";
 import { bayesRows } from "./bayes.js";
 import { compileRows } from "./compile.js";
+import { contractionRows } from "./contractions.js";
+import { dataRows } from "./data.js";
 import { eventLoopRows } from "./event-loop.js";
 import { everydayRows } from "./everyday.js";
 import { garbageRows } from "./garbage.js";
 import { recordingRows } from "./recording.js";
+import { sequenceRows } from "./sequences.js";
 import { startRows } from "./start.js";
 import { tensorRows } from "./tensors.js";
 import { trainingRows } from "./training.js";
@@ -21,8 +24,11 @@ export const rows: readonly Row[] = [
   ...recordingRows,
   ...transferRows,
   ...tensorRows,
+  ...contractionRows,
+  ...dataRows,
   ...garbageRows,
   ...trainingRows,
+  ...sequenceRows,
   ...bayesRows,
   ...eventLoopRows,
 ];

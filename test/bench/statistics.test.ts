@@ -1,7 +1,7 @@
 /** The figures behind every table: order statistics of samples, and how samples are taken. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { paceFor, repeat, sample } from "../../bench/harness.js";
+import { Busyness, paceFor, repeat, sample } from "../../bench/harness.js";
 import { median, quantile, summarise } from "../../bench/statistics.js";
 
 test("the median is the middle sample, or the mean of the two middle ones, in any order", () => {
@@ -73,4 +73,14 @@ test("a GPU is warmed up for at least a second and a half, unless in a hurry", (
   assert.ok(paceFor("gpu", true).warmUp < 1);
   assert.ok(paceFor("software", false).warmUp < 1);
   assert.equal(paceFor("cpu", false, 0.7).budget, 0.7);
+});
+
+test("a GPU that was busy a moment ago warms up for less, one that was idle in full", () => {
+  const pace = paceFor("gpu", false);
+  const busyness = new Busyness();
+  assert.equal(busyness.paceAt(pace, 0).warmUp, pace.warmUp);
+  busyness.note(5000);
+  assert.equal(busyness.paceAt(pace, 5500).warmUp, pace.warmUpWhenBusy);
+  assert.ok(pace.warmUpWhenBusy < pace.warmUp);
+  assert.equal(busyness.paceAt(pace, 7000).warmUp, pace.warmUp);
 });

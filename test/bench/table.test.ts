@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PeerFigure } from "../../bench/peers.js";
-import { type Outcome, resultOf } from "../../bench/results.js";
+import { CLOSE, type Outcome, resultOf } from "../../bench/results.js";
 import { describeTarget, isMet, type Row, ratioTo, shareOf, type Target } from "../../bench/row.js";
 import { formatNumber, formatRemarks, formatTable } from "../../bench/table.js";
 
@@ -21,6 +21,7 @@ const outcome = (of: Row, samples: readonly number[], more: Partial<Outcome> = {
   share: null,
   notes: [],
   values: [],
+  closeness: CLOSE,
   error: null,
   seconds: 1,
   ...more,
@@ -132,4 +133,17 @@ test("the table: a line per row and one more per further peer, columns aligned",
     formatRemarks(results),
     "broken: failed: it broke\nbroken: a remark\nno figure from jax/a: absent: no jax",
   );
+});
+
+test("a peer's elements may differ from ours by what the row allows, and no more", () => {
+  const of = row({ peers: { near: "p/near", far: "p/far" } });
+  const answer = (name: string, value: number) => ({ row: name, unit: "µs", samples: [4, 4, 4], values: [value] });
+  const seen = figures(answer("p/near", 1.015), answer("p/far", 1.03));
+  const narrow = { values: [1], closeness: { relative: 0.02, floor: 1 } };
+  const { peers } = resultOf(outcome(of, [2, 2, 2], narrow), seen, true);
+  assert.deepEqual(
+    peers.map(({ ratio }) => ratio),
+    [2, null],
+  );
+  assert.match(peers[1]!.missing!, /differs from ours: 1\.03/);
 });
