@@ -61,6 +61,6 @@ export type * from "./result-dtypes.js";
 export { scope } from "./scope.js";
 export { adopt, type Operand, Tensor } from "./tensor.js";
 export { checkTensor, isTensor } from "./tensor-checks.js";
-export { storedTensor, threefry, type Word } from "./threefry.js";
+export { firstRound, storedTensor, threefry, type Word } from "./threefry.js";
 export { choleskyFactor, solvedLower } from "./triangular.js";
 export type { Padding } from "./windows.js";

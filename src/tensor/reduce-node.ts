@@ -47,3 +47,11 @@ function widened(dtype: DType): DType {
   if (dtype === "bool" || dtype === "i8" || dtype === "i16") return "i32";
   return dtype === "u8" || dtype === "u16" ? "u32" : dtype;
 }
+
+/**
+ * Along the first axis, the first element below `limit`; the least of all where none is. Elements below it must rise along
+ * the axis. Rounds after the first such element need not be computed.
+ */
+export function firstBelow(node: Node, limit: number): Node {
+  return derive(R.min, node, { axes: [0], endsBelow: limit });
+}

@@ -1,8 +1,10 @@
-/** Random words as tensors, for `random`. */
+/** Random words as tensors, and other nodes that only `random` makes. */
 import type { Node } from "../graph/node.js";
 import { stored } from "../graph/primitives/movement.js";
 import { type ThreefryWord, threefry2x32 } from "../graph/primitives/threefry.js";
 import { backendOf, derive, makeNode, meet } from "./build.js";
+import { where } from "./methods/where.js";
+import { firstBelow } from "./reduce-node.js";
 import { Tensor } from "./tensor.js";
 
 /** A word as a u32 tensor, or as a number that is part of the program. */
@@ -22,4 +24,10 @@ export function threefry(
 /** The same tensor, computed once by a kernel of its own instead of at every use. */
 export function storedTensor<T extends Tensor>(x: T): T {
   return new Tensor(derive(stored, x.node, {})) as T;
+}
+
+/** For each element, the first round along the first axis whose condition holds; the last one where none does. */
+export function firstRound(conditions: Tensor, rounds: Tensor): Tensor {
+  const last = rounds.size - 1;
+  return new Tensor(firstBelow(where(conditions, rounds, last).node, last));
 }

@@ -225,13 +225,19 @@ export class Lowering {
     extent: number,
     initial: readonly Value[],
     body: (accumulators: readonly Value[]) => readonly Value[],
+    exitWhen?: (next: readonly Value[]) => Value,
   ): readonly Value[] {
     if (extent === 1) return body(initial);
     const mark = this.history.length;
-    const results = this.k.loop(extent, initial, (i, accumulators) => {
-      this.assign(variable, i);
-      return body(accumulators);
-    });
+    const results = this.k.loop(
+      extent,
+      initial,
+      (i, accumulators) => {
+        this.assign(variable, i);
+        return body(accumulators);
+      },
+      { exitWhen },
+    );
     this.forgetSince(mark, ({ value }) => value.depth <= this.k.depth);
     return results;
   }
@@ -471,6 +477,11 @@ export class Lowering {
       return reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i]));
     };
     const { extent, loops, after, bounded } = walk;
+    if (this.canEnd(reductions)) {
+      const position = this.variable("position", extent);
+      const each = (soFar: readonly Value[]) => found(soFar, { count: 1, at: () => position });
+      return this.loop(position, extent, identities, each, (next) => this.areFound(reductions, next));
+    }
     let totals: readonly Value[] = identities;
     for (const { blocks, block, rounds, round, inRound } of loops) {
       totals = this.loop(block, blocks, totals, (soFar) => {
@@ -481,6 +492,19 @@ export class Lowering {
     if (after.count > 0) totals = found(totals, after);
     if (bounded.count > 0) totals = found(totals, bounded, this.isBelow(bounded.at(constantExpr(0)), extent));
     return totals;
+  }
+
+  /** Whether the loop over reductions may end before the stretch does: see `endsBelow` in graph/primitives/reduce.ts. */
+  private canEnd(reductions: readonly Reduction[]): boolean {
+    const isAlone = !this.isShared || this.group.tiling.lanes === 1;
+    return isAlone && reductions.every(({ node }) => node.params.endsBelow !== undefined);
+  }
+
+  private areFound(reductions: readonly Reduction[], totals: readonly Value[]): Value {
+    const { k } = this;
+    return reductions
+      .map(({ node }, i) => k.compare("lt", totals[i], k.constant(totals[i].type, node.params.endsBelow as number)))
+      .reduce((all, next) => k.binary("and", all, next));
   }
 
   /** Reductions of the same axes, a loop for each; null where there is one axis, or a loop is not wanted. */

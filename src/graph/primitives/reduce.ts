@@ -1,6 +1,7 @@
 /**
- * The primitives of the reductions over a set of axes, which the result does not have. Params: axes. The entry in
- * reduction.ts holds everything that differs between them.
+ * The primitives of the reductions over a set of axes, which the result does not have. Params: axes, and `endsBelow` where
+ * a minimum's elements below that limit rise along the axis: a loop may then end with the first of them. The entry in
+ * reduction.ts holds everything that differs between reductions.
  */
 import { DTYPES, isComplex } from "../../core/dtype.js";
 import { DTypeError } from "../../core/errors.js";
@@ -23,7 +24,7 @@ const reduction = (op: ReduceOp): ReducePrimitive => {
     op,
     ...derivatives[entry.derivative],
     batch: (g, { primitive, params }, [{ node: x }]) =>
-      g.move(primitive, [x], { axes: axesOf(params).map((axis) => axis + 1) }),
+      g.move(primitive, [x], { ...params, axes: axesOf(params).map((axis) => axis + 1) }),
     infer: ([x], params) => {
       const { shape, dtype } = x as Node;
       const axes = axesOf(params);

@@ -216,7 +216,7 @@ export class BodyEmitter {
     const { f } = this;
     const kinds = initial.map(({ kind }) => kind);
     const { exit } = loop;
-    const isUneven = exit !== null && this.varying.has(exit.id);
+    const isUneven = exit !== null && ((this.row as LaneValue).kind === "rising" || this.varying.has(exit.id));
     const first = isUneven ? [f.i32x4.const([0, 0, 0, 0])] : [];
     const results = f.fold(f.i32.const(from), to, step, [...initial.flatMap(partsOf), ...first], (i, state) => {
       this.laneValues[loop.index.id] = index === "uniform" ? { kind: "uniform", value: i } : counted(i, LANES);

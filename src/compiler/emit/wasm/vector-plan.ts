@@ -74,7 +74,7 @@ export function planVectors(kernel: Kernel): VectorPlan {
   const values: IRValue[] = [];
   const stores: StoreStatement[] = [];
   const accesses: (ReadStatement | WriteStatement)[] = [];
-  // Branches and ordered operations are computed one row at a time.
+  // Branches and ordered operations are computed one row at a time. Rows leave a loop of plain values one by one.
   let isOrdered = kernel.lanes > 1;
   walkStatements(kernel.body, (statement) => {
     if (statement.kind === "let") values.push(statement.value);
@@ -83,7 +83,7 @@ export function planVectors(kernel: Kernel): VectorPlan {
       if (statement.gate) isOrdered = true;
     } else if (statement.kind === "loop") {
       loops.push(statement);
-      if (statement.exit) isOrdered = true;
+      if (statement.exit && statement.body.some(({ kind }) => kind !== "let")) isOrdered = true;
     } else if (statement.kind === "read" && statement.from === "array") {
       accesses.push(statement);
       values.push(...statement.results);
