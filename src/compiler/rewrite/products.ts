@@ -4,7 +4,8 @@
  * computed while tiles are loaded; costly ones are computed into memory first.
  */
 
-import { castNode, makeNode, permuteNode, reshapeNode } from "../../graph/build.js";
+import { sizeOf } from "../../core/shape.js";
+import { castNode, makeNode, permuteNode, reshapeNode, sourceOf } from "../../graph/build.js";
 import type { Node } from "../../graph/node.js";
 import type { Params } from "../../graph/primitive.js";
 import { accumulatorDType, dot } from "../../graph/primitives/dot.js";
@@ -13,6 +14,7 @@ import { pad, stored as storedValue } from "../../graph/primitives/movement.js";
 import * as R from "../../graph/primitives/reduce.js";
 import type { MatmulPrecision } from "../../graph/product-precision.js";
 import { g } from "../../graph/vocabulary.js";
+import { areVectors } from "../schedule/loads.js";
 import type { MatrixTile, Tile, TileProfile } from "../target/tile-profile.js";
 import { planProduct } from "../tiles/plan.js";
 import { splitProduct } from "./split-product.js";
@@ -46,6 +48,12 @@ export function productRewriter(profile: TileProfile): ProductRewriter {
       store(a, Math.ceil(n / columns));
       store(b, Math.ceil(m / rows));
       if (!plan) return null;
+      for (const [operand, times] of [
+        [a, n / columns],
+        [b, m / rows],
+      ] as const) {
+        if (profile.kind === "shared" && isWorthOrdering(operand, times)) stored.add(operand);
+      }
       const { tile, length } = plan;
       const multiply = (x: Operand, y: Operand) => (length >= k ? product(x, y, tile) : inParts(x, y, length, tile));
       if (a.dtype !== "f32" || tile.kind !== "matrix") return multiply([a], [b]);
@@ -122,6 +130,20 @@ function computedOften(operand: Node, times: number): Node[] {
     }
   }
   return found;
+}
+
+/** Loads from which on a copy in the order of the product pays: a kernel more, some microseconds. */
+const WORTH_ORDERING = 1 << 22;
+/** Elements of a vector of 16 bytes, at most. */
+const VECTOR = 8;
+
+/** Whether an operand is a rearrangement that has no vectors along any axis, and is loaded often: the kernels of a convolution. */
+function isWorthOrdering(operand: Node, times: number): boolean {
+  const source = sourceOf(operand);
+  const size = sizeOf(operand.shape);
+  if (size !== sizeOf(source.shape) || size * times < WORTH_ORDERING || times < 2) return false;
+  const isLoaded = (node: Node) => node === source;
+  return ![1, 2].some((axis) => areVectors(operand, isLoaded, axis, Math.min(VECTOR, operand.shape[axis])));
 }
 
 /** Additions that an element takes from what is in memory; what is not elementwise is in memory, but better behind it. */

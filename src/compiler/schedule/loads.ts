@@ -53,6 +53,32 @@ export function loadStrides(node: Node, isLoaded: (node: Node) => boolean): numb
   });
 }
 
+/**
+ * Whether `width` neighbours along an axis, from a multiple of the width on, are neighbours in memory, from such a multiple on,
+ * wherever the node is loaded from; or one element for all of them. So it is not in a window, whose places lie one apart.
+ */
+export function areVectors(node: Node, isLoaded: (node: Node) => boolean, axis: number, width: number): boolean {
+  const space = new IndexSpace();
+  const variables = node.shape.map((extent, i) => space.variable(`i${i}`, extent));
+  const along = variables[axis].terms[0]?.atom;
+  const isMultiple = (value: number) => value % width === 0;
+  const isPlain = (x: IndexExpr) =>
+    isMultiple(x.constant) &&
+    x.terms.every(({ atom, factor }) => {
+      if (atom === along) return factor === 1;
+      if (!("of" in atom) || !along || !atomsOf(atom.of).has(along)) return isMultiple(factor);
+      if (!isMultiple(atom.by) || !isPlain(atom.of)) return false;
+      return atom.kind === "remainder" ? factor === 1 : isMultiple(factor);
+    });
+  return loadsOf(space, node, variables, isLoaded).every(({ node: source, index }) => {
+    const flat = ravel(index, source.shape);
+    const dependsOn = flat.terms.some(
+      ({ atom }) => atom === along || ("of" in atom && along && atomsOf(atom.of).has(along)),
+    );
+    return !dependsOn || isPlain(flat);
+  });
+}
+
 /** For each axis of a node, whether it is split where the node is loaded from, as the places of a window are: that divides. */
 export function splitAxes(node: Node, isLoaded: (node: Node) => boolean): boolean[] {
   const space = new IndexSpace();

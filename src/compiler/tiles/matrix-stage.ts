@@ -7,7 +7,7 @@ import type { Node } from "../../graph/node.js";
 import type { FragmentPlace, Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Lowering } from "../lower/lowering.js";
-import { loadStrides } from "../schedule/loads.js";
+import { areVectors, loadStrides } from "../schedule/loads.js";
 import type { MatrixTile } from "../target/tile-profile.js";
 import { operandWords, pitchOfLine, unitOf } from "./matrix-tile-memory.js";
 
@@ -38,6 +38,8 @@ interface Place {
   readonly at: Value;
   /** The unit's number, on an axis that units lie along and divide: they are inside as a whole, or outside. */
   readonly unit: Value | null;
+  /** The first element as an expression of its parts, on an axis that tiles divide: splitting it takes few divisions. */
+  readonly whole: IndexExpr | null;
   /** Units lie along the axis. */
   readonly isAlong: boolean;
 }
@@ -60,7 +62,7 @@ export class MatrixStage {
   /** Units of a line, and of the tile. */
   private readonly perLine: number;
   private readonly units: number;
-  /** Units of an operand in memory can be copied as they are. */
+  /** Units are vectors in memory, and are copied as they are where nothing is computed. */
   private readonly isRegular: boolean;
   /** The words that a lane holds of a tile, all parts of a unit together. */
   readonly wordCount: number;
@@ -79,36 +81,52 @@ export class MatrixStage {
   ) {
     // The sum of the parts is never computed (rewrite/products.ts).
     this.parts = tile.parts === 1 ? [operand.node] : operand.node.inputs;
-    const strides = loadStrides(operand.node, (node) => lowering.isLoaded(node));
     const [along, sum] = operand.side === "left" ? [1, 2] : [2, 1];
-    const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
-    this.isAlongSum = votes(sum) > votes(along);
-    const line = this.isAlongSum ? tile.depth : operand.rows;
     this.unit = unitOf(tile);
+    const { axis, isRegular } = this.lineAxis(along, sum);
+    this.isAlongSum = axis === sum;
+    this.isRegular = isRegular;
+    const line = this.isAlongSum ? tile.depth : operand.rows;
     this.pitch = pitchOfLine(tile, line);
     this.perLine = line / this.unit;
     this.units = (operand.rows * tile.depth) / this.unit;
     this.wordCount = Math.ceil(this.units / lanes) * WORDS * tile.parts;
     this.partWords = operandWords(tile, operand.rows);
-    const [extent, axis] = this.isAlongSum ? [operand.summed, sum] : [operand.extent, along];
-    // A unit must lie inside the axis and begin at a multiple of its length.
-    this.isRegular =
-      extent % this.unit === 0 &&
-      strides.every((each) => each.every((stride, i) => (i === axis ? stride === 1 : stride % this.unit === 0)));
+  }
+
+  /**
+   * The axis that lines of the tile lie along: one on which units are vectors in memory. Without such an axis, the one whose
+   * neighbours lie further apart: lanes then go along the other one and load neighbours, and elements of a unit, which often
+   * are channels of one place, share most of their index.
+   */
+  private lineAxis(along: number, sum: number): { readonly axis: number; readonly isRegular: boolean } {
+    const { lowering, operand, unit } = this;
+    const isLoaded = (node: Node) => lowering.isLoaded(node);
+    const extentOf = (axis: number) => (axis === sum ? operand.summed : operand.extent);
+    const strides = loadStrides(operand.node, isLoaded);
+    const isVector = (axis: number) =>
+      extentOf(axis) % unit === 0 &&
+      strides.some((each) => each[axis] === 1) &&
+      areVectors(operand.node, isLoaded, axis, unit);
+    const regular = [along, sum].find(isVector);
+    if (regular !== undefined) return { axis: regular, isRegular: true };
+    const distance = (axis: number) => Math.max(0, ...strides.map((each) => Math.abs(each[axis])));
+    return { axis: distance(sum) > distance(along) ? sum : along, isRegular: false };
   }
 
   /** The words this lane loads of the tile at a step of the summation. */
   load(step: Value): Value[] {
     const words: Value[] = [];
+    const stepIndex = this.lowering.index(step, Math.ceil(this.operand.summed / this.tile.depth));
     for (let done = 0; done < this.units; done += this.lanes) {
-      const unit = this.unitAt(done, step);
+      const unit = this.unitAt(done, step, stepIndex);
       for (const part of this.parts) words.push(...this.loadUnit(unit, part));
     }
     return words;
   }
 
   /** The lane's unit of those from `done` on. */
-  private unitAt(done: number, step: Value): Unit {
+  private unitAt(done: number, step: Value, stepIndex: IndexExpr): Unit {
     const { k, lowering, operand, unit, tile, isAlongSum } = this;
     const { place, isThere } = this.placeOf(done);
     const i = (value: number) => k.constant("i32", value);
@@ -116,22 +134,27 @@ export class MatrixStage {
       const inTile = lowering.indexValue(isAlong ? place.inLine : place.line);
       const at = k.binary("add", first(1), isAlong ? k.binary("mul", inTile, i(unit)) : inTile);
       const number = isAlong && extent % unit === 0 ? k.binary("add", first(unit), inTile) : null;
-      return { extent, tile: tileExtent, at, unit: number, isAlong };
+      return { extent, tile: tileExtent, at, unit: number, whole: null, isAlong };
     };
+    const inTile = isAlongSum ? scale(place.inLine, unit) : place.line;
+    const whole = operand.summed % tile.depth === 0 ? plus(scale(stepIndex, tile.depth), inTile) : null;
     const { first, extent, rows, summed } = operand;
     return {
       along: placed((by) => k.binary("mul", first, i(rows / by)), extent, rows, !isAlongSum),
-      sum: placed((by) => k.binary("mul", step, i(tile.depth / by)), summed, tile.depth, isAlongSum),
+      sum: { ...placed((by) => k.binary("mul", step, i(tile.depth / by)), summed, tile.depth, isAlongSum), whole },
       isThere,
     };
   }
 
   /** The line of the lane's unit, and its number in it. */
   private placeOf(done: number) {
-    const { k, lowering, lane, perLine, units, lanes } = this;
+    const { k, lowering, lane, perLine, units, lanes, isRegular } = this;
+    const { space } = lowering;
     const which = plus(lane, constantExpr(done));
-    const line = lowering.space.quotient(which, perLine);
-    const inLine = lowering.space.remainder(which, perLine);
+    // Lanes go along a line where units are vectors, else across lines.
+    const lines = units / perLine;
+    const line = isRegular ? space.quotient(which, perLine) : space.remainder(which, lines);
+    const inLine = isRegular ? space.remainder(which, perLine) : space.quotient(which, lines);
     const isThere =
       done + lanes <= units ? null : k.compare("lt", lowering.indexValue(which), k.constant("i32", units));
     return { place: { line, inLine }, isThere };
@@ -163,7 +186,8 @@ export class MatrixStage {
   ): { readonly value: Value; readonly isSummed: Value | null } {
     const { k, lowering, operand } = this;
     const i = (value: number) => k.constant("i32", value);
-    const placed = ({ extent, tile, at: start, unit: number, isAlong }: Place) => {
+    const placed = ({ extent, tile, at: start, unit: number, whole, isAlong }: Place) => {
+      if (whole) return { index: isAlong ? plus(whole, constantExpr(offset)) : whole, isInside: null };
       const at = isAlong && !number ? k.binary("add", start, i(offset)) : start;
       const index = number
         ? plus(scale(lowering.index(number, extent / this.unit), this.unit), constantExpr(offset))

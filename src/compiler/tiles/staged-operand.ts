@@ -7,7 +7,7 @@ import type { Node } from "../../graph/node.js";
 import type { Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
 import type { Lowering } from "../lower/lowering.js";
-import { loadStrides } from "../schedule/loads.js";
+import { areVectors, loadStrides } from "../schedule/loads.js";
 import type { SharedTile } from "../target/tile-profile.js";
 import type { ProductArithmetic } from "./arithmetic.js";
 import { pitchOf } from "./plan.js";
@@ -58,11 +58,8 @@ export class Stage {
     const votes = (axis: number) => strides.filter((each) => Math.abs(each[axis]) === 1).length;
     this.isAlongSum = votes(summedAxis) > votes(tileAxis);
     const [extent, axis] = this.isAlongSum ? [summed, summedAxis] : [operand.extent, tileAxis];
-    // A vector must lie inside the axis and begin at a multiple of its width.
-    const isRegular = strides.every((each) =>
-      each.every((stride, i) => (i === axis ? stride === 1 || stride === 0 : stride % width === 0)),
-    );
-    this.unit = extent % width === 0 && isRegular ? width : 1;
+    // A vector must lie inside the axis and begin at a multiple of its width. Single elements share more of their index.
+    this.unit = extent % width === 0 && areVectors(operand.node, isLoaded, axis, width) ? width : 1;
   }
 
   /** The elements this lane loads of the tile at a step of the summation. */
@@ -72,15 +69,17 @@ export class Stage {
     const i = (value: number) => k.constant("i32", value);
     const units = (operand.rows * depth) / unit;
     const perLine = (isAlongSum ? depth : operand.rows) / unit;
-    const start = k.binary("mul", step, i(depth));
     const isDepthWhole = this.summed % depth === 0;
+    const stepIndex = lowering.index(step, Math.ceil(this.summed / depth));
     const loaded: Value[][] = [];
     for (let done = 0; done < units; done += lanes) {
       const which = plus(this.lane, constantExpr(done));
-      const inLine = lowering.indexValue(scale(space.remainder(which, perLine), unit));
-      const line = lowering.indexValue(space.quotient(which, perLine));
-      const along = k.binary("add", operand.first, isAlongSum ? line : inLine);
-      const sum = k.binary("add", start, isAlongSum ? inLine : line);
+      const inLine = scale(space.remainder(which, perLine), unit);
+      const line = space.quotient(which, perLine);
+      const along = k.binary("add", operand.first, lowering.indexValue(isAlongSum ? line : inLine));
+      // As an expression of its parts: where the summation splits at multiples of the depth, no element needs a division.
+      const sumAt = plus(scale(stepIndex, depth), isAlongSum ? inLine : line);
+      const sum = lowering.indexValue(sumAt);
       const gates: Value[] = [];
       if (operand.extent % operand.rows !== 0) gates.push(k.compare("lt", along, i(operand.extent)));
       if (units % lanes !== 0) gates.push(k.compare("lt", lowering.indexValue(which), i(units)));
@@ -88,7 +87,7 @@ export class Stage {
       if (isSummed) gates.push(isSummed);
       const gate = gates.length > 0 ? gates.reduce((x, y) => k.binary("and", x, y)) : null;
       const alongIndex = lowering.index(along, operand.extent - (isAlongSum ? 0 : unit - 1));
-      const sumIndex = lowering.index(sum, this.summed - (isAlongSum ? unit - 1 : 0));
+      const sumIndex = isDepthWhole ? sumAt : lowering.index(sum, this.summed - (isAlongSum ? unit - 1 : 0));
       loaded.push(
         Array.from({ length: unit }, (_, c) => {
           const at = isAlongSum

@@ -128,17 +128,20 @@ function convolved(x: Node, w: Node, options: ConvOptions): Node {
   // Both kinds of groups are batches of the product; the rest of the batch runs along with the places of the result.
   const rest = isBatch ? batch / groups : batch;
   const split = isBatch ? [groups, rest, channels] : [rest, groups, inner];
-  const lead = isBatch ? [0, 2] : [1, 2];
+  const [group, others] = isBatch ? [0, 1] : [1, 0];
   const spatialAxes = outputs.map((_, i) => 3 + i);
   const placeAxes = size.map((_, i) => 3 + outputs.length + i);
+  // The summation runs over the channels of a place, then over places: neighbours then see the same part of the input.
   const columns = permuteNode(reshapeNode(seen, [...split, ...outputs, ...size]), [
-    ...lead,
+    group,
     ...placeAxes,
-    isBatch ? 1 : 0,
+    2,
+    others,
     ...spatialAxes,
   ]);
+  const kernels = permuteNode(w, [0, ...size.map((_, i) => 2 + i), 1]);
   const product = dotNode(
-    reshapeNode(w, [groups, results / groups, inner * places]),
+    reshapeNode(kernels, [groups, results / groups, inner * places]),
     reshapeNode(columns, [groups, inner * places, rest * sizeOf(outputs)]),
   );
   const apart = reshapeNode(product, [groups, results / groups, rest, ...outputs]);
