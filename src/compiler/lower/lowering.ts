@@ -36,9 +36,11 @@ import {
 import { clampedIndex, indexValue } from "../ir/index-value.js";
 import { MAX_I32, type Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
+import type { FloatType } from "../math/scalar-ops.js";
 import type { Group } from "../schedule/group.js";
 import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
 import { reductionsInTurns, type Wanted } from "./row-reductions.js";
+import { addedTo, emptySum, type RunningSum, runningSums, shiftedTo } from "./running-sums.js";
 
 /** A result, and where its elements are, by what counts them. */
 interface Written {
@@ -442,8 +444,16 @@ export class Lowering {
     return reductions.map((reduction, i) => this.reduced(reduction, totals[i]).value);
   }
 
-  /** A lane's partial results of the reductions of one extent. */
-  private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
+  /**
+   * A lane's partial results of the reductions of one extent, and of the sums that run along with them: a shift and a sum
+   * each, after the others.
+   */
+  private reduce(
+    reductions: readonly Reduction[],
+    walk: Walk,
+    gate: Value | null,
+    running: readonly RunningSum[] = [],
+  ): readonly Value[] {
     const { k } = this;
     const identities = reductions.map(({ node, op }) =>
       k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
@@ -458,30 +468,62 @@ export class Lowering {
         const { value } = this.element(node.inputs[0], at(position), inner);
         return bound ? k.select(bound, value, identities[i]) : value;
       };
-      const together = () =>
-        reductions.map((reduction, i) => {
-          const values = placesOf(batch).map((position) => valueAt(reduction, i, position));
-          return inPairs(values, merge(reduction));
-        });
+      const exponentAt = ({ exponent, reduction: { at } }: RunningSum, position: IndexExpr) => {
+        const { value } = this.element(exponent, at(position), inner);
+        return bound ? k.select(bound, value, k.constant(value.type, Number.NEGATIVE_INFINITY)) : value;
+      };
+      const extended = (states: readonly Value[], exponents: readonly (readonly Value[])[]) =>
+        exponents.flatMap((each, i) => addedTo(k, this.exponential, [states[2 * i], states[2 * i + 1]], each, inPairs));
+      const states = totals.slice(reductions.length);
+      const together = () => ({
+        sums: reductions.map((reduction, i) =>
+          inPairs(
+            placesOf(batch).map((position) => valueAt(reduction, i, position)),
+            merge(reduction),
+          ),
+        ),
+        exponents: running.map((sum) => placesOf(batch).map((position) => exponentAt(sum, position))),
+      });
       const oneByOne = () =>
-        this.overBatch(batch, identities, (position, soFar) =>
-          reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
-        );
-      const sums = this.speculate(together, (values) => values, oneByOne);
-      return reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i]));
+        this.overBatch(batch, [...identities, ...states], (position, soFar) => [
+          ...reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
+          ...extended(
+            soFar.slice(reductions.length),
+            running.map((sum) => [exponentAt(sum, position)]),
+          ),
+        ]);
+      const sums = this.speculate(
+        together,
+        (values) => [...values.sums, ...extended(states, values.exponents)],
+        oneByOne,
+      );
+      return [
+        ...reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i])),
+        ...sums.slice(reductions.length),
+      ];
     };
     const { extent, loops, after, bounded } = walk;
-    let totals: readonly Value[] = identities;
+    let totals: readonly Value[] = [
+      ...identities,
+      ...running.flatMap(({ exponent }) => emptySum(k, exponent.dtype as FloatType)),
+    ];
     for (const { blocks, block, rounds, round, inRound } of loops) {
       totals = this.loop(block, blocks, totals, (soFar) => {
-        const sums = this.loop(round, rounds, identities, (accumulators) => found(accumulators, inRound));
-        return reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i]));
+        const initial = [...identities, ...soFar.slice(reductions.length)];
+        const sums = this.loop(round, rounds, initial, (accumulators) => found(accumulators, inRound));
+        return [
+          ...reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i])),
+          ...sums.slice(reductions.length),
+        ];
       });
     }
     if (after.count > 0) totals = found(totals, after);
     if (bounded.count > 0) totals = found(totals, bounded, this.isBelow(bounded.at(constantExpr(0)), extent));
     return totals;
   }
+
+  private readonly exponential = (value: Value): Value =>
+    this.ops.math("exp", { dtype: value.type as FloatType, value }).value;
 
   /** Reductions of the same axes, a loop for each; null where there is one axis, or a loop is not wanted. */
   private reduceNested(reductions: readonly Reduction[], gate: Value | null): readonly Value[] | null {
@@ -516,16 +558,37 @@ export class Lowering {
   shareReductions(results: readonly Wanted[], rows: readonly IndexExpr[]): void {
     const { space, group } = this;
     const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
-    for (const turn of reductionsInTurns(known, results, rows)) {
+    const turns = reductionsInTurns(known, results, rows);
+    /** The states of sums that ran one turn ahead. */
+    const ahead = new Map<
+      readonly Reduction[],
+      { readonly sums: readonly RunningSum[]; readonly states: readonly Value[] }
+    >();
+    turns.forEach((turn, position) => {
       for (const [extent, reductions] of turn) {
-        const totals = this.reduceNested(reductions, null) ?? this.reduce(reductions, this.walkOver(extent), null);
+        const early = ahead.get(reductions);
+        const next = turns[position + 1]?.get(extent);
+        const isShort = early !== undefined || next === undefined || !this.isShared || group.tiling.lanes === 1;
+        const walk = this.walkOver(extent);
+        const running = isShort ? null : runningSums(space, walk, reductions, next, known.isLoaded);
+        const totals =
+          early === undefined
+            ? (this.reduceNested(reductions, null) ?? this.reduce(reductions, walk, null, running ?? []))
+            : early.sums.map((sum, i) => this.finished(sum, [early.states[2 * i], early.states[2 * i + 1]]));
+        if (running && next) ahead.set(next, { sums: running, states: totals.slice(reductions.length) });
         reductions.forEach((reduction, i) => {
           const { node, op, index } = reduction;
           const total = this.isShared ? this.k.combineLanes(reductionOf(op).combine, totals[i]) : totals[i];
           this.remember(node, indexKey(index), this.reduced(reduction, total));
         });
       }
-    }
+    });
+  }
+
+  /** A lane's part of a sum that ran ahead, now that its shift is known. */
+  private finished({ reduction, shift }: RunningSum, state: readonly [Value, Value]): Value {
+    const { value } = this.element(shift, reduction.at(constantExpr(0)));
+    return shiftedTo(this.k, this.exponential, state, value);
   }
 
   // ------------------------------------------------------------------------------------------------ indices
