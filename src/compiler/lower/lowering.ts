@@ -31,6 +31,7 @@ import {
   type ElementSettings,
   elementOps,
   rounded,
+  roundedResult,
   wrap,
 } from "../elements/elements.js";
 import { clampedIndex, indexValue } from "../ir/index-value.js";
@@ -87,6 +88,7 @@ export class Lowering {
   /** While speculating: the condition under which the values computed now are wrong. */
   private rare: { readonly conditions: Set<Value>; readonly depth: number } | null = null;
   private isSlow = false;
+  private readonly rareRounding: typeof this.rarely | null;
   /** Products, as far as they have been computed. */
   private readonly given = new Map<Node, Element>();
 
@@ -95,7 +97,9 @@ export class Lowering {
     private readonly group: Group,
     settings: ElementSettings,
   ) {
-    this.ops = elementOps(k, settings, (condition, usual, compute) => this.rarely(condition, usual, compute));
+    this.ops = elementOps(k, settings, this.rarely);
+    // A branch would keep a CPU from computing rows as vectors.
+    this.rareRounding = settings.division === "corrected" ? this.rarely : null;
     this.results = new Set(group.results.map(({ node }) => node));
     this.lane = this.bind("lane", group.tiling.lanes, k.lane);
   }
@@ -196,13 +200,13 @@ export class Lowering {
   }
 
   /** How elements deal with what is seldom needed: see `speculate`. */
-  private rarely(condition: Value, usual: Value, compute: () => Value): Value {
+  private readonly rarely = (condition: Value, usual: Value, compute: () => Value): Value => {
     const { k, rare } = this;
     if (this.isSlow) return k.select(condition, compute(), usual);
     if (!rare || condition.depth > rare.depth) return branching(k)(condition, usual, compute);
     rare.conditions.add(condition);
     return usual;
-  }
+  };
 
   private forgetSince(mark: number, isKept: (element: Element) => boolean): void {
     const kept = this.history.splice(mark).filter(({ node, key, element }) => {
@@ -322,7 +326,8 @@ export class Lowering {
       case "elementwise": {
         const operands = node.inputs.map((input) => this.element(input, index, gate));
         const made = primitive.lower(this.ops, operands, node.params, dtype);
-        return primitive.isExact ? made : { dtype, value: rounded(this.k, dtype, made.value) };
+        if (primitive.isExact) return made;
+        return { dtype, value: roundedResult(this.k, dtype, made.value, operands, this.rareRounding) };
       }
       case "movement":
         return this.move(node, readingsAt(this.space, node, primitive, index), gate);
