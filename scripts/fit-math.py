@@ -123,6 +123,13 @@ def error_functions():
         fit_centred("erfc", g, terms, 1 / (mpf(end) + 3), 1 / mpf("3.75"), kind, start, step, 300)
 
 
+def brain_floats():
+    """For bf16, which a test goes through number by number: as few terms as leave no number rounded wrongly."""
+    g = lambda z: erf(sqrt(z)) / sqrt(z) if z else 2 / sqrt(pi)
+    end = mpf("2.203125")
+    fit("erf of bf16", g, range(8), 0, end**2, "f32", lambda z: 1 / g(z), [round_to(2 / sqrt(pi), "f32")])
+
+
 def inverse_erf_over_x(w):
     """erfInv(x) / x for w = -log(1 - x²), by Halley's method on erf or erfc."""
     if w == 0:
@@ -218,6 +225,7 @@ FITS = {
     "sinh cosh tanh": hyperbolics,
     "cbrt": cube_root,
     "erf erfc": error_functions,
+    "bf16": brain_floats,
     "erfInv": inverse_error_function,
     "lgamma digamma": gamma_functions,
     "trigamma": trigamma_function,

@@ -66,6 +66,9 @@ export function openVulkan(id: string, index: number) {
 /** Multiprocessors by kind of device: Vulkan does not say, and the choice of tiles asks for no more than a guess. */
 const UNITS: Readonly<Record<DeviceType, number>> = { discrete: 128, virtual: 64, integrated: 16, other: 16, cpu: 4 };
 
+/** NVIDIA's number among vendors. */
+const NVIDIA = 0x10de;
+
 /** VK_SUBGROUP_FEATURE_SHUFFLE_BIT */
 const SHUFFLE = 0x10;
 
@@ -91,6 +94,11 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     },
     atomicFloats: [...(hasAtomic(32) ? (["f32"] as const) : []), ...(hasAtomic(64) ? (["f64"] as const) : [])],
     fragments: fragmentsOf(properties, features),
+    // Vulkan leaves the rounding open; the instruction of NVIDIA's GPUs rounds to nearest even.
+    convertsBrain:
+      features.includes("shaderBFloat16Type") &&
+      properties.vendorId === NVIDIA &&
+      process.env.PUMICE_BF16 !== "arithmetic",
   };
 }
 

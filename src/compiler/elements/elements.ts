@@ -9,6 +9,7 @@ import { DTypeError, UnsupportedError } from "../../core/errors.js";
 import type { Comparison, ElementOps } from "../../graph/element-ops.js";
 import type { IRType, Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
+import { type BrainOps, isDenormal, quotientOfBrains } from "../math/brain-float.js";
 import { divide, squareRoot } from "../math/correct-rounding.js";
 import { withSignOf } from "../math/float-parts.js";
 import { type MathFunction, mathFunctions } from "../math/library.js";
@@ -75,16 +76,20 @@ export function elementOps(
     return of(dtype, k.select(isZero, zero(dtype), quotient));
   };
 
+  const quotient = (a: Element, b: Element): Value => {
+    if (a.dtype !== "bf16" || scalar.usesNative("div", "f32")) {
+      return divide(scalar, a.value, b.value, floatType(a.dtype));
+    }
+    return quotientOfBrains(scalar, a.value, b.value, b.value.op === "constant" ? Number(b.value.attribute) : null);
+  };
+
   return {
     dtypeOf: ({ dtype }) => dtype,
     constant: (dtype, value) => ({ dtype, value: k.constant(computeType(dtype), plainScalar(value, dtype)) }),
     add: (a, b) => of(a.dtype, k.binary("add", a.value, b.value)),
     sub: (a, b) => of(a.dtype, k.binary("sub", a.value, b.value)),
     mul: (a, b) => of(a.dtype, k.binary("mul", a.value, b.value)),
-    div: (a, b) =>
-      isFloat(a.dtype)
-        ? of(a.dtype, divide(scalar, a.value, b.value, floatType(a.dtype)))
-        : integerDivision("idiv", a, b),
+    div: (a, b) => (isFloat(a.dtype) ? of(a.dtype, quotient(a, b)) : integerDivision("idiv", a, b)),
     rem: (a, b) => {
       if (!isFloat(a.dtype)) return integerDivision("irem", a, b);
       return of(a.dtype, floatRemainder(k, scalar, a.value, b.value));
@@ -116,6 +121,7 @@ export function elementOps(
       if (!entry) throw new UnsupportedError(`the math library has no ${name}`);
       const [x, y] = args as [Element, Element];
       const type = floatType(x.dtype);
+      if (x.dtype === "bf16" && entry.ofBrain) return { dtype: x.dtype, value: entry.ofBrain(scalar, x.value) };
       const value =
         entry.arity === 1 ? entry.apply(scalar, x.value, type) : entry.apply(scalar, x.value, y.value, type);
       return { dtype: x.dtype, value };
@@ -134,8 +140,9 @@ export const branching =
     )[0];
 
 /** The math library's arithmetic, over the loop-nest language. */
-function scalarOps(k: KernelBuilder, settings: ElementSettings): ScalarOps<Value> {
+function scalarOps(k: KernelBuilder, settings: ElementSettings): BrainOps<Value> {
   return {
+    mulAdd: (a, b, c) => k.mulAdd(a, b, c),
     typeOf: (value) => value.type as ScalarType,
     constant: (type, value) => k.constant(type, value),
     usesNative: () => settings.division === "native",
@@ -199,6 +206,40 @@ export function wrap(k: KernelBuilder, dtype: DType, value: Value): Value {
 export function rounded(k: KernelBuilder, dtype: DType, value: Value): Value {
   return isNarrowFloat(dtype) ? roundToNarrow(k, value, dtype) : value;
 }
+
+/**
+ * The result of an operation on operands of a dtype, rounded to it. A bf16 times a power of two is one already, unless it is
+ * denormal; `rarely` deals with that. Null: a branch costs more than rounding does.
+ */
+export function roundedResult(
+  k: KernelBuilder,
+  dtype: DType,
+  value: Value,
+  operands: readonly Element[],
+  rarely: ScalarOps<Value>["rarely"] | null,
+): Value {
+  const factor = rarely && dtype === "bf16" ? scaledBy(value, operands) : null;
+  if (factor === null || !rarely) return rounded(k, dtype, value);
+  if (factor >= 1) return value;
+  return rarely(isDenormal(denormalOps(k), value), value, () => rounded(k, dtype, value));
+}
+
+/** The size of the power of two that a value is an operand times; null if it is something else. */
+function scaledBy({ op, args }: Value, operands: readonly Element[]): number | null {
+  if (op !== "mul") return null;
+  const [constant, other] = args[0].op === "constant" ? [args[0], args[1]] : [args[1], args[0]];
+  const size = Math.abs(Number(constant.attribute));
+  const isPower = constant.op === "constant" && size >= 2 ** -126 && Number.isInteger(Math.log2(size));
+  return isPower && operands.some(({ value }) => value === other) ? size : null;
+}
+
+const denormalOps = (k: KernelBuilder) => ({
+  and: (a: Value, b: Value) => k.binary("and", a, b),
+  lt: (a: Value, b: Value) => k.compare("lt", a, b),
+  ne: (a: Value, b: Value) => k.compare("ne", a, b),
+  abs: (x: Value) => k.unary("abs", x),
+  constant: (type: "f32", value: number) => k.constant(type, value),
+});
 
 /** The only signed division that overflows, the least number by -1, wraps to itself; some targets trap on it. */
 function signedDivision(k: KernelBuilder, op: "idiv" | "irem", a: Value, b: Value): Value {

@@ -49,15 +49,19 @@ export interface Walk {
 
 /** Elements that a lane adds up one by one. */
 const BLOCK = 2048;
+/** Most steps after the rounds that are written out; more are a loop of their own. */
+const MAX_AFTER = 3;
 
 /** `lane` is the index of a lane as an expression. */
 export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, tiling: Tiling): Walk {
   const { lanes } = tiling;
   const width = extent % tiling.width === 0 ? tiling.width : 1;
+  // Elements in place of vectors, where vectors do not fit: as many bytes are under way.
+  const unroll = tiling.unroll * (tiling.width / width);
   const step = lanes * width;
   const steps = Math.floor(extent / step);
   const needsLoop = Math.ceil(extent / step) * width > tiling.elementsPerLane;
-  const rounds = needsLoop ? Math.floor(steps / tiling.unroll) : 0;
+  const rounds = needsLoop ? Math.floor(steps / unroll) : 0;
   const first = scale(lane, width);
   /** The elements a lane takes in so many steps, from an index on. */
   const taken = (from: IndexExpr, count: number): Batch => ({
@@ -67,20 +71,24 @@ export function planWalk(space: IndexSpace, lane: IndexExpr, extent: number, til
       return sumOf(sumOf(from, first), offset);
     },
   });
-  const inRounds = (from: number, blocks: number, each: number): RoundLoop => {
+  /** Rounds of so many steps each, from a step on. */
+  const inRounds = (from: number, blocks: number, each: number, ofSteps: number): RoundLoop => {
     const [block, round] = [space.variable("block", blocks), space.variable("round", each)];
-    const taking = tiling.unroll * step;
+    const taking = ofSteps * step;
     const start = sumOf(scale(block, each * taking), scale(round, taking));
-    return { blocks, block, rounds: each, round, inRound: taken(addConstant(start, from * taking), tiling.unroll) };
+    return { blocks, block, rounds: each, round, inRound: taken(addConstant(start, from * step), ofSteps) };
   };
-  const perBlock = Math.ceil(BLOCK / (width * tiling.unroll));
+  const perBlock = Math.ceil(BLOCK / (width * unroll));
   const blocks = rounds >= 2 * perBlock ? Math.floor(rounds / perBlock) : 0;
   const single = rounds - blocks * perBlock;
+  const left = steps - rounds * unroll;
+  const looped = needsLoop && left > MAX_AFTER ? left : 0;
   const loops = [
-    ...(blocks > 0 ? [inRounds(0, blocks, perBlock)] : []),
-    ...(single > 0 ? [inRounds(blocks * perBlock, 1, single)] : []),
+    ...(blocks > 0 ? [inRounds(0, blocks, perBlock, unroll)] : []),
+    ...(single > 0 ? [inRounds(blocks * perBlock * unroll, 1, single, unroll)] : []),
+    ...(looped > 0 ? [inRounds(rounds * unroll, 1, looped, 1)] : []),
   ];
-  const done = rounds * tiling.unroll;
+  const done = rounds * unroll + looped;
   return {
     extent,
     loops,

@@ -31,14 +31,17 @@ import {
   type ElementSettings,
   elementOps,
   rounded,
+  roundedResult,
   wrap,
 } from "../elements/elements.js";
 import { clampedIndex, indexValue } from "../ir/index-value.js";
 import { MAX_I32, type Value } from "../ir/ir.js";
 import type { KernelBuilder } from "../ir/kernel-builder.js";
+import type { FloatType } from "../math/scalar-ops.js";
 import type { Group } from "../schedule/group.js";
 import { type Batch, placesOf, planWalk, type Walk } from "./lane-walk.js";
 import { reductionsInTurns, type Wanted } from "./row-reductions.js";
+import { addedTo, emptySum, type RunningSum, runningSums, shiftedTo } from "./running-sums.js";
 
 /** A result, and where its elements are, by what counts them. */
 interface Written {
@@ -85,6 +88,7 @@ export class Lowering {
   /** While speculating: the condition under which the values computed now are wrong. */
   private rare: { readonly conditions: Set<Value>; readonly depth: number } | null = null;
   private isSlow = false;
+  private readonly rareRounding: typeof this.rarely | null;
   /** Products, as far as they have been computed. */
   private readonly given = new Map<Node, Element>();
 
@@ -93,7 +97,9 @@ export class Lowering {
     private readonly group: Group,
     settings: ElementSettings,
   ) {
-    this.ops = elementOps(k, settings, (condition, usual, compute) => this.rarely(condition, usual, compute));
+    this.ops = elementOps(k, settings, this.rarely);
+    // A branch would keep a CPU from computing rows as vectors.
+    this.rareRounding = settings.division === "corrected" ? this.rarely : null;
     this.results = new Set(group.results.map(({ node }) => node));
     this.lane = this.bind("lane", group.tiling.lanes, k.lane);
   }
@@ -194,13 +200,13 @@ export class Lowering {
   }
 
   /** How elements deal with what is seldom needed: see `speculate`. */
-  private rarely(condition: Value, usual: Value, compute: () => Value): Value {
+  private readonly rarely = (condition: Value, usual: Value, compute: () => Value): Value => {
     const { k, rare } = this;
     if (this.isSlow) return k.select(condition, compute(), usual);
     if (!rare || condition.depth > rare.depth) return branching(k)(condition, usual, compute);
     rare.conditions.add(condition);
     return usual;
-  }
+  };
 
   private forgetSince(mark: number, isKept: (element: Element) => boolean): void {
     const kept = this.history.splice(mark).filter(({ node, key, element }) => {
@@ -326,7 +332,8 @@ export class Lowering {
       case "elementwise": {
         const operands = node.inputs.map((input) => this.element(input, index, gate));
         const made = primitive.lower(this.ops, operands, node.params, dtype);
-        return primitive.isExact ? made : { dtype, value: rounded(this.k, dtype, made.value) };
+        if (primitive.isExact) return made;
+        return { dtype, value: roundedResult(this.k, dtype, made.value, operands, this.rareRounding) };
       }
       case "movement":
         return this.move(node, readingsAt(this.space, node, primitive, index), gate);
@@ -448,8 +455,16 @@ export class Lowering {
     return reductions.map((reduction, i) => this.reduced(reduction, totals[i]).value);
   }
 
-  /** A lane's partial results of the reductions of one extent. */
-  private reduce(reductions: readonly Reduction[], walk: Walk, gate: Value | null): readonly Value[] {
+  /**
+   * A lane's partial results of the reductions of one extent, and of the sums that run along with them: a shift and a sum
+   * each, after the others.
+   */
+  private reduce(
+    reductions: readonly Reduction[],
+    walk: Walk,
+    gate: Value | null,
+    running: readonly RunningSum[] = [],
+  ): readonly Value[] {
     const { k } = this;
     const identities = reductions.map(({ node, op }) =>
       k.constant(computeType(node.dtype), reductionOf(op).identity(node.dtype)),
@@ -464,29 +479,58 @@ export class Lowering {
         const { value } = this.element(node.inputs[0], at(position), inner);
         return bound ? k.select(bound, value, identities[i]) : value;
       };
-      const together = () =>
-        reductions.map((reduction, i) => {
-          const values = placesOf(batch).map((position) => valueAt(reduction, i, position));
-          return inPairs(values, merge(reduction));
-        });
+      const exponentAt = ({ exponent, reduction: { at } }: RunningSum, position: IndexExpr) => {
+        const { value } = this.element(exponent, at(position), inner);
+        return bound ? k.select(bound, value, k.constant(value.type, Number.NEGATIVE_INFINITY)) : value;
+      };
+      const extended = (states: readonly Value[], exponents: readonly (readonly Value[])[]) =>
+        exponents.flatMap((each, i) => addedTo(k, this.exponential, [states[2 * i], states[2 * i + 1]], each, inPairs));
+      const states = totals.slice(reductions.length);
+      const together = () => ({
+        sums: reductions.map((reduction, i) =>
+          inPairs(
+            placesOf(batch).map((position) => valueAt(reduction, i, position)),
+            merge(reduction),
+          ),
+        ),
+        exponents: running.map((sum) => placesOf(batch).map((position) => exponentAt(sum, position))),
+      });
       const oneByOne = () =>
-        this.overBatch(batch, identities, (position, soFar) =>
-          reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
-        );
-      const sums = this.speculate(together, (values) => values, oneByOne);
-      return reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i]));
+        this.overBatch(batch, [...identities, ...states], (position, soFar) => [
+          ...reductions.map((reduction, i) => merge(reduction)(soFar[i], valueAt(reduction, i, position))),
+          ...extended(
+            soFar.slice(reductions.length),
+            running.map((sum) => [exponentAt(sum, position)]),
+          ),
+        ]);
+      const sums = this.speculate(
+        together,
+        (values) => [...values.sums, ...extended(states, values.exponents)],
+        oneByOne,
+      );
+      return [
+        ...reductions.map((reduction, i) => merge(reduction)(totals[i], sums[i])),
+        ...sums.slice(reductions.length),
+      ];
     };
     const { extent, loops, after, bounded } = walk;
-    if (this.canEnd(reductions)) {
+    if (running.length === 0 && this.canEnd(reductions)) {
       const position = this.variable("position", extent);
       const each = (soFar: readonly Value[]) => found(soFar, { count: 1, at: () => position });
       return this.loop(position, extent, identities, each, (next) => this.areFound(reductions, next));
     }
-    let totals: readonly Value[] = identities;
+    let totals: readonly Value[] = [
+      ...identities,
+      ...running.flatMap(({ exponent }) => emptySum(k, exponent.dtype as FloatType)),
+    ];
     for (const { blocks, block, rounds, round, inRound } of loops) {
       totals = this.loop(block, blocks, totals, (soFar) => {
-        const sums = this.loop(round, rounds, identities, (accumulators) => found(accumulators, inRound));
-        return reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i]));
+        const initial = [...identities, ...soFar.slice(reductions.length)];
+        const sums = this.loop(round, rounds, initial, (accumulators) => found(accumulators, inRound));
+        return [
+          ...reductions.map(({ op }, i) => k.binary(reductionOf(op).combine, soFar[i], sums[i])),
+          ...sums.slice(reductions.length),
+        ];
       });
     }
     if (after.count > 0) totals = found(totals, after);
@@ -506,6 +550,9 @@ export class Lowering {
       .map(({ node }, i) => k.compare("lt", totals[i], k.constant(totals[i].type, node.params.endsBelow as number)))
       .reduce((all, next) => k.binary("and", all, next));
   }
+
+  private readonly exponential = (value: Value): Value =>
+    this.ops.math("exp", { dtype: value.type as FloatType, value }).value;
 
   /** Reductions of the same axes, a loop for each; null where there is one axis, or a loop is not wanted. */
   private reduceNested(reductions: readonly Reduction[], gate: Value | null): readonly Value[] | null {
@@ -540,16 +587,37 @@ export class Lowering {
   shareReductions(results: readonly Wanted[], rows: readonly IndexExpr[]): void {
     const { space, group } = this;
     const known = { space, isLoaded: (node: Node) => this.isLoaded(node), isWrittenOut: group.isWrittenOut };
-    for (const turn of reductionsInTurns(known, results, rows)) {
+    const turns = reductionsInTurns(known, results, rows);
+    /** The states of sums that ran one turn ahead. */
+    const ahead = new Map<
+      readonly Reduction[],
+      { readonly sums: readonly RunningSum[]; readonly states: readonly Value[] }
+    >();
+    turns.forEach((turn, position) => {
       for (const [extent, reductions] of turn) {
-        const totals = this.reduceNested(reductions, null) ?? this.reduce(reductions, this.walkOver(extent), null);
+        const early = ahead.get(reductions);
+        const next = turns[position + 1]?.get(extent);
+        const isShort = early !== undefined || next === undefined || !this.isShared || group.tiling.lanes === 1;
+        const walk = this.walkOver(extent);
+        const running = isShort ? null : runningSums(space, walk, reductions, next, known.isLoaded);
+        const totals =
+          early === undefined
+            ? (this.reduceNested(reductions, null) ?? this.reduce(reductions, walk, null, running ?? []))
+            : early.sums.map((sum, i) => this.finished(sum, [early.states[2 * i], early.states[2 * i + 1]]));
+        if (running && next) ahead.set(next, { sums: running, states: totals.slice(reductions.length) });
         reductions.forEach((reduction, i) => {
           const { node, op, index } = reduction;
           const total = this.isShared ? this.k.combineLanes(reductionOf(op).combine, totals[i]) : totals[i];
           this.remember(node, indexKey(index), this.reduced(reduction, total));
         });
       }
-    }
+    });
+  }
+
+  /** A lane's part of a sum that ran ahead, now that its shift is known. */
+  private finished({ reduction, shift }: RunningSum, state: readonly [Value, Value]): Value {
+    const { value } = this.element(shift, reduction.at(constantExpr(0)));
+    return shiftedTo(this.k, this.exponential, state, value);
   }
 
   // ------------------------------------------------------------------------------------------------ indices

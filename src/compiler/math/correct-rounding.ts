@@ -181,7 +181,8 @@ export function divide<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   return k.rarely(k.not(hasPlainQuotient(k, a, b)), plain, () => divideAny(k, a, b, type));
 }
 
-function divideAny<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
+/** a / b for any operands, denormal ones and denormal quotients included. */
+export function divideAny<V>(k: ScalarOps<V>, a: V, b: V, type: FloatType): V {
   const { add, mul, eq, lt, gt, select, and } = k;
   const c = constants(k, type);
   const i = (value: number) => k.constant("i32", value);

@@ -4,6 +4,7 @@
  * `ulp` is the error claimed for each type, over the whole range, denormals included; `docs/accuracy.md` holds the
  * measurements. An ulp is the spacing of floats at the exact result.
  */
+import { type BrainMath, erfOfBrain } from "./brain-float.js";
 import { digamma } from "./digamma.js";
 import { erf, erfc, erfInv } from "./error-function.js";
 import { exp, exp2, expm1 } from "./exponential.js";
@@ -21,6 +22,8 @@ import { cos, sin, tan } from "./trigonometric.js";
 
 export type MathFunction = {
   readonly ulp: Readonly<Record<FloatType, number>>;
+  /** A shorter one for bf16. */
+  readonly ofBrain?: BrainMath;
 } & ({ readonly arity: 1; readonly apply: UnaryMath } | { readonly arity: 2; readonly apply: BinaryMath });
 
 const unary = (apply: UnaryMath, f32: number, f64: number) => ({ arity: 1, apply, ulp: { f32, f64 } }) as const;
@@ -50,7 +53,7 @@ export const mathFunctions = {
   atanh: unary(atanh, 1.8, 1.8),
   sigmoid: unary(sigmoid, 2, 2),
   softplus: unary(softplus, 2, 2),
-  erf: unary(erf, 1.2, 1.2),
+  erf: { ...unary(erf, 1.2, 1.2), ofBrain: erfOfBrain },
   erfc: unary(erfc, 1.7, 1.7),
   erfInv: unary(erfInv, 2.5, 2.5),
   /** lgamma and digamma: right of zero; to the left the error is that of the larger of two terms that may cancel. */

@@ -350,6 +350,7 @@ export const takeAlongAxis: MovementPrimitive = {
   vjp: (g, { params, inputs: [data, positions] }, ct) => {
     const axis = params.axis as number;
     const along = heldInside(g, positions, data.shape[axis]);
+    if (positions.shape[axis] === 1) return [atOnePosition(g, ct, along, data.shape, axis), null];
     const flat = data.shape.reduce((sum: Node | null, extent, i) => {
       const at = i === axis ? along : g.counting(positions.shape, i, positions);
       return sum ? g.add(g.mul(sum, extent), at) : at;
@@ -365,6 +366,15 @@ export const takeAlongAxis: MovementPrimitive = {
   batch: (g, { params }, [data, positions], size) =>
     g.takeAlongAxis(withBatch(g, data, size), withBatch(g, positions, size), (params.axis as number) + 1),
 };
+
+/**
+ * Values of extent 1 along an axis, each at its position along it, and zeros elsewhere. Nothing is scattered: each element
+ * compares its own position, so the loss of a classifier and its gradient become one kernel.
+ */
+function atOnePosition(g: GraphOps, values: Node, positions: Node, shape: readonly number[], axis: number): Node {
+  const isThere = g.equal(g.counting(shape, axis, positions), g.broadcast(positions, shape));
+  return g.where(isThere, g.broadcast(values, shape), 0);
+}
 
 /**
  * Overlapping windows along axes. Params: axes, size, stride, dilation (one each per axis in `axes`). Each of the axes

@@ -40,6 +40,8 @@ export interface EmissionOptions {
   readonly maxLoopRounds?: number;
   /** In kernels of more statements the driver is told not to unroll loops, which could take it minutes. */
   readonly maxUnrolledSize?: number;
+  /** The device converts f32 to bf16, to nearest even, in one instruction. */
+  readonly convertsBrain?: boolean;
 }
 
 /** The vector accesses of a kernel. */
@@ -83,7 +85,8 @@ export function emitSpirv(kernel: Kernel, options: EmissionOptions = {}): Uint32
         ...(kernel.size > (options.maxUnrolledSize ?? Infinity) ? { unroll: false } : {}),
       };
       const fragments = fragmentsOf(f);
-      const body = new BodyEmitter(m, f, kernel, memory, fragments, row, lanes, sharedFor, zeros, loops);
+      const brain = options.convertsBrain === true;
+      const body = new BodyEmitter(m, f, kernel, memory, fragments, row, lanes, sharedFor, zeros, loops, brain);
       const write = () => body.statements(kernel.body);
       if (kernel.gate) f.if(f.equal(buffers[kernel.gate.buffer].load(0), kernel.gate.value), write);
       else write();
