@@ -2,100 +2,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DType } from "../../src/core/dtype.js";
-import {
-  type AttentionOptions,
-  attention,
-  DTypeError,
-  jit,
-  ShapeError,
-  type Tensor,
-  tensor,
-  vjp,
-  vmap,
-  zeros,
-} from "../../src/index.js";
+import { attention, DTypeError, jit, ShapeError, type Tensor, tensor, vjp, vmap, zeros } from "../../src/index.js";
 import { backendFor } from "../../src/tensor/index.js";
-import { type AttentionCase, attentionGradients, attentionOf } from "../support/attention-oracle.js";
-import { randomFrom } from "../support/random.js";
+import {
+  type AttentionShapes,
+  attentionSample,
+  bools,
+  expectAttention,
+  expectNear,
+  sample,
+} from "../support/attention-cases.js";
+import { attentionOf } from "../support/attention-oracle.js";
 import { count, describeOnTensorDevices, numbersOf, type Plain, toTensor } from "../support/tensors.js";
 
-/** Numbers that bf16 holds exactly, so that no dtype changes them. */
-function sample(shape: readonly number[], seed: number, size = 2): Plain {
-  const random = randomFrom(seed);
-  return { shape, values: Array.from({ length: count(shape) }, () => ((random.below(65) - 32) / 32) * size) };
-}
-
-const bools = (shape: readonly number[], seed: number): Plain => {
-  const random = randomFrom(seed);
-  return { shape, values: Array.from({ length: count(shape) }, () => (random.below(3) > 0 ? 1 : 0)) };
-};
-
-interface Shapes {
-  readonly batch: number;
-  readonly heads: readonly [query: number, key: number];
-  readonly tokens: readonly [queries: number, keys: number];
-  readonly widths: readonly [d: number, e: number];
-}
-
-function inputsOf({ batch, heads, tokens, widths }: Shapes, seed: number) {
-  return {
-    q: sample([batch, heads[0], tokens[0], widths[0]], seed),
-    k: sample([batch, heads[1], tokens[1], widths[0]], seed + 1),
-    v: sample([batch, heads[1], tokens[1], widths[1]], seed + 2),
-  };
-}
-
-/** Largest errors beside values of about 1: a few roundings of the dtype, and of what is kept in it on the way. */
-const tolerance: Partial<Record<DType, number>> = { f64: 1e-13, f32: 3e-6, f16: 2e-3, bf16: 2e-2 };
-
-function expectNear(got: Tensor, want: Plain, within: number, what: string): void {
-  assert.deepEqual(got.shape, want.shape, what);
-  numbersOf(got).forEach((x, i) => {
-    const expected = want.values[i]!;
-    const isNear = Math.abs(x - expected) <= within * (1 + Math.abs(expected));
-    assert.ok(isNear, `${what}: element ${i} is ${x}, not ${expected}`);
-  });
-}
-
-interface Options {
-  readonly causal?: boolean;
-  readonly window?: number | readonly [number, number];
-  readonly scale?: number;
-  readonly bias?: Plain;
-  readonly mask?: Plain;
-  readonly lengths?: readonly number[];
-}
-
-function expectAttention(shapes: Shapes, options: Options = {}, dtype: DType = "f32", seed = 1): void {
-  const { q, k, v } = inputsOf(shapes, seed);
-  const { causal, window, scale, bias, mask, lengths } = options;
-  const [before, behind] = typeof window === "number" ? [window, window] : (window ?? [Infinity, Infinity]);
-  const given: AttentionCase = { ...{ q, k, v, scale, bias, mask, lengths }, before, behind: causal ? 0 : behind };
-  const of = (plain: Plain | undefined, as: DType) => plain && toTensor(plain, as);
-  const fixed: AttentionOptions = {
-    ...{ causal, window, scale, mask: of(mask, "bool") },
-    keyLength: lengths && tensor([...lengths], { dtype: "i32" }),
-  };
-  const inputs = [q, k, v, ...(bias ? [bias] : [])].map((plain) => toTensor(plain, dtype));
-  const ct = sample([shapes.batch, shapes.heads[0], shapes.tokens[0], shapes.widths[1]], seed + 9, 1);
-  const [out, pullback] = vjp(
-    (x: Tensor, y: Tensor, z: Tensor, b?: Tensor) => attention(x, y, z, { ...fixed, bias: b }),
-    ...(inputs as [Tensor, Tensor, Tensor]),
-  );
-  const within = tolerance[dtype]!;
-  const what = JSON.stringify({ ...shapes, ...options, bias: bias?.shape, mask: mask?.shape, dtype });
-  assert.equal(out.dtype, dtype);
-  expectNear(out, attentionOf(given), within, what);
-  const found = pullback(toTensor(ct, dtype)) as readonly Tensor[];
-  const wanted = attentionGradients(given, ct);
-  // Sums over all queries or keys, and factors: as many roundings more.
-  const more = 4 * (1 + Math.abs(scale ?? 0));
-  for (const [at, name] of ["q", "k", "v", "bias"].slice(0, wanted.length).entries()) {
-    expectNear(found[at]!, wanted[at]!, more * within, `gradient of ${name}, ${what}`);
-  }
-}
-
-const plain: Shapes = { batch: 2, heads: [2, 2], tokens: [5, 7], widths: [4, 4] };
+const plain: AttentionShapes = { batch: 2, heads: [2, 2], tokens: [5, 7], widths: [4, 4] };
 const floatDTypes: readonly DType[] = ["f32", "f64", "f16", "bf16"];
 
 describeOnTensorDevices("attention", (device) => {
@@ -141,7 +61,7 @@ describeOnTensorDevices("attention", (device) => {
   });
 
   test("windows of keys, on either side or both", () => {
-    const shapes: Shapes = { ...plain, tokens: [75, 80] };
+    const shapes: AttentionShapes = { ...plain, tokens: [75, 80] };
     for (const window of [0, 3, [40, 2], [2, 40], [Infinity, 5], [33, Infinity]] as const) {
       expectAttention(shapes, { window });
     }
@@ -154,7 +74,7 @@ describeOnTensorDevices("attention", (device) => {
   });
 
   test("masks and biases that broadcast along any axes", () => {
-    const shapes: Shapes = { batch: 2, heads: [4, 2], tokens: [35, 40], widths: [8, 4] };
+    const shapes: AttentionShapes = { batch: 2, heads: [4, 2], tokens: [35, 40], widths: [8, 4] };
     for (const shape of [
       [2, 4, 35, 40],
       [1, 1, 35, 40],
@@ -175,11 +95,11 @@ describeOnTensorDevices("attention", (device) => {
   });
 
   test("a query that sees no key gives zeros, and zero gradients", () => {
-    const shapes: Shapes = { ...plain, tokens: [40, 36] };
+    const shapes: AttentionShapes = { ...plain, tokens: [40, 36] };
     expectAttention(shapes, { lengths: [0, 36] });
     expectAttention(shapes, { window: [2, 0], lengths: [5, 20] });
     const hidden = { shape: [1, 1, 1, 36], values: new Array(36).fill(-Infinity) };
-    const { q, k, v } = inputsOf(shapes, 1);
+    const { q, k, v } = attentionSample(shapes, 1);
     const [out, pullback] = vjp(
       (x: Tensor) => attention(x, toTensor(k, "f32"), toTensor(v, "f32"), { bias: toTensor(hidden, "f32") }),
       toTensor(q, "f32"),
@@ -190,10 +110,10 @@ describeOnTensorDevices("attention", (device) => {
   });
 
   test("a bias of -inf hides a key; NaN in a seen score makes its row NaN, and no other", () => {
-    const shapes: Shapes = { batch: 1, heads: [1, 1], tokens: [3, 40], widths: [4, 4] };
+    const shapes: AttentionShapes = { batch: 1, heads: [1, 1], tokens: [3, 40], widths: [4, 4] };
     const bias = { shape: [1, 1, 3, 40], values: Array.from({ length: 120 }, (_, i) => (i % 3 === 0 ? -Infinity : 0)) };
     const mask = { shape: bias.shape, values: bias.values.map((x) => (x === 0 ? 1 : 0)) };
-    const { q, k, v } = inputsOf(shapes, 5);
+    const { q, k, v } = attentionSample(shapes, 5);
     const [x, y, z] = [q, k, v].map((each) => toTensor(each, "f32")) as [Tensor, Tensor, Tensor];
     expectNear(attention(x, y, z, { bias: toTensor(bias, "f32") }), attentionOf({ q, k, v, mask }), 3e-6, "hidden");
     for (const bad of [NaN, Infinity]) {
@@ -243,7 +163,7 @@ describeOnTensorDevices("attention", (device) => {
   });
 
   test("operands that are views or computed are read as they are", () => {
-    const { q, k, v } = inputsOf({ ...plain, tokens: [34, 36] }, 7);
+    const { q, k, v } = attentionSample({ ...plain, tokens: [34, 36] }, 7);
     const [x, y, z] = [q, k, v].map((each) => toTensor(each, "f32")) as [Tensor, Tensor, Tensor];
     const turned = (t: Tensor) => t.permute([0, 2, 1, 3]).add(0).permute([0, 2, 1, 3]);
     const want = attentionOf({ q, k, v, behind: 0 });
@@ -252,8 +172,8 @@ describeOnTensorDevices("attention", (device) => {
   });
 
   test("vmap and jit give what the plain call gives", () => {
-    const shapes: Shapes = { batch: 3, heads: [2, 1], tokens: [9, 11], widths: [4, 3] };
-    const { q, k, v } = inputsOf(shapes, 11);
+    const shapes: AttentionShapes = { batch: 3, heads: [2, 1], tokens: [9, 11], widths: [4, 3] };
+    const { q, k, v } = attentionSample(shapes, 11);
     const [x, y, z] = [q, k, v].map((each) => toTensor(each, "f32")) as [Tensor, Tensor, Tensor];
     const bias = toTensor(sample([1, 1, 9, 11], 3), "f32");
     const want = numbersOf(attention(x, y, z, { causal: true, bias }));

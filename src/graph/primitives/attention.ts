@@ -32,7 +32,7 @@ export interface AttentionParams {
 }
 
 /** The inputs of attention by name. */
-export interface AttentionInputs<T> {
+interface AttentionInputs<T> {
   readonly q: T;
   readonly k: T;
   readonly v: T;

@@ -113,10 +113,12 @@ export function storeSums<O extends Operand>(
     const start = k.binary("add", k.binary("mul", rowIndex[r], i(width)), column);
     const isVector = width % values.length === 0;
     const isWhole = k.binary("and", isRow[r], k.compare("lt", column, i(width)));
-    values.forEach((sum, part) => {
+    const stored = values.map((sum, part) => {
       const place = k.binary("add", column, i(part));
       const gate = isVector ? isWhole : k.binary("and", isRow[r], k.compare("lt", place, i(width)));
-      k.store(out, k.binary("add", start, i(part)), k.binary("mul", sum, factors[r]), false, gate);
+      return { index: k.binary("add", start, i(part)), value: k.binary("mul", sum, factors[r]), gate };
     });
+    // One after another, they may be written at once.
+    for (const { index, value, gate } of stored) k.store(out, index, value, false, gate);
   });
 }

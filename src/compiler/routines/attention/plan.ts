@@ -25,9 +25,9 @@ const shared = (rows: number, columns: number, down: number, aside: number): Sha
 export const ATTENTION_TILES: readonly SharedAttentionTile[] = [
   shared(64, 32, 16, 8),
   shared(32, 32, 8, 8),
-  shared(16, 16, 4, 8),
-  shared(8, 8, 4, 4),
-  shared(4, 4, 2, 2),
+  shared(16, 16, 8, 8),
+  shared(8, 8, 8, 8),
+  shared(4, 4, 4, 4),
 ];
 
 /** Sums that a lane can keep in registers beside its scores. */
@@ -37,7 +37,7 @@ const MOST_SUMS = 80;
  * Scores that software devices and CPUs rather keep in memory, for the sake of their fast products. More of them would fill
  * caches and memory.
  */
-const FEW_SCORES = { registers: 1 << 24, panels: 1 << 22 } as const;
+const FEW_SCORES = { registers: 1 << 24, panels: 1 << 24 } as const;
 
 /** Whether a node is an attention that no kernel computes: its definition does. */
 export function isExpandedAttention(node: Node, tiles: TileProfile): boolean {
