@@ -9,6 +9,7 @@ export * as linalg from "./linalg/index.js";
 export * as random from "./random/index.js";
 export {
   type ArrayOptions,
+  type AttentionOptions,
   type AxisOptions,
   type AxisPairs,
   abs,
@@ -32,6 +33,7 @@ export {
   atan,
   atan2,
   atanh,
+  attention,
   type BincountOptions,
   bitwiseAnd,
   bitwiseInvert,

@@ -113,7 +113,7 @@ function compileGraph<Code>(
       case branching:
         return branchSteps(assembly, node, partsOf(node), slotOf, inputOf);
       default:
-        return routineSteps(assembly, node, slotOf, inputOf);
+        return routineSteps(assembly, node, partsOf(node), slotOf, inputOf);
     }
   };
   return tasks.flatMap((task) => {

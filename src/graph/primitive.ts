@@ -100,6 +100,8 @@ export interface ReducePrimitive extends Common {
 /** Computed by hand-written kernels, which the compiler finds by name: sorting, scans, scattering. */
 export interface RoutinePrimitive extends Common {
   readonly kind: "routine";
+  /** Its definition by other primitives, where it has one: for functions inside larger kernels, which run no routines. */
+  expand?(g: GraphOps, node: Node, inputs: readonly Node[]): Node | readonly Node[];
 }
 
 /** Defined by other primitives, which the compiler substitutes for it. It still has derivative and batching rules. */

@@ -5,6 +5,7 @@
 
 export { type MatmulPrecision, matmulPrecision, setMatmulPrecision } from "../graph/product-precision.js";
 export { asArray, asTensor } from "./as-tensor.js";
+export { type AttentionOptions, attention } from "./attention.js";
 export { checkOneDevice } from "./build.js";
 export * from "./creation.js";
 export { backendFor, defaultDevice, devices, setDefaultDevice, withDevice } from "./devices.js";

@@ -169,7 +169,7 @@ class RowInterpreter {
   }
 
   private loop({ index, extent, isLaneLoop, accumulators, body, exit }: Loop, active: readonly boolean[]): void {
-    assert.ok(!isLaneLoop && !exit, "kernel interpreter: plain loops only");
+    assert.ok(!isLaneLoop, "kernel interpreter: plain loops only");
     let state = accumulators.map(({ initial }) => this.get(initial));
     for (let round = 0; round < extent; round++) {
       this.values.set(index.id, new Array(this.kernel.lanes).fill(round));
@@ -178,6 +178,12 @@ class RowInterpreter {
       });
       this.statements(body, active);
       state = accumulators.map(({ next }) => this.get(next));
+      const leaving = exit ? this.get(exit).filter((_, lane) => active[lane]) : [];
+      assert.ok(
+        leaving.every((is) => is === leaving[0]),
+        "kernel interpreter: lanes leave a loop in different rounds",
+      );
+      if (leaving[0]) break;
     }
     accumulators.forEach(({ result }, i) => {
       this.values.set(result.id, state[i]!);

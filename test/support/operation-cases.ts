@@ -5,6 +5,7 @@
  */
 import type { Node } from "../../src/graph/node.js";
 import {
+  attention,
   blockDiagonal,
   broadcastTensors,
   concat,
@@ -495,6 +496,15 @@ for (const [subscripts, ...shapes] of [
   const inputs = shapes.map((shape) => floats(shape));
   add(`einsum ${subscripts}`, inputs, (...x) => einsum(subscripts, ...x), { isEverywhere: subscripts === "i,ij,j->" });
 }
+
+const grouped = [floats([1, 4, 3, 2]), floats([1, 2, 4, 2]), floats([1, 2, 4, 3])];
+add("attention with shared key heads", grouped, (q, k, v) => attention(q, k, v), everywhere);
+add("attention causal", grouped, (q, k, v) => attention(q, k, v, { causal: true, scale: 0.7 }));
+add("attention in a window", grouped, (q, k, v) => attention(q, k, v, { window: [1, 2], keyLength: 3 }));
+add("attention with bias and mask", [...grouped, floats([4, 1, 4]), booleans([3, 4])], (q, k, v, bias, mask) =>
+  attention(q, k, v, { bias, mask }),
+);
+add("attention of itself", [floats([2, 3, 4])], (x) => attention(x, x.mul(2), x.square(), { causal: true }));
 
 // ------------------------------------------------------------------------------------------------ windows, convolution
 

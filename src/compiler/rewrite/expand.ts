@@ -1,5 +1,6 @@
 /**
- * Composite primitives are replaced by the primitives they are made of, and autodiff markers are dropped. Products of
+ * Composite primitives are replaced by the primitives they are made of, and autodiff markers are dropped; so are attentions that
+ * no kernel computes. Products of
  * matrices stay: implementations.ts decides on them once their operands are expanded.
  */
 import { type Node, pendingInOrder } from "../../graph/node.js";
@@ -7,6 +8,7 @@ import type { CompositePrimitive } from "../../graph/primitive.js";
 import { choice } from "../../graph/primitives/choice.js";
 import { stopped, variable } from "../../graph/primitives/movement.js";
 import { g } from "../../graph/vocabulary.js";
+import { isExpandedAttention } from "../routines/attention/plan.js";
 import type { TileProfile } from "../target/tile-profile.js";
 import { branched, isWorthBranching } from "./branching.js";
 import { type Replacement, rewriteNodes } from "./rewriter.js";
@@ -14,6 +16,10 @@ import { simpler } from "./simplify.js";
 
 export function expandComposites(roots: readonly Node[], copies: Map<Node, Node>, tiles: TileProfile): Node[] {
   const expand = (node: Node, inputs: readonly Node[]): Replacement => {
+    const { primitive } = node;
+    if (primitive.kind === "routine" && primitive.expand && isExpandedAttention(node, tiles)) {
+      return primitive.expand(g, node, inputs);
+    }
     if (node.primitive === choice && tiles.kind !== "none" && isWorthBranching(node)) return branched(node, inputs);
     return (
       (isMarker(node.primitive) ? inputs[0] : simpler(node, inputs[0])) ??

@@ -1,6 +1,7 @@
 /** The routines by the name of their primitive. */
 
 import type { Routine } from "../target/routine.js";
+import { attentionGradientRoutine, attentionRoutine } from "./attention/attention.js";
 import { cumulateRoutine } from "./cumulate.js";
 import { joinRoutine } from "./join.js";
 import { scatterRoutine } from "./scatter.js";
@@ -11,6 +12,8 @@ export const routines: Readonly<Record<string, Routine>> = {
   cholesky: choleskyRoutine,
   solveLower: solveLowerRoutine,
   argsort: argsortRoutine,
+  attention: attentionRoutine,
+  attentionGradient: attentionGradientRoutine,
   cumulate: cumulateRoutine,
   join: joinRoutine,
   scatter: scatterRoutine,

@@ -3,6 +3,7 @@ import { UnsupportedError } from "../../core/errors.js";
 import { productOf } from "../../core/shape.js";
 import type { Node } from "../../graph/node.js";
 import { paramsKey } from "../../graph/params-key.js";
+import { outputsOf } from "../../graph/primitives/bundle.js";
 import { MAX_I32 } from "../ir/ir.js";
 import { bufferNames } from "../print/formula.js";
 import { type Slot, type Step, writtenLater } from "../program/program.js";
@@ -13,6 +14,7 @@ import type { Assembly, SlotOf } from "./assembly.js";
 export function routineSteps<Code>(
   assembly: Assembly<Code>,
   node: Node,
+  parts: readonly Node[],
   slotOf: SlotOf,
   inputOf: SlotOf,
 ): Step<Code>[] {
@@ -25,13 +27,29 @@ export function routineSteps<Code>(
   const plan = assembly.plans.get(key) ?? routine(node, profile, settings);
   assembly.plans.set(key, plan);
   const temporaries = plan.temporaries.map((value) => assembly.make(value));
+  const wanted = new Map(parts.map((part) => [part.params.index as number, part]));
+  const unwanted = new Map<number, Slot>();
+  const slotOfPart = (index: number): Slot => {
+    const part = wanted.get(index);
+    const slot = part ? slotOf(part) : (unwanted.get(index) ?? assembly.make(outputsOf(node)[index]));
+    if (!part) unwanted.set(index, slot);
+    return slot;
+  };
   const slotFor = (buffer: RoutineBuffer): Slot => {
     if (buffer.kind === "input") return inputOf(node.inputs[buffer.index]);
     if (buffer.kind === "temporary") return temporaries[buffer.index];
+    if (buffer.part !== undefined) return slotOfPart(buffer.part);
     const slot = slotOf(node);
     return buffer.offset ? { ...slot, offset: (slot.offset ?? 0) + buffer.offset } : slot;
   };
-  const steps = plan.steps.map((step) => ({ ...step, slots: step.buffers.map(slotFor) }));
+  // A step that computes only parts that nobody asked for is left out.
+  const isUnwanted = (buffer: RoutineBuffer) =>
+    buffer.kind === "result" && buffer.part !== undefined && !wanted.has(buffer.part);
+  const computing = plan.steps.filter(({ buffers }) => {
+    const results = buffers.filter(({ kind }) => kind !== "input");
+    return results.length === 0 || !results.every(isUnwanted);
+  });
+  const steps = computing.map((step) => ({ ...step, slots: step.buffers.map(slotFor) }));
   const needed = steps.filter(({ isCopy, slots: [from, to] }) => !isCopy || from !== to);
   return needed.map(({ kernel, slots, formula }) =>
     assembly.kernel(

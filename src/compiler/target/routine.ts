@@ -16,6 +16,8 @@ export type RoutineBuffer =
       readonly kind: "result";
       /** Where in it the kernel's buffer begins, in bytes. */
       readonly offset?: number;
+      /** Which of several results (graph/primitives/bundle.ts). */
+      readonly part?: number;
     }
   | { readonly kind: "temporary"; readonly index: number };
 

@@ -16,6 +16,8 @@ export interface TileProfile {
   readonly units: number;
   /** Matrix units, where the device has them. */
   readonly matrices?: MatrixUnits;
+  /** For tests and tuning: the tile of every attention, or its definition in products. */
+  readonly attention?: AttentionTile | "definition";
   /** For tests and tuning: every product uses tiles, however small, and this tile if it is given. */
   readonly forced?: { readonly tile?: Tile; readonly parts: number };
 }
@@ -47,6 +49,17 @@ export interface SharedTile {
   /** Unrolled steps along the depth; the rest is a loop. */
   readonly unrolled: number;
 }
+
+/** A workgroup's tile of the scores of attention, and the grid of its lanes (routines/attention/shared-tiles.ts). */
+export interface SharedAttentionTile {
+  readonly kind: "shared";
+  readonly rows: number;
+  readonly columns: number;
+  readonly lanes: readonly [down: number, aside: number];
+}
+
+/** A tile of the scores of attention; `vectors`: a thread's (routines/attention/vector-tiles.ts). */
+export type AttentionTile = SharedAttentionTile | { readonly kind: "vectors" };
 
 /** A workgroup's tile of the result that matrix units compute, fragment by fragment. */
 export interface MatrixTile {

@@ -65,6 +65,12 @@ const creation: Calls = {
 };
 
 const products: Calls = {
+  attention: () =>
+    pumice.attention(zeros([1, 4, 3, 2]), zeros([1, 2, 5, 2]), zeros([1, 2, 5, 2]), {
+      ...{ causal: true, scale: 0.5, window: [2, 1], keyLength: 4 },
+      mask: pumice.ones([3, 5], { dtype: "bool" }),
+      bias: zeros([4, 1, 5]),
+    }),
   conv: () => pumice.conv(zeros([1, 1, 4]), zeros([1, 1, 2]), { stride: 2 }),
   dot: () => pumice.dot(m(), m()),
   einsum: () => pumice.einsum("ij,jk->ik", m(), m()),

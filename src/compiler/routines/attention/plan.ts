@@ -1,0 +1,98 @@
+/**
+ * Plans attention: the form and size of its tiles, or none, where the definition in products and a softmax is the better way.
+ * A pure function of shape and device.
+ */
+import { DTYPES } from "../../../core/dtype.js";
+import { productOf } from "../../../core/shape.js";
+import type { Node } from "../../../graph/node.js";
+import { attention, attentionGradient } from "../../../graph/primitives/attention.js";
+import { MAX_I32 } from "../../ir/ir.js";
+import type { AttentionTile, SharedAttentionTile, TileProfile } from "../../target/tile-profile.js";
+import { type AttentionProblem, problemOf } from "./problem.js";
+import { sharedNumbers } from "./shared-tiles.js";
+
+/** The kernels of attention: the forward one, and those of the way back, for queries and for keys. */
+export type AttentionPass = "forward" | "queries" | "keys";
+
+const shared = (rows: number, columns: number, down: number, aside: number): SharedAttentionTile => ({
+  ...{ kind: "shared", rows, columns, lanes: [down, aside] },
+});
+
+/**
+ * Tiles in the order of preference: large ones read less from memory.
+ * @internal for tests: every tile is run
+ */
+export const ATTENTION_TILES: readonly SharedAttentionTile[] = [
+  shared(64, 32, 16, 8),
+  shared(32, 32, 8, 8),
+  shared(16, 16, 8, 8),
+  shared(8, 8, 8, 8),
+  shared(4, 4, 4, 4),
+];
+
+/** Sums that a lane can keep in registers beside its scores. */
+const MOST_SUMS = 80;
+
+/**
+ * Scores that software devices and CPUs rather keep in memory, for the sake of their fast products. More of them would fill
+ * caches and memory.
+ */
+const FEW_SCORES = { registers: 1 << 24, panels: 1 << 24 } as const;
+
+/** Whether a node is an attention that no kernel computes: its definition does. */
+export function isExpandedAttention(node: Node, tiles: TileProfile): boolean {
+  if (node.primitive !== attention && node.primitive !== attentionGradient) return false;
+  const problem = problemOf(node);
+  const { batch, heads, queries, keys, depth, width } = problem;
+  if (tiles.kind === "none" || batch * heads * queries * keys * depth * width === 0) return true;
+  if ([...node.inputs, { shape: [batch, heads, queries, width] }].some(({ shape }) => productOf(shape) > MAX_I32))
+    return true;
+  if (tiles.attention) return tiles.attention === "definition";
+  const few = tiles.kind === "shared" ? 0 : FEW_SCORES[tiles.kind];
+  if (batch * heads * queries * keys <= few) return true;
+  const passes: readonly AttentionPass[] = node.primitive === attention ? ["forward"] : ["queries", "keys"];
+  return passes.some((pass) => planAttention(problem, tiles, pass) === null);
+}
+
+/** The tile of a kernel; null where none fits. */
+export function planAttention(
+  problem: AttentionProblem,
+  tiles: TileProfile,
+  pass: AttentionPass,
+): AttentionTile | null {
+  if (tiles.attention && tiles.attention !== "definition") return tiles.attention;
+  if (tiles.kind === "panels") return { kind: "vectors" };
+  return ATTENTION_TILES.find((tile) => fits(tile, problem, tiles, pass)) ?? null;
+}
+
+function fits(
+  tile: SharedAttentionTile,
+  { depth, width, type }: AttentionProblem,
+  { sharedBytes, maxLanes }: TileProfile,
+  pass: AttentionPass,
+): boolean {
+  const { rows, columns, lanes } = tile;
+  const operands = {
+    forward: [
+      [rows, depth, false],
+      [columns, depth, false],
+      [columns, width, true],
+    ],
+    queries: [
+      [rows, depth, false],
+      [rows, width, false],
+      [columns, depth, true],
+      [columns, width, false],
+    ],
+    keys: [
+      [rows, depth, false],
+      [rows, width, false],
+      [columns, depth, true],
+      [columns, width, true],
+    ],
+  } as const;
+  const summed = { forward: width, queries: depth, keys: depth + width }[pass];
+  const sums = (rows / lanes[0]) * Math.ceil(summed / lanes[1]);
+  const bytes = sharedNumbers(tile, operands[pass]) * DTYPES[type].bytes;
+  return bytes <= sharedBytes && lanes[0] * lanes[1] <= maxLanes && sums <= MOST_SUMS;
+}

@@ -1,0 +1,236 @@
+/**
+ * Tiles of attention on a GPU. A workgroup has a tile of scores. Operands lie in shared memory row by row, and lanes multiply
+ * them in vectors of four along the rows: no tile is transposed. The scores of a lane lie `laneRows` and `laneColumns` lanes
+ * apart, which keeps neighbouring lanes in different banks; sums of neighbouring columns are stored together.
+ */
+import type { Value } from "../../ir/ir.js";
+import type { KernelBuilder } from "../../ir/kernel-builder.js";
+import type { SharedAttentionTile } from "../../target/tile-profile.js";
+import type { Operand, Rows, Sums, Tiles } from "./tiles.js";
+
+/** Numbers of a vector. */
+const VECTOR = 4;
+/** Vectors that a lane copies before it writes them. */
+const COPIED = 8;
+
+const whole = (extent: number, step: number): number => Math.ceil(extent / step) * step;
+
+/** Numbers from row to row of an operand: vectors of neighbouring rows lie in different banks if their number is odd. */
+function pitchOf(width: number): number {
+  const vectors = width / VECTOR;
+  return (vectors % 2 === 0 ? vectors + 1 : vectors) * VECTOR;
+}
+
+/** Numbers of a row in shared memory. Summed columns are shared out evenly among the lanes. */
+const paddedWidth = (width: number, isSummed: boolean, { lanes }: SharedAttentionTile): number =>
+  whole(width, isSummed ? VECTOR * lanes[1] : VECTOR);
+
+/** Numbers in shared memory: operands, as [rows, width, isSummed], weights, and a number for each row and lane aside. */
+export function sharedNumbers(
+  tile: SharedAttentionTile,
+  operands: readonly (readonly [rows: number, width: number, isSummed: boolean])[],
+): number {
+  const staged = operands.map(([rows, width, isSummed]) => rows * pitchOf(paddedWidth(width, isSummed, tile)));
+  const sum = staged.reduce((a, b) => a + b, 0);
+  return sum + tile.rows * pitchOf(tile.columns) + tile.rows * tile.lanes[1];
+}
+
+class StagedRows implements Operand {
+  readonly array: number;
+  readonly pitch: number;
+  readonly padded: number;
+
+  constructor(
+    private readonly k: KernelBuilder,
+    readonly rows: Rows,
+    private readonly count: number,
+    private readonly type: "f32" | "f64",
+    tile: SharedAttentionTile,
+    isSummed: boolean,
+  ) {
+    this.padded = paddedWidth(rows.width, isSummed, tile);
+    this.pitch = pitchOf(this.padded);
+    this.array = k.array(type, count * this.pitch);
+  }
+
+  load(start: Value, first: Value): void {
+    const { k, count, padded } = this;
+    const units = (count * padded) / VECTOR;
+    const rounds = Math.ceil(units / k.lanes);
+    const i = (value: number) => k.constant("i32", value);
+    const copy = (from: Value, times: number) => {
+      const found = Array.from({ length: times }, (_, at) =>
+        this.unit(k.binary("add", from, i(at * k.lanes)), start, first, units),
+      );
+      for (const { to, values, gate } of found) k.setMany(this.array, to, values, gate);
+    };
+    const [turns, rest] = [Math.floor(rounds / COPIED), rounds % COPIED];
+    if (turns === 1) copy(k.lane, COPIED);
+    else if (turns > 1) {
+      k.loop(turns, [], (turn) => {
+        copy(k.binary("add", k.lane, k.binary("mul", turn, i(COPIED * k.lanes))), COPIED);
+        return [];
+      });
+    }
+    if (rest > 0) copy(k.binary("add", k.lane, i(turns * COPIED * k.lanes)), rest);
+  }
+
+  /** A vector of a row: where it goes, its numbers, and whether it is there. */
+  private unit(at: Value, head: Value, first: Value, units: number) {
+    const { k, rows, padded, pitch, type } = this;
+    const i = (value: number) => k.constant("i32", value);
+    const perRow = padded / VECTOR;
+    const gate = units % k.lanes === 0 ? null : k.compare("lt", at, i(units));
+    const unit = gate ? k.select(gate, at, i(0)) : at;
+    const row = k.binary("idiv", unit, i(perRow));
+    const column = k.binary("mul", k.binary("irem", unit, i(perRow)), i(VECTOR));
+    const which = k.binary("min", k.binary("add", first, row), i(rows.count - 1));
+    const start = k.binary("mul", k.binary("add", head, which), i(rows.width));
+    const isWhole = padded === rows.width;
+    const isVector = rows.width % VECTOR === 0;
+    const zero = k.constant(type, 0);
+    const inside = isVector ? k.compare("lt", column, i(rows.width)) : null;
+    const values = Array.from({ length: VECTOR }, (_, part) => {
+      const place = k.binary("add", column, i(part));
+      if (isWhole) return k.load(rows.buffer, k.binary("add", start, place), type);
+      const isInside = inside ?? k.compare("lt", place, i(rows.width));
+      const index = k.select(isInside, k.binary("add", start, place), i(0));
+      return k.select(isInside, k.load(rows.buffer, index, type), zero);
+    });
+    return { to: k.binary("add", k.binary("mul", row, i(pitch)), column), values, gate };
+  }
+}
+
+export class SharedTiles implements Tiles<StagedRows> {
+  readonly rows: number;
+  readonly columns: number;
+  readonly laneRows: number;
+  readonly laneColumns: number;
+  private readonly down: Value;
+  private readonly aside: Value;
+  private readonly weights: number;
+  private readonly weightPitch: number;
+  private readonly partial: number;
+
+  constructor(
+    private readonly k: KernelBuilder,
+    private readonly tile: SharedAttentionTile,
+    private readonly type: "f32" | "f64",
+  ) {
+    const [down, aside] = tile.lanes;
+    this.rows = tile.rows;
+    this.columns = tile.columns;
+    this.laneRows = tile.rows / down;
+    this.laneColumns = tile.columns / aside;
+    this.down = k.binary("idiv", k.lane, k.constant("i32", aside));
+    this.aside = k.binary("irem", k.lane, k.constant("i32", aside));
+    this.weightPitch = pitchOf(tile.columns);
+    this.weights = k.array(type, tile.rows * this.weightPitch);
+    this.partial = k.array(type, tile.rows * aside);
+  }
+
+  row(at: number): Value {
+    return this.k.binary("add", this.down, this.k.constant("i32", at * this.tile.lanes[0]));
+  }
+
+  column(at: number): Value {
+    return this.k.binary("add", this.aside, this.k.constant("i32", at * this.tile.lanes[1]));
+  }
+
+  resident(rows: Rows): StagedRows {
+    return new StagedRows(this.k, rows, this.rows, this.type, this.tile, false);
+  }
+
+  streamed(rows: Rows, isSummed: boolean): StagedRows {
+    return new StagedRows(this.k, rows, this.columns, this.type, this.tile, isSummed);
+  }
+
+  products(resident: StagedRows, streamed: StagedRows): readonly Value[] {
+    const { k, laneRows, laneColumns } = this;
+    const i = (value: number) => k.constant("i32", value);
+    const begins = (count: number, place: (at: number) => Value, { pitch }: StagedRows) =>
+      Array.from({ length: count }, (_, at) => k.binary("mul", place(at), i(pitch)));
+    const left = begins(laneRows, (at) => this.row(at), resident);
+    const right = begins(laneColumns, (at) => this.column(at), streamed);
+    const zeros = new Array<Value>(laneRows * laneColumns).fill(k.constant(this.type, 0));
+    return k.loop(whole(resident.rows.width, VECTOR) / VECTOR, zeros, (round, sums) => {
+      const from = k.binary("mul", round, i(VECTOR));
+      const [a, b] = (
+        [
+          [resident, left],
+          [streamed, right],
+        ] as const
+      ).map(([{ array }, starts]) => starts.map((start) => k.getMany(array, k.binary("add", start, from), VECTOR)));
+      return sums.map((sum, at) => {
+        const [x, y] = [a[Math.floor(at / laneColumns)], b[at % laneColumns]];
+        return x.reduce((total, each, part) => k.mulAdd(each, y[part], total), sum);
+      });
+    });
+  }
+
+  overRow(op: "max" | "add", values: readonly Value[]): readonly Value[] {
+    const { k, partial } = this;
+    const aside = this.tile.lanes[1];
+    const starts = values.map((_, r) => k.binary("mul", this.row(r), k.constant("i32", aside)));
+    values.forEach((value, r) => {
+      k.set(partial, k.binary("add", starts[r], this.aside), value);
+    });
+    k.barrier();
+    const step = Math.min(VECTOR, aside);
+    return starts.map((start) => {
+      const parts = Array.from({ length: aside / step }, (_, at) =>
+        k.getMany(partial, k.binary("add", start, k.constant("i32", at * step)), step),
+      ).flat();
+      return parts.reduce((a, b) => k.binary(op, a, b));
+    });
+  }
+
+  putWeights(values: readonly Value[]): void {
+    const { k, laneColumns, weightPitch } = this;
+    values.forEach((value, at) => {
+      const row = k.binary("mul", this.row(Math.floor(at / laneColumns)), k.constant("i32", weightPitch));
+      k.set(this.weights, k.binary("add", row, this.column(at % laneColumns)), value);
+    });
+  }
+
+  sums(width: number): Sums<StagedRows> {
+    const { k, laneRows, tile, type } = this;
+    const i = (value: number) => k.constant("i32", value);
+    const vectors = paddedWidth(width, true, tile) / VECTOR / tile.lanes[1];
+    const perRow = vectors * VECTOR;
+    const columnOf = (vector: number) =>
+      k.binary("mul", k.binary("add", this.aside, i(vector * tile.lanes[1])), i(VECTOR));
+    return {
+      initial: new Array<Value>(laneRows * perRow).fill(k.constant(type, 0)),
+      add: (sums, factors, streamed) => {
+        const scaled = factors ? sums.map((sum, at) => k.binary("mul", sum, factors[Math.floor(at / perRow)])) : sums;
+        const rows = Array.from({ length: laneRows }, (_, r) => k.binary("mul", this.row(r), i(this.weightPitch)));
+        return k.loop(tile.columns / VECTOR, scaled, (round, totals) => {
+          const first = k.binary("mul", round, i(VECTOR));
+          const weights = rows.map((row) => k.getMany(this.weights, k.binary("add", row, first), VECTOR));
+          let next = totals;
+          for (let key = 0; key < VECTOR; key++) {
+            const start = k.binary("mul", k.binary("add", first, i(key)), i(streamed.pitch));
+            const values = Array.from({ length: vectors }, (_, vector) =>
+              k.getMany(streamed.array, k.binary("add", start, columnOf(vector)), VECTOR),
+            ).flat();
+            next = next.map((sum, at) => k.mulAdd(weights[Math.floor(at / perRow)][key], values[at % perRow], sum));
+          }
+          return next;
+        });
+      },
+      each: (sums, visit) => {
+        for (let r = 0; r < laneRows; r++) {
+          for (let vector = 0; vector < vectors; vector++) {
+            const from = r * perRow + vector * VECTOR;
+            visit(r, columnOf(vector), sums.slice(from, from + VECTOR));
+          }
+        }
+      },
+    };
+  }
+
+  meet(): void {
+    this.k.barrier();
+  }
+}

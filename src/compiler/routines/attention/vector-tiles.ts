@@ -1,0 +1,185 @@
+/**
+ * Tiles of attention on a CPU. A thread has a few rows; its four lanes are a vector. Operands are read where they are: products
+ * go along rows in vectors and are added up at the end, each lane then has the scores of its columns. Sums of weighted rows are
+ * kept in an array, four columns in a vector.
+ */
+import type { Value } from "../../ir/ir.js";
+import type { KernelBuilder } from "../../ir/kernel-builder.js";
+import type { Operand, Rows, Sums, Tiles } from "./tiles.js";
+
+/** Lanes of a kernel, which are one vector. */
+export const VECTOR_LANES = 4;
+/** Rows of a tile, and vectors of columns. */
+export const VECTOR_ROWS = 4;
+const COLUMN_VECTORS = 2;
+/** Vectors of sums that are added to at once. */
+const SUM_VECTORS = 2;
+
+/** Rows in memory, from one on. */
+class RowsInMemory implements Operand {
+  private starts: readonly Value[] = [];
+
+  constructor(
+    private readonly k: KernelBuilder,
+    readonly rows: Rows,
+    private readonly count: number,
+    private readonly type: "f32" | "f64",
+  ) {}
+
+  load(start: Value, first: Value): void {
+    const { k, rows } = this;
+    const i = (value: number) => k.constant("i32", value);
+    this.starts = Array.from({ length: this.count }, (_, at) => {
+      const row = k.binary("min", k.binary("add", first, i(at)), i(rows.count - 1));
+      return k.binary("mul", k.binary("add", start, row), i(rows.width));
+    });
+  }
+
+  /** The numbers of a row from a column on, one for each lane. `isLast`: the row may end among them; zeros follow. */
+  vector(row: number, column: Value, isLast: boolean): Value {
+    const { k, rows, type } = this;
+    const start = this.starts[row];
+    const at = k.binary("add", column, k.lane);
+    if (!isLast) return k.load(rows.buffer, k.binary("add", start, at), type);
+    const isInside = k.compare("lt", at, k.constant("i32", rows.width));
+    const index = k.binary("add", start, k.binary("min", at, k.constant("i32", rows.width - 1)));
+    return k.select(isInside, k.load(rows.buffer, index, type), k.constant(type, 0));
+  }
+}
+
+export class VectorTiles implements Tiles<RowsInMemory> {
+  readonly rows = VECTOR_ROWS;
+  readonly columns = COLUMN_VECTORS * VECTOR_LANES;
+  readonly laneRows = VECTOR_ROWS;
+  readonly laneColumns = COLUMN_VECTORS;
+  private readonly weights: number;
+
+  constructor(
+    private readonly k: KernelBuilder,
+    private readonly type: "f32" | "f64",
+  ) {
+    this.weights = k.array(type, this.rows * this.columns);
+  }
+
+  row(at: number): Value {
+    return this.k.constant("i32", at);
+  }
+
+  column(at: number): Value {
+    return this.k.binary("add", this.k.lane, this.k.constant("i32", at * VECTOR_LANES));
+  }
+
+  resident(rows: Rows): RowsInMemory {
+    return new RowsInMemory(this.k, rows, this.rows, this.type);
+  }
+
+  streamed(rows: Rows): RowsInMemory {
+    return new RowsInMemory(this.k, rows, this.columns, this.type);
+  }
+
+  products(resident: RowsInMemory, streamed: RowsInMemory): readonly Value[] {
+    const byVector = Array.from({ length: COLUMN_VECTORS }, (_, c) => this.productsWith(resident, streamed, c));
+    return Array.from({ length: this.rows }, (_, r) => byVector.map((vector) => vector[r])).flat();
+  }
+
+  /** The products of all rows with the columns of one vector. */
+  private productsWith(resident: RowsInMemory, streamed: RowsInMemory, vector: number): readonly Value[] {
+    const { k, rows, type } = this;
+    const { width } = resident.rows;
+    const step = (column: Value, sums: readonly Value[], isLast: boolean) => {
+      const left = Array.from({ length: rows }, (_, r) => resident.vector(r, column, isLast));
+      const right = Array.from({ length: VECTOR_LANES }, (_, c) =>
+        streamed.vector(vector * VECTOR_LANES + c, column, isLast),
+      );
+      return sums.map((sum, at) => k.mulAdd(left[Math.floor(at / VECTOR_LANES)], right[at % VECTOR_LANES], sum));
+    };
+    const whole = Math.floor(width / VECTOR_LANES);
+    const zeros = new Array<Value>(rows * VECTOR_LANES).fill(k.constant(type, 0));
+    const most = k.loop(whole, zeros, (round, sums) =>
+      step(k.binary("mul", round, k.constant("i32", VECTOR_LANES)), sums, false),
+    );
+    const sums = width % VECTOR_LANES === 0 ? most : step(k.constant("i32", whole * VECTOR_LANES), most, true);
+    const added = sums.map((sum) => k.combineLanes("add", sum));
+    return Array.from({ length: rows }, (_, r) =>
+      added
+        .slice(r * VECTOR_LANES, (r + 1) * VECTOR_LANES)
+        .reduce((others, own, c) => k.select(k.compare("eq", k.lane, k.constant("i32", c)), own, others)),
+    );
+  }
+
+  overRow(op: "max" | "add", values: readonly Value[]): readonly Value[] {
+    return values.map((value) => this.k.combineLanes(op, value));
+  }
+
+  putWeights(values: readonly Value[]): void {
+    const { k, columns, laneColumns } = this;
+    values.forEach((value, at) => {
+      const first = Math.floor(at / laneColumns) * columns + (at % laneColumns) * VECTOR_LANES;
+      k.set(this.weights, k.binary("add", k.lane, k.constant("i32", first)), value);
+    });
+  }
+
+  sums(width: number): Sums<RowsInMemory> {
+    const { k, rows, columns, type } = this;
+    const i = (value: number) => k.constant("i32", value);
+    const pitch = Math.ceil(width / VECTOR_LANES) * VECTOR_LANES;
+    const array = k.array(type, rows * pitch);
+    const vectors = pitch / VECTOR_LANES;
+    const place = (r: number, column: Value) => k.binary("add", k.binary("add", column, i(r * pitch)), k.lane);
+    k.loop(vectors, [], (at) => {
+      const column = k.binary("mul", at, i(VECTOR_LANES));
+      for (let r = 0; r < rows; r++) k.set(array, place(r, column), k.constant(type, 0));
+      return [];
+    });
+    const addTo = (
+      first: Value,
+      count: number,
+      factors: readonly Value[] | null,
+      streamed: RowsInMemory,
+      isLast: boolean,
+    ) => {
+      const at = Array.from({ length: count }, (_, v) => k.binary("add", first, i(v * VECTOR_LANES)));
+      let sums = at.map((column) =>
+        Array.from({ length: rows }, (_, r) => {
+          const sum = k.get(array, place(r, column));
+          return factors ? k.binary("mul", sum, factors[r]) : sum;
+        }),
+      );
+      for (let c = 0; c < columns; c++) {
+        const values = at.map((column) => streamed.vector(c, column, isLast));
+        const weights = Array.from({ length: rows }, (_, r) => k.get(this.weights, i(r * columns + c)));
+        sums = sums.map((own, v) => own.map((sum, r) => k.mulAdd(weights[r], values[v], sum)));
+      }
+      sums.forEach((own, v) => {
+        own.forEach((sum, r) => {
+          k.set(array, place(r, at[v]), sum);
+        });
+      });
+    };
+    return {
+      initial: [],
+      add: (_, factors, streamed) => {
+        const full = Math.floor(width / VECTOR_LANES);
+        const turns = Math.floor(full / SUM_VECTORS);
+        const step = SUM_VECTORS * VECTOR_LANES;
+        k.loop(turns, [], (turn) => {
+          addTo(k.binary("mul", turn, i(step)), SUM_VECTORS, factors, streamed, false);
+          return [];
+        });
+        for (let v = turns * SUM_VECTORS; v < vectors; v++) addTo(i(v * VECTOR_LANES), 1, factors, streamed, v >= full);
+        return [];
+      },
+      each: (_, visit) => {
+        k.loop(vectors, [], (at) => {
+          const column = k.binary("mul", at, i(VECTOR_LANES));
+          for (let r = 0; r < rows; r++) {
+            visit(r, k.binary("add", column, k.lane), [k.get(array, place(r, column))]);
+          }
+          return [];
+        });
+      },
+    };
+  }
+
+  meet(): void {}
+}
