@@ -92,7 +92,7 @@ const SPLIT_CYCLES = 9000;
 const BYTES_PER_CYCLE = 2000;
 /** Least length and largest number of the parts of a split summation. */
 const LEAST_PART = 48;
-const MOST_PARTS = 64;
+const MOST_PARTS = 512;
 /** Slowdown where the last part is shorter than the others: every load tests for its end. */
 const RAGGED_PART = 1.25;
 
