@@ -19,13 +19,13 @@ import { hasWhileLoop } from "../graph/loop-mask.js";
 import { type DeviceHandle, type Node, withCompanions } from "../graph/node.js";
 import { AwaitedLoops } from "./awaited-loops.js";
 import { execute } from "./execute.js";
-import { askedAgain, expectAgain, markPassed, usedLaterIn, withoutSlices } from "./kept-values.js";
+import { askedAgain, expectAgain, markPassed, withoutSlices } from "./kept-values.js";
 import { slicedMemory, wholeMemory } from "./leaf-memory.js";
 import { type Prepared, recordable, stepByStep } from "./prepared.js";
 import { type PrintOptions, printProgram } from "./print-program.js";
 import type { PlannedProgram } from "./program-file.js";
 import { ProgramSource, type ProgramTimes } from "./program-source.js";
-import { type Found, graphOf, ProgramTable } from "./program-table.js";
+import { type Found, graphOf, ProgramTable, resultsOf } from "./program-table.js";
 import { checkHasValue } from "./value-checks.js";
 
 export type { Profile };
@@ -162,17 +162,15 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     for (const root of roots) checkHasValue(root);
     const order = graphOf(roots);
     const again = askedAgain(roots, order, this.maxKeptBytes);
-    const areKept = again.length > 0 && this.tryEvaluate(again);
-    const found = areKept ? this.programs.find(roots) : this.programs.find(roots, order);
-    if (areKept) expectAgain(found, again);
-    markPassed(found);
-    const later = usedLaterIn(found);
-    if (later.length === 0 || !this.tryEvaluate([...new Set([...roots, ...later])])) {
-      this.evaluate(found);
-      return;
-    }
+    const areKept = again.length > 0 && this.tryEvaluate(this.programs.find(withoutSlices(again)));
+    const graph = this.programs.look(roots, areKept ? graphOf(roots) : order);
+    if (areKept) expectAgain(graph, again);
+    markPassed(graph);
+    const found = this.programs.choose(graph, true);
+    if (found.kept === 0) this.evaluate(found);
+    else if (!this.tryEvaluate(found)) this.evaluate(this.programs.choose(graph, false));
     // Slices of values that were kept.
-    for (const root of roots) if (root.storage === null) this.findInMemory(root);
+    else for (const root of roots) if (root.storage === null) this.findInMemory(root);
   }
 
   /** The same for a caller that awaits: the event loop turns while loops run. Null where it need not wait. */
@@ -180,10 +178,10 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     return this.awaited.realize(node);
   }
 
-  /** Computes nodes that nobody asked to store; false where the memory does not suffice. */
-  private tryEvaluate(nodes: readonly Node[]): boolean {
+  /** Computes values that nobody asked to store; false where the memory does not suffice. */
+  private tryEvaluate(found: Found<PlannedProgram<K>>): boolean {
     try {
-      this.evaluate(this.programs.find(withoutSlices(nodes)));
+      this.evaluate(found);
       return true;
     } catch (error) {
       if (error instanceof OutOfMemoryError) return false;
@@ -191,9 +189,9 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
     }
   }
 
-  /** Computes the roots of a graph that was looked up. */
+  /** Computes the results of a graph that was looked up. */
   private evaluate(found: Found<PlannedProgram<K>>): void {
-    const { roots } = found;
+    const roots = resultsOf(found);
     if (!found.program) for (const root of roots) this.checkFits(root);
     const { program } = found.program ?? this.addProgram(found, found.order.length >= WORTH_LOOKING_FOR);
     this.awaited.stopAt(program, found);
@@ -279,9 +277,10 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** The program of a graph that was looked up: from disk where `isOnDisk`, else compiled. The table keeps its first one. */
   private addProgram(found: Found<PlannedProgram<K>>, isOnDisk: boolean): PlannedProgram<K> {
-    const { roots, leaves, partsKey, numbers } = found;
+    const { leaves, partsKey, numbers } = found;
     const use = isOnDisk ? `plain ${partsKey ?? ""}` : null;
-    const program = this.source.programOf({ roots, given: [...leaves, ...numbers], use, run: "once" });
+    const given = [...leaves, ...numbers];
+    const program = this.source.programOf({ roots: resultsOf(found), given, use, run: "once" });
     if (!found.program) this.programs.add(found, program);
     return program;
   }

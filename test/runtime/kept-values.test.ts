@@ -7,7 +7,7 @@ import { add, exp, neg, sin } from "../../src/graph/primitives/elementwise.js";
 import { expand, reshape, slice } from "../../src/graph/primitives/movement.js";
 import { max, sum } from "../../src/graph/primitives/reduce.js";
 import { scan } from "../../src/index.js";
-import { askedAgain, expectAgain, markPassed, usedLaterIn, withoutSlices } from "../../src/runtime/kept-values.js";
+import { askedAgain, expectAgain, markPassed, withoutSlices } from "../../src/runtime/kept-values.js";
 import { graphOf, ProgramTable } from "../../src/runtime/program-table.js";
 import { arange, backendFor, ones, type Tensor, tensor } from "../../src/tensor/index.js";
 import { grad } from "../../src/transforms/grad.js";
@@ -120,6 +120,9 @@ describeOnTensorDevices("values that are asked for again", (device) => {
     assert.deepEqual(seen, [3, 45]);
   });
 });
+
+/** The values of a graph that are expected to be asked for later. */
+const usedLaterIn = ({ form, order }: ReturnType<typeof evaluated>) => [...form.usedLater].map((at) => order[at]);
 
 /** A graph as the program table knows it. */
 const evaluated = (roots: readonly Node[]) => new ProgramTable<string>(10).find(roots);
