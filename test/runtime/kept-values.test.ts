@@ -45,6 +45,19 @@ describeOnTensorDevices("values that are asked for again", (device) => {
     assert.ok(cost.kernels <= 120, `${cost.kernels} kernels for 100 steps`);
   });
 
+  test("a loop is steady after three rounds: the round that keeps nothing yet, what it lacked, and all others", async () => {
+    let x: Tensor = arange(48).cast("f32").realize();
+    const cost = await costOf(async () => {
+      // The sum of all elements; each step adds a third to every element.
+      for (let i = 1; i <= 12; i++) {
+        x = x.sin().square().add(x.cos().square()).div(3).add(x);
+        const want = 47 * 24 + (48 * i) / 3;
+        assert.ok(Math.abs(Number(await x.sum().item()) / want - 1) < 1e-5, `step ${i}`);
+      }
+    });
+    assert.ok(cost.compiled <= 3, `${cost.compiled} programs`);
+  });
+
   test("an elementwise loop stays with few programs too", async () => {
     let u: Tensor = arange(64).mul(0.01);
     const cost = await costOf(async () => {
