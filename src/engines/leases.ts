@@ -93,7 +93,12 @@ export class Leases {
    * because there is not much to release.
    */
   add(object: object, release: () => void, isSmall = false): Lease {
-    const lease = { object: isSmall ? object : new WeakRef(object), isYoung: isSmall, release, index: this.live.length };
+    const lease = {
+      object: isSmall ? object : new WeakRef(object),
+      isYoung: isSmall,
+      release,
+      index: this.live.length,
+    };
     this.live.push(lease);
     if (isSmall) {
       const oldest = this.young[this.next];
