@@ -63,7 +63,7 @@ const MOST_OF_A_FORM = 4;
 const MOST_PARTS = 8;
 
 /** A graph that was looked up. */
-export interface KnownGraph<Program> {
+interface KnownGraph<Program> {
   readonly roots: readonly Node[];
   /** The form of the graph; one that was not known becomes known when a program is added to it. */
   readonly form: Form<Program>;
