@@ -35,11 +35,15 @@ export class AwaitedLoops<M extends EngineMemory, K extends LoadedKernel> {
   /** Computes a node. Null where that needs no waiting. */
   realize(node: Node): Promise<void> | null {
     const known = this.underWay.get(node);
-    if (known) return known;
+    // Who computes it may have done so for the sake of another one, and may have had to do without.
+    if (known) return known.then(() => (node.storage === null ? (this.realize(node) ?? undefined) : undefined));
     const first = this.toNextLoop(node);
     if (!first) return null;
-    const running = this.goOn(node, first).finally(() => this.underWay.delete(node));
-    this.underWay.set(node, running);
+    const all = [node, ...resultsOf(first.found)].filter((each) => !this.underWay.has(each));
+    const running = this.goOn(node, first).finally(() => {
+      for (const each of all) this.underWay.delete(each);
+    });
+    for (const each of all) this.underWay.set(each, running);
     return running;
   }
 
