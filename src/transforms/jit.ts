@@ -21,7 +21,8 @@ import { identityOf } from "../core/identity.js";
 import { formatShape } from "../core/shape.js";
 import { castNode, scalarNode } from "../graph/build.js";
 import { makePlaceholder, substitute } from "../graph/function.js";
-import { isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
+import { hasWhileLoop } from "../graph/loop-mask.js";
+import { computeTogether, isUnderWay, type Node, pendingInOrder } from "../graph/node.js";
 import { cast } from "../graph/primitives/elementwise.js";
 import { placeholder } from "../graph/primitives/leaf.js";
 import { variable } from "../graph/primitives/movement.js";
@@ -78,7 +79,15 @@ export interface Lowered {
 
 interface Compiled {
   readonly name: string;
-  readonly prepared: Prepared;
+  /**
+   * The program to replay. Null for a function with while loops, of which nobody knows how often they run: a call builds its
+   * graph on the arguments, and whoever awaits a result lets the event loop turn meanwhile (runtime/awaited-loops.ts).
+   */
+  readonly prepared: Prepared | null;
+  /** The same for people who ask: compiled where there is none to replay. */
+  readonly prepare: () => Prepared;
+  /** The placeholders of tensors, in the order of a call, and of numbers. */
+  readonly inputs: readonly Input[];
   readonly backend: Backend;
   /** For each scalar argument of the graph, its index among the numbers of a call. */
   readonly numbers: readonly number[];
@@ -371,10 +380,13 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
   ];
   // The program holds the memory itself: disposing one of these tensors later ends a handle, not the memory.
   for (const node of captured) node.users++;
-  const prepared = backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
+  const prepare = () => backend.prepare(roots, [...inputs.map(({ node }) => node), ...captured], args);
+  const prepared = hasWhileLoop(roots) ? null : prepare();
   return {
     name: nameOf(f),
     prepared,
+    prepare: () => prepared ?? prepare(),
+    inputs,
     backend,
     numbers: inputs.flatMap(({ number }) => (number >= 0 ? [number] : [])),
     results: outputs.structure,
@@ -459,11 +471,8 @@ function deviceOf(call: Call): Backend {
 
 // -------------------------------------------------------------------------------------------------- running
 
-function apply(
-  { name, prepared, backend, numbers: entering, results, outputs }: Compiled,
-  leaves: readonly unknown[],
-  { kinds, isDonated }: Entering,
-): unknown {
+function apply(compiled: Compiled, leaves: readonly unknown[], { kinds, isDonated }: Entering): unknown {
+  const { name, prepared, backend, numbers: entering, results, outputs } = compiled;
   const tensors: Tensor[] = [];
   const numbers: number[] = [];
   const isGiven: boolean[] = [];
@@ -473,6 +482,7 @@ function apply(
       isGiven.push(isDonated[i] === true);
     } else if (kinds[i] === "number") numbers.push(leaves[i] as number);
   }
+  if (!prepared) return unflatten(results, builtOn(compiled, tensors, numbers, isGiven));
   const pending = tensors.filter(({ node }) => node.storage === null);
   if (pending.length > 0) backend.realize(pending.map(({ node }) => node));
   const memory = tensors.map(({ node }) => node.storage as DeviceStorage);
@@ -492,6 +502,33 @@ function apply(
   );
 }
 
+/** The results of a function with while loops as a graph on the arguments; they are computed together. */
+function builtOn(
+  { name, backend, inputs, roots }: Compiled,
+  tensors: readonly Tensor[],
+  numbers: readonly number[],
+  isGiven: readonly boolean[],
+): Tensor[] {
+  let next = 0;
+  const nodes = inputs.map(({ node: { dtype }, number }) =>
+    number >= 0 ? adopt(backend.uploadNumber(numbers[number], dtype), [], dtype, backend).node : tensors[next++].node,
+  );
+  // Each call is the same program, whatever its arguments wait for. Loops that wait are left: computing them may take long.
+  const waiting = tensors.filter(({ node }) => node.storage === null && !hasWhileLoop([node]));
+  if (waiting.length > 0) backend.realize(waiting.map(({ node }) => node));
+  const made = substitute(
+    roots,
+    inputs.map(({ node }) => node),
+    nodes,
+  );
+  computeTogether(made);
+  const results = made.map((node) => new Tensor(node));
+  tensors.forEach((tensor, i) => {
+    if (isGiven[i]) tensor.surrender(name, false);
+  });
+  return results;
+}
+
 /** For each argument, whether its memory is free for results: donated, held by nobody else, and passed once. */
 function freeMemory(tensors: readonly Tensor[], memory: readonly DeviceStorage[], isGiven: readonly boolean[]) {
   const uses = new Map<DeviceStorage, number>();
@@ -501,15 +538,11 @@ function freeMemory(tensors: readonly Tensor[], memory: readonly DeviceStorage[]
 
 // -------------------------------------------------------------------------------------------------- for people
 
-function lowered({
-  prepared,
-  backend,
-  roots,
-  isNumber,
-  outputs,
-  traceMilliseconds,
-  compileMilliseconds,
-}: Compiled): Lowered {
+function lowered(compiled: Compiled): Lowered {
+  const { backend, roots, isNumber, outputs, traceMilliseconds } = compiled;
+  const began = performance.now();
+  const prepared = compiled.prepare();
+  const compileMilliseconds = compiled.prepared ? compiled.compileMilliseconds : performance.now() - began;
   const { program } = prepared;
   const memory = describeMemory(prepared);
   const graph = printGraph(roots, isNumber);
