@@ -22,7 +22,12 @@ interface BackendOptions {
 }
 
 export function hostBackend(device: HostDevice = openHostDevice(), { profile, files }: BackendOptions = {}) {
-  return new Backend("cpu", device, wasmTarget(device.threads, profile, { relaxedSimd: hasRelaxedSimd() }), files);
+  return new Backend(
+    "cpu",
+    device,
+    wasmTarget(device.threads, profile, { relaxedSimd: device.mayFuse && hasRelaxedSimd() }),
+    files,
+  );
 }
 
 /** @internal for tests: backends with other profiles, without files, and of a described GPU */

@@ -19,9 +19,8 @@ export function multiplyAdd(
   return f[shape].add(f[shape].mul(a, b), c);
 }
 
-/** Whether this engine has relaxed SIMD. `PUMICE_FMA=off` says no. */
-export function hasRelaxedSimd(wish = process.env.PUMICE_FMA): boolean {
-  if (wish === "off") return false;
+/** Whether this engine has relaxed SIMD. */
+export function hasRelaxedSimd(): boolean {
   const m = new ModuleBuilder({ memory: null });
   m.function("probe", ["v128"], "v128", (f, x) => f.f32x4.relaxed_madd(x, x, x));
   return WebAssembly.validate(m.build());
