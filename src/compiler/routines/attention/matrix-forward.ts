@@ -413,7 +413,8 @@ function store(kernel: MatrixAttention, settings: ElementSettings, results: Resu
   const [zero, one] = [k.constant("f32", 0), k.constant("f32", 1)];
   const inverse = totals.map((total) => {
     const isEmpty = k.compare("eq", total, zero);
-    return k.select(isEmpty, zero, ops.div(element(one), element(k.select(isEmpty, one, total))).value);
+    const empty = k.constant("f32", problem.params.emptyRow);
+    return k.select(isEmpty, empty, ops.div(element(one), element(k.select(isEmpty, one, total))).value);
   });
   const isRow = rowAt.map((at) => k.compare("lt", at, i(problem.queries)));
   const rowIndex = rowAt.map((at) => k.binary("add", start, at));

@@ -13,7 +13,14 @@ import { DTYPES, type DType } from "../../../../src/core/dtype.js";
 import { dataOf, elementAt, encodeValues } from "../../../../src/core/storage.js";
 import type { Node } from "../../../../src/graph/node.js";
 import { backendFor } from "../../../../src/tensor/index.js";
-import { type AttentionChoices, type AttentionShapes, bools, caseOf, expectAttention, sample } from "../../../support/attention-cases.js";
+import {
+  type AttentionChoices,
+  type AttentionShapes,
+  bools,
+  caseOf,
+  expectAttention,
+  sample,
+} from "../../../support/attention-cases.js";
 import {
   type AttentionCase,
   attentionGradients,
@@ -79,7 +86,7 @@ function problem(shapes: AttentionShapes, choices: AttentionChoices, dtype: DTyp
   return problemOf({
     inputs: [...[q, k, v].map((each) => node(each, dtype)), ...optional.filter(Boolean)],
     params: {
-      ...{ scale: scale ?? 1 / Math.sqrt(shapes.widths[0]), left: before, right: behind },
+      ...{ scale: scale ?? 1 / Math.sqrt(shapes.widths[0]), left: before, right: behind, emptyRow: 0 },
       ...{ hasBias: !!bias, hasMask: !!mask, hasLength: !!lengths },
     },
   } as unknown as Node);
