@@ -1,5 +1,6 @@
 /** Weights of attention in f16 and bf16: exponentials that are as exact as these dtypes need, and numbers in pairs. */
 import type { DType } from "../../../core/dtype.js";
+import { rounded } from "../../elements/elements.js";
 import type { Value } from "../../ir/ir.js";
 import type { KernelBuilder } from "../../ir/kernel-builder.js";
 
@@ -21,8 +22,15 @@ export function powerOfTwo(k: KernelBuilder, x: Value): Value {
   return k.select(k.compare("lt", x, f(LEAST)), f(0), k.binary("mul", significand, power));
 }
 
+/** Two numbers in one word, each to nearest; NaN stays. */
+export function narrowPair(k: KernelBuilder, dtype: DType, low: Value, high: Value): Value {
+  if (dtype === "f16") return k.packHalves(low, high);
+  const [first, second] = [low, high].map((x) => k.bitcast("u32", rounded(k, dtype, x)));
+  return k.binary("or", k.binary("shr", first, k.constant("u32", 16)), second);
+}
+
 /** Two weights, which are not negative, in one word: the first in the lower half. */
-export function packedPair(k: KernelBuilder, dtype: DType, low: Value, high: Value): Value {
+export function weightPair(k: KernelBuilder, dtype: DType, low: Value, high: Value): Value {
   if (dtype === "f16") return k.packHalves(low, high);
   // Half of a last place added, then cut off: to nearest, and up where two are as near.
   const rounded = [low, high].map((x) => k.binary("add", k.bitcast("u32", x), k.constant("u32", 0x8000)));

@@ -13,7 +13,7 @@ import type {
   SharedAttentionTile,
   TileProfile,
 } from "../../target/tile-profile.js";
-import { matrixDemands } from "./matrix-forward.js";
+import { matrixDemands } from "./matrix-tiles.js";
 import { type AttentionProblem, problemOf } from "./problem.js";
 import { sharedNumbers } from "./shared-tiles.js";
 
@@ -36,11 +36,18 @@ export const ATTENTION_TILES: readonly SharedAttentionTile[] = [
   shared(4, 4, 4, 4),
 ];
 
-/** Rows and columns of tiles on matrix units, in the order of preference. */
-const MATRIX_TILES = [
-  [64, 64],
-  [64, 32],
-] as const;
+/** Rows and columns of tiles on matrix units, in the order of preference. Keys have two sums in registers, so fewer scores. */
+const MATRIX_TILES = {
+  forward: [
+    [64, 64],
+    [64, 32],
+  ],
+  queries: [
+    [64, 64],
+    [64, 32],
+  ],
+  keys: [[64, 32]],
+} as const;
 
 /** Sums that a lane can keep in registers beside its scores. */
 const MOST_SUMS = 80;
@@ -73,18 +80,18 @@ export function planAttention(
   pass: AttentionPass,
 ): AttentionTile | null {
   const forced = tiles.attention === "definition" ? undefined : tiles.attention;
-  if (forced && (forced.kind !== "matrix" || pass === "forward")) return forced;
+  if (forced) return forced;
   if (tiles.kind === "panels") return { kind: "vectors" };
-  const matrix = pass === "forward" ? planMatrix(problem, tiles) : null;
+  const matrix = planMatrix(problem, tiles, pass);
   if (matrix) return matrix;
   return ATTENTION_TILES.find((tile) => fits(tile, problem, tiles, pass)) ?? null;
 }
 
-function planMatrix(problem: AttentionProblem, tiles: TileProfile): MatrixAttentionTile | null {
+function planMatrix(problem: AttentionProblem, tiles: TileProfile, pass: AttentionPass): MatrixAttentionTile | null {
   const fragment = tiles.matrices?.shapes.find(({ operand }) => operand === problem.dtype);
   if (!tiles.matrices || !fragment) return null;
   const { subgroupSize } = tiles.matrices;
-  const found = MATRIX_TILES.map(
+  const found = MATRIX_TILES[pass].map(
     ([rows, columns]) => ({ kind: "matrix", rows, columns, subgroupSize, fragment }) as const,
   );
   return (

@@ -52,6 +52,11 @@ export function declareInputs(k: KernelBuilder, { dtype, bias, mask, params }: A
   };
 }
 
+/** The inputs after those of attention: the cotangent of the output, the logarithms, and D. */
+export function declareRest(k: KernelBuilder, { dtype, type }: AttentionProblem) {
+  return { ct: k.buffer(dtype, false), logs: k.buffer(type, false), delta: k.buffer(type, false) };
+}
+
 /** A range of positions: from, inclusive, to, exclusive. It may be empty. */
 export interface Range {
   readonly from: Value;

@@ -182,6 +182,24 @@ describe("attention on matrix units, interpreted", () => {
       const isNear = log === expected || Math.abs(log - expected) < 1e-4 * (1 + Math.abs(expected));
       assert.ok(isNear, `logarithm ${row}: ${log}, not ${expected}`);
     });
+    const ct = sample(want.shape, 5, 1);
+    const width = own.widths[1];
+    const delta = logs!.map((_, row) => {
+      const line = ct.values.slice(row * width, (row + 1) * width);
+      return line.reduce((sum, x, c) => sum + x * want.values[row * width + c]!, 0);
+    });
+    const rest = [...inputs, ...optional, ...lengths, ct.values, logs!, delta];
+    const [ofQ, ofK, ofV] = attentionGradients(given, ct) as [Plain, Plain, Plain];
+    const written = (pass: "queries" | "keys", ...sizes: number[]) =>
+      interpreted(attentionKernel(problem(own, choices, operand), pass, tile, { division: "native" }), rest, sizes);
+    // Sums of as many rounded weights, times keys.
+    const size = given.k.values.reduce((most, x) => Math.max(most, Math.abs(x)), 2) / 2;
+    const within = (operand === "f16" ? 4e-3 : 3e-2) * size;
+    const [q] = written("queries", ofQ.values.length);
+    expectAll(q!, ofQ, `${operand}, gradient of q`, within);
+    const [k, v] = written("keys", ofK.values.length, ofV.values.length);
+    expectAll(k!, ofK, `${operand}, gradient of k`, within);
+    expectAll(v!, ofV, `${operand}, gradient of v`, within);
   }
 
   test("every dtype and size of subgroups, with edges inside tiles and units", () => {
@@ -233,22 +251,23 @@ describe("plans of attention", () => {
     assert.deepEqual(planAttention(sized(1024, 64), large, "forward"), ATTENTION_TILES[0]);
   });
 
-  test("f16 and bf16 go to matrix units where there are any, forward", () => {
+  test("f16 and bf16 go to matrix units where there are any", () => {
     const fragment = { operand: "bf16", rows: 16, columns: 16, depth: 16 } as const;
     const units = { ...large, matrices: { subgroupSize: 32, shapes: [fragment] } };
     const brain: AttentionProblem = { ...sized(1024, 64), dtype: "bf16" };
     for (const width of [8, 64, 72, 128, 192]) {
-      const tile = planAttention({ ...brain, depth: width, width }, units, "forward");
-      assert.equal(tile?.kind, "matrix", `${width}`);
-      const kernel = attentionKernel({ ...brain, batch: 1, depth: width, width }, "forward", tile!, {
-        division: "native",
-      });
-      const bytes = kernel.arrays.reduce((sum, { size }) => sum + 4 * size, 0);
-      assert.ok(bytes <= 49152, `${width}: ${bytes} bytes`);
+      for (const pass of passes) {
+        const tile = planAttention({ ...brain, depth: width, width }, units, pass);
+        assert.equal(tile?.kind, "matrix", `${width}`);
+        const kernel = attentionKernel({ ...brain, batch: 1, depth: width, width }, pass, tile!, {
+          division: "native",
+        });
+        const bytes = kernel.arrays.reduce((sum, { size }) => sum + 4 * size, 0);
+        assert.ok(bytes <= 49152, `${width}: ${bytes} bytes`);
+      }
     }
     const others = [{ ...brain, dtype: "f16" as const }, { ...brain, depth: 60 }, sized(1024, 64)];
     for (const other of others) assert.equal(planAttention(other, units, "forward")?.kind, "shared");
-    assert.equal(planAttention(brain, units, "keys")?.kind, "shared");
   });
 
   test("16 KiB of shared memory are enough for rows of 64; what fits nowhere is computed by its definition", () => {
