@@ -25,6 +25,7 @@ import { mergeEqual } from "./rewrite/merge-equal.js";
 import { dropRecomputeMarks } from "./rewrite/recompute.js";
 import { separateRoots } from "./rewrite/separate-roots.js";
 import { splitReductions } from "./rewrite/split-reductions.js";
+import { findAttention } from "./rewrite/written-attention.js";
 import type { Group } from "./schedule/group.js";
 import { keyOfGroup } from "./schedule/group-key.js";
 import { schedule } from "./schedule/schedule.js";
@@ -87,7 +88,8 @@ export function rewrite(roots: readonly Node[], given: readonly Node[], tiles: T
   const expanded = expandComposites(roots, copies, tiles);
   const real = removeComplex(expanded);
   const single = mergeEqual(real);
-  const chosen = chooseImplementations(single.roots, tiles);
+  const attentive = findAttention(single.roots, tiles);
+  const chosen = chooseImplementations(attentive, tiles);
   const merged = mergeEqual(chosen.roots);
   const plain = dropRecomputeMarks(merged.roots);
   const stored = [...chosen.stored].map((node) => plain.copies.get(merged.keptFor(node)) as Node);
