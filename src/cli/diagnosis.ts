@@ -153,7 +153,7 @@ const koffi: Check = ({ koffi, platform }) =>
           text: "koffi, which calls the driver, does not load",
           details: [koffi.why],
           remedies: [
-            `Install the dependencies anew on this machine: delete node_modules, then npm install. koffi's native code for ${platform} is an optional package, so not with --omit=optional, and node_modules copied from another system does not do.`,
+            `Install the dependencies again on this machine: delete node_modules, then npm install. koffi's native code for ${platform} is an optional package, so not with --omit=optional, and node_modules copied from another system does not do.`,
           ],
         },
       ];
@@ -167,7 +167,7 @@ const loader: Check = ({ loader, variables }) => {
         {
           level: "problem",
           text: `The Vulkan loader cannot be used: ${loader.why}`,
-          remedies: ["Install the loader anew, and see whether `vulkaninfo` (vulkan-tools) runs."],
+          remedies: ["Install the loader again, and see whether `vulkaninfo` (vulkan-tools) runs."],
         },
       ];
     case "missing": {
@@ -227,11 +227,11 @@ function manifestRemedies(facts: Facts, library: string, problem: string): strin
       nvidiaManifest("libEGL_nvidia.so.0"),
     ];
   }
-  if (library === "") return ["Remove it, or install its driver anew."];
+  if (library === "") return ["Remove it, or install its driver again."];
   return [
     facts.isContainer
       ? "Install its driver's packages in the container's image, or remove the manifest."
-      : "Install its driver anew, or remove the manifest if the driver is gone.",
+      : "Install its driver again, or remove the manifest if the driver is gone.",
   ];
 }
 
@@ -341,7 +341,7 @@ const nvidia: Check = (facts) => {
         text: `${kernel} does not go with the library ${other.name} ${other.version}`,
         remedies: [
           facts.isContainer
-            ? "Start the container anew, so that it gets the host's present libraries; remove copies from its image."
+            ? "Restart the container, so that it gets the host's present libraries; remove copies from its image."
             : "Restart the machine: the driver was updated and its old kernel part still runs.",
         ],
       },
@@ -441,7 +441,7 @@ const cacheFolder: Check = ({ cache }) => {
         level: "warning",
         text: `Compiled kernels cannot be kept${folder === null ? "" : ` in ${folder}`}: ${problem}`,
         details: [
-          "Pumice works without, but compiles every kernel anew in each run.",
+          "Pumice works without, but compiles every kernel again in each run.",
           "What is kept is run as it is found, so the folder and those above it must be yours or root's, and yours to write only.",
         ],
         remedies: [

@@ -156,7 +156,7 @@ const situations: Situation[] = [
     check: "loader",
     level: "problem",
     text: /SIGSEGV/,
-    remedy: /anew/,
+    remedy: /again/,
     ok: false,
   },
   {
@@ -239,7 +239,7 @@ const situations: Situation[] = [
     check: "manifests",
     level: "problem",
     text: /radeon\.json is of no use.*libLLVM-15/,
-    remedy: /driver anew/,
+    remedy: /driver again/,
     ok: false,
   },
   {

@@ -5,9 +5,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BufferPlace, ProgramArgument, RecordableProgram } from "../../../src/engines/engine.js";
+import type { Handle } from "../../../src/engines/vulkan/api.js";
 import type { DeviceBuffer } from "../../../src/engines/vulkan/buffer.js";
 import type { VulkanDevice } from "../../../src/engines/vulkan/device.js";
 import type { LoadedPipeline } from "../../../src/engines/vulkan/loaded-pipeline.js";
+import { viewOf } from "../../../src/engines/vulkan/native.js";
 import { VulkanProgram } from "../../../src/engines/vulkan/recorded-program.js";
 
 /** Memory at an address, known by its name. */
@@ -22,7 +24,24 @@ const ARENA = 0x20000;
 /** A device that takes notes. `isProfiled`: dispatches come one by one, with their push words. */
 function notingDevice(isProfiled = false) {
   const commands: string[] = [];
-  const calls = new Proxy({}, { get: (_, name: string) => () => commands.push(name) && 0 });
+  /** The words of the structs that barriers and beginnings name, without their headers. */
+  const structs: Record<string, number[]> = {};
+  const wordsAt = (address: Handle, count: number) => [...new Uint32Array(viewOf(address, 16 + 4 * count)).subarray(4)];
+  const call = (name: string, args: readonly Handle[]): number => {
+    commands.push(name);
+    if (name === "vkCmdPipelineBarrier") structs[name] = wordsAt(args[5]!, 2);
+    if (name === "vkBeginCommandBuffer") structs[name] = wordsAt(args[1]!, 1);
+    return 0;
+  };
+  const calls = new Proxy(
+    {},
+    {
+      get:
+        (_, name: string) =>
+        (...args: Handle[]) =>
+          call(name, args),
+    },
+  );
   const runs: { readonly reads: string[]; readonly writes: string[] }[] = [];
   const pushed: bigint[][] = [];
   const waits: number[] = [];
@@ -61,7 +80,7 @@ function notingDevice(isProfiled = false) {
       return { address: BLOCK, view, free: () => {} };
     },
   } as unknown as VulkanDevice;
-  return { device, commands, runs, pushed, waits, blocks, timeline, stream, allocated };
+  return { device, commands, structs, runs, pushed, waits, blocks, timeline, stream, allocated };
 }
 
 const ARENA_BYTES = 4096;
@@ -131,6 +150,28 @@ describe("barriers of a recording", () => {
     ];
     assert.deepEqual(recordedOf(kernels), ["dispatch", "dispatch"]);
   });
+});
+
+test("a barrier makes writes visible to reads and writes, and a recording may be replayed while it runs", () => {
+  const { device, structs } = notingDevice();
+  const kernels = [{ writes: [arena(0)] }, { writes: [arena(0)] }];
+  new VulkanProgram(device, programOf(kernels)).run(given, [], [false, false]);
+  const [SHADER_READ, SHADER_WRITE, SIMULTANEOUS_USE] = [0x20, 0x40, 4];
+  assert.deepEqual(structs, {
+    vkBeginCommandBuffer: [SIMULTANEOUS_USE],
+    vkCmdPipelineBarrier: [SHADER_WRITE, SHADER_READ | SHADER_WRITE],
+  });
+});
+
+test("a pipeline is bound where another one was, and once where kernels in a row share it", () => {
+  const { device, commands } = notingDevice();
+  const program = programOf([{ writes: [arena(0)] }, { writes: [arena(64)] }]);
+  const [first, second] = [...program.dispatches()];
+  const dispatches = [first!, first!, second!, first!];
+  new VulkanProgram(device, { ...program, dispatches: () => dispatches }).run(given, [], [false, false]);
+  const told = commands.filter((name) => /Bind|Dispatch/.test(name)).map((name) => name.slice("vkCmd".length));
+  const bound = ["BindPipeline", "Dispatch"];
+  assert.deepEqual(told, [...bound, "Dispatch", ...bound, ...bound]);
 });
 
 describe("memory of a run", () => {
