@@ -73,6 +73,7 @@ function slotsOf(input: Slot, result: Slot): (readonly Slot[])[] {
   const steps = routineSteps(
     assembly,
     node,
+    [],
     () => result,
     () => input,
   );
