@@ -72,7 +72,7 @@ export const INNER_LAYERS = {
     lower: ["ir", "math", "elements", "target", "schedule", "print"],
     tiles: ["ir", "elements", "target", "schedule", "lower"],
     routines: ["ir", "elements", "target", "print"],
-    rewrite: ["ir", "math", "elements", "target", "tiles", "routines"],
+    rewrite: ["ir", "math", "elements", "target", "schedule", "tiles", "routines"],
     program: ["ir"],
     steps: ["ir", "elements", "target", "print", "routines", "schedule", "lower", "program"],
     emit: ["ir", "math", "target", "print"],

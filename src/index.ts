@@ -311,7 +311,8 @@ export {
 } from "./transforms/control.js";
 export { type CustomDerivatives, checkpoint, customGradient } from "./transforms/custom.js";
 export { type GradOptions, grad, jvp, linearize, stopGradient, valueAndGrad, vjp } from "./transforms/grad.js";
-export { type JitArguments, type JitOptions, type Jitted, jit, type Lowered } from "./transforms/jit.js";
+export { type JitArguments, type JitOptions, type Jitted, jit } from "./transforms/jit.js";
+export type { Lowered } from "./transforms/lowered.js";
 export { hessian, hvp, type JacobianOptions, jacobian } from "./transforms/matrices.js";
 export * as tree from "./transforms/tree.js";
 export { type BatchAxes, type VmapOptions, vmap } from "./transforms/vmap.js";

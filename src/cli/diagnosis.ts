@@ -5,77 +5,9 @@
  * Each check is a function in the table at the end and returns its findings. They are printed in the order of the table:
  * prerequisites first, then the drivers, then the devices.
  */
-import { type Candidate, chooseDevice, kinds } from "./choice.js";
-import type { Manifest } from "./manifests.js";
+import { chooseDevice, kinds } from "./choice.js";
+import type { DeviceFacts, DeviceNode, Facts, GpuVendor } from "./machine.js";
 import { plural } from "./terminal.js";
-
-export interface Facts {
-  readonly platform: NodeJS.Platform;
-  readonly nodeVersion: string;
-  readonly isContainer: boolean;
-  /** Environment variables that affect Vulkan or Pumice, if set. */
-  readonly variables: Readonly<Record<string, string>>;
-  readonly koffi: Outcome<{ readonly version: string }>;
-  readonly loader: LoaderFacts;
-  readonly manifests: {
-    /** The variable that names them and switches the search off. */
-    readonly forcedBy: string | null;
-    readonly places: readonly string[];
-    readonly files: readonly Manifest[];
-  };
-  /** The GPUs' device files (Linux, FreeBSD). */
-  readonly nodes: readonly DeviceNode[];
-  /** Vendors of the GPUs on the PCI bus, where the system lists them. */
-  readonly gpuVendors: readonly GpuVendor[];
-  readonly nvidia: NvidiaFacts;
-  /** The result of listing the devices. */
-  readonly listing: Outcome<{ readonly devices: readonly DeviceFacts[] }>;
-  /**
-   * Where compiled kernels are kept, and why that is not used; a null folder without a problem: nowhere, as asked. Null when it
-   * could not be looked up.
-   */
-  readonly cache: { readonly folder: string | null; readonly problem: string | null } | null;
-}
-
-export type Outcome<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly why: string };
-
-export type LoaderFacts =
-  | {
-      readonly state: "found";
-      readonly path: string;
-      readonly version: readonly number[];
-      readonly hasValidationLayer: boolean;
-    }
-  /** `remedy`: how to get one on this platform. */
-  | { readonly state: "missing"; readonly why: string; readonly remedy: string }
-  /** Opening it crashed the process. */
-  | { readonly state: "broken"; readonly why: string }
-  /** It could not be looked for. */
-  | { readonly state: "unknown" };
-
-export interface DeviceNode {
-  readonly path: string;
-  readonly isAccessible: boolean;
-  /** The group that owns it, by name or number. */
-  readonly group: string;
-}
-
-export type GpuVendor = "NVIDIA" | "AMD" | "Intel";
-
-export interface NvidiaFacts {
-  /** Version of the kernel's driver, "" when it is loaded and does not say, null when it is not loaded. */
-  readonly kernelDriver: string | null;
-  /** The libraries that hold NVIDIA's Vulkan driver, as found in the usual folders. */
-  readonly libraries: readonly { readonly name: string; readonly version: string | null }[];
-}
-
-export interface DeviceFacts extends Candidate {
-  readonly vendorId: number;
-  readonly vulkan: string;
-  readonly driver: string;
-  /** A small computation on it; null when it was not tried. */
-  readonly trial: Outcome<{ readonly milliseconds: number }> | null;
-}
 
 export type Level = "ok" | "info" | "warning" | "problem";
 
@@ -153,7 +85,7 @@ const koffi: Check = ({ koffi, platform }) =>
           text: "koffi, which calls the driver, does not load",
           details: [koffi.why],
           remedies: [
-            `Install the dependencies anew on this machine: delete node_modules, then npm install. koffi's native code for ${platform} is an optional package, so not with --omit=optional, and node_modules copied from another system does not do.`,
+            `Install the dependencies again on this machine: delete node_modules, then npm install. koffi's native code for ${platform} is an optional package, so not with --omit=optional, and node_modules copied from another system does not do.`,
           ],
         },
       ];
@@ -167,7 +99,7 @@ const loader: Check = ({ loader, variables }) => {
         {
           level: "problem",
           text: `The Vulkan loader cannot be used: ${loader.why}`,
-          remedies: ["Install the loader anew, and see whether `vulkaninfo` (vulkan-tools) runs."],
+          remedies: ["Install the loader again, and see whether `vulkaninfo` (vulkan-tools) runs."],
         },
       ];
     case "missing": {
@@ -227,11 +159,11 @@ function manifestRemedies(facts: Facts, library: string, problem: string): strin
       nvidiaManifest("libEGL_nvidia.so.0"),
     ];
   }
-  if (library === "") return ["Remove it, or install its driver anew."];
+  if (library === "") return ["Remove it, or install its driver again."];
   return [
     facts.isContainer
       ? "Install its driver's packages in the container's image, or remove the manifest."
-      : "Install its driver anew, or remove the manifest if the driver is gone.",
+      : "Install its driver again, or remove the manifest if the driver is gone.",
   ];
 }
 
@@ -341,7 +273,7 @@ const nvidia: Check = (facts) => {
         text: `${kernel} does not go with the library ${other.name} ${other.version}`,
         remedies: [
           facts.isContainer
-            ? "Start the container anew, so that it gets the host's present libraries; remove copies from its image."
+            ? "Restart the container, so that it gets the host's present libraries; remove copies from its image."
             : "Restart the machine: the driver was updated and its old kernel part still runs.",
         ],
       },
@@ -441,7 +373,7 @@ const cacheFolder: Check = ({ cache }) => {
         level: "warning",
         text: `Compiled kernels cannot be kept${folder === null ? "" : ` in ${folder}`}: ${problem}`,
         details: [
-          "Pumice works without, but compiles every kernel anew in each run.",
+          "Pumice works without, but compiles every kernel again in each run.",
           "What is kept is run as it is found, so the folder and those above it must be yours or root's, and yours to write only.",
         ],
         remedies: [

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { DeviceFacts, DeviceNode, Facts, GpuVendor, LoaderFacts, NvidiaFacts, Outcome } from "./diagnosis.js";
+import type { DeviceFacts, DeviceNode, Facts, GpuVendor, LoaderFacts, NvidiaFacts, Outcome } from "./machine.js";
 import { type Manifest, manifestSearch, parseManifest } from "./manifests.js";
 import { ask } from "./probe.js";
 

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { driverOf } from "./description.js";
-import type { DeviceFacts, LoaderFacts, Outcome } from "./diagnosis.js";
+import type { DeviceFacts, LoaderFacts, Outcome } from "./machine.js";
 import { firstLine, reason } from "./surface.js";
 
 interface Answers {

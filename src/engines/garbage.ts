@@ -15,7 +15,7 @@ const GiB = 1024 * MiB;
 const CHEAP = 1 / 20;
 /** Milliseconds that a collection is taken to cost before one was measured. */
 const FIRST_COST = 10;
-/** The device's memory is asked for anew whenever so many parts of the budget have been handed out. */
+/** The device's memory is asked for again whenever so many parts of the budget have been handed out. */
 const PARTS = 16;
 
 /** The share of the free memory that garbage may fill, as `PUMICE_GARBAGE` or the option `garbage` says. */

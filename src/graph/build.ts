@@ -44,16 +44,16 @@ function computeIfLong(node: Node): void {
 
 /** The end of a long chain that is being differentiated, and its values at every so many operations. */
 function withCheckpoints(end: Node): Node[] {
-  const kept = new Set<Node>();
-  const stretchOf = ({ depth }: Node) => Math.floor(depth / BETWEEN_KEPT);
+  const checkpoints = new Set<Node>();
+  const segmentOf = ({ depth }: Node) => Math.floor(depth / BETWEEN_KEPT);
   for (const node of pendingInOrder([end])) {
     for (const input of node.inputs) {
       const source = sourceOf(input);
       const isPending = source.storage === null && source.primitive.kind !== "leaf";
-      if (isPending && stretchOf(source) < stretchOf(node)) kept.add(source);
+      if (isPending && segmentOf(source) < segmentOf(node)) checkpoints.add(source);
     }
   }
-  return [...kept, end];
+  return [...checkpoints, end];
 }
 
 /** The node whose elements this one only rearranges or repeats: it is at most as large, and often smaller. */

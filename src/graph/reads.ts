@@ -102,8 +102,8 @@ export function reductionAt(space: IndexSpace, node: Node, op: ReduceOp, index: 
   const { shape } = node.inputs[0];
   const extents = axes.map((axis) => shape[axis]);
   const atEach = (positions: readonly IndexExpr[]) => {
-    let kept = 0;
-    return shape.map((_, axis) => (axes.includes(axis) ? positions[axes.indexOf(axis)] : index[kept++]));
+    let next = 0;
+    return shape.map((_, axis) => (axes.includes(axis) ? positions[axes.indexOf(axis)] : index[next++]));
   };
   return {
     node,

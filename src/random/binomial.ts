@@ -103,8 +103,8 @@ function largeBinomial(key: Key, n: Tensor, p: Tensor): Tensor {
     const isInside = k.greaterEqual(0).logicalAnd(k.lessEqual(n));
     const isQuick = us.greaterEqual(0.07).logicalAnd(v.lessEqual(quick));
     const hat = v.mul(alpha).div(a.div(us.square()).add(b)).log();
-    const held = k.clip(0, n);
-    const isUnder = hat.lessEqual(logProbability(held, n, p).sub(logProbability(mode, n, p)));
+    const clipped = k.clip(0, n);
+    const isUnder = hat.lessEqual(logProbability(clipped, n, p).sub(logProbability(mode, n, p)));
     return isInside.logicalAnd(isQuick.logicalOr(isUnder));
   });
   return candidate(accepted).k;

@@ -73,10 +73,10 @@ const MAX_NUMBERS = 256;
 
 function numberOn(from: Key, number: number): Tensor {
   const { device } = from.node;
-  const kept = numbers.get(device) ?? [];
-  numbers.set(device, kept);
-  const known = kept[number] ?? tensor(number, { dtype: "u32", device: from.device });
-  if (number < MAX_NUMBERS) kept[number] = known;
+  const cached = numbers.get(device) ?? [];
+  numbers.set(device, cached);
+  const known = cached[number] ?? tensor(number, { dtype: "u32", device: from.device });
+  if (number < MAX_NUMBERS) cached[number] = known;
   return known;
 }
 

@@ -10,6 +10,7 @@ import { type HostDevice, openHostDevice } from "../engines/host/device.js";
 import type { VulkanDevice } from "../engines/vulkan/device.js";
 import { finishAtExit, listDevices, openEngine } from "../engines/vulkan/open.js";
 import { type DeviceType, isSoftware } from "../engines/vulkan/plan.js";
+import { mayConvertBrain } from "../engines/vulkan/switches.js";
 import { copyKernel } from "../spirv/copy-kernel.js";
 import { floatControlsOf } from "../spirv/float-controls.js";
 import { Backend } from "./backend.js";
@@ -101,10 +102,7 @@ export function describeGpu({ plan: { limits, features }, properties }: VulkanDe
     atomicFloats: [...(hasAtomic(32) ? (["f32"] as const) : []), ...(hasAtomic(64) ? (["f64"] as const) : [])],
     fragments: fragmentsOf(properties, features),
     // Vulkan leaves the rounding open; the instruction of NVIDIA's GPUs rounds to nearest even.
-    convertsBrain:
-      features.includes("shaderBFloat16Type") &&
-      properties.vendorId === NVIDIA &&
-      process.env.PUMICE_BF16 !== "arithmetic",
+    convertsBrain: features.includes("shaderBFloat16Type") && properties.vendorId === NVIDIA && mayConvertBrain(),
   };
 }
 

@@ -105,8 +105,8 @@ export function fromBytes<D extends DType>(
       `fromBytes: ${bytes.byteLength} bytes for ${formatShape(shape)} of ${dtype}, which has ${needed}.`,
     );
   }
-  const held = tidyBytes(dtype, viewBytes(bytes));
-  return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), held, shape, dtype));
+  const tidy = tidyBytes(dtype, viewBytes(bytes));
+  return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), tidy, shape, dtype));
 }
 
 /** A tensor of one value: `full([2, 3], 7)`. A number for a shape is the extent of its only axis. */
@@ -139,8 +139,8 @@ function filled<D extends DType>(
   checkScalar(value, operation);
   const extents = checkShape(typeof shape === "number" ? [shape] : shape, operation);
   const dtype = options.dtype ?? resultType([value], operation);
-  const held = scalarIn(value, dtype, operation);
-  return new Tensor<D>(scalarNode(held, dtype, backendFor(options.device, operation), extents));
+  const stored = scalarIn(value, dtype, operation);
+  return new Tensor<D>(scalarNode(stored, dtype, backendFor(options.device, operation), extents));
 }
 
 /** A tensor of zeros: `zeros([2, 3])`. */
@@ -355,10 +355,10 @@ export function eye(...given: readonly unknown[]): Tensor {
   checkWhole("eye", "the offset", offset);
   // Each by itself: of a matrix with more elements than can be counted, a part may be asked for.
   for (const extent of [rows, columns]) checkShape([extent], "eye");
-  const down = counting("eye", rows, positionDType(rows), options.device).expandDims(1);
-  const across = counting("eye", columns, positionDType(columns), options.device);
-  return across
-    .sub(down)
+  const rowIndex = counting("eye", rows, positionDType(rows), options.device).expandDims(1);
+  const columnIndex = counting("eye", columns, positionDType(columns), options.device);
+  return columnIndex
+    .sub(rowIndex)
     .equal(heldOffset(offset, rows, columns))
     .cast(options.dtype ?? "f32");
 }

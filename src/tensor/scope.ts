@@ -25,14 +25,14 @@ export function scope<T>(work: () => T): T {
       "scope: the function returned a promise; what it makes later cannot be told apart, so await outside.",
     );
   }
-  const kept = new Set<unknown>();
-  const keep = (value: unknown): void => {
-    if (isTensor(value)) kept.add(value);
-    else if (Array.isArray(value)) for (const part of value) keep(part);
-    else if (value !== null && typeof value === "object") for (const part of Object.values(value)) keep(part);
+  const returned = new Set<unknown>();
+  const collect = (value: unknown): void => {
+    if (isTensor(value)) returned.add(value);
+    else if (Array.isArray(value)) for (const part of value) collect(part);
+    else if (value !== null && typeof value === "object") for (const part of Object.values(value)) collect(part);
   };
-  keep(result);
-  for (const tensor of made) if (!kept.has(tensor)) tensor.dispose();
+  collect(result);
+  for (const tensor of made) if (!returned.has(tensor)) tensor.dispose();
   return result;
 }
 

@@ -146,9 +146,9 @@ const HELD = Object.defineProperty({}, "values", {
 export class Tensor<D extends DType = AnyDType> {
   static {
     Object.defineProperty(Tensor.prototype, TENSOR, { value: true });
-    const add = (prototype: object, held: typeof refusingSurplus) => {
+    const add = (prototype: object, wrap: typeof refusingSurplus) => {
       const { constructor: _, ...methods } = Object.getOwnPropertyDescriptors(prototype) as PropertyDescriptorMap;
-      for (const [name, method] of Object.entries(methods)) if (method.value) method.value = held(name, method.value);
+      for (const [name, method] of Object.entries(methods)) if (method.value) method.value = wrap(name, method.value);
       Object.defineProperties(Tensor.prototype, methods);
     };
     for (const { prototype } of METHODS) add(prototype, refusingSurplus);

@@ -14,11 +14,8 @@
 
 import { checkFunction, checkOptions } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import { bytesOf } from "../core/bytes.js";
-import { type DType, realDType } from "../core/dtype.js";
+import { realDType } from "../core/dtype.js";
 import { ArgumentError, DeviceError } from "../core/errors.js";
-import { identityOf } from "../core/identity.js";
-import { formatShape } from "../core/shape.js";
 import { castNode, scalarNode } from "../graph/build.js";
 import { makePlaceholder, substitute } from "../graph/function.js";
 import { hasWhileLoop } from "../graph/loop-mask.js";
@@ -26,15 +23,14 @@ import { computeTogether, isUnderWay, type Node, pendingInOrder } from "../graph
 import { cast } from "../graph/primitives/elementwise.js";
 import { placeholder } from "../graph/primitives/leaf.js";
 import { variable } from "../graph/primitives/movement.js";
-import { printGraph } from "../graph/print.js";
 import { type MatmulPrecision, matmulPrecision } from "../graph/product-precision.js";
 import type { Argument, Backend, DeviceStorage } from "../runtime/backend.js";
-import type { Prepared } from "../runtime/prepared.js";
-import { printProgram } from "../runtime/print-program.js";
-import { adopt, backendFor, defaultDevice, isTensor, Tensor } from "../tensor/index.js";
+import { adopt, backendFor, isTensor, Tensor } from "../tensor/index.js";
+import { type Call, type Entering, takeApart, withoutStatic } from "./jit-call.js";
 import { LastCall } from "./last-call.js";
+import { type Compiled, type Input, type Lowered, lowered } from "./lowered.js";
 import { runningFor, tracedOn } from "./trace.js";
-import { flattenAny, flattenTensors, orderKey, type TreeStructure, unflatten } from "./trees.js";
+import { flattenTensors, unflatten } from "./trees.js";
 
 export interface JitOptions {
   /** Positions of arguments that are part of the program: a new value is a new trace. */
@@ -63,41 +59,6 @@ export interface Jitted<A extends readonly unknown[], R> {
   lower(...args: JitArguments<A>): Lowered;
   /** How many programs are kept. */
   readonly programs: number;
-}
-
-/** A compiled form of a function. */
-export interface Lowered {
-  /** The graph, one line per operation; the bodies of loops and branches are indented. */
-  readonly graph: string;
-  /** The kernels in order, as `explain` shows them. */
-  readonly kernels: string;
-  readonly memory: { readonly arenaBytes: number; readonly withoutSharingBytes: number; readonly resultBytes: number };
-  readonly traceMilliseconds: number;
-  readonly compileMilliseconds: number;
-  toString(): string;
-}
-
-interface Compiled {
-  readonly name: string;
-  /**
-   * The program to replay. Null for a function with while loops, of which nobody knows how often they run: a call builds its
-   * graph on the arguments, and whoever awaits a result lets the event loop turn meanwhile (runtime/awaited-loops.ts).
-   */
-  readonly prepared: Prepared | null;
-  /** The same for people who ask: compiled where there is none to replay. */
-  readonly prepare: () => Prepared;
-  /** The placeholders of tensors, in the order of a call, and of numbers. */
-  readonly inputs: readonly Input[];
-  readonly backend: Backend;
-  /** For each scalar argument of the graph, its index among the numbers of a call. */
-  readonly numbers: readonly number[];
-  readonly results: TreeStructure;
-  readonly outputs: readonly { readonly shape: readonly number[]; readonly dtype: DType }[];
-  readonly roots: readonly Node[];
-  /** Whether an argument of the graph is a number. */
-  readonly isNumber: (argument: Node) => boolean;
-  readonly traceMilliseconds: number;
-  readonly compileMilliseconds: number;
 }
 
 const nameOf = (f: { readonly name: string }): string => `jit(${f.name || "function"})`;
@@ -159,7 +120,7 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
     const isSame = last?.precision === matmulPrecision();
     const leaves = isSame ? last?.like.leavesOf(withoutStatic(args, fixed), statics) : null;
     if (last && leaves) return apply(last.program, leaves, last);
-    const call = describe(args, fixed, donated);
+    const call = takeApart(args, fixed, donated);
     const program = call.isTraced ? null : find(call);
     // Inside another trace there is nothing to replay: the function becomes part of that one.
     if (!program) return inlined(plain, call);
@@ -169,7 +130,7 @@ export function jit<A extends readonly unknown[], R>(f: (...args: A) => R, optio
     return apply(program, call.leaves, call);
   };
   const lower = (...args: readonly unknown[]): Lowered => {
-    const program = find(describe(args, fixed, donated));
+    const program = find(takeApart(args, fixed, donated));
     if (program) return lowered(program);
     throw new ArgumentError(
       "jit: the function uses a tensor of an outer function that is being traced; lower that one.",
@@ -202,117 +163,6 @@ function checkPositions(maxPrograms: number, fixed: readonly number[], donated: 
   if (both !== undefined) {
     throw new ArgumentError(`jit: argument ${both} is static, so part of the program; it cannot be donated as well.`);
   }
-}
-
-/** Per leaf of the arguments: how it enters the program. */
-interface Entering {
-  readonly kinds: readonly ("tensor" | "number" | "static")[];
-  readonly isDonated: readonly boolean[];
-}
-
-/** The arguments of a call, taken apart. */
-interface Call extends Entering {
-  readonly key: string;
-  readonly args: readonly unknown[];
-  readonly leaves: readonly unknown[];
-  readonly structure: TreeStructure;
-  readonly isTraced: boolean;
-}
-
-/** The arguments with nothing in the place of static ones. */
-const withoutStatic = (args: readonly unknown[], fixed: readonly number[]): readonly unknown[] =>
-  fixed.length === 0 ? args : args.map((arg, i) => (fixed.includes(i) ? null : arg));
-
-function describe(args: readonly unknown[], fixed: readonly number[], donated: readonly number[]): Call {
-  for (const position of donated) {
-    if (position < args.length) continue;
-    throw new ArgumentError(
-      `jit: { donate: ${position} } of a call with ${args.length} arguments; positions count from 0.`,
-    );
-  }
-  let key = "";
-  for (const position of fixed) key += staticTreeKey(args[position]);
-  const rest = withoutStatic(args, fixed);
-  const { leaves, structure } = flattenAny(rest, "jit");
-  key += structure.key + orderKey(structure);
-  const kinds: Call["kinds"][number][] = [];
-  let isTraced = false;
-  let hasTensors = false;
-  for (const leaf of leaves) {
-    if (isTensor(leaf)) {
-      const { node } = leaf;
-      hasTensors = true;
-      if (node.isAbstract || isUnderWay(node.trace)) isTraced = true;
-      key += `|${node.dtype}[${node.shape}]${node.device.id}`;
-      kinds.push("tensor");
-    } else if (typeof leaf === "number") {
-      key += "|#";
-      kinds.push("number");
-    } else {
-      checkLasting(leaf);
-      key += `|${staticKey(leaf)}`;
-      kinds.push("static");
-    }
-  }
-  if (!hasTensors) key += `|${defaultDevice()}`;
-  key += `|${matmulPrecision()}`;
-  const isDonated = donated.length === 0 ? [] : donatedLeaves(rest, donated);
-  return { key, args, leaves, structure, kinds, isDonated, isTraced };
-}
-
-/** Equal for arrays and objects of equal values. */
-function staticTreeKey(value: unknown): string {
-  const { leaves, structure } = flattenAny(value, "jit, static");
-  return `${structure.key}${orderKey(structure)}${leaves.map(staticKey).join("|")};`;
-}
-
-/** Equal for equal values of what can be written down; other objects are told apart by identity. */
-function staticKey(value: unknown): string {
-  if (isTensor(value)) {
-    throw new ArgumentError(
-      "jit: a static argument is a tensor; tensors enter as data, so leave its position out of { static }.",
-    );
-  }
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value === "object" && value !== null) return objectKey(value);
-  if (typeof value === "function" || typeof value === "symbol") return identityOf(value);
-  return `${typeof value}:${Object.is(value, -0) ? "-0" : String(value)}`;
-}
-
-function objectKey(value: object): string {
-  if (ArrayBuffer.isView(value)) return bytesKey(value, value.buffer, value.byteOffset, value.byteLength);
-  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return bytesKey(value, value);
-  if (value instanceof Date) return `Date:${value.getTime()}`;
-  // An equal object is not the same key, so these are told apart by identity.
-  const key = (each: unknown) => (typeof each === "object" && each !== null ? identityOf(each) : staticKey(each));
-  if (value instanceof Map) return `Map(${[...value].map(([name, each]) => `${key(name)}:${staticTreeKey(each)}`)})`;
-  if (value instanceof Set) return `Set(${[...value].map(key)})`;
-  if (!(value instanceof WeakMap) && !(value instanceof WeakSet)) return identityOf(value);
-  throw new ArgumentError(
-    `jit: an argument is or contains a ${value.constructor.name}, whose content cannot be looked at, so that a program could ` +
-      "not be told from one for another content; take it by closure, or pass what you look up in it.",
-  );
-}
-
-/** Bytes tell 0 from -0; their count in front separates them from the text that follows. */
-function bytesKey(value: object, buffer: ArrayBufferLike, offset = 0, length = buffer.byteLength): string {
-  return `${value.constructor.name}${length}:${Buffer.from(buffer, offset, length).toString("latin1")}`;
-}
-
-/** Throws on typed arrays among the arguments: their numbers would become part of the program, and they may change. */
-function checkLasting(leaf: unknown): void {
-  if (!ArrayBuffer.isView(leaf) && !(leaf instanceof ArrayBuffer)) return;
-  throw new ArgumentError(
-    `jit: an argument is or contains a ${leaf.constructor.name}, whose numbers would become part of the program; pass ` +
-      "tensor(array), or list its position in { static } if each content is to be a program of its own.",
-  );
-}
-
-function donatedLeaves(args: readonly unknown[], donated: readonly number[]): boolean[] {
-  return args.flatMap((arg, i) => {
-    const { structure } = flattenAny(arg, "jit");
-    return new Array<boolean>(structure.leafCount).fill(donated.includes(i));
-  });
 }
 
 // -------------------------------------------------------------------------------------------------- tracing
@@ -396,13 +246,6 @@ function trace(f: (...args: readonly unknown[]) => unknown, call: Call): Compile
     traceMilliseconds: traced - began,
     compileMilliseconds: performance.now() - traced,
   };
-}
-
-/** A placeholder, and which of the numbers of a call it stands for; -1 for tensors. */
-interface Input {
-  readonly node: Node;
-  readonly number: number;
-  readonly isDonated: boolean;
 }
 
 function reachesOuterTrace(roots: readonly Node[], inputs: readonly Input[]): boolean {
@@ -534,42 +377,4 @@ function freeMemory(tensors: readonly Tensor[], memory: readonly DeviceStorage[]
   const uses = new Map<DeviceStorage, number>();
   for (const storage of memory) uses.set(storage, (uses.get(storage) ?? 0) + 1);
   return isGiven.map((given, i) => given && tensors[i].isOnlyHolder && uses.get(memory[i]) === 1);
-}
-
-// -------------------------------------------------------------------------------------------------- for people
-
-function lowered(compiled: Compiled): Lowered {
-  const { backend, roots, isNumber, outputs, traceMilliseconds } = compiled;
-  const began = performance.now();
-  const prepared = compiled.prepare();
-  const compileMilliseconds = compiled.prepared ? compiled.compileMilliseconds : performance.now() - began;
-  const { program } = prepared;
-  const memory = describeMemory(prepared);
-  const graph = printGraph(roots, isNumber);
-  const kernels = printProgram(program, (step) => backend.mappingOf(step));
-  const how = prepared.isFromDisk ? "read from disk" : "compiled";
-  const text = () =>
-    [
-      `graph (traced in ${traceMilliseconds.toFixed(1)} ms):`,
-      graph,
-      `kernels (${how} in ${compileMilliseconds.toFixed(1)} ms):`,
-      kernels,
-      `memory: results ${memory.resultBytes} bytes; intermediates share an arena of ${memory.arenaBytes} bytes ` +
-        `(${memory.withoutSharingBytes} without sharing)`,
-      `results: ${outputs.map(({ shape, dtype }) => `${dtype}${formatShape(shape)}`).join(", ")}`,
-    ].join("\n");
-  return {
-    graph,
-    kernels,
-    memory,
-    traceMilliseconds,
-    compileMilliseconds,
-    toString: text,
-    [Symbol.for("nodejs.util.inspect.custom")]: text,
-  } as Lowered;
-}
-
-function describeMemory({ plan, program }: Prepared): Lowered["memory"] {
-  const resultBytes = program.made.reduce((sum, value) => (value.root < 0 ? sum : sum + bytesOf(value)), 0);
-  return { arenaBytes: plan.arenaBytes, withoutSharingBytes: plan.sumOfBytes, resultBytes };
 }

@@ -43,8 +43,8 @@ function flatIndex(f: FunctionBuilder): Value {
 function tileOrigin(f: FunctionBuilder, n: Value, tile: number): { row0: Value; column0: Value } {
   const group = f.builtin("WorkgroupId");
   const number = f.add(group.x, f.mul(group.y, f.builtin("NumWorkgroups").x));
-  const across = f.add(f.div(f.sub(n, 1), tile), 1);
-  return { row0: f.mul(f.div(number, across), tile), column0: f.mul(f.rem(number, across), tile) };
+  const tilesInRow = f.add(f.div(f.sub(n, 1), tile), 1);
+  return { row0: f.mul(f.div(number, tilesInRow), tile), column0: f.mul(f.rem(number, tilesInRow), tile) };
 }
 
 /** Op codes 0–6: add, mul, sub, div, pow, max, min. */

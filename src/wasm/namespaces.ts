@@ -154,7 +154,7 @@ function bind(branch: Branch, recorder: Recorder): object {
   return Object.create(branch.prototype, { recorder: { value: recorder } });
 }
 
-/** Makes members, for all functions: defining hundreds of them anew for each took longer than writing a short one. */
+/** Makes members, for all functions: defining hundreds of them again for each took longer than writing a short one. */
 function prototypeOf({ methods, branches }: Branch): object {
   const prototype = {};
   const define = (name: string, make: (recorder: Recorder) => unknown) => {

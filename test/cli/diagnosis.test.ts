@@ -1,7 +1,8 @@
 /** The doctor's judgement: machines written down as facts, and what must be found wrong with each. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DeviceFacts, diagnose, type Facts, type Level, verdict } from "../../src/cli/diagnosis.js";
+import { diagnose, type Level, verdict } from "../../src/cli/diagnosis.js";
+import type { DeviceFacts, Facts } from "../../src/cli/machine.js";
 import { loaderRemedy } from "../../src/vulkan/index.js";
 
 const gpu: DeviceFacts = {
@@ -156,7 +157,7 @@ const situations: Situation[] = [
     check: "loader",
     level: "problem",
     text: /SIGSEGV/,
-    remedy: /anew/,
+    remedy: /again/,
     ok: false,
   },
   {
@@ -239,7 +240,7 @@ const situations: Situation[] = [
     check: "manifests",
     level: "problem",
     text: /radeon\.json is of no use.*libLLVM-15/,
-    remedy: /driver anew/,
+    remedy: /driver again/,
     ok: false,
   },
   {

@@ -36,6 +36,17 @@ test("may be overtaken by a caller that blocks, and outlive their tensor", async
   assert.equal(await reading, 50_000);
 });
 
+test("leave the memory of a result that somebody else has computed meanwhile", async () => {
+  const y = count(start(), 50_000);
+  const reading = y.item();
+  await turn();
+  assert.equal(y.itemSync(), 50_000);
+  const { node } = y as unknown as { readonly node: { readonly storage: object } };
+  const { storage } = node;
+  assert.equal(await reading, 50_000);
+  assert.equal(node.storage, storage);
+});
+
 test("give their values to what is asked for beside them, and after them", async () => {
   const y = count(start(), 20_000);
   const [sum, product] = await Promise.all([y.add(1).item(), y.mul(2).item()]);

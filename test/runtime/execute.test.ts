@@ -41,6 +41,12 @@ test("a leaf that is a part of memory is read from where it begins", () => {
   const { engine, dispatched } = notingEngine();
   execute({ engine, program: chain(), leaves: [new NotedMemory("x", 400)], starts: [128], counters: { kernels: 0 } });
   assert.equal(dispatched[0], "a(x+128,m0+0)");
+  // The offset of a slot is added; leaves that come after those with a beginning are whole.
+  const step = kernelStep("b", [{ ...leaf(0), offset: 4 }, leaf(1)], [made(0)]);
+  const program = withSteps({ made: [value(16, 0)], leaves: [] }, named([step]));
+  const leaves = [new NotedMemory("x", 400), new NotedMemory("y", 16)];
+  execute({ engine, program, leaves, starts: [128], counters: { kernels: 0 } });
+  assert.match(dispatched[3] as string, /^b\(x\+132,y\+0,/);
 });
 
 test("a dispatch that fails leaves no memory behind", () => {

@@ -4,14 +4,14 @@ import { test } from "node:test";
 import { reshapeNode, scalarNode } from "../../src/graph/build.js";
 import type { Node } from "../../src/graph/node.js";
 import { add, exp, neg, sin } from "../../src/graph/primitives/elementwise.js";
-import { expand, reshape, slice } from "../../src/graph/primitives/movement.js";
+import { concat, expand, reshape, slice } from "../../src/graph/primitives/movement.js";
 import { max, sum } from "../../src/graph/primitives/reduce.js";
 import { scan } from "../../src/index.js";
 import { askedAgain, expectAgain, markPassed, withoutSlices } from "../../src/runtime/kept-values.js";
 import { graphOf, ProgramTable } from "../../src/runtime/program-table.js";
 import { arange, backendFor, ones, type Tensor, tensor } from "../../src/tensor/index.js";
 import { grad } from "../../src/transforms/grad.js";
-import { make, nowhere, stored } from "../support/nodes.js";
+import { make, nowhere, stored, storedAs } from "../support/nodes.js";
 import { describeOnTensorDevices } from "../support/tensors.js";
 
 describeOnTensorDevices("values that are asked for again", (device) => {
@@ -200,4 +200,54 @@ test("a value that is reached as one was that is asked for again is expected to 
   const wide = evaluated([look(make(neg, [stored(9)]))]);
   expectAgain(wide, [first]);
   assert.deepEqual(usedLaterIn(wide), [], "of another shape");
+  const whole = evaluated([look(make(neg, [storedAs("i32", 8)]))]);
+  expectAgain(whole, [first]);
+  assert.deepEqual(usedLaterIn(whole), [], "of another dtype");
+});
+
+test("nothing is expected of a graph with another number of results, or of inputs on the way", () => {
+  const look = (x: Node) => make(sum, [x], { axes: [0] });
+  const [asked, other] = [make(neg, [stored(8)]), make(exp, [stored(8)])];
+  markPassed(evaluated([look(other), look(asked)]));
+  const single = evaluated([look(make(neg, [stored(8)]))]);
+  expectAgain(single, [asked]);
+  assert.deepEqual(usedLaterIn(single), []);
+  const joined = (...nodes: Node[]) => look(make(concat, nodes, { axis: 0 }));
+  const last = make(neg, [stored(8)]);
+  markPassed(evaluated([joined(stored(8), stored(8), last)]));
+  const shorter = evaluated([joined(stored(8), make(neg, [stored(8)]))]);
+  expectAgain(shorter, [last]);
+  assert.deepEqual(usedLaterIn(shorter), []);
+});
+
+/** What is kept of a value when something else asks for it after an evaluation that only passed it. */
+function keptOf(value: Node): readonly Node[] {
+  markPassed(evaluated([make(exp, [value])]));
+  const other = make(sin, [value]);
+  return askedAgain([other], graphOf([other]), 1e9);
+}
+
+test("a value as large as what it is made of is kept, a view and a larger value of eight operations are not", () => {
+  const same = make(neg, [stored(8)]);
+  assert.deepEqual(keptOf(same), [same]);
+  assert.deepEqual(keptOf(make(slice, [stored(8)], { start: [0], step: [2], shape: [4] })), []);
+  const large = (operations: number) => {
+    let value = make(expand, [stored(1)], { shape: [8] });
+    for (let i = 1; i < operations; i++) value = make(neg, [value]);
+    return value;
+  };
+  assert.deepEqual(keptOf(large(8)), []);
+  assert.equal(keptOf(large(9)).length, 1);
+});
+
+test("memory is not marked, and what is asked for itself is remembered but not kept apart", () => {
+  const x = stored(8, 8);
+  const total = make(sum, [x], { axes: [1] });
+  const graph = evaluated([make(sum, [total], { axes: [0] })]);
+  markPassed(graph);
+  assert.equal(x.passedIn, null);
+  assert.deepEqual(askedAgain([total], graphOf([total]), 1e9), []);
+  assert.deepEqual(usedLaterIn(graph), [total]);
+  const both = [total, make(max, [total], { axes: [0] })];
+  assert.deepEqual(askedAgain(both, graphOf(both), 1e9), []);
 });

@@ -76,7 +76,7 @@ const IN_JSON: Readonly<Record<string, string>> = {
   "-Infinity": " -1e999 ",
 };
 
-/** One walk from string to string: a pattern over all would begin anew at every quote of a text that lacks its last one. */
+/** One walk from string to string: a pattern over all would start again at every quote of a text that lacks its last one. */
 function withJsonNumbers(text: string): string {
   if (!text.includes("NaN") && !text.includes("Infinity")) return text;
   const pieces: string[] = [];

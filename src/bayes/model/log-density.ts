@@ -75,9 +75,9 @@ function variablePart(
   const own = isObserved ? undefined : latent();
   const { terms, shape } = termsOf(variable, value, own, forSampler?.short.has(number));
   const dependent = forSampler?.dependent.get(number);
-  const kept = dependent ? terms.filter((_, at) => dependent[at]) : terms;
+  const needed = dependent ? terms.filter((_, at) => dependent[at]) : terms;
   const unsure = plan.unsure.get(number);
-  const inside = unsure ? termsInside(variable, value, { terms: kept, shape }, isObserved, unsure) : kept;
+  const inside = unsure ? termsInside(variable, value, { terms: needed, shape }, isObserved, unsure) : needed;
   const gaps = missing && { missing, eventRank: variable.distribution.eventShape.length };
   return { kind, name, terms: inside, shape, gaps };
 }

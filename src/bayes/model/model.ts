@@ -56,7 +56,7 @@ export type Simulated<R> = { readonly [K in keyof R]: Tensor };
  * ```
  *
  * Variables that are used but not returned are sampled under a name of their own ("normal_1"); returned tensors that are
- * no random variables are recorded as they are. The function runs anew for every evaluation, so it makes the same
+ * no random variables are recorded as they are. The function runs again for every evaluation, so it makes the same
  * variables in the same order each time.
  */
 export function model<D, R extends Returned>(fn: (data: D) => R): Model<D, R> {

@@ -164,13 +164,13 @@ async function drawnInside(
     );
   }
   const more = await readDraws(draw(foldIn(key, 1), parameters));
-  const kept = [...inside, ...insideOf(more.target).map((i) => count + i)].slice(0, count);
-  const keptOf = (a: Float64Array, b: Float64Array) =>
-    Float64Array.from(kept, (i) => (i < count ? a[i] : b[i - count]));
+  const accepted = [...inside, ...insideOf(more.target).map((i) => count + i)].slice(0, count);
+  const acceptedOf = (a: Float64Array, b: Float64Array) =>
+    Float64Array.from(accepted, (i) => (i < count ? a[i] : b[i - count]));
   return {
-    points: concat([first.points, more.points]).take(tensor(kept, { dtype: "i32", device }), { axis: 0 }),
-    target: keptOf(first.target, more.target),
-    own: keptOf(first.own, more.own),
+    points: concat([first.points, more.points]).take(tensor(accepted, { dtype: "i32", device }), { axis: 0 }),
+    target: acceptedOf(first.target, more.target),
+    own: acceptedOf(first.own, more.own),
     mean,
     scale,
     inside: inside.length / count,

@@ -92,8 +92,8 @@ function hundredSteps(posterior: AnyPosterior, family: VariationalFamily, guess:
       // Draws where the density is not finite say nothing of the way to go; the ELBO is that of the rest by itself.
       const isUsable = logDensity.isFinite();
       const gaps = where(isUsable, logDensity.sub(logDensityAt(parameters, standard)), 0);
-      const kept = where(isUsable.expandDims(1).logicalAnd(slopes.isFinite()), slopes, 0);
-      const next = climbed(state, family.gradient(parameters, standard, kept), rate);
+      const finite = where(isUsable.expandDims(1).logicalAnd(slopes.isFinite()), slopes, 0);
+      const next = climbed(state, family.gradient(parameters, standard, finite), rate);
       const usable = isUsable.cast(dtype).sum();
       return [next, { elbo: gaps.sum().div(usable).add(usable.div(gradientDraws).log()), parameters }];
     };

@@ -86,8 +86,8 @@ export async function pathfinder(posterior: AnyPosterior, options: PathfinderOpt
   if (usable.length === 0) throw await nothingFound(posterior, best, drawKey, signal);
 
   const isUsable = tensor(usable, { dtype: "i32", device: setting.device });
-  const kept = map((x) => x.take(isUsable, { axis: 0 }), best) as Normal;
-  const drawn = await drawnFrom(posterior, kept, count, drawKey);
+  const normals = map((x) => x.take(isUsable, { axis: 0 }), best) as Normal;
+  const drawn = await drawnFrom(posterior, normals, count, drawKey);
   const { logWeights, weighing } = weightsOf(drawn);
   const inside = insideOf(drawn.target);
   const positions = chosenPositions({ ...setting, key: choiceKey }, drawn.target, inside, logWeights, count, resample);

@@ -29,17 +29,17 @@ import { worthKeeping } from "./kept-values.js";
 import { type Pass, PassWriter } from "./passes.js";
 import type { Place, Scratch } from "./place.js";
 import {
+  anyElementOf,
+  anyTermOf,
   type Columns,
-  columnTargets,
-  elementTargets,
+  type ElementSet,
+  everyElementOf,
   flatColumns,
-  isSumAcross,
+  hasNeighbouringTerms,
   nestedColumns,
   type Stretch,
   type Survey,
-  sumTargets,
   surveyOf,
-  type Targets,
   unsupported,
   wholeOf,
 } from "./survey.js";
@@ -129,8 +129,8 @@ class Inlining {
   /** Whether lanes that take an element each have less to do than if all of them computed all. */
   private isWide(root: Node): boolean {
     if (this.context.k.lanes === 1 || sizeOf(root.shape) < LEAST_SHARED) return false;
-    const columns = this.survey(this.columnTargets(wholeOf(root)));
-    return !columns.hasLoops && 2 * columns.values <= this.survey(elementTargets([wholeOf(root)])).values;
+    const columns = this.survey(this.anyElementOf(wholeOf(root)));
+    return !columns.hasLoops && 2 * columns.values <= this.survey(everyElementOf([wholeOf(root)])).values;
   }
 
   /**
@@ -152,7 +152,7 @@ class Inlining {
    */
   private isAcross(node: Node): boolean {
     if (!this.isNesting || !this.context.scratch.isCached || sizeOf(node.shape) <= this.held) return false;
-    return isSumAcross(node) && !this.isWrittenOut(node);
+    return hasNeighbouringTerms(node) && !this.isWrittenOut(node);
   }
 
   /** The passes that write the results which nothing else needs in memory. */
@@ -199,7 +199,7 @@ class Inlining {
    */
   private stretchesOf(node: Node): Stretch[] {
     const whole = wholeOf(node);
-    const { edges } = this.survey(this.columnTargets(whole));
+    const { edges } = this.survey(this.anyElementOf(whole));
     const each = whole.count / this.columnsOf(whole).extents[0];
     const cuts = [...edges]
       .map((edge) => edge * each)
@@ -241,10 +241,10 @@ class Inlining {
   }
 
   private surveysOf(pass: Pass): Survey[] {
-    if (pass.kind === "columns") return [this.survey(this.columnTargets(pass.stretch))];
-    if (pass.kind === "sums") return [this.survey(sumTargets(pass.node))];
+    if (pass.kind === "columns") return [this.survey(this.anyElementOf(pass.stretch))];
+    if (pass.kind === "sums") return [this.survey(anyTermOf(pass.node))];
     const { stretches, wide } = pass;
-    return [elementTargets(stretches), ...wide.map((root) => this.columnTargets(wholeOf(root)))].map((targets) =>
+    return [everyElementOf(stretches), ...wide.map((root) => this.anyElementOf(wholeOf(root)))].map((targets) =>
       this.survey(targets),
     );
   }
@@ -253,7 +253,7 @@ class Inlining {
     return node.storage !== null || this.stored.has(node);
   }
 
-  private survey(targets: Targets): Survey {
+  private survey(targets: ElementSet): Survey {
     return surveyOf(targets, {
       isLoaded: (node) => this.isLoaded(node),
       isWrittenOut: this.isWrittenOut,
@@ -277,8 +277,8 @@ class Inlining {
     return this.isNesting ? nestedColumns(stretch) : flatColumns(stretch);
   }
 
-  private columnTargets(stretch: Stretch): Targets {
-    return columnTargets(stretch, this.columnsOf(stretch));
+  private anyElementOf(stretch: Stretch): ElementSet {
+    return anyElementOf(stretch, this.columnsOf(stretch));
   }
 
   // ------------------------------------------------------------------------------------------------ writing

@@ -14,7 +14,7 @@ import { Lowering } from "../lower/lowering.js";
 import type { Group, Tiling } from "../schedule/group.js";
 import type { InlineContext, InlineResult } from "./inline.js";
 import type { Place } from "./place.js";
-import { acrossOf, type Columns, elementTargets, type Stretch, wholeOf } from "./survey.js";
+import { type Columns, everyElementOf, neighbourAxisOf, type Stretch, wholeOf } from "./survey.js";
 
 /** One pass of code: elements one by one, a stretch in a loop, or all sums of a reduction side by side. */
 export type Pass =
@@ -56,7 +56,7 @@ export class PassWriter {
     values: Map<Node, Value>,
   ): void {
     const { k } = this.context;
-    const { elements } = elementTargets(stretches);
+    const { elements } = everyElementOf(stretches);
     const lowering = this.lowering([...stretches.map(({ node }) => node), ...wide]);
     lowering.shareReductions(
       [
@@ -114,17 +114,17 @@ export class PassWriter {
   private writeSums(node: Node): void {
     const lowering = this.lowering([node]);
     lowering.shareReductions([wantedOf(lowering, wholeOf(node))], [constantExpr(0)]);
-    const { outer, across } = acrossOf(node);
-    if (across <= MAX_TOTALS) lowering.overAxes(outer, (rows) => this.sumInRegisters(lowering, node, rows));
+    const { outer, extent } = neighbourAxisOf(node);
+    if (extent <= MAX_TOTALS) lowering.overAxes(outer, (rows) => this.sumInRegisters(lowering, node, rows));
     else lowering.overAxes(outer, (rows) => this.sumInMemory(lowering, node, rows));
   }
 
   private sumInRegisters(lowering: PlacedLowering, node: Node, rows: readonly IndexExpr[]): void {
     if (node.primitive.kind !== "reduce") return;
     const { op } = node.primitive;
-    const { across, at } = acrossOf(node);
+    const { extent, at } = neighbourAxisOf(node);
     const place = this.places.get(node) as Place;
-    const indices = Array.from({ length: across }, (_, i) => at(rows, constantExpr(i)));
+    const indices = Array.from({ length: extent }, (_, i) => at(rows, constantExpr(i)));
     const totals = lowering.reduceTogether(indices.map((index) => reductionAt(lowering.space, node, op, index)));
     indices.forEach((index, i) => {
       place.store(lowering.indexValue(ravel(index, node.shape)), totals[i]);
@@ -135,10 +135,10 @@ export class PassWriter {
     if (node.primitive.kind !== "reduce") return;
     const { k } = this.context;
     const { op } = node.primitive;
-    const { across, at } = acrossOf(node);
+    const { extent, at } = neighbourAxisOf(node);
     const place = this.places.get(node) as Place;
     const overNeighbours = (body: (index: readonly IndexExpr[], flat: Value) => void) =>
-      lowering.overAxes([across], ([column]) => {
+      lowering.overAxes([extent], ([column]) => {
         const index = at(rows, column);
         body(index, lowering.indexValue(ravel(index, node.shape)));
       });

@@ -19,7 +19,7 @@ import { stored as storedPrimitive } from "../../graph/primitives/movement.js";
 import { forEachRead, indexKey, readingsAt, reductionAt } from "../../graph/reads.js";
 
 /** Elements that are wanted together: an index each, in loops, of which the outermost comes first, or in none. */
-export interface Targets {
+export interface ElementSet {
   readonly space: IndexSpace;
   readonly elements: readonly { readonly node: Node; readonly index: readonly IndexExpr[] }[];
   readonly loops: readonly Atom[];
@@ -37,7 +37,7 @@ export interface Stretch {
 export const wholeOf = (node: Node): Stretch => ({ node, from: 0, count: sizeOf(node.shape) });
 
 /** Every element of some stretches. */
-export function elementTargets(stretches: readonly Stretch[]): Targets {
+export function everyElementOf(stretches: readonly Stretch[]): ElementSet {
   const space = new IndexSpace();
   const elements = stretches.flatMap(({ node, from, count }) =>
     Array.from({ length: count }, (_, i) => ({
@@ -73,7 +73,7 @@ export function nestedColumns(stretch: Stretch): Columns {
 }
 
 /** Any element of a stretch. */
-export function columnTargets({ node }: Stretch, { extents, at }: Columns): Targets {
+export function anyElementOf({ node }: Stretch, { extents, at }: Columns): ElementSet {
   const space = new IndexSpace();
   const positions = extents.map((extent) => space.variable("column", extent));
   const loops = positions.flatMap((position) => [...atomsOf(position)]);
@@ -81,24 +81,24 @@ export function columnTargets({ node }: Stretch, { extents, at }: Columns): Targ
 }
 
 /** The axis of a reduction's result along which terms are neighbours, and the axes before it. */
-interface Across {
+interface NeighbourAxis {
   /** Extents of the axes before it, and its own; the axes behind it have one element. */
   readonly outer: readonly number[];
-  readonly across: number;
+  readonly extent: number;
   at(rows: readonly IndexExpr[], column: IndexExpr): IndexExpr[];
 }
 
-export function acrossOf({ shape }: Node): Across {
+export function neighbourAxisOf({ shape }: Node): NeighbourAxis {
   const axis = Math.max(
     0,
     shape.findLastIndex((extent) => extent > 1),
   );
   const behind = shape.slice(axis + 1).map(() => constantExpr(0));
-  return { outer: shape.slice(0, axis), across: shape[axis], at: (rows, column) => [...rows, column, ...behind] };
+  return { outer: shape.slice(0, axis), extent: shape[axis], at: (rows, column) => [...rows, column, ...behind] };
 }
 
 /** Whether neighbouring elements of a reduction have neighbouring terms: its input's last axis is one of its own. */
-export function isSumAcross(node: Node): boolean {
+export function hasNeighbouringTerms(node: Node): boolean {
   const { primitive, inputs, dtype, params } = node;
   if (primitive.kind !== "reduce" || (dtype !== "f64" && dtype !== "f32")) return false;
   const [{ shape }] = inputs;
@@ -111,11 +111,11 @@ export function isSumAcross(node: Node): boolean {
 
 const MAX_TERMS = 2048;
 
-/** A term of each sum of a reduction, in the order in which sums across are made. */
-export function sumTargets(node: Node): Targets {
+/** A term of each sum of a reduction, in the order in which these sums are made. */
+export function anyTermOf(node: Node): ElementSet {
   const space = new IndexSpace();
   if (node.primitive.kind !== "reduce") throw unsupported(node);
-  const { outer, across, at } = acrossOf(node);
+  const { outer, extent, at } = neighbourAxisOf(node);
   const variable = (extent: number) => space.variable("column", extent);
   const rows = outer.map(variable);
   const { extents } = reductionAt(
@@ -125,7 +125,7 @@ export function sumTargets(node: Node): Targets {
     node.shape.map(() => constantExpr(0)),
   );
   const positions = extents.map(variable);
-  const column = variable(across);
+  const column = variable(extent);
   const { atEach } = reductionAt(space, node, node.primitive.op, at(rows, column));
   const loops = [...rows, ...positions, column].flatMap((position) => [...atomsOf(position)]);
   return { space, elements: [{ node: node.inputs[0], index: atEach(positions) }], loops, isInputs: true };
@@ -179,7 +179,7 @@ const isAll = (node: Node, index: readonly IndexExpr[], within: ReadonlySet<Atom
   node.primitive.kind === "reduce" && 4 * roundsOf(index, within) >= 3 * sizeOf(node.shape);
 
 /** Looks at all that some targets need. */
-export function surveyOf({ space, elements, loops, isInputs }: Targets, decided: Decided): Survey {
+export function surveyOf({ space, elements, loops, isInputs }: ElementSet, decided: Decided): Survey {
   const targets = new Set(isInputs ? [] : elements.map(({ node }) => node));
   return new Walk(space, targets, loops, decided).over(elements);
 }
@@ -201,7 +201,7 @@ class Walk implements Survey {
     private readonly decided: Decided,
   ) {}
 
-  over(elements: Targets["elements"]): Survey {
+  over(elements: ElementSet["elements"]): Survey {
     const within = new Set(this.loops);
     for (const { node, index } of elements) this.visit(node, index, within);
     return this;

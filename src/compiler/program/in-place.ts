@@ -73,5 +73,5 @@ function isElementForElement(kernel: KernelOutline, readers: readonly number[], 
     }
   };
   visit(kernel.body);
-  return isPlain && !kernel.isRepeating && stores.size > 0 && loads.every((index) => stores.has(index));
+  return isPlain && !kernel.isRepeating && loads.every((index) => stores.has(index));
 }

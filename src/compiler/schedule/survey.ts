@@ -25,7 +25,7 @@ export interface FoundReduction {
   readonly axes: readonly number[];
   readonly extent: number;
   readonly isInnermost: boolean;
-  /** It is needed anew in each round of another reduction, or only where some bounds hold. */
+  /** It is needed again in each round of another reduction, or only where some bounds hold. */
   readonly isApart: boolean;
   /** The reductions it is needed for. */
   readonly outers: ReadonlySet<Node>;

@@ -64,8 +64,8 @@ export class HostAllocation {
       queue.forget(chunk as HostChunk);
       return;
     }
-    const kept = mayChange ? bytes.slice() : bytes;
-    queue.later(() => target.set(kept), kept.byteLength);
+    const contents = mayChange ? bytes.slice() : bytes;
+    queue.later(() => target.set(contents), contents.byteLength);
     this.mark(true);
   }
 

@@ -309,7 +309,7 @@ export class ThreadPool {
     this.abandonWorkers();
     return new DeviceError(
       `A worker thread died while running ${name}; what the kernel was to write is undefined. ` +
-        "The threads are started anew for the next run.",
+        "The threads are started again for the next run.",
     );
   }
 

@@ -149,7 +149,7 @@ export class WorkQueue {
     return readEpoch <= this.done && writeEpoch <= this.done;
   }
 
-  /** For memory that is given out anew: how its old contents came about does not matter. */
+  /** For memory that is given out again: how its old contents came about does not matter. */
   forget(chunk: HostChunk): void {
     if (chunk.writeEpoch <= this.done) chunk.writeEpoch = 0;
   }

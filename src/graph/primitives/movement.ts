@@ -503,10 +503,10 @@ export const gather: MovementPrimitive = {
     const rank = first.shape.length;
     const rest = [...index.slice(0, at), ...index.slice(at + rank)];
     const position = index.slice(at, at + rank);
-    let kept = 0;
+    let next = 0;
     const from = data.shape.map((_, axis): IndexExpr | ElementIndex => {
       const which = axes.indexOf(axis);
-      return which < 0 ? (rest[kept++] as IndexExpr) : { input: which + 1, index: position };
+      return which < 0 ? (rest[next++] as IndexExpr) : { input: which + 1, index: position };
     });
     return [always(from)];
   },
@@ -520,8 +520,8 @@ export const gather: MovementPrimitive = {
     const chosen = axes.map((axis) => data.shape[axis]);
     const inner = others.map((axis) => data.shape[axis]);
     const flat = axes.reduce((sum: Node | null, axis, i) => {
-      const held = heldInside(g, positions[i], data.shape[axis]);
-      return sum ? g.add(g.mul(sum, chosen[i]), held) : held;
+      const inside = heldInside(g, positions[i], data.shape[axis]);
+      return sum ? g.add(g.mul(sum, chosen[i]), inside) : inside;
     }, null);
     const total = g.scatterAdd(
       g.zeros([productOf(chosen), productOf(inner)], ct),

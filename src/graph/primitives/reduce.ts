@@ -48,11 +48,11 @@ function sharesOfExtreme(g: GraphOps, node: Node): Node {
 /** For each element the product of all others: what stands before it times what stands behind. Right with zeros, too. */
 function productOfOthers(g: GraphOps, { params, inputs: [x] }: Node): Node {
   const axes = axesOf(params);
-  const kept = x.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
-  const order = [...kept, ...axes];
+  const otherAxes = x.shape.flatMap((_, axis) => (axes.includes(axis) ? [] : [axis]));
+  const order = [...otherAxes, ...axes];
   const front = g.permute(x, order);
   const rows = g.reshape(front, [
-    productOf(kept.map((axis) => x.shape[axis])),
+    productOf(otherAxes.map((axis) => x.shape[axis])),
     productOf(axes.map((axis) => x.shape[axis])),
   ]);
   const before = g.cumulate(rows, { axis: 1, op: "product", isExclusive: true });

@@ -65,8 +65,8 @@ export class ArrangementMethods<D extends DType> {
       throw new DTypeError(`unravelIndex: positions are integers, not ${this.dtype}.${remedyForNumber(this)}`);
     }
     const size = sizeOf(checkShape(shape, "unravelIndex"));
-    const held = this.cast(positionDType(size));
-    const flat = where(held.less(0), held.add(size), held);
+    const positions = this.cast(positionDType(size));
+    const flat = where(positions.less(0), positions.add(size), positions);
     const strides = stridesOf(shape);
     return shape.map((_, axis) => {
       const above = axis === 0 ? flat : flat.fmod(Math.max(1, strides[axis - 1]));

@@ -95,13 +95,13 @@ function diagonalBy<D extends DType>(operation: string, x: Tensor<D>, options: D
   checkOptions(operation, options, DIAGONAL);
   const { offset = 0, axes = [-2, -1] } = options;
   if (x.rank < 2) throw new ShapeError(`${operation}: takes matrices, not ${formatShape(x.shape)}.`);
-  const [down, across, ...more] = normalizeAxes(axes, x.rank, operation);
-  if (across === undefined || more.length > 0) {
+  const [rowAxis, columnAxis, ...more] = normalizeAxes(axes, x.rank, operation);
+  if (columnAxis === undefined || more.length > 0) {
     throw new ArgumentError(`${operation}: axes ${formatShape(axes)}; name the two of the matrices.`);
   }
-  const others = x.shape.flatMap((_, axis) => (axis === down || axis === across ? [] : [axis]));
-  const matrices = x.permute([...others, down, across]);
-  const [rows, columns] = [x.shape[down], x.shape[across]];
+  const others = x.shape.flatMap((_, axis) => (axis === rowAxis || axis === columnAxis ? [] : [axis]));
+  const matrices = x.permute([...others, rowAxis, columnAxis]);
+  const [rows, columns] = [x.shape[rowAxis], x.shape[columnAxis]];
   checkWhole(operation, "the offset", offset);
   const count = Math.max(0, offset >= 0 ? Math.min(rows, columns - offset) : Math.min(rows + offset, columns));
   const lead = others.map((axis) => x.shape[axis]);

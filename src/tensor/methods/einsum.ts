@@ -82,13 +82,13 @@ function prepare(term: Term, sizes: ReadonlyMap<Label, number>): Term {
     labels = [...labels.filter((_, axis) => axis !== first && axis !== second), labels[first]];
   }
   const stretches = (axis: number) => node.shape[axis] === 1 && sizes.get(labels[axis]) !== 1;
-  const kept = labels.filter((_, axis) => !stretches(axis));
+  const unstretched = labels.filter((_, axis) => !stretches(axis));
   return {
     node: reshapeNode(
       node,
       node.shape.filter((_, axis) => !stretches(axis)),
     ),
-    labels: kept,
+    labels: unstretched,
   };
 }
 
@@ -125,6 +125,6 @@ function withFewerLoneAxes(a: Term, b: Term, isKept: (label: Label) => boolean):
   const [large, small] = isLargerLeft ? [a, b] : [b, a];
   const summed = sumOut(small, (label) => isKept(label) || large.labels.includes(label));
   const isCovered = summed.labels.every((label, axis) => large.labels.includes(label) || summed.node.shape[axis] === 1);
-  const held = isCovered ? large : sumOut(large, (label) => isKept(label) || small.labels.includes(label));
-  return isLargerLeft ? [held, summed] : [summed, held];
+  const reduced = isCovered ? large : sumOut(large, (label) => isKept(label) || small.labels.includes(label));
+  return isLargerLeft ? [reduced, summed] : [summed, reduced];
 }

@@ -144,14 +144,14 @@ function equalEdges([low, high]: readonly Tensor[], bins: number): Tensor {
 
 /** Edges that were given, in a dtype. Those of a tensor are not looked at: that would wait for the device. */
 function givenEdges(x: Tensor, edges: Tensor | readonly number[]): Tensor {
-  const held = inOperation("histogram", () =>
+  const tensor = inOperation("histogram", () =>
     isTensor(edges) ? edges.cast(x.dtype) : x.tensorOf(valuesNode(backendOf(x.node), edges, { dtype: x.dtype })),
   );
-  if (held.rank !== 1 || held.size < 2) {
-    throw new ShapeError(`histogram: edges of ${formatShape(held.shape)}; give at least two along one axis.`);
+  if (tensor.rank !== 1 || tensor.size < 2) {
+    throw new ShapeError(`histogram: edges of ${formatShape(tensor.shape)}; give at least two along one axis.`);
   }
   if (!isTensor(edges) && edges.some((edge, i) => !(edge >= edges[Math.max(0, i - 1)]))) {
     throw new ArgumentError(`histogram: the edges ${shown(edges)} do not rise; sort them.`);
   }
-  return held;
+  return tensor;
 }

@@ -35,10 +35,10 @@ export class IndexingMethods<D extends DType> {
    * depends on it.
    */
   at(this: Tensor, ...indices: IndexArgument<Indices>[]): Tensor<D> {
-    const held = withoutLists(this, indices, "at");
-    if (!held.some(isTensor)) return atRanges(this, held as IndexArgument[]);
+    const withTensors = withoutLists(this, indices, "at");
+    if (!withTensors.some(isTensor)) return atRanges(this, withTensors as IndexArgument[]);
     return inOperation("at", () => {
-      const items = withoutMasks(this.shape, parse(this, held, "at"), "at");
+      const items = withoutMasks(this.shape, parse(this, withTensors, "at"), "at");
       return select(this, items, "at").selected as Tensor<D>;
     });
   }
@@ -77,8 +77,8 @@ function atRanges<D extends DType>(x: Tensor, indices: readonly IndexArgument[])
   const step = ranges.map((item) => (item.kind === "slice" ? item.step : 1));
   const shape = ranges.map((item) => (item.kind === "slice" ? item.count : 1));
   const sliced = derive(M.slice, x.node, { start, step, shape });
-  const kept = items.flatMap((item) => (item.kind === "slice" ? [item.count] : item.kind === "newAxis" ? [1] : []));
-  return x.tensorOf(reshapeNode(sliced, kept));
+  const extents = items.flatMap((item) => (item.kind === "slice" ? [item.count] : item.kind === "newAxis" ? [1] : []));
+  return x.tensorOf(reshapeNode(sliced, extents));
 }
 
 /** Lists become tensors where the indexed tensor is. */
@@ -161,10 +161,10 @@ function select(x: Tensor, items: readonly Item[], operation: string): Selection
   const axes = indexed.map(({ axis }) => axis);
   const areNeighbours = axes.every((axis, i) => axis === axes[0] + i);
   const at = areNeighbours ? axes[0] : 0;
-  const held = indexed.map(({ place, item }) =>
+  const places = indexed.map(({ place, item }) =>
     (item ? nearest(item.item, place, x.shape[item.axis]) : place).broadcastTo(common),
   );
-  const inputs = [data.node, ...held.map(({ node }) => node)];
+  const inputs = [data.node, ...places.map(({ node }) => node)];
   const selected: Tensor = x.tensorOf(makeNode(M.gather, inputs, { axes, at }, backendOf(x.node)));
   const inside = indexed.map(({ place }) => place.greaterEqual(0).broadcastTo(common));
   const around = [...new Array(at).fill(1), ...common, ...new Array(data.rank - axes.length - at).fill(1)];

@@ -159,15 +159,15 @@ function positionsSorted(x: Tensor, { axis = -1, descending = false }: SortOptio
 
 /** Plain values in the dtype of the sorted ones. Among whole numbers a fraction finds the same place as the next whole one. */
 function wantedIn(x: Tensor, given: Values<Scalar>, side: "left" | "right"): Tensor {
-  const held = (list: unknown, options: { dtype?: DType; shape?: readonly number[] }): Tensor =>
+  const tensorOf = (list: unknown, options: { dtype?: DType; shape?: readonly number[] }): Tensor =>
     inOperation("searchSorted", () => x.tensorOf(valuesNode(backendOf(x.node), list, options)));
-  if (ArrayBuffer.isView(given)) return held(given, {});
+  if (ArrayBuffer.isView(given)) return tensorOf(given, {});
   const { values, shape } = flattenNested(given, "searchSorted");
   const round = side === "left" ? Math.ceil : Math.floor;
   const isAmongWhole = (value: Scalar): value is number => isInteger(x.dtype) && Number.isFinite(value);
   const rounded = values.map((value) => (isAmongWhole(value) ? round(value) : value));
   const dtype = resultType([x.dtype, ...rounded], "searchSorted");
-  return held(rounded, { dtype, shape });
+  return tensorOf(rounded, { dtype, shape });
 }
 
 // -------------------------------------------------------------------------------------------------- reductions
@@ -185,12 +185,12 @@ export function linesOf(operation: string, x: Tensor, options: ReduceOptions): L
   checkOptions(operation, options, REDUCE);
   const { axis, keepDims = false } = options;
   const axes = normalizeAxes(axis, x.rank, operation).sort((a, b) => a - b);
-  const kept = x.shape.flatMap((_, i) => (axes.includes(i) ? [] : [i]));
+  const otherAxes = x.shape.flatMap((_, i) => (axes.includes(i) ? [] : [i]));
   const count = sizeOf(axes.map((i) => x.shape[i]));
   if (count === 0) {
     throw new ShapeError(`${operation}: no elements along axes ${formatShape(axes)} of ${formatShape(x.shape)}.`);
   }
-  const lines = x.permute([...kept, ...axes]).reshape([...kept.map((i) => x.shape[i]), count]);
+  const lines = x.permute([...otherAxes, ...axes]).reshape([...otherAxes.map((i) => x.shape[i]), count]);
   const shape = reducedShape(x.shape, axes, keepDims);
   return { lines, shape, restore: (reduced) => reduced.reshape(shape) };
 }

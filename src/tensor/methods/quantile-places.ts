@@ -37,22 +37,26 @@ export const tensors: Arithmetic<Tensor> = {
   ifZero: (test, yes, no) => where(test.equal(0), yes, no).cast(test.dtype),
 };
 
-export interface Place<T> {
+export interface QuantilePosition<T> {
   /** The element below; from -1 to n - 1. */
   readonly below: T;
   readonly weight: T;
 }
 
-type Rule = <T>(k: Arithmetic<T>, n: T, q: T) => Place<T>;
+type Rule = <T>(k: Arithmetic<T>, n: T, q: T) => QuantilePosition<T>;
 
 /** Between elements: the fraction is the weight. */
-const between = <T>(k: Arithmetic<T>, index: T, weight: (fraction: T) => T = (fraction) => fraction): Place<T> => {
+const between = <T>(
+  k: Arithmetic<T>,
+  index: T,
+  weight: (fraction: T) => T = (fraction) => fraction,
+): QuantilePosition<T> => {
   const below = k.floor(index);
   return { below, weight: weight(k.add(index, k.mul(below, -1))) };
 };
 
 /** One element alone. */
-const at = <T>(k: Arithmetic<T>, below: T): Place<T> => ({ below, weight: k.mul(below, 0) });
+const at = <T>(k: Arithmetic<T>, below: T): QuantilePosition<T> => ({ below, weight: k.mul(below, 0) });
 
 /** n·q - 1. */
 const rank = <T>(k: Arithmetic<T>, n: T, q: T): T => k.add(k.mul(n, q), -1);
@@ -95,5 +99,5 @@ export type QuantileMethod = keyof typeof RULES;
 export const quantileMethods = Object.keys(RULES) as QuantileMethod[];
 
 /** Where the quantile q lies among n elements. */
-export const placeOf = <T>(k: Arithmetic<T>, method: QuantileMethod, n: T, q: T): Place<T> =>
+export const placeOf = <T>(k: Arithmetic<T>, method: QuantileMethod, n: T, q: T): QuantilePosition<T> =>
   (RULES[method] as Rule)(k, n, q);

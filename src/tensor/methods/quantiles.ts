@@ -14,7 +14,14 @@ import type { Tensor } from "../tensor.js";
 import { isTensor } from "../tensor-checks.js";
 import { asFloat, scalarLike } from "./operands.js";
 import { linesOf } from "./ordering.js";
-import { numbers, type Place, placeOf, type QuantileMethod, quantileMethods, tensors } from "./quantile-places.js";
+import {
+  numbers,
+  placeOf,
+  type QuantileMethod,
+  type QuantilePosition,
+  quantileMethods,
+  tensors,
+} from "./quantile-places.js";
 import { where } from "./where.js";
 
 export interface QuantileOptions extends ReduceOptions {
@@ -123,7 +130,7 @@ function amongAll(sorted: Tensor, shares: GivenShares | Tensor, method: Quantile
 const isNaNWith = (x: Tensor, axes: number): Tensor => x.isNaN().reshape([...x.shape, ...new Array(axes).fill(1)]);
 
 /** The places of a list of shares, as data. */
-function storedPlaces(x: Tensor, shares: GivenShares, count: number, method: QuantileMethod): Place<Tensor> {
+function storedPlaces(x: Tensor, shares: GivenShares, count: number, method: QuantileMethod): QuantilePosition<Tensor> {
   const places = shares.values.map((q) => placeOf(numbers, method, count, q));
   const stored = (values: number[], dtype: DType): Tensor =>
     x.tensorOf(valuesNode(backendOf(x.node), values, { dtype, shape: shares.shape }));

@@ -122,13 +122,13 @@ function withBatchPlaces(x: Tensor, positions: Tensor, count: number): Tensor {
     );
   }
   if (!isInteger(positions.dtype)) return positions;
-  const held = DTYPES[positions.dtype as DType].bits < 32 ? positions.cast("i32") : positions;
+  const wide = DTYPES[positions.dtype as DType].bits < 32 ? positions.cast("i32") : positions;
   const numbers = lead.map((_, axis) =>
     positionsAlong(positions, axis)
-      .cast(held.dtype)
+      .cast(wide.dtype)
       .broadcastTo([...own, 1]),
   );
-  return concat([...numbers, held], { axis: -1 });
+  return concat([...numbers, wide], { axis: -1 });
 }
 
 const SCATTER: OptionKinds<ScatterOptions> = { op: "text", deterministic: "flag" };

@@ -78,7 +78,7 @@ function positionsIn(x: Tensor, given: Positions, axis: number, operation: strin
   const counting = positionDType(extent);
   const { bits, signed } = DTYPES[positions.dtype as DType];
   const mayWrap = counting === "i64" ? positions.dtype === "u64" : bits > 32 || positions.dtype === "u32";
-  const held = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
-  const wide: Tensor = held.cast(counting);
+  const clamped = mayWrap ? (signed ? positions.maximum(-extent - 1) : positions).minimum(extent) : positions;
+  const wide: Tensor = clamped.cast(counting);
   return where(wide.less(0), wide.add(extent), wide).node;
 }

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../../src/compiler/compile.js";
-import type { Kernel } from "../../../src/compiler/ir/ir.js";
+import type { Kernel, KernelOutline } from "../../../src/compiler/ir/ir.js";
 import { KernelBuilder } from "../../../src/compiler/ir/kernel-builder.js";
 import { inPlaceOf } from "../../../src/compiler/program/in-place.js";
-import { type KernelStep, withSteps } from "../../../src/compiler/program/program.js";
+import { type KernelStep, type Slot, withSteps } from "../../../src/compiler/program/program.js";
 import { bytesOf } from "../../../src/core/bytes.js";
 import type { DType } from "../../../src/core/dtype.js";
 import type { Node } from "../../../src/graph/node.js";
@@ -13,6 +13,7 @@ import * as E from "../../../src/graph/primitives/elementwise.js";
 import { placeholder } from "../../../src/graph/primitives/leaf.js";
 import * as M from "../../../src/graph/primitives/movement.js";
 import { make } from "../../support/nodes.js";
+import { kernelStep, leaf as leafSlot, made as madeSlot } from "../../support/steps.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 
 const SIZE = 64;
@@ -134,4 +135,55 @@ test("so does one that several rows write", () => {
   const kernel = k.finish();
   assert.deepEqual(plannedFor(kernel, SIZE), [0]);
   assert.deepEqual(plannedFor({ ...kernel, isRepeating: true }, SIZE), [-1]);
+});
+
+/** The plan of one kernel step, with the given leaves and made values, all of them of so many elements. */
+function plannedStep(kernel: KernelOutline, slots: readonly Slot[], size: number): number[] {
+  const value = { shape: [size], dtype: "f32" } as const;
+  const count = (from: Slot["from"]) => new Set(slots.flatMap((slot) => (slot.from === from ? [slot.index] : []))).size;
+  const made = Array.from({ length: count("made") }, (_, root) => ({ ...value, byteLength: bytesOf(value), root }));
+  const leaves = Array.from({ length: count("leaf") }, () => value);
+  const step: KernelStep<null> = { kind: "kernel", kernel, code: null, slots, formula: { text: "" } };
+  return inPlaceOf(withSteps({ made, leaves }, [step]), leaves.map(bytesOf));
+}
+
+test("an argument that a kernel reads through two buffers is overwritten only if both read what the row writes", () => {
+  const reading = (isTurned: boolean) => {
+    const k = new KernelBuilder("sum", SIZE);
+    const [own, other, to] = [k.buffer("f32", false), k.buffer("f32", false), k.buffer("f32", true)];
+    const place = isTurned ? k.binary("sub", k.constant("i32", SIZE - 1), k.row) : k.row;
+    k.store(to, k.row, k.binary("add", k.load(own, k.row, "f32"), k.load(other, place, "f32")));
+    return plannedStep(k.finish(), [leafSlot(0), leafSlot(0), madeSlot(0)], SIZE);
+  };
+  assert.deepEqual(reading(false), [0]);
+  assert.deepEqual(reading(true), [-1]);
+});
+
+test("only stores of the result itself count: another result may be stored where the argument is read", () => {
+  const k = new KernelBuilder("copy and flip", SIZE);
+  const [from, flipped, plain] = [k.buffer("f32", false), k.buffer("f32", true), k.buffer("f32", true)];
+  const value = k.load(from, k.row, "f32");
+  k.store(flipped, k.binary("sub", k.constant("i32", SIZE - 1), k.row), value);
+  k.store(plain, k.row, value);
+  assert.deepEqual(plannedStep(k.finish(), [leafSlot(0), madeSlot(0), madeSlot(1)], SIZE), [-1, 0]);
+});
+
+test("a kernel with other statements than loads, stores, loops and branches, or whose code is not known, overwrites nothing", () => {
+  const k = new KernelBuilder("copy", SIZE);
+  const [from, to] = [k.buffer("f32", false), k.buffer("f32", true)];
+  k.store(to, k.row, k.load(from, k.row, "f32"));
+  const kernel = k.finish();
+  const slots = [leafSlot(0), madeSlot(0)];
+  assert.deepEqual(plannedStep(kernel, slots, SIZE), [0]);
+  const waiting = { ...kernel, body: [{ kind: "barrier", scope: "row" } as const, ...kernel.body] };
+  assert.deepEqual(plannedStep(waiting, slots, SIZE), [-1]);
+  assert.deepEqual(plannedStep({ ...kernel, body: null }, slots, SIZE), [-1]);
+});
+
+test("a result that a loop writes keeps memory of its own", () => {
+  const value = { shape: [SIZE], dtype: "f32" } as const;
+  const step = kernelStep("copy", [leafSlot(0)], [madeSlot(0)]);
+  const made = [{ ...value, byteLength: bytesOf(value), root: 0 }];
+  const program = withSteps({ made, leaves: [value] }, [{ kind: "loop", loop: 0, count: 2, steps: [step] }]);
+  assert.deepEqual(inPlaceOf(program, [bytesOf(value)]), [-1]);
 });

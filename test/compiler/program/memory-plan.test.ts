@@ -289,6 +289,24 @@ describe("the plan of the arena", () => {
     assert.equal(planMemory(programOf([shared], values)).arenaBytes, 5 * 512);
   });
 
+  test("a value that moves with the rounds sent off together stays as long as they do", () => {
+    // Both are touched in the test alone, one after the other; but the first is elsewhere in the next round.
+    const moving = { ...made(0), moves: [{ loop: 1, bytes: 4 }] };
+    const loop = (slot: Slot): Step<null> => ({
+      kind: "while",
+      loop: 0,
+      ahead: 1,
+      maxRounds: 9,
+      flag: made(2),
+      test: [touching(slot), touching(made(1))],
+      steps: [],
+      finish: [],
+    });
+    const values = [value(512), value(512), value(512)];
+    assert.equal(planMemory(programOf([loop(made(0))], values)).arenaBytes, 2 * 512);
+    assert.equal(planMemory(programOf([loop(moving)], values)).arenaBytes, 3 * 512);
+  });
+
   test("a program without intermediate values has no arena", () => {
     assert.deepEqual(planMemory(programOf([touching(made(0))], [value(100, 0)])), {
       offsets: [-1],

@@ -218,3 +218,23 @@ test("a loop touches both of the values that take turns as its carry", () => {
   assert.ok(at("end") > ofLoop, "what reads the carry comes after the loop");
   assert.ok(at("reuse") > ofLoop, "and so does what overwrites its other value");
 });
+
+test("a while loop reads its flag, so that what overwrites the flag comes after it", () => {
+  const chain = [0, 1].map((i) => kernelStep(`chain ${i}`, i === 0 ? [] : [made(i)], [made(1 + i)]));
+  const round = kernelStep("round", [made(2)], [made(3)]);
+  const loop = {
+    kind: "while",
+    loop: 0,
+    maxRounds: 9,
+    ahead: null,
+    test: [],
+    flag: made(0),
+    steps: [round],
+    finish: [],
+  } as const;
+  const steps = [...chain, kernelStep("flag", [], [made(0)]), loop, kernelStep("reuse", [], [made(0)])];
+  const values = [0, 1, 2, 3].map((i) => value(16, i === 3 ? 0 : -1));
+  const { program } = overlapped(withSteps({ made: values, leaves: [] }, steps));
+  const last = program.steps.at(-1);
+  assert.ok(last?.kind === "kernel" && last.kernel.name === "reuse");
+});

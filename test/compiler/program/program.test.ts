@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compile } from "../../../src/compiler/compile.js";
 import type { Kernel } from "../../../src/compiler/ir/ir.js";
-import { kernelsOf, type Program, writtenLater } from "../../../src/compiler/program/program.js";
+import { kernelsOf, type Program, type Step, withSteps, writtenLater } from "../../../src/compiler/program/program.js";
 import { makePlaceholder } from "../../../src/graph/function.js";
 import { scan, Tensor } from "../../../src/index.js";
 import { backendFor } from "../../../src/tensor/index.js";
-import { kernelStep } from "../../support/steps.js";
+import { kernelStep, made, value } from "../../support/steps.js";
 import { asKernel, codelessTarget } from "../../support/targets.js";
 
 /** A loop over elements of so many f32, each round by kernels of its own. */
@@ -53,4 +53,39 @@ test("a formula is written when it is looked at, once, and stands in what is kep
   assert.equal(written, 0);
   assert.deepEqual([step.formula.text, formula.text, written], ["out[i] = 1", "out[i] = 1", 1]);
   assert.deepEqual(JSON.parse(JSON.stringify(step)).formula, { text: "out[i] = 1" });
+});
+
+test("a value is freed after the last step that touches it, results never", () => {
+  const values = [value(16), value(16), value(16, 0), value(16)];
+  const steps = [
+    kernelStep("a", [], [made(0)]),
+    kernelStep("b", [made(0)], [made(1)]),
+    kernelStep("c", [made(1)], [made(2), made(3)]),
+  ];
+  const { lastUse, frees } = withSteps({ made: values, leaves: [] }, steps);
+  assert.deepEqual(lastUse, [1, 2, 2, 2]);
+  assert.deepEqual(frees, [[], [0], [1, 3]]);
+});
+
+test("a loop touches both values that take turns, and a while loop its flag and what it finishes with", () => {
+  const values = Array.from({ length: 5 }, () => value(16));
+  const swapping = { ...made(0), swap: { loop: 0, index: 1 } };
+  const loop: Step<string> = { kind: "loop", loop: 0, count: 3, steps: [kernelStep("round", [swapping], [])] };
+  const until: Step<string> = {
+    kind: "while",
+    loop: 1,
+    maxRounds: 9,
+    ahead: null,
+    test: [],
+    flag: made(2),
+    steps: [kernelStep("round", [made(3)], [])],
+    finish: [kernelStep("finish", [made(4)], [])],
+  };
+  const begin = kernelStep("begin", [], [0, 1, 2, 3, 4].map(made));
+  const { frees } = withSteps({ made: values, leaves: [] }, [begin, loop, until]);
+  assert.deepEqual(frees, [[], [0, 1], [2, 3, 4]]);
+  assert.deepEqual(
+    kernelsOf([begin, loop, until]).map(({ code }) => code),
+    ["begin", "round", "round", "finish"],
+  );
 });

@@ -26,6 +26,16 @@ test("a buffer is marked when it begins between vectors of 16 bytes, or may in s
     markUnaligned(kernel, [{ ...leaf(0), ...slot }, leaf(1)]).buffers.map(({ isUnaligned = false }) => isUnaligned);
   assert.deepEqual(marks({ offset: 4 }), [true, false]);
   assert.deepEqual(marks({ moves: [{ loop: 0, bytes: 12 }] }), [true, false]);
+  assert.deepEqual(marks({ offset: 8 }), [true, false]);
+  assert.deepEqual(
+    marks({
+      moves: [
+        { loop: 0, bytes: 16 },
+        { loop: 1, bytes: 8 },
+      ],
+    }),
+    [true, false],
+  );
   assert.deepEqual(marks({ isUnaligned: true }), [true, false]);
   assert.deepEqual(marks({ offset: 32, moves: [{ loop: 0, bytes: -48 }] }), [false, false]);
   assert.equal(markUnaligned(kernel, [leaf(0), leaf(1)]), kernel);

@@ -4,9 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { compile } from "../../../src/compiler/compile.js";
 import { FLAG_BYTES, kernelsOf, type Step } from "../../../src/compiler/program/program.js";
-import { cond, scan, type Tensor, whileLoop } from "../../../src/index.js";
+import { makePlaceholder } from "../../../src/graph/function.js";
+import { cond, scan, Tensor, whileLoop } from "../../../src/index.js";
 import { tensorOn, withProfile } from "../../support/forced-tiles.js";
+import { asKernel, codelessTarget } from "../../support/targets.js";
 import { numbersOf } from "../../support/tensors.js";
 
 const WIDTH = 3;
@@ -106,3 +109,16 @@ for (const runsAhead of [false, true]) {
     });
   });
 }
+
+test("a while loop is refused in a program that is to be recorded", () => {
+  const argument = makePlaceholder({ shape: [2], dtype: "f32", device: withProfile("cpu", () => ({})) });
+  const result = whileLoop(
+    (c: Tensor) => c.sum().less(9),
+    (c: Tensor) => c.flip(0).mul(2),
+    new Tensor(argument) as Tensor,
+  );
+  const compiled = (recordable: { readonly isFixedLeaf: readonly boolean[] } | null) =>
+    compile([result.node], [argument], codelessTarget(), asKernel, recordable);
+  assert.ok(compiled(null).steps.some(({ kind }) => kind === "while"));
+  assert.throws(() => compiled({ isFixedLeaf: [false] }), /cannot be recorded/);
+});

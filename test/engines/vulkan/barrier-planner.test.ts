@@ -69,3 +69,12 @@ test("parts of an argument count as the whole", () => {
 test("empty memory still has a place of its own", () => {
   assert.deepEqual(barriers([{ writes: [arena(0, 0)] }, { reads: [arena(0, 0)] }]), [false, true]);
 });
+
+test("a barrier also settles what was read before it", () => {
+  const kernels = [
+    { reads: [arena(0)], writes: [arena(64)] },
+    { reads: [arena(64)], writes: [arena(128)] },
+    { writes: [arena(0)] },
+  ];
+  assert.deepEqual(barriers(kernels), [false, true, false]);
+});

@@ -41,7 +41,7 @@ export function countDraw(chain: NutsState): void {
   });
 }
 
-/** The metric becomes the regularised covariance of the window, and everything starts to count anew. */
+/** The metric becomes the regularised covariance of the window, and all counts start again from zero. */
 export function closeWindow(chain: NutsState): void {
   const { k, ops, type, dim, ints, diagonal } = chain;
   const { i } = ops;

@@ -7,7 +7,7 @@ import type { NutsState } from "./state.js";
 /** Initial points that are tried before a chain gives up. */
 export const MAX_ATTEMPTS = 100;
 
-/** A point to start from: the one that was given, or else uniform within the radius, drawn anew until the density is finite. */
+/** A point to start from: the one that was given, or else uniform within the radius, drawn again until the density is finite. */
 export function chooseStart(chain: NutsState): void {
   const { k, ops, hot, dim, type, ints } = chain;
   const { i } = ops;

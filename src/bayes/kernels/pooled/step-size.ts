@@ -73,7 +73,7 @@ function adapt(p: PooledWriter, warmup: Warmup): Value {
 
   const stepSize = ops.exp(logStep);
   ops.each(options.chains, (c) => p.store("reals", p.at(i(REALS.indexOf("stepSize")), c), stepSize));
-  // Under a new metric everything begins anew.
+  // Under a new metric everything starts again.
   p.storeOnce("pooledReals", p.pooledAt("mu"), k.select(isClosing, ops.add(logStep, p.f(LOG_10)), mu));
   p.storeOnce("pooledReals", p.pooledAt("sBar"), k.select(isClosing, p.f(0), dual.sBar));
   p.storeOnce("pooledReals", p.pooledAt("xBar"), k.select(isClosing, p.f(0), dual.xBar));

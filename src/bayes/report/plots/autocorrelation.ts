@@ -16,10 +16,10 @@ export function autocorrelationPlot(name: string, x: Chains): string {
     x: [0, Math.max(lags, 1)],
     y: [-0.35, 1],
     xLabel: "lag",
-    draw: (across, up, { left, right }) => {
-      const band = `M${left} ${round(up(bound))}H${right}V${round(up(-bound))}H${left}Z`;
+    draw: (toX, toY, { left, right }) => {
+      const band = `M${left} ${round(toY(bound))}H${right}V${round(toY(-bound))}H${left}Z`;
       const lines = chainGroups(x).map(({ chains }, k) => {
-        const points = correlations(chains, lags).map((value, lag): [number, number] => [across(lag), up(value)]);
+        const points = correlations(chains, lags).map((value, lag): [number, number] => [toX(lag), toY(value)]);
         return pathElement(linePath(points), `line c${k}`);
       });
       return pathElement(band, "band light") + lines.join("");

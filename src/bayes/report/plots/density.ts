@@ -22,17 +22,17 @@ export function densityPlot(name: string, x: Chains): string {
     y: [0, peak > 0 ? 1.05 * peak : 1],
     yTicks: false,
     xLabel: name,
-    draw: (across, up) => {
+    draw: (toX, toY) => {
       const middle = all.x.map((at, i) => [at, all.density[i]] as const).filter(([at]) => at >= low && at <= high);
       const band = bandPath(
-        middle.map(([at]) => across(at)),
-        middle.map(() => up(0)),
-        middle.map(([, density]) => up(density)),
+        middle.map(([at]) => toX(at)),
+        middle.map(() => toY(0)),
+        middle.map(([, density]) => toY(density)),
       );
       const curves = groups.map(({ density }, k) =>
-        pathElement(linePath(all.x.map((at, i) => [across(at), up(density[i])])), `line thin c${k}`),
+        pathElement(linePath(all.x.map((at, i) => [toX(at), toY(density[i])])), `line thin c${k}`),
       );
-      const whole = linePath(all.x.map((at, i) => [across(at), up(all.density[i])]));
+      const whole = linePath(all.x.map((at, i) => [toX(at), toY(all.density[i])]));
       return pathElement(band, "band") + curves.join("") + pathElement(whole, "line strong");
     },
   });

@@ -20,14 +20,16 @@ export function energyPlot(energy: Chains): string {
     y: [0, peak > 0 ? 1.05 * peak : 1],
     yTicks: false,
     xLabel: "energy less its mean",
-    draw: (across, up) => {
-      const x = a.x.map(across);
+    draw: (toX, toY) => {
+      const x = a.x.map(toX);
       const area = bandPath(
         x,
-        x.map(() => up(0)),
-        a.density.map(up),
+        x.map(() => toY(0)),
+        a.density.map(toY),
       );
-      return pathElement(area, "band") + pathElement(linePath(x.map((at, i) => [at, up(b.density[i])])), "line strong");
+      return (
+        pathElement(area, "band") + pathElement(linePath(x.map((at, i) => [at, toY(b.density[i])])), "line strong")
+      );
     },
   });
 }

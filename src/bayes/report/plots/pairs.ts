@@ -40,16 +40,16 @@ export function pairsPlot(draws: Draws, names: readonly string[]): string {
   let body = "";
   names.forEach((name, row) => {
     const top = row * (CELL + GAP);
-    const up = scaleTo(domains[row], [top + CELL, top]);
-    if (row > 0) body += sideTicks(domains[row], up);
+    const toY = scaleTo(domains[row], [top + CELL, top]);
+    if (row > 0) body += sideTicks(domains[row], toY);
     body += `<text class="label" transform="translate(12 ${top + CELL / 2}) rotate(-90)">${escapeText(name)}</text>`;
     for (let column = 0; column <= row; column++) {
       const left = MARGIN.left + column * (CELL + GAP);
-      const across = scaleTo(domains[column], [left, left + CELL]);
+      const toX = scaleTo(domains[column], [left, left + CELL]);
       body += `<rect class="cell" x="${left}" y="${top}" width="${CELL}" height="${CELL}"/>`;
-      if (column === row) body += diagonal(columns[row], domains[row], across, top);
+      if (column === row) body += diagonal(columns[row], domains[row], toX, top);
       else {
-        const points = (draw: number): [number, number] => [across(columns[column][draw]), up(columns[row][draw])];
+        const points = (draw: number): [number, number] => [toX(columns[column][draw]), toY(columns[row][draw])];
         body +=
           pathElement(dotsPath(dots.map(points)), "dots") + pathElement(dotsPath(marks.map(points)), "dots diverged");
       }
@@ -58,9 +58,9 @@ export function pairsPlot(draws: Draws, names: readonly string[]): string {
   const size = names.length * (CELL + GAP) - GAP;
   names.forEach((name, column) => {
     const left = MARGIN.left + column * (CELL + GAP);
-    const across = scaleTo(domains[column], [left, left + CELL]);
+    const toX = scaleTo(domains[column], [left, left + CELL]);
     body += ticksIn(domains[column], 3)
-      .map((value) => `<text class="tick" x="${Math.round(across(value))}" y="${size + 14}">${tickText(value)}</text>`)
+      .map((value) => `<text class="tick" x="${Math.round(toX(value))}" y="${size + 14}">${tickText(value)}</text>`)
       .join("");
     body += `<text class="label" x="${left + CELL / 2}" y="${size + 32}">${escapeText(name)}</text>`;
   });
@@ -70,18 +70,18 @@ export function pairsPlot(draws: Draws, names: readonly string[]): string {
   );
 }
 
-function sideTicks(domain: Domain, up: (value: number) => number): string {
+function sideTicks(domain: Domain, toY: (value: number) => number): string {
   return ticksIn(domain, 3)
     .map(
       (value) =>
-        `<text class="tick side" x="${MARGIN.left - 5}" y="${Math.round(up(value)) + 4}">${tickText(value)}</text>`,
+        `<text class="tick side" x="${MARGIN.left - 5}" y="${Math.round(toY(value)) + 4}">${tickText(value)}</text>`,
     )
     .join("");
 }
 
-function diagonal(values: Float64Array, domain: Domain, across: (value: number) => number, top: number): string {
+function diagonal(values: Float64Array, domain: Domain, toX: (value: number) => number, top: number): string {
   const { x, density } = estimateDensity(values.filter(Number.isFinite), domain);
   const peak = Math.max(...density) || 1;
-  const points = x.map((at, i): [number, number] => [across(at), top + CELL - (density[i] / peak) * (CELL - 12)]);
+  const points = x.map((at, i): [number, number] => [toX(at), top + CELL - (density[i] / peak) * (CELL - 12)]);
   return pathElement(linePath(points), "line strong");
 }

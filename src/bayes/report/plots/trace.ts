@@ -20,14 +20,14 @@ export function tracePlot(name: string, x: Chains, divergent?: Float64Array): st
     x: [0, Math.max(x.draws - 1, 1)],
     y: padded(shownRange(x.values)),
     xLabel: "draw",
-    draw: (across, up, { bottom }) => {
+    draw: (toX, toY, { bottom }) => {
       const shown = isMany ? EXAMPLES : x.chains;
       const lines = Array.from({ length: shown }, (_, c) => {
-        const path = linePath(extremes(chainOf(x, c)).map(([i, value]) => [across(i), up(value)]));
+        const path = linePath(extremes(chainOf(x, c)).map(([i, value]) => [toX(i), toY(value)]));
         return pathElement(path, `line thin c${c}`);
       });
-      const marks = divergent ? divergenceMarks(divergent, x.draws, across, bottom) : "";
-      return (isMany ? spreadOverChains(x, across, up) : "") + lines.join("") + marks;
+      const marks = divergent ? divergenceMarks(divergent, x.draws, toX, bottom) : "";
+      return (isMany ? spreadOverChains(x, toX, toY) : "") + lines.join("") + marks;
     },
   });
 }
@@ -54,7 +54,7 @@ export function extremes(chain: Float64Array): [index: number, value: number][] 
 }
 
 /** Bands that hold half and nine tenths of the chains at each time, and their median. */
-function spreadOverChains(x: Chains, across: Scale, up: Scale): string {
+function spreadOverChains(x: Chains, toX: Scale, toY: Scale): string {
   const bins = Math.min(x.draws, 120);
   const chains = spread(
     Array.from({ length: x.chains }, (_, c) => c),
@@ -65,9 +65,9 @@ function spreadOverChains(x: Chains, across: Scale, up: Scale): string {
     const end = Math.floor(((bin + 1) * x.draws) / bins);
     const values = chains.flatMap((c) => [...x.values.subarray(c * x.draws + start, c * x.draws + end)]);
     const sorted = Float64Array.from(values).filter(Number.isFinite).sort();
-    const at = (p: number) => up(sorted[Math.round(p * (sorted.length - 1))]);
+    const at = (p: number) => toY(sorted[Math.round(p * (sorted.length - 1))]);
     return {
-      x: across((start + end - 1) / 2),
+      x: toX((start + end - 1) / 2),
       q5: at(0.05),
       q25: at(0.25),
       q50: at(0.5),
@@ -84,7 +84,7 @@ function spreadOverChains(x: Chains, across: Scale, up: Scale): string {
 }
 
 /** A mark wherever a chain diverged. */
-function divergenceMarks(divergent: Float64Array, draws: number, across: Scale, bottom: number): string {
+function divergenceMarks(divergent: Float64Array, draws: number, toX: Scale, bottom: number): string {
   const times = new Set<number>();
   divergent.forEach((value, i) => {
     if (value) times.add(i % draws);
@@ -92,6 +92,6 @@ function divergenceMarks(divergent: Float64Array, draws: number, across: Scale, 
   const path = spread(
     [...times].sort((a, b) => a - b),
     400,
-  ).map((i) => `M${Math.round(across(i))} ${bottom}v-7`);
+  ).map((i) => `M${Math.round(toX(i))} ${bottom}v-7`);
   return pathElement(path.join(""), "divergence");
 }

@@ -15,10 +15,10 @@ export function treeDepthPlot(depths: Float64Array): string {
     x: [-0.6, shares.length - 0.4],
     y: [0, 1],
     xLabel: "tree depth",
-    draw: (across, up) => {
+    draw: (toX, toY) => {
       const bars = shares.map((share, depth) => {
-        const [left, right] = [round(across(depth - 0.4)), round(across(depth + 0.4))];
-        return share > 0 ? `M${left} ${round(up(0))}V${round(up(share))}H${right}V${round(up(0))}Z` : "";
+        const [left, right] = [round(toX(depth - 0.4)), round(toX(depth + 0.4))];
+        return share > 0 ? `M${left} ${round(toY(0))}V${round(toY(share))}H${right}V${round(toY(0))}Z` : "";
       });
       return pathElement(bars.join(""), "bar c0");
     },
