@@ -6,14 +6,12 @@
 import { DTYPES } from "../../core/dtype.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import type { SortProfile } from "../target/profile.js";
+import { type LaneSums, laneSums, laneSumsWords } from "./lane-sums.js";
 import { DIGIT_BITS, DIGITS, type KeyType, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
 
 /** Bits that a tile is sorted by at a time, and the words of a lane's counters: two counters in each. */
 const PART_BITS = 4;
 const COUNTERS = 1 << (PART_BITS - 1);
-
-/** Lanes whose values are added up first, and then their sums. */
-const GROUP = 16;
 
 const range = (length: number): number[] => Array.from({ length }, (_, i) => i);
 
@@ -22,7 +20,7 @@ const padded = (index: number): number => index + 4 * Math.floor(index / 32);
 
 /** As many elements per lane as the shared memory holds beside the counters. */
 export function perLaneFor(type: KeyType, { lanes, sharedBytes }: SortProfile): number {
-  const besides = 4 * (COUNTERS * lanes + 2 * DIGITS + lanes + lanes / GROUP);
+  const besides = 4 * (COUNTERS * lanes + 2 * DIGITS + laneSumsWords(lanes));
   const most = type === "u64" ? 8 : 16;
   for (let perLane = most; perLane >= 4; perLane /= 2) {
     if (besides + DTYPES[type].bytes * padded(lanes * perLane) <= sharedBytes) return perLane;
@@ -114,7 +112,7 @@ function startTile(shape: TiledRows, pass: Pass): TileSort {
   const exchange = k.array(type, padded(tileOf(shape)));
   const starts = k.array("i32", DIGITS);
   const targets = k.array("i32", DIGITS);
-  const sumOverLanes = laneSums(t);
+  const sumOverLanes = laneSums(k, lanes);
   const mine = range(perLane).map((j) => t.add(k.binary("mul", k.lane, t.i(perLane)), t.i(j)));
   const spread = range(perLane).map((j) => t.add(k.lane, t.i(j * lanes)));
   const width = type === "u64" ? 2 : 4;
@@ -268,37 +266,4 @@ function storeSorted(sort: TileSort, leaving: readonly Leaving[]): void {
     if (!pass.isLast) k.store(buffers.keysOut, to, key, false, gate);
     k.store(buffers.out, to, asPosition(sort, word), false, gate);
   });
-}
-
-/** The sum of a value over the lanes up to this one, and over all. */
-type LaneSums = (value: Value) => { readonly upTo: Value; readonly all: Value };
-
-/**
- * Adds up values over lanes. A few lanes add up groups of lanes; then each lane adds the groups before its own and the lanes
- * of its group up to it. That takes two barriers, and a third must stand between two calls.
- */
-function laneSums(t: TileKernel): LaneSums {
-  const { k } = t;
-  const groups = t.shape.lanes / GROUP;
-  const values = k.array("i32", t.shape.lanes);
-  const sums = k.array("i32", groups);
-  const group = k.binary("shr", k.lane, t.i(Math.log2(GROUP)));
-  const within = k.binary("and", k.lane, t.i(GROUP - 1));
-  const add = (a: Value, b: Value) => t.add(a, b);
-  const many = (array: number, first: Value, count: number) =>
-    range(count / 4).flatMap((m) => k.getMany(array, t.add(first, t.i(4 * m)), 4));
-  const ofGroup = (which: Value) => many(values, k.binary("mul", which, t.i(GROUP)), GROUP);
-  return (value) => {
-    k.set(values, k.lane, value);
-    k.barrier();
-    k.when(k.compare("lt", k.lane, t.i(groups)), () => {
-      k.set(sums, k.lane, ofGroup(k.lane).reduce(add));
-      return [];
-    });
-    k.barrier();
-    const found = many(sums, t.i(0), groups);
-    const before = found.map((sum, g) => k.select(k.compare("gt", group, t.i(g)), sum, t.i(0)));
-    const fellows = ofGroup(group).map((x, j) => k.select(k.compare("ge", within, t.i(j)), x, t.i(0)));
-    return { upTo: [...before, ...fellows].reduce(add), all: found.reduce(add) };
-  };
 }
