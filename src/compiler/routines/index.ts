@@ -5,6 +5,7 @@ import { attentionGradientRoutine, attentionRoutine } from "./attention/attentio
 import { cumulateRoutine } from "./cumulate.js";
 import { joinRoutine } from "./join.js";
 import { scatterRoutine } from "./scatter.js";
+import { argsortAtRoutine } from "./select.js";
 import { argsortRoutine, searchSortedRoutine } from "./sort.js";
 import { choleskyRoutine, solveLowerRoutine } from "./triangular.js";
 
@@ -14,6 +15,7 @@ export const routines: Readonly<Record<string, Routine>> = {
   argsort: argsortRoutine,
   attention: attentionRoutine,
   attentionGradient: attentionGradientRoutine,
+  argsortAt: argsortAtRoutine,
   cumulate: cumulateRoutine,
   join: joinRoutine,
   scatter: scatterRoutine,

@@ -15,6 +15,7 @@ import { type Kernel, MAX_I32, type Value } from "../ir/ir.js";
 import type { SortProfile, TargetProfile } from "../target/profile.js";
 import type { RoutineBuffer, RoutinePlan, RoutineStep } from "../target/routine.js";
 import { planCumulate } from "./cumulate.js";
+import { LEAST_LANES } from "./lane-sums.js";
 import {
   DIGIT_BITS,
   DIGITS,
@@ -45,6 +46,22 @@ function cutInto(type: KeyType, rows: number, extent: number, sort: SortProfile)
   const most = Math.min(Math.max(1, Math.floor(MAX_CHUNKS / rows)), Math.ceil(extent / MIN_CHUNK));
   const perLane = Math.ceil(extent / most);
   return { type, rows, extent, lanes, perLane, tiles: Math.ceil(extent / perLane) };
+}
+
+/** Rows that are one tile each, or null where a row does not fit into the shared memory of a workgroup. */
+export function rowsAsTiles(keys: Pick<Node, "shape" | "dtype">, { sort }: TargetProfile): TiledRows | null {
+  const type = keys.dtype as KeyType;
+  const extent = keys.shape[keys.shape.length - 1];
+  const rows = sizeOf(keys.shape.slice(0, -1));
+  if (sort.lanes === 1) return null;
+  for (let lanes = LEAST_LANES; lanes <= sort.lanes; lanes *= 2) {
+    const most = perLaneFor(type, { ...sort, lanes });
+    // More lanes before more elements per lane, so that few rows take no longer than they must.
+    for (let perLane = 4; perLane <= (lanes < sort.lanes ? Math.min(4, most) : most); perLane *= 2) {
+      if (lanes * perLane >= extent) return { type, rows, extent, lanes, perLane, tiles: 1 };
+    }
+  }
+  return null;
 }
 
 export function sortByDigits(

@@ -1,19 +1,18 @@
 /**
  * The pass of the radix sort (radix-sort.ts) where a workgroup has a tile: it sorts the tile in shared memory, so that
- * elements of a digit leave side by side, and then moves it. It sorts by two times four bits, each lane counting the digits of
+ * elements of a digit leave side by side, and then moves it. A row that is one tile is sorted by all bits at once
+ * (`sortRowsKernel`). A tile is sorted by four bits at a time, each lane counting the digits of
  * its own neighbours in a column of its own (Satish, Harris, Garland 2009). Nothing depends on the size of subgroups.
  */
 import { DTYPES } from "../../core/dtype.js";
 import type { Kernel, Value } from "../ir/ir.js";
 import type { SortProfile } from "../target/profile.js";
+import { type LaneSums, laneSums, laneSumsWords } from "./lane-sums.js";
 import { DIGIT_BITS, DIGITS, type KeyType, type Pass, type TiledRows, TileKernel, tileOf } from "./radix-tile.js";
 
 /** Bits that a tile is sorted by at a time, and the words of a lane's counters: two counters in each. */
 const PART_BITS = 4;
 const COUNTERS = 1 << (PART_BITS - 1);
-
-/** Lanes whose values are added up first, and then their sums. */
-const GROUP = 16;
 
 const range = (length: number): number[] => Array.from({ length }, (_, i) => i);
 
@@ -22,7 +21,7 @@ const padded = (index: number): number => index + 4 * Math.floor(index / 32);
 
 /** As many elements per lane as the shared memory holds beside the counters. */
 export function perLaneFor(type: KeyType, { lanes, sharedBytes }: SortProfile): number {
-  const besides = 4 * (COUNTERS * lanes + 2 * DIGITS + lanes + lanes / GROUP);
+  const besides = 4 * (COUNTERS * lanes + 2 * DIGITS + laneSumsWords(lanes));
   const most = type === "u64" ? 8 : 16;
   for (let perLane = most; perLane >= 4; perLane /= 2) {
     if (besides + DTYPES[type].bytes * padded(lanes * perLane) <= sharedBytes) return perLane;
@@ -35,9 +34,22 @@ interface Item {
   readonly position: Value;
 }
 
-/** A tile in the making: the kernel's buffers and shared arrays, and the places of its lanes. */
-interface TileSort {
+/** A tile in the making: its shared arrays, and the places of its lanes. */
+interface Tile {
   readonly t: TileKernel;
+  readonly counters: number;
+  /** Elements change lanes through it. */
+  readonly exchange: number;
+  readonly sumOverLanes: LaneSums;
+  /** Places of neighbours that a lane has, and of elements that lie a workgroup apart. */
+  readonly mine: readonly Value[];
+  readonly spread: readonly Value[];
+  /** Neighbours that are loaded at once. */
+  readonly width: number;
+}
+
+/** A tile that is one of many of its row. */
+interface TileSort extends Tile {
   readonly pass: Pass;
   readonly buffers: {
     readonly keys: number;
@@ -47,18 +59,9 @@ interface TileSort {
     readonly keysOut: number;
     readonly out: number;
   };
-  readonly counters: number;
-  /** Elements change lanes through it. */
-  readonly exchange: number;
   /** By digit: where it begins in the sorted tile, and how far its elements move from there. */
   readonly starts: number;
   readonly targets: number;
-  readonly sumOverLanes: LaneSums;
-  /** Places of neighbours that a lane has, and of elements that lie a workgroup apart. */
-  readonly mine: readonly Value[];
-  readonly spread: readonly Value[];
-  /** Neighbours that are loaded at once. */
-  readonly width: number;
 }
 
 export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
@@ -71,12 +74,13 @@ export function sortTilesKernel(shape: TiledRows, pass: Pass): Kernel {
   const digit = lanes > DIGITS ? k.select(isDigit, k.lane, t.i(0)) : k.lane;
   const counted = t.total(buffers.counts, buffers.offsets, digit);
   const total = lanes > DIGITS ? k.select(isDigit, counted, t.i(0)) : counted;
-  const ownCounters = range(COUNTERS / 4).map((m) => t.add(k.binary("mul", k.lane, t.i(COUNTERS)), t.i(4 * m)));
+  const ownCounters = countersOf(sort);
   clearCounters(sort, ownCounters);
   const before = k.binary("sub", sort.sumOverLanes(total).upTo, total);
   const goesTo = t.add(t.add(t.base, before), k.load(buffers.offsets, t.inTable(digit, t.tile), "i32"));
 
-  const items = sortByLowerPart(sort, ownCounters, loadItems(sort));
+  const loaded = loadItems(sort, buffers.keys, pass.isFirst ? null : buffers.positions);
+  const items = sortByPart(sort, ownCounters, loaded, pass.shift);
   const ranks = ranksBy(sort, ownCounters, items, pass.shift + PART_BITS);
   put(
     sort,
@@ -101,7 +105,7 @@ function startTile(shape: TiledRows, pass: Pass): TileSort {
   const { isFirst, isLast } = pass;
   const t = new TileKernel(`sort tiles ${pass.shift}`, shape);
   const { k } = t;
-  const { type, lanes, perLane } = shape;
+  const { type } = shape;
   const buffers = {
     keys: k.buffer(type, false),
     positions: isFirst ? -1 : k.buffer("i32", false),
@@ -110,18 +114,63 @@ function startTile(shape: TiledRows, pass: Pass): TileSort {
     keysOut: isLast ? -1 : k.buffer(type, true),
     out: k.buffer("i32", true),
   };
-  const counters = k.array("i32", COUNTERS * lanes);
-  const exchange = k.array(type, padded(tileOf(shape)));
-  const starts = k.array("i32", DIGITS);
-  const targets = k.array("i32", DIGITS);
-  const sumOverLanes = laneSums(t);
-  const mine = range(perLane).map((j) => t.add(k.binary("mul", k.lane, t.i(perLane)), t.i(j)));
-  const spread = range(perLane).map((j) => t.add(k.lane, t.i(j * lanes)));
-  const width = type === "u64" ? 2 : 4;
-  return { t, pass, buffers, counters, exchange, starts, targets, sumOverLanes, mine, spread, width };
+  return { ...tileIn(t), pass, buffers, starts: k.array("i32", DIGITS), targets: k.array("i32", DIGITS) };
 }
 
-function clearCounters({ t: { k }, t, counters }: TileSort, ownCounters: readonly Value[]): void {
+function tileIn(t: TileKernel): Tile {
+  const { k } = t;
+  const { type, lanes, perLane } = t.shape;
+  return {
+    t,
+    counters: k.array("i32", COUNTERS * lanes),
+    exchange: k.array(type, padded(tileOf(t.shape))),
+    sumOverLanes: laneSums(k, lanes),
+    mine: range(perLane).map((j) => t.add(k.binary("mul", k.lane, t.i(perLane)), t.i(j))),
+    spread: range(perLane).map((j) => t.add(k.lane, t.i(j * lanes))),
+    width: type === "u64" ? 2 : 4,
+  };
+}
+
+/** A whole row that is one tile: sorted part by part in shared memory, so that only its positions are written. */
+export function sortRowsKernel(shape: TiledRows): Kernel {
+  const { type, lanes } = shape;
+  const t = new TileKernel("sort rows", shape);
+  const { k } = t;
+  const keys = k.buffer(type, false);
+  const out = k.buffer("i32", true);
+  const tile = tileIn(t);
+  const ownCounters = countersOf(tile);
+  clearCounters(tile, ownCounters);
+  k.barrier();
+  const loaded = loadItems(tile, keys, null);
+  const state = [...loaded.map(({ key }) => key), ...loaded.map(({ position }) => position)];
+  // A loop, so that its code stays in the instruction cache.
+  k.loop(DTYPES[type].bits / PART_BITS, state, (part, carried) => {
+    const items = loaded.map((_, j) => ({ key: carried[j], position: carried[loaded.length + j] }));
+    const from = k.binary("mul", part, t.i(PART_BITS));
+    const sorted = sortByPart(
+      tile,
+      ownCounters,
+      items,
+      type === "u64" ? k.convert("u64", from) : k.bitcast("u32", from),
+    );
+    return [...sorted.map(({ key }) => key), ...sorted.map(({ position }) => position)];
+  });
+  // The exchange still holds the positions, in order.
+  const isRagged = tileOf(shape) > shape.extent;
+  takeSpread(tile).forEach((word, j) => {
+    const isInside =
+      isRagged && (j + 1) * lanes > shape.extent ? k.compare("lt", tile.spread[j], t.i(shape.extent)) : null;
+    k.store(out, t.add(t.base, tile.spread[j]), asPosition(tile, word), false, isInside);
+  });
+  return k.finish();
+}
+
+/** Where a lane's counters begin, four by four. */
+const countersOf = ({ t, t: { k } }: Tile): Value[] =>
+  range(COUNTERS / 4).map((m) => t.add(k.binary("mul", k.lane, t.i(COUNTERS)), t.i(4 * m)));
+
+function clearCounters({ t: { k }, t, counters }: Tile, ownCounters: readonly Value[]): void {
   for (const word of ownCounters) {
     k.setMany(
       counters,
@@ -132,21 +181,21 @@ function clearCounters({ t: { k }, t, counters }: TileSort, ownCounters: readonl
 }
 
 /** A lane's elements. Places beyond the row get the largest key, so that they stay behind all elements. */
-function loadItems({ t, pass, buffers, mine, width }: TileSort): Item[] {
+function loadItems({ t, mine, width }: Tile, keys: number, positions: number | null): Item[] {
   const { k, shape } = t;
   const { type } = shape;
   const elements = t.elements(mine, width);
   const last = k.constant(type, type === "u64" ? 2n ** 64n - 1n : 2 ** 32 - 1);
   return elements.map(({ at, isInside, index }) => {
-    const key = k.load(buffers.keys, index, type);
-    const position = pass.isFirst ? at : k.load(buffers.positions, index, "i32");
+    const key = k.load(keys, index, type);
+    const position = positions === null ? at : k.load(positions, index, "i32");
     return { key: isInside ? k.select(isInside, key, last) : key, position };
   });
 }
 
-/** Sorts the tile by the lower part of the digit. */
-function sortByLowerPart(sort: TileSort, ownCounters: readonly Value[], items: readonly Item[]): Item[] {
-  const ranks = ranksBy(sort, ownCounters, items, sort.pass.shift);
+/** Sorts the tile by PART_BITS bits of the keys. */
+function sortByPart(sort: Tile, ownCounters: readonly Value[], items: readonly Item[], from: number | Value): Item[] {
+  const ranks = ranksBy(sort, ownCounters, items, from);
   put(
     sort,
     ranks,
@@ -164,7 +213,7 @@ function sortByLowerPart(sort: TileSort, ownCounters: readonly Value[], items: r
 }
 
 /** The place in the tile of each of the lane's items, by PART_BITS bits of their keys. */
-function ranksBy(sort: TileSort, ownCounters: readonly Value[], items: readonly Item[], from: number): Value[] {
+function ranksBy(sort: Tile, ownCounters: readonly Value[], items: readonly Item[], from: number | Value): Value[] {
   const { t, counters } = sort;
   const { k } = t;
   const part = items.map(({ key }) => counterOf(t, key, from));
@@ -181,7 +230,7 @@ function ranksBy(sort: TileSort, ownCounters: readonly Value[], items: readonly 
 }
 
 /** The lane's counter for a part of a key: its word, and by how much the half of the word is shifted. */
-function counterOf(t: TileKernel, key: Value, from: number): { readonly counter: Value; readonly half: Value } {
+function counterOf(t: TileKernel, key: Value, from: number | Value): { readonly counter: Value; readonly half: Value } {
   const { k } = t;
   const value = t.bits(key, from, PART_BITS);
   const row = k.binary("and", value, t.i(COUNTERS - 1));
@@ -191,7 +240,7 @@ function counterOf(t: TileKernel, key: Value, from: number): { readonly counter:
 }
 
 /** Replaces every counter by the sum of those before it. The upper halves of all words come after the lower ones. */
-function cumulateCounters({ t, counters, sumOverLanes }: TileSort, ownCounters: readonly Value[]): void {
+function cumulateCounters({ t, counters, sumOverLanes }: Tile, ownCounters: readonly Value[]): void {
   const { k } = t;
   const counted = ownCounters.flatMap((word) => k.getMany(counters, word, 4));
   const sum = counted.reduce((a, b) => t.add(a, b));
@@ -207,7 +256,7 @@ function cumulateCounters({ t, counters, sumOverLanes }: TileSort, ownCounters: 
   });
 }
 
-function put(sort: TileSort, ranks: readonly Value[], values: readonly Value[]): void {
+function put(sort: Tile, ranks: readonly Value[], values: readonly Value[]): void {
   const { k } = sort.t;
   ranks.forEach((rank, j) => {
     k.set(sort.exchange, paddedIndex(sort.t, rank), values[j]);
@@ -215,7 +264,7 @@ function put(sort: TileSort, ranks: readonly Value[], values: readonly Value[]):
   k.barrier();
 }
 
-function takeMine({ t, exchange, mine, width }: TileSort): Value[] {
+function takeMine({ t, exchange, mine, width }: Tile): Value[] {
   const { k, shape } = t;
   const found = range(shape.perLane / width).flatMap((m) =>
     k.getMany(exchange, paddedIndex(t, mine[m * width]), width),
@@ -224,7 +273,7 @@ function takeMine({ t, exchange, mine, width }: TileSort): Value[] {
   return found;
 }
 
-const takeSpread = ({ t, exchange, spread }: TileSort): Value[] =>
+const takeSpread = ({ t, exchange, spread }: Tile): Value[] =>
   spread.map((at) => t.k.get(exchange, paddedIndex(t, at)));
 
 function paddedIndex(t: TileKernel, index: Value): Value {
@@ -234,10 +283,10 @@ function paddedIndex(t: TileKernel, index: Value): Value {
 }
 
 /** Positions go through the exchange in the type of the keys. */
-const asKey = ({ t: { k, shape } }: TileSort, position: Value): Value =>
+const asKey = ({ t: { k, shape } }: Tile, position: Value): Value =>
   shape.type === "u64" ? k.convert("u64", position) : k.bitcast("u32", position);
 
-const asPosition = ({ t: { k, shape } }: TileSort, word: Value): Value =>
+const asPosition = ({ t: { k, shape } }: Tile, word: Value): Value =>
   shape.type === "u64" ? k.convert("i32", word) : k.bitcast("i32", word);
 
 interface Leaving {
@@ -268,37 +317,4 @@ function storeSorted(sort: TileSort, leaving: readonly Leaving[]): void {
     if (!pass.isLast) k.store(buffers.keysOut, to, key, false, gate);
     k.store(buffers.out, to, asPosition(sort, word), false, gate);
   });
-}
-
-/** The sum of a value over the lanes up to this one, and over all. */
-type LaneSums = (value: Value) => { readonly upTo: Value; readonly all: Value };
-
-/**
- * Adds up values over lanes. A few lanes add up groups of lanes; then each lane adds the groups before its own and the lanes
- * of its group up to it. That takes two barriers, and a third must stand between two calls.
- */
-function laneSums(t: TileKernel): LaneSums {
-  const { k } = t;
-  const groups = t.shape.lanes / GROUP;
-  const values = k.array("i32", t.shape.lanes);
-  const sums = k.array("i32", groups);
-  const group = k.binary("shr", k.lane, t.i(Math.log2(GROUP)));
-  const within = k.binary("and", k.lane, t.i(GROUP - 1));
-  const add = (a: Value, b: Value) => t.add(a, b);
-  const many = (array: number, first: Value, count: number) =>
-    range(count / 4).flatMap((m) => k.getMany(array, t.add(first, t.i(4 * m)), 4));
-  const ofGroup = (which: Value) => many(values, k.binary("mul", which, t.i(GROUP)), GROUP);
-  return (value) => {
-    k.set(values, k.lane, value);
-    k.barrier();
-    k.when(k.compare("lt", k.lane, t.i(groups)), () => {
-      k.set(sums, k.lane, ofGroup(k.lane).reduce(add));
-      return [];
-    });
-    k.barrier();
-    const found = many(sums, t.i(0), groups);
-    const before = found.map((sum, g) => k.select(k.compare("gt", group, t.i(g)), sum, t.i(0)));
-    const fellows = ofGroup(group).map((x, j) => k.select(k.compare("ge", within, t.i(j)), x, t.i(0)));
-    return { upTo: [...before, ...fellows].reduce(add), all: found.reduce(add) };
-  };
 }

@@ -63,11 +63,12 @@ export class TileKernel {
     return this.k.binary("add", a, b);
   }
 
-  /** Some bits of a key, as a number. */
-  bits(key: Value, shift: number, count: number): Value {
+  /** Some bits of a key, as a number; a shift that is a value is of the key's type. */
+  bits(key: Value, shift: number | Value, count: number): Value {
     const { k } = this;
     const { type } = this.shape;
-    const shifted = shift === 0 ? key : k.binary("shr", key, k.constant(type, shift));
+    const distance = typeof shift === "number" ? k.constant(type, shift) : shift;
+    const shifted = shift === 0 ? key : k.binary("shr", key, distance);
     return k.convert("i32", k.binary("and", shifted, k.constant(type, 2 ** count - 1)));
   }
 

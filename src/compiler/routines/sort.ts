@@ -10,7 +10,8 @@ import type { Kernel, Value } from "../ir/ir.js";
 import { KernelBuilder } from "../ir/kernel-builder.js";
 import { axisNames } from "../print/formula.js";
 import type { Routine, RoutineBuffer, RoutineStep } from "../target/routine.js";
-import { canSortByDigits, sortByDigits } from "./radix-sort.js";
+import { canSortByDigits, rowsAsTiles, sortByDigits } from "./radix-sort.js";
+import { sortRowsKernel } from "./radix-tile-sort.js";
 
 type KeyType = "u32" | "u64";
 
@@ -18,6 +19,8 @@ type KeyType = "u32" | "u64";
 const RUN = 8;
 /** Elements one thread writes of a merge. */
 const SHARE = 16;
+/** Shorter rows are merged: a workgroup would have little to do. */
+const LEAST_TILE = 64;
 
 export const argsortRoutine: Routine = (node, profile, settings) => {
   const [keys] = node.inputs as readonly [Node];
@@ -25,9 +28,22 @@ export const argsortRoutine: Routine = (node, profile, settings) => {
   const axis = keys.shape.length - 1;
   const extent = keys.shape[axis] as number;
   const rows = productOf(keys.shape.slice(0, -1));
-  if (canSortByDigits(extent, profile)) return sortByDigits(keys, profile, settings);
   const input: RoutineBuffer = { kind: "input", index: 0 };
   const result: RoutineBuffer = { kind: "result" };
+  const tiles = extent >= LEAST_TILE ? rowsAsTiles(keys, profile) : null;
+  if (tiles) {
+    return {
+      temporaries: [],
+      steps: [
+        {
+          kernel: sortRowsKernel(tiles),
+          buffers: [input, result],
+          formula: ([a, out]) => `${out} = argsort of ${a} along axis ${axis}, each row in shared memory`,
+        },
+      ],
+    };
+  }
+  if (canSortByDigits(extent, profile)) return sortByDigits(keys, profile, settings);
   const passes = extent > RUN ? Math.ceil(Math.log2(extent / RUN)) : 0;
   if (passes === 0) {
     return {

@@ -16,6 +16,24 @@ export const argsort: RoutinePrimitive = {
 };
 
 /**
+ * The positions that `argsort` would have at some ranks: [..., n] gives [..., ranks]. Params: ranks, rising. For few ranks
+ * nothing is sorted.
+ */
+export const argsortAt: RoutinePrimitive = {
+  name: "argsortAt",
+  kind: "routine",
+  infer: ([keys], params) => {
+    const { shape, dtype } = argsort.infer([keys], {});
+    const ranks = params.ranks as readonly number[];
+    const extent = shape[shape.length - 1];
+    const isRising = ranks.every((rank, i) => rank >= (i === 0 ? 0 : ranks[i - 1] + 1) && rank < extent);
+    if (!isRising) throw new ShapeError(`argsortAt: ranks [${ranks}] of rows of ${extent} must rise, from 0.`);
+    return { shape: [...shape.slice(0, -1), ranks.length], dtype };
+  },
+  batch: (g, { primitive, params }, [{ node: keys }]) => g.move(primitive, [keys], params),
+};
+
+/**
  * How many of the sorted keys come before each wanted one. Inputs: sorted [..., n], wanted [..., m], with equal leading
  * axes, or sorted [n] and wanted of any shape. Params: side: "left" counts smaller keys, "right" equal ones too.
  */

@@ -68,8 +68,7 @@ export class OrderingMethods<D extends DType> {
         `topK: ${shown(k)} of the ${this.shape[at]} elements along axis ${at}.${remedyForTensor(k)}`,
       );
     }
-    const order = positionsSorted(this, { axis: at, descending: largest }, "topK");
-    const indices = order.at(...this.shape.map((_, i) => (i === at ? (`0:${k}` as const) : ":")));
+    const indices = firstPositions(this, k, { axis: at, descending: largest });
     return { values: this.takeAlongAxis(indices, { axis: at }) as Tensor<D>, indices };
   }
 
@@ -97,14 +96,12 @@ export class OrderingMethods<D extends DType> {
   median(this: Tensor, options: ReduceOptions = {}): Tensor<FloatOf<D>> {
     const isWhole = isInteger(this.dtype);
     const { lines, restore } = linesOf("median", isWhole ? this : asFloat("median", this), options);
-    const sorted = lines.sort();
     const count = lines.shape[lines.rank - 1];
-    const upper = element(sorted, Math.floor(count / 2));
-    const lower = element(sorted, Math.floor((count - 1) / 2));
+    const places = [Math.floor((count - 1) / 2), Math.floor(count / 2), ...(isWhole ? [] : [count - 1])];
+    const [lower, upper, largest] = elementsOfRanks("median", lines, places);
     if (isWhole)
       return restore(count % 2 === 1 ? upper.cast("f32") : meanOfIntegers(lower, upper)) as Tensor<FloatOf<D>>;
     const middle = count % 2 === 1 ? upper : meanOfFloats(lower, upper);
-    const largest = element(sorted, count - 1);
     return restore(where(largest.isNaN(), largest, middle)) as Tensor<FloatOf<D>>;
   }
 
@@ -155,6 +152,31 @@ function positionsSorted(x: Tensor, { axis = -1, descending = false }: SortOptio
   const at = normalizeAxis(axis, x.rank, operation);
   const keys = orderKey(operation, x, descending).moveAxis(at, -1);
   return x.tensorOf<"i32">(derive(O.argsort, keys.node, {})).moveAxis(-1, at);
+}
+
+/** More of them than this are taken from all positions sorted. */
+const MOST_RANKS = 1024;
+
+/** The first positions that would sort along an axis. */
+function firstPositions(x: Tensor, count: number, options: { axis: number; descending: boolean }): Tensor<"i32"> {
+  const { axis, descending } = options;
+  if (count === 0 || count > MOST_RANKS) {
+    const order = positionsSorted(x, options, "topK");
+    return order.at(...x.shape.map((_, i) => (i === axis ? (`0:${count}` as const) : ":"))) as Tensor<"i32">;
+  }
+  const ranks = Array.from({ length: count }, (_, rank) => rank);
+  return positionsAt("topK", x.moveAxis(axis, -1), ranks, descending).moveAxis(-1, axis) as Tensor<"i32">;
+}
+
+/** The positions along the last axis that sorting puts at these ranks, which rise. */
+const positionsAt = (operation: string, x: Tensor, ranks: readonly number[], isDescending: boolean): Tensor<"i32"> =>
+  x.tensorOf<"i32">(derive(O.argsortAt, orderKey(operation, x, isDescending).node, { ranks }));
+
+/** The elements that sorting along the last axis would put at each of some places. */
+export function elementsOfRanks(operation: string, lines: Tensor, places: readonly number[]): Tensor[] {
+  const ranks = [...new Set(places)].sort((a, b) => a - b);
+  const found = lines.takeAlongAxis(positionsAt(operation, lines, ranks, false), { axis: -1 });
+  return places.map((place) => element(found, ranks.indexOf(place)));
 }
 
 /** Plain values in the dtype of the sorted ones. Among whole numbers a fraction finds the same place as the next whole one. */

@@ -13,7 +13,7 @@ import type { FloatOf } from "../result-dtypes.js";
 import type { Tensor } from "../tensor.js";
 import { isTensor } from "../tensor-checks.js";
 import { asFloat, scalarLike } from "./operands.js";
-import { linesOf } from "./ordering.js";
+import { elementsOfRanks, linesOf } from "./ordering.js";
 import {
   numbers,
   placeOf,
@@ -68,11 +68,13 @@ function quantileOf(operation: string, x: Tensor, q: Shares, whole: number, opti
     DTYPES[x.dtype as DType].kind === "int" || DTYPES[x.dtype as DType].kind === "uint" ? x : asFloat(operation, x);
   const shares = sharesOf(operation, x, q, whole);
   const { lines, shape } = linesOf(operation, ordered, reduction);
-  const sorted = lines.sort();
   const isNanLeftOut = operation.startsWith("nan") && isFloat(lines.dtype);
-  const found = inOperation(operation, () =>
-    isNanLeftOut ? amongNumbers(sorted, lines, shares, method) : amongAll(sorted, shares, method),
-  );
+  const found = inOperation(operation, () => {
+    if (isNanLeftOut) return amongNumbers(lines.sort(), lines, shares, method);
+    return isTensor(shares) || shares.shape.length > 0
+      ? amongAll(lines.sort(), shares, method)
+      : alone(operation, lines, shares.values[0], method);
+  });
   const first = shares.shape;
   const axes = Array.from({ length: found.rank }, (_, axis) => axis);
   const lead = found.rank - first.length;
@@ -109,17 +111,23 @@ function sharesOf(operation: string, x: Tensor, q: Shares, whole: number): Given
 /** The finest floats that the device has. */
 const fineDType = (x: Tensor): "f64" | "f32" => (backendOf(x.node).hasDoubles ? "f64" : "f32");
 
+/** One share of whole lines: two elements are all that it takes, so that nothing is sorted. [..., n] gives [...]. */
+function alone(operation: string, lines: Tensor, share: number, method: QuantileMethod): Tensor {
+  const count = lines.shape[lines.rank - 1];
+  const { below, weight } = placeOf(numbers, method, count, share);
+  const places = [below, below + 1].map((at) => Math.min(Math.max(at, 0), count - 1));
+  const needed = weight === 0 ? [places[0], places[0]] : places;
+  const [low, high, largest] = elementsOfRanks(operation, lines, [...needed, count - 1]);
+  const found = weight === 0 ? computable(low) : between(low, high, weight);
+  return isFloat(lines.dtype) ? where(largest.isNaN(), Number.NaN, found) : found;
+}
+
 /** Of whole lines: all have one count, so that numbers are placed before anything runs. [..., n] gives [..., shares]. */
 function amongAll(sorted: Tensor, shares: GivenShares | Tensor, method: QuantileMethod): Tensor {
   const count = sorted.shape[sorted.rank - 1];
   const largest = sorted.at("...", count - 1);
   const marked = (found: Tensor, axes: number): Tensor =>
     isFloat(sorted.dtype) ? where(isNaNWith(largest, axes), Number.NaN, found) : found;
-  if (!isTensor(shares) && shares.shape.length === 0) {
-    const { below, weight } = placeOf(numbers, method, count, shares.values[0]);
-    const [low, high] = [below, below + 1].map((at) => sorted.at("...", Math.min(Math.max(at, 0), count - 1)));
-    return marked(weight === 0 ? computable(low) : between(low, high, weight), 0);
-  }
   const place = isTensor(shares)
     ? placeOf(tensors, method, shares.mul(0).add(count), shares)
     : storedPlaces(sorted, shares, count, method);

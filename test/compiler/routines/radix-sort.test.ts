@@ -7,9 +7,11 @@ import { describe, test } from "node:test";
 import { emitSpirv } from "../../../src/compiler/emit/spirv/emit-kernel.js";
 import { emitWasm } from "../../../src/compiler/emit/wasm/emit-kernel.js";
 import { printKernel } from "../../../src/compiler/print/print-kernel.js";
-import { canSortByDigits, sortByDigits } from "../../../src/compiler/routines/radix-sort.js";
+import { canSortByDigits, rowsAsTiles, sortByDigits } from "../../../src/compiler/routines/radix-sort.js";
+import { sortRowsKernel } from "../../../src/compiler/routines/radix-tile-sort.js";
 import type { SortProfile } from "../../../src/compiler/target/profile.js";
 import { cpuProfile, gpuProfile } from "../../../src/compiler/target/profile.js";
+import { DTYPES } from "../../../src/core/dtype.js";
 import { WebAssembly } from "../../../src/core/webassembly.js";
 import type { Backend } from "../../../src/runtime/backend.js";
 import { tensorOn, withProfile } from "../../support/forced-tiles.js";
@@ -20,6 +22,8 @@ import { alongAxis, expectTensor, numbersOf, realDTypes, sampleValues, testDevic
 const byThreads: SortProfile = { digitsFrom: 1, lanes: 1, sharedBytes: 0 };
 /** The least that holds four elements of 64 bits per lane, so that the kernels stay small. */
 const byWorkgroups: SortProfile = { digitsFrom: 1, lanes: 256, sharedBytes: 20544 };
+/** Rows of up to 4096 are one tile. */
+const rowByRow: SortProfile = { digitsFrom: 1, lanes: 256, sharedBytes: 49152 };
 const settings = { division: "corrected" } as const;
 
 /** Positions in order; NaN last, 0 and -0 equal. */
@@ -100,8 +104,27 @@ function suite(name: string, sort: SortProfile, device: string, extents: readonl
 const edges = [1, 2, 255, 256, 257, 1023, 1024, 1025, 4097];
 for (const device of testDevices()) {
   suite("tiles of a thread", byThreads, device, [...edges, 50001]);
-  if (device !== "cpu") suite("tiles of a workgroup", byWorkgroups, device, edges);
+  if (device === "cpu") continue;
+  suite("tiles of a workgroup", byWorkgroups, device, edges);
+  suite("a row per workgroup", rowByRow, device, [100, 256, 1000, 4096]);
 }
+
+test("a row is one tile of as many lanes as it needs, if the shared memory holds it", () => {
+  const tileFor = (type: "u32" | "u64", extent: number, sharedBytes = 49152) => {
+    const profile = { ...gpuProfile, sort: { ...rowByRow, sharedBytes } };
+    const found = rowsAsTiles({ dtype: type, shape: [3, extent] }, profile);
+    if (!found) return null;
+    const bytes = sortRowsKernel(found).arrays.reduce((sum, each) => sum + each.size * DTYPES[each.type].bytes, 0);
+    assert.ok(bytes <= sharedBytes, `${bytes} bytes of ${sharedBytes}`);
+    return [found.lanes, found.perLane];
+  };
+  assert.deepEqual(tileFor("u32", 200), [64, 4]);
+  assert.deepEqual(tileFor("u32", 1000), [256, 4]);
+  assert.deepEqual(tileFor("u32", 4096), [256, 16]);
+  assert.deepEqual(tileFor("u64", 2000), [256, 8]);
+  assert.equal(tileFor("u32", 4097), null);
+  assert.equal(tileFor("u32", 4096, 16384), null);
+});
 
 describe("kernels that sort digit by digit", () => {
   const all = (["u32", "u64"] as const).flatMap((type) =>

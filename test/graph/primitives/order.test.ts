@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DTypeError, ShapeError } from "../../../src/core/errors.js";
 import type { Node } from "../../../src/graph/node.js";
-import { argsort, searchSorted } from "../../../src/graph/primitives/order.js";
+import { argsort, argsortAt, searchSorted } from "../../../src/graph/primitives/order.js";
 import { g } from "../../../src/graph/vocabulary.js";
 import { checkBatches, fixed, valuesOf } from "../../support/node-rules.js";
 import { make, storedAs } from "../../support/nodes.js";
@@ -41,6 +41,10 @@ test("keys are unsigned words, and leading axes agree", () => {
   assert.throws(() => make(argsort, [storedAs("i32", 3)]), DTypeError);
   assert.throws(() => make(argsort, [storedAs("u32")]), ShapeError);
   assert.equal(make(argsort, [storedAs("u64", 3)]).dtype, "i32");
+  assert.deepEqual(make(argsortAt, [storedAs("u32", 4, 9)], { ranks: [0, 8] }).shape, [4, 2]);
+  for (const ranks of [[9], [-1], [3, 3], [4, 2]]) {
+    assert.throws(() => make(argsortAt, [storedAs("u32", 4, 9)], { ranks }), ShapeError);
+  }
   assert.throws(() => make(searchSorted, [storedAs("u32", 3), storedAs("u64", 3)]), DTypeError);
   assert.throws(() => make(searchSorted, [storedAs("u32", 2, 3), storedAs("u32", 3, 3)]), ShapeError);
   assert.throws(() => make(searchSorted, [storedAs("u32"), storedAs("u32", 3)]), ShapeError);

@@ -1,0 +1,110 @@
+/**
+ * Positions of some ranks (the primitive argsortAt): by a kernel that selects (select-kernel.ts) where a workgroup can, else
+ * by sorting the rows and taking the ranks from the result. Selecting reads the keys once and writes the positions alone.
+ */
+import { productOf } from "../../core/shape.js";
+import { makeNode } from "../../graph/build.js";
+import type { Node } from "../../graph/node.js";
+import { argsort } from "../../graph/primitives/order.js";
+import type { Kernel, Value } from "../ir/ir.js";
+import { KernelBuilder } from "../ir/kernel-builder.js";
+import type { TargetProfile } from "../target/profile.js";
+import type { Routine, RoutineBuffer, RoutinePlan } from "../target/routine.js";
+import { LEAST_LANES, laneSumsWords } from "./lane-sums.js";
+import { firstsKernel, listWords, mostFirsts, ranksKernel, type SelectedRows } from "./select-kernel.js";
+import { argsortRoutine } from "./sort.js";
+
+/** Keys that a lane holds in registers. */
+const MOST_PER_LANE = 16;
+/** Lanes of a workgroup that selects, unless a row needs more. */
+const USUAL_LANES = 256;
+/** Ranks that are found one by one. */
+const MOST_RANKS = 8;
+/** Shorter rows are sorted by a thread each. */
+const LEAST_EXTENT = 64;
+
+export const argsortAtRoutine: Routine = (node, profile, settings) => {
+  const [keys] = node.inputs as readonly [Node];
+  const ranks = node.params.ranks as readonly number[];
+  const axis = keys.shape.length - 1;
+  const kernel = selectKernel(keys, ranks, profile);
+  if (!kernel) return bySorting(node, profile, settings);
+  return {
+    temporaries: [],
+    steps: [
+      {
+        kernel,
+        buffers: [{ kind: "input", index: 0 }, { kind: "result" }],
+        formula: ([a, out]) =>
+          `${out} = the positions of the elements of ranks ${shownRanks(ranks)} of ${a} along axis ${axis}`,
+      },
+    ],
+  };
+};
+
+const isPrefix = (ranks: readonly number[]): boolean => ranks.every((rank, i) => rank === i);
+
+function shownRanks(ranks: readonly number[]): string {
+  return isPrefix(ranks) && ranks.length > 2 ? `0 to ${ranks.length - 1}` : ranks.join(", ");
+}
+
+/** The kernel that selects, or null where sorting is the better way or the only one. */
+function selectKernel(keys: Node, ranks: readonly number[], { sort, tiles }: TargetProfile): Kernel | null {
+  const extent = keys.shape[keys.shape.length - 1];
+  const rows = productOf(keys.shape.slice(0, -1));
+  if (keys.dtype !== "u32" || sort.lanes === 1 || extent < LEAST_EXTENT || rows === 0) return null;
+  const most = Math.min(1024, tiles.maxLanes);
+  const isHeld = extent <= most * MOST_PER_LANE;
+  const shape = held(rows, extent, isHeld ? most : Math.min(most, USUAL_LANES));
+  if (ranks.length <= MOST_RANKS) return isHeld ? ranksKernel(shape, ranks) : null;
+  const words = listWords(shape.lanes) + laneSumsWords(shape.lanes) + 2 * shape.lanes;
+  const isListed = ranks.length <= Math.min(mostFirsts(shape.lanes), extent / 4) && 4 * words <= sort.sharedBytes;
+  return isPrefix(ranks) && isListed ? firstsKernel(shape, ranks.length) : null;
+}
+
+/** The usual number of lanes with as many keys each as it takes; more lanes only where those are too many. */
+function held(rows: number, extent: number, most: number): SelectedRows {
+  let lanes = LEAST_LANES;
+  while (lanes < most && (lanes * MOST_PER_LANE < extent || (lanes < USUAL_LANES && lanes * 4 < extent))) lanes *= 2;
+  let perLane = 4;
+  while (perLane < MOST_PER_LANE && lanes * perLane < extent) perLane *= 2;
+  return { rows, extent, lanes, perLane };
+}
+
+function bySorting(node: Node, ...given: readonly [TargetProfile, Parameters<Routine>[2]]): RoutinePlan {
+  const [keys] = node.inputs as readonly [Node];
+  const ranks = node.params.ranks as readonly number[];
+  const plan = argsortRoutine(makeNode(argsort, [keys], {}, node.device), ...given);
+  const sorted: RoutineBuffer = { kind: "temporary", index: plan.temporaries.length };
+  const steps = plan.steps.map((step) => ({
+    ...step,
+    buffers: step.buffers.map((buffer) => (buffer.kind === "result" ? sorted : buffer)),
+  }));
+  return {
+    temporaries: [...plan.temporaries, { dtype: "i32", shape: keys.shape }],
+    steps: [
+      ...steps,
+      {
+        kernel: takeKernel(keys, ranks),
+        buffers: [sorted, { kind: "result" }],
+        formula: ([a, out]) => `${out} = ranks ${shownRanks(ranks)} of ${a}`,
+      },
+    ],
+  };
+}
+
+/** Takes ranks out of sorted rows. */
+function takeKernel(keys: Node, ranks: readonly number[]): Kernel {
+  const extent = keys.shape[keys.shape.length - 1];
+  const rows = productOf(keys.shape.slice(0, -1));
+  const k = new KernelBuilder(`sort ranks[${rows}×${extent}]`, rows * ranks.length);
+  const i = (value: number) => k.constant("i32", value);
+  const from = k.buffer("i32", false);
+  const out = k.buffer("i32", true);
+  const [row, which] = [k.binary("idiv", k.row, i(ranks.length)), k.binary("irem", k.row, i(ranks.length))];
+  const rank: Value = isPrefix(ranks)
+    ? which
+    : ranks.reduce((chosen, each, j) => k.select(k.compare("eq", which, i(j)), i(each), chosen), i(ranks[0]));
+  k.store(out, k.row, k.load(from, k.binary("add", k.binary("mul", row, i(extent)), rank), "i32"));
+  return k.finish();
+}
