@@ -14,6 +14,7 @@ import type { MatmulPrecision } from "../product-precision.js";
 import type { GraphOps } from "../vocabulary.js";
 import { padNode, type Windows, windowNode } from "../windows.js";
 
+/** @internal for tests: convolutions are made of params */
 export interface ConvolutionParams {
   /** Per spatial axis. */
   readonly stride: readonly number[];
