@@ -8,7 +8,7 @@ import { type KernelStep, kernelsOf, type Program } from "../compiler/program/pr
 import { bytesOfPack, packsOf } from "../compiler/rewrite/given-numbers.js";
 import type { TargetProfile } from "../compiler/target/profile.js";
 import type { Target } from "../compiler/target/target.js";
-import { bytesOf } from "../core/bytes.js";
+import { tensorBytes } from "../core/bytes.js";
 import { OutOfMemoryError } from "../core/errors.js";
 import { type ProgramCache, programCache } from "../engines/disk/program-cache.js";
 import { sha256 } from "../engines/disk/sha256.js";
@@ -222,7 +222,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
   private findInMemory(node: Node): boolean {
     const slice = contiguousSliceOf(node);
     if (!slice) return false;
-    node.realize(this.sliced(slice.source.storage as unknown as M, slice.start, bytesOf(node)));
+    node.realize(this.sliced(slice.source.storage as unknown as M, slice.start, tensorBytes(node)));
     return true;
   }
 
@@ -243,7 +243,7 @@ export class Backend<K extends LoadedKernel = LoadedKernel, M extends EngineMemo
 
   /** A value that no memory holds fails here, with figures, and not in a compiler that counts in 32 bits. */
   private checkFits(node: Node): void {
-    const byteLength = bytesOf(node);
+    const byteLength = tensorBytes(node);
     if (byteLength >= 2 ** 31) this.engine.allocUninitialized(byteLength).dispose();
   }
 

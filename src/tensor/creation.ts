@@ -9,7 +9,7 @@ import {
   type Values,
 } from "../core/arguments.js";
 import { checkCount } from "../core/arity.js";
-import { tidyBytes } from "../core/bytes.js";
+import { tensorBytes, tidyBytes } from "../core/bytes.js";
 import {
   type Complex,
   checkDType,
@@ -99,13 +99,13 @@ export function fromBytes<D extends DType>(
   if (!ArrayBuffer.isView(bytes)) {
     throw new ArgumentError(`fromBytes: takes a Uint8Array, not ${shown(bytes)}.`);
   }
-  const needed = sizeOf(checkShape(shape, "fromBytes")) * DTYPES[dtype].bytes;
+  const needed = tensorBytes({ shape: checkShape(shape, "fromBytes"), dtype });
   if (bytes.byteLength !== needed) {
     throw new SizeMismatchError(
       `fromBytes: ${bytes.byteLength} bytes for ${formatShape(shape)} of ${dtype}, which has ${needed}.`,
     );
   }
-  const held = tidyBytes(dtype, viewBytes(bytes));
+  const held = tidyBytes(dtype, viewBytes(bytes), sizeOf(shape));
   return new Tensor<D>(storedNode(backendFor(options.device, "fromBytes"), held, shape, dtype));
 }
 
