@@ -52,7 +52,7 @@ export function encodeF8(x: number, format: ByteFloat): number {
   return code > maxCode ? beyond : sign | code;
 }
 
-function valueOf(code: number, format: ByteFloat): number {
+function valueOfCode(code: number, format: ByteFloat): number {
   const { fractionBits, minExponent, maxCode, overflow, nan } = BYTE_FORMATS[format];
   const magnitude = code & 0x7f;
   if (magnitude > maxCode)
@@ -65,8 +65,8 @@ function valueOf(code: number, format: ByteFloat): number {
 }
 
 const VALUES: { readonly [F in ByteFloat]: Float32Array } = {
-  f8e4m3: Float32Array.from({ length: 256 }, (_, code) => valueOf(code, "f8e4m3")),
-  f8e5m2: Float32Array.from({ length: 256 }, (_, code) => valueOf(code, "f8e5m2")),
+  f8e4m3: Float32Array.from({ length: 256 }, (_, code) => valueOfCode(code, "f8e4m3")),
+  f8e5m2: Float32Array.from({ length: 256 }, (_, code) => valueOfCode(code, "f8e5m2")),
 };
 
 /** The number a bit pattern stands for. */

@@ -81,11 +81,11 @@ export function exactOracle(entry: ElementwiseEntry): ((...args: number[]) => nu
 const words = new DataView(new ArrayBuffer(8));
 
 /** The number with these bits, from its parts: a sign, an exponent, a fraction. */
-function floatOfBits(bits: number, width: number, fractionBits: number, bias: number, isFinite = false): number {
+function floatOfBits(bits: number, width: number, fractionBits: number, bias: number, hasNoInfinity = false): number {
   const sign = (bits >> (width - 1)) & 1 ? -1 : 1;
   const exponent = (bits & (2 ** (width - 1) - 1)) >> fractionBits;
   const fraction = (bits & ((1 << fractionBits) - 1)) / 2 ** fractionBits;
-  if (isFinite) {
+  if (hasNoInfinity) {
     if ((bits & 0x7f) === 0x7f) return Number.NaN;
   } else if (exponent === 2 * bias + 1) return fraction === 0 ? sign * Infinity : Number.NaN;
   return sign * (exponent === 0 ? fraction * 2 ** (1 - bias) : (1 + fraction) * 2 ** (exponent - bias));

@@ -4,7 +4,7 @@
  * serves the whole tensor, or each place along an axis, or each block of neighbours along an axis.
  */
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
-import { checkDType, DTYPES, type DType, isByteFloat, isFloat, isInteger } from "../../core/dtype.js";
+import { checkDType, DTYPES, type DType, isByteFloat, isComplex, isFloat, isInteger } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
 import { formatShape, normalizeAxis, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
@@ -58,6 +58,7 @@ export class QuantizationMethods {
    */
   quantize<T extends QuantizedDType>(this: Tensor, dtype: T, scale: Operand, options: QuantizeOptions = {}): Tensor<T> {
     checkQuantized("quantize", dtype);
+    checkReal("quantize", this);
     checkOptions("quantize", options, QUANTIZE);
     const { zeroPoint } = options;
     checkZeroPoint("quantize", dtype, zeroPoint);
@@ -74,6 +75,7 @@ export class QuantizationMethods {
 
   /** The numbers that quantised ones stand for: `q.dequantize(0.1)`. */
   dequantize<T extends DType = "f32">(this: Tensor, scale: Operand, options: DequantizeOptions<T> = {}): Tensor<T> {
+    checkReal("dequantize", this);
     checkOptions("dequantize", options, DEQUANTIZE);
     const { zeroPoint, dtype } = options;
     checkZeroPoint("dequantize", this.dtype, zeroPoint);
@@ -91,6 +93,7 @@ export class QuantizationMethods {
   /** The scale, and the zero point, with which the numbers fill the range of a dtype. It is 1 where all of them are 0. */
   quantizationScale(this: Tensor, dtype: QuantizedDType, options: QuantizationScaleOptions = {}): QuantizationScale {
     checkQuantized("quantizationScale", dtype);
+    checkReal("quantizationScale", this);
     checkOptions("quantizationScale", options, SCALE);
     const { kind, min, max } = DTYPES[dtype];
     const { symmetric = kind !== "uint" } = options;
@@ -124,6 +127,11 @@ function checkQuantized(operation: string, dtype: DType): void {
   throw new DTypeError(
     `${operation}: to ${dtype}; quantised numbers are integers of 16 bits at most, or 8-bit floats.`,
   );
+}
+
+function checkReal(operation: string, { dtype }: Tensor): void {
+  if (!isComplex(dtype)) return;
+  throw new DTypeError(`${operation}: ${dtype}; quantise the parts, real() and imag(), by themselves.`);
 }
 
 function checkZeroPoint(operation: string, dtype: DType, zeroPoint: Operand | undefined): void {
