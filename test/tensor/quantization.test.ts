@@ -165,6 +165,8 @@ describeOnTensorDevices("quantisation", () => {
     assert.throws(() => x.quantize("i8", tensor([1, 2]), { axis: 0, blockSize: 2 }), /in blocks of 2; it is \[1, 3\]/);
     assert.throws(() => x.quantize("i8", tensor([[1, 1, 1]]), { axis: 0, blockSize: 0 }), ArgumentError);
     assert.throws(() => x.quantize("i32" as "i8", 1), DTypeError);
+    assert.throws(() => x.quantize("u4", 1, { zeroPoint: 16 }), /give a tensor, or a whole number of u4 \(0 to 15\)/);
+    assert.throws(() => x.quantize("u4", 1).dequantize(1, { zeroPoint: Number.NaN }), ArgumentError);
     assert.throws(() => x.quantize("i8", "1" as unknown as number), ArgumentError);
   });
 });

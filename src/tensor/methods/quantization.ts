@@ -6,11 +6,12 @@
 import { checkOptions, inOperation, type OptionKinds } from "../../core/arguments.js";
 import { checkDType, DTYPES, type DType, isByteFloat, isComplex, isFloat, isInteger } from "../../core/dtype.js";
 import { ArgumentError, DTypeError, ShapeError } from "../../core/errors.js";
+import { fitsDType } from "../../core/promotion.js";
 import { formatShape, normalizeAxis, sameShape } from "../../core/shape.js";
 import { shown } from "../../core/shown.js";
 import type { Operand, Tensor } from "../tensor.js";
 import { isTensor } from "../tensor-checks.js";
-import { scalarLike } from "./operands.js";
+import { isWholeNumber, scalarLike } from "./operands.js";
 import { where } from "./where.js";
 
 /** The dtypes that floats are quantised to. */
@@ -135,8 +136,13 @@ function checkReal(operation: string, { dtype }: Tensor): void {
 }
 
 function checkZeroPoint(operation: string, dtype: DType, zeroPoint: Operand | undefined): void {
-  if (zeroPoint === undefined || isInteger(dtype)) return;
-  throw new DTypeError(`${operation}: a zero point for ${dtype}; only integers have one.`);
+  if (zeroPoint === undefined) return;
+  if (!isInteger(dtype)) throw new DTypeError(`${operation}: a zero point for ${dtype}; only integers have one.`);
+  if (isTensor(zeroPoint) || (isWholeNumber(zeroPoint) && fitsDType(zeroPoint, dtype))) return;
+  const { min, max } = DTYPES[dtype];
+  throw new ArgumentError(
+    `${operation}: the zero point is ${shown(zeroPoint)}; give a tensor, or a whole number of ${dtype} (${min} to ${max}).`,
+  );
 }
 
 /** Narrow numbers are divided and multiplied in f32, and rounded once. */
